@@ -1,0 +1,71 @@
+#include "core/batch.hpp"
+
+#include <utility>
+
+namespace chexbench {
+
+BatchLease::BatchLease(std::shared_ptr<BatchPool> pool, std::unique_ptr<Batch> batch)
+    : pool_(std::move(pool)), batch_(std::move(batch)) {}
+
+BatchLease& BatchLease::operator=(BatchLease&& other) noexcept {
+  if (this != &other) {
+    release();
+    pool_ = std::move(other.pool_);
+    batch_ = std::move(other.batch_);
+  }
+  return *this;
+}
+
+BatchLease::~BatchLease() { release(); }
+
+void BatchLease::release() {
+  if (batch_) pool_->put_back(std::move(batch_));
+  pool_.reset();
+}
+
+std::shared_ptr<BatchPool> BatchPool::create(const BatchShape& shape, std::size_t capacity,
+                                             PinnedAllocator& allocator) {
+  return std::shared_ptr<BatchPool>(new BatchPool(shape, capacity, allocator));
+}
+
+BatchPool::BatchPool(const BatchShape& shape, std::size_t capacity, PinnedAllocator& allocator)
+    : shape_(shape), capacity_(capacity), allocator_(allocator) {
+  free_.reserve(capacity);
+}
+
+BatchPool::~BatchPool() {
+  for (const auto& batch : free_) allocator_.deallocate(batch->images, shape_.bytes());
+}
+
+BatchLease BatchPool::acquire(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  if (free_.empty() && allocated_ < capacity_) {
+    auto batch = std::make_unique<Batch>();
+    batch->shape = shape_;
+    batch->images = allocator_.allocate(shape_.bytes());
+    batch->labels.resize(static_cast<std::size_t>(shape_.images) * kFindings);
+    batch->ids.resize(static_cast<std::size_t>(shape_.images));
+    ++allocated_;
+    free_.push_back(std::move(batch));
+  }
+  if (!returned_.wait(lock, stop, [this] { return !free_.empty(); })) return {};
+  auto batch = std::move(free_.back());
+  free_.pop_back();
+  batch->valid = 0;
+  return {shared_from_this(), std::move(batch)};
+}
+
+std::size_t BatchPool::allocated_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return allocated_ * shape_.bytes();
+}
+
+void BatchPool::put_back(std::unique_ptr<Batch> batch) {
+  {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(batch));
+  }
+  returned_.notify_one();
+}
+
+}  // namespace chexbench

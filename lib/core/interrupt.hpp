@@ -1,0 +1,15 @@
+// SIGINT and SIGTERM, turned into a flag that long loops look at.
+#pragma once
+
+namespace chexbench {
+
+// From now on SIGINT and SIGTERM set the flag; the second SIGINT ends the process at once.
+void install_interrupt_handlers();
+
+// True once a signal came. Async-signal-safe to set, thread-safe to read.
+bool interrupt_requested();
+
+// @throws InterruptedError (130 for SIGINT, 143 for SIGTERM) once a signal came
+void throw_if_interrupted();
+
+}  // namespace chexbench

@@ -1,0 +1,38 @@
+#include "core/log.hpp"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+namespace chexbench::log {
+namespace {
+
+spdlog::logger& logger() {
+  static const std::shared_ptr<spdlog::logger> instance = [] {
+    auto created = spdlog::stderr_color_mt("chexbench");
+    created->set_pattern("[%H:%M:%S] %^%l%$: %v");
+    return created;
+  }();
+  return *instance;
+}
+
+spdlog::level::level_enum to_spdlog(Level level) {
+  switch (level) {
+    case Level::debug: return spdlog::level::debug;
+    case Level::info: return spdlog::level::info;
+    case Level::warning: return spdlog::level::warn;
+    case Level::error: return spdlog::level::err;
+    case Level::off: return spdlog::level::off;
+  }
+  return spdlog::level::info;
+}
+
+}  // namespace
+
+void configure(Level level, int rank) {
+  logger().set_level(to_spdlog(level));
+  if (rank >= 0) logger().set_pattern(fmt::format("[%H:%M:%S] %^%l%$: rank {}: %v", rank));
+}
+
+void write(Level level, std::string_view message) { logger().log(to_spdlog(level), message); }
+
+}  // namespace chexbench::log

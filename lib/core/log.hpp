@@ -1,0 +1,37 @@
+// Logging to stderr. Results never go through here: they go to stdout.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+namespace chexbench::log {
+
+enum class Level { debug, info, warning, error, off };
+
+// Sets the least severe level that is written, and the rank shown before each line (negative: none).
+// Thread-safe. Before the first call the level is `info` and no rank is shown.
+void configure(Level level, int rank = -1);
+
+// Writes one line. Thread-safe.
+void write(Level level, std::string_view message);
+
+template <typename... Args>
+void debug(fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::debug, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+void info(fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::info, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+void warning(fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::warning, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+void error(fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::error, fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace chexbench::log

@@ -1,0 +1,91 @@
+// An engine: one replica of the model on one accelerator. onednn/ computes on CPUs, emulated/ takes a device's time
+// without its arithmetic, none/ drops batches. The trial loop (bench/trial.cpp) is the only caller.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/allocator.hpp"
+#include "core/batch.hpp"
+#include "core/reducer.hpp"
+#include "measure/step_timings.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::engine {
+
+// A named tensor of the model: a parameter, its gradient, or a buffer. Elements in PyTorch's order (row-major,
+// convolutions OIHW), names as torchvision's, f32.
+struct TensorInfo {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::int64_t count() const;
+};
+
+// Fills `values` (in PyTorch's order) for the tensor `info`. See model/weights.hpp for sources.
+using WeightSource = std::function<void(const TensorInfo& info, std::span<float> values)>;
+
+struct EngineTraits {
+  std::string name;         // as in the spec: onednn, none, emulated:v100
+  std::string device;       // what computes, in words
+  std::string source;       // where its speed comes from, for emulated ones: the profile's citation
+  std::vector<std::string> notes;  // to be repeated in every output, e.g. "batch 64 scaled linearly to 16"
+  bool emulated = false;
+  bool trains = true;       // has weights, gradients and a loss
+};
+
+// Not thread-safe: one thread drives it. All functions @throws DeviceError where the device fails.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual const EngineTraits& traits() const = 0;
+  // Where the pipeline's batches should live. Valid as long as the engine.
+  virtual PinnedAllocator& allocator() = 0;
+
+  // One batch through upload, forward, backward (each finished bucket goes to `reducer`), update. May return before
+  // the device is done, but runs at most one step ahead of it. The lease ends when its upload is done. A batch
+  // with valid < images is an error unless the engine says otherwise.
+  virtual void step(BatchLease batch, Reducer& reducer) = 0;
+  // Waits until every step begun is done.
+  virtual void finish() = 0;
+  // Of the last finished step; after finish(), of the last one.
+  virtual const measure::StepTimings& timings() const = 0;
+  // Steps finished since construction or restart().
+  virtual std::int64_t steps_finished() const = 0;
+  // Starts over for another repeat: weights and buffers as at construction, moments zero, clocks and counts fresh.
+  virtual void restart() = 0;
+
+  // Bytes of host memory the engine holds (weights, activations, workspaces), for the forecast.
+  virtual std::size_t held_bytes() const = 0;
+
+  // Access to weights, for selftest and tests. Engines whose traits().trains is false have no tensors.
+  virtual std::vector<TensorInfo> parameters() const = 0;
+  virtual std::vector<TensorInfo> buffers() const = 0;  // running means and variances
+  virtual void load_weights(const WeightSource& source) = 0;
+  virtual void read_parameter(const std::string& name, std::span<float> values) const = 0;
+  virtual void read_gradient(const std::string& name, std::span<float> values) const = 0;  // of the last step
+  virtual void read_buffer(const std::string& name, std::span<float> values) const = 0;
+  virtual std::span<const float> logits() const = 0;  // [batch, 14] of the last step
+};
+
+// What an engine is built from.
+struct EngineConfig {
+  spec::ModelSpec model;
+  spec::TrainingSpec training;
+  spec::CommSpec comm;
+  Deliver deliver = Deliver::f32;
+  std::vector<int> cores;  // to compute on; empty: no binding, one thread
+  int world = 1;           // ranks, for a modelled all-reduce
+  int rank = 0;
+};
+
+// Builds the engine that `name` asks for: auto, onednn, none, emulated:<profile>. Takes seconds for real ones.
+// @throws SpecError for an unknown name (with the nearest), DeviceError where this machine or build lacks it
+std::unique_ptr<Engine> make_engine(const std::string& name, const EngineConfig& config);
+
+// `auto` resolved to the engine this build and machine would use; other names unchanged.
+std::string resolve_engine_name(const std::string& name);
+
+}  // namespace chexbench::engine

@@ -1,0 +1,111 @@
+// The result record: everything a report is made from. bench fills it; this room writes and reads it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/op_counters.hpp"
+#include "measure/statistics.hpp"
+#include "measure/step_timings.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::report {
+
+inline constexpr int kSchemaVersion = 1;
+
+// The machine and build a result came from.
+struct Environment {
+  std::string chexbench_version;
+  std::string date_utc;  // ISO 8601
+  std::string host;
+  std::string cpu;
+  int cores = 0;
+  std::uint64_t memory_bytes = 0;
+  std::string kernel;
+  std::string mpi;
+  std::string instruction_set;  // baseline, avx2, avx512
+  std::vector<std::string> command_line;
+};
+
+// One measured step of one rank. next_s is the host's wait in pipeline.next().
+struct StepRecord {
+  int rank = 0;
+  int step = 0;
+  double next_s = 0;
+  measure::StepTimings timings;
+};
+
+// One repeat of one trial: the journal's unit.
+struct RepeatResult {
+  int repeat = 0;
+  double images_per_s = 0;       // local batch x ranks x steps / wall of the slowest rank
+  double wall_s = 0;             // of the slowest rank
+  std::uint64_t images_trained = 0;  // all ranks
+  std::uint64_t images_decoded = 0;  // all ranks, in the window
+  std::int64_t images_held_change = 0;  // decoded images held: at the end minus at the start, all ranks
+  std::uint64_t bad_records = 0;
+  bool buffer_fed = false;       // images held fell by more than 5 % of those trained
+  double process_cpu_s = 0;      // CPU time of all ranks within the window
+  std::uint64_t bytes_read = 0;
+  std::string page_cache;        // warm | cold | as_is | "cold (not verified)"
+  std::vector<StepRecord> steps;              // of all ranks
+  std::vector<measure::OpCounters> ops;       // within the window, summed over ranks
+};
+
+// One trial: its resolved spec and what was measured. Figures are derived (derive.hpp), never stored twice.
+struct TrialResult {
+  std::string trial;            // short name: the values of the swept keys, "naive png ranks=2"
+  std::string key;              // hash of the resolved trial
+  spec::Experiment spec;
+  int ranks = 1;
+  int cores_per_rank = 1;
+  bool oversubscribed = false;  // ranks x cores_per_rank > cores
+  bool emulated = false;
+  std::string engine_device;
+  std::string engine_source;
+  std::vector<std::string> notes;
+  bool unstable = false;
+  bool partial = false;         // ended by a signal or an error before all repeats
+  std::uint64_t peak_rss_bytes = 0;  // of the largest rank
+  std::uint64_t anonymous_rss_bytes = 0;  // largest seen after a step, of the largest rank
+  double start_to_first_batch_s = 0;  // of the process, first trial only; 0: not measured
+  std::vector<RepeatResult> repeats;
+};
+
+// A sentence with its numbers.
+struct Finding {
+  std::string kind;  // "amplification", "ratio", "starved", ...
+  std::string text;
+};
+
+struct Report {
+  std::string experiment;
+  Environment environment;
+  std::vector<TrialResult> trials;
+  std::vector<Finding> findings;
+  bool interrupted = false;
+};
+
+// What is reported of a trial, from its repeats. Formulas: lib/README.md, "Measuring". Undefined values are empty.
+struct Figures {
+  std::optional<double> images_per_s;
+  std::optional<double> images_per_s_mad;
+  std::optional<measure::Interval> images_per_s_ci95;
+  std::optional<double> scaling_efficiency;
+  std::optional<double> wait_share;
+  std::optional<double> upload_share;
+  std::optional<double> compute_share;
+  std::optional<double> exposed_communication_share;
+  std::optional<double> update_share;
+  std::optional<double> other_share;
+  std::optional<double> busy_share;         // (compute + update + upload) / wall on the device
+  std::optional<double> decoded_per_trained;
+  std::optional<double> au_share;           // MLPerf Storage's accelerator utilization: emulated engines only
+  std::optional<double> images_per_s_per_core;
+  bool buffer_fed = false;
+};
+Figures derive_figures(const TrialResult& trial, const std::vector<TrialResult>& all);
+
+}  // namespace chexbench::report

@@ -1,0 +1,107 @@
+// The experiment spec as plain structs: one member per JSON key, defaults in place..
+// Nothing here knows JSON; parse.hpp turns text into these. Immutable once parsed: everybody gets a const reference.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/batch.hpp"
+#include "spec/ops.hpp"
+
+namespace chexbench::spec {
+
+enum class DataFormat { png, tfrecord, synthetic };
+enum class Split { train, test, all };
+enum class DecoderKind { fast, opencv };
+enum class OnBadRecord { stop, skip };
+enum class ResizeMethod { bilinear, area };
+enum class Precision { f32, tf32, fp16, bf16 };
+enum class OptimizerKind { adam, sgd };
+enum class UpdateScheme { all_reduce };
+enum class CommModel { real, alpha_beta, none };
+enum class PageCache { as_is, warm, cold };
+enum class BatchNormMode { train, frozen };
+
+struct DataSpec {
+  std::string root;  // relative to the working directory; empty only with format synthetic
+  DataFormat format = DataFormat::png;
+  Split split = Split::train;
+  DecoderKind decoder = DecoderKind::fast;
+  Deliver deliver = Deliver::f32;
+  OnBadRecord on_bad_record = OnBadRecord::stop;
+};
+
+struct PreprocessSpec {
+  ResizeMethod resize = ResizeMethod::bilinear;
+  bool flip = false;
+};
+
+struct ModelSpec {
+  std::string name = "resnet50";
+  int image_size = 224;
+  std::string weights = "random";  // or the path of a safetensors file
+  BatchNormMode batch_norm = BatchNormMode::train;
+  std::uint64_t seed = 1;
+};
+
+struct TrainingSpec {
+  int batch_size = 16;  // per rank
+  Precision precision = Precision::f32;
+  OptimizerKind optimizer = OptimizerKind::adam;
+  double learning_rate = 1e-3;
+  double momentum = 0.9;  // sgd only
+};
+
+struct CommSpec {
+  UpdateScheme update = UpdateScheme::all_reduce;
+  std::int64_t bucket_bytes = 26214400;
+  std::int64_t first_bucket_bytes = 1048576;  // small, so that communication starts early (PyTorch DDP)
+  CommModel model = CommModel::real;
+  double alpha_s = 3e-6;                    // alpha_beta: latency of a message
+  double beta_bytes_per_s = 9e9;            // alpha_beta: bandwidth of a link
+  double launch_s = 0;                      // alpha_beta: fixed cost of a bucket
+};
+
+struct MeasureSpec {
+  int warmup_steps = 3;
+  int steps = 12;
+  int repeats = 6;
+  PageCache page_cache = PageCache::as_is;
+  std::uint64_t seed = 1;
+  std::optional<double> max_seconds;     // of one trial, all repeats together
+  std::optional<double> relative_error;  // half width of the 95 % interval / median at which a trial may end
+};
+
+// One trial, fully resolved: nothing is swept any more.
+struct Experiment {
+  std::string name = "experiment";
+  DataSpec data;
+  PreprocessSpec preprocess;
+  PipelineSpec pipeline;  // the preset or file already expanded to its ops
+  ModelSpec model;
+  TrainingSpec training;
+  std::string engine = "auto";  // auto | onednn | cuda | none | emulated:<profile>
+  CommSpec comm;
+  int ranks = 0;                     // 0: all
+  std::optional<int> cores_per_rank;  // empty: floor(cores / largest local world)
+  bool all_cores = false;             // "all": every rank may use every core
+  MeasureSpec measure;
+};
+
+// Names as they stand in JSON, e.g. to_string(DataFormat::png) == "png".
+std::string to_string(DataFormat value);
+std::string to_string(Split value);
+std::string to_string(DecoderKind value);
+std::string to_string(OnBadRecord value);
+std::string to_string(ResizeMethod value);
+std::string to_string(Precision value);
+std::string to_string(OptimizerKind value);
+std::string to_string(UpdateScheme value);
+std::string to_string(CommModel value);
+std::string to_string(PageCache value);
+std::string to_string(BatchNormMode value);
+std::string to_string(Deliver value);
+
+}  // namespace chexbench::spec

@@ -1,0 +1,56 @@
+# How every target of this project is compiled. Rooms call chexbench_library(), tests call chexbench_test().
+include(GNUInstallDirs)
+
+option(CHEXBENCH_TESTS "Build the tests and the micro-benchmarks" ON)
+option(CHEXBENCH_WERROR "Treat warnings as errors" ON)
+set(CHEXBENCH_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined or thread")
+set(CHEXBENCH_MARCH "x86-64-v2" CACHE STRING "Baseline instruction set; faster kernels are chosen at run time")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(CHEXBENCH_CCACHE ccache)
+if(CHEXBENCH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CHEXBENCH_CCACHE})
+endif()
+
+add_library(chexbench_flags INTERFACE)
+# -ffp-contract=off: a fast path and its plain twin must round alike, so no compiler may fuse a multiply and an add.
+target_compile_options(chexbench_flags INTERFACE
+  -march=${CHEXBENCH_MARCH} -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  -Wnon-virtual-dtor -Woverloaded-virtual $<$<BOOL:${CHEXBENCH_WERROR}>:-Werror>)
+target_include_directories(chexbench_flags INTERFACE ${PROJECT_SOURCE_DIR}/lib)
+if(CHEXBENCH_SANITIZE)
+  target_compile_options(chexbench_flags INTERFACE -fsanitize=${CHEXBENCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(chexbench_flags INTERFACE -fsanitize=${CHEXBENCH_SANITIZE})
+endif()
+
+# chexbench_library(<room> SOURCES a.cpp ... [PUBLIC targets...] [PRIVATE targets...])
+# One static library per room, named chexbench_<room>. PUBLIC and PRIVATE are its link lines.
+function(chexbench_library room)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(chexbench_${room} STATIC ${ARG_SOURCES})
+  target_link_libraries(chexbench_${room} PUBLIC chexbench_flags ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+endfunction()
+
+# chexbench_test(<name> SOURCES a.cpp ... [LIBRARIES targets...] [LABELS l...] [TIMEOUT s])
+# A GoogleTest binary, every TEST of it known to ctest by its own name.
+function(chexbench_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE chexbench_flags ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE CHEXBENCH_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data/nih"
+                                             CHEXBENCH_GOLDEN="${PROJECT_SOURCE_DIR}/tests/golden")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
