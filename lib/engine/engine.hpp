@@ -50,7 +50,8 @@ class Engine {
   virtual void step(BatchLease batch, Reducer& reducer) = 0;
   // Waits until every step begun is done.
   virtual void finish() = 0;
-  // Of the last finished step; after finish(), of the last one.
+  // Of the last finished step. timings() and steps_finished() change only inside step() and finish(), by at most one
+  // step a call, so that a caller who looks after each call misses none.
   virtual const measure::StepTimings& timings() const = 0;
   // Steps finished since construction or restart().
   virtual std::int64_t steps_finished() const = 0;
