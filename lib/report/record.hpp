@@ -50,6 +50,9 @@ struct RepeatResult {
   double process_cpu_s = 0;      // CPU time of all ranks within the window
   std::uint64_t bytes_read = 0;
   std::string page_cache;        // warm | cold | as_is | "cold (not verified)"
+  std::uint64_t peak_rss_bytes = 0;       // of the largest rank, since the repeat began
+  std::uint64_t anonymous_rss_bytes = 0;  // largest seen after a step, of the largest rank
+  double start_to_first_batch_s = 0;      // from the start of the process; 0 in all but its first repeat
   std::vector<StepRecord> steps;              // of all ranks
   std::vector<measure::OpCounters> ops;       // within the window, summed over ranks
 };
@@ -68,9 +71,6 @@ struct TrialResult {
   std::vector<std::string> notes;
   bool unstable = false;
   bool partial = false;         // ended by a signal or an error before all repeats
-  std::uint64_t peak_rss_bytes = 0;  // of the largest rank
-  std::uint64_t anonymous_rss_bytes = 0;  // largest seen after a step, of the largest rank
-  double start_to_first_batch_s = 0;  // of the process, first trial only; 0: not measured
   std::vector<RepeatResult> repeats;
 };
 
@@ -105,6 +105,8 @@ struct Figures {
   std::optional<double> au_share;           // MLPerf Storage's accelerator utilization: emulated engines only
   std::optional<double> images_per_s_per_core;
   bool buffer_fed = false;
+  std::uint64_t peak_rss_bytes = 0;       // largest of the repeats
+  std::uint64_t anonymous_rss_bytes = 0;  // likewise
 };
 Figures derive_figures(const TrialResult& trial, const std::vector<TrialResult>& all);
 
