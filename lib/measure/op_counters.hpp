@@ -8,24 +8,24 @@ namespace chexbench::measure {
 
 // What one op did since the pipeline started. Times are summed over its threads.
 struct OpCounters {
-  std::string op;                  // "map"
+  std::string op;  // "map"
   std::uint64_t elements_out = 0;
   std::uint64_t images_decoded = 0;
   std::uint64_t bytes_read = 0;
-  double busy_wall_s = 0;          // working, wall clock
-  double busy_cpu_s = 0;           // working, thread CPU clock: less than wall where the op was denied the CPU
-  double blocked_input_s = 0;      // waiting for the op before it
-  double blocked_output_s = 0;     // waiting for room behind it
-  double queue_depth_sum = 0;      // queue depth, summed over elements_out: mean depth = sum / elements_out
+  double busy_wall_s = 0;       // working, wall clock
+  double busy_cpu_s = 0;        // working, thread CPU clock: less than wall where the op was denied the CPU
+  double blocked_input_s = 0;   // waiting for the op before it
+  double blocked_output_s = 0;  // waiting for room behind it
+  double queue_depth_sum = 0;   // queue depth, summed over elements_out: mean depth = sum / elements_out
   std::uint64_t queue_capacity = 0;
-  std::uint64_t queue_depth = 0;   // now
-  std::uint64_t bytes_held = 0;    // now: elements, buffers
-  std::uint64_t images_held = 0;   // now: decoded images, in elements, batches being filled and queues
-  double read_s = 0;               // wall; the parts of map, map_and_batch and worker_batches
+  std::uint64_t queue_depth = 0;  // now
+  std::uint64_t bytes_held = 0;   // now: elements, buffers
+  std::uint64_t images_held = 0;  // now: decoded images, in elements, batches being filled and queues
+  double read_s = 0;              // wall; the parts of map, map_and_batch and worker_batches
   double parse_s = 0;
   double decode_s = 0;
   double resize_s = 0;
-  std::uint64_t bad_records = 0;   // skipped
+  std::uint64_t bad_records = 0;  // skipped
 };
 
 }  // namespace chexbench::measure

@@ -1,4 +1,5 @@
-// The statistics of section "Measuring" in lib/README.md.
+// Statistics of repeats; formulas in README.md beside this file. Functions are pure and thread-safe; values must be
+// finite.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,10 @@
 
 namespace chexbench::measure {
 
-// The middle value, or the mean of the two middle ones. values must not be empty.
+// The middle value, or the mean of the two middle ones. @throws std::invalid_argument for no values
 double median(std::span<const double> values);
 
-// Median absolute deviation from the median, unscaled. values must not be empty.
+// Median absolute deviation from the median, unscaled. @throws std::invalid_argument for no values
 double median_absolute_deviation(std::span<const double> values);
 
 struct Interval {
@@ -24,7 +25,7 @@ struct Interval {
 std::optional<Interval> bootstrap_median_ci95(std::span<const double> values, std::uint64_t seed = 1);
 
 // The ratio of medians a/b, with an interval from resampling rounds: a[i] and b[i] were measured in turn in round i.
-// Sizes must agree. interval is empty under five rounds.
+// The interval is empty under five rounds. @throws std::invalid_argument for no values or unlike sizes
 struct Ratio {
   double value = 0;
   std::optional<Interval> ci95;

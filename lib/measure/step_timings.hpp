@@ -7,18 +7,18 @@ namespace chexbench::measure {
 // `other_s` sum to wall_s exactly: other_s is defined as the rest.
 struct StepTimings {
   double wall_s = 0;
-  double wait_s = 0;      // the device was idle because no batch had come
-  double upload_s = 0;    // host to device and layout or type conversion
-  double compute_s = 0;   // forward + backward
+  double wait_s = 0;                   // the device was idle because no batch had come
+  double upload_s = 0;                 // host to device and layout or type conversion
+  double compute_s = 0;                // forward + backward
   double exposed_communication_s = 0;  // waiting for the reducer after backward
-  double update_s = 0;    // optimizer
+  double update_s = 0;                 // optimizer
   double other_s = 0;
-  double forward_s = 0;   // of compute_s
-  double backward_s = 0;  // of compute_s
+  double forward_s = 0;             // of compute_s
+  double backward_s = 0;            // of compute_s
   double communication_busy_s = 0;  // hidden or not
-  double end_s = 0;       // now_s() when the step ended on the device
-  double loss = 0;        // mean binary cross-entropy over batch x 14; NaN where no arithmetic is done
-  int images = 0;         // valid images of the batch
+  double end_s = 0;                 // now_s() when the step ended on the device
+  double loss = 0;                  // mean binary cross-entropy over batch x 14; NaN where no arithmetic is done
+  int images = 0;                   // valid images of the batch
 };
 
 }  // namespace chexbench::measure

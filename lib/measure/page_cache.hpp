@@ -1,0 +1,27 @@
+// Bringing the data set's files into the page cache, or out of it, before a repeat.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "spec/experiment.hpp"
+
+namespace chexbench::measure {
+
+struct PageCacheState {
+  std::string word;    // "warm", "cold", "as_is", "warm (not verified)", "cold (not verified)"
+  std::string reason;  // why it could not be verified, with the file's name; empty otherwise
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;           // of all files
+  std::uint64_t resident_bytes = 0;  // in the page cache afterwards, as far as mincore tells
+};
+
+// warm: reads every file through. cold: writes dirty pages back and drops each file (POSIX_FADV_DONTNEED). Either is
+// then verified with mincore, whose answer is true only for files that this user owns or may write (Linux 5.2), and
+// dropping does nothing on tmpfs: then the word says "(not verified)". as_is: touches nothing.
+// Call it on one rank of a host, with no other user of the files running. @throws DataError for a file that cannot be
+// read
+PageCacheState prepare_page_cache(spec::PageCache goal, std::span<const std::string> paths);
+
+}  // namespace chexbench::measure

@@ -1,0 +1,66 @@
+#include "measure/process_sampler.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <string_view>
+
+namespace chexbench::measure {
+namespace {
+
+using Page = std::array<char, 4096>;  // status and io are shorter
+
+// The text of a small file of /proc, in one read() on a buffer of the caller's: iostreams would cost more than the
+// read.
+std::string_view read_proc(const char* path, Page& page) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  const ssize_t bytes = read(file, page.data(), page.size());
+  close(file);
+  return {page.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
+}
+
+// The number after `key` at the beginning of a line, e.g. key "RssAnon:"; 0 where the key is missing.
+std::uint64_t number_after(std::string_view text, std::string_view key) {
+  std::size_t at = text.find(key);
+  while (at != std::string_view::npos && at != 0 && text[at - 1] != '\n') at = text.find(key, at + 1);
+  if (at == std::string_view::npos) return 0;
+  const std::size_t digit = text.find_first_not_of(" \t", at + key.size());
+  if (digit == std::string_view::npos) return 0;
+  std::uint64_t number = 0;
+  std::from_chars(text.data() + digit, text.data() + text.size(), number);
+  return number;
+}
+
+}  // namespace
+
+double process_cpu_s() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+ProcessSample sample_process() {
+  constexpr std::uint64_t kKibibyte = 1024;
+  Page page;
+  ProcessSample sample;
+  const std::string_view status = read_proc("/proc/self/status", page);
+  sample.anonymous_rss_bytes = number_after(status, "RssAnon:") * kKibibyte;
+  sample.peak_rss_bytes = number_after(status, "VmHWM:") * kKibibyte;
+  sample.storage_read_bytes = number_after(read_proc("/proc/self/io", page), "read_bytes:");
+  sample.cpu_s = process_cpu_s();
+  return sample;
+}
+
+bool reset_peak_rss() {
+  const int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool done = write(file, "5", 1) == 1;
+  close(file);
+  return done;
+}
+
+}  // namespace chexbench::measure

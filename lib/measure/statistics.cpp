@@ -1,0 +1,84 @@
+#include "measure/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <stdexcept>
+
+#include "core/random.hpp"
+
+namespace chexbench::measure {
+namespace {
+
+constexpr std::size_t kResamples = 10000;
+constexpr std::size_t kFewestValues = 5;
+
+// The median of `values`, whose order is lost: resampling calls this 10,000 times and must not allocate.
+double median_in_place(std::span<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
+void require_values(std::span<const double> values) {
+  if (values.empty()) throw std::invalid_argument("statistics of no values");
+}
+
+// The percentile interval of `statistic`, which gets a resample of the indices 0 .. size-1.
+std::optional<Interval> percentile_interval(std::size_t size, std::uint64_t seed,
+                                            const std::function<double(std::span<const std::size_t>)>& statistic) {
+  if (size < kFewestValues) return std::nullopt;
+  RandomStream stream(seed);
+  std::vector<std::size_t> rounds(size);
+  std::vector<double> statistics(kResamples);
+  for (double& value : statistics) {
+    for (std::size_t& round : rounds) round = static_cast<std::size_t>(stream.below(size));
+    value = statistic(rounds);
+  }
+  std::sort(statistics.begin(), statistics.end());
+  constexpr std::size_t kTail = kResamples / 40;  // 2.5 % on either side
+  return Interval{.low = statistics[kTail], .high = statistics[kResamples - 1 - kTail]};
+}
+
+double median_of_rounds(std::span<const double> values, std::span<const std::size_t> rounds,
+                        std::vector<double>& scratch) {
+  scratch.resize(rounds.size());
+  std::transform(rounds.begin(), rounds.end(), scratch.begin(), [values](std::size_t round) { return values[round]; });
+  return median_in_place(scratch);
+}
+
+}  // namespace
+
+double median(std::span<const double> values) {
+  require_values(values);
+  std::vector<double> copy(values.begin(), values.end());
+  return median_in_place(copy);
+}
+
+double median_absolute_deviation(std::span<const double> values) {
+  const double middle = median(values);
+  std::vector<double> deviations(values.begin(), values.end());
+  for (double& value : deviations) value = std::abs(value - middle);
+  return median_in_place(deviations);
+}
+
+std::optional<Interval> bootstrap_median_ci95(std::span<const double> values, std::uint64_t seed) {
+  std::vector<double> scratch;
+  return percentile_interval(values.size(), seed, [&](std::span<const std::size_t> rounds) {
+    return median_of_rounds(values, rounds, scratch);
+  });
+}
+
+Ratio paired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed) {
+  require_values(a);
+  if (a.size() != b.size()) throw std::invalid_argument("paired ratio of arms with unlike numbers of rounds");
+  std::vector<double> scratch;
+  const auto resampled = [&](std::span<const std::size_t> rounds) {
+    const double above = median_of_rounds(a, rounds, scratch);
+    return above / median_of_rounds(b, rounds, scratch);
+  };
+  return {.value = median(a) / median(b), .ci95 = percentile_interval(a.size(), seed, resampled)};
+}
+
+}  // namespace chexbench::measure
