@@ -46,9 +46,9 @@ struct ExampleId {
 // Memory for `shape.images` images, of which the first `valid` are filled. Owned by a BatchPool.
 struct Batch {
   BatchShape shape;
-  std::byte* images = nullptr;    // shape.bytes(), aligned to 64
-  std::vector<float> labels;      // [images, kFindings], 0 or 1
-  std::vector<ExampleId> ids;     // [images]
+  std::byte* images = nullptr;  // shape.bytes(), aligned to 64
+  std::vector<float> labels;    // [images, kFindings], 0 or 1
+  std::vector<ExampleId> ids;   // [images]
   int valid = 0;
 
   std::byte* image(int slot) { return images + static_cast<std::size_t>(slot) * shape.image_bytes(); }

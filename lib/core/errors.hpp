@@ -11,12 +11,12 @@ namespace chexbench {
 // The process exit codes, part of the command's interface.
 enum class ExitCode : int {
   ok = 0,
-  internal = 1,     // a defect of chexbench
-  spec = 2,         // the spec or the command line is wrong
-  data = 3,         // the data set, a file or a record is wrong; also more ranks than files
-  device = 4,       // an accelerator or the communication between ranks failed
-  comparison = 5,   // a comparison or a selftest did not hold
-  output = 6,       // a result could not be written
+  internal = 1,    // a defect of chexbench
+  spec = 2,        // the spec or the command line is wrong
+  data = 3,        // the data set, a file or a record is wrong; also more ranks than files
+  device = 4,      // an accelerator or the communication between ranks failed
+  comparison = 5,  // a comparison or a selftest did not hold
+  output = 6,      // a result could not be written
   interrupted = 130,
   terminated = 143,
 };

@@ -29,7 +29,8 @@ class RandomStream {
   constexpr std::uint64_t next() { return mix64(state_ += 0x9E3779B97F4A7C15ull); }
   // Uniform in [0, 1), 24 bits: every value is exact in float32.
   constexpr double uniform() { return static_cast<double>(next() >> 40) * 0x1p-24; }
-  // Uniform in [0, bound), bound > 0, without modulo bias (Lemire, "Fast random integer generation in an interval", 2019).
+  // Uniform in [0, bound), bound > 0, without modulo bias (Lemire, "Fast random integer generation in an interval",
+  // 2019).
   constexpr std::uint64_t below(std::uint64_t bound) {
     __extension__ using Wide = unsigned __int128;
     Wide product = static_cast<Wide>(next()) * bound;

@@ -20,7 +20,7 @@ using ReadyEvent = void*;
 
 // What the last finished step spent on communication.
 struct ReducerTimings {
-  double busy_s = 0;             // from the first bucket's start to the last one's end, gaps left out
+  double busy_s = 0;                // from the first bucket's start to the last one's end, gaps left out
   std::uint64_t reduced_bytes = 0;  // payload, not bytes on the wire
 };
 

@@ -1,0 +1,38 @@
+// Which cores each rank gets.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::bench {
+
+// The cores of this host as this rank sees them. Found once per process: binding a thread hides cores from later looks.
+struct HostCores {
+  std::vector<int> cores;  // this process may use
+  bool shared = true;      // other ranks of this host may use the same ones: they must be divided
+  int local_rank = 0;
+  int local_world = 1;
+};
+
+// Collective over the world: finds out whether the launcher has bound ranks to different cores.
+HostCores find_host_cores(comm::World& world);
+
+struct CoreShare {
+  std::vector<int> cores;       // of this rank
+  bool oversubscribed = false;  // ranks x cores_per_rank > cores of the host
+};
+
+// This rank's share under `spec`. The default, floor(cores / largest local world), is the same in every sub-world:
+// otherwise a rank alone would take all cores and scaling efficiency would be wrong by construction.
+CoreShare share_cores(const HostCores& host, const spec::Experiment& spec, int ranks);
+
+// Every rank's text, on every rank, in the order of ranks. Collective.
+std::vector<std::string> all_gather(comm::Communicator& communicator, const std::string& text);
+
+// `text` of rank 0, on every rank. Collective.
+std::string broadcast_text(comm::Communicator& communicator, std::string text);
+
+}  // namespace chexbench::bench

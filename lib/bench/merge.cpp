@@ -1,0 +1,58 @@
+// How the results of ranks become the result of a repeat.
+#include <algorithm>
+
+#include "bench/trial.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+// A pipeline whose stock of decoded images fell by more than this share of those trained lived off its buffers.
+constexpr double kBufferFedShare = 0.05;
+
+void add(measure::OpCounters& sum, const measure::OpCounters& other) {
+  sum.elements_out += other.elements_out;
+  sum.images_decoded += other.images_decoded;
+  sum.bytes_read += other.bytes_read;
+  sum.busy_wall_s += other.busy_wall_s;
+  sum.busy_cpu_s += other.busy_cpu_s;
+  sum.blocked_input_s += other.blocked_input_s;
+  sum.blocked_output_s += other.blocked_output_s;
+  sum.queue_depth_sum += other.queue_depth_sum;
+  sum.queue_capacity += other.queue_capacity;
+  sum.queue_depth += other.queue_depth;
+  sum.bytes_held += other.bytes_held;
+  sum.images_held += other.images_held;
+  sum.read_s += other.read_s;
+  sum.parse_s += other.parse_s;
+  sum.decode_s += other.decode_s;
+  sum.resize_s += other.resize_s;
+  sum.bad_records += other.bad_records;
+}
+
+}  // namespace
+
+report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_results, int local_batch) {
+  report::RepeatResult merged = rank_results.front();
+  for (std::size_t rank = 1; rank < rank_results.size(); ++rank) {
+    const report::RepeatResult& other = rank_results[rank];
+    merged.wall_s = std::max(merged.wall_s, other.wall_s);
+    merged.images_trained += other.images_trained;
+    merged.images_decoded += other.images_decoded;
+    merged.images_held_change += other.images_held_change;
+    merged.bad_records += other.bad_records;
+    merged.process_cpu_s += other.process_cpu_s;
+    merged.bytes_read += other.bytes_read;
+    merged.peak_rss_bytes = std::max(merged.peak_rss_bytes, other.peak_rss_bytes);
+    merged.anonymous_rss_bytes = std::max(merged.anonymous_rss_bytes, other.anonymous_rss_bytes);
+    merged.start_to_first_batch_s = std::max(merged.start_to_first_batch_s, other.start_to_first_batch_s);
+    merged.steps.insert(merged.steps.end(), other.steps.begin(), other.steps.end());
+    for (std::size_t op = 0; op < merged.ops.size() && op < other.ops.size(); ++op) add(merged.ops[op], other.ops[op]);
+  }
+  const double full_batches = static_cast<double>(merged.steps.size());  // one step of one rank each
+  merged.images_per_s = merged.wall_s > 0 ? full_batches * local_batch / merged.wall_s : 0;
+  merged.buffer_fed =
+      static_cast<double>(-merged.images_held_change) > kBufferFedShare * static_cast<double>(merged.images_trained);
+  return merged;
+}
+
+}  // namespace chexbench::bench

@@ -1,0 +1,89 @@
+#include "bench/recorder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "measure/process_sampler.hpp"
+#include "measure/process_start.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+std::int64_t images_held(const std::vector<measure::OpCounters>& ops) {
+  std::int64_t sum = 0;
+  for (const measure::OpCounters& op : ops) sum += static_cast<std::int64_t>(op.images_held);
+  return sum;
+}
+
+// True once per process: its first batch.
+bool first_batch_of_process() {
+  static bool first = true;
+  return std::exchange(first, false);
+}
+
+}  // namespace
+
+measure::OpCounters difference(const measure::OpCounters& after, const measure::OpCounters& before) {
+  measure::OpCounters d = after;
+  d.elements_out -= before.elements_out;
+  d.images_decoded -= before.images_decoded;
+  d.bytes_read -= before.bytes_read;
+  d.busy_wall_s -= before.busy_wall_s;
+  d.busy_cpu_s -= before.busy_cpu_s;
+  d.blocked_input_s -= before.blocked_input_s;
+  d.blocked_output_s -= before.blocked_output_s;
+  d.queue_depth_sum -= before.queue_depth_sum;
+  d.read_s -= before.read_s;
+  d.parse_s -= before.parse_s;
+  d.decode_s -= before.decode_s;
+  d.resize_s -= before.resize_s;
+  d.bad_records -= before.bad_records;
+  return d;
+}
+
+Recorder::Recorder(const pipeline::Pipeline& pipeline, int warmup_steps, int rank)
+    : pipeline_(pipeline), warmup_steps_(warmup_steps), rank_(rank) {
+  measure::reset_peak_rss();
+  open_ = edge();
+}
+
+Recorder::Edge Recorder::edge() const {
+  return {.ops = pipeline_.counters(), .process_cpu_s = measure::process_cpu_s()};
+}
+
+void Recorder::batch_arrived(double asked_s, double arrived_s) {
+  next_s_.push_back(arrived_s - asked_s);
+  if (first_batch_of_process()) result_.start_to_first_batch_s = arrived_s - measure::process_start_s();
+}
+
+void Recorder::look(const engine::Engine& engine) {
+  if (engine.steps_finished() == steps_seen_) return;
+  const int step = static_cast<int>(steps_seen_++) - warmup_steps_;
+  if (step >= 0) {
+    result_.steps.push_back({.rank = rank_, .step = step, .next_s = next_s_.front(), .timings = engine.timings()});
+  } else if (step == -1) {
+    open_ = edge();
+  }
+  next_s_.pop_front();
+  result_.anonymous_rss_bytes = std::max(result_.anonymous_rss_bytes, measure::sample_process().anonymous_rss_bytes);
+}
+
+report::RepeatResult Recorder::result() {
+  const Edge close = edge();
+  for (std::size_t i = 0; i < close.ops.size(); ++i) result_.ops.push_back(difference(close.ops[i], open_.ops[i]));
+  for (const measure::OpCounters& op : result_.ops) {
+    result_.images_decoded += op.images_decoded;
+    result_.bytes_read += op.bytes_read;
+    result_.bad_records += op.bad_records;
+  }
+  for (const report::StepRecord& step : result_.steps) {
+    result_.wall_s += step.timings.wall_s;
+    result_.images_trained += static_cast<std::uint64_t>(step.timings.images);
+  }
+  result_.images_held_change = images_held(close.ops) - images_held(open_.ops);
+  result_.process_cpu_s = close.process_cpu_s - open_.process_cpu_s;
+  result_.peak_rss_bytes = measure::sample_process().peak_rss_bytes;
+  return result_;
+}
+
+}  // namespace chexbench::bench

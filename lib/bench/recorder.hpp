@@ -1,0 +1,48 @@
+// Collects what a repeat measures on one rank. The measured window reaches from the end of the last warm-up step to
+// the end of the last step, on the device's clock: so the parts of the steps sum to its wall time, and no
+// synchronization is needed to open it.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "pipeline/pipeline.hpp"
+#include "report/record.hpp"
+
+namespace chexbench::bench {
+
+// Used by the thread that runs the loop.
+class Recorder {
+ public:
+  // With warmup_steps == 0 the window opens here.
+  Recorder(const pipeline::Pipeline& pipeline, int warmup_steps, int rank);
+
+  // A batch was asked for and came (host clock).
+  void batch_arrived(double asked_s, double arrived_s);
+  // To be called after each step() and after finish(): takes over the step that has finished since, if any.
+  void look(const engine::Engine& engine);
+  // Closes the window. Only figures of this rank are filled.
+  report::RepeatResult result();
+
+ private:
+  // Pipeline and process as they stand at one edge of the window.
+  struct Edge {
+    std::vector<measure::OpCounters> ops;
+    double process_cpu_s = 0;
+  };
+  Edge edge() const;
+
+  const pipeline::Pipeline& pipeline_;
+  const int warmup_steps_;
+  const int rank_;
+  std::deque<double> next_s_;  // of the steps begun and not yet finished
+  std::int64_t steps_seen_ = 0;
+  Edge open_;
+  report::RepeatResult result_;
+};
+
+// What an op did between two looks at its counters; "now" values are those of `after`.
+measure::OpCounters difference(const measure::OpCounters& after, const measure::OpCounters& before);
+
+}  // namespace chexbench::bench

@@ -1,0 +1,37 @@
+// One repeat of one trial on one rank: THE loop. Everything that a trial is made of is built by the protocol
+// (protocol.hpp) and handed in; nothing here knows of sweeps, files or reports.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "data/dataset.hpp"
+#include "engine/engine.hpp"
+#include "report/record.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::bench {
+
+// What a repeat runs on. References must outlive the call.
+struct TrialContext {
+  const spec::Experiment& spec;
+  const data::Dataset& dataset;
+  engine::Engine& engine;
+  comm::Communicator& communicator;  // the ranks of this trial
+  Reducer& reducer;                  // over the same ranks
+  std::vector<int> cores;            // of this rank
+  int repeat = 0;
+  std::function<void(int step, int total_steps)> on_step;  // for a progress line; may be empty
+};
+
+// Runs warm-up and measured steps with a fresh pipeline and fresh weights: the repeat as this rank alone saw it.
+// Collective over the communicator.
+// @throws SpecError where a finite pipeline ends too early, DataError, DeviceError, InterruptedError
+report::RepeatResult run_repeat(const TrialContext& context);
+
+// The repeat as all ranks saw it, from each rank's own: wall time of the slowest, everything else summed.
+// `rank_results` must not be empty.
+report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_results, int local_batch);
+
+}  // namespace chexbench::bench

@@ -1,0 +1,38 @@
+#include "measure/process_start.hpp"
+
+#include <unistd.h>
+
+#include <ctime>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "core/clock.hpp"
+
+namespace chexbench::measure {
+namespace {
+
+// Field 22 of /proc/PID/stat (proc(5)); counted after the command's name, which may hold spaces.
+constexpr int kFieldsFromNameToStart = 20;
+
+double clock_s(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
+
+double process_start_s() {
+  std::ifstream file("/proc/self/stat");
+  std::string line;
+  std::getline(file, line);
+  std::istringstream fields(line.substr(line.rfind(')') + 1));
+  std::string field;
+  for (int i = 0; i < kFieldsFromNameToStart; ++i) fields >> field;
+  const double start_since_boot_s = std::stod(field) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  // The kernel counts it on the boot clock, which goes on in suspend.
+  return now_s() - (clock_s(CLOCK_BOOTTIME) - start_since_boot_s);
+}
+
+}  // namespace chexbench::measure
