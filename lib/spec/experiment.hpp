@@ -44,6 +44,8 @@ struct ModelSpec {
   std::string weights = "random";  // or the path of a safetensors file
   BatchNormMode batch_norm = BatchNormMode::train;
   std::uint64_t seed = 1;
+
+  friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };
 
 struct TrainingSpec {
@@ -52,6 +54,8 @@ struct TrainingSpec {
   OptimizerKind optimizer = OptimizerKind::adam;
   double learning_rate = 1e-3;
   double momentum = 0.9;  // sgd only
+
+  friend bool operator==(const TrainingSpec&, const TrainingSpec&) = default;
 };
 
 struct CommSpec {
@@ -62,6 +66,8 @@ struct CommSpec {
   double alpha_s = 3e-6;                    // alpha_beta: latency of a message
   double beta_bytes_per_s = 9e9;            // alpha_beta: bandwidth of a link
   double launch_s = 0;                      // alpha_beta: fixed cost of a bucket
+
+  friend bool operator==(const CommSpec&, const CommSpec&) = default;
 };
 
 struct MeasureSpec {
