@@ -40,10 +40,22 @@ function(chexbench_library room)
   target_link_libraries(chexbench_${room} PUBLIC chexbench_flags ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
 endfunction()
 
-# chexbench_test(<name> SOURCES a.cpp ... [LIBRARIES targets...] [LABELS l...] [TIMEOUT s])
-# A GoogleTest binary, every TEST of it known to ctest by its own name.
+# chexbench_plugin(<name> SOURCES a.cpp ... [PRIVATE targets...])
+# A shared object that the binary loads when it is first needed, so that a heavy package does not slow every start.
+# It lies at ../lib/chexbench/NAME.so from the binary, in the build tree as in an installation.
+function(chexbench_plugin name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PRIVATE" ${ARGN})
+  add_library(${name} MODULE ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE chexbench_flags ${ARG_PRIVATE})
+  set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/chexbench)
+  install(TARGETS ${name} LIBRARY DESTINATION lib/chexbench)
+endfunction()
+
+# chexbench_test(<name> SOURCES a.cpp ... [LIBRARIES targets...] [LABELS l...] [TIMEOUT s] [SERIAL])
+# A GoogleTest binary, every TEST of it known to ctest by its own name. SERIAL: nothing else runs beside it, for tests
+# that start several ranks or look at times.
 function(chexbench_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -52,5 +64,6 @@ function(chexbench_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE CHEXBENCH_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data/nih"
                                              CHEXBENCH_GOLDEN="${PROJECT_SOURCE_DIR}/tests/golden")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" RUN_SERIAL ${ARG_SERIAL})
 endfunction()

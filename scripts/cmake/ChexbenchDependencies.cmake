@@ -1,15 +1,13 @@
 # Every third-party package, where it is used, and what a missing one costs. Only this file calls find_package.
 # An optional package that is missing leaves its target undefined; the room that wraps it then compiles
 # a sibling file (NAME_absent.cpp) with the same interface that throws a clear error.
-set(CHEXBENCH_FOUND "" CACHE INTERNAL "")
-set(CHEXBENCH_MISSING "" CACHE INTERNAL "")
 
 # chexbench_report(<package> <target> <cost>): notes whether TARGET exists and, if not, the cost of that.
 function(chexbench_report package target cost)
   if(TARGET ${target})
-    set(CHEXBENCH_FOUND "${CHEXBENCH_FOUND};${package}" CACHE INTERNAL "")
+    set_property(GLOBAL APPEND PROPERTY CHEXBENCH_FOUND "${package}")
   else()
-    set(CHEXBENCH_MISSING "${CHEXBENCH_MISSING};${package}: ${cost}" CACHE INTERNAL "")
+    set_property(GLOBAL APPEND PROPERTY CHEXBENCH_MISSING "${package}: ${cost}")
   endif()
 endfunction()
 
@@ -73,11 +71,14 @@ endif()
 
 function(chexbench_print_summary)
   message(STATUS "chexbench ${PROJECT_VERSION}: ${CMAKE_BUILD_TYPE}, baseline ${CHEXBENCH_MARCH}")
-  list(JOIN CHEXBENCH_FOUND ", " found)
+  get_property(found GLOBAL PROPERTY CHEXBENCH_FOUND)
+  get_property(missing GLOBAL PROPERTY CHEXBENCH_MISSING)
+  list(JOIN found ", " found)
   message(STATUS "  found:   ${found}")
-  foreach(line IN LISTS CHEXBENCH_MISSING)
-    if(line)
-      message(STATUS "  missing: ${line}")
-    endif()
+  foreach(line IN LISTS missing)
+    message(STATUS "  missing: ${line}")
   endforeach()
+  if(missing)
+    message(STATUS "  scripts/setup installs what is missing; -DCHEXBENCH_WITH_<name>=OFF leaves a package out on purpose")
+  endif()
 endfunction()
