@@ -40,27 +40,27 @@ struct StepRecord {
 // One repeat of one trial: the journal's unit.
 struct RepeatResult {
   int repeat = 0;
-  double images_per_s = 0;       // local batch x ranks x steps / wall of the slowest rank
-  double wall_s = 0;             // of the slowest rank
-  std::uint64_t images_trained = 0;  // all ranks
-  std::uint64_t images_decoded = 0;  // all ranks, in the window
+  double images_per_s = 0;              // local batch x ranks x steps / wall of the slowest rank
+  double wall_s = 0;                    // of the slowest rank
+  std::uint64_t images_trained = 0;     // all ranks
+  std::uint64_t images_decoded = 0;     // all ranks, in the window
   std::int64_t images_held_change = 0;  // decoded images held: at the end minus at the start, all ranks
   std::uint64_t bad_records = 0;
-  bool buffer_fed = false;       // images held fell by more than 5 % of those trained
-  double process_cpu_s = 0;      // CPU time of all ranks within the window
+  bool buffer_fed = false;   // images held fell by more than 5 % of those trained
+  double process_cpu_s = 0;  // CPU time of all ranks within the window
   std::uint64_t bytes_read = 0;
-  std::string page_cache;        // warm | cold | as_is | "cold (not verified)"
+  std::string page_cache;                 // warm | cold | as_is | "cold (not verified)"
   std::uint64_t peak_rss_bytes = 0;       // of the largest rank, since the repeat began
   std::uint64_t anonymous_rss_bytes = 0;  // largest seen after a step, of the largest rank
   double start_to_first_batch_s = 0;      // from the start of the process; 0 in all but its first repeat
-  std::vector<StepRecord> steps;              // of all ranks
-  std::vector<measure::OpCounters> ops;       // within the window, summed over ranks
+  std::vector<StepRecord> steps;          // of all ranks
+  std::vector<measure::OpCounters> ops;   // within the window, summed over ranks
 };
 
 // One trial: its resolved spec and what was measured. Figures are derived (derive.hpp), never stored twice.
 struct TrialResult {
-  std::string trial;            // short name: the values of the swept keys, "naive png ranks=2"
-  std::string key;              // hash of the resolved trial
+  std::string trial;  // short name: the values of the swept keys, "naive png ranks=2"
+  std::string key;    // hash of the resolved trial
   spec::Experiment spec;
   int ranks = 1;
   int cores_per_rank = 1;
@@ -70,14 +70,15 @@ struct TrialResult {
   std::string engine_source;
   std::vector<std::string> notes;
   bool unstable = false;
-  bool partial = false;         // ended by a signal or an error before all repeats
+  bool partial = false;  // ended by a signal or an error before all repeats
   std::vector<RepeatResult> repeats;
 };
 
 // A sentence with its numbers.
 struct Finding {
-  std::string kind;  // "amplification", "ratio", "starved", ...
+  std::string kind;  // "amplification", "pipeline_ratio", "starved", ... (findings.hpp)
   std::string text;
+  bool emulated = false;  // rests on an emulated engine; the text says so, too
 };
 
 struct Report {
@@ -88,7 +89,7 @@ struct Report {
   bool interrupted = false;
 };
 
-// What is reported of a trial, from its repeats. Formulas: lib/README.md, "Measuring". Undefined values are empty.
+// What is reported of a trial, from its repeats. Formulas: README.md beside this file. Undefined values are empty.
 struct Figures {
   std::optional<double> images_per_s;
   std::optional<double> images_per_s_mad;
@@ -100,14 +101,18 @@ struct Figures {
   std::optional<double> exposed_communication_share;
   std::optional<double> update_share;
   std::optional<double> other_share;
-  std::optional<double> busy_share;         // (compute + update + upload) / wall on the device
+  std::optional<double> busy_share;  // (compute + update + upload) / wall on the device
   std::optional<double> decoded_per_trained;
-  std::optional<double> au_share;           // MLPerf Storage's accelerator utilization: emulated engines only
+  std::optional<double> au_share;  // MLPerf Storage's accelerator utilization: emulated engines only
   std::optional<double> images_per_s_per_core;
   bool buffer_fed = false;
   std::uint64_t peak_rss_bytes = 0;       // largest of the repeats
   std::uint64_t anonymous_rss_bytes = 0;  // likewise
 };
+// `all` is where the same arm at 1 rank is looked for. Deterministic. Milliseconds a trial: bootstrap intervals.
 Figures derive_figures(const TrialResult& trial, const std::vector<TrialResult>& all);
+
+// Whether two trials are the same arm: the same resolved spec but for ranks.
+bool same_arm(const TrialResult& a, const TrialResult& b);
 
 }  // namespace chexbench::report

@@ -1,0 +1,79 @@
+#include "core/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "core/errors.hpp"
+
+namespace chexbench {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const char* what, int error) {
+  throw OutputError(fmt::format("{}: cannot {}: {}", path, what, std::strerror(error)));
+}
+
+// A file descriptor that is closed, and reports what only shows when closing (quota, network file systems).
+class OutputFile {
+ public:
+  OutputFile(const std::string& path, int flags)
+      : path_(path), descriptor_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+    if (descriptor_ < 0) fail(path_, "write it", errno);
+  }
+  ~OutputFile() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t written = ::write(descriptor_, text.data(), text.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail(path_, "write it", errno);
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  void sync_and_close() {
+    // Pipes and devices cannot be synced, and need not be.
+    if (fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(path_, "write it", errno);
+    if (close(std::exchange(descriptor_, -1)) != 0) fail(path_, "write it", errno);
+  }
+
+ private:
+  const std::string path_;
+  int descriptor_;
+};
+
+// A rename survives a crash only once the folder is on storage, too. Some file systems cannot: then it is best effort.
+void sync_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
+}
+
+}  // namespace
+
+void write_file_atomically(const std::string& path, std::string_view text) {
+  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  try {
+    OutputFile file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    file.write(text);
+    file.sync_and_close();
+    if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(path, "put it in place", errno);
+  } catch (const OutputError&) {
+    std::remove(temporary.c_str());
+    throw;
+  }
+  sync_folder_of(path);
+}
+
+}  // namespace chexbench

@@ -1,0 +1,14 @@
+// Writing results so that a reader, a crash or a full disk never leaves half a file.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace chexbench {
+
+// Replaces `path` by `text` as a whole: written to a temporary file beside it, synced to storage, renamed. An existing
+// file is left as it was if anything fails, and no temporary file stays. Folders are not created.
+// @throws OutputError with the path and the system's reason ("No space left on device")
+void write_file_atomically(const std::string& path, std::string_view text);
+
+}  // namespace chexbench

@@ -1,0 +1,17 @@
+// Tables for other programs, RFC 4180 with LF: units in the column names, undefined is empty, booleans are true and
+// false, a trial of an emulated engine says so in its row.
+#pragma once
+
+#include <string>
+
+#include "report/record.hpp"
+
+namespace chexbench::report {
+
+// trials.csv: one row a trial. Columns are only ever added at the end.
+std::string trials_csv(const Report& report);
+
+// steps.csv: one row a measured step of a rank.
+std::string steps_csv(const Report& report);
+
+}  // namespace chexbench::report

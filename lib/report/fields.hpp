@@ -1,0 +1,121 @@
+// The fields of the records by their names in JSON, listed once for the writer and the reader. A visitor is called as
+// visit(name, member); Record is the record, const for a writer.
+#pragma once
+
+#include "report/record.hpp"
+
+namespace chexbench::report {
+
+template <class Visitor, class Record>
+void visit_environment(Visitor&& visit, Record& environment) {
+  visit("chexbench_version", environment.chexbench_version);
+  visit("date_utc", environment.date_utc);
+  visit("host", environment.host);
+  visit("cpu", environment.cpu);
+  visit("cores", environment.cores);
+  visit("memory_bytes", environment.memory_bytes);
+  visit("kernel", environment.kernel);
+  visit("mpi", environment.mpi);
+  visit("instruction_set", environment.instruction_set);
+  visit("command_line", environment.command_line);
+}
+
+template <class Visitor, class Record>
+void visit_step(Visitor&& visit, Record& step) {
+  visit("rank", step.rank);
+  visit("step", step.step);
+  visit("next_s", step.next_s);
+  visit("wall_s", step.timings.wall_s);
+  visit("wait_s", step.timings.wait_s);
+  visit("upload_s", step.timings.upload_s);
+  visit("compute_s", step.timings.compute_s);
+  visit("exposed_communication_s", step.timings.exposed_communication_s);
+  visit("update_s", step.timings.update_s);
+  visit("other_s", step.timings.other_s);
+  visit("forward_s", step.timings.forward_s);
+  visit("backward_s", step.timings.backward_s);
+  visit("loss", step.timings.loss);
+  visit("images", step.timings.images);
+  visit("communication_busy_s", step.timings.communication_busy_s);
+  visit("end_s", step.timings.end_s);
+}
+
+template <class Visitor, class Record>
+void visit_op(Visitor&& visit, Record& counters) {
+  visit("op", counters.op);
+  visit("elements_out", counters.elements_out);
+  visit("images_decoded", counters.images_decoded);
+  visit("bytes_read", counters.bytes_read);
+  visit("busy_wall_s", counters.busy_wall_s);
+  visit("busy_cpu_s", counters.busy_cpu_s);
+  visit("blocked_input_s", counters.blocked_input_s);
+  visit("blocked_output_s", counters.blocked_output_s);
+  visit("queue_depth_sum", counters.queue_depth_sum);
+  visit("queue_capacity", counters.queue_capacity);
+  visit("queue_depth", counters.queue_depth);
+  visit("bytes_held", counters.bytes_held);
+  visit("images_held", counters.images_held);
+  visit("read_s", counters.read_s);
+  visit("parse_s", counters.parse_s);
+  visit("decode_s", counters.decode_s);
+  visit("resize_s", counters.resize_s);
+  visit("bad_records", counters.bad_records);
+}
+
+// Without steps and ops.
+template <class Visitor, class Record>
+void visit_repeat(Visitor&& visit, Record& repeat) {
+  visit("repeat", repeat.repeat);
+  visit("images_per_s", repeat.images_per_s);
+  visit("wall_s", repeat.wall_s);
+  visit("images_trained", repeat.images_trained);
+  visit("images_decoded", repeat.images_decoded);
+  visit("images_held_change", repeat.images_held_change);
+  visit("bad_records", repeat.bad_records);
+  visit("buffer_fed", repeat.buffer_fed);
+  visit("process_cpu_s", repeat.process_cpu_s);
+  visit("bytes_read", repeat.bytes_read);
+  visit("page_cache", repeat.page_cache);
+  visit("peak_rss_bytes", repeat.peak_rss_bytes);
+  visit("anonymous_rss_bytes", repeat.anonymous_rss_bytes);
+  visit("start_to_first_batch_s", repeat.start_to_first_batch_s);
+}
+
+// Without the spec and repeats.
+template <class Visitor, class Record>
+void visit_trial(Visitor&& visit, Record& trial) {
+  visit("trial", trial.trial);
+  visit("key", trial.key);
+  visit("ranks", trial.ranks);
+  visit("cores_per_rank", trial.cores_per_rank);
+  visit("oversubscribed", trial.oversubscribed);
+  visit("emulated", trial.emulated);
+  visit("engine_device", trial.engine_device);
+  visit("engine_source", trial.engine_source);
+  visit("notes", trial.notes);
+  visit("unstable", trial.unstable);
+  visit("partial", trial.partial);
+}
+
+template <class Visitor, class Record>
+void visit_figures(Visitor&& visit, Record& figures) {
+  visit("images_per_s", figures.images_per_s);
+  visit("images_per_s_mad", figures.images_per_s_mad);
+  visit("images_per_s_ci95", figures.images_per_s_ci95);
+  visit("scaling_efficiency", figures.scaling_efficiency);
+  visit("wait_share", figures.wait_share);
+  visit("upload_share", figures.upload_share);
+  visit("compute_share", figures.compute_share);
+  visit("exposed_communication_share", figures.exposed_communication_share);
+  visit("update_share", figures.update_share);
+  visit("other_share", figures.other_share);
+  visit("busy_share", figures.busy_share);
+  visit("decoded_per_trained", figures.decoded_per_trained);
+  visit("au_share", figures.au_share);
+  visit("images_per_s_per_core", figures.images_per_s_per_core);
+  visit("buffer_fed", figures.buffer_fed);
+  visit("peak_rss_bytes", figures.peak_rss_bytes);
+  visit("anonymous_rss_bytes", figures.anonymous_rss_bytes);
+}
+
+}  // namespace chexbench::report

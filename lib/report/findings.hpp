@@ -1,0 +1,14 @@
+// What the numbers say, in sentences.
+#pragma once
+
+#include <vector>
+
+#include "report/record.hpp"
+
+namespace chexbench::report {
+
+// Kinds: amplification, pipeline_ratio, format_ratio, starved, fed, scaling, ceiling. Deterministic: same trials, same
+// sentences. A sentence that rests on an emulated engine says so and has `emulated` set.
+std::vector<Finding> derive_findings(const std::vector<TrialResult>& trials);
+
+}  // namespace chexbench::report

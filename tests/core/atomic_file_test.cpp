@@ -1,0 +1,98 @@
+#include "core/atomic_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "core/errors.hpp"
+
+namespace chexbench {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class AtomicFile : public testing::Test {
+ protected:
+  AtomicFile() : folder_(testing::TempDir() + "atomic_file_" + std::to_string(getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~AtomicFile() override { std::filesystem::remove_all(folder_); }
+
+  static std::string content(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::ptrdiff_t files() const { return std::distance(std::filesystem::directory_iterator(folder_), {}); }
+  static std::string message_of(const std::string& path, const std::string& text) {
+    try {
+      write_file_atomically(path, text);
+    } catch (const OutputError& error) {
+      EXPECT_EQ(error.code(), ExitCode::output);
+      return error.what();
+    }
+    return "nothing thrown";
+  }
+
+  const std::string folder_;
+  const std::string path_ = folder_ + "/report.json";
+};
+
+TEST_F(AtomicFile, WritesEveryByteAndLeavesNothingElse) {
+  const std::string text("a\0b\nc", 5);
+  write_file_atomically(path_, text);
+  EXPECT_EQ(content(path_), text);
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(AtomicFile, ReplacesALongerFileAsAWhole) {
+  write_file_atomically(path_, std::string(100000, 'x'));
+  write_file_atomically(path_, "short");
+  EXPECT_EQ(content(path_), "short");
+}
+
+TEST_F(AtomicFile, NamesTheFileAndTheReasonWhereTheFolderIsMissing) {
+  EXPECT_THAT(message_of(folder_ + "/missing/report.json", "x"),
+              AllOf(HasSubstr("missing/report.json"), HasSubstr("No such file or directory")));
+}
+
+TEST_F(AtomicFile, NamesTheReasonWhereAFolderStandsInTheWay) {
+  std::filesystem::create_directories(path_ + "/inside");
+  EXPECT_THAT(message_of(path_, "x"), AllOf(HasSubstr("report.json"), HasSubstr("Is a directory")));
+  EXPECT_EQ(files(), 1) << "the temporary file has to go";
+}
+
+// A file size limit stands for a full disk: write() takes a part of the text and then fails.
+class FullDisk : public AtomicFile {
+ protected:
+  FullDisk() {
+    std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{.rlim_cur = 4096, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FullDisk() override {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, SIG_DFL);
+  }
+
+  rlimit before_{};
+};
+
+TEST_F(FullDisk, KeepsTheFileThatWasThere) {
+  write_file_atomically(path_, "what was measured before");
+  EXPECT_THAT(message_of(path_, std::string(10000, 'x')), AllOf(HasSubstr("report.json"), HasSubstr("File too large")));
+  EXPECT_EQ(content(path_), "what was measured before");
+  EXPECT_EQ(files(), 1) << "the temporary file has to go";
+}
+
+}  // namespace
+}  // namespace chexbench
