@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/batch.hpp"
@@ -22,7 +24,8 @@ struct ImageEntry {
 };
 
 // What a trial reads. `images` lists the split in the order of file names, for all formats: an ExampleId::image is an
-// index into it. `shards` is empty unless the format is tfrecord.
+// index into it. png: the images that have a file; tfrecord: all rows of the split (paths are empty then: their bytes
+// come from the shards). `shards` is empty unless the format is tfrecord.
 struct Dataset {
   spec::DataFormat format = spec::DataFormat::png;
   std::vector<ImageEntry> images;
@@ -36,5 +39,9 @@ struct Dataset {
 // Opens the split of `spec.root` that the spec asks for. For `synthetic` an empty Dataset.
 // @throws DataError: no such root, no CSV, an empty split, no TFRecords (names the command that makes them)
 Dataset open_dataset(const spec::DataSpec& spec);
+
+// The index in `dataset.images` of the image called `name`, as a record's image/filename: log2(images) comparisons.
+// Thread-safe.
+std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view name);
 
 }  // namespace chexbench::data

@@ -1,0 +1,92 @@
+#include "data/dataset.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/errors.hpp"
+#include "core/log.hpp"
+#include "data/image_files.hpp"
+#include "data/index.hpp"
+#include "data/shards.hpp"
+
+namespace chexbench::data {
+namespace {
+
+ImageEntry entry_of(const IndexRow& row) {
+  return {.name = row.name, .path = {}, .labels = row.labels, .patient = row.patient};
+}
+
+std::vector<const IndexRow*> rows_of_split(const Index& index, spec::Split split) {
+  std::vector<const IndexRow*> rows;
+  rows.reserve(index.rows.size());
+  for (const IndexRow& row : index.rows) {
+    if (row.in(split)) rows.push_back(&row);
+  }
+  if (!rows.empty()) return rows;
+  const bool has_list = split == spec::Split::train ? index.has_train_list : index.has_test_list;
+  if (split == spec::Split::all || has_list) {
+    throw DataError(fmt::format("split '{}' of '{}' is empty: no row of {} belongs to it", split_name(split),
+                                index.root, index.table));
+  }
+  throw DataError(fmt::format("split '{}' of '{}' is empty: there is no {}; add it, or use data.split = \"all\"",
+                              split_name(split), index.root,
+                              split == spec::Split::train ? "train_val_list.txt" : "test_list.txt"));
+}
+
+// The rows that have a file, in the order of names. Both lists are sorted by name.
+void add_png_files(const std::vector<const IndexRow*>& rows, const spec::DataSpec& spec, Dataset& dataset) {
+  const std::vector<ImageFile> files = find_image_files(spec.root);
+  auto file = files.begin();
+  for (const IndexRow* const row : rows) {
+    while (file != files.end() && file->name < row->name) ++file;
+    if (file == files.end() || file->name != row->name) continue;
+    ImageEntry& entry = dataset.images.emplace_back(entry_of(*row));
+    entry.path = file->path;
+    dataset.total_bytes += file->bytes;
+  }
+  if (dataset.images.empty()) {
+    throw DataError(
+        fmt::format("split '{}' of '{}' is empty: it lists {} images, and none of their files is in images/ or "
+                    "images_NNN/",
+                    split_name(spec.split), spec.root, rows.size()));
+  }
+  if (dataset.images.size() < rows.size()) {
+    log::warning("{}: {} of the {} images of split '{}' have no file and are left out", spec.root,
+                 rows.size() - dataset.images.size(), rows.size(), split_name(spec.split));
+  }
+}
+
+void add_shards(const std::vector<const IndexRow*>& rows, const spec::DataSpec& spec, Dataset& dataset) {
+  dataset.shards = find_shards(spec.root, spec.split);
+  for (const std::string& shard : dataset.shards) dataset.total_bytes += std::filesystem::file_size(shard);
+  dataset.images.reserve(rows.size());
+  for (const IndexRow* const row : rows) dataset.images.push_back(entry_of(*row));
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view name) {
+  const auto found =
+      std::lower_bound(dataset.images.begin(), dataset.images.end(), name,
+                       [](const ImageEntry& image, std::string_view wanted) { return image.name < wanted; });
+  if (found == dataset.images.end() || found->name != name) return std::nullopt;
+  return static_cast<std::uint32_t>(found - dataset.images.begin());
+}
+
+Dataset open_dataset(const spec::DataSpec& spec) {
+  Dataset dataset;
+  dataset.format = spec.format;
+  if (spec.format == spec::DataFormat::synthetic) return dataset;
+  const Index index = read_index(spec.root);
+  const std::vector<const IndexRow*> rows = rows_of_split(index, spec.split);
+  if (spec.format == spec::DataFormat::tfrecord) {
+    add_shards(rows, spec, dataset);
+  } else {
+    add_png_files(rows, spec, dataset);
+  }
+  return dataset;
+}
+
+}  // namespace chexbench::data

@@ -1,0 +1,97 @@
+#include "data/shards.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "core/errors.hpp"
+
+namespace chexbench::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string shard_name(spec::Split split, int index, int count) {
+  return fmt::format("{}-{:05}-of-{:05}", split_name(split), index, count);
+}
+
+// The number after the last '-' of a shard's name, where `name` is one of this split.
+std::optional<int> shard_count(spec::Split split, std::string_view name) {
+  const std::string prefix = split_name(split) + "-";
+  if (!name.starts_with(prefix)) return std::nullopt;
+  const auto read_number = [](std::string_view text) {
+    int value = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size() ? value : -1;
+  };
+  const std::string_view rest = name.substr(prefix.size());
+  const std::size_t of = rest.find("-of-");
+  if (of == std::string_view::npos) return std::nullopt;
+  const int index = read_number(rest.substr(0, of));
+  const int count = read_number(rest.substr(of + 4));
+  if (index < 0 || index >= count || shard_name(split, index, count) != name) return std::nullopt;
+  return count;
+}
+
+std::string convert_command(const std::string& root, spec::Split split) {
+  return fmt::format("make them with: chexbench data convert {} --split {}", root, split_name(split));
+}
+
+}  // namespace
+
+std::string split_name(spec::Split split) {
+  switch (split) {
+    case spec::Split::train:
+      return "train";
+    case spec::Split::test:
+      return "test";
+    case spec::Split::all:
+      break;
+  }
+  return "all";
+}
+
+std::string tfrecord_folder(const std::string& root) { return fs::path(root) / "tfrecord"; }
+
+std::string shard_path(const std::string& root, spec::Split split, int index, int count) {
+  return fs::path(tfrecord_folder(root)) / shard_name(split, index, count);
+}
+
+std::vector<std::string> find_shards(const std::string& root, spec::Split split) {
+  std::set<std::string> present;
+  std::set<int> counts;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(tfrecord_folder(root), error)) {
+    const std::string name = entry.path().filename();
+    const std::optional<int> count = shard_count(split, name);
+    if (!count) continue;
+    present.insert(name);
+    counts.insert(*count);
+  }
+  if (present.empty()) {
+    throw DataError(fmt::format("no TFRecord shards of split '{}' in {}: {}", split_name(split), tfrecord_folder(root),
+                                convert_command(root, split)));
+  }
+  if (counts.size() > 1) {
+    throw DataError(
+        fmt::format("{} mixes shards of split '{}' from conversions into {} and {} shards: remove those of one",
+                    tfrecord_folder(root), split_name(split), *counts.begin(), *counts.rbegin()));
+  }
+  const int count = *counts.begin();
+  std::vector<std::string> paths;
+  for (int i = 0; i < count; ++i) {
+    if (!present.contains(shard_name(split, i, count))) {
+      throw DataError(fmt::format("shard {} of {} is missing in {}: {} --shards {}", shard_name(split, i, count), count,
+                                  tfrecord_folder(root), convert_command(root, split), count));
+    }
+    paths.push_back(shard_path(root, split, i, count));
+  }
+  return paths;
+}
+
+}  // namespace chexbench::data

@@ -1,0 +1,22 @@
+// Where the TFRecord shards of a root lie: ROOT/tfrecord/SPLIT-NNNNN-of-NNNNN.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "spec/experiment.hpp"
+
+namespace chexbench::data {
+
+std::string tfrecord_folder(const std::string& root);
+// Path of shard `index` of `count`.
+std::string shard_path(const std::string& root, spec::Split split, int index, int count);
+// "train", "test", "all": the beginning of a shard's name.
+std::string split_name(spec::Split split);
+
+// The paths of all shards of a split, in their order.
+// @throws DataError where there are none or some are missing, with the command that makes them; where shards of two
+// conversions with different counts are mixed
+std::vector<std::string> find_shards(const std::string& root, spec::Split split);
+
+}  // namespace chexbench::data

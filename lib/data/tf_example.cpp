@@ -1,0 +1,162 @@
+#include "data/tf_example.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+#include "core/errors.hpp"
+#include "data/wire.hpp"
+
+namespace chexbench::data {
+namespace {
+
+// Field numbers of example.proto and feature.proto.
+constexpr std::uint32_t kExampleFeatures = 1;
+constexpr std::uint32_t kFeaturesEntry = 1;
+constexpr std::uint32_t kEntryKey = 1;
+constexpr std::uint32_t kEntryValue = 2;
+constexpr std::uint32_t kFeatureBytes = 1;
+constexpr std::uint32_t kFeatureInts = 3;
+constexpr std::uint32_t kListValue = 1;
+
+class Parser {
+ public:
+  explicit Parser(const RecordOrigin& origin) : origin_(origin) {}
+
+  ExampleView run(std::span<const std::byte> record) {
+    WireReader example(record);
+    while (const auto field = example.next()) {
+      if (field->is(kExampleFeatures, WireType::length_delimited)) features(field->payload);
+    }
+    require(example.ok());
+    if (!has_encoded_) fail("has no image/encoded");
+    if (view_.filename.empty()) fail("has no image/filename");
+    if (!has_labels_) fail("has no image/label");
+    return view_;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& reason) const {
+    throw DataError(fmt::format("{}: record at offset {}: {}", origin_.file, origin_.offset, reason));
+  }
+  void require(bool ok) const {
+    if (!ok) fail("is not a tf.Example: damaged message");
+  }
+
+  void features(std::span<const std::byte> message) {
+    WireReader reader(message);
+    while (const auto field = reader.next()) {
+      if (field->is(kFeaturesEntry, WireType::length_delimited)) entry(field->payload);
+    }
+    require(reader.ok());
+  }
+
+  void entry(std::span<const std::byte> message) {
+    WireReader reader(message);
+    std::string_view key;
+    std::span<const std::byte> feature;
+    while (const auto field = reader.next()) {
+      if (field->is(kEntryKey, WireType::length_delimited)) key = field->text();
+      if (field->is(kEntryValue, WireType::length_delimited)) feature = field->payload;
+    }
+    require(reader.ok());
+    store(key, feature);
+  }
+
+  void store(std::string_view key, std::span<const std::byte> feature) {
+    if (key == "image/encoded") {
+      view_.encoded = first_bytes(key, feature);
+      has_encoded_ = true;
+    } else if (key == "image/filename") {
+      view_.filename = as_text(first_bytes(key, feature));
+    } else if (key == "image/format") {
+      view_.format = as_text(first_bytes(key, feature));
+    } else if (key == "image/label") {
+      labels(feature);
+    } else if (key == "image/height") {
+      view_.height = first_int(feature);
+    } else if (key == "image/width") {
+      view_.width = first_int(feature);
+    } else if (key == "image/channels") {
+      view_.channels = first_int(feature);
+    } else if (key == "patient_id") {
+      view_.patient = first_int(feature);
+    }
+  }
+
+  static std::string_view as_text(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  // The list inside a feature, where it is of the kind asked for.
+  std::optional<std::span<const std::byte>> list(std::span<const std::byte> feature, std::uint32_t kind) const {
+    std::optional<std::span<const std::byte>> found;
+    WireReader reader(feature);
+    while (const auto field = reader.next()) {
+      if (field->is(kind, WireType::length_delimited)) found = field->payload;
+    }
+    require(reader.ok());
+    return found;
+  }
+
+  std::span<const std::byte> first_bytes(std::string_view key, std::span<const std::byte> feature) const {
+    const auto values = list(feature, kFeatureBytes);
+    if (values) {
+      WireReader reader(*values);
+      while (const auto field = reader.next()) {
+        if (field->is(kListValue, WireType::length_delimited)) return field->payload;
+      }
+      require(reader.ok());
+    }
+    fail(fmt::format("{} holds no bytes", key));
+  }
+
+  // Calls `visit` for each value of an int64 list, packed or not.
+  template <typename Visit>
+  void for_each_int(std::span<const std::byte> feature, Visit visit) const {
+    const auto values = list(feature, kFeatureInts);
+    if (!values) return;
+    WireReader reader(*values);
+    while (const auto field = reader.next()) {
+      if (field->is(kListValue, WireType::varint)) visit(static_cast<std::int64_t>(field->value));
+      if (!field->is(kListValue, WireType::length_delimited)) continue;
+      WireReader packed(field->payload);
+      while (const auto value = packed.next_varint()) visit(static_cast<std::int64_t>(*value));
+      require(packed.ok());
+    }
+    require(reader.ok());
+  }
+
+  std::optional<std::int64_t> first_int(std::span<const std::byte> feature) const {
+    std::optional<std::int64_t> first;
+    for_each_int(feature, [&](std::int64_t value) { first = first.value_or(value); });
+    return first;
+  }
+
+  void labels(std::span<const std::byte> feature) {
+    int count = 0;
+    unsigned bits = 0;
+    for_each_int(feature, [&](std::int64_t value) {
+      if (value != 0 && value != 1) fail(fmt::format("image/label[{}] is {}, expected 0 or 1", count, value));
+      if (value == 1 && count < kFindings) bits |= 1u << count;
+      ++count;
+    });
+    if (count != kFindings) fail(fmt::format("image/label has {} values, expected {}", count, kFindings));
+    view_.labels = static_cast<LabelBits>(bits);
+    has_labels_ = true;
+  }
+
+  const RecordOrigin& origin_;
+  ExampleView view_;
+  bool has_encoded_ = false;
+  bool has_labels_ = false;
+};
+
+}  // namespace
+
+ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin) {
+  return Parser(origin).run(record);
+}
+
+}  // namespace chexbench::data
