@@ -31,11 +31,15 @@ struct DataSpec {
   DecoderKind decoder = DecoderKind::fast;
   Deliver deliver = Deliver::f32;
   OnBadRecord on_bad_record = OnBadRecord::stop;
+
+  friend bool operator==(const DataSpec&, const DataSpec&) = default;
 };
 
 struct PreprocessSpec {
   ResizeMethod resize = ResizeMethod::bilinear;
   bool flip = false;
+
+  friend bool operator==(const PreprocessSpec&, const PreprocessSpec&) = default;
 };
 
 struct ModelSpec {
@@ -78,6 +82,8 @@ struct MeasureSpec {
   std::uint64_t seed = 1;
   std::optional<double> max_seconds;     // of one trial, all repeats together
   std::optional<double> relative_error;  // half width of the 95 % interval / median at which a trial may end
+
+  friend bool operator==(const MeasureSpec&, const MeasureSpec&) = default;
 };
 
 // One trial, fully resolved: nothing is swept any more.
@@ -94,6 +100,8 @@ struct Experiment {
   std::optional<int> cores_per_rank;  // empty: floor(cores / largest local world)
   bool all_cores = false;             // "all": every rank may use every core
   MeasureSpec measure;
+
+  friend bool operator==(const Experiment&, const Experiment&) = default;
 };
 
 // Names as they stand in JSON, e.g. to_string(DataFormat::png) == "png".

@@ -29,19 +29,29 @@ struct OpSpec {
   bool holds_text(const std::string& name) const {
     return std::holds_alternative<std::string>(parameters.at(name));
   }
+
+  friend bool operator==(const OpSpec&, const OpSpec&) = default;
 };
 
 struct PipelineSpec {
   std::string name;  // a preset's name, or that of a list of one's own
   std::vector<OpSpec> ops;
+
+  friend bool operator==(const PipelineSpec&, const PipelineSpec&) = default;
 };
+
+// What a value in a spec is; each names the member of ParameterValue that holds it. A parameter whose rule has words
+// besides a numeric type holds text where one of the words is given.
+enum class ValueType { boolean, integer, number, text };
 
 // A parameter of an op.
 struct ParameterRule {
   std::string name;
+  ValueType type = ValueType::integer;
   ParameterValue default_value;
-  std::vector<std::string> words;  // text values that are allowed (also instead of a number, e.g. "auto")
+  std::vector<std::string> words;  // text values that are allowed (also instead of a number, e.g. "auto"); empty: any
   double minimum = 0;              // of a number
+  std::string description;         // for the schema
 };
 
 struct OpRule {
@@ -49,17 +59,25 @@ struct OpRule {
   ElementKind in = ElementKind::none;    // what it takes
   ElementKind out = ElementKind::none;   // what it gives
   bool same_kind = false;                // takes anything, gives the same; in and out are then unused
-  std::vector<ParameterRule> parameters;  // besides delay_s, which every op takes
+  std::vector<ParameterRule> parameters;  // delay_s, which every op takes, is the last one
+  std::string description;                // for the schema
 };
 
 // All ops, in the order of the design's table.
 std::span<const OpRule> op_rules();
 
+// The names of all ops.
+std::span<const std::string> op_names();
+
 // The rule of `op`. @throws SpecError naming the nearest op
 const OpRule& op_rule(const std::string& op);
 
+// `op` with every parameter at its default.
+// @throws SpecError as op_rule()
+OpSpec default_op(const std::string& op);
+
 // Checks that each op can follow the one before it, that the list begins with a source and ends in batches, that
-// a batch op comes once. @throws SpecError naming the op's index, "pipeline[2]", what it takes and what it would get.
+// a shard comes at most once (a second one would drop elements for good). @throws SpecError naming the op's index, "pipeline[2]", what it takes and what it would get.
 void check_kinds(const PipelineSpec& pipeline);
 
 std::string to_string(ElementKind kind);
