@@ -26,9 +26,7 @@ struct OpSpec {
   std::int64_t integer(const std::string& name) const { return std::get<std::int64_t>(parameters.at(name)); }
   double number(const std::string& name) const { return std::get<double>(parameters.at(name)); }
   const std::string& text(const std::string& name) const { return std::get<std::string>(parameters.at(name)); }
-  bool holds_text(const std::string& name) const {
-    return std::holds_alternative<std::string>(parameters.at(name));
-  }
+  bool holds_text(const std::string& name) const { return std::holds_alternative<std::string>(parameters.at(name)); }
 
   friend bool operator==(const OpSpec&, const OpSpec&) = default;
 };
@@ -56,9 +54,9 @@ struct ParameterRule {
 
 struct OpRule {
   std::string op;
-  ElementKind in = ElementKind::none;    // what it takes
-  ElementKind out = ElementKind::none;   // what it gives
-  bool same_kind = false;                // takes anything, gives the same; in and out are then unused
+  ElementKind in = ElementKind::none;     // what it takes
+  ElementKind out = ElementKind::none;    // what it gives
+  bool same_kind = false;                 // takes anything, gives the same; in and out are then unused
   std::vector<ParameterRule> parameters;  // delay_s, which every op takes, is the last one
   std::string description;                // for the schema
 };
@@ -76,8 +74,9 @@ const OpRule& op_rule(const std::string& op);
 // @throws SpecError as op_rule()
 OpSpec default_op(const std::string& op);
 
-// Checks that each op can follow the one before it, that the list begins with a source and ends in batches, that
-// a shard comes at most once (a second one would drop elements for good). @throws SpecError naming the op's index, "pipeline[2]", what it takes and what it would get.
+// Checks that the list begins with a source, that each op can follow the one before it, that it ends in batches, and
+// that a shard comes at most once (a second one would drop elements for good).
+// @throws SpecError naming the op's index, "pipeline[2]", what it takes and what it would get
 void check_kinds(const PipelineSpec& pipeline);
 
 std::string to_string(ElementKind kind);

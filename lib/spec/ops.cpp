@@ -1,0 +1,170 @@
+#include "spec/ops.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/errors.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+using enum ElementKind;
+
+ParameterRule flag(std::string name, bool value, std::string description) {
+  return {std::move(name), ValueType::boolean, value, {}, 0, std::move(description)};
+}
+
+ParameterRule count(std::string name, std::int64_t value, std::string description) {
+  return {std::move(name), ValueType::integer, value, {}, 1, std::move(description)};
+}
+
+// A count, or one of some words instead of it; the default is a word.
+ParameterRule count_or(std::string name, std::vector<std::string> words, std::string value, std::string description) {
+  return {std::move(name), ValueType::integer, std::move(value), std::move(words), 1, std::move(description)};
+}
+
+ParameterRule text(std::string name, std::vector<std::string> words, std::string value, std::string description) {
+  return {std::move(name), ValueType::text, std::move(value), std::move(words), 0, std::move(description)};
+}
+
+OpRule converts(std::string op, ElementKind in, ElementKind out, std::vector<ParameterRule> parameters,
+                std::string description) {
+  return {std::move(op), in, out, false, std::move(parameters), std::move(description)};
+}
+
+OpRule keeps(std::string op, std::vector<ParameterRule> parameters, std::string description) {
+  return {std::move(op), none, none, true, std::move(parameters), std::move(description)};
+}
+
+ParameterRule drop_remainder() {
+  return flag("drop_remainder", true, "drop the last batch of a finite pipeline where it is not full");
+}
+
+ParameterRule deterministic() {
+  return flag("deterministic", true, "deliver in a fixed order, whatever the threads' timing");
+}
+
+ParameterRule shuffle_buffer() {
+  ParameterRule rule = count("buffer", 500, "elements to draw from; \"all\": as many as an epoch has");
+  rule.words = {"all"};
+  return rule;
+}
+
+ParameterRule shuffle_seed() {
+  ParameterRule rule = count_or("seed", {"auto"}, "auto", "of the order; \"auto\": measure.seed");
+  rule.minimum = 0;
+  return rule;
+}
+
+std::vector<OpRule> make_rules() {
+  std::vector<OpRule> rules = {
+      converts("list_files", none, file, {text("order", {"name"}, "name", "of the files")}, "The files of the split."),
+      keeps("shard", {}, "Keeps the elements whose index modulo the number of ranks is this rank."),
+      keeps("shuffle", {shuffle_buffer(), shuffle_seed()},
+            "Reservoir of tf.data: fill it, draw one uniformly, replace it."),
+      converts("read", file, record, {}, "One file after the other; a TFRecord file yields its records in order."),
+      converts("interleave", file, record,
+               {count("cycle_length", 10, "files open at once"), count("block_length", 1, "records in a row from one"),
+                flag("parallel", true, "read the open files in parallel"), deterministic()},
+               "Reads several files in turn."),
+      converts("map", record, example, {count("parallel_calls", 1, "records worked on at once"), deterministic()},
+               "Parses, decodes and resizes."),
+      converts("batch", example, batch, {drop_remainder()}, "Copies examples into a batch."),
+      converts("map_and_batch", record, batch,
+               {count("parallel_batches", 5, "batches filled at once"), drop_remainder()},
+               "Decodes in parallel straight into the slots of batches."),
+      converts("worker_batches", file, batch,
+               {count_or("num_workers", {"auto"}, "auto", "\"auto\": one a core"),
+                count("prefetch_factor", 2, "batches that each worker keeps ready")},
+               "PyTorch style: each worker builds whole batches."),
+      keeps("prefetch",
+            {count_or("buffer", {"batch", "auto"}, "auto",
+                      "elements to keep ready; \"batch\": as many as the local batch has images")},
+            "Runs what is before it on a thread of its own, ahead of what is after it."),
+      keeps("repeat", {count_or("epochs", {"forever"}, "forever", "times to run through what is before it")},
+            "Starts over at the end."),
+      keeps("cache", {text("to", {}, "memory", "\"memory\", or the path of a file")},
+            "Keeps the elements of the first epoch for the others."),
+      keeps("take", {count("count", 1, "elements to pass on")}, "Passes on the first elements, then ends."),
+  };
+  for (OpRule& rule : rules) {
+    rule.parameters.push_back({"delay_s", ValueType::number, 0.0, {}, 0, "planted bottleneck: slept for each element"});
+  }
+  return rules;
+}
+
+// Why `op` cannot stand where it gets `got`.
+std::string misfit(const OpRule& rule, ElementKind got) {
+  if (rule.in == none) return "is a source and must come first";
+  if (got == none) return fmt::format("takes {}s and cannot come first; begin with list_files", to_string(rule.in));
+  return fmt::format("takes {}s, but what comes before it gives {}{}", to_string(rule.in), to_string(got),
+                     got == batch ? "es" : "s");
+}
+
+}  // namespace
+
+std::span<const OpRule> op_rules() {
+  static const std::vector<OpRule> rules = make_rules();
+  return rules;
+}
+
+std::span<const std::string> op_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> result;
+    for (const OpRule& rule : op_rules()) result.push_back(rule.op);
+    return result;
+  }();
+  return names;
+}
+
+const OpRule& op_rule(const std::string& op) {
+  const auto rules = op_rules();
+  const auto found = std::ranges::find(rules, op, &OpRule::op);
+  if (found == rules.end()) throw SpecError(fmt::format("no op is called '{}'{}", op, suggestion(op, op_names())));
+  return *found;
+}
+
+OpSpec default_op(const std::string& op) {
+  OpSpec result{op, {}};
+  for (const ParameterRule& rule : op_rule(op).parameters) result.parameters[rule.name] = rule.default_value;
+  return result;
+}
+
+void check_kinds(const PipelineSpec& pipeline) {
+  ElementKind kind = none;
+  bool sharded = false;
+  for (std::size_t i = 0; i < pipeline.ops.size(); ++i) {
+    const OpRule& rule = op_rule(pipeline.ops[i].op);
+    const std::string where = fmt::format("pipeline[{}] of '{}': {}", i, pipeline.name, rule.op);
+    if (rule.same_kind && kind == none) throw SpecError(where + " cannot come first; begin with list_files");
+    if (!rule.same_kind && rule.in != kind) throw SpecError(fmt::format("{} {}", where, misfit(rule, kind)));
+    if (rule.op == "shard" && sharded)
+      throw SpecError(where + " stands twice: a second one would drop images for good");
+    sharded = sharded || rule.op == "shard";
+    if (!rule.same_kind) kind = rule.out;
+  }
+  if (kind != batch) {
+    throw SpecError(fmt::format(
+        "pipeline '{}' must end in batches, but {}; batch, map_and_batch and worker_batches make them", pipeline.name,
+        kind == none ? std::string("has no ops") : fmt::format("ends in {}s", to_string(kind))));
+  }
+}
+
+std::string to_string(ElementKind kind) {
+  switch (kind) {
+    case none:
+      return "nothing";
+    case file:
+      return "file";
+    case record:
+      return "record";
+    case example:
+      return "example";
+    case batch:
+      return "batch";
+  }
+  return "unknown";
+}
+
+}  // namespace chexbench::spec
