@@ -2,7 +2,7 @@
 // without its arithmetic, none/ drops batches. The trial loop (bench/trial.cpp) is the only caller.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,28 +12,21 @@
 #include "core/batch.hpp"
 #include "core/reducer.hpp"
 #include "measure/step_timings.hpp"
+#include "model/tensor_info.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::engine {
 
-// A named tensor of the model: a parameter, its gradient, or a buffer. Elements in PyTorch's order (row-major,
-// convolutions OIHW), names as torchvision's, f32.
-struct TensorInfo {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::int64_t count() const;
-};
-
-// Fills `values` (in PyTorch's order) for the tensor `info`. See model/weights.hpp for sources.
-using WeightSource = std::function<void(const TensorInfo& info, std::span<float> values)>;
+using model::TensorInfo;
+using model::WeightSource;
 
 struct EngineTraits {
-  std::string name;         // as in the spec: onednn, none, emulated:v100
-  std::string device;       // what computes, in words
-  std::string source;       // where its speed comes from, for emulated ones: the profile's citation
+  std::string name;                // as in the spec: onednn, none, emulated:v100
+  std::string device;              // what computes, in words
+  std::string source;              // where its speed comes from, for emulated ones: the profile's citation
   std::vector<std::string> notes;  // to be repeated in every output, e.g. "batch 64 scaled linearly to 16"
   bool emulated = false;
-  bool trains = true;       // has weights, gradients and a loss
+  bool trains = true;  // has weights, gradients and a loss
 };
 
 // Not thread-safe: one thread drives it. All functions @throws DeviceError where the device fails.
