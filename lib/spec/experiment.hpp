@@ -67,9 +67,9 @@ struct CommSpec {
   std::int64_t bucket_bytes = 26214400;
   std::int64_t first_bucket_bytes = 1048576;  // small, so that communication starts early (PyTorch DDP)
   CommModel model = CommModel::real;
-  double alpha_s = 3e-6;                    // alpha_beta: latency of a message
-  double beta_bytes_per_s = 9e9;            // alpha_beta: bandwidth of a link
-  double launch_s = 0;                      // alpha_beta: fixed cost of a bucket
+  double alpha_s = 3e-6;          // alpha_beta: latency of a message
+  double beta_bytes_per_s = 9e9;  // alpha_beta: bandwidth of a link
+  double launch_s = 0;            // alpha_beta: fixed cost of a bucket
 
   friend bool operator==(const CommSpec&, const CommSpec&) = default;
 };
@@ -96,7 +96,7 @@ struct Experiment {
   TrainingSpec training;
   std::string engine = "auto";  // auto | onednn | cuda | none | emulated:<profile>
   CommSpec comm;
-  int ranks = 0;                     // 0: all
+  int ranks = 0;                      // 0: all
   std::optional<int> cores_per_rank;  // empty: floor(cores / largest local world)
   bool all_cores = false;             // "all": every rank may use every core
   MeasureSpec measure;
