@@ -24,7 +24,7 @@ endif()
 add_library(chexbench_flags INTERFACE)
 # -ffp-contract=off: a fast path and its plain twin must round alike, so no compiler may fuse a multiply and an add.
 target_compile_options(chexbench_flags INTERFACE
-  -march=${CHEXBENCH_MARCH} -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  -march=${CHEXBENCH_MARCH} -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers
   -Wnon-virtual-dtor -Woverloaded-virtual $<$<BOOL:${CHEXBENCH_WERROR}>:-Werror>)
 target_include_directories(chexbench_flags INTERFACE ${PROJECT_SOURCE_DIR}/lib)
 if(CHEXBENCH_SANITIZE)

@@ -1,0 +1,68 @@
+#include "command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "core/errors.hpp"
+#include "data_command.hpp"
+#include "run_command.hpp"
+#include "selftest_command.hpp"
+
+namespace chexbench::app {
+namespace {
+
+// The verb that was being parsed when the error came: the innermost one that was named.
+const CLI::App& innermost(const CLI::App& app) {
+  const std::vector<CLI::App*> named = app.get_subcommands();
+  return named.empty() ? app : innermost(*named.front());
+}
+
+std::vector<std::string> known_names(const CLI::App& app, bool options) {
+  std::vector<std::string> names;
+  if (options) {
+    for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
+  } else {
+    for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+      names.push_back(verb->get_name());
+  }
+  return names;
+}
+
+std::string first_unknown(const CLI::App& app) {
+  const std::vector<std::string> unknown = app.remaining(true);
+  return unknown.empty() ? "" : unknown.front();
+}
+
+}  // namespace
+
+void describe(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line) {
+  app.description(
+      "Is the input pipeline starving the accelerators, by how much, at which step, and what would fix it?\n"
+      "Runs input pipelines side by side over the same images, trains a real network on what they deliver,\n"
+      "and reports images/s and where the time went. Under MPI every process is a rank:\n"
+      "  mpirun --map-by socket -np 2 chexbench --config spec.json");
+  app.name("chexbench");
+  app.set_version_flag("--version", CHEXBENCH_VERSION);
+  app.require_subcommand(0, 1);
+  app.footer(
+      "Exit codes: 0 ok, 1 internal, 2 spec or usage, 3 data, 4 device or communication,\n"
+      "5 comparison or selftest failed, 6 output, 130 interrupted, 143 terminated.");
+  add_run_options(app, session, command_line);
+  add_data_commands(app);
+  add_selftest_commands(app);
+}
+
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& verb = innermost(app);
+  const std::string unknown = first_unknown(app);
+  if (unknown.empty() || error.get_name() != "ExtrasError") {
+    return fmt::format("{}; see `{} --help`", error.what(),
+                       verb.get_name() == "chexbench" ? "chexbench" : "chexbench " + verb.get_name());
+  }
+  const bool option = unknown.starts_with("-");
+  return fmt::format("unknown {} '{}'{}", option ? "option" : "command", unknown,
+                     suggestion(unknown, known_names(verb, option)));
+}
+
+}  // namespace chexbench::app

@@ -1,0 +1,137 @@
+#include "run_command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/dry_run.hpp"
+#include "bench/plan.hpp"
+#include "bench/protocol.hpp"
+#include "core/errors.hpp"
+#include "core/log.hpp"
+#include "report/write.hpp"
+#include "spec/parse.hpp"
+#include "spec/sweep.hpp"
+
+namespace chexbench::app {
+namespace {
+
+struct RunArguments {
+  std::vector<std::string> command_line;
+  std::string config;
+  std::vector<std::string> overrides;
+  std::string output;
+  std::string resume;
+  std::string format = "table";
+  std::string progress = "auto";
+  bool dry_run = false;
+  bool quiet = false;
+};
+
+bool show_progress(const RunArguments& arguments) {
+  return arguments.progress == "always" || (arguments.progress == "auto" && isatty(STDERR_FILENO) == 1);
+}
+
+// Where this run writes: as asked, or a new folder under results/. @throws OutputError
+std::string output_folder(const RunArguments& arguments, const std::string& experiment, const std::string& date_utc) {
+  namespace fs = std::filesystem;
+  const bool resumes = !arguments.resume.empty();
+  fs::path folder = resumes ? arguments.resume : arguments.output;
+  if (folder.empty()) folder = fs::path("results") / experiment / date_utc;
+  if (resumes && !fs::exists(folder / "journal.jsonl")) {
+    throw OutputError(fmt::format("--resume {}: there is no journal.jsonl in it; give the folder of an earlier run",
+                                  folder.string()));
+  }
+  if (!resumes && (fs::exists(folder / "report.json") || fs::exists(folder / "journal.jsonl"))) {
+    throw OutputError(fmt::format("{} already holds a run; give another folder to --output, or --resume {}",
+                                  folder.string(), folder.string()));
+  }
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw OutputError(fmt::format("cannot create {}: {}", folder.string(), error.message()));
+  return folder.string();
+}
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw OutputError("cannot write to standard output");
+  }
+}
+
+// Measures, and writes what was measured even where an error or a signal ends the run early.
+void measure(report::Report& report, comm::World& world, const RunArguments& arguments) {
+  const bool is_root = world.communicator().rank() == 0;
+  const std::string folder = is_root ? output_folder(arguments, report.experiment, report.environment.date_utc) : "";
+  const auto write = [&] {
+    if (!is_root) return;
+    bench::conclude(report);
+    for (const std::string& path : report::write_report(report, folder)) log::info("wrote {}", path);
+    print(report::format_report(report, arguments.format));
+  };
+  try {
+    bench::run_trials(
+        report, world,
+        {.journal_path = is_root ? folder + "/journal.jsonl" : "", .show_progress = show_progress(arguments)});
+  } catch (...) {
+    report.interrupted = true;
+    write();
+    throw;
+  }
+  write();
+}
+
+void run(const RunArguments& arguments, bench::Session& session) {
+  if (arguments.config.empty()) {
+    throw SpecError("nothing to do: give an experiment with --config SPEC, or a command; see `chexbench --help`");
+  }
+  const spec::SweepSpec sweep = spec::load_spec(arguments.config, arguments.overrides);
+  comm::World& world = session.world();
+  const int rank = world.communicator().rank();
+  log::configure(arguments.quiet ? log::Level::warning : log::Level::info,
+                 world.communicator().world() > 1 ? rank : -1);
+  report::Report report = bench::plan_report(sweep.base.name, spec::expand(sweep), world);
+  report.environment.chexbench_version = CHEXBENCH_VERSION;
+  report.environment.command_line = arguments.command_line;
+  if (arguments.dry_run) {
+    const std::string plan = bench::describe_plan(report, world);
+    if (rank == 0) print(plan);
+    return;
+  }
+  measure(report, world, arguments);
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line) {
+  const auto arguments = std::make_shared<RunArguments>();
+  arguments->command_line = command_line;
+  app.add_option("--config", arguments->config, "The experiment: a JSON file (configs/experiments has examples)")
+      ->type_name("SPEC");
+  app.add_option("--set", arguments->overrides,
+                 "Override a key of the spec, e.g. --set data.root=/data/nih --set measure.steps=50")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--output", arguments->output, "Write results into this folder (default: results/EXPERIMENT/TIME)")
+      ->type_name("DIR");
+  app.add_option("--resume", arguments->resume, "Go on with the run in this folder; what it has measured is kept")
+      ->type_name("DIR")
+      ->excludes("--output");
+  app.add_option("--format", arguments->format, "What stdout gets")
+      ->check(CLI::IsMember({"table", "json", "csv"}))
+      ->capture_default_str();
+  app.add_option("--progress", arguments->progress, "Show a progress line on stderr")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  app.add_flag("--dry-run", arguments->dry_run, "Print the resolved trials and a forecast of memory, and stop");
+  app.add_flag("--quiet", arguments->quiet, "Log warnings and errors only");
+  app.callback([&app, arguments, &session] {
+    if (app.get_subcommands().empty()) run(*arguments, session);
+  });
+}
+
+}  // namespace chexbench::app

@@ -1,0 +1,54 @@
+#include "bench/plan.hpp"
+
+#include <fmt/format.h>
+
+#include "core/errors.hpp"
+#include "engine/engine.hpp"
+#include "measure/machine.hpp"
+#include "report/findings.hpp"
+#include "spec/resolved.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+report::Environment describe_environment(comm::World& world) {
+  const measure::Machine machine = measure::probe_machine();
+  report::Environment environment;
+  environment.date_utc = measure::utc_now();
+  environment.host = machine.host;
+  environment.cpu = machine.cpu;
+  environment.cores = machine.cores;
+  environment.memory_bytes = machine.memory_bytes;
+  environment.kernel = machine.kernel;
+  environment.instruction_set = machine.instruction_set;
+  environment.mpi = world.library();
+  return environment;
+}
+
+report::TrialResult plan_trial(const spec::Trial& trial, int world) {
+  report::TrialResult planned{.trial = trial.name, .spec = trial.experiment};
+  planned.ranks = trial.experiment.ranks == 0 ? world : trial.experiment.ranks;
+  if (planned.ranks > world) {
+    throw SpecError(fmt::format(
+        "ranks: trial '{}' asks for {}, but {} was started; start it with `mpirun -np {} chexbench ...`", trial.name,
+        planned.ranks, world == 1 ? "one process" : fmt::format("a world of {}", world), planned.ranks));
+  }
+  planned.spec.ranks = planned.ranks;
+  planned.spec.engine = engine::resolve_engine_name(trial.experiment.engine);
+  // Results depend on how the host's cores were divided, which the started ranks decide.
+  planned.key = spec::trial_key(planned.spec, fmt::format("world {}", world));
+  planned.partial = true;  // until its last repeat is done
+  return planned;
+}
+
+}  // namespace
+
+report::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world) {
+  report::Report report{.experiment = experiment, .environment = describe_environment(world)};
+  for (const spec::Trial& trial : trials) report.trials.push_back(plan_trial(trial, world.communicator().world()));
+  return report;
+}
+
+void conclude(report::Report& report) { report.findings = report::derive_findings(report.trials); }
+
+}  // namespace chexbench::bench

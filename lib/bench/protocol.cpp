@@ -1,0 +1,180 @@
+#include "bench/protocol.hpp"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "bench/groups.hpp"
+#include "bench/journal.hpp"
+#include "bench/layout.hpp"
+#include "bench/progress.hpp"
+#include "bench/stopping.hpp"
+#include "bench/trial.hpp"
+#include "core/affinity.hpp"
+#include "core/clock.hpp"
+#include "engine/engine.hpp"
+#include "measure/page_cache.hpp"
+#include "report/json.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+std::vector<double> rates(const report::TrialResult& trial) {
+  std::vector<double> images_per_s;
+  for (const report::RepeatResult& repeat : trial.repeats) images_per_s.push_back(repeat.images_per_s);
+  return images_per_s;
+}
+
+void describe_engine(report::TrialResult& trial, const engine::EngineTraits& traits, const CoreShare& share) {
+  trial.engine_device = traits.device;
+  trial.engine_source = traits.source;
+  trial.emulated = traits.emulated;
+  trial.notes = traits.notes;
+  trial.cores_per_rank = static_cast<int>(share.cores.size());
+  trial.oversubscribed = share.oversubscribed;
+}
+
+// The files that a trial reads.
+std::vector<std::string> paths(const data::Dataset& dataset) {
+  if (dataset.format == spec::DataFormat::tfrecord) return dataset.shards;
+  std::vector<std::string> images;
+  for (const data::ImageEntry& image : dataset.images) images.push_back(image.path);
+  return images;
+}
+
+// An arm while its group runs.
+struct Arm {
+  report::TrialResult& trial;
+  const data::Dataset& dataset;
+  std::size_t number = 0;  // of the trial in the report, from 1
+  double spent_s = 0;
+  bool finished = false;
+};
+
+// Everything that one call of run_trials keeps while it goes from group to group.
+class Runner {
+ public:
+  Runner(report::Report& report, comm::World& world, const RunOptions& options)
+      : report_(report),
+        ranks_(world.communicator()),
+        host_(find_host_cores(world)),
+        progress_(options.show_progress && ranks_.rank() == 0) {
+    if (!options.journal_path.empty() && ranks_.rank() == 0) journal_.emplace(options.journal_path);
+  }
+
+  void run() {
+    for (const ArmGroup& group : group_arms(report_.trials)) {
+      const std::unique_ptr<comm::Communicator> members = ranks_.first(group.ranks);
+      if (members) run_group(group, *members);
+      ranks_.barrier();  // ranks that sat this group out sleep here
+    }
+  }
+
+ private:
+  void run_group(const ArmGroup& group, comm::Communicator& members);
+  void run_repeat_of(Arm& arm, int repeat, const TrialContext& context);
+  bool take_from_journal(Arm& arm, int repeat, comm::Communicator& members);
+  std::string prepare_files(const Arm& arm) const;
+  const data::Dataset& dataset(const spec::DataSpec& spec);
+
+  report::Report& report_;
+  comm::Communicator& ranks_;
+  const HostCores host_;
+  Progress progress_;
+  std::optional<Journal> journal_;
+  std::map<std::string, data::Dataset> datasets_;
+};
+
+const data::Dataset& Runner::dataset(const spec::DataSpec& spec) {
+  const std::string key = spec::to_string(spec.format) + "/" + spec::to_string(spec.split) + "/" + spec.root;
+  const auto found = datasets_.find(key);
+  return found != datasets_.end() ? found->second : datasets_.emplace(key, data::open_dataset(spec)).first->second;
+}
+
+void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
+  const spec::Experiment& spec = report_.trials[group.arms.front()].spec;
+  const CoreShare share = share_cores(host_, spec, group.ranks);
+  bind_this_thread(share.cores);
+  const auto engine = engine::make_engine(spec.engine, {.model = spec.model,
+                                                        .training = spec.training,
+                                                        .comm = spec.comm,
+                                                        .deliver = spec.data.deliver,
+                                                        .cores = share.cores,
+                                                        .world = group.ranks,
+                                                        .rank = members.rank()});
+  const auto reducer = members.make_reducer();
+  std::vector<Arm> arms;
+  for (const std::size_t index : group.arms) {
+    report::TrialResult& trial = report_.trials[index];
+    describe_engine(trial, engine->traits(), share);
+    arms.push_back({.trial = trial, .dataset = dataset(trial.spec.data), .number = index + 1});
+  }
+  const auto unfinished = [](const Arm& arm) { return !arm.finished; };
+  for (int repeat = 0; std::any_of(arms.begin(), arms.end(), unfinished); ++repeat) {
+    for (Arm& arm : arms) {
+      if (arm.finished) continue;
+      run_repeat_of(arm, repeat,
+                    {.spec = arm.trial.spec,
+                     .dataset = arm.dataset,
+                     .engine = *engine,
+                     .communicator = members,
+                     .reducer = *reducer,
+                     .cores = share.cores,
+                     .repeat = repeat,
+                     .on_step = [this](int step, int total_steps) { progress_.step(step, total_steps); }});
+    }
+  }
+}
+
+bool Runner::take_from_journal(Arm& arm, int repeat, comm::Communicator& members) {
+  const report::RepeatResult* known = journal_ ? journal_->find(arm.trial.key, repeat) : nullptr;
+  if (known != nullptr) arm.trial.repeats.push_back(*known);
+  return !broadcast_text(members, known != nullptr ? "known" : "").empty();
+}
+
+std::string Runner::prepare_files(const Arm& arm) const {
+  const spec::PageCache goal = arm.trial.spec.measure.page_cache;
+  if (goal == spec::PageCache::as_is || host_.local_rank != 0) return spec::to_string(goal);
+  return measure::prepare_page_cache(goal, paths(arm.dataset)).word;
+}
+
+void Runner::run_repeat_of(Arm& arm, int repeat, const TrialContext& context) {
+  comm::Communicator& members = context.communicator;
+  const bool is_root = members.rank() == 0;
+  const double begin_s = now_s();
+  if (!take_from_journal(arm, repeat, members)) {
+    progress_.begin(arm.number, report_.trials.size(), arm.trial.trial, repeat, arm.trial.spec.measure.repeats);
+    const std::string page_cache = prepare_files(arm);
+    members.barrier();
+    const report::RepeatResult mine = run_repeat(context);
+    malloc_trim(0);  // what this arm held must not count as memory of the next one
+    const std::string line = report::to_journal_line({.key = arm.trial.key, .repeat = mine});
+    std::vector<report::RepeatResult> all;
+    for (const std::string& text : members.gather(line, 0)) {
+      all.push_back(report::journal_from_text(text + "\n", "a rank's result").entries.front().repeat);
+    }
+    if (is_root) {
+      arm.trial.repeats.push_back(merge_ranks(all, arm.trial.spec.training.batch_size));
+      arm.trial.repeats.back().page_cache = page_cache;
+      if (journal_) journal_->append(arm.trial.key, arm.trial.repeats.back());
+    }
+  }
+  arm.spent_s += now_s() - begin_s;
+  const spec::MeasureSpec& measure = arm.trial.spec.measure;
+  const bool finished = is_root && is_finished(measure, rates(arm.trial), arm.spent_s);
+  arm.finished = !broadcast_text(members, finished ? "finished" : "").empty();
+  arm.trial.partial = !arm.finished;
+  if (arm.finished && is_root) arm.trial.unstable = is_unstable(measure, rates(arm.trial));
+}
+
+}  // namespace
+
+void run_trials(report::Report& report, comm::World& world, const RunOptions& options) {
+  Runner(report, world, options).run();
+}
+
+}  // namespace chexbench::bench

@@ -1,0 +1,23 @@
+// How trials are measured: engines before pipelines, arms of one engine in turn, repeat by repeat, each into the
+// journal.
+#pragma once
+
+#include <string>
+
+#include "comm/communicator.hpp"
+#include "report/record.hpp"
+
+namespace chexbench::bench {
+
+struct RunOptions {
+  std::string journal_path;  // empty: no journal
+  bool show_progress = false;
+};
+
+// Measures every trial of `report`, and adds repeats to it as they are done (on rank 0; the other ranks measure with
+// it and get no results). Repeats that the journal holds are taken over. Collective over the world.
+// What was measured before an error or a signal stays in `report`.
+// @throws DataError, DeviceError, SpecError, OutputError, InterruptedError
+void run_trials(report::Report& report, comm::World& world, const RunOptions& options);
+
+}  // namespace chexbench::bench

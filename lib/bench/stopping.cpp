@@ -1,0 +1,26 @@
+#include "bench/stopping.hpp"
+
+#include <limits>
+
+#include "measure/statistics.hpp"
+
+namespace chexbench::bench {
+
+double relative_error(const std::vector<double>& images_per_s) {
+  const auto interval = measure::bootstrap_median_ci95(images_per_s);
+  if (!interval) return std::numeric_limits<double>::infinity();
+  return 0.5 * (interval->high - interval->low) / measure::median(images_per_s);
+}
+
+bool is_finished(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s, double spent_s) {
+  if (images_per_s.size() >= static_cast<std::size_t>(measure.repeats)) return true;
+  if (images_per_s.empty()) return false;
+  if (measure.max_seconds && spent_s >= *measure.max_seconds) return true;
+  return measure.relative_error && relative_error(images_per_s) <= *measure.relative_error;
+}
+
+bool is_unstable(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s) {
+  return measure.relative_error && relative_error(images_per_s) > *measure.relative_error;
+}
+
+}  // namespace chexbench::bench

@@ -1,0 +1,43 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/groups.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+using testing::ElementsAre;
+
+report::TrialResult trial(const std::string& engine, int ranks, const std::string& pipeline) {
+  report::TrialResult result;
+  result.spec.engine = engine;
+  result.spec.pipeline.name = pipeline;
+  result.ranks = ranks;
+  return result;
+}
+
+TEST(GroupArms, LetsPipelinesAndFormatsOfOneEngineTakeTurns) {
+  auto tfrecord = trial("none", 1, "optimized");
+  tfrecord.spec.data.format = spec::DataFormat::tfrecord;
+  const auto groups = group_arms({trial("none", 1, "naive"), tfrecord});
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_THAT(groups[0].arms, ElementsAre(0, 1));
+}
+
+TEST(GroupArms, SeparatesWhatNeedsAnotherEngineInOrderOfFirstAppearance) {
+  auto other_batch = trial("none", 1, "naive");
+  other_batch.spec.training.batch_size = 64;
+  auto other_content = trial("none", 1, "naive");
+  other_content.spec.data.deliver = Deliver::u8;
+  auto other_cores = trial("none", 1, "naive");
+  other_cores.spec.all_cores = true;
+  const auto groups = group_arms({trial("none", 1, "naive"), trial("none", 2, "naive"), trial("onednn", 1, "naive"),
+                                  other_batch, trial("none", 1, "optimized"), other_content, other_cores});
+  ASSERT_EQ(groups.size(), 6u);
+  EXPECT_THAT(groups[0].arms, ElementsAre(0, 4));
+  EXPECT_EQ(groups[1].ranks, 2);
+  EXPECT_THAT(groups[2].arms, ElementsAre(2));
+}
+
+}  // namespace
+}  // namespace chexbench::bench

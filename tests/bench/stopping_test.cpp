@@ -1,0 +1,43 @@
+#include <gtest/gtest.h>
+
+#include "bench/stopping.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+const std::vector<double> kSteady(6, 100.0);
+const std::vector<double> kNoisy = {50, 100, 150, 60, 140, 100};
+
+TEST(Stopping, EndsAfterTheRepeatsAskedFor) {
+  const spec::MeasureSpec measure{.repeats = 3};
+  EXPECT_FALSE(is_finished(measure, {1, 1}, 1e9));
+  EXPECT_TRUE(is_finished(measure, {1, 1, 1}, 0));
+}
+
+TEST(Stopping, EndsEarlyWhenTheTimeIsUsedUpButNeverWithoutAResult) {
+  const spec::MeasureSpec measure{.repeats = 100, .max_seconds = 10};
+  EXPECT_FALSE(is_finished(measure, {}, 11));
+  EXPECT_FALSE(is_finished(measure, {1}, 9));
+  EXPECT_TRUE(is_finished(measure, {1}, 10));
+}
+
+TEST(Stopping, EndsEarlyWhenTheIntervalIsNarrowEnough) {
+  const spec::MeasureSpec measure{.repeats = 100, .relative_error = 0.05};
+  EXPECT_TRUE(is_finished(measure, kSteady, 0));
+  EXPECT_FALSE(is_finished(measure, kNoisy, 0));
+}
+
+TEST(Stopping, NeedsFiveRepeatsForARelativeError) {
+  const spec::MeasureSpec measure{.repeats = 100, .relative_error = 0.05};
+  EXPECT_FALSE(is_finished(measure, {100, 100, 100, 100}, 0));
+  EXPECT_TRUE(is_finished(measure, {100, 100, 100, 100, 100}, 0));
+}
+
+TEST(Stopping, CallsATrialUnstableOnlyWhereAnErrorWasAskedForAndMissed) {
+  EXPECT_FALSE(is_unstable({.repeats = 6}, kNoisy));
+  EXPECT_TRUE(is_unstable({.repeats = 6, .relative_error = 0.05}, kNoisy));
+  EXPECT_FALSE(is_unstable({.repeats = 6, .relative_error = 0.05}, kSteady));
+}
+
+}  // namespace
+}  // namespace chexbench::bench
