@@ -1,0 +1,139 @@
+"""Runs two sides in turn (A B A B ...), round by round, and tells how much faster one of them is.
+
+A ratio is taken within a round, where both sides met the same machine, and then over the rounds: the median, with the
+least and the largest. So load that comes and goes cancels out, and what did not cancel is shown.
+"""
+
+import argparse
+import csv
+import datetime
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+# What makes each library take the code path that it has for an instruction set. ISA-L has no such switch.
+ISA_ENVIRONMENT = {
+    "native": {},
+    "avx2": {
+        "CHEXBENCH_ISA": "avx2", "DNNL_MAX_CPU_ISA": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+        "OPENCV_CPU_DISABLE": "AVX512_SKX,AVX512_CNL,AVX512_CLX,AVX512_ICL"},
+}
+
+
+@dataclass
+class Case:
+    """One comparison: both commands must end with figures that the readers understand."""
+    name: str
+    ours: list
+    peer: list
+    ours_rates: list = field(default_factory=list)
+    peer_rates: list = field(default_factory=list)
+
+    def ratios(self):
+        return [ours / peer for ours, peer in zip(self.ours_rates, self.peer_rates)]
+
+
+def add_arguments(parser):
+    """The options that all comparisons share."""
+    parser.add_argument("--chexbench", type=Path, default=ROOT / "build/release/bin/chexbench")
+    parser.add_argument("--python", type=Path, default=ROOT / "build/peers-venv/bin/python",
+                        help="of the environment that scripts/peers/setup made")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--isa", choices=sorted(ISA_ENVIRONMENT), default="native")
+    parser.add_argument("--case", action="append", default=[], metavar="TEXT",
+                        help="only cases whose name holds TEXT; may be given several times")
+    parser.add_argument("--output", type=Path, help="write every round's figures into this CSV file")
+
+
+def parse(parser):
+    arguments = parser.parse_args()
+    arguments.environment = {**os.environ, **ISA_ENVIRONMENT[arguments.isa]}
+    for name in ("chexbench", "python"):
+        path = getattr(arguments, name)
+        if not path.exists():
+            parser.error(f"no {path}; run scripts/{'quickstart' if name == 'chexbench' else 'peers/setup'} first")
+    return arguments
+
+
+def run(command, environment):
+    """The standard output of a command; ends this program with the command's own words where it fails."""
+    done = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\nfailed with {done.returncode}:\n{done.stderr[-3000:]}")
+    return done.stdout
+
+
+def figure(output, name="images/s"):
+    """The number after 'name:' in a peer's output."""
+    for line in reversed(output.splitlines()):
+        if line.startswith(name + ": "):
+            return float(line.removeprefix(name + ": "))
+    sys.exit(f"no '{name}:' in:\n{output[-2000:]}")
+
+
+def chexbench_rate(output):
+    """images/s of the one trial in chexbench's CSV."""
+    rows = list(csv.DictReader(output.splitlines()))
+    if len(rows) != 1 or not rows[0]["images_per_s"]:
+        sys.exit(f"expected one measured trial, got:\n{output[-2000:]}")
+    return float(rows[0]["images_per_s"])
+
+
+def take_turns(cases, arguments):
+    wanted = [case for case in cases if not arguments.case or any(text in case.name for text in arguments.case)]
+    for number in range(1, arguments.rounds + 1):
+        for case in wanted:
+            case.ours_rates.append(chexbench_rate(run(case.ours, arguments.environment)))
+            case.peer_rates.append(figure(run(case.peer, arguments.environment)))
+            print(f"round {number}/{arguments.rounds}  {case.name}: {case.ours_rates[-1]:.1f} against "
+                  f"{case.peer_rates[-1]:.1f} images/s, {case.ratios()[-1]:.2f}x", file=sys.stderr, flush=True)
+    return wanted
+
+
+def cpu_name():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor()
+
+
+def machine(arguments):
+    """Where and when, in one line."""
+    return (f"{cpu_name()}, {len(os.sched_getaffinity(0))} CPUs, instruction set {arguments.isa}, "
+            f"{datetime.date.today().isoformat()}, {arguments.rounds} rounds in turn")
+
+
+def markdown(cases, peer_heading):
+    lines = [f"| {peer_heading} | chexbench, images/s | peer, images/s | ratio: median (least to largest) |",
+             "|---|---|---|---|"]
+    for case in cases:
+        ratios = case.ratios()
+        lines.append(f"| {case.name} | {statistics.median(case.ours_rates):.1f} | "
+                     f"{statistics.median(case.peer_rates):.1f} | "
+                     f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) |")
+    return "\n".join(lines)
+
+
+def write_csv(cases, arguments):
+    if arguments.output is None:
+        return
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    with arguments.output.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["case", "round", "chexbench_images_per_s", "peer_images_per_s", "ratio", "isa", "cpu", "date"])
+        for case in cases:
+            for number, (ours, peer) in enumerate(zip(case.ours_rates, case.peer_rates), 1):
+                writer.writerow([case.name, number, ours, peer, f"{ours / peer:.3f}", arguments.isa, cpu_name(),
+                                 datetime.date.today().isoformat()])
+    print(f"wrote {arguments.output}", file=sys.stderr)
+
+
+def main_parser(text):
+    return argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
