@@ -1,0 +1,48 @@
+// One row of a CSV file being written, after RFC 4180 with LF.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <concepts>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace chexbench::report {
+
+// Call it with each field in turn. Numbers are the shortest text that gives the same bits back; NaN and empty optionals
+// are empty fields; booleans are true and false.
+class CsvRow {
+ public:
+  void operator()(std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) return append(text);
+    std::string quoted = "\"";
+    for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+    append(quoted + '"');
+  }
+  void operator()(const std::string& text) { (*this)(std::string_view(text)); }
+  void operator()(const char* text) { (*this)(std::string_view(text)); }
+  void operator()(bool value) { append(value ? "true" : "false"); }
+  void operator()(double value) { append(std::isfinite(value) ? fmt::format("{}", value) : ""); }
+  void operator()(std::integral auto value) { append(fmt::format("{}", value)); }
+  template <class Value>
+  void operator()(const std::optional<Value>& value) {
+    value ? (*this)(*value) : append("");
+  }
+
+  // The row with its line end; the object is used up.
+  std::string line() && { return std::move(text_) + '\n'; }
+
+ private:
+  void append(std::string_view field) {
+    if (!std::exchange(first_, false)) text_ += ',';
+    text_ += field;
+  }
+
+  std::string text_;
+  bool first_ = true;
+};
+
+}  // namespace chexbench::report

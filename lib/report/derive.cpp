@@ -1,0 +1,108 @@
+#include <algorithm>
+
+#include "measure/statistics.hpp"
+#include "report/record.hpp"
+
+namespace chexbench::report {
+namespace {
+
+using measure::StepTimings;
+
+std::vector<double> throughputs(const TrialResult& trial) {
+  std::vector<double> values;
+  for (const RepeatResult& repeat : trial.repeats) values.push_back(repeat.images_per_s);
+  return values;
+}
+
+// A ratio that is empty where it has no meaning.
+std::optional<double> ratio(double part, double whole) {
+  return whole > 0 ? std::optional(part / whole) : std::nullopt;
+}
+
+// One part of the steps' time, summed over all steps of all ranks and repeats.
+double sum_s(const TrialResult& trial, double StepTimings::*part) {
+  double sum = 0;
+  for (const RepeatResult& repeat : trial.repeats) {
+    for (const StepRecord& step : repeat.steps) sum += step.timings.*part;
+  }
+  return sum;
+}
+
+void derive_shares(const TrialResult& trial, Figures& figures) {
+  const double wall_s = sum_s(trial, &StepTimings::wall_s);
+  const auto share = [&](double StepTimings::*part) { return ratio(sum_s(trial, part), wall_s); };
+  figures.wait_share = share(&StepTimings::wait_s);
+  figures.upload_share = share(&StepTimings::upload_s);
+  figures.compute_share = share(&StepTimings::compute_s);
+  figures.exposed_communication_share = share(&StepTimings::exposed_communication_s);
+  figures.update_share = share(&StepTimings::update_s);
+  figures.other_share = share(&StepTimings::other_s);
+  if (wall_s > 0) figures.busy_share = *figures.upload_share + *figures.compute_share + *figures.update_share;
+}
+
+// MLPerf Storage's accelerator utilization: the emulated accelerator's computing time over the time the run took on all
+// accelerators, ranks that waited for the slowest one included.
+std::optional<double> accelerator_utilization(const TrialResult& trial) {
+  if (!trial.emulated) return std::nullopt;
+  double run_s = 0;
+  for (const RepeatResult& repeat : trial.repeats) run_s += repeat.wall_s * trial.ranks;
+  return ratio(sum_s(trial, &StepTimings::compute_s) + sum_s(trial, &StepTimings::update_s), run_s);
+}
+
+std::optional<double> decoded_per_trained(const TrialResult& trial) {
+  if (trial.spec.data.format == spec::DataFormat::synthetic) return std::nullopt;
+  double decoded = 0;
+  double used = 0;
+  for (const RepeatResult& repeat : trial.repeats) {
+    decoded += static_cast<double>(repeat.images_decoded);
+    used += static_cast<double>(repeat.images_trained) + static_cast<double>(repeat.images_held_change);
+  }
+  return ratio(decoded, used);
+}
+
+// Ranks that share cores slow each other down, which would count against scaling; emulated compute needs no cores.
+bool comparable_over_ranks(const TrialResult& trial) {
+  return !trial.spec.all_cores && (!trial.oversubscribed || trial.emulated) && !trial.repeats.empty();
+}
+
+std::optional<double> scaling_efficiency(const TrialResult& trial, const std::vector<TrialResult>& all) {
+  if (!comparable_over_ranks(trial)) return std::nullopt;
+  const auto single = std::find_if(all.begin(), all.end(), [&trial](const TrialResult& other) {
+    return other.ranks == 1 && other.cores_per_rank == trial.cores_per_rank && comparable_over_ranks(other) &&
+           same_arm(other, trial);
+  });
+  if (single == all.end()) return std::nullopt;
+  return ratio(measure::median(throughputs(trial)), trial.ranks * measure::median(throughputs(*single)));
+}
+
+}  // namespace
+
+bool same_arm(const TrialResult& a, const TrialResult& b) {
+  spec::Experiment at_ranks_of_b = a.spec;
+  at_ranks_of_b.ranks = b.spec.ranks;
+  return at_ranks_of_b == b.spec;
+}
+
+Figures derive_figures(const TrialResult& trial, const std::vector<TrialResult>& all) {
+  Figures figures;
+  for (const RepeatResult& repeat : trial.repeats) {
+    figures.buffer_fed |= repeat.buffer_fed;
+    figures.peak_rss_bytes = std::max(figures.peak_rss_bytes, repeat.peak_rss_bytes);
+    figures.anonymous_rss_bytes = std::max(figures.anonymous_rss_bytes, repeat.anonymous_rss_bytes);
+  }
+  if (trial.repeats.empty()) return figures;
+  const std::vector<double> images_per_s = throughputs(trial);
+  figures.images_per_s = measure::median(images_per_s);
+  figures.images_per_s_mad = measure::median_absolute_deviation(images_per_s);
+  figures.images_per_s_ci95 = measure::bootstrap_median_ci95(images_per_s, trial.spec.measure.seed);
+  figures.scaling_efficiency = scaling_efficiency(trial, all);
+  derive_shares(trial, figures);
+  figures.decoded_per_trained = decoded_per_trained(trial);
+  figures.au_share = accelerator_utilization(trial);
+  if (!trial.oversubscribed) {
+    figures.images_per_s_per_core = ratio(*figures.images_per_s, trial.ranks * trial.cores_per_rank);
+  }
+  return figures;
+}
+
+}  // namespace chexbench::report

@@ -1,0 +1,176 @@
+#include "report/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "measure/statistics.hpp"
+
+namespace chexbench::report {
+namespace {
+
+constexpr double kAmplified = 1.25;     // images decoded per image trained from which a sentence is due
+constexpr double kStarvedShare = 0.10;  // of the time an accelerator waits
+constexpr double kFedShare = 0.02;
+constexpr double kCeilingFactor = 1.2;  // pipeline alone against training, from which training is the bottleneck
+
+// A measured trial and its figures.
+struct Measured {
+  const TrialResult& trial;
+  Figures figures;
+
+  double images_per_s() const { return *figures.images_per_s; }
+  bool trains() const { return trial.spec.engine != "none"; }
+  std::string name() const { return trial.emulated ? trial.trial + " (emulated)" : trial.trial; }
+};
+using Trials = std::vector<Measured>;
+
+void add(std::vector<Finding>& findings, const char* kind, std::string text, bool emulated) {
+  findings.push_back({.kind = kind, .text = std::move(text), .emulated = emulated});
+}
+
+std::string ranks_in_words(int ranks) { return ranks == 1 ? "1 rank" : fmt::format("{} ranks", ranks); }
+
+// "3.81" for a CPU that trains, "812" for a pipeline.
+std::string rate(double images_per_s) { return fmt::format("{:.{}f}", images_per_s, images_per_s < 100 ? 1 : 0); }
+
+// Throughputs of the rounds that both trials have, so that a ratio compares what was measured in turn.
+std::optional<measure::Ratio> ratio_of(const Measured& a, const Measured& b) {
+  std::vector<double> above;
+  std::vector<double> below;
+  for (const RepeatResult& repeat : a.trial.repeats) {
+    const auto same_round = std::find_if(b.trial.repeats.begin(), b.trial.repeats.end(),
+                                         [&](const RepeatResult& other) { return other.repeat == repeat.repeat; });
+    if (same_round == b.trial.repeats.end()) continue;
+    above.push_back(repeat.images_per_s);
+    below.push_back(same_round->images_per_s);
+  }
+  if (above.empty() || measure::median(below) <= 0) return std::nullopt;
+  return measure::paired_ratio(above, below, a.trial.spec.measure.seed);
+}
+
+// "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235".
+std::string compared(const Measured& a, const Measured& b, const measure::Ratio& ratio) {
+  const char* verb = a.trains() ? "trains" : "delivers";
+  const std::string against = fmt::format("{} against {}", rate(a.images_per_s()), rate(b.images_per_s()));
+  if (!ratio.ci95) {
+    return fmt::format("{} {} {:.2f} x the images/s of {} (no interval: fewer than five repeats): {}", a.name(), verb,
+                       ratio.value, b.name(), against);
+  }
+  const std::string interval = fmt::format("95 % interval {:.2f} to {:.2f}", ratio.ci95->low, ratio.ci95->high);
+  if (ratio.ci95->low <= 1 && 1 <= ratio.ci95->high) {
+    return fmt::format("{} and {} cannot be told apart: ratio {:.2f} ({}), {} images/s", a.name(), b.name(),
+                       ratio.value, interval, against);
+  }
+  return fmt::format("{} {} {:.2f} x the images/s of {} ({}): {}", a.name(), verb, ratio.value, b.name(), interval,
+                     against);
+}
+
+// Whether the trials differ in nothing but what `equalize(spec, like)` makes alike.
+template <class Equalize>
+bool differ_only_in(const Measured& a, const Measured& b, Equalize equalize) {
+  spec::Experiment like_b = a.trial.spec;
+  equalize(like_b, b.trial.spec);
+  return like_b == b.trial.spec && !(a.trial.spec == b.trial.spec);
+}
+
+// Each trial against the first one, in the order of trials, from which it differs in that one thing alone.
+template <class Equalize>
+void compare_arms(const Trials& trials, const char* kind, Equalize equalize, std::vector<Finding>& findings) {
+  for (std::size_t i = 1; i < trials.size(); ++i) {
+    const auto end = trials.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto base = std::find_if(trials.begin(), end,
+                                   [&](const Measured& other) { return differ_only_in(trials[i], other, equalize); });
+    if (base == end) continue;
+    const auto ratio = ratio_of(trials[i], *base);
+    if (!ratio) continue;
+    add(findings, kind, compared(trials[i], *base, *ratio) + ".", trials[i].trial.emulated || base->trial.emulated);
+  }
+}
+
+void find_amplification(const Trials& trials, std::vector<Finding>& findings) {
+  for (const Measured& measured : trials) {
+    const std::optional<double>& decoded = measured.figures.decoded_per_trained;
+    if (!decoded || *decoded < kAmplified) continue;
+    add(findings, "amplification",
+        fmt::format("{} decodes {:.1f} images for each one it {} on {}; a shard before the decode would make it 1.0.",
+                    measured.name(), *decoded, measured.trains() ? "trains on," : "delivers,",
+                    ranks_in_words(measured.trial.ranks)),
+        measured.trial.emulated);
+  }
+}
+
+void find_starvation(const Trials& trials, std::vector<Finding>& findings) {
+  for (const Measured& measured : trials) {
+    const std::optional<double>& wait = measured.figures.wait_share;
+    if (!measured.trains() || !wait) continue;
+    if (*wait >= kStarvedShare) {
+      add(findings, "starved",
+          fmt::format("{} starves its accelerator: no batch was ready for {:.0f} % of the time, {} images/s.",
+                      measured.name(), 100 * *wait, rate(measured.images_per_s())),
+          measured.trial.emulated);
+    } else if (*wait <= kFedShare) {
+      add(findings, "fed",
+          fmt::format("{} keeps its accelerator fed: it waits for {:.1f} % of the time, {} images/s.", measured.name(),
+                      100 * *wait, rate(measured.images_per_s())),
+          measured.trial.emulated);
+    }
+  }
+}
+
+void find_scaling(const Trials& trials, std::vector<Finding>& findings) {
+  for (const Measured& measured : trials) {
+    const std::optional<double>& efficiency = measured.figures.scaling_efficiency;
+    if (!efficiency || measured.trial.ranks == 1) continue;
+    const char* shared = measured.trial.oversubscribed ? ", although the ranks shared cores" : "";
+    add(findings, "scaling",
+        fmt::format("{} reaches {:.0f} % of {} times its images/s at 1 rank (weak scaling{}).", measured.name(),
+                    100 * *efficiency, measured.trial.ranks, shared),
+        measured.trial.emulated);
+  }
+}
+
+// Real training beside the same pipeline with engine none: which of the two is the limit.
+void find_ceilings(const Trials& trials, std::vector<Finding>& findings) {
+  const auto engine_none = [](spec::Experiment& spec, const spec::Experiment&) { spec.engine = "none"; };
+  for (const Measured& training : trials) {
+    if (!training.trains() || training.trial.emulated) continue;
+    const auto alone = std::find_if(trials.begin(), trials.end(), [&](const Measured& other) {
+      return !other.trains() && differ_only_in(training, other, engine_none);
+    });
+    if (alone == trials.end()) continue;
+    const double factor = alone->images_per_s() / training.images_per_s();
+    const char* meaning = factor >= kCeilingFactor ? "the pipeline is not what limits this training"
+                                                   : "the pipeline limits this training";
+    add(findings, "ceiling",
+        fmt::format("{}: {} trains {} images/s, the pipeline alone delivers {} ({:.1f} x): {}.", training.name(),
+                    training.trial.engine_device.empty() ? "the device" : training.trial.engine_device,
+                    rate(training.images_per_s()), rate(alone->images_per_s()), factor, meaning),
+        false);
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> derive_findings(const std::vector<TrialResult>& trials) {
+  Trials measured;
+  for (const TrialResult& trial : trials) {
+    const Figures figures = derive_figures(trial, trials);
+    if (figures.images_per_s.value_or(0) > 0) measured.push_back({.trial = trial, .figures = figures});
+  }
+  std::vector<Finding> findings;
+  const auto pipelines = [](spec::Experiment& spec, const spec::Experiment& like) { spec.pipeline = like.pipeline; };
+  const auto formats = [](spec::Experiment& spec, const spec::Experiment& like) {
+    spec.data.format = like.data.format;
+  };
+  compare_arms(measured, "pipeline_ratio", pipelines, findings);
+  compare_arms(measured, "format_ratio", formats, findings);
+  find_amplification(measured, findings);
+  find_starvation(measured, findings);
+  find_scaling(measured, findings);
+  find_ceilings(measured, findings);
+  return findings;
+}
+
+}  // namespace chexbench::report

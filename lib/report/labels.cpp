@@ -1,0 +1,54 @@
+#include "report/labels.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+namespace chexbench::report {
+namespace {
+
+const std::vector<std::string> kAttributes{"pipeline", "format", "model", "engine", "precision", "ranks", "batch"};
+
+std::vector<std::string> attributes_of(const TrialResult& trial) {
+  const spec::Experiment& spec = trial.spec;
+  return {spec.pipeline.name,
+          to_string(spec.data.format),
+          spec.model.name,
+          spec.engine,
+          to_string(spec.training.precision),
+          std::to_string(trial.ranks),
+          std::to_string(spec.training.batch_size)};
+}
+
+}  // namespace
+
+Labels label_trials(const std::vector<TrialResult>& trials) {
+  Labels labels;
+  labels.rows.resize(trials.size());
+  std::vector<std::vector<std::string>> values;
+  for (const TrialResult& trial : trials) values.push_back(attributes_of(trial));
+  std::vector<std::string> common;
+  for (std::size_t i = 0; i < kAttributes.size() && !trials.empty(); ++i) {
+    const bool same =
+        std::all_of(values.begin(), values.end(), [&](const auto& row) { return row[i] == values[0][i]; });
+    if (same) {
+      common.push_back(kAttributes[i] + " " + values[0][i]);
+      continue;
+    }
+    labels.names.push_back(kAttributes[i]);
+    for (std::size_t trial = 0; trial < trials.size(); ++trial) labels.rows[trial].push_back(values[trial][i]);
+  }
+  labels.common = fmt::format("{}", fmt::join(common, ", "));
+  const std::set<std::vector<std::string>> distinct(labels.rows.begin(), labels.rows.end());
+  if (distinct.size() < trials.size() || labels.names.empty()) {
+    labels.names.insert(labels.names.begin(), "trial");
+    for (std::size_t trial = 0; trial < trials.size(); ++trial) {
+      labels.rows[trial].insert(labels.rows[trial].begin(), trials[trial].trial);
+    }
+  }
+  return labels;
+}
+
+}  // namespace chexbench::report

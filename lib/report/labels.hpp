@@ -1,0 +1,21 @@
+// How trials are told apart in tables: by what differs between them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/record.hpp"
+
+namespace chexbench::report {
+
+// names: of the attributes (pipeline, format, model, engine, precision, ranks, batch) in which the trials differ; where
+// those do not tell all trials apart, "trial", with the trials' own names, comes first. rows: a trial each, a value per
+// name. common: the other attributes, "model resnet50, precision f32".
+struct Labels {
+  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> rows;
+  std::string common;
+};
+Labels label_trials(const std::vector<TrialResult>& trials);
+
+}  // namespace chexbench::report

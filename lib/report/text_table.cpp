@@ -1,0 +1,40 @@
+#include "report/text_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace chexbench::report {
+namespace {
+
+std::size_t widest_cell(const TextTable& table, std::size_t column) {
+  std::size_t width = 0;
+  for (const auto& row : table.rows) width = std::max(width, row[column].size());
+  return width;
+}
+
+}  // namespace
+
+std::string render(const TextTable& table) {
+  std::vector<std::size_t> shown;
+  std::vector<std::size_t> widths;
+  for (std::size_t column = 0; column < table.header.size(); ++column) {
+    const std::size_t width = widest_cell(table, column);
+    widths.push_back(std::max(width, table.header[column].size()));
+    if (width > 0) shown.push_back(column);
+  }
+  const auto line = [&](const std::vector<std::string>& cells) {
+    std::string text;
+    for (const std::size_t column : shown) {
+      const bool left = column < table.left_columns || (table.last_left && column + 1 == table.header.size());
+      text += fmt::format(fmt::runtime(left ? "{:<{}}  " : "{:>{}}  "), cells[column], widths[column]);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text + '\n';
+  };
+  std::string text = line(table.header);
+  for (const auto& row : table.rows) text += line(row);
+  return text;
+}
+
+}  // namespace chexbench::report

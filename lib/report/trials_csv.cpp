@@ -1,0 +1,139 @@
+#include "report/csv.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "report/csv_row.hpp"
+
+namespace chexbench::report {
+namespace {
+
+// What a row of trials.csv is made from.
+struct TrialRow {
+  const Report& report;
+  const TrialResult& trial;
+  Figures figures;
+};
+
+// Sum of a count over the trial's repeats.
+template <class Count>
+Count sum(const TrialResult& trial, Count RepeatResult::*count) {
+  Count total = 0;
+  for (const RepeatResult& repeat : trial.repeats) total += repeat.*count;
+  return total;
+}
+
+// Empty where the run ended before the trial's first repeat.
+template <class Value>
+std::optional<Value> if_measured(const TrialResult& trial, Value value) {
+  return trial.repeats.empty() ? std::nullopt : std::optional(value);
+}
+
+// The states of the page cache over the repeats, each once.
+std::string page_cache_states(const TrialResult& trial) {
+  std::vector<std::string> states;
+  for (const RepeatResult& repeat : trial.repeats) {
+    if (std::find(states.begin(), states.end(), repeat.page_cache) == states.end()) states.push_back(repeat.page_cache);
+  }
+  return fmt::format("{}", fmt::join(states, "; "));
+}
+
+std::optional<double> start_to_first_batch_s(const TrialResult& trial) {
+  for (const RepeatResult& repeat : trial.repeats) {
+    if (repeat.start_to_first_batch_s > 0) return repeat.start_to_first_batch_s;
+  }
+  return std::nullopt;
+}
+
+// The columns that the interface promises, in its order.
+template <class Visitor>
+void visit_promised_columns(Visitor&& visit, const TrialRow& row) {
+  const auto& [report, trial, figures] = row;
+  const auto& ci95 = figures.images_per_s_ci95;
+  visit("experiment", report.experiment);
+  visit("trial", trial.trial);
+  visit("pipeline", trial.spec.pipeline.name);
+  visit("format", to_string(trial.spec.data.format));
+  visit("model", trial.spec.model.name);
+  visit("engine", trial.spec.engine);
+  visit("precision", to_string(trial.spec.training.precision));
+  visit("ranks", trial.ranks);
+  visit("batch_size", trial.spec.training.batch_size);
+  visit("images_per_s", figures.images_per_s);
+  visit("images_per_s_mad", figures.images_per_s_mad);
+  visit("images_per_s_ci95_low", ci95 ? std::optional(ci95->low) : std::nullopt);
+  visit("images_per_s_ci95_high", ci95 ? std::optional(ci95->high) : std::nullopt);
+  visit("scaling_efficiency", figures.scaling_efficiency);
+  visit("wait_share", figures.wait_share);
+  visit("busy_share", figures.busy_share);
+  visit("decoded_per_trained", figures.decoded_per_trained);
+  visit("peak_rss_bytes", if_measured(trial, figures.peak_rss_bytes));
+  visit("emulated", trial.emulated);
+}
+
+// Columns added since, only ever at the end.
+template <class Visitor>
+void visit_later_columns(Visitor&& visit, const TrialRow& row) {
+  const auto& [report, trial, figures] = row;
+  visit("upload_share", figures.upload_share);
+  visit("compute_share", figures.compute_share);
+  visit("exposed_communication_share", figures.exposed_communication_share);
+  visit("update_share", figures.update_share);
+  visit("other_share", figures.other_share);
+  visit("au_share", figures.au_share);
+  visit("images_per_s_per_core", figures.images_per_s_per_core);
+  visit("cores_per_rank", trial.cores_per_rank);
+  visit("oversubscribed", trial.oversubscribed);
+  visit("unstable", trial.unstable);
+  visit("buffer_fed", figures.buffer_fed);
+  visit("partial", trial.partial);
+  visit("anonymous_rss_bytes", if_measured(trial, figures.anonymous_rss_bytes));
+  visit("repeats", trial.repeats.size());
+  visit("steps", trial.spec.measure.steps);
+  visit("image_size", trial.spec.model.image_size);
+  visit("decoder", to_string(trial.spec.data.decoder));
+  visit("deliver", spec::to_string(trial.spec.data.deliver));
+  visit("images_trained", if_measured(trial, sum(trial, &RepeatResult::images_trained)));
+  visit("images_decoded", if_measured(trial, sum(trial, &RepeatResult::images_decoded)));
+  visit("bad_records", if_measured(trial, sum(trial, &RepeatResult::bad_records)));
+  visit("bytes_read", if_measured(trial, sum(trial, &RepeatResult::bytes_read)));
+  visit("process_cpu_s", if_measured(trial, sum(trial, &RepeatResult::process_cpu_s)));
+  visit("page_cache", page_cache_states(trial));
+  visit("start_to_first_batch_s", start_to_first_batch_s(trial));
+  visit("engine_device", trial.engine_device);
+  visit("emulated_source", trial.emulated ? trial.engine_source : std::string());
+  visit("notes", fmt::format("{}", fmt::join(trial.notes, "; ")));
+  visit("host", report.environment.host);
+  visit("cpu", report.environment.cpu);
+  visit("date_utc", report.environment.date_utc);
+  visit("key", trial.key);
+}
+
+template <class Visitor>
+std::string trial_line(const TrialRow& row, Visitor add) {
+  CsvRow line;
+  const auto visit = [&](const char* name, const auto& value) { add(line, name, value); };
+  visit_promised_columns(visit, row);
+  visit_later_columns(visit, row);
+  return std::move(line).line();
+}
+
+constexpr auto kAddName = [](CsvRow& row, const char* name, const auto&) { row(name); };
+constexpr auto kAddValue = [](CsvRow& row, const char*, const auto& value) { row(value); };
+
+}  // namespace
+
+std::string trials_csv(const Report& report) {
+  const TrialResult any;
+  std::string text = trial_line({.report = report, .trial = any, .figures = {}}, kAddName);
+  for (const TrialResult& trial : report.trials) {
+    text += trial_line({.report = report, .trial = trial, .figures = derive_figures(trial, report.trials)}, kAddValue);
+  }
+  return text;
+}
+
+}  // namespace chexbench::report

@@ -1,0 +1,31 @@
+#include "report/write.hpp"
+
+#include "core/atomic_file.hpp"
+#include "core/errors.hpp"
+#include "report/csv.hpp"
+#include "report/json.hpp"
+#include "report/table.hpp"
+
+namespace chexbench::report {
+
+std::vector<std::string> write_report(const Report& report, const std::string& folder) {
+  std::vector<std::string> paths;
+  const auto write = [&](const char* name, const std::string& text) {
+    paths.push_back(folder + "/" + name);
+    write_file_atomically(paths.back(), text);
+  };
+  write("trials.csv", trials_csv(report));
+  write("steps.csv", steps_csv(report));
+  write("report.json", to_json(report));  // last: whoever sees it finds the others, too
+  return paths;
+}
+
+std::string format_report(const Report& report, const std::string& format) {
+  if (format == "table") return result_table(report);
+  if (format == "json") return to_json(report);
+  if (format == "csv") return trials_csv(report);
+  const std::vector<std::string> known{"table", "json", "csv"};
+  throw SpecError("--format: unknown format '" + format + "'" + suggestion(format, known));
+}
+
+}  // namespace chexbench::report
