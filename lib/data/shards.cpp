@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <string_view>
 
@@ -62,34 +60,34 @@ std::string shard_path(const std::string& root, spec::Split split, int index, in
   return fs::path(tfrecord_folder(root)) / shard_name(split, index, count);
 }
 
-std::vector<std::string> find_shards(const std::string& root, spec::Split split) {
-  std::set<std::string> present;
+std::optional<int> present_shard_count(const std::string& root, spec::Split split) {
   std::set<int> counts;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(tfrecord_folder(root), error)) {
-    const std::string name = entry.path().filename();
-    const std::optional<int> count = shard_count(split, name);
-    if (!count) continue;
-    present.insert(name);
-    counts.insert(*count);
+    if (const std::optional<int> count = shard_count(split, entry.path().filename().string())) counts.insert(*count);
   }
-  if (present.empty()) {
-    throw DataError(fmt::format("no TFRecord shards of split '{}' in {}: {}", split_name(split), tfrecord_folder(root),
-                                convert_command(root, split)));
-  }
+  if (counts.empty()) return std::nullopt;
   if (counts.size() > 1) {
     throw DataError(
         fmt::format("{} mixes shards of split '{}' from conversions into {} and {} shards: remove those of one",
                     tfrecord_folder(root), split_name(split), *counts.begin(), *counts.rbegin()));
   }
-  const int count = *counts.begin();
+  return *counts.begin();
+}
+
+std::vector<std::string> find_shards(const std::string& root, spec::Split split) {
+  const std::optional<int> count = present_shard_count(root, split);
+  if (!count) {
+    throw DataError(fmt::format("no TFRecord shards of split '{}' in {}: {}", split_name(split), tfrecord_folder(root),
+                                convert_command(root, split)));
+  }
   std::vector<std::string> paths;
-  for (int i = 0; i < count; ++i) {
-    if (!present.contains(shard_name(split, i, count))) {
-      throw DataError(fmt::format("shard {} of {} is missing in {}: {} --shards {}", shard_name(split, i, count), count,
-                                  tfrecord_folder(root), convert_command(root, split), count));
+  for (int i = 0; i < *count; ++i) {
+    paths.push_back(shard_path(root, split, i, *count));
+    if (!fs::exists(paths.back())) {
+      throw DataError(fmt::format("shard {} is missing in {}: {}", shard_name(split, i, *count), tfrecord_folder(root),
+                                  convert_command(root, split)));
     }
-    paths.push_back(shard_path(root, split, i, count));
   }
   return paths;
 }

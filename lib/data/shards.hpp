@@ -1,6 +1,7 @@
 // Where the TFRecord shards of a root lie: ROOT/tfrecord/SPLIT-NNNNN-of-NNNNN.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,12 @@ std::string shard_path(const std::string& root, spec::Split split, int index, in
 // "train", "test", "all": the beginning of a shard's name.
 std::string split_name(spec::Split split);
 
+// Into how many shards the split was converted, by the names that are there; nothing where there is none.
+// @throws DataError where shards of two conversions with different counts are mixed
+std::optional<int> present_shard_count(const std::string& root, spec::Split split);
+
 // The paths of all shards of a split, in their order.
-// @throws DataError where there are none or some are missing, with the command that makes them; where shards of two
-// conversions with different counts are mixed
+// @throws DataError where there are none or some are missing, with the command that makes them; as above
 std::vector<std::string> find_shards(const std::string& root, spec::Split split);
 
 }  // namespace chexbench::data

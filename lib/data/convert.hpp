@@ -1,0 +1,56 @@
+// PNG files -> TFRecord shards.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "spec/experiment.hpp"
+
+namespace chexbench::data {
+
+inline constexpr int kMinShards = 16;
+
+struct ConvertOptions {
+  std::string root;
+  spec::Split split = spec::Split::train;
+  int shards = 0;           // 0: the number that is there already, else one per 256 MiB, at least kMinShards
+  std::size_t threads = 0;  // 0: one a usable core
+};
+
+struct ShardFile {
+  std::string name;
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+  bool kept = false;  // was there already, and right
+};
+
+// What a conversion did; also the contents of its manifest.
+struct Conversion {
+  spec::Split split = spec::Split::train;
+  std::vector<ShardFile> shards;
+  std::uint64_t images = 0;
+  std::uint64_t patients = 0;
+  std::uint64_t image_bytes = 0;  // of the PNG files
+  std::uint64_t shard_bytes = 0;
+  double seconds = 0;
+  std::vector<std::string> not_png;  // stored as they are: the decoder decides, as it would for the files
+
+  std::size_t kept() const;
+};
+
+// Writes ROOT/tfrecord/SPLIT-NNNNN-of-NNNNN and, when all are there, SPLIT-manifest.json. Every image of the split that
+// has a file is in exactly one record. The images, in an order drawn once with a fixed seed, are dealt out in turn, so
+// a shard is a random sample of the split and shards differ by at most one record; equal input gives equal bytes. Never
+// more shards than images. A shard of an earlier, interrupted run is kept where its records are those that it would
+// get and no image file is newer.
+// @throws DataError: as open_dataset(); SpecError: fewer than kMinShards; OutputError: a shard cannot be written, or
+// there are shards of a conversion into another number
+Conversion convert_to_tfrecord(const ConvertOptions& options);
+
+// The manifest: counts, bytes, seconds, shard files. JSON.
+std::string manifest_json(const Conversion& conversion);
+std::string manifest_path(const std::string& root, spec::Split split);
+
+}  // namespace chexbench::data

@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+
+#include "data/convert.hpp"
+#include "data/shards.hpp"
+
+namespace chexbench::data {
+namespace {
+
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+std::size_t Conversion::kept() const {
+  return static_cast<std::size_t>(
+      std::count_if(shards.begin(), shards.end(), [](const ShardFile& s) { return s.kept; }));
+}
+
+std::string manifest_path(const std::string& root, spec::Split split) {
+  return std::filesystem::path(tfrecord_folder(root)) / (split_name(split) + "-manifest.json");
+}
+
+std::string manifest_json(const Conversion& conversion) {
+  std::string text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "{{\n  \"format\": \"tfrecord\",\n  \"split\": \"{}\",\n", split_name(conversion.split));
+  fmt::format_to(out, "  \"images\": {},\n  \"patients\": {},\n", conversion.images, conversion.patients);
+  fmt::format_to(out, "  \"image_bytes\": {},\n  \"shard_bytes\": {},\n", conversion.image_bytes,
+                 conversion.shard_bytes);
+  fmt::format_to(out, "  \"seconds\": {:.3f},\n  \"shards_kept\": {},\n", conversion.seconds, conversion.kept());
+  text += "  \"not_png\": [";
+  for (std::size_t i = 0; i < conversion.not_png.size(); ++i) {
+    fmt::format_to(out, "{}{}", i == 0 ? "" : ", ", json_text(conversion.not_png[i]));
+  }
+  text += "],\n  \"shards\": [";
+  for (std::size_t i = 0; i < conversion.shards.size(); ++i) {
+    const ShardFile& shard = conversion.shards[i];
+    fmt::format_to(out, "{}\n    {{\"name\": {}, \"records\": {}, \"bytes\": {}}}", i == 0 ? "" : ",",
+                   json_text(shard.name), shard.records, shard.bytes);
+  }
+  text += "\n  ]\n}\n";
+  return text;
+}
+
+}  // namespace chexbench::data
