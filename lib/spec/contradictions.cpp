@@ -1,0 +1,95 @@
+#include "spec/contradictions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/errors.hpp"
+#include "spec/keys.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+constexpr int kRepeatsForInterval = 5;  // fewer give no 95 % interval
+
+void check_input(const Experiment& experiment) {
+  if (uses_pipeline(experiment)) {
+    if (experiment.data.root.empty()) {
+      throw SpecError("data.root is missing: name the folder of the data set, for example --set data.root=data/nih");
+    }
+  } else if (experiment.measure.page_cache != PageCache::as_is) {
+    throw SpecError(fmt::format("measure.page_cache is {}, but data.format synthetic reads no files: leave it at as_is",
+                                to_string(experiment.measure.page_cache)));
+  }
+}
+
+void check_engine(const Experiment& experiment) {
+  if (experiment.comm.model != CommModel::real && !is_emulated(experiment)) {
+    throw SpecError(
+        fmt::format("comm.model is {}, but engine {} communicates for real: only engine emulated:<profile> can "
+                    "have its communication modelled",
+                    to_string(experiment.comm.model), experiment.engine));
+  }
+  if (experiment.engine != "none") return;
+  if (experiment.training.precision != Precision::f32) {
+    throw SpecError(fmt::format("training.precision is {}, but engine none computes nothing: leave it at f32",
+                                to_string(experiment.training.precision)));
+  }
+  if (experiment.model.weights != "random") {
+    throw SpecError("model.weights names a file, but engine none has no weights: leave it at random");
+  }
+}
+
+void check_name(const Experiment& experiment) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+  };
+  const std::string& name = experiment.name;
+  if (name.empty() || name.front() == '.' || !std::ranges::all_of(name, is_plain)) {
+    throw SpecError(
+        fmt::format("experiment must be a name for a folder (letters, digits, '-', '_' and '.', not first), not "
+                    "\"{}\"",
+                    name));
+  }
+}
+
+}  // namespace
+
+void check_trial(const Experiment& experiment) {
+  check_name(experiment);
+  check_input(experiment);
+  check_engine(experiment);
+  if (experiment.measure.relative_error && experiment.measure.repeats < kRepeatsForInterval) {
+    throw SpecError(
+        fmt::format("measure.relative_error needs measure.repeats of at least {}, not {}: fewer give no interval",
+                    kRepeatsForInterval, experiment.measure.repeats));
+  }
+}
+
+void check_axes(const SweepSpec& sweep, std::span<const Trial> trials) {
+  for (const Axis& axis : sweep.axes) {
+    const KeyRule* rule = find_key(axis.key);
+    for (const Trial& trial : trials) {
+      const bool applies =
+          rule == nullptr ? uses_pipeline(trial.experiment) : !rule->applies || rule->applies(trial.experiment);
+      if (applies) continue;
+      throw SpecError(
+          fmt::format("sweep.{} has a meaning only where {}, which trial '{}' is not: its trials would all be "
+                      "the same",
+                      axis.key, rule == nullptr ? "data.format is not synthetic" : rule->applies_when, trial.name));
+    }
+  }
+}
+
+void check_stated(const std::string& path, const std::string& where, std::span<const Trial> trials) {
+  const KeyRule* rule = find_key(path);
+  if (rule == nullptr || !rule->applies || rule->silent_default) return;
+  const auto applies = [&](const Trial& trial) { return rule->applies(trial.experiment); };
+  if (std::ranges::none_of(trials, applies)) {
+    throw SpecError(
+        fmt::format("{}: {} has a meaning only where {}: take one of them away", where, path, rule->applies_when));
+  }
+}
+
+}  // namespace chexbench::spec

@@ -1,0 +1,170 @@
+#include "spec/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/errors.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+constexpr std::size_t kMaxDepth = 64;  // deeper than any spec, and shallow enough for recursion
+
+// Builds the tree from the parser's events.
+class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  TreeBuilder(const std::string& text, const std::string& source) : text_(text), source_(source) {}
+
+  bool null() override { return add(Node{}); }
+  bool boolean(bool value) override { return add(Node{value}); }
+  bool number_integer(std::int64_t value) override { return add(Node{value}); }
+  bool number_unsigned(std::uint64_t value) override {
+    const bool fits = value <= static_cast<std::uint64_t>(INT64_MAX);
+    return add(fits ? Node{static_cast<std::int64_t>(value)} : Node{static_cast<double>(value)});
+  }
+  bool number_float(double value, const std::string&) override { return add(Node{value}); }
+  bool string(std::string& value) override { return add(Node{std::move(value)}); }
+  bool binary(nlohmann::json::binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(Node{Object{}}); }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t) override { return open(Node{List{}}); }
+  bool end_array() override { return close(); }
+
+  bool key(std::string& name) override {
+    if (find_member(std::get<Object>(open_.back().value), name) != nullptr) {
+      throw SpecError(fmt::format("{}: '{}' stands twice; keep one of them", source_, path_to(name)));
+    }
+    keys_.back() = name;
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) override {
+    error_ = fmt::format("{}:{}: not valid JSON: {}", source_, line_and_column(position), in_words(error.what()));
+    return false;
+  }
+
+  Node root;
+  const std::string& error() const { return error_; }
+
+ private:
+  bool add(Node node) {
+    if (open_.empty()) {
+      root = std::move(node);
+    } else if (auto* list = std::get_if<List>(&open_.back().value)) {
+      list->push_back(std::move(node));
+    } else {
+      std::get<Object>(open_.back().value).emplace_back(keys_.back(), std::move(node));
+    }
+    return true;
+  }
+
+  bool open(Node node) {
+    if (open_.size() >= kMaxDepth) throw SpecError(fmt::format("{}: nested more than {} deep", source_, kMaxDepth));
+    open_.push_back(std::move(node));
+    keys_.emplace_back();
+    return true;
+  }
+
+  bool close() {
+    Node done = std::move(open_.back());
+    open_.pop_back();
+    keys_.pop_back();
+    return add(std::move(done));
+  }
+
+  // "pipeline[2].buffer" for the key `name` of the innermost object.
+  std::string path_to(const std::string& name) const {
+    std::string path;
+    for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
+      if (const List* list = open_[i].list()) {
+        path += fmt::format("[{}]", list->size());
+      } else {
+        path += fmt::format("{}{}", path.empty() ? "" : ".", keys_[i]);
+      }
+    }
+    return fmt::format("{}{}{}", path, path.empty() ? "" : ".", name);
+  }
+
+  // `position` counts the bytes read, the offending one included.
+  std::string line_and_column(std::size_t position) const {
+    const std::size_t at = std::min(position == 0 ? 0 : position - 1, text_.size());
+    const auto end = text_.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto line = 1 + std::count(text_.begin(), end, '\n');
+    const std::size_t line_start = at == 0 ? std::string::npos : text_.rfind('\n', at - 1);
+    return fmt::format("{}:{}", line, line_start == std::string::npos ? at + 1 : at - line_start);
+  }
+
+  // The library's message without its own name, numbers and position.
+  static std::string in_words(const std::string& message) {
+    const std::string marker = "syntax error ";
+    const std::size_t at = message.find(marker);
+    std::string words = at == std::string::npos ? "unreadable" : message.substr(at + marker.size());
+    const bool trailing_comma = words.find("unexpected '}'; expected string literal") != std::string::npos ||
+                                words.find("while parsing value - unexpected ']'") != std::string::npos;
+    return trailing_comma ? words + " (a comma too many before it?)" : words;
+  }
+
+  const std::string& text_;
+  const std::string& source_;
+  std::string error_;
+  std::vector<Node> open_;         // the containers around the current position
+  std::vector<std::string> keys_;  // for each of them, the key whose value comes next
+};
+
+nlohmann::ordered_json to_library(const Node& node) {
+  if (const List* list = node.list()) {
+    auto result = nlohmann::ordered_json::array();
+    for (const Node& element : *list) result.push_back(to_library(element));
+    return result;
+  }
+  if (const Object* object = node.object()) {
+    auto result = nlohmann::ordered_json::object();
+    for (const auto& [key, member] : *object) result.push_back({key, to_library(member)});
+    return result;
+  }
+  if (const bool* flag = std::get_if<bool>(&node.value)) return *flag;
+  if (const std::int64_t* integer = std::get_if<std::int64_t>(&node.value)) return *integer;
+  if (const double* number = std::get_if<double>(&node.value)) return *number;
+  if (const std::string* text = node.text()) return *text;
+  return nullptr;
+}
+
+// Parses into `builder`; false where the syntax is wrong.
+bool parse_into(TreeBuilder& builder, const std::string& text) {
+  return nlohmann::json::sax_parse(text, &builder, nlohmann::json::input_format_t::json, true, true);
+}
+
+}  // namespace
+
+Node parse_document(const std::string& text, const std::string& source) {
+  TreeBuilder builder(text, source);
+  if (!parse_into(builder, text)) throw SpecError(builder.error());
+  return std::move(builder.root);
+}
+
+bool try_parse_document(const std::string& text, const std::string& source, Node* node) {
+  TreeBuilder builder(text, source);
+  if (!parse_into(builder, text)) return false;
+  *node = std::move(builder.root);
+  return true;
+}
+
+std::string to_text(const Node& node) {
+  return to_library(node).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+const Node* find_member(const Object& object, const std::string& key) {
+  const auto found = std::ranges::find(object, key, &Object::value_type::first);
+  return found == object.end() ? nullptr : &found->second;
+}
+
+std::string describe(const Node& node) {
+  if (node.list() != nullptr) return "a list";
+  if (node.object() != nullptr) return "an object";
+  if (const std::string* text = node.text()) return fmt::format("the text \"{}\"", *text);
+  return to_text(node);
+}
+
+}  // namespace chexbench::spec

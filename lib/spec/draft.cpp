@@ -1,0 +1,230 @@
+#include "spec/draft.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/errors.hpp"
+#include "spec/contradictions.hpp"
+#include "spec/keys.hpp"
+#include "spec/pipeline_list.hpp"
+#include "spec/presets.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+constexpr const char* kDefaultPipeline = "optimized";
+
+bool is_op_key(const std::string& key) { return key.starts_with("pipeline."); }
+
+bool is_group(const std::string& name) {
+  return std::ranges::any_of(key_rules(), [&](const KeyRule& rule) { return rule.path.starts_with(name + "."); });
+}
+
+// The names that may follow `prefix` ("" or "data."): groups and leaves.
+std::vector<std::string> names_under(const std::string& prefix) {
+  std::vector<std::string> names;
+  if (prefix.empty()) names = {"pipeline", "sweep"};
+  for (const KeyRule& rule : key_rules()) {
+    if (!rule.path.starts_with(prefix)) continue;
+    const std::string rest = rule.path.substr(prefix.size());
+    const std::string name = rest.substr(0, rest.find('.'));
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+// Where an unknown key may have been meant to stand: beside it, or anywhere else under its own name.
+[[noreturn]] void throw_unknown(const std::string& key, const std::string& source) {
+  const std::size_t dot = key.find('.');
+  const std::string group = dot == std::string::npos ? "" : key.substr(0, dot + 1);
+  const bool known_group = group.empty() || is_group(key.substr(0, dot));
+  const std::string prefix = known_group ? group : "";
+  const std::string name = known_group ? key.substr(group.size()) : key.substr(0, dot);
+  const std::string leaf = key.substr(key.rfind('.') + 1);
+  const std::vector<std::string> names = names_under(prefix);
+  const std::string nearest = nearest_name(name, names);
+  std::string hint =
+      nearest.empty() ? suggestion(name, names) : fmt::format(" (did you mean '{}{}'?)", prefix, nearest);
+  for (const KeyRule& rule : key_rules()) {
+    if (rule.path.ends_with("." + leaf)) hint = fmt::format(" (did you mean '{}'?)", rule.path);
+  }
+  throw SpecError(fmt::format("{}: no key is called '{}'{}", source, key, hint));
+}
+
+PipelineSpec find_pipeline_at(const Node& node, const std::string& source, const std::string& default_name) {
+  if (node.text() == nullptr) return pipeline_from(node, source + ": ", default_name);
+  try {
+    return find_pipeline(*node.text());
+  } catch (const SpecError& error) {
+    throw SpecError(fmt::format("{}: pipeline: {}", source, error.what()));
+  }
+}
+
+SettingValue to_setting(const ParameterValue& value) {
+  return std::visit([](const auto& held) { return SettingValue(held); }, value);
+}
+
+// A value of a key of any sort, checked.
+SettingValue checked_value(const std::string& key, const Node& node, const std::string& source,
+                           const std::string& default_name) {
+  if (key == "pipeline") return find_pipeline_at(node, source, default_name);
+  ValueRule rule;
+  if (is_op_key(key)) {
+    rule = value_rule(parameter_rule(parse_op_key(key, source)));
+  } else {
+    rule = find_key(key)->values;
+    rule.optional = false;
+  }
+  return to_setting(to_parameter(check_value(rule, node, fmt::format("{}: {}", source, key))));
+}
+
+void check_distinct(const Axis& axis, const std::string& source) {
+  for (std::size_t i = 0; i < axis.values.size(); ++i) {
+    const auto same = [&](const SettingValue& other) {
+      const auto* a = std::get_if<PipelineSpec>(&axis.values[i]);
+      const auto* b = std::get_if<PipelineSpec>(&other);
+      return a != nullptr && b != nullptr ? a->name == b->name : other == axis.values[i];
+    };
+    if (std::count_if(axis.values.begin(), axis.values.end(), same) > 1) {
+      throw SpecError(
+          fmt::format("{}: sweep.{} has the same value twice; pipelines need names of their own", source, axis.key));
+    }
+  }
+}
+
+}  // namespace
+
+void Draft::read(const Node& document, const std::string& source) {
+  if (document.object() == nullptr) {
+    throw SpecError(fmt::format("{}: a spec must be a JSON object {{...}}, not {}", source, describe(document)));
+  }
+  read_group("", *document.object(), source);
+}
+
+void Draft::read_group(const std::string& prefix, const Object& object, const std::string& source) {
+  for (const auto& [name, node] : object) {
+    const std::string key = prefix + name;
+    if (key == "$schema") continue;  // for editors
+    if (key == "sweep") {
+      read_sweep(node, source);
+    } else if (prefix.empty() && is_group(name)) {
+      if (node.object() == nullptr) {
+        throw SpecError(fmt::format("{}: {} must be an object with keys such as '{}', not {}", source, name,
+                                    names_under(name + ".").front(), describe(node)));
+      }
+      read_group(name + ".", *node.object(), source);
+    } else if (key == "pipeline" || find_key(key) != nullptr) {
+      state(key, node, source);
+    } else {
+      throw_unknown(key, source);
+    }
+  }
+}
+
+void Draft::read_sweep(const Node& node, const std::string& source) {
+  if (node.object() == nullptr) {
+    throw SpecError(
+        fmt::format("{}: sweep must be an object of lists, such as {{\"data.format\": [\"png\", \"tfrecord\"]}}, "
+                    "not {}",
+                    source, describe(node)));
+  }
+  axes_.clear();
+  for (const auto& [key, values] : *node.object()) add_axis(key, values, source);
+}
+
+void Draft::state(const std::string& key, const Node& node, const std::string& source) {
+  if (key == "ranks" && node.list() != nullptr) {
+    add_axis(key, node, source);
+    return;
+  }
+  if (node.is_null()) {
+    stated_.erase(key);
+  } else {
+    stated_[key] = {node, source};
+  }
+}
+
+void Draft::add_axis(const std::string& key, const Node& node, const std::string& source) {
+  if (key == "experiment")
+    throw SpecError(source + ": experiment is the name of all trials together and cannot be swept");
+  if (is_op_key(key)) {
+    parse_op_key(key, source + ": sweep");
+  } else if (key != "pipeline" && find_key(key) == nullptr) {
+    throw_unknown(key, source + ": sweep");
+  }
+  if (node.list() == nullptr || node.list()->empty()) {
+    throw SpecError(fmt::format("{}: sweep.{} must be a list of one value or more, not {}", source, key,
+                                node.list() == nullptr ? describe(node) : "an empty one"));
+  }
+  const bool listed = std::ranges::find(axes_, key, &Axes::value_type::first) != axes_.end();
+  if (listed)
+    throw SpecError(fmt::format("{}: {} is swept twice: as a list of its own and under \"sweep\"", source, key));
+  axes_.emplace_back(key, Stated{node, source});
+}
+
+void Draft::remove_axis(const std::string& key) {
+  std::erase_if(axes_, [&](const auto& axis) { return axis.first == key; });
+}
+
+void Draft::set(const std::string& assignment) {
+  const std::string source = "--set " + assignment;
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw SpecError(source + ": must be key=value, such as data.format=png");
+  }
+  const std::string key = assignment.substr(0, equals);
+  const std::string value = assignment.substr(equals + 1);
+  Node node;
+  if (!try_parse_document(value, source, &node)) node = Node{value};
+  remove_axis(key);
+  if (key == "sweep") {
+    read_sweep(node, source);
+  } else if (key.starts_with("sweep.")) {
+    remove_axis(key.substr(6));
+    if (!node.is_null()) add_axis(key.substr(6), node, source);
+  } else if (is_op_key(key)) {
+    parse_op_key(key, source);
+    state(key, node, source);
+  } else if (key == "pipeline" || find_key(key) != nullptr) {
+    state(key, node, source);
+  } else if (is_group(key)) {
+    throw SpecError(fmt::format("{}: {} is a group of keys; set one of them, such as {}.{}", source, key, key,
+                                names_under(key + ".").front()));
+  } else {
+    throw_unknown(key, source);
+  }
+}
+
+Axis Draft::make_axis(const std::string& key, const Stated& stated) const {
+  Axis axis{key, {}};
+  for (const Node& node : *stated.node.list()) {
+    const std::string default_name = fmt::format("custom-{}", axis.values.size() + 1);
+    const std::string where = key == "ranks" ? stated.source : stated.source + ": sweep";
+    axis.values.push_back(checked_value(key, node, where, default_name));
+  }
+  check_distinct(axis, stated.source);
+  return axis;
+}
+
+SweepSpec Draft::finish() const {
+  SweepSpec sweep;
+  sweep.base.pipeline = preset(kDefaultPipeline);
+  for (const auto& [key, stated] : stated_) {
+    const SettingValue value = checked_value(key, stated.node, stated.source, "custom");
+    if (is_op_key(key)) {
+      sweep.op_settings.push_back({key, value});
+    } else if (key == "pipeline") {
+      sweep.base.pipeline = std::get<PipelineSpec>(value);
+    } else {
+      const Value scalar = check_value(find_key(key)->values, stated.node, key);
+      find_key(key)->set(sweep.base, scalar);
+    }
+  }
+  for (const auto& [key, stated] : axes_) sweep.axes.push_back(make_axis(key, stated));
+  const std::vector<Trial> trials = expand(sweep);
+  for (const auto& [key, stated] : stated_) check_stated(key, stated.source, trials);
+  return sweep;
+}
+
+}  // namespace chexbench::spec

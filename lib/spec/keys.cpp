@@ -1,0 +1,283 @@
+#include "spec/keys.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "spec/names.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+template <typename T>
+struct IsOptional : std::false_type {};
+template <typename T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+template <typename T>
+ValueRule rule_of() {
+  ValueRule rule;
+  if constexpr (std::is_enum_v<T>) {
+    for (const auto& [value, word] : named_values<T>()) rule.words.push_back(word);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    rule.type = ValueType::boolean;
+  } else if constexpr (std::is_integral_v<T>) {
+    rule.type = ValueType::integer;
+    rule.minimum = 0;
+    if constexpr (sizeof(T) < sizeof(std::int64_t)) rule.maximum = std::numeric_limits<T>::max();
+  } else if constexpr (IsOptional<T>::value || std::is_same_v<T, double>) {
+    rule.type = ValueType::number;
+    rule.minimum = 0;
+    rule.optional = IsOptional<T>::value;
+  }
+  return rule;
+}
+
+template <typename T>
+Value to_value(const T& member) {
+  if constexpr (std::is_enum_v<T>) {
+    return to_string(member);
+  } else if constexpr (IsOptional<T>::value) {
+    return member ? Value(*member) : Value();
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return static_cast<std::int64_t>(member);
+  } else {
+    return member;
+  }
+}
+
+template <typename T>
+void assign(T& member, const Value& value) {
+  if constexpr (std::is_enum_v<T>) {
+    for (const auto& [candidate, word] : named_values<T>()) {
+      if (word == std::get<std::string>(value)) member = candidate;
+    }
+  } else if constexpr (IsOptional<T>::value) {
+    member.reset();
+    if (const double* number = std::get_if<double>(&value)) member = *number;
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    member = static_cast<T>(std::get<std::int64_t>(value));
+  } else {
+    member = std::get<T>(value);
+  }
+}
+
+// The rule of a member of a group: key("data.format", &Experiment::data, &DataSpec::format, "...").
+template <typename Group, typename T>
+KeyRule key(std::string path, Group Experiment::*group, T Group::*member, std::string description) {
+  KeyRule rule{std::move(path), std::move(description), rule_of<T>(), {}, {}, {}, {}};
+  rule.get = [=](const Experiment& experiment) { return to_value(experiment.*group.*member); };
+  rule.set = [=](Experiment& experiment, const Value& value) { assign(experiment.*group.*member, value); };
+  return rule;
+}
+
+KeyRule at_least(double minimum, KeyRule rule) {
+  rule.values.minimum = minimum;
+  return rule;
+}
+
+KeyRule above(double minimum, KeyRule rule) {
+  rule.values.above_minimum = true;
+  return at_least(minimum, std::move(rule));
+}
+
+KeyRule at_most(double maximum, KeyRule rule) {
+  rule.values.maximum = maximum;
+  return rule;
+}
+
+// A key that only input through a pipeline uses. Stating it with synthetic input is no error, sweeping it is.
+KeyRule input_only(KeyRule rule) {
+  rule.applies = uses_pipeline;
+  rule.applies_when = "data.format is not synthetic";
+  return rule;
+}
+
+// A key whose value would silently be ignored where `applies` does not hold.
+KeyRule only_when(std::function<bool(const Experiment&)> applies, std::string in_words, KeyRule rule) {
+  rule.applies = std::move(applies);
+  rule.applies_when = std::move(in_words);
+  rule.silent_default = false;
+  return rule;
+}
+
+KeyRule sgd_only(KeyRule rule) {
+  return only_when([](const Experiment& experiment) { return experiment.training.optimizer == OptimizerKind::sgd; },
+                   "training.optimizer is sgd", std::move(rule));
+}
+
+KeyRule alpha_beta_only(KeyRule rule) {
+  return only_when([](const Experiment& experiment) { return experiment.comm.model == CommModel::alpha_beta; },
+                   "comm.model is alpha_beta", std::move(rule));
+}
+
+KeyRule experiment_key() {
+  KeyRule rule{"experiment", "Name of the experiment: titles its report and names its folder.", {}, {}, {}, {}, {}};
+  rule.get = [](const Experiment& experiment) { return experiment.name; };
+  rule.set = [](Experiment& experiment, const Value& value) { experiment.name = std::get<std::string>(value); };
+  return rule;
+}
+
+KeyRule model_name_key() {
+  KeyRule rule = key("model.name", &Experiment::model, &ModelSpec::name, "The network to train.");
+  rule.values.words = {"resnet50", "densenet121"};
+  return rule;
+}
+
+KeyRule engine_key() {
+  KeyRule rule{"engine", "", {}, {}, {}, {}, {}};
+  rule.description =
+      "What trains: auto (the fastest real engine here), onednn (CPUs), cuda, emulated:<profile of "
+      "configs/accelerators>, "
+      "none (drops batches: the ceiling of the input side).";
+  rule.values.words = {"auto", "onednn", "cuda", "none"};
+  rule.values.prefix = "emulated:";
+  rule.get = [](const Experiment& experiment) { return experiment.engine; };
+  rule.set = [](Experiment& experiment, const Value& value) { experiment.engine = std::get<std::string>(value); };
+  return rule;
+}
+
+KeyRule ranks_key() {
+  KeyRule rule{"ranks", "Ranks to measure with; a list measures smaller worlds inside one larger job.", {}, {}, {}, {},
+               {}};
+  rule.values = rule_of<int>();
+  rule.values.minimum = 1;
+  rule.values.words = {"all"};
+  rule.get = [](const Experiment& experiment) -> Value {
+    if (experiment.ranks == 0) return "all";
+    return std::int64_t{experiment.ranks};
+  };
+  rule.set = [](Experiment& experiment, const Value& value) {
+    const std::int64_t* ranks = std::get_if<std::int64_t>(&value);
+    experiment.ranks = ranks != nullptr ? static_cast<int>(*ranks) : 0;
+  };
+  return rule;
+}
+
+KeyRule cores_per_rank_key() {
+  KeyRule rule{"cores_per_rank", "", {}, {}, {}, {}, {}};
+  rule.description =
+      "Cores of each rank; auto: the machine's cores divided by the ranks on it, all: every rank may use every core.";
+  rule.values = rule_of<int>();
+  rule.values.minimum = 1;
+  rule.values.words = {"auto", "all"};
+  rule.get = [](const Experiment& experiment) -> Value {
+    if (experiment.all_cores) return "all";
+    if (!experiment.cores_per_rank) return "auto";
+    return std::int64_t{*experiment.cores_per_rank};
+  };
+  rule.set = [](Experiment& experiment, const Value& value) {
+    experiment.cores_per_rank.reset();
+    if (const std::int64_t* cores = std::get_if<std::int64_t>(&value)) {
+      experiment.cores_per_rank = static_cast<int>(*cores);
+    }
+    const std::string* word = std::get_if<std::string>(&value);
+    experiment.all_cores = word != nullptr && *word == "all";
+  };
+  return rule;
+}
+
+void add_data_keys(std::vector<KeyRule>& rules) {
+  constexpr auto data = &Experiment::data;
+  constexpr auto preprocess = &Experiment::preprocess;
+  rules.push_back(
+      key("data.root", data, &DataSpec::root, "Folder of the data set, relative to the working directory."));
+  rules.push_back(
+      key("data.format", data, &DataSpec::format,
+          "Files to read: PNGs, TFRecords (see data convert), or ready-made synthetic batches: the ceiling of "
+          "the compute side."));
+  rules.push_back(key("data.split", data, &DataSpec::split, "Images to use, by the data set's lists."));
+  rules.push_back(input_only(key("data.decoder", data, &DataSpec::decoder, "PNG decoder.")));
+  rules.push_back(key("data.deliver", data, &DataSpec::deliver,
+                      "What a batch holds: f32, 3 channels, normalized; u8, 1 channel, normalized by the engine."));
+  rules.push_back(input_only(key("data.on_bad_record", data, &DataSpec::on_bad_record,
+                                 "A corrupt image or record stops the trial, or is skipped and counted.")));
+  rules.push_back(input_only(key("preprocess.resize", preprocess, &PreprocessSpec::resize, "Resize method.")));
+  rules.push_back(
+      input_only(key("preprocess.flip", preprocess, &PreprocessSpec::flip, "Flip half of the images horizontally.")));
+}
+
+void add_training_keys(std::vector<KeyRule>& rules) {
+  constexpr auto model = &Experiment::model;
+  constexpr auto training = &Experiment::training;
+  rules.push_back(model_name_key());
+  rules.push_back(at_most(4096, at_least(32, key("model.image_size", model, &ModelSpec::image_size,
+                                                 "Height and width of the network's input, in pixels."))));
+  rules.push_back(key("model.weights", model, &ModelSpec::weights,
+                      "random, or the path of a safetensors file with torchvision's names."));
+  rules.push_back(key("model.batch_norm", model, &ModelSpec::batch_norm,
+                      "Batch statistics (train), or fixed running statistics (frozen)."));
+  rules.push_back(key("model.seed", model, &ModelSpec::seed, "Of random weights."));
+  rules.push_back(
+      at_least(1, key("training.batch_size", training, &TrainingSpec::batch_size, "Images per rank and step.")));
+  rules.push_back(key("training.precision", training, &TrainingSpec::precision, "Of the arithmetic; weights are f32."));
+  rules.push_back(key("training.optimizer", training, &TrainingSpec::optimizer, "Adam, or SGD with momentum."));
+  rules.push_back(key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate."));
+  rules.push_back(
+      at_most(1, sgd_only(key("training.momentum", training, &TrainingSpec::momentum, "Momentum of SGD."))));
+}
+
+void add_comm_keys(std::vector<KeyRule>& rules) {
+  constexpr auto comm = &Experiment::comm;
+  rules.push_back(key("comm.update", comm, &CommSpec::update, "How ranks agree on an update."));
+  rules.push_back(at_least(4, key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes,
+                                  "Gradients that are averaged at once while backward goes on, in bytes.")));
+  rules.push_back(at_least(4, key("comm.first_bucket_bytes", comm, &CommSpec::first_bucket_bytes,
+                                  "Size of the first bucket; small, so that communication starts early.")));
+  rules.push_back(key("comm.model", comm, &CommSpec::model,
+                      "Under an emulated engine: real communication, a modelled one, or none."));
+  rules.push_back(
+      alpha_beta_only(key("comm.alpha_s", comm, &CommSpec::alpha_s, "Modelled latency of a message, in seconds.")));
+  rules.push_back(alpha_beta_only(above(0, key("comm.beta_bytes_per_s", comm, &CommSpec::beta_bytes_per_s,
+                                               "Modelled bandwidth of a link, in bytes/s."))));
+  rules.push_back(
+      alpha_beta_only(key("comm.launch_s", comm, &CommSpec::launch_s, "Modelled fixed cost of a bucket, in seconds.")));
+}
+
+void add_measure_keys(std::vector<KeyRule>& rules) {
+  constexpr auto measure = &Experiment::measure;
+  rules.push_back(key("measure.warmup_steps", measure, &MeasureSpec::warmup_steps, "Steps before the measured ones."));
+  rules.push_back(at_least(1, key("measure.steps", measure, &MeasureSpec::steps, "Measured steps of a repeat.")));
+  rules.push_back(
+      at_least(1, key("measure.repeats", measure, &MeasureSpec::repeats,
+                      "Repeats, each with a fresh pipeline and fresh weights; five or more give an interval.")));
+  rules.push_back(key("measure.page_cache", measure, &MeasureSpec::page_cache,
+                      "State of the files in the page cache before each repeat."));
+  rules.push_back(key("measure.seed", measure, &MeasureSpec::seed, "Of shuffles and flips."));
+  rules.push_back(above(0, key("measure.max_seconds", measure, &MeasureSpec::max_seconds,
+                               "A trial ends after the repeat that passes this; null: no limit.")));
+  rules.push_back(
+      above(0, key("measure.relative_error", measure, &MeasureSpec::relative_error,
+                   "A trial ends when the half width of the 95 % interval is below this share of the median; "
+                   "null: never.")));
+}
+
+std::vector<KeyRule> make_rules() {
+  std::vector<KeyRule> rules = {experiment_key()};
+  add_data_keys(rules);
+  add_training_keys(rules);
+  rules.push_back(engine_key());
+  add_comm_keys(rules);
+  rules.push_back(ranks_key());
+  rules.push_back(cores_per_rank_key());
+  add_measure_keys(rules);
+  return rules;
+}
+
+}  // namespace
+
+std::span<const KeyRule> key_rules() {
+  static const std::vector<KeyRule> rules = make_rules();
+  return rules;
+}
+
+const KeyRule* find_key(const std::string& path) {
+  const auto rules = key_rules();
+  const auto found = std::ranges::find(rules, path, &KeyRule::path);
+  return found == rules.end() ? nullptr : &*found;
+}
+
+bool uses_pipeline(const Experiment& experiment) { return experiment.data.format != DataFormat::synthetic; }
+
+bool is_emulated(const Experiment& experiment) { return experiment.engine.starts_with("emulated:"); }
+
+}  // namespace chexbench::spec

@@ -1,0 +1,154 @@
+#include "spec/pipeline_list.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/errors.hpp"
+#include "spec/values.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+std::vector<std::string> parameter_names(const OpRule& rule) {
+  std::vector<std::string> names;
+  for (const ParameterRule& parameter : rule.parameters) names.push_back(parameter.name);
+  return names;
+}
+
+const ParameterRule& find_parameter(const OpRule& rule, const std::string& name, const std::string& where) {
+  const auto found = std::ranges::find(rule.parameters, name, &ParameterRule::name);
+  if (found != rule.parameters.end()) return *found;
+  throw SpecError(fmt::format("{}: op '{}' has no parameter '{}'{}", where, rule.op, name,
+                              suggestion(name, parameter_names(rule))));
+}
+
+OpSpec op_from(const Node& node, const std::string& where) {
+  const Object* object = node.object();
+  const Node* name = object != nullptr ? find_member(*object, "op") : nullptr;
+  if (name == nullptr || name->text() == nullptr) {
+    throw SpecError(
+        fmt::format("{} must be an object with an \"op\", such as {{\"op\": \"shuffle\", \"buffer\": 500}}, "
+                    "not {}",
+                    where, name == nullptr ? describe(node) : "\"op\": " + describe(*name)));
+  }
+  const std::span<const std::string> names = op_names();
+  if (std::ranges::find(names, *name->text()) == names.end()) {
+    throw SpecError(fmt::format("{}: no op is called '{}'{}", where, *name->text(), suggestion(*name->text(), names)));
+  }
+  OpSpec op = default_op(*name->text());
+  const OpRule& rule = op_rule(op.op);
+  for (const auto& [key, value] : *object) {
+    if (key == "op") continue;
+    const ParameterRule& parameter = find_parameter(rule, key, where);
+    op.parameters[key] = to_parameter(check_value(value_rule(parameter), value, where + "." + key));
+  }
+  return op;
+}
+
+std::string name_of(const Object& object, const std::string& where, const std::string& default_name) {
+  const std::string known[] = {"name", "ops"};
+  for (const auto& [key, value] : object) {
+    if (std::ranges::find(known, key) == std::end(known)) {
+      throw SpecError(fmt::format("{}pipeline has no key '{}'{}", where, key, suggestion(key, known)));
+    }
+  }
+  const Node* name = find_member(object, "name");
+  if (name == nullptr) return default_name;
+  if (name->text() == nullptr || name->text()->empty()) {
+    throw SpecError(fmt::format("{}pipeline.name must be text that is not empty, not {}", where, describe(*name)));
+  }
+  return *name->text();
+}
+
+}  // namespace
+
+PipelineSpec pipeline_from(const Node& node, const std::string& where, const std::string& default_name) {
+  PipelineSpec pipeline{default_name, {}};
+  const List* ops = node.list();
+  if (const Object* object = node.object()) {
+    pipeline.name = name_of(*object, where, default_name);
+    const Node* member = find_member(*object, "ops");
+    ops = member != nullptr ? member->list() : nullptr;
+  }
+  if (ops == nullptr) {
+    throw SpecError(
+        fmt::format("{}pipeline must be a name, the path of a file, a list of ops, or {{\"name\": ..., "
+                    "\"ops\": [...]}}, not {}",
+                    where, describe(node)));
+  }
+  for (const Node& op : *ops) {
+    pipeline.ops.push_back(op_from(op, fmt::format("{}pipeline[{}]", where, pipeline.ops.size())));
+  }
+  check_kinds(pipeline);
+  return pipeline;
+}
+
+Node to_node(const PipelineSpec& pipeline) {
+  List ops;
+  for (const OpSpec& op : pipeline.ops) {
+    Object object = {{"op", Node{op.op}}};
+    for (const ParameterRule& rule : op_rule(op.op).parameters) {
+      object.emplace_back(rule.name, to_node(op.parameters.at(rule.name)));
+    }
+    ops.push_back(Node{std::move(object)});
+  }
+  return Node{Object{{"name", Node{pipeline.name}}, {"ops", Node{std::move(ops)}}}};
+}
+
+OpKey parse_op_key(const std::string& key, const std::string& where) {
+  const std::string prefix = "pipeline.";
+  const std::size_t dot = key.rfind('.');
+  OpKey result;
+  if (dot < prefix.size()) {
+    throw SpecError(
+        fmt::format("{}: '{}' must name an op and its parameter, such as pipeline.map.parallel_calls", where, key));
+  }
+  result.op = key.substr(prefix.size(), dot - prefix.size());
+  result.parameter = key.substr(dot + 1);
+  const std::size_t bracket = result.op.find('[');
+  if (bracket != std::string::npos) {
+    const std::string index = result.op.substr(bracket);
+    const bool is_index = index.size() >= 3 && index.size() <= 5 && index.back() == ']' &&
+                          std::all_of(index.begin() + 1, index.end() - 1, [](char c) { return c >= '0' && c <= '9'; });
+    if (!is_index) {
+      throw SpecError(fmt::format("{}: '{}' must count the ops of one name from 0, such as pipeline.shuffle[1].buffer",
+                                  where, key));
+    }
+    result.occurrence = std::stoi(index.substr(1));
+    result.op.resize(bracket);
+  }
+  const std::span<const std::string> names = op_names();
+  if (std::ranges::find(names, result.op) == names.end()) {
+    throw SpecError(
+        fmt::format("{}: '{}': no op is called '{}'{}", where, key, result.op, suggestion(result.op, names)));
+  }
+  find_parameter(op_rule(result.op), result.parameter, where);
+  return result;
+}
+
+const ParameterRule& parameter_rule(const OpKey& key) { return find_parameter(op_rule(key.op), key.parameter, key.op); }
+
+void set_parameter(PipelineSpec& pipeline, const std::string& key, const ParameterValue& value) {
+  const OpKey parsed = parse_op_key(key, "pipeline");
+  std::vector<OpSpec*> matches;
+  std::vector<std::string> names;
+  for (OpSpec& op : pipeline.ops) {
+    names.push_back(op.op);
+    if (op.op == parsed.op) matches.push_back(&op);
+  }
+  if (matches.empty() || parsed.occurrence >= static_cast<int>(matches.size())) {
+    throw SpecError(fmt::format("'{}': pipeline '{}' has {} op '{}'; its ops are {}", key, pipeline.name,
+                                matches.empty() ? "no" : fmt::format("only {}", matches.size()), parsed.op,
+                                fmt::join(names, ", ")));
+  }
+  if (matches.size() > 1 && parsed.occurrence < 0) {
+    throw SpecError(fmt::format("'{}': pipeline '{}' has {} ops '{}'; say which: pipeline.{}[0].{} is the first", key,
+                                pipeline.name, matches.size(), parsed.op, parsed.op, parsed.parameter));
+  }
+  const std::size_t index = parsed.occurrence < 0 ? 0 : static_cast<std::size_t>(parsed.occurrence);
+  matches[index]->parameters[parsed.parameter] = value;
+}
+
+}  // namespace chexbench::spec

@@ -1,0 +1,43 @@
+#include "spec/resolved.hpp"
+
+#include <fmt/format.h>
+
+#include "core/random.hpp"
+#include "spec/document.hpp"
+#include "spec/keys.hpp"
+#include "spec/pipeline_list.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+// Adds `value` at "group.leaf" or "leaf"; groups are made as they come.
+void add(Object& root, const std::string& path, Node value) {
+  const std::size_t dot = path.find('.');
+  if (dot == std::string::npos) {
+    root.emplace_back(path, std::move(value));
+    return;
+  }
+  const std::string group = path.substr(0, dot);
+  if (root.empty() || root.back().first != group) root.emplace_back(group, Node{Object{}});
+  std::get<Object>(root.back().second.value).emplace_back(path.substr(dot + 1), std::move(value));
+}
+
+}  // namespace
+
+std::string to_json(const Experiment& experiment) {
+  Object root;
+  for (const KeyRule& rule : key_rules()) {
+    if (rule.path == "model.name") root.emplace_back("pipeline", to_node(experiment.pipeline));
+    if (!rule.silent_default && !rule.applies(experiment)) continue;
+    add(root, rule.path, to_node(rule.get(experiment)));
+  }
+  return to_text(Node{std::move(root)});
+}
+
+std::string trial_key(const Experiment& experiment, std::string_view extra) {
+  Experiment unnamed = experiment;
+  unnamed.name = "trial";
+  return fmt::format("{:016x}", fnv1a64(to_json(unnamed).append("\n").append(extra)));
+}
+
+}  // namespace chexbench::spec

@@ -1,0 +1,116 @@
+#include "spec/sweep.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/errors.hpp"
+#include "spec/contradictions.hpp"
+#include "spec/keys.hpp"
+#include "spec/pipeline_list.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+// A scalar as the key table and the op table take it.
+ParameterValue scalar(const SettingValue& value) {
+  return std::visit(
+      [](const auto& held) -> ParameterValue {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, PipelineSpec>) {
+          return held.name;
+        } else {
+          return held;
+        }
+      },
+      value);
+}
+
+void apply(Experiment& experiment, const Setting& setting) {
+  if (const PipelineSpec* pipeline = std::get_if<PipelineSpec>(&setting.value)) {
+    experiment.pipeline = *pipeline;
+    return;
+  }
+  const ParameterValue value = scalar(setting.value);
+  if (setting.key.starts_with("pipeline.")) {
+    set_parameter(experiment.pipeline, setting.key, value);
+    return;
+  }
+  const KeyRule* rule = find_key(setting.key);
+  if (rule == nullptr) throw SpecError(fmt::format("no key is called '{}'", setting.key));
+  rule->set(experiment, std::visit([](const auto& held) { return Value(held); }, value));
+}
+
+// The key as short as it stays clear: its last part, unless another key ends in the same.
+std::string short_key(const std::string& key) {
+  if (key.starts_with("pipeline.")) return key.substr(key.find('.') + 1);
+  const std::string leaf = key.substr(key.rfind('.') + 1);
+  const auto shares_leaf = [&](const KeyRule& rule) { return rule.path == leaf || rule.path.ends_with("." + leaf); };
+  return std::ranges::count_if(key_rules(), shares_leaf) > 1 ? key : leaf;
+}
+
+// "png" for a word that speaks for itself, "ranks=2" for all else.
+std::string label(const Setting& setting) {
+  const KeyRule* rule = find_key(setting.key);
+  const bool is_text = setting.key == "pipeline" || (rule != nullptr && rule->values.type == ValueType::text);
+  const std::string value = std::visit([](const auto& held) { return fmt::format("{}", held); }, scalar(setting.value));
+  return is_text ? value : fmt::format("{}={}", short_key(setting.key), value);
+}
+
+// The settings of the trial with this number, counting the axes' values as the digits of a number.
+std::vector<Setting> settings_of(const std::vector<Axis>& axes, std::size_t trial) {
+  std::vector<Setting> settings(axes.size());
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    settings[i] = {axes[i].key, axes[i].values[trial % axes[i].values.size()]};
+    trial /= axes[i].values.size();
+  }
+  return settings;
+}
+
+Trial make_trial(const SweepSpec& sweep, const std::vector<Setting>& settings) {
+  Trial trial{"", sweep.base};
+  std::vector<std::string> labels;
+  const auto is_op_setting = [](const Setting& setting) { return setting.key.starts_with("pipeline."); };
+  // The pipeline must stand before parameters of its ops are set.
+  for (const Setting& setting : settings) {
+    if (!is_op_setting(setting)) apply(trial.experiment, setting);
+    labels.push_back(label(setting));
+  }
+  for (const Setting& setting : sweep.op_settings) apply(trial.experiment, setting);
+  for (const Setting& setting : settings) {
+    if (is_op_setting(setting)) apply(trial.experiment, setting);
+  }
+  if (labels.empty()) labels = {trial.experiment.pipeline.name, to_string(trial.experiment.data.format)};
+  trial.name = fmt::format("{}", fmt::join(labels, " "));
+  return trial;
+}
+
+std::size_t count_trials(const SweepSpec& sweep) {
+  constexpr std::size_t kMost = 100000;
+  std::size_t trials = 1;
+  for (const Axis& axis : sweep.axes) {
+    trials *= axis.values.size();
+    if (trials > kMost) throw SpecError(fmt::format("sweep gives more than {} trials", kMost));
+  }
+  return trials;
+}
+
+}  // namespace
+
+std::vector<Trial> expand(const SweepSpec& sweep) {
+  std::vector<Trial> trials;
+  const std::size_t count = count_trials(sweep);
+  for (std::size_t i = 0; i < count; ++i) {
+    trials.push_back(make_trial(sweep, settings_of(sweep.axes, i)));
+    try {
+      check_trial(trials.back().experiment);
+    } catch (const SpecError& error) {
+      if (sweep.axes.empty()) throw;
+      throw SpecError(fmt::format("trial '{}': {}", trials.back().name, error.what()));
+    }
+  }
+  check_axes(sweep, trials);
+  return trials;
+}
+
+}  // namespace chexbench::spec

@@ -1,0 +1,124 @@
+#include "spec/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/errors.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+bool is_numeric(const ValueRule& rule) { return rule.type == ValueType::integer || rule.type == ValueType::number; }
+
+std::string range_in_words(const ValueRule& rule) {
+  const ValueRule unbounded;
+  std::string words;
+  if (rule.minimum > unbounded.minimum)
+    words = fmt::format(" {} {}", rule.above_minimum ? "above" : "of at least", rule.minimum);
+  if (rule.maximum < unbounded.maximum) {
+    words += fmt::format("{} at most {:.15g}", words.empty() ? " of" : " and", rule.maximum);
+  }
+  return words;
+}
+
+std::string words_in_words(const ValueRule& rule) {
+  std::string words;
+  for (const std::string& word : rule.words) words += fmt::format("{}'{}'", words.empty() ? "" : ", ", word);
+  if (!rule.prefix.empty()) words += fmt::format(", '{}...'", rule.prefix);
+  return words;
+}
+
+bool in_range(const ValueRule& rule, double number) {
+  return number <= rule.maximum && (rule.above_minimum ? number > rule.minimum : number >= rule.minimum);
+}
+
+bool is_allowed_text(const ValueRule& rule, const std::string& text) {
+  if (rule.type == ValueType::boolean) return false;
+  if (std::ranges::find(rule.words, text) != rule.words.end()) return true;
+  if (!rule.prefix.empty() && text.size() > rule.prefix.size() && text.starts_with(rule.prefix)) return true;
+  return rule.type == ValueType::text && rule.words.empty();
+}
+
+// The number in `node` where it has one that `rule` allows; nothing otherwise.
+Value number_of(const ValueRule& rule, const Node& node) {
+  const std::int64_t* integer = std::get_if<std::int64_t>(&node.value);
+  const double* number = std::get_if<double>(&node.value);
+  if (integer == nullptr && number == nullptr) return {};
+  const double value = integer != nullptr ? static_cast<double>(*integer) : *number;
+  if (!std::isfinite(value) || !in_range(rule, value)) return {};
+  if (rule.type == ValueType::number) return value;
+  if (integer != nullptr) return *integer;
+  constexpr double kExact = 9007199254740992.0;  // 2^53: up to here a double holds every whole number
+  if (std::trunc(value) != value || std::abs(value) > kExact) return {};
+  return static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+ValueRule value_rule(const ParameterRule& parameter) {
+  ValueRule rule;
+  rule.type = parameter.type;
+  rule.words = parameter.words;
+  if (is_numeric(rule)) rule.minimum = parameter.minimum;
+  return rule;
+}
+
+std::string expectation(const ValueRule& rule) {
+  const std::string words = words_in_words(rule);
+  std::string result;
+  switch (rule.type) {
+    case ValueType::boolean:
+      result = "true or false";
+      break;
+    case ValueType::integer:
+      result = "a whole number" + range_in_words(rule);
+      break;
+    case ValueType::number:
+      result = "a number" + range_in_words(rule);
+      break;
+    case ValueType::text:
+      result = words.empty() ? "text" : (rule.words.size() == 1 && rule.prefix.empty() ? words : "one of " + words);
+      break;
+  }
+  if (rule.type != ValueType::text && !words.empty()) result += ", or " + words;
+  return rule.optional ? result + ", or null" : result;
+}
+
+Value check_value(const ValueRule& rule, const Node& node, const std::string& path) {
+  if (node.is_null() && rule.optional) return {};
+  if (const std::string* text = node.text()) {
+    if (is_allowed_text(rule, *text)) return *text;
+  } else if (const bool* flag = std::get_if<bool>(&node.value)) {
+    if (rule.type == ValueType::boolean) return *flag;
+  } else if (is_numeric(rule)) {
+    const Value number = number_of(rule, node);
+    if (!std::holds_alternative<std::monostate>(number)) return number;
+  }
+  std::string hint;
+  if (const std::string* text = node.text()) {
+    const std::string nearest = nearest_name(*text, rule.words);
+    if (!nearest.empty()) hint = fmt::format(" (did you mean '{}'?)", nearest);
+  }
+  if (node.list() != nullptr) hint = fmt::format("; to try several values, put the list under \"sweep\"");
+  throw SpecError(fmt::format("{} must be {}, not {}{}", path, expectation(rule), describe(node), hint));
+}
+
+ParameterValue to_parameter(const Value& value) {
+  if (const bool* flag = std::get_if<bool>(&value)) return *flag;
+  if (const std::int64_t* integer = std::get_if<std::int64_t>(&value)) return *integer;
+  if (const double* number = std::get_if<double>(&value)) return *number;
+  return std::get<std::string>(value);
+}
+
+Node to_node(const Value& value) {
+  if (std::holds_alternative<std::monostate>(value)) return Node{};
+  return to_node(to_parameter(value));
+}
+
+Node to_node(const ParameterValue& value) {
+  return std::visit([](const auto& held) { return Node{held}; }, value);
+}
+
+}  // namespace chexbench::spec
