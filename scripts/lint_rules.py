@@ -3,7 +3,7 @@
 usage: lint_rules.py            (in the repository root; exit status 1 where a rule is broken)
 
 - link law: a room includes only rooms that lib/README.md lets it use
-- wraps: a third-party header appears only in the .cpp files of the folder that wraps it
+- wraps: a third-party header appears only in the folder that wraps it, and a header that includes one is private to it
 - marks: no to-do marks, no `#ifdef` in C++ bodies
 - links: every relative link of a README leads to a file
 - length: files over 400 lines are named, as a warning
@@ -20,7 +20,7 @@ MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so that this file holds none
 CONDITIONAL = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef)\b")
 ANY_ROOM_MAY_USE = {"core", "spec"}
-WRAPPED_BY = {  # pattern of a third-party header: the folders whose .cpp files may include it
+WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may include it
     r"opencv2/": ["lib/data"],
     r"isa-l(\.h|/)": ["lib/data"],
     r"zlib\.h": ["lib/data"],
@@ -31,7 +31,6 @@ WRAPPED_BY = {  # pattern of a third-party header: the folders whose .cpp files 
     r"hwloc": ["lib/core"],
     r"CLI/": ["apps"],
 }
-HEADERS_TOO = {r"CLI/"}  # the command line is described in headers of apps, which nothing else includes
 LONGEST_FILE_LINES = 400
 
 
@@ -71,15 +70,23 @@ def link_law(path, allowed):
             yield number, f"{room} may not include {header}: see the link lines in lib/README.md"
 
 
+def wrappers(header):
+    """The folders that may include a third-party header, or a header that includes one; None: any."""
+    for pattern, folders in WRAPPED_BY.items():
+        if re.match(pattern, header):
+            return folders
+    path = Path("lib", header)
+    if not path.exists():
+        return None
+    return next((folders for _, used in included(path) if not Path("lib", used).exists()
+                 for folders in [wrappers(used)] if folders), None)
+
+
 def wraps(path):
     for number, header in included(path):
-        for pattern, folders in WRAPPED_BY.items():
-            if not re.match(pattern, header):
-                continue
-            if not any(path.is_relative_to(folder) for folder in folders):
-                yield number, f"{header} belongs to the .cpp files of {', '.join(folders)}"
-            elif path.suffix == ".hpp" and pattern not in HEADERS_TOO:
-                yield number, f"{header} in a header: only .cpp files wrap a third-party library"
+        folders = wrappers(header)
+        if folders and not any(path.is_relative_to(folder) for folder in folders):
+            yield number, f"{header} belongs to {', '.join(folders)}"
 
 
 def marks(path):

@@ -1,0 +1,141 @@
+"""Data that is missing or broken: exit code 3, and the file, the place and the reason."""
+
+import struct
+import unittest
+import zlib
+
+from harness import SystemTest
+
+VICTIM = "00000001_000.png"  # stands in the train split
+
+
+def chunk(kind, body, crc=None):
+    checked = zlib.crc32(kind + body) if crc is None else crc
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", checked)
+
+
+def png(width, height, bit_depth=8, colour=0, rows=None, extra=b""):
+    """A PNG of the given header; `rows` are the bytes before compression."""
+    header = struct.pack(">IIBBBBB", width, height, bit_depth, colour, 0, 0, 0)
+    data = zlib.compress(b"\0" * 16 if rows is None else rows)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+class BadImages(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.root = self.real_images()
+        self.victim = self.root / "images" / VICTIM
+
+    def spec_over_all(self, **keys):
+        """Nine steps of two: each of the 18 images of the train split once."""
+        return self.spec(data__root=str(self.root), measure__warmup_steps=0, measure__steps=9, measure__repeats=1, **keys)
+
+    def refuse(self, says=()):
+        named = [VICTIM] + ([says] if isinstance(says, str) else list(says))
+        self.fail_with(3, "--config", self.spec_over_all(), "--output", self.folder / "out", says=named)
+
+    def decode(self):
+        self.succeed("--config", self.spec_over_all(), "--output", self.folder / "out")
+
+    def test_truncated_png(self):
+        self.victim.write_bytes(self.victim.read_bytes()[:100_000])
+        self.refuse()
+
+    def test_png_with_a_bad_crc(self):
+        spoiled = bytearray(self.victim.read_bytes())
+        spoiled[len(spoiled) // 2] ^= 0x10
+        self.victim.write_bytes(spoiled)
+        self.refuse("CRC")
+
+    def test_zero_byte_file(self):
+        self.victim.write_bytes(b"")
+        self.refuse()
+
+    def test_jpeg_named_png(self):
+        self.victim.write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(1000))
+        self.refuse("JPEG")
+
+    def test_an_enormous_header_is_refused_before_memory_is_taken(self):
+        self.victim.write_bytes(png(60000, 60000))
+        self.refuse("60000")
+
+    def test_missing_file(self):
+        self.victim.unlink()
+        self.fail_with(3, "--config", self.spec_over_all(), "--output", self.folder / "out", says=VICTIM)
+
+    def test_16_bit_png_is_decoded(self):
+        rows = b"".join(b"\0" + struct.pack(">256H", *range(0, 65536, 256)) for _ in range(256))
+        self.victim.write_bytes(png(256, 256, bit_depth=16, rows=rows))
+        self.decode()
+
+    def test_palette_png_is_decoded(self):
+        palette = chunk(b"PLTE", bytes(value for level in range(256) for value in (level, level, level)))
+        rows = b"".join(b"\0" + bytes(range(256)) for _ in range(256))
+        self.victim.write_bytes(png(256, 256, colour=3, rows=rows, extra=palette))
+        self.decode()
+
+    def test_a_bad_image_is_skipped_and_counted_where_the_spec_says_so(self):
+        self.victim.write_bytes(b"")
+        out = self.folder / "out"
+        self.succeed("--config", self.spec_over_all(data__on_bad_record="skip"), "--output", out)
+        repeat = self.report(out)["trials"][0]["repeats"][0]
+        self.assertGreaterEqual(repeat["bad_records"], 1)
+
+
+class BadRecords(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.root = self.real_images(converted=True)
+        shards = sorted((self.root / "tfrecord").glob("all-*-of-*"), key=lambda path: path.stat().st_size)
+        self.shard = shards[-1]
+        self.bytes = bytearray(self.shard.read_bytes())
+
+    def refuse(self):
+        self.shard.write_bytes(self.bytes)
+        spec = self.spec(data__root=str(self.root), data__split="all", data__format="tfrecord",
+                         measure__warmup_steps=0, measure__steps=12, measure__repeats=1)
+        self.fail_with(3, "--config", spec, "--output", self.folder / "out", says=self.shard.name)
+        self.fail_with(3, "data", "check", self.root, says=self.shard.name)
+
+    def test_flipped_byte(self):
+        self.bytes[len(self.bytes) // 2] ^= 1
+        self.refuse()
+
+    def test_truncated_tail(self):
+        del self.bytes[-1000:]
+        self.refuse()
+
+    def test_absurd_length(self):
+        self.bytes[0:8] = struct.pack("<Q", 1 << 60)
+        self.refuse()
+
+
+class BadSets(SystemTest):
+    def refuse(self, says, **keys):
+        self.fail_with(3, "--config", self.spec(**keys), "--output", self.folder / "out", says=says)
+
+    def test_missing_root(self):
+        self.refuse("no-such-folder", data__root="no-such-folder")
+
+    def test_root_without_a_table(self):
+        self.refuse("Data_Entry", data__root=str(self.folder))
+
+    def test_empty_split(self):
+        root = self.real_images()
+        (root / "test_list.txt").write_text("")
+        self.refuse("test", data__root=str(root), data__split="test")
+
+    def test_missing_tfrecords_name_the_command_that_makes_them(self):
+        root = self.real_images()
+        self.refuse(["chexbench data convert", str(root)], data__root=str(root), data__format="tfrecord")
+
+    def test_unknown_label(self):
+        root = self.real_images()
+        table = root / "Data_Entry_2017.csv"
+        table.write_text(table.read_text().replace("Cardiomegaly", "Cardiomegalia"))
+        self.refuse(["Cardiomegalia", "Cardiomegaly"], data__root=str(root))
+
+
+if __name__ == "__main__":
+    unittest.main()

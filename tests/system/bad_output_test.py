@@ -1,0 +1,69 @@
+"""Results that cannot be written: exit code 6, and what was measured is kept."""
+
+import json
+import os
+import resource
+import subprocess
+import unittest
+
+from harness import TIMEOUT_S, SystemTest, command_line
+
+
+class BadOutput(SystemTest):
+    def test_a_file_where_the_folder_should_be(self):
+        blocker = self.folder / "out"
+        blocker.write_text("")
+        self.fail_with(6, "--config", self.spec(), "--output", blocker, says=str(blocker))
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
+    def test_folder_without_permission(self):
+        self.folder.chmod(0o500)
+        self.addCleanup(self.folder.chmod, 0o700)
+        self.fail_with(6, "--config", self.spec(), "--output", self.folder / "out", says="out")
+
+    def test_standard_output_that_takes_nothing(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(command_line(["--config", self.spec(), "--output", self.folder / "out"]),
+                                  stdout=full, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertTrue((self.folder / "out/trials.csv").exists())
+
+
+class DiskFull(SystemTest):
+    def run_with_room_for(self, limit_bytes, *arguments):
+        """No file may grow beyond the limit: a write then fails as on a full disk."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
+        # restore_signals: Python ignores SIGXFSZ, and the child must go on doing so to see the error of write().
+        return subprocess.run(command_line(arguments), capture_output=True, text=True, timeout=TIMEOUT_S,
+                              preexec_fn=limit, restore_signals=False)
+
+    def test_what_fitted_is_kept_and_resume_goes_on_from_it(self):
+        out = self.folder / "out"
+        spec = self.spec(measure__repeats=6)
+        self.succeed("--config", spec, "--output", self.folder / "whole")
+        lines = (self.folder / "whole/journal.jsonl").read_bytes().splitlines(keepends=True)
+        room_bytes = len(lines[0]) + len(lines[1]) + len(lines[2]) // 2
+        done = self.run_with_room_for(room_bytes, "--config", spec, "--output", out)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("journal.jsonl", done.stderr)
+        self.succeed("--config", spec, "--resume", out)
+        self.assertEqual(len(self.report(out)["trials"][0]["repeats"]), 6)
+        for line in (out / "journal.jsonl").read_text().splitlines():
+            json.loads(line)
+
+    def test_no_half_written_report(self):
+        out = self.folder / "out"
+        spec = self.spec(measure__repeats=1, measure__steps=1)
+        self.succeed("--config", spec, "--output", self.folder / "whole")
+        whole = self.folder / "whole"
+        journal_bytes = (whole / "journal.jsonl").stat().st_size
+        report_bytes = (whole / "report.json").stat().st_size
+        self.assertGreater(report_bytes, journal_bytes + 64, "the limit below must let the journal through")
+        done = self.run_with_room_for(journal_bytes + 64, "--config", spec, "--output", out)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertFalse((out / "report.json").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,86 @@
+"""A wrong spec or command line: exit code 2, the JSON path, what was expected, and the nearest valid name."""
+
+import unittest
+
+from harness import SystemTest
+
+
+class BadSpec(SystemTest):
+    def refuse(self, says, **keys):
+        done = self.fail_with(2, "--config", self.spec(**keys), "--output", self.folder / "out", says=says)
+        self.assertEqual(done.stdout, "")
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_unknown_key(self):
+        self.refuse(["training.batchsize", "batch_size"], training__batchsize=4)
+
+    def test_unknown_key_at_the_top(self):
+        self.refuse(["pipelin", "pipeline"], pipelin="naive")
+
+    def test_wrong_type(self):
+        self.refuse("measure.steps", measure__steps="twelve")
+
+    def test_unknown_word(self):
+        self.refuse(["data.format", "tfrecord"], data__format="tfrecords")
+
+    def test_unknown_pipeline(self):
+        self.refuse("optimized", pipeline="optimised")
+
+    def test_unknown_op(self):
+        self.refuse(["pipeline", "shuffle"], pipeline={"name": "mine", "ops": [{"op": "shufle"}]})
+
+    def test_op_that_cannot_follow(self):
+        self.refuse("pipeline[1]", pipeline={"name": "mine", "ops": [{"op": "list_files"}, {"op": "batch"}]})
+
+    def test_unknown_engine(self):
+        self.refuse("onednn", engine="onedn")
+
+    def test_unknown_profile(self):
+        self.refuse("v100", engine="emulated:v10")
+
+    def test_steps_below_one(self):
+        self.refuse("measure.steps", measure__steps=0)
+
+    def test_batch_size_below_one(self):
+        self.refuse("training.batch_size", training__batch_size=0)
+
+    def test_sweep_of_an_unknown_key(self):
+        self.refuse("sweep", sweep={"training.batch": [1, 2]})
+
+    def test_contradiction_is_refused_not_settled(self):
+        self.refuse("momentum", training__optimizer="adam", training__momentum=0.5)
+
+    def test_synthetic_batches_have_no_pipeline_to_compare(self):
+        self.refuse("synthetic", data={"format": "synthetic"}, sweep={"pipeline": ["naive", "optimized"]})
+
+    def test_text_that_is_no_json_is_shown_with_its_line(self):
+        path = self.folder / "spec.json"
+        path.write_text('{\n  "experiment": "x",\n  "data": {,}\n}')
+        self.fail_with(2, "--config", path, says=["spec.json", "line 3"])
+
+    def test_missing_spec_file(self):
+        self.fail_with(2, "--config", self.folder / "none.json", says="none.json")
+
+    def test_model_without_such_a_name(self):
+        self.refuse("resnet50", model__name="resnet5")
+
+    def test_set_without_a_value(self):
+        self.fail_with(2, "--config", self.spec(), "--set", "measure.steps", says="measure.steps")
+
+
+class BadCommandLine(SystemTest):
+    def test_nothing_to_do(self):
+        self.fail_with(2, says="--help")
+
+    def test_unknown_option_names_the_nearest(self):
+        self.fail_with(2, "--confg", "x.json", says="--config")
+
+    def test_unknown_verb_names_the_nearest(self):
+        self.fail_with(2, "dta", says="data")
+
+    def test_output_and_resume_together(self):
+        self.fail_with(2, "--config", self.spec(), "--output", "a", "--resume", "b", says="--output")
+
+
+if __name__ == "__main__":
+    unittest.main()

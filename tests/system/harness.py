@@ -1,0 +1,81 @@
+"""What the system tests share: running the binary, a data set to run it on, and specs."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARY = Path(os.environ.get("CHEXBENCH_BINARY", ROOT / "build/release/bin/chexbench"))
+HAS_ONEDNN = "onednn" in os.environ.get("CHEXBENCH_ENGINES", "onednn")
+REAL_IMAGES = ROOT / "tests/data/nih"
+GOLDEN = ROOT / "tests/golden"
+IMAGES = 24
+TRAIN_IMAGES = 18
+# Any command of the tests ends long before this; sanitizers make it ten times slower.
+TIMEOUT_S = 120
+
+
+def command_line(arguments, ranks=None):
+    launcher = [] if ranks is None else ["mpirun", "--map-by", "socket", "-np", str(ranks)]
+    return [*launcher, str(BINARY), *map(str, arguments)]
+
+
+def run(*arguments, ranks=None, timeout=TIMEOUT_S, **options):
+    """Runs chexbench to its end; text of stdout and stderr, returncode. Fails where it hangs."""
+    return subprocess.run(command_line(arguments, ranks), capture_output=True, text=True, timeout=timeout, **options)
+
+
+class SystemTest(unittest.TestCase):
+    """A fresh folder per test."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="chexbench-system-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def real_images(self, converted=False):
+        """A copy of the real X-rays that a test may spoil."""
+        root = self.folder / "nih"
+        shutil.copytree(REAL_IMAGES, root)
+        if converted:
+            self.succeed("data", "convert", root, "--split", "all")
+        return root
+
+    def spec(self, **keys):
+        """Writes a spec: a quick run of engine none over the real X-rays, with `keys` changed (a.b as a__b)."""
+        spec = {"experiment": "system", "data": {"root": str(REAL_IMAGES)}, "pipeline": "optimized",
+                "training": {"batch_size": 2}, "engine": "none",
+                "measure": {"warmup_steps": 1, "steps": 3, "repeats": 2}}
+        for key, value in keys.items():
+            *parents, last = key.split("__")
+            place = spec
+            for parent in parents:
+                place = place.setdefault(parent, {})
+            place[last] = value
+        path = self.folder / "spec.json"
+        path.write_text(json.dumps(spec))
+        return path
+
+    def succeed(self, *arguments, **options):
+        done = run(*arguments, **options)
+        self.assertEqual(done.returncode, 0, f"{arguments}\nstdout: {done.stdout}\nstderr: {done.stderr}")
+        return done
+
+    def fail_with(self, code, *arguments, says=(), **options):
+        """Expects the exit code, and every text of `says` in stderr; nothing may crash or be called internal."""
+        done = run(*arguments, **options)
+        self.assertEqual(done.returncode, code, f"{arguments}\nstdout: {done.stdout}\nstderr: {done.stderr}")
+        for text in [says] if isinstance(says, str) else says:
+            self.assertIn(text, done.stderr)
+        return done
+
+    def rows(self, folder):
+        with open(folder / "trials.csv", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def report(self, folder):
+        return json.loads((folder / "report.json").read_text())

@@ -1,0 +1,40 @@
+"""An installation works on its own, away from the build tree."""
+
+import os
+import subprocess
+import unittest
+
+from harness import TIMEOUT_S, SystemTest
+
+
+class Install(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.prefix = self.folder / "prefix"
+        subprocess.run(["cmake", "--install", os.environ["CHEXBENCH_BUILD"], "--prefix", str(self.prefix)],
+                       check=True, capture_output=True, timeout=TIMEOUT_S)
+
+    def run_installed(self, *arguments):
+        return subprocess.run([str(self.prefix / "bin/chexbench"), *map(str, arguments)], capture_output=True,
+                              text=True, timeout=TIMEOUT_S, cwd=self.folder)
+
+    def test_it_holds_the_binary_and_the_configs_and_no_libraries_for_building(self):
+        files = {str(path.relative_to(self.prefix)) for path in self.prefix.rglob("*") if path.is_file()}
+        self.assertIn("bin/chexbench", files)
+        self.assertIn("share/chexbench/configs/experiments/naive-vs-optimized.json", files)
+        self.assertFalse([name for name in files if name.endswith((".a", ".hpp"))])
+
+    def test_the_installed_binary_runs_an_experiment(self):
+        done = self.run_installed("--config", self.spec(), "--output", self.folder / "out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_installed_binary_finds_its_plugins(self):
+        done = self.run_installed("--config", self.spec(data__decoder="opencv"), "--output", self.folder / "out")
+        if "opencv" in (done.stderr if done.returncode else ""):
+            self.assertFalse(list(self.prefix.glob("lib/chexbench/*opencv*")), done.stderr)
+            self.skipTest("built without OpenCV")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

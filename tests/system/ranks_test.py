@@ -1,0 +1,130 @@
+"""Several ranks under mpirun."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from harness import BINARY, HAS_ONEDNN, SystemTest, command_line
+
+
+class Ranks(SystemTest):
+    def test_one_two_and_four_ranks_measure_and_write_once(self):
+        for ranks in (1, 2, 4):
+            with self.subTest(ranks=ranks):
+                out = self.folder / f"out{ranks}"
+                done = self.succeed("--config", self.spec(), "--output", out, "--format", "csv", ranks=ranks)
+                self.assertEqual([row["ranks"] for row in self.rows(out)], [str(ranks)])
+                self.assertEqual(done.stdout.count("experiment,trial"), 1)
+
+    def test_one_job_of_four_gives_the_whole_scaling_curve(self):
+        out = self.folder / "out"
+        self.succeed("--config", self.spec(ranks=[1, 2, 4], cores_per_rank=1), "--output", out, ranks=4)
+        self.assertEqual([row["ranks"] for row in self.rows(out)], ["1", "2", "4"])
+
+    def test_naive_decodes_everything_on_every_rank_and_optimized_does_not(self):
+        out = self.folder / "out"
+        spec = self.spec(data__split="all", sweep={"pipeline": ["naive", "optimized"]}, measure__steps=40,
+                         measure__repeats=1)
+        self.succeed("--config", spec, "--output", out, ranks=2)
+        naive, optimized = (float(row["decoded_per_trained"]) for row in self.rows(out))
+        self.assertAlmostEqual(naive, 2.0, delta=0.35)
+        self.assertAlmostEqual(optimized, 1.0, delta=0.35)
+
+    @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
+    def test_two_ranks_train_together(self):
+        out = self.folder / "out"
+        spec = self.spec(engine="onednn", model__image_size=64, measure__steps=2, measure__repeats=1)
+        self.succeed("--config", spec, "--output", out, ranks=2)
+        self.assertEqual(self.rows(out)[0]["engine"], "onednn")
+
+    def test_more_ranks_than_files_is_an_error_of_the_data(self):
+        root = self.real_images()
+        names = (root / "test_list.txt").read_text().split()
+        (root / "test_list.txt").write_text(f"{names[0]}\n")
+        self.fail_with(3, "--config", self.spec(data__root=str(root), data__split="test", training__batch_size=1),
+                       "--output", self.folder / "out", ranks=2, says="rank")
+
+    def test_more_ranks_asked_for_than_started_is_an_error_of_the_spec(self):
+        self.fail_with(2, "--config", self.spec(ranks=4), "--output", self.folder / "out", ranks=2, says="ranks")
+
+    def test_a_wrong_spec_is_said_once(self):
+        done = self.fail_with(2, "--config", self.spec(measure__steps=0), "--output", self.folder / "out", ranks=2)
+        self.assertEqual(done.stderr.count("measure.steps"), 1, done.stderr)
+
+
+class LostRanks(SystemTest):
+    def test_a_rank_that_fails_ends_the_job_with_its_own_error(self):
+        root = self.real_images()
+        names = sorted((root / "train_val_list.txt").read_text().split())
+        victim = names[1]  # with files sharded by index, the second goes to rank 1
+        (root / "images" / victim).write_bytes(b"")
+        spec = self.spec(data__root=str(root), measure__warmup_steps=0, measure__steps=9)
+        started = time.monotonic()
+        self.fail_with(3, "--config", spec, "--output", self.folder / "out", ranks=2, says=victim)
+        self.assertLess(time.monotonic() - started, 10)
+
+    def ranks_of(self, launcher):
+        """Process ids of the binary among the launcher's descendants."""
+        parents = {}
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                    parents[int(entry.name)] = int(fields[1])
+                except OSError:
+                    continue  # it ended meanwhile
+
+        def descends(process):
+            while process in parents and process != launcher:
+                process = parents[process]
+            return process == launcher
+
+        def is_rank(process):
+            try:
+                return os.readlink(f"/proc/{process}/exe") == str(BINARY.resolve())
+            except OSError:
+                return False
+        return [process for process in parents if descends(process) and is_rank(process)]
+
+    def start_long_job(self):
+        out = self.folder / "out"
+        launcher = subprocess.Popen(command_line(["--config", self.spec(measure__repeats=5000), "--output", out], ranks=2),
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(launcher.kill)
+        give_up = time.monotonic() + 60
+        journal = out / "journal.jsonl"
+        while not (journal.exists() and journal.read_text().count("\n") >= 2):
+            self.assertIsNone(launcher.poll(), "ended before it was stopped")
+            self.assertLess(time.monotonic(), give_up)
+            time.sleep(0.02)
+        return launcher
+
+    def check_that_it_ends_soon(self, launcher, ranks):
+        started = time.monotonic()
+        launcher.communicate(timeout=30)
+        self.assertLess(time.monotonic() - started, 10)
+        self.assertNotEqual(launcher.returncode, 0)
+        for rank in ranks:
+            self.assertFalse(Path(f"/proc/{rank}").exists(), "a rank lives on")
+        self.assertGreaterEqual((self.folder / "out/journal.jsonl").read_text().count("\n"), 2)
+
+    def test_a_rank_that_is_killed_ends_the_job_and_the_journal_stays(self):
+        launcher = self.start_long_job()
+        ranks = self.ranks_of(launcher.pid)
+        self.assertEqual(len(ranks), 2)
+        os.kill(max(ranks), signal.SIGKILL)
+        self.check_that_it_ends_soon(launcher, ranks)
+
+    def test_control_c_of_a_job_keeps_what_was_measured(self):
+        launcher = self.start_long_job()
+        ranks = self.ranks_of(launcher.pid)
+        for process in (launcher.pid, *ranks):  # as a terminal does: every process of the foreground group
+            os.kill(process, signal.SIGINT)
+        self.check_that_it_ends_soon(launcher, ranks)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,178 @@
+"""An experiment on one rank: what it writes, and where."""
+
+import csv
+import io
+import json
+import subprocess
+import unittest
+
+from harness import BINARY, HAS_ONEDNN, SystemTest
+
+FIRST_COLUMNS = [
+    "experiment", "trial", "pipeline", "format", "model", "engine", "precision", "ranks", "batch_size",
+    "images_per_s", "images_per_s_mad", "images_per_s_ci95_low", "images_per_s_ci95_high", "scaling_efficiency",
+    "wait_share", "busy_share", "decoded_per_trained", "peak_rss_bytes", "emulated"]
+
+
+class Outputs(SystemTest):
+    def test_a_sweep_writes_one_row_for_each_trial(self):
+        root = self.real_images(converted=True)
+        out = self.folder / "out"
+        spec = self.spec(data__root=str(root), data__split="all", sweep={
+            "pipeline": ["naive", "optimized", "keras", "pytorch"], "data.format": ["png"]})
+        self.succeed("--config", spec, "--output", out)
+        rows = self.rows(out)
+        self.assertEqual([row["pipeline"] for row in rows], ["naive", "optimized", "keras", "pytorch"])
+        self.assertTrue(all(float(row["images_per_s"]) > 0 for row in rows))
+
+    def test_every_pipeline_reads_tfrecords(self):
+        root = self.real_images(converted=True)
+        out = self.folder / "out"
+        spec = self.spec(data__root=str(root), data__split="all", data__format="tfrecord",
+                         sweep={"pipeline": ["naive", "optimized", "keras"]})
+        self.succeed("--config", spec, "--output", out)
+        self.assertEqual([row["format"] for row in self.rows(out)], ["tfrecord"] * 3)
+
+    def test_trials_csv_begins_with_the_columns_promised(self):
+        out = self.folder / "out"
+        self.succeed("--config", self.spec(), "--output", out)
+        with open(out / "trials.csv", newline="") as file:
+            header = next(csv.reader(file))
+        self.assertEqual(header[:len(FIRST_COLUMNS)], FIRST_COLUMNS)
+
+    def test_undefined_figures_are_empty_and_truths_are_words(self):
+        out = self.folder / "out"
+        self.succeed("--config", self.spec(), "--output", out)  # two repeats: no interval
+        row = self.rows(out)[0]
+        self.assertEqual((row["images_per_s_ci95_low"], row["images_per_s_ci95_high"]), ("", ""))
+        self.assertEqual(row["emulated"], "false")
+        self.assertEqual(row["engine"], "none")
+
+    def test_all_files_of_a_run_are_written_and_nothing_temporary_stays(self):
+        out = self.folder / "out"
+        self.succeed("--config", self.spec(), "--output", out)
+        names = sorted(path.name for path in out.iterdir())
+        self.assertEqual(names, ["journal.jsonl", "report.json", "steps.csv", "trials.csv"])
+
+    def test_the_report_carries_spec_environment_and_steps(self):
+        out = self.folder / "out"
+        self.succeed("--config", self.spec(), "--output", out)
+        report = self.report(out)
+        for key in ("schema_version", "environment", "trials", "findings"):
+            self.assertIn(key, report)
+        self.assertEqual(len(report["trials"]), 1)
+        with open(out / "steps.csv", newline="") as file:
+            self.assertEqual(len(list(csv.DictReader(file))), 2 * 3)  # repeats x steps; warm-up does not count
+
+    def test_stdout_has_the_results_and_stderr_the_log(self):
+        done = self.succeed("--config", self.spec(), "--output", self.folder / "out", "--format", "csv")
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        self.assertEqual(len(rows), 1)
+        self.assertIn("trials.csv", done.stderr)
+        self.assertNotIn("trials.csv", done.stdout)
+
+    def test_json_on_stdout_is_the_report(self):
+        done = self.succeed("--config", self.spec(), "--output", self.folder / "out", "--format", "json")
+        self.assertEqual(len(json.loads(done.stdout)["trials"]), 1)
+
+    def test_no_progress_line_where_stderr_is_no_terminal(self):
+        done = self.succeed("--config", self.spec(), "--output", self.folder / "out")
+        self.assertNotIn("\r", done.stderr)
+
+    def test_results_go_under_the_experiments_name_by_default(self):
+        self.succeed("--config", self.spec(), cwd=self.folder)
+        self.assertEqual(len(list(self.folder.glob("results/system/*/trials.csv"))), 1)
+
+    def test_an_op_list_of_ones_own_runs_and_gives_its_name(self):
+        ops = [{"op": "list_files"}, {"op": "shard"}, {"op": "shuffle", "buffer": 8}, {"op": "repeat"}, {"op": "read"},
+               {"op": "map", "parallel_calls": 2}, {"op": "batch"}, {"op": "prefetch", "buffer": 2}]
+        out = self.folder / "out"
+        self.succeed("--config", self.spec(pipeline={"name": "mine", "ops": ops}), "--output", out)
+        self.assertEqual(self.rows(out)[0]["pipeline"], "mine")
+
+    def test_set_overrides_a_key_and_ends_its_sweep(self):
+        out = self.folder / "out"
+        spec = self.spec(sweep={"pipeline": ["naive", "optimized"]})
+        self.succeed("--config", spec, "--set", "pipeline=keras", "--set", "measure.steps=2", "--output", out)
+        self.assertEqual([row["pipeline"] for row in self.rows(out)], ["keras"])
+
+
+class Engines(SystemTest):
+    def test_emulated_numbers_are_marked_in_every_output(self):
+        out = self.folder / "out"
+        spec = self.spec(engine="emulated:v100", training__batch_size=4, measure__steps=2, measure__repeats=1)
+        done = self.succeed("--config", spec, "--output", out)
+        self.assertEqual(self.rows(out)[0]["emulated"], "true")
+        self.assertTrue(self.report(out)["trials"][0]["emulated"])
+        self.assertIn("emulated", done.stdout)
+
+    @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
+    def test_onednn_trains_on_real_images(self):
+        out = self.folder / "out"
+        spec = self.spec(engine="onednn", model__image_size=64, measure__steps=2, measure__repeats=1)
+        self.succeed("--config", spec, "--output", out)
+        row = self.rows(out)[0]
+        self.assertEqual((row["engine"], row["emulated"]), ("onednn", "false"))
+        self.assertGreater(float(row["busy_share"]), 0.5)
+
+    def test_synthetic_input_needs_no_data(self):
+        spec = self.spec(data={"format": "synthetic"}, engine="emulated:v100", measure__steps=2)
+        self.succeed("--config", spec, "--output", self.folder / "out")
+
+
+class DryRun(SystemTest):
+    def test_it_forecasts_memory_and_writes_nothing(self):
+        out = self.folder / "out"
+        done = self.succeed("--config", self.spec(sweep={"pipeline": ["naive", "optimized"]}), "--dry-run",
+                            "--output", out)
+        self.assertFalse(out.exists())
+        self.assertIn("naive", done.stdout)
+        self.assertIn("optimized", done.stdout)
+        self.assertRegex(done.stdout, r"\d+(\.\d+)? ?[MGK]i?B")
+
+
+class Resume(SystemTest):
+    def test_a_finished_run_is_never_written_over(self):
+        out = self.folder / "out"
+        spec = self.spec()
+        self.succeed("--config", spec, "--output", out)
+        self.fail_with(6, "--config", spec, "--output", out, says=["already holds", "--resume"])
+
+    def test_resume_measures_only_what_is_missing(self):
+        out = self.folder / "out"
+        spec = self.spec(sweep={"pipeline": ["naive", "optimized"]})
+        self.succeed("--config", spec, "--output", out)
+        journal = out / "journal.jsonl"
+        lines = journal.read_text().splitlines(keepends=True)
+        self.assertEqual(len(lines), 4)  # two trials x two repeats
+        journal.write_text("".join(lines[:3]) + lines[3][:20])  # killed while the last line was written
+        for name in ("report.json", "trials.csv", "steps.csv"):
+            (out / name).unlink()
+        self.succeed("--config", spec, "--resume", out)
+        self.assertEqual(len(self.rows(out)), 2)
+        kept = journal.read_text().splitlines(keepends=True)
+        self.assertEqual(kept[:3], lines[:3])
+        for line in kept:
+            json.loads(line)
+
+    def test_resume_of_a_folder_without_a_run_is_an_error(self):
+        self.fail_with(6, "--config", self.spec(), "--resume", self.folder, says="journal.jsonl")
+
+
+class Help(SystemTest):
+    def test_help_lists_the_verbs_and_the_exit_codes(self):
+        done = self.succeed("--help")
+        for word in ("data", "selftest", "--config", "130"):
+            self.assertIn(word, done.stdout)
+
+    def test_help_needs_neither_ranks_nor_opencv(self):
+        # Each costs a tenth of a second at start; neither may be loaded before it is needed.
+        maps = subprocess.run(["ldd", str(BINARY)], capture_output=True, text=True).stdout
+        self.assertNotIn("opencv", maps)
+
+    def test_version(self):
+        self.assertRegex(self.succeed("--version").stdout, r"^\d+\.\d+\.\d+\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,70 @@
+"""Ctrl-C and termination in the middle: what was measured is kept, and the exit code says why it ended."""
+
+import json
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import TIMEOUT_S, SystemTest, command_line
+
+
+class Signals(SystemTest):
+    def stop_in_the_middle(self, sent, spec):
+        """Starts a long run, sends the signal once two repeats are in the journal; the finished process."""
+        out = self.folder / "out"
+        process = subprocess.Popen(command_line(["--config", spec, "--output", out]), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        journal = out / "journal.jsonl"
+        give_up = time.monotonic() + TIMEOUT_S
+        while not (journal.exists() and journal.read_text().count("\n") >= 2):
+            self.assertIsNone(process.poll(), "ended before it was stopped")
+            self.assertLess(time.monotonic(), give_up)
+            time.sleep(0.02)
+        process.send_signal(sent)
+        started = time.monotonic()
+        _, errors = process.communicate(timeout=TIMEOUT_S)
+        self.assertLess(time.monotonic() - started, 10)
+        return process.returncode, errors
+
+    def check_partial_results(self):
+        out = self.folder / "out"
+        report = self.report(out)
+        self.assertTrue(report["interrupted"])
+        measured = [len(trial["repeats"]) for trial in report["trials"]]
+        self.assertGreaterEqual(measured[0], 2)
+        self.assertLess(measured[0], 5000)
+        self.assertGreater(float(self.rows(out)[0]["images_per_s"]), 0)
+
+    def test_control_c_keeps_what_was_measured(self):
+        code, errors = self.stop_in_the_middle(signal.SIGINT, self.spec(measure__repeats=5000))
+        self.assertEqual(code, 130, errors)
+        self.check_partial_results()
+
+    def test_termination_keeps_what_was_measured(self):
+        code, errors = self.stop_in_the_middle(signal.SIGTERM, self.spec(measure__repeats=5000))
+        self.assertEqual(code, 143, errors)
+        self.check_partial_results()
+
+    def test_a_run_that_was_stopped_can_be_resumed(self):
+        self.stop_in_the_middle(signal.SIGINT, self.spec(measure__repeats=60, measure__steps=20))
+        out = self.folder / "out"
+        kept = (out / "journal.jsonl").read_text()
+        self.succeed("--config", self.folder / "spec.json", "--resume", out)
+        self.assertTrue((out / "journal.jsonl").read_text().startswith(kept))
+        report = self.report(out)
+        self.assertFalse(report["interrupted"])
+        self.assertEqual(len(report["trials"][0]["repeats"]), 60)
+        json.loads(kept.splitlines()[0])
+
+    def test_a_pipeline_that_waits_is_woken(self):
+        slow = [{"op": "list_files"}, {"op": "repeat"}, {"op": "read"}, {"op": "map", "delay_s": 0.2},
+                {"op": "batch"}]
+        spec = self.spec(pipeline={"name": "slow", "ops": slow}, measure__repeats=5000, measure__steps=1)
+        code, errors = self.stop_in_the_middle(signal.SIGINT, spec)
+        self.assertEqual(code, 130, errors)
+
+
+if __name__ == "__main__":
+    unittest.main()
