@@ -40,15 +40,12 @@ function(chexbench_library room)
   target_link_libraries(chexbench_${room} PUBLIC chexbench_flags ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
 endfunction()
 
-# chexbench_plugin(<name> SOURCES a.cpp ... [PRIVATE targets...])
-# A shared object that the binary loads when it is first needed, so that a heavy package does not slow every start.
-# It lies at ../lib/chexbench/NAME.so from the binary, in the build tree as in an installation.
-function(chexbench_plugin name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PRIVATE" ${ARGN})
-  add_library(${name} MODULE ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE chexbench_flags ${ARG_PRIVATE})
-  set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/chexbench)
-  install(TARGETS ${name} LIBRARY DESTINATION lib/chexbench)
+# What `cmake --install` puts where: bin/chexbench and share/chexbench/configs; rooms that load a module at run time
+# install it into lib/chexbench themselves.
+function(chexbench_install)
+  install(TARGETS chexbench RUNTIME DESTINATION bin)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION share/chexbench)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/chexbench)
 endfunction()
 
 # chexbench_test(<name> SOURCES a.cpp ... [LIBRARIES targets...] [LABELS l...] [TIMEOUT s] [SERIAL])
