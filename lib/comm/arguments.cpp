@@ -1,0 +1,18 @@
+#include "comm/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include "core/errors.hpp"
+
+namespace chexbench::comm {
+
+void check_root(int root, int world) {
+  if (root < 0 || root >= world) throw DeviceError(fmt::format("comm: no rank {} in a group of {}", root, world));
+}
+
+void check_first(int ranks, int world) {
+  if (ranks < 1 || ranks > world)
+    throw DeviceError(fmt::format("comm: cannot make a group of {} ranks out of {}", ranks, world));
+}
+
+}  // namespace chexbench::comm

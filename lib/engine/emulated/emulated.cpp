@@ -1,0 +1,226 @@
+#include "engine/emulated/emulated.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "core/affinity.hpp"
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+#include "engine/emulated/step_plan.hpp"
+#include "engine/none/tensorless.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+struct Submission {
+  BatchLease batch;
+  Reducer* reducer = nullptr;
+  double submitted_s = 0;
+};
+
+struct Communication {
+  double exposed_s = 0;
+  double busy_s = 0;
+};
+
+EngineTraits describe(const std::string& profile_name, const spec::AcceleratorProfile& profile,
+                      const spec::ProfileEntry& entry, std::vector<std::string> notes) {
+  return {.name = "emulated:" + profile_name,
+          .device = "emulated " + profile.device,
+          .source = entry.source,
+          .notes = std::move(notes),
+          .emulated = true,
+          .trains = false};
+}
+
+class EmulatedEngine final : public TensorlessEngine {
+ public:
+  EmulatedEngine(EngineTraits traits, StepPlan plan, const EngineConfig& config)
+      : traits_(std::move(traits)),
+        plan_(std::move(plan)),
+        batch_size_(config.training.batch_size),
+        comm_(config.comm),
+        world_(config.world) {
+    if (averages_for_real()) {
+      std::size_t elements = 0;
+      for (const PlannedBucket& bucket : plan_.buckets) elements += bucket.elements;
+      gradients_.resize(elements);
+    }
+    device_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+
+  const EngineTraits& traits() const override { return traits_; }
+  void step(BatchLease batch, Reducer& reducer) override;
+  void finish() override;
+  const measure::StepTimings& timings() const override { return timings_; }
+  std::int64_t steps_finished() const override { return published_; }
+  void restart() override;
+  std::size_t held_bytes() const override { return gradients_.size() * sizeof(float); }
+
+ private:
+  bool averages_for_real() const { return world_ > 1 && comm_.model == spec::CommModel::real; }
+  void check(const Batch& batch, const Reducer& reducer) const;
+  // Host side: waits until `steps` steps are done on the device, and takes over the oldest one not published yet.
+  void wait_and_publish(std::unique_lock<std::mutex>& lock, std::int64_t steps);
+
+  // Device side.
+  void run(const std::stop_token& stop);
+  std::optional<Submission> take(const std::stop_token& stop);
+  measure::StepTimings execute(Submission submission);
+  Communication communicate(Reducer& reducer, double backward_begin_s);
+  Communication average_for_real(Reducer& reducer, double backward_begin_s);
+
+  const EngineTraits traits_;
+  const StepPlan plan_;
+  const int batch_size_;
+  const spec::CommSpec comm_;
+  const int world_;
+  std::vector<float> gradients_;  // zeros: what is averaged does not matter, its size does
+
+  // Of the host's thread.
+  measure::StepTimings timings_;
+  std::int64_t published_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::optional<Submission> next_;
+  std::int64_t submitted_ = 0;
+  std::int64_t finished_ = 0;
+  measure::StepTimings last_finished_;
+  double last_end_s_ = now_s();
+  std::exception_ptr error_;
+
+  std::jthread device_;  // last: joined before the members it uses are gone
+};
+
+void EmulatedEngine::check(const Batch& batch, const Reducer& reducer) const {
+  if (batch.valid != batch_size_ || batch.shape.images != batch_size_) {
+    throw DeviceError(
+        fmt::format("engine '{}': got a batch with {} of {} images, but its step takes {}; let the pipeline's batch op "
+                    "drop the remainder",
+                    traits_.name, batch.valid, batch.shape.images, batch_size_));
+  }
+  if (averages_for_real() && reducer.world() != world_) {
+    throw DeviceError(fmt::format("engine '{}': built for {} ranks, but its gradients are averaged over {}",
+                                  traits_.name, world_, reducer.world()));
+  }
+}
+
+void EmulatedEngine::step(BatchLease batch, Reducer& reducer) {
+  check(*batch, reducer);
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !next_ || error_; });
+  if (error_) std::rethrow_exception(error_);
+  next_ = Submission{.batch = std::move(batch), .reducer = &reducer, .submitted_s = now_s()};
+  ++submitted_;
+  changed_.notify_all();
+  wait_and_publish(lock, submitted_ - 1);
+}
+
+void EmulatedEngine::finish() {
+  std::unique_lock lock(mutex_);
+  wait_and_publish(lock, submitted_);
+}
+
+void EmulatedEngine::wait_and_publish(std::unique_lock<std::mutex>& lock, std::int64_t steps) {
+  changed_.wait(lock, [&] { return finished_ >= steps || error_; });
+  if (error_) std::rethrow_exception(error_);
+  if (published_ < steps) {
+    timings_ = last_finished_;
+    published_ = steps;
+  }
+}
+
+void EmulatedEngine::restart() {
+  finish();
+  const std::lock_guard lock(mutex_);
+  timings_ = {};
+  published_ = submitted_ = finished_ = 0;
+  last_end_s_ = now_s();
+}
+
+void EmulatedEngine::run(const std::stop_token& stop) {
+  name_this_thread("emulated");
+  while (std::optional<Submission> submission = take(stop)) {
+    try {
+      const measure::StepTimings timings = execute(*std::move(submission));
+      const std::lock_guard lock(mutex_);
+      last_finished_ = timings;
+      last_end_s_ = timings.end_s;
+      ++finished_;
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      error_ = std::current_exception();
+    }
+    changed_.notify_all();
+  }
+}
+
+std::optional<Submission> EmulatedEngine::take(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait(lock, stop, [this] { return next_.has_value(); })) return {};
+  std::optional<Submission> taken = std::exchange(next_, std::nullopt);
+  changed_.notify_all();
+  return taken;
+}
+
+measure::StepTimings EmulatedEngine::execute(Submission submission) {
+  const double begin_s = std::max(submission.submitted_s, last_end_s_);
+  submission.batch.release();
+  const Communication communication = communicate(*submission.reducer, begin_s + plan_.forward_s);
+  measure::StepTimings timings{.wait_s = begin_s - last_end_s_,
+                               .compute_s = plan_.compute_s(),
+                               .exposed_communication_s = communication.exposed_s,
+                               .update_s = plan_.update_s,
+                               .forward_s = plan_.forward_s,
+                               .backward_s = plan_.backward_s,
+                               .communication_busy_s = communication.busy_s,
+                               .loss = std::numeric_limits<double>::quiet_NaN(),
+                               .images = batch_size_};
+  timings.end_s = begin_s + timings.compute_s + timings.exposed_communication_s + timings.update_s;
+  timings.wall_s = timings.end_s - last_end_s_;
+  timings.other_s = timings.wall_s - timings.wait_s - timings.compute_s - timings.exposed_communication_s -
+                    timings.update_s;  // rounding alone
+  sleep_until_s(timings.end_s);
+  return timings;
+}
+
+Communication EmulatedEngine::communicate(Reducer& reducer, double backward_begin_s) {
+  if (averages_for_real()) return average_for_real(reducer, backward_begin_s);
+  if (plan_.buckets.empty()) return {};
+  const ModelledCommunication modelled = model_communication(plan_.buckets, world_, comm_);
+  return {.exposed_s = std::max(0.0, modelled.end_s - plan_.backward_s), .busy_s = modelled.busy_s};
+}
+
+Communication EmulatedEngine::average_for_real(Reducer& reducer, double backward_begin_s) {
+  float* data = gradients_.data();
+  for (const PlannedBucket& bucket : plan_.buckets) {
+    sleep_until_s(backward_begin_s + bucket.ready_s);
+    reducer.reduce({.data = data, .count = bucket.elements}, nullptr);
+    data += bucket.elements;
+  }
+  reducer.wait();
+  // The last bucket is complete with backward, so what follows backward is communication.
+  return {.exposed_s = std::max(0.0, now_s() - (backward_begin_s + plan_.backward_s)),
+          .busy_s = reducer.timings().busy_s};
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_emulated_engine(const std::string& name_or_path, const EngineConfig& config) {
+  const spec::AcceleratorProfile profile = spec::load_profile(name_or_path);
+  const spec::ProfileEntry& entry = spec::find_entry(profile, config.model, config.training.precision);
+  StepPlan plan = plan_step(entry, config);
+  EngineTraits traits = describe(name_or_path, profile, entry, plan.notes);
+  return std::make_unique<EmulatedEngine>(std::move(traits), std::move(plan), config);
+}
+
+}  // namespace chexbench::engine

@@ -1,0 +1,89 @@
+#include "engine/emulated/step_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/errors.hpp"
+#include "model/buckets.hpp"
+#include "model/networks.hpp"
+#include "model/parameters.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+std::vector<PlannedBucket> plan_ready_buckets(const EngineConfig& config, double backward_s) {
+  const model::Graph graph = model::make_network(config.model.name, config.model.image_size);
+  const std::vector<model::Parameter> parameters = model::backward_parameters(graph);
+  const std::vector<double> ready_share = model::backward_ready_share(graph);
+  std::vector<std::int64_t> counts;
+  for (const model::Parameter& parameter : parameters) counts.push_back(parameter.info.count());
+  std::vector<PlannedBucket> buckets;
+  const model::BucketLimits limits{.first_bytes = config.comm.first_bucket_bytes, .bytes = config.comm.bucket_bytes};
+  for (const model::BucketRange& range : model::plan_buckets(counts, limits)) {
+    const model::Parameter& last = parameters[range.first_tensor + range.tensors - 1];
+    buckets.push_back({.ready_s = backward_s * ready_share[static_cast<std::size_t>(last.layer)],
+                       .elements = static_cast<std::size_t>(range.elements)});
+  }
+  return buckets;
+}
+
+void check_communication(const spec::ProfileEntry& entry, const EngineConfig& config) {
+  if (config.world == 1 || !entry.includes_communication || config.comm.model == spec::CommModel::none) return;
+  throw SpecError(fmt::format(
+      "comm.model: the profile's time for {} contains communication already, so '{}' would count it twice; use 'none'",
+      entry.model, to_string(config.comm.model)));
+}
+
+}  // namespace
+
+StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) {
+  check_communication(entry, config);
+  const int batch_size = config.training.batch_size;
+  const double compute_s = batch_size / entry.images_per_s;
+  StepPlan plan{.forward_s = compute_s * (1 - entry.backward_share),
+                .backward_s = compute_s * entry.backward_share,
+                .update_s = entry.includes_update ? 0 : entry.update_s,
+                .buckets = {},
+                .notes = {}};
+  if (batch_size != entry.batch_size) {
+    plan.notes.push_back(
+        fmt::format("emulated time measured at batch {}, scaled linearly to batch {}", entry.batch_size, batch_size));
+  }
+  if (entry.includes_update) plan.notes.push_back("emulated compute time contains the optimizer's update");
+  if (config.world > 1) {
+    switch (config.comm.model) {
+      case spec::CommModel::real:
+        plan.notes.push_back("compute is emulated, gradients are averaged for real between the hosts' processes");
+        break;
+      case spec::CommModel::alpha_beta:
+        plan.notes.push_back(fmt::format("communication is modelled: alpha {} s, {} bytes/s, {} s a bucket",
+                                         config.comm.alpha_s, config.comm.beta_bytes_per_s, config.comm.launch_s));
+        break;
+      case spec::CommModel::none:
+        plan.notes.push_back("no communication is emulated between ranks");
+        return plan;
+    }
+    plan.buckets = plan_ready_buckets(config, plan.backward_s);
+  }
+  return plan;
+}
+
+double ring_all_reduce_s(std::size_t bytes, int ranks, const spec::CommSpec& comm) {
+  const double others = ranks - 1;
+  return comm.launch_s + 2 * others * comm.alpha_s +
+         2 * (others / ranks) * static_cast<double>(bytes) / comm.beta_bytes_per_s;
+}
+
+ModelledCommunication model_communication(const std::vector<PlannedBucket>& buckets, int ranks,
+                                          const spec::CommSpec& comm) {
+  ModelledCommunication result;
+  for (const PlannedBucket& bucket : buckets) {
+    const double bucket_s = ring_all_reduce_s(bucket.elements * sizeof(float), ranks, comm);
+    result.end_s = std::max(result.end_s, bucket.ready_s) + bucket_s;
+    result.busy_s += bucket_s;
+  }
+  return result;
+}
+
+}  // namespace chexbench::engine

@@ -1,0 +1,47 @@
+// One emulated step as a plan on the device's time line: pure arithmetic, no clock.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "spec/profile.hpp"
+
+namespace chexbench::engine {
+
+// A bucket of gradients and when it is complete.
+struct PlannedBucket {
+  double ready_s = 0;  // since the begin of backward
+  std::size_t elements = 0;
+};
+
+struct StepPlan {
+  double forward_s = 0;
+  double backward_s = 0;
+  double update_s = 0;                 // where the profile tells it apart
+  std::vector<PlannedBucket> buckets;  // in backward order; empty: no communication
+  std::vector<std::string> notes;
+
+  double compute_s() const { return forward_s + backward_s; }
+};
+
+// Splits the entry's time for `config.training.batch_size` images into phases, and cuts the model's gradients into
+// buckets that become complete as backward would complete them, if its time went by FLOPs.
+// @throws SpecError where the entry's time contains communication that the spec asks for once more
+StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config);
+
+// A ring all-reduce of one bucket: T = launch + 2 (n-1) alpha + 2 ((n-1)/n) S / B, with S bytes over n ranks, a latency
+// alpha a message and a bandwidth B a link (Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms", 2009; the
+// launch cost is added here).
+double ring_all_reduce_s(std::size_t bytes, int ranks, const spec::CommSpec& comm);
+
+// Buckets on one serial communication stream, each begun when it is complete and the one before is done.
+struct ModelledCommunication {
+  double end_s = 0;   // of the last bucket, since the begin of backward
+  double busy_s = 0;  // the stream's time, gaps left out
+};
+ModelledCommunication model_communication(const std::vector<PlannedBucket>& buckets, int ranks,
+                                          const spec::CommSpec& comm);
+
+}  // namespace chexbench::engine

@@ -1,0 +1,46 @@
+#include "engine/none/none.hpp"
+
+#include <limits>
+
+#include "core/clock.hpp"
+#include "engine/none/tensorless.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+class NoneEngine final : public TensorlessEngine {
+ public:
+  const EngineTraits& traits() const override { return traits_; }
+
+  void step(BatchLease batch, Reducer&) override {
+    const double end_s = now_s();
+    timings_ = {.wall_s = end_s - last_end_s_,
+                .wait_s = end_s - last_end_s_,
+                .end_s = end_s,
+                .loss = std::numeric_limits<double>::quiet_NaN(),
+                .images = batch->valid};
+    last_end_s_ = end_s;
+    ++steps_finished_;
+  }
+  void finish() override {}
+  const measure::StepTimings& timings() const override { return timings_; }
+  std::int64_t steps_finished() const override { return steps_finished_; }
+  void restart() override {
+    timings_ = {};
+    steps_finished_ = 0;
+    last_end_s_ = now_s();
+  }
+  std::size_t held_bytes() const override { return 0; }
+
+ private:
+  const EngineTraits traits_{.name = "none", .device = "none: batches are dropped", .trains = false};
+  measure::StepTimings timings_;
+  std::int64_t steps_finished_ = 0;
+  double last_end_s_ = now_s();
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_none_engine() { return std::make_unique<NoneEngine>(); }
+
+}  // namespace chexbench::engine

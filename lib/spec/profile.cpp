@@ -1,0 +1,165 @@
+#include "spec/profile.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "core/errors.hpp"
+#include "spec/document.hpp"
+#include "spec/embedded.hpp"
+#include "spec/names.hpp"
+#include "spec/text_file.hpp"
+#include "spec/values.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+ValueRule rule(ValueType type, double minimum = 0, double maximum = 1e9) {
+  ValueRule result;
+  result.type = type;
+  result.minimum = minimum;
+  result.maximum = maximum;
+  return result;
+}
+
+ValueRule precision_rule() {
+  ValueRule result = rule(ValueType::text);
+  for (const auto& [value, word] : named_values<Precision>()) result.words.push_back(word);
+  return result;
+}
+
+// One object of the profile; every read names the JSON path where it fails.
+class Reader {
+ public:
+  Reader(const Node& node, std::string path, const std::vector<std::string>& keys) : path_(std::move(path)) {
+    if (node.object() == nullptr) throw SpecError(fmt::format("{} must be an object, not {}", path_, describe(node)));
+    object_ = node.object();
+    for (const auto& [key, value] : *object_) {
+      if (std::ranges::find(keys, key) == keys.end())
+        throw SpecError(fmt::format("{} has no key '{}'{}", path_, key, suggestion(key, keys)));
+    }
+  }
+
+  bool has(const std::string& key) const { return find_member(*object_, key) != nullptr; }
+  const Node& node(const std::string& key) const {
+    const Node* const node = find_member(*object_, key);
+    if (node == nullptr) throw SpecError(fmt::format("{}: the key '{}' is missing", path_, key));
+    return *node;
+  }
+  Value value(const std::string& key, const ValueRule& allowed) const {
+    return check_value(allowed, node(key), fmt::format("{}.{}", path_, key));
+  }
+  std::string text(const std::string& key) const {
+    std::string text = std::get<std::string>(value(key, rule(ValueType::text)));
+    if (text.empty()) throw SpecError(fmt::format("{}.{} must not be empty", path_, key));
+    return text;
+  }
+  int count(const std::string& key) const {
+    return static_cast<int>(std::get<std::int64_t>(value(key, rule(ValueType::integer, 1, 1e6))));
+  }
+  bool boolean(const std::string& key) const { return std::get<bool>(value(key, rule(ValueType::boolean))); }
+  double number(const std::string& key, const ValueRule& allowed) const {
+    return std::get<double>(value(key, allowed));
+  }
+  double number_or(const std::string& key, const ValueRule& allowed, double fallback) const {
+    return has(key) ? number(key, allowed) : fallback;
+  }
+  Precision precision() const {
+    const std::string word = std::get<std::string>(value("precision", precision_rule()));
+    const auto values = named_values<Precision>();
+    return std::ranges::find(values, word, &std::pair<Precision, std::string>::second)->first;
+  }
+
+ private:
+  const Object* object_ = nullptr;
+  std::string path_;
+};
+
+ValueRule speed_rule() {
+  ValueRule result = rule(ValueType::number);
+  result.above_minimum = true;
+  return result;
+}
+
+ProfileEntry parse_entry(const Node& node, const std::string& path) {
+  const Reader reader(node, path,
+                      {"model", "image_size", "precision", "batch_size", "images_per_s", "backward_share", "update_s",
+                       "includes_update", "includes_communication", "source"});
+  ProfileEntry entry{.model = reader.text("model"),
+                     .image_size = reader.count("image_size"),
+                     .precision = reader.precision(),
+                     .batch_size = reader.count("batch_size"),
+                     .images_per_s = reader.number("images_per_s", speed_rule()),
+                     .backward_share = reader.number_or("backward_share", rule(ValueType::number, 0, 1), 2.0 / 3),
+                     .update_s = reader.number_or("update_s", rule(ValueType::number, 0, 1e3), 0),
+                     .includes_update = reader.boolean("includes_update"),
+                     .includes_communication = reader.boolean("includes_communication"),
+                     .source = reader.text("source")};
+  if (entry.includes_update && reader.has("update_s")) {
+    throw SpecError(fmt::format(
+        "{}: 'update_s' would count the update twice, as 'includes_update' is true; leave one of them out", path));
+  }
+  return entry;
+}
+
+std::string describe(const std::string& model, int image_size, Precision precision) {
+  return fmt::format("{} {}x{} {}", model, image_size, image_size, to_string(precision));
+}
+
+bool is_path(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".json"); }
+
+}  // namespace
+
+std::span<const std::string> profile_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const EmbeddedFile& file : embedded_accelerators()) list.emplace_back(file.name);
+    return list;
+  }();
+  return names;
+}
+
+AcceleratorProfile load_profile(const std::string& name_or_path) {
+  if (is_path(name_or_path)) return parse_profile(read_text_file(name_or_path, "accelerator profile"), name_or_path);
+  for (const EmbeddedFile& file : embedded_accelerators()) {
+    if (file.name == name_or_path)
+      return parse_profile(std::string(file.text), fmt::format("configs/accelerators/{}.json", file.name));
+  }
+  throw SpecError(fmt::format("engine: no accelerator profile '{}'{}; a file is given as emulated:path/to/file.json",
+                              name_or_path, suggestion(name_or_path, profile_names())));
+}
+
+AcceleratorProfile parse_profile(const std::string& text, const std::string& where) {
+  const Node document = parse_document(text, where);
+  const Reader reader(document, where, {"name", "device", "entries"});
+  AcceleratorProfile profile{.name = reader.text("name"), .device = reader.text("device"), .entries = {}};
+  const List* const entries = reader.node("entries").list();
+  if (entries == nullptr || entries->empty())
+    throw SpecError(fmt::format("{}.entries must be a list with at least one entry", where));
+  std::set<std::tuple<std::string, int, Precision>> seen;
+  for (std::size_t i = 0; i < entries->size(); ++i) {
+    const std::string path = fmt::format("{}.entries[{}]", where, i);
+    const ProfileEntry& entry = profile.entries.emplace_back(parse_entry((*entries)[i], path));
+    if (!seen.emplace(entry.model, entry.image_size, entry.precision).second) {
+      throw SpecError(
+          fmt::format("{}: a second entry for {}", path, describe(entry.model, entry.image_size, entry.precision)));
+    }
+  }
+  return profile;
+}
+
+const ProfileEntry& find_entry(const AcceleratorProfile& profile, const ModelSpec& model, Precision precision) {
+  std::vector<std::string> known;
+  for (const ProfileEntry& entry : profile.entries) {
+    if (entry.model == model.name && entry.image_size == model.image_size && entry.precision == precision) return entry;
+    known.push_back(describe(entry.model, entry.image_size, entry.precision));
+  }
+  throw SpecError(fmt::format("engine: the accelerator profile '{}' has no time for {}; it has: {}", profile.name,
+                              describe(model.name, model.image_size, precision), fmt::join(known, ", ")));
+}
+
+}  // namespace chexbench::spec
