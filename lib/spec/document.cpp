@@ -113,22 +113,39 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   std::vector<std::string> keys_;  // for each of them, the key whose value comes next
 };
 
-nlohmann::ordered_json to_library(const Node& node) {
-  if (const List* list = node.list()) {
-    auto result = nlohmann::ordered_json::array();
-    for (const Node& element : *list) result.push_back(to_library(element));
-    return result;
+std::string scalar_text(const Node& node) {
+  if (const bool* flag = std::get_if<bool>(&node.value)) return *flag ? "true" : "false";
+  if (const std::int64_t* integer = std::get_if<std::int64_t>(&node.value)) return fmt::format("{}", *integer);
+  if (const double* number = std::get_if<double>(&node.value)) return nlohmann::json(*number).dump();
+  if (const std::string* text = node.text()) {
+    return nlohmann::json(*text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
-  if (const Object* object = node.object()) {
-    auto result = nlohmann::ordered_json::object();
-    for (const auto& [key, member] : *object) result.push_back({key, to_library(member)});
-    return result;
+  return "null";
+}
+
+std::string new_line(std::size_t indent) { return fmt::format("\n{:{}}", "", indent); }
+
+// Writes `node`, whose line is indented by `indent`. What stands in a list takes one line an element, so that an op is
+// one line; `compact` writes all on the same line.
+void write(const Node& node, std::size_t indent, bool compact, std::string& out) {
+  const List* list = node.list();
+  const Object* object = node.object();
+  if (list == nullptr && object == nullptr) {
+    out += scalar_text(node);
+    return;
   }
-  if (const bool* flag = std::get_if<bool>(&node.value)) return *flag;
-  if (const std::int64_t* integer = std::get_if<std::int64_t>(&node.value)) return *integer;
-  if (const double* number = std::get_if<double>(&node.value)) return *number;
-  if (const std::string* text = node.text()) return *text;
-  return nullptr;
+  const std::size_t size = list != nullptr ? list->size() : object->size();
+  const bool one_line = compact || size == 0;
+  const std::string line = one_line ? "" : new_line(indent + 2);
+  out += list != nullptr ? "[" : "{";
+  for (std::size_t i = 0; i < size; ++i) {
+    out += i == 0 ? "" : (one_line ? ", " : ",");
+    out += line;
+    if (object != nullptr) out += scalar_text(Node{(*object)[i].first}) + ": ";
+    write(list != nullptr ? (*list)[i] : (*object)[i].second, indent + 2, compact || list != nullptr, out);
+  }
+  if (!one_line) out += new_line(indent);
+  out += list != nullptr ? "]" : "}";
 }
 
 // Parses into `builder`; false where the syntax is wrong.
@@ -152,7 +169,9 @@ bool try_parse_document(const std::string& text, const std::string& source, Node
 }
 
 std::string to_text(const Node& node) {
-  return to_library(node).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string out;
+  write(node, 0, false, out);
+  return out;
 }
 
 const Node* find_member(const Object& object, const std::string& key) {

@@ -30,7 +30,7 @@ Node parse_document(const std::string& text, const std::string& source);
 // Whether `text` is JSON by itself; if so, `*node` is set. @throws SpecError for duplicate keys
 bool try_parse_document(const std::string& text, const std::string& source, Node* node);
 
-// The tree as JSON, two spaces of indentation, no newline at the end.
+// The tree as JSON, indented by two spaces, each element of a list on one line, no newline at the end.
 std::string to_text(const Node& node);
 
 // The member `key` of an object, or null.

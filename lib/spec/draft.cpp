@@ -65,7 +65,7 @@ SettingValue to_setting(const ParameterValue& value) {
   return std::visit([](const auto& held) { return SettingValue(held); }, value);
 }
 
-// A value of a key of any sort, checked.
+// A value of an axis over a key of any sort.
 SettingValue checked_value(const std::string& key, const Node& node, const std::string& source,
                            const std::string& default_name) {
   if (key == "pipeline") return find_pipeline_at(node, source, default_name);
@@ -77,6 +77,17 @@ SettingValue checked_value(const std::string& key, const Node& node, const std::
     rule.optional = false;
   }
   return to_setting(to_parameter(check_value(rule, node, fmt::format("{}: {}", source, key))));
+}
+
+// "ranks": [1, 2, 4] is an axis, the last one.
+bool is_ranks_list(const std::string& key, const Node& node) {
+  return key == "ranks" && node.list() != nullptr && !node.list()->empty();
+}
+
+void check_swept_once(const std::vector<Axis>& axes) {
+  if (std::ranges::count(axes, "ranks", &Axis::key) > 1) {
+    throw SpecError("ranks is swept twice: as a list of its own and under \"sweep\"; keep one of them");
+  }
 }
 
 void check_distinct(const Axis& axis, const std::string& source) {
@@ -129,20 +140,16 @@ void Draft::read_sweep(const Node& node, const std::string& source) {
                     "not {}",
                     source, describe(node)));
   }
-  axes_.clear();
   for (const auto& [key, values] : *node.object()) add_axis(key, values, source);
 }
 
 void Draft::state(const std::string& key, const Node& node, const std::string& source) {
-  if (key == "ranks" && node.list() != nullptr) {
-    add_axis(key, node, source);
-    return;
-  }
-  if (node.is_null()) {
-    stated_.erase(key);
-  } else {
-    stated_[key] = {node, source};
-  }
+  stated_[key] = {node, source};
+}
+
+void Draft::restate(const std::string& key, const Node& node, const std::string& source) {
+  stated_.erase(key);
+  if (!node.is_null()) state(key, node, source);
 }
 
 void Draft::add_axis(const std::string& key, const Node& node, const std::string& source) {
@@ -157,9 +164,6 @@ void Draft::add_axis(const std::string& key, const Node& node, const std::string
     throw SpecError(fmt::format("{}: sweep.{} must be a list of one value or more, not {}", source, key,
                                 node.list() == nullptr ? describe(node) : "an empty one"));
   }
-  const bool listed = std::ranges::find(axes_, key, &Axes::value_type::first) != axes_.end();
-  if (listed)
-    throw SpecError(fmt::format("{}: {} is swept twice: as a list of its own and under \"sweep\"", source, key));
   axes_.emplace_back(key, Stated{node, source});
 }
 
@@ -179,15 +183,16 @@ void Draft::set(const std::string& assignment) {
   if (!try_parse_document(value, source, &node)) node = Node{value};
   remove_axis(key);
   if (key == "sweep") {
+    axes_.clear();
     read_sweep(node, source);
   } else if (key.starts_with("sweep.")) {
     remove_axis(key.substr(6));
     if (!node.is_null()) add_axis(key.substr(6), node, source);
   } else if (is_op_key(key)) {
     parse_op_key(key, source);
-    state(key, node, source);
+    restate(key, node, source);
   } else if (key == "pipeline" || find_key(key) != nullptr) {
-    state(key, node, source);
+    restate(key, node, source);
   } else if (is_group(key)) {
     throw SpecError(fmt::format("{}: {} is a group of keys; set one of them, such as {}.{}", source, key, key,
                                 names_under(key + ".").front()));
@@ -210,18 +215,22 @@ Axis Draft::make_axis(const std::string& key, const Stated& stated) const {
 SweepSpec Draft::finish() const {
   SweepSpec sweep;
   sweep.base.pipeline = preset(kDefaultPipeline);
+  Axes axes = axes_;
   for (const auto& [key, stated] : stated_) {
-    const SettingValue value = checked_value(key, stated.node, stated.source, "custom");
-    if (is_op_key(key)) {
-      sweep.op_settings.push_back({key, value});
+    if (is_ranks_list(key, stated.node)) {
+      axes.emplace_back(key, stated);
+      continue;
+    }
+    if (const KeyRule* rule = find_key(key)) {
+      rule->set(sweep.base, check_value(rule->values, stated.node, fmt::format("{}: {}", stated.source, key)));
     } else if (key == "pipeline") {
-      sweep.base.pipeline = std::get<PipelineSpec>(value);
+      sweep.base.pipeline = find_pipeline_at(stated.node, stated.source, "custom");
     } else {
-      const Value scalar = check_value(find_key(key)->values, stated.node, key);
-      find_key(key)->set(sweep.base, scalar);
+      sweep.op_settings.push_back({key, checked_value(key, stated.node, stated.source, "")});
     }
   }
-  for (const auto& [key, stated] : axes_) sweep.axes.push_back(make_axis(key, stated));
+  for (const auto& [key, stated] : axes) sweep.axes.push_back(make_axis(key, stated));
+  check_swept_once(sweep.axes);
   const std::vector<Trial> trials = expand(sweep);
   for (const auto& [key, stated] : stated_) check_stated(key, stated.source, trials);
   return sweep;

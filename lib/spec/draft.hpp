@@ -31,6 +31,7 @@ class Draft {
   void read_group(const std::string& prefix, const Object& object, const std::string& source);
   void read_sweep(const Node& node, const std::string& source);
   void state(const std::string& key, const Node& node, const std::string& source);
+  void restate(const std::string& key, const Node& node, const std::string& source);  // null: no longer stated
   void add_axis(const std::string& key, const Node& node, const std::string& source);
   void remove_axis(const std::string& key);
   Axis make_axis(const std::string& key, const Stated& stated) const;

@@ -8,7 +8,7 @@
 
 namespace chexbench::spec {
 
-// The trial as JSON, two spaces of indentation, no newline at the end: every key that has a meaning in this trial (so
+// The trial as JSON, indented, an op a line, no newline at the end: every key that has a meaning in this trial (so
 // no momentum with adam), in the order of configs/schema.json, the pipeline as its op list. parse_experiment() of it
 // gives the same trial.
 std::string to_json(const Experiment& experiment);
