@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "bench/selftest_data.hpp"
+#include "core/errors.hpp"
+#include "data/dataset.hpp"
+#include "data/decoder.hpp"
+#include "data/file_bytes.hpp"
+#include "spec/golden_data.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+constexpr double kTolerance = 2e-6;
+constexpr BatchShape kShape{.images = 1, .height = 224, .width = 224, .deliver = Deliver::f32};
+// Normalization of the first channel (data/decoder.hpp), undone here: golden values are of pixel/255.
+constexpr double kMeanRed = 0.485;
+constexpr double kStdRed = 0.229;
+
+std::vector<double> resized(const data::GrayImage& image, spec::ResizeMethod method) {
+  std::vector<float> tensor(kShape.bytes() / sizeof(float));
+  data::make_preprocessor(method, kShape)->run(image, false, reinterpret_cast<std::byte*>(tensor.data()));
+  std::vector<double> values;
+  for (std::size_t i = 0; i < tensor.size(); i += 3) values.push_back(tensor[i] * kStdRed + kMeanRed);
+  return values;
+}
+
+// The largest difference between `values` and what is golden.
+double largest_difference(const std::vector<double>& values, const spec::ResizeGolden& golden) {
+  double worst = 0, sum = 0, squares = 0;
+  for (const auto& place : golden.places) {
+    const double value = values[static_cast<std::size_t>(place.row * kShape.width + place.column)];
+    worst = std::max(worst, std::abs(value - place.value));
+  }
+  for (const double value : values) {
+    sum += value;
+    squares += value * value;
+  }
+  const double count = static_cast<double>(values.size());
+  const double mean = sum / count;
+  const double deviation = std::sqrt(squares / count - mean * mean);
+  return std::max({worst, std::abs(mean - golden.mean), std::abs(deviation - golden.standard_deviation)});
+}
+
+}  // namespace
+
+std::string selftest_preprocess(const std::string& golden_path, const std::string& root) {
+  const auto golden = spec::load_preprocess_golden(golden_path);
+  const data::Dataset dataset = data::open_dataset({.root = root, .split = spec::Split::all});
+  data::ByteBuffer buffer;
+  double worst = 0;
+  int images = 0;
+  for (const data::ImageEntry& entry : dataset.images) {
+    const auto expected = golden.find(entry.name);
+    if (expected == golden.end()) continue;
+    ++images;
+    for (const auto kind : {spec::DecoderKind::fast, spec::DecoderKind::opencv}) {
+      const auto decoder = data::make_decoder(kind);
+      const data::GrayImage image = decoder->decode(data::read_file(entry.path, buffer), entry.path);
+      for (const auto method : {spec::ResizeMethod::bilinear, spec::ResizeMethod::area}) {
+        const auto& values = method == spec::ResizeMethod::area ? expected->second.area : expected->second.bilinear;
+        const double difference = largest_difference(resized(image, method), values);
+        worst = std::max(worst, difference);
+        if (difference <= kTolerance) continue;
+        throw ComparisonError(fmt::format("{}: decoder {}, resize {}: differs by {:.2e}, allowed are {:.0e}",
+                                          entry.path, spec::to_string(kind), spec::to_string(method), difference,
+                                          kTolerance));
+      }
+    }
+  }
+  if (images == 0) throw DataError(fmt::format("{}: none of the images in {} is there", root, golden_path));
+  return fmt::format("preprocess: {} images by 2 decoders and 2 resizes agree; largest difference {:.1e} of {:.0e}\n",
+                     images, worst, kTolerance);
+}
+
+}  // namespace chexbench::bench
