@@ -1,0 +1,212 @@
+#include "report/csv.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "report/csv_reader.hpp"
+#include "report/csv_row.hpp"
+#include "report/record_factory.hpp"
+
+namespace chexbench::report {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsSupersetOf;
+
+std::map<std::string, std::string> only_row(const TrialResult& trial) {
+  return read_csv_records(trials_csv(make_report({trial}))).at(0);
+}
+
+TEST(CsvRow, QuotesWhatMustBeQuoted) {
+  CsvRow row;
+  for (const char* field : {"plain", "with,comma", "with \"quotes\"", "two\nlines", "cr\r"}) row(field);
+  EXPECT_EQ(std::move(row).line(), "plain,\"with,comma\",\"with \"\"quotes\"\"\",\"two\nlines\",\"cr\r\"\n");
+}
+
+TEST(CsvRow, WritesBooleansAsWordsAndUndefinedAsEmpty) {
+  CsvRow row;
+  row(true);
+  row(false);
+  row(std::optional<double>());
+  row(std::numeric_limits<double>::quiet_NaN());
+  row(std::optional<double>(0.5));
+  EXPECT_EQ(std::move(row).line(), "true,false,,,0.5\n");
+}
+
+TEST(CsvRow, WritesNumbersThatReadBackToTheSameBits) {
+  for (const double value : {0.1, 1.0 / 3.0, 1e-9, 123456789.123456789, 1e-300}) {
+    CsvRow row;
+    row(value);
+    EXPECT_EQ(std::stod(std::move(row).line()), value);
+  }
+}
+
+TEST(CsvRow, WritesIntegersOf64BitsWhole) {
+  CsvRow row;
+  row(std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(std::move(row).line(), "18446744073709551615\n");
+}
+
+TEST(TrialsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
+  const auto header = read_csv(trials_csv(make_report({}))).at(0);
+  const std::vector<std::string> promised{"experiment",
+                                          "trial",
+                                          "pipeline",
+                                          "format",
+                                          "model",
+                                          "engine",
+                                          "precision",
+                                          "ranks",
+                                          "batch_size",
+                                          "images_per_s",
+                                          "images_per_s_mad",
+                                          "images_per_s_ci95_low",
+                                          "images_per_s_ci95_high",
+                                          "scaling_efficiency",
+                                          "wait_share",
+                                          "busy_share",
+                                          "decoded_per_trained",
+                                          "peak_rss_bytes",
+                                          "emulated"};
+  ASSERT_GT(header.size(), promised.size());
+  EXPECT_EQ(std::vector<std::string>(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(promised.size())),
+            promised);
+}
+
+TEST(TrialsCsv, HasARowForEachTrialWithItsFigures) {
+  const Report report = make_report({make_trial({.pipeline = "naive", .ranks = 2}, {100, 104, 102, 90, 103}),
+                                     make_trial({.engine = "onednn"}, {3.75})});
+  const auto records = read_csv_records(trials_csv(report));
+  ASSERT_EQ(records.size(), 2u);
+  const auto& naive = records[0];
+  EXPECT_EQ(naive.at("experiment"), "naive-vs-optimized");
+  EXPECT_EQ(naive.at("trial"), "naive png ranks=2");
+  EXPECT_EQ(naive.at("pipeline"), "naive");
+  EXPECT_EQ(naive.at("format"), "png");
+  EXPECT_EQ(naive.at("model"), "resnet50");
+  EXPECT_EQ(naive.at("engine"), "none");
+  EXPECT_EQ(naive.at("precision"), "f32");
+  EXPECT_EQ(naive.at("ranks"), "2");
+  EXPECT_EQ(naive.at("batch_size"), "16");
+  EXPECT_EQ(naive.at("images_per_s"), "102");
+  EXPECT_EQ(naive.at("images_per_s_mad"), "2");
+  EXPECT_EQ(naive.at("images_per_s_ci95_low"), "90");
+  EXPECT_EQ(naive.at("images_per_s_ci95_high"), "104");
+  EXPECT_NEAR(std::stod(naive.at("wait_share")), 0.40, 1e-12);
+  EXPECT_NEAR(std::stod(naive.at("busy_share")), 0.43, 1e-12);
+  EXPECT_EQ(naive.at("decoded_per_trained"), "1");
+  EXPECT_EQ(naive.at("peak_rss_bytes"), "500000004");
+  EXPECT_EQ(naive.at("emulated"), "false");
+  EXPECT_EQ(naive.at("repeats"), "5");
+  EXPECT_EQ(naive.at("cpu"), "Some CPU @ 2.5 GHz, 2 sockets");
+  EXPECT_EQ(records[1].at("engine"), "onednn");
+  EXPECT_EQ(records[1].at("images_per_s"), "3.75");
+}
+
+TEST(TrialsCsv, LeavesUndefinedFiguresEmpty) {
+  const auto row = only_row(make_trial({.ranks = 4}, {100, 101}));
+  for (const char* column : {"images_per_s_ci95_low", "images_per_s_ci95_high", "scaling_efficiency", "au_share",
+                             "start_to_first_batch_s", "emulated_source"}) {
+    EXPECT_EQ(row.at(column), "") << column;
+  }
+}
+
+TEST(TrialsCsv, HasARowWithoutFiguresForATrialThatWasNotReached) {
+  TrialResult trial = make_trial({}, {});
+  trial.partial = true;
+  const auto row = only_row(trial);
+  EXPECT_EQ(row.at("partial"), "true");
+  EXPECT_EQ(row.at("repeats"), "0");
+  for (const char* column : {"images_per_s", "wait_share", "peak_rss_bytes", "images_trained", "process_cpu_s"}) {
+    EXPECT_EQ(row.at(column), "") << column;
+  }
+}
+
+TEST(TrialsCsv, MarksEmulatedTrialsAndNamesTheSource) {
+  const auto row = only_row(make_trial({.engine = "emulated:v100"}, {100}));
+  EXPECT_EQ(row.at("emulated"), "true");
+  EXPECT_EQ(row.at("emulated_source"), "a cited publication");
+  EXPECT_NEAR(std::stod(row.at("au_share")), 2 * 0.038 / 0.2, 1e-12);
+}
+
+TEST(TrialsCsv, SumsCountsOverRepeats) {
+  TrialResult trial = make_trial({}, {100, 100, 100});
+  trial.repeats[1].bad_records = 2;
+  trial.repeats[2].bad_records = 3;
+  trial.repeats[0].start_to_first_batch_s = 0.125;
+  trial.repeats[2].page_cache = "cold (not verified)";
+  const auto row = only_row(trial);
+  EXPECT_EQ(row.at("bad_records"), "5");
+  EXPECT_EQ(row.at("images_trained"), "96");
+  EXPECT_EQ(row.at("images_decoded"), "96");
+  EXPECT_EQ(row.at("bytes_read"), "3000");
+  EXPECT_EQ(row.at("process_cpu_s"), "0.75");
+  EXPECT_EQ(row.at("start_to_first_batch_s"), "0.125");
+  EXPECT_EQ(row.at("page_cache"), "as_is; cold (not verified)");
+}
+
+TEST(TrialsCsv, WritesEachFlagInItsOwnColumn) {
+  const std::vector<std::string> columns{"oversubscribed", "unstable", "partial", "buffer_fed"};
+  for (const std::string& raised : columns) {
+    TrialResult trial = make_trial({}, {100});
+    trial.oversubscribed = raised == "oversubscribed";
+    trial.unstable = raised == "unstable";
+    trial.partial = raised == "partial";
+    trial.repeats[0].buffer_fed = raised == "buffer_fed";
+    const auto row = only_row(trial);
+    for (const std::string& column : columns) EXPECT_EQ(row.at(column), column == raised ? "true" : "false") << column;
+  }
+}
+
+TEST(TrialsCsv, SurvivesNamesFullOfDelimiters) {
+  TrialResult trial = make_trial({}, {100});
+  trial.trial = "a \"b\", c\nd";
+  trial.notes = {"first; note", "second, note"};
+  const auto row = only_row(trial);
+  EXPECT_EQ(row.at("trial"), trial.trial);
+  EXPECT_EQ(row.at("notes"), "first; note; second, note");
+}
+
+TEST(StepsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
+  const auto header = read_csv(steps_csv(make_report({}))).at(0);
+  EXPECT_THAT(header,
+              ElementsAre("experiment", "trial", "repeat", "rank", "step", "next_s", "wall_s", "wait_s", "upload_s",
+                          "compute_s", "exposed_communication_s", "update_s", "other_s", "forward_s", "backward_s",
+                          "loss", "images", "communication_busy_s", "end_s", "emulated"));
+}
+
+TEST(StepsCsv, HasARowForEveryStepOfEveryRankAndRepeat) {
+  const auto records = read_csv_records(steps_csv(make_report({make_trial({.ranks = 2}, {100, 101, 102})})));
+  ASSERT_EQ(records.size(), 3u * 2 * 2);
+  const auto& last = records.back();
+  EXPECT_THAT(last, IsSupersetOf(std::map<std::string, std::string>{{"trial", "optimized png ranks=2"},
+                                                                    {"repeat", "2"},
+                                                                    {"rank", "1"},
+                                                                    {"step", "1"},
+                                                                    {"next_s", "0.041"},
+                                                                    {"wall_s", "0.1"},
+                                                                    {"wait_s", "0.04"},
+                                                                    {"upload_s", "0.005"},
+                                                                    {"compute_s", "0.03"},
+                                                                    {"exposed_communication_s", "0.01"},
+                                                                    {"update_s", "0.008"},
+                                                                    {"other_s", "0.007"},
+                                                                    {"forward_s", "0.01"},
+                                                                    {"backward_s", "0.02"},
+                                                                    {"loss", "0.693"},
+                                                                    {"images", "16"},
+                                                                    {"emulated", "false"}}));
+}
+
+TEST(StepsCsv, LeavesTheLossEmptyWhereNothingIsTrained) {
+  TrialResult trial = make_trial({.engine = "emulated:v100"}, {100});
+  for (StepRecord& step : trial.repeats[0].steps) step.timings.loss = std::numeric_limits<double>::quiet_NaN();
+  const auto records = read_csv_records(steps_csv(make_report({trial})));
+  EXPECT_EQ(records.at(0).at("loss"), "");
+  EXPECT_EQ(records.at(0).at("emulated"), "true");
+}
+
+}  // namespace
+}  // namespace chexbench::report

@@ -1,0 +1,169 @@
+#include "report/findings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "report/record_factory.hpp"
+
+namespace chexbench::report {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+std::vector<Finding> of_kind(const std::vector<TrialResult>& trials, const std::string& kind) {
+  std::vector<Finding> findings = derive_findings(trials);
+  std::erase_if(findings, [&kind](const Finding& finding) { return finding.kind != kind; });
+  return findings;
+}
+
+// Sets the shares of every step so that it waits for `wait_share` of the time and computes for the rest.
+void set_wait_share(TrialResult& trial, double wait_share) {
+  for (RepeatResult& repeat : trial.repeats) {
+    for (StepRecord& step : repeat.steps) {
+      step.timings = {.wall_s = 0.1, .wait_s = 0.1 * wait_share, .compute_s = 0.1 * (1 - wait_share)};
+    }
+  }
+}
+
+TEST(Findings, OfNoTrialsAreNone) { EXPECT_THAT(derive_findings({}), IsEmpty()); }
+
+TEST(Findings, PassOverTrialsThatWereNotReached) {
+  EXPECT_THAT(derive_findings({make_trial({}, {}), make_trial({.pipeline = "naive"}, {})}), IsEmpty());
+}
+
+TEST(Amplification, OfNaiveOnTwoRanksIsNamedWithItsFactor) {
+  TrialResult naive = make_trial({.pipeline = "naive", .ranks = 2}, {100});
+  naive.repeats[0].images_decoded = 2 * naive.repeats[0].images_trained;
+  const auto findings = of_kind({naive}, "amplification");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text, AllOf(HasSubstr("naive png ranks=2 decodes 2.0 images"), HasSubstr("on 2 ranks")));
+  EXPECT_FALSE(findings[0].emulated);
+}
+
+TEST(Amplification, IsSilentWhereEachImageIsDecodedOnce) {
+  EXPECT_THAT(of_kind({make_trial({.ranks = 2}, {100})}, "amplification"), IsEmpty());
+}
+
+TEST(PipelineRatio, ComparesWithTheFirstTrialThatDiffersInItsPipelineAlone) {
+  const auto naive = make_trial({.pipeline = "naive"}, {100, 100, 100, 100, 100});
+  const auto optimized = make_trial({.pipeline = "optimized"}, {300, 320, 310, 330, 290});
+  const auto findings = of_kind({naive, optimized}, "pipeline_ratio");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].text,
+            "optimized png ranks=1 delivers 3.10 x the images/s of naive png ranks=1 (95 % interval 2.90 to 3.30): "
+            "310 against 100.");
+}
+
+TEST(PipelineRatio, PairsRoundsSoThatASharedDriftCancels) {
+  const auto naive = make_trial({.pipeline = "naive"}, {100, 80, 60, 40, 20});
+  const auto optimized = make_trial({.pipeline = "optimized"}, {200, 160, 120, 80, 40});
+  EXPECT_THAT(of_kind({naive, optimized}, "pipeline_ratio").at(0).text, HasSubstr("interval 2.00 to 2.00"));
+}
+
+TEST(PipelineRatio, UsesOnlyRoundsThatBothArmsHave) {
+  const auto naive = make_trial({.pipeline = "naive"}, {100, 100, 100, 100, 100});
+  auto optimized = make_trial({.pipeline = "optimized"}, {900, 200, 200});
+  optimized.repeats.erase(optimized.repeats.begin());
+  EXPECT_THAT(of_kind({naive, optimized}, "pipeline_ratio").at(0).text,
+              AllOf(HasSubstr("2.00 x"), HasSubstr("fewer than five repeats")));
+}
+
+TEST(PipelineRatio, SaysWhereArmsCannotBeToldApart) {
+  const auto naive = make_trial({.pipeline = "naive"}, {100, 110, 90, 105, 95});
+  const auto optimized = make_trial({.pipeline = "optimized"}, {105, 95, 100, 90, 110});
+  EXPECT_THAT(of_kind({naive, optimized}, "pipeline_ratio").at(0).text,
+              AllOf(HasSubstr("cannot be told apart"), Not(HasSubstr("delivers"))));
+}
+
+TEST(PipelineRatio, NeverComparesOtherRanksOrEngines) {
+  const auto naive = make_trial({.pipeline = "naive", .ranks = 1}, {100});
+  EXPECT_THAT(of_kind({naive, make_trial({.ranks = 2}, {300})}, "pipeline_ratio"), IsEmpty());
+  EXPECT_THAT(of_kind({naive, make_trial({.engine = "emulated:v100"}, {300})}, "pipeline_ratio"), IsEmpty());
+}
+
+TEST(FormatRatio, ComparesTfrecordWithPng) {
+  const auto png = make_trial({}, {100, 100, 100, 100, 100});
+  const auto tfrecord = make_trial({.format = spec::DataFormat::tfrecord}, {120, 120, 120, 120, 120});
+  const auto findings = of_kind({png, tfrecord}, "format_ratio");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text, HasSubstr("tfrecord ranks=1 delivers 1.20 x the images/s of optimized png"));
+}
+
+TEST(Starvation, IsToldWithItsShare) {
+  auto trial = make_trial({.pipeline = "naive", .engine = "emulated:v100"}, {235});
+  set_wait_share(trial, 0.62);
+  const auto findings = of_kind({trial}, "starved");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text, AllOf(HasSubstr("62 %"), HasSubstr("235 images/s")));
+}
+
+TEST(Starvation, IsNotFoundWhereTheAcceleratorIsFed) {
+  auto trial = make_trial({.engine = "onednn"}, {4});
+  set_wait_share(trial, 0.004);
+  EXPECT_THAT(of_kind({trial}, "starved"), IsEmpty());
+  EXPECT_THAT(of_kind({trial}, "fed").at(0).text, HasSubstr("0.4 % of the time, 4.0 images/s"));
+}
+
+TEST(Starvation, MeansNothingWithoutAnEngine) {
+  auto trial = make_trial({.engine = "none"}, {400});
+  set_wait_share(trial, 0.99);
+  EXPECT_THAT(of_kind({trial}, "starved"), IsEmpty());
+}
+
+TEST(Scaling, IsToldForMoreThanOneRank) {
+  const auto findings = of_kind({make_trial({.ranks = 1}, {100}), make_trial({.ranks = 4}, {300})}, "scaling");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text, HasSubstr("ranks=4 reaches 75 % of 4 times its images/s at 1 rank (weak scaling)"));
+}
+
+TEST(Scaling, SaysThatEmulatedRanksSharedCores) {
+  auto four = make_trial({.ranks = 4, .engine = "emulated:v100"}, {300});
+  four.oversubscribed = true;
+  const auto findings = of_kind({make_trial({.engine = "emulated:v100"}, {100}), four}, "scaling");
+  EXPECT_THAT(findings.at(0).text, AllOf(HasSubstr("(emulated)"), HasSubstr("the ranks shared cores")));
+}
+
+TEST(Ceiling, ComparesRealTrainingWithThePipelineAlone) {
+  auto training = make_trial({.engine = "onednn"}, {4});
+  training.engine_device = "Some CPU, 2 cores";
+  const auto findings = of_kind({training, make_trial({.engine = "none"}, {800})}, "ceiling");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text,
+              AllOf(HasSubstr("Some CPU, 2 cores trains 4.0 images/s, the pipeline alone delivers 800 (200.0 x)"),
+                    HasSubstr("not what limits")));
+}
+
+TEST(Ceiling, NamesAPipelineThatLimitsTraining) {
+  const auto findings =
+      of_kind({make_trial({.engine = "onednn"}, {4}), make_trial({.engine = "none"}, {4.1})}, "ceiling");
+  EXPECT_THAT(findings.at(0).text, HasSubstr("the pipeline limits this training"));
+}
+
+TEST(Findings, ThatRestOnEmulatedEnginesSaySo) {
+  auto naive = make_trial({.pipeline = "naive", .ranks = 2, .engine = "emulated:v100"}, {100, 100, 100, 100, 100});
+  naive.repeats[0].images_decoded *= 20;
+  set_wait_share(naive, 0.5);
+  auto optimized = make_trial({.ranks = 2, .engine = "emulated:v100"}, {300, 300, 300, 300, 300});
+  set_wait_share(optimized, 0.01);
+  const auto single = make_trial({.ranks = 1, .engine = "emulated:v100"}, {160});
+  const auto tfrecord =
+      make_trial({.format = spec::DataFormat::tfrecord, .ranks = 2, .engine = "emulated:v100"}, {310});
+  const auto findings = derive_findings({naive, optimized, single, tfrecord});
+  std::set<std::string> kinds;
+  for (const Finding& finding : findings) {
+    kinds.insert(finding.kind);
+    EXPECT_TRUE(finding.emulated) << finding.text;
+    EXPECT_THAT(finding.text, HasSubstr("(emulated)"));
+  }
+  EXPECT_EQ(kinds,
+            (std::set<std::string>{"amplification", "pipeline_ratio", "format_ratio", "starved", "fed", "scaling"}));
+}
+
+}  // namespace
+}  // namespace chexbench::report

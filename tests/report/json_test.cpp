@@ -1,0 +1,225 @@
+#include "report/json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/errors.hpp"
+#include "report/fields.hpp"
+#include "report/record_factory.hpp"
+
+namespace chexbench::report {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+Report rich_report() {
+  Report report = make_report({make_trial({.ranks = 1}, {100, 104, 102, 90, 103}), make_trial({.ranks = 2}, {180})});
+  report.interrupted = true;
+  report.findings = {{.kind = "starved", .text = "a sentence with \"quotes\" and a \\", .emulated = true}};
+  TrialResult& trial = report.trials[1];
+  trial.cores_per_rank = 3;
+  trial.oversubscribed = trial.unstable = trial.partial = true;
+  trial.notes = {"one", "two"};
+  RepeatResult& repeat = trial.repeats[0];
+  repeat.images_held_change = -7;
+  repeat.bad_records = 3;
+  repeat.buffer_fed = true;
+  repeat.page_cache = "cold (not verified)";
+  repeat.start_to_first_batch_s = 0.1;
+  repeat.bytes_read = std::numeric_limits<std::uint64_t>::max();
+  repeat.steps[1].timings.wall_s = 1.0 / 3.0;
+  return report;
+}
+
+// All fields of the records as text, so that what a round trip loses shows by name.
+template <class Visit, class Record>
+std::string listing(Visit visit, const Record& record) {
+  json object = json::object();
+  visit([&object](const char* name, const auto& value) { object[name] = value; }, record);
+  return object.dump(1);
+}
+#define LISTING(visit, record) listing([](auto&& visitor, const auto& r) { visit(visitor, r); }, record)
+
+void expect_same_repeat(const RepeatResult& a, const RepeatResult& b) {
+  EXPECT_EQ(LISTING(visit_repeat, a), LISTING(visit_repeat, b));
+  ASSERT_EQ(a.steps.size(), b.steps.size());
+  for (std::size_t i = 0; i < a.steps.size(); ++i) {
+    EXPECT_EQ(LISTING(visit_step, a.steps[i]), LISTING(visit_step, b.steps[i]));
+  }
+  ASSERT_EQ(a.ops.size(), b.ops.size());
+  for (std::size_t i = 0; i < a.ops.size(); ++i) EXPECT_EQ(LISTING(visit_op, a.ops[i]), LISTING(visit_op, b.ops[i]));
+}
+
+TEST(ReportJson, RoundTripsEveryField) {
+  const Report report = rich_report();
+  const Report read = report_from_json(to_json(report), "report.json");
+  EXPECT_EQ(read.experiment, report.experiment);
+  EXPECT_TRUE(read.interrupted);
+  EXPECT_EQ(LISTING(visit_environment, read.environment), LISTING(visit_environment, report.environment));
+  ASSERT_EQ(read.findings.size(), 1u);
+  EXPECT_EQ(read.findings[0].kind, report.findings[0].kind);
+  EXPECT_EQ(read.findings[0].text, report.findings[0].text);
+  EXPECT_TRUE(read.findings[0].emulated);
+  ASSERT_EQ(read.trials.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(LISTING(visit_trial, read.trials[i]), LISTING(visit_trial, report.trials[i]));
+    EXPECT_TRUE(read.trials[i].spec == report.trials[i].spec);
+    ASSERT_EQ(read.trials[i].repeats.size(), report.trials[i].repeats.size());
+    for (std::size_t repeat = 0; repeat < read.trials[i].repeats.size(); ++repeat) {
+      expect_same_repeat(read.trials[i].repeats[repeat], report.trials[i].repeats[repeat]);
+    }
+  }
+}
+
+TEST(ReportJson, ReadAndWrittenAgainIsTheSameText) {
+  const std::string text = to_json(rich_report());
+  EXPECT_EQ(to_json(report_from_json(text, "report.json")), text);
+}
+
+TEST(ReportJson, HoldsVersionResolvedSpecFiguresAndCounters) {
+  const json object = json::parse(to_json(rich_report()));
+  EXPECT_EQ(object["schema_version"], kSchemaVersion);
+  EXPECT_EQ(object["environment"]["cpu"], "Some CPU @ 2.5 GHz, 2 sockets");
+  const json& trial = object["trials"][0];
+  EXPECT_EQ(trial["spec"]["data"]["root"], "data/nih");
+  EXPECT_TRUE(trial["spec"]["pipeline"].is_array() || trial["spec"]["pipeline"].is_object());
+  EXPECT_EQ(trial["figures"]["images_per_s"], 102.0);
+  EXPECT_EQ(trial["figures"]["images_per_s_ci95"], json::array({90.0, 104.0}));
+  EXPECT_TRUE(trial["figures"]["au_share"].is_null());
+  EXPECT_EQ(trial["figures"]["scaling_efficiency"], 1.0);
+  EXPECT_TRUE(object["trials"][1]["figures"]["scaling_efficiency"].is_null());
+  EXPECT_EQ(trial["repeats"][0]["ops"][1]["op"], "map");
+  EXPECT_EQ(trial["repeats"][0]["ops"][1]["decode_s"], 0.25);
+}
+
+TEST(ReportJson, SumsUpStepTimes) {
+  TrialResult trial = make_trial({.ranks = 1}, {100});
+  const auto add_step = [&trial](double wall_s) {
+    trial.repeats[0].steps.push_back({.rank = 0, .step = 0, .next_s = 0, .timings = {.wall_s = wall_s}});
+  };
+  trial.repeats[0].steps.clear();
+  for (int step = 20; step >= 1; --step) add_step(0.01 * step);
+  const json times = json::parse(to_json(make_report({trial})))["trials"][0]["repeats"][0]["step_times"];
+  EXPECT_EQ(times["steps"], 20);
+  EXPECT_DOUBLE_EQ(times["min_s"].get<double>(), 0.01);
+  EXPECT_DOUBLE_EQ(times["median_s"].get<double>(), 0.105);
+  EXPECT_DOUBLE_EQ(times["p95_s"].get<double>(), 0.19);  // 19 of 20 steps take at most that
+  EXPECT_DOUBLE_EQ(times["max_s"].get<double>(), 0.20);
+}
+
+TEST(ReportJson, MarksEmulatedTrialsBesideTheirFiguresToo) {
+  const json object = json::parse(to_json(make_report({make_trial({.engine = "emulated:v100"}, {100})})));
+  const json& trial = object["trials"][0];
+  EXPECT_EQ(trial["emulated"], true);
+  EXPECT_EQ(trial["figures"]["emulated"], true);
+  EXPECT_EQ(trial["engine_source"], "a cited publication");
+  EXPECT_TRUE(trial["figures"]["au_share"].is_number());
+}
+
+TEST(ReportJson, WritesALossThatIsNoNumberAsNullAndReadsItBack) {
+  TrialResult trial = make_trial({.ranks = 1}, {100});
+  trial.repeats[0].steps[0].timings.loss = std::numeric_limits<double>::quiet_NaN();
+  const Report read = report_from_json(to_json(make_report({trial})), "report.json");
+  EXPECT_TRUE(std::isnan(read.trials[0].repeats[0].steps[0].timings.loss));
+  EXPECT_EQ(read.trials[0].repeats[0].steps[1].timings.loss, 0.693);
+}
+
+TEST(ReportJson, KeepsAStepOnOneLine) {
+  const std::string text = to_json(make_report({make_trial({.ranks = 2}, {100})}));
+  EXPECT_THAT(text, HasSubstr("[1,1,0.041,0.1,0.04,0.005,0.03,0.01,0.008,0.007,0.01,0.02,0.693,16,0.015,1000.25]\n"));
+}
+
+TEST(ReportJson, WritesTextThatIsNotUtf8WithReplacements) {
+  Report report = make_report({});
+  report.environment.command_line = {"\xff"};
+  EXPECT_EQ(json::parse(to_json(report))["environment"]["command_line"][0], "\xEF\xBF\xBD");
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    report_from_json(text, "old/report.json");
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "nothing thrown";
+}
+
+TEST(ReportJson, NamesTheFileOfAReportItCannotRead) {
+  EXPECT_THAT(error_of("{\"schema_version\": 1"), AllOf(HasSubstr("old/report.json"), HasSubstr("parse error")));
+  EXPECT_THAT(error_of("{}"), AllOf(HasSubstr("old/report.json"), HasSubstr("schema_version")));
+  EXPECT_THAT(error_of("[]"), HasSubstr("old/report.json"));
+}
+
+TEST(ReportJson, RefusesAnotherSchemaVersion) {
+  json object = json::parse(to_json(rich_report()));
+  object["schema_version"] = kSchemaVersion + 1;
+  EXPECT_THAT(error_of(object.dump()), AllOf(HasSubstr("schema_version is 2"), HasSubstr("reads 1")));
+}
+
+TEST(ReportJson, NamesTheTrialWhoseSpecIsWrong) {
+  json object = json::parse(to_json(rich_report()));
+  object["trials"][1]["spec"]["training"]["batch_sise"] = 4;
+  EXPECT_THAT(error_of(object.dump()), AllOf(HasSubstr("ranks=2"), HasSubstr("batch_sise")));
+}
+
+TEST(ReportJson, ReadsReportsThatLackAFieldAddedLater) {
+  json object = json::parse(to_json(rich_report()));
+  object["trials"][0]["repeats"][0].erase("anonymous_rss_bytes");
+  EXPECT_EQ(report_from_json(object.dump(), "x").trials[0].repeats[0].anonymous_rss_bytes, 0u);
+}
+
+class JournalText : public testing::Test {
+ protected:
+  const RepeatResult first_ = make_repeat(0, 2, 100);
+  const RepeatResult second_ = make_repeat(1, 2, 101.5);
+  const std::string text_ =
+      to_journal_line({.key = "a", .repeat = first_}) + "\n" + to_journal_line({.key = "b", .repeat = second_}) + "\n";
+};
+
+TEST_F(JournalText, RoundTripsKeyAndRepeat) {
+  const JournalContents contents = journal_from_text(text_, "journal.jsonl");
+  ASSERT_EQ(contents.entries.size(), 2u);
+  EXPECT_EQ(contents.entries[0].key, "a");
+  EXPECT_EQ(contents.entries[1].key, "b");
+  expect_same_repeat(contents.entries[0].repeat, first_);
+  expect_same_repeat(contents.entries[1].repeat, second_);
+  EXPECT_EQ(contents.whole_bytes, text_.size());
+}
+
+TEST_F(JournalText, IsOneLineARepeat) {
+  EXPECT_EQ(to_journal_line({.key = "two\nlines", .repeat = first_}).find('\n'), std::string::npos);
+}
+
+TEST_F(JournalText, LeavesOutALastLineTornAnywhere) {
+  const std::size_t first_line = text_.find('\n') + 1;
+  for (const std::size_t cut : {first_line + 1, first_line + 40, text_.size() - 2, text_.size() - 1}) {
+    const JournalContents contents = journal_from_text(text_.substr(0, cut), "journal.jsonl");
+    ASSERT_EQ(contents.entries.size(), 1u) << "cut at " << cut;
+    EXPECT_EQ(contents.entries[0].key, "a");
+    EXPECT_EQ(contents.whole_bytes, first_line);
+  }
+}
+
+TEST_F(JournalText, OfNothingIsEmpty) {
+  const JournalContents contents = journal_from_text("", "journal.jsonl");
+  EXPECT_TRUE(contents.entries.empty());
+  EXPECT_EQ(contents.whole_bytes, 0u);
+}
+
+TEST_F(JournalText, NamesALineThatIsDamagedInTheMiddle) {
+  try {
+    journal_from_text(text_.substr(0, 20) + "\n" + text_, "journal.jsonl");
+    FAIL() << "nothing thrown";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("journal.jsonl, line 1"));
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::report

@@ -1,0 +1,154 @@
+#include "report/table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "report/labels.hpp"
+#include "report/record_factory.hpp"
+#include "report/text_table.hpp"
+
+namespace chexbench::report {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string table_of(std::vector<TrialResult> trials) { return result_table(make_report(std::move(trials))); }
+
+// The lines that hold `text`.
+std::vector<std::string> lines_with(const std::string& table, const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(table);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.find(text) != std::string::npos) lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(TextTable, AlignsColumnsAndTrimsLineEnds) {
+  EXPECT_EQ(render({.header = {"name", "rate", "flags"},
+                    .rows = {{"a", "1.5", ""}, {"longer", "100.25", "odd"}},
+                    .left_columns = 1,
+                    .last_left = true}),
+            "name      rate  flags\n"
+            "a          1.5\n"
+            "longer  100.25  odd\n");
+}
+
+TEST(TextTable, LeavesOutColumnsThatAreEmptyEverywhere) {
+  EXPECT_EQ(render({.header = {"a", "empty", "b"}, .rows = {{"1", "", "2"}}}), "a  b\n1  2\n");
+}
+
+TEST(Labels, AreTheAttributesThatDiffer) {
+  const Labels labels = label_trials({make_trial({.pipeline = "naive"}, {1}), make_trial({.ranks = 2}, {1})});
+  EXPECT_THAT(labels.names, ElementsAre("pipeline", "ranks"));
+  EXPECT_THAT(labels.rows, ElementsAre(ElementsAre("naive", "1"), ElementsAre("optimized", "2")));
+  EXPECT_EQ(labels.common, "format png, model resnet50, engine none, precision f32, batch 16");
+}
+
+TEST(Labels, BeginWithTheTrialWhereAttributesDoNotTellTrialsApart) {
+  auto few = make_trial({}, {1});
+  auto many = make_trial({}, {1});
+  few.trial = "parallel_calls=1";
+  many.trial = "parallel_calls=8";
+  const Labels labels = label_trials({few, many});
+  EXPECT_THAT(labels.names, ElementsAre("trial"));
+  EXPECT_THAT(labels.rows, ElementsAre(ElementsAre("parallel_calls=1"), ElementsAre("parallel_calls=8")));
+}
+
+TEST(ResultTable, ShowsEachTrialsFigures) {
+  const std::string table = table_of(
+      {make_trial({.pipeline = "naive"}, {100, 104, 102, 90, 103}), make_trial({.pipeline = "optimized"}, {3.75})});
+  EXPECT_THAT(table, HasSubstr("naive-vs-optimized: 2 trials on node1 (Some CPU @ 2.5 GHz, 2 sockets, 2 cores)"));
+  EXPECT_THAT(lines_with(table, "naive  ").at(0),
+              AllOf(HasSubstr("102.0"), HasSubstr("90.0 .. 104.0"), HasSubstr("40.0 %"), HasSubstr("43.0 %"),
+                    HasSubstr("1.00"), HasSubstr("500 MB")));
+  EXPECT_THAT(lines_with(table, "optimized  ").at(0), AllOf(HasSubstr("3.75"), Not(HasSubstr(".."))));
+}
+
+TEST(ResultTable, ShowsWhereTheTimeWentSummingToOne) {
+  const std::string table = table_of({make_trial({.pipeline = "naive"}, {100}), make_trial({}, {100})});
+  const auto rows = lines_with(table.substr(table.find("Where the time went")), "naive  ");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_THAT(rows[0], AllOf(HasSubstr("100.0 ms"), HasSubstr("40.0 %"), HasSubstr("5.0 %"), HasSubstr("30.0 %"),
+                             HasSubstr("10.0 %"), HasSubstr("8.0 %"), HasSubstr("7.0 %")));
+}
+
+TEST(ResultTable, MarksEmulatedTrialsInEveryRowAndNamesTheSourceOnce) {
+  const std::string table = table_of(
+      {make_trial({.ranks = 1, .engine = "emulated:v100"}, {100}), make_trial({.ranks = 2, .engine = "none"}, {100})});
+  for (const std::string& row : lines_with(table, "emulated:v100  ")) EXPECT_THAT(row, HasSubstr("(emulated)"));
+  EXPECT_EQ(lines_with(table, "emulated:v100  ").size(), 2u);
+  for (const std::string& row : lines_with(table, "none  ")) EXPECT_THAT(row, Not(HasSubstr("(emulated)")));
+  EXPECT_EQ(lines_with(table, "source of emulated:v100 (emulated): a cited publication").size(), 1u);
+}
+
+TEST(ResultTable, SaysNothingOfEmulationWhereNothingIsEmulated) {
+  EXPECT_THAT(table_of({make_trial({}, {100})}), AllOf(Not(HasSubstr("emulated")), Not(HasSubstr("  AU"))));
+}
+
+struct FlagCase {
+  const char* word;
+  void (*raise)(TrialResult&);
+};
+void PrintTo(const FlagCase& flag, std::ostream* out) { *out << flag.word; }
+
+class ResultTableFlags : public testing::TestWithParam<FlagCase> {};
+
+TEST_P(ResultTableFlags, StandInTheRowAndAreExplainedBelow) {
+  TrialResult trial = make_trial({.pipeline = "naive"}, {100});
+  const TrialResult other = make_trial({}, {100});
+  const std::string without = table_of({trial, other});
+  GetParam().raise(trial);
+  const std::string with = table_of({trial, other});
+  EXPECT_THAT(without, Not(HasSubstr(GetParam().word)));
+  EXPECT_THAT(lines_with(with, "naive  ").at(0), testing::EndsWith(GetParam().word));
+  EXPECT_THAT(with, HasSubstr("\n" + std::string(GetParam().word) + ": "));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ResultTableFlags,
+    testing::Values(FlagCase{"unstable", [](TrialResult& trial) { trial.unstable = true; }},
+                    FlagCase{"partial", [](TrialResult& trial) { trial.partial = true; }},
+                    FlagCase{"oversubscribed", [](TrialResult& trial) { trial.oversubscribed = true; }},
+                    FlagCase{"buffer_fed", [](TrialResult& trial) { trial.repeats[0].buffer_fed = true; }},
+                    FlagCase{"bad_records", [](TrialResult& trial) { trial.repeats[0].bad_records = 1; }},
+                    FlagCase{"cache?",
+                             [](TrialResult& trial) { trial.repeats[0].page_cache = "cold (not verified)"; }}));
+
+TEST(ResultTable, RepeatsNotesOfEnginesOnce) {
+  auto one = make_trial({.ranks = 1, .engine = "emulated:v100"}, {100});
+  auto two = make_trial({.ranks = 2, .engine = "emulated:v100"}, {100});
+  one.notes = two.notes = {"batch 64 scaled linearly to 16"};
+  EXPECT_EQ(lines_with(table_of({one, two}), "batch 64 scaled linearly to 16").size(), 1u);
+}
+
+TEST(ResultTable, TellsOfAnInterruptionAndOfTrialsNotReached) {
+  Report report = make_report({make_trial({.pipeline = "naive"}, {100}), make_trial({}, {})});
+  report.interrupted = true;
+  report.trials[1].partial = true;
+  const std::string table = result_table(report);
+  EXPECT_THAT(table, HasSubstr("interrupted"));
+  EXPECT_THAT(lines_with(table, "optimized  ").at(0), AllOf(HasSubstr("partial"), Not(HasSubstr(" MB"))));
+}
+
+TEST(ResultTable, OfNoTrialSaysSo) { EXPECT_THAT(table_of({}), HasSubstr("no trial was measured")); }
+
+TEST(ResultTable, ListsFindings) {
+  Report report = make_report({make_trial({}, {100})});
+  report.findings = {{.kind = "fed", .text = "All is well."}};
+  EXPECT_THAT(result_table(report), HasSubstr("\nFindings:\n- All is well.\n"));
+}
+
+TEST(ResultTable, IsSevenBit) {
+  const std::string table = table_of({make_trial({.engine = "emulated:v100"}, {100, 101, 102, 103, 104})});
+  EXPECT_TRUE(std::all_of(table.begin(), table.end(), [](char c) { return static_cast<unsigned char>(c) < 128; }));
+}
+
+}  // namespace
+}  // namespace chexbench::report

@@ -1,0 +1,108 @@
+#include "report/write.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "core/errors.hpp"
+#include "report/csv.hpp"
+#include "report/json.hpp"
+#include "report/record_factory.hpp"
+#include "report/table.hpp"
+
+namespace chexbench::report {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class WriteReport : public testing::Test {
+ protected:
+  WriteReport() : folder_(testing::TempDir() + "write_report_" + std::to_string(getpid())) {
+    std::filesystem::create_directories(folder_);
+    std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit_before_);
+  }
+  ~WriteReport() override {
+    limit_file_size(limit_before_.rlim_cur);
+    std::signal(SIGXFSZ, SIG_DFL);
+    std::filesystem::remove_all(folder_);
+  }
+
+  // As a full disk would, it fails write() amid a file.
+  void limit_file_size(rlim_t bytes) const {
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = limit_before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  std::string content(const char* name) const {
+    std::ifstream file(folder_ + "/" + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  const std::string folder_;
+  const Report report_ = make_report({make_trial({}, {100, 101})});
+  rlimit limit_before_{};
+};
+
+TEST_F(WriteReport, WritesTheThreeFilesAndTellsTheirPaths) {
+  EXPECT_THAT(write_report(report_, folder_),
+              ElementsAre(folder_ + "/trials.csv", folder_ + "/steps.csv", folder_ + "/report.json"));
+  EXPECT_EQ(content("trials.csv"), trials_csv(report_));
+  EXPECT_EQ(content("steps.csv"), steps_csv(report_));
+  EXPECT_EQ(content("report.json"), to_json(report_));
+}
+
+TEST_F(WriteReport, ReplacesAnEarlierReport) {
+  write_report(make_report({make_trial({}, {1, 2, 3, 4, 5, 6, 7})}), folder_);
+  write_report(report_, folder_);
+  EXPECT_EQ(content("report.json"), to_json(report_));
+}
+
+TEST_F(WriteReport, OnAFullDiskNamesTheFileAndKeepsTheEarlierReport) {
+  write_report(report_, folder_);
+  std::vector<double> many(200, 100.0);
+  limit_file_size(content("trials.csv").size() + 200);
+  try {
+    write_report(make_report({make_trial({}, many)}), folder_);
+    FAIL() << "nothing thrown";
+  } catch (const OutputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("steps.csv"), HasSubstr("File too large")));
+    EXPECT_EQ(error.code(), ExitCode::output);
+  }
+  EXPECT_EQ(content("steps.csv"), steps_csv(report_));
+  EXPECT_EQ(content("report.json"), to_json(report_));
+}
+
+TEST_F(WriteReport, NamesAFolderThatIsNotThere) {
+  try {
+    write_report(report_, folder_ + "/gone");
+    FAIL() << "nothing thrown";
+  } catch (const OutputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("/gone/trials.csv"), HasSubstr("No such file or directory")));
+  }
+}
+
+TEST_F(WriteReport, FormatsForStdoutAreTheTableAndTheFiles) {
+  EXPECT_EQ(format_report(report_, "table"), result_table(report_));
+  EXPECT_EQ(format_report(report_, "json"), to_json(report_));
+  EXPECT_EQ(format_report(report_, "csv"), trials_csv(report_));
+}
+
+TEST_F(WriteReport, SuggestsTheNearestFormat) {
+  try {
+    format_report(report_, "jsn");
+    FAIL() << "nothing thrown";
+  } catch (const SpecError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'json'?"));
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::report
