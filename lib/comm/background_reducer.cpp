@@ -1,0 +1,61 @@
+#include "comm/background_reducer.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+
+namespace chexbench::comm {
+namespace {
+
+// Between polls while another rank is late, a bucket is looked at once a millisecond at least: that lateness would be
+// exposed communication.
+constexpr double kLongestNapS = 1e-3;
+
+}  // namespace
+
+BackgroundReducer::BackgroundReducer(CommThread& thread, const void* lane, int world, MakeAverage make_average)
+    : thread_(thread), lane_(lane), world_(world), make_average_(std::move(make_average)) {}
+
+BackgroundReducer::~BackgroundReducer() {
+  std::unique_lock lock(mutex_);
+  completed_.wait(lock, [this] { return pending_ == 0; });
+}
+
+void BackgroundReducer::reduce(BucketSpan bucket, ReadyEvent ready) {
+  if (bucket.data == nullptr || bucket.count == 0) throw DeviceError("comm: an empty bucket was to be averaged");
+  if (ready != nullptr) throw DeviceError("comm: buckets in device memory cannot be averaged over MPI in host memory");
+  {
+    const std::lock_guard lock(mutex_);
+    ++pending_;
+  }
+  const auto begin_s = std::make_shared<double>(0);
+  thread_.submit({.lane = lane_,
+                  .longest_nap_s = kLongestNapS,
+                  .poll =
+                      [begin_s, average = make_average_({bucket.data, bucket.count})] {
+                        if (*begin_s == 0) *begin_s = now_s();
+                        return average();
+                      },
+                  .done = [this, begin_s, bytes = bucket.bytes()](
+                              const std::exception_ptr& error) { complete(now_s() - *begin_s, bytes, error); }});
+}
+
+void BackgroundReducer::complete(double busy_s, std::size_t bytes, const std::exception_ptr& error) {
+  const std::lock_guard lock(mutex_);
+  current_.busy_s += busy_s;
+  current_.reduced_bytes += bytes;
+  if (error && !error_) error_ = error;
+  --pending_;
+  completed_.notify_all();  // under the lock: the reducer may be gone as soon as it is released
+}
+
+void BackgroundReducer::wait() {
+  std::unique_lock lock(mutex_);
+  completed_.wait(lock, [this] { return pending_ == 0; });
+  last_ = std::exchange(current_, {});
+  if (error_) std::rethrow_exception(error_);
+}
+
+}  // namespace chexbench::comm

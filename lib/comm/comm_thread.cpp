@@ -1,0 +1,138 @@
+#include "comm/comm_thread.hpp"
+
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "core/affinity.hpp"
+#include "core/clock.hpp"
+
+namespace chexbench::comm {
+namespace {
+
+constexpr double kEagerS = 1e-3;  // README.md has the measurements
+constexpr double kShortestNapS = 20e-6;
+constexpr double kNapShare = 0.05;
+
+Progress poll_once(Operation& operation) {
+  try {
+    const Progress progress = operation.poll();
+    if (progress == Progress::done) operation.done(nullptr);
+    return progress;
+  } catch (...) {
+    operation.done(std::current_exception());
+    return Progress::done;
+  }
+}
+
+// True where something moved. Complete operations are taken out.
+bool poll_all(std::vector<Operation>& active) {
+  bool moved = false;
+  std::erase_if(active, [&](Operation& operation) {
+    const Progress progress = poll_once(operation);
+    moved |= progress != Progress::waiting;
+    return progress == Progress::done;
+  });
+  return moved;
+}
+
+}  // namespace
+
+double nap_after_s(double idle_s, double longest_nap_s) {
+  if (idle_s < kEagerS) return 0;
+  return std::max(kShortestNapS, std::min(longest_nap_s, idle_s * kNapShare));
+}
+
+CommThread::CommThread() : thread_([this] { work(); }) {}
+
+CommThread::~CommThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void CommThread::submit(Operation operation) {
+  {
+    const std::lock_guard lock(mutex_);
+    pending_.push_back(std::move(operation));
+  }
+  changed_.notify_all();
+}
+
+void CommThread::run(const void* lane, double longest_nap_s, Poll poll) {
+  // Shared: set_value() may still be at work inside the promise when get() has returned.
+  const auto result = std::make_shared<std::promise<void>>();
+  std::future<void> complete = result->get_future();
+  submit({.lane = lane,
+          .longest_nap_s = longest_nap_s,
+          .poll = std::move(poll),
+          .done = [result](const std::exception_ptr& error) {
+            error ? result->set_exception(error) : result->set_value();
+          }});
+  complete.get();
+}
+
+void CommThread::run(const void* lane, const std::function<void()>& action) {
+  run(lane, 0, [&action] {
+    action();
+    return Progress::done;
+  });
+}
+
+void CommThread::work() {
+  name_this_thread("comm");
+  prctl(PR_SET_TIMERSLACK, 1000);  // 1 us: by default Linux adds 50 us to every sleep
+  std::vector<Operation> active;
+  double moved_s = now_s();
+  while (take(active)) {
+    const bool was_idle = active.empty();
+    if (poll_all(active) || was_idle) {
+      moved_s = now_s();
+    } else {
+      nap(active, now_s() - moved_s);
+    }
+  }
+}
+
+bool CommThread::take(std::vector<Operation>& active) {
+  std::unique_lock lock(mutex_);
+  if (active.empty()) changed_.wait(lock, [this] { return stopping_ || !pending_.empty(); });
+  if (stopping_) return false;
+  std::vector<const void*> busy;
+  for (const Operation& operation : active) busy.push_back(operation.lane);
+  for (auto next = pending_.begin(); next != pending_.end();) {
+    const bool waits = std::ranges::find(busy, next->lane) != busy.end();
+    busy.push_back(next->lane);
+    if (waits) {
+      ++next;
+    } else {
+      active.push_back(std::move(*next));
+      next = pending_.erase(next);
+    }
+  }
+  return true;
+}
+
+void CommThread::nap(const std::vector<Operation>& active, double idle_s) {
+  const double longest_s = std::ranges::min(active, {}, &Operation::longest_nap_s).longest_nap_s;
+  const double nap_s = nap_after_s(idle_s, longest_s);
+  if (nap_s == 0) {
+    sched_yield();
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  const std::size_t known = pending_.size();
+  changed_.wait_for(lock, std::chrono::duration<double>(nap_s),
+                    [this, known] { return stopping_ || pending_.size() != known; });
+}
+
+}  // namespace chexbench::comm

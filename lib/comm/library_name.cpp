@@ -1,0 +1,16 @@
+#include "comm/library_name.hpp"
+
+#include <sstream>
+
+namespace chexbench::comm {
+
+std::string short_library_name(std::string_view description) {
+  std::istringstream words{std::string(description.substr(0, description.find_first_of(",\n")))};
+  std::string name;
+  for (std::string word; words >> word;) {
+    if (word != "Version:") name += (name.empty() ? "" : " ") + word;
+  }
+  return name;
+}
+
+}  // namespace chexbench::comm

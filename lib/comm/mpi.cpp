@@ -1,0 +1,276 @@
+#include "comm/mpi.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "comm/arguments.hpp"
+#include "comm/background_reducer.hpp"
+#include "comm/comm_thread.hpp"
+#include "comm/library_name.hpp"
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+
+namespace chexbench::comm {
+namespace {
+
+constexpr double kLongestNapS = 5e-3;          // of ranks that wait for others, or sit a sub-world out
+constexpr std::size_t kPieceBytes = 4u << 20;  // README.md: faster than whole buckets
+constexpr std::size_t kHandshakeBytes = 64u << 10;
+
+void check(int code, std::string_view what) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw DeviceError(fmt::format("comm: {} failed: {}", what, std::string_view(text, static_cast<std::size_t>(length))));
+}
+
+// A nonblocking collective as an operation of the comm thread: the first poll posts it.
+Poll make_poll(std::string_view what, std::function<int(MPI_Request*)> post) {
+  return [what, post = std::move(post), request = MPI_REQUEST_NULL, begun = false]() mutable {
+    if (!std::exchange(begun, true)) check(post(&request), what);
+    int complete = 0;
+    check(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), what);
+    return complete != 0 ? Progress::done : Progress::waiting;
+  };
+}
+
+Poll make_barrier(MPI_Comm comm) {
+  return make_poll("MPI_Ibarrier", [comm](MPI_Request* request) { return MPI_Ibarrier(comm, request); });
+}
+
+template <typename T>
+MPI_Datatype datatype();
+template <>
+MPI_Datatype datatype<float>() {
+  return MPI_FLOAT;
+}
+template <>
+MPI_Datatype datatype<double>() {
+  return MPI_DOUBLE;
+}
+
+// Sums `values` over ranks in pieces, and multiplies each piece by `scale` while it is still in the cache. Large sums
+// begin with a barrier: data moves only while all ranks poll without sleeping, which is worth it once all are here.
+template <typename T>
+class AllReduce {
+ public:
+  AllReduce(MPI_Comm comm, std::span<T> values, T scale) : comm_(comm), rest_(values), scale_(scale) {
+    if (values.size_bytes() > kHandshakeBytes) current_ = make_barrier(comm);
+  }
+
+  Progress operator()() {
+    if (current_) {
+      if (current_() != Progress::done) return Progress::waiting;
+      current_ = nullptr;
+      for (T& value : std::exchange(piece_, {})) value *= scale_;
+    }
+    if (rest_.empty()) return Progress::done;
+    piece_ = rest_.first(std::min(rest_.size(), kPieceBytes / sizeof(T)));
+    rest_ = rest_.subspan(piece_.size());
+    current_ = make_poll("MPI_Iallreduce", [comm = comm_, piece = piece_](MPI_Request* request) {
+      return MPI_Iallreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size()), datatype<T>(), MPI_SUM, comm,
+                            request);
+    });
+    return Progress::moved;
+  }
+
+ private:
+  MPI_Comm comm_;
+  std::span<T> piece_;
+  std::span<T> rest_;
+  T scale_;
+  Poll current_;
+};
+
+// The MPI communicators of one group. Gradients have their own, so that they cannot get into each other's way with
+// collectives that other threads call meanwhile.
+struct Group {
+  MPI_Comm control = MPI_COMM_NULL;
+  MPI_Comm gradients = MPI_COMM_NULL;
+  int rank = 0;
+  int world = 1;
+};
+
+// Takes `control` over. Collective, on the comm thread.
+Group make_group(MPI_Comm control) {
+  Group group{.control = control};
+  check(MPI_Comm_dup(control, &group.gradients), "MPI_Comm_dup");
+  check(MPI_Comm_rank(control, &group.rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(control, &group.world), "MPI_Comm_size");
+  return group;
+}
+
+int checked_size(std::size_t bytes, std::string_view what) {
+  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw DeviceError(fmt::format("comm: {} of {} bytes is beyond MPI's limit of 2 GiB", what, bytes));
+  return static_cast<int>(bytes);
+}
+
+class MpiCommunicator final : public Communicator {
+ public:
+  MpiCommunicator(CommThread& thread, Group group) : thread_(thread), group_(group) {}
+  ~MpiCommunicator() override {
+    thread_.run(this, [this] {
+      MPI_Comm_free(&group_.gradients);
+      MPI_Comm_free(&group_.control);
+    });
+  }
+
+  int rank() const override { return group_.rank; }
+  int world() const override { return group_.world; }
+  void all_reduce_sum(std::span<float> values) override { run(AllReduce<float>(group_.control, values, 1)); }
+  void all_reduce_sum(std::span<double> values) override { run(AllReduce<double>(group_.control, values, 1)); }
+  void broadcast(std::span<std::byte> bytes, int root) override;
+  void barrier() override { run(make_barrier(group_.control)); }
+  std::vector<std::string> gather(const std::string& bytes, int root) override;
+  std::unique_ptr<Communicator> first(int ranks) override;
+  std::unique_ptr<Reducer> make_reducer() override;
+
+ private:
+  void run(Poll poll) { thread_.run(this, kLongestNapS, std::move(poll)); }
+
+  CommThread& thread_;
+  Group group_;
+};
+
+void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
+  check_root(root, group_.world);
+  const int count = checked_size(bytes.size(), "a broadcast");
+  run(make_poll("MPI_Ibcast", [&](MPI_Request* request) {
+    return MPI_Ibcast(bytes.data(), count, MPI_BYTE, root, group_.control, request);
+  }));
+}
+
+std::vector<std::string> MpiCommunicator::gather(const std::string& bytes, int root) {
+  check_root(root, group_.world);
+  const int own_bytes = checked_size(bytes.size(), "a gathered text");
+  const bool is_root = group_.rank == root;
+  std::vector<int> counts(is_root ? static_cast<std::size_t>(group_.world) : 0);
+  run(make_poll("MPI_Igather", [&](MPI_Request* request) {
+    return MPI_Igather(&own_bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, root, group_.control, request);
+  }));
+  checked_size(std::accumulate(counts.begin(), counts.end(), std::size_t{0}), "all gathered text");
+  std::vector<int> offsets(counts.size());
+  if (is_root) std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
+  std::string all(is_root ? static_cast<std::size_t>(offsets.back() + counts.back()) : 0, '\0');
+  run(make_poll("MPI_Igatherv", [&](MPI_Request* request) {
+    return MPI_Igatherv(bytes.data(), own_bytes, MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE, root,
+                        group_.control, request);
+  }));
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    texts.push_back(all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(counts[i])));
+  }
+  return texts;
+}
+
+std::unique_ptr<Communicator> MpiCommunicator::first(int ranks) {
+  check_first(ranks, group_.world);
+  barrier();  // MPI_Comm_split blocks and spins: enter it together
+  Group group;
+  thread_.run(this, [&] {
+    MPI_Comm control = MPI_COMM_NULL;
+    const int color = group_.rank < ranks ? 0 : MPI_UNDEFINED;
+    check(MPI_Comm_split(group_.control, color, group_.rank, &control), "MPI_Comm_split");
+    if (control != MPI_COMM_NULL) group = make_group(control);
+  });
+  if (group.control == MPI_COMM_NULL) return nullptr;
+  return std::make_unique<MpiCommunicator>(thread_, group);
+}
+
+std::unique_ptr<Reducer> MpiCommunicator::make_reducer() {
+  if (group_.world == 1) return make_single_reducer();
+  const float scale = 1.0f / static_cast<float>(group_.world);
+  return std::make_unique<BackgroundReducer>(thread_, &group_, group_.world,
+                                             [comm = group_.gradients, scale](std::span<float> values) -> Poll {
+                                               return AllReduce<float>(comm, values, scale);
+                                             });
+}
+
+class MpiWorld final : public World {
+ public:
+  MpiWorld();
+  ~MpiWorld() override;
+
+  Communicator& communicator() override { return *communicator_; }
+  int local_rank() const override { return local_.rank; }
+  int local_world() const override { return local_.world; }
+  std::string library() const override { return library_; }
+  [[noreturn]] void abort(int exit_code) override;
+
+ private:
+  void initialize();
+  void find_local_ranks();
+
+  std::string library_;
+  Group local_;
+  const int exceptions_ = std::uncaught_exceptions();
+  CommThread thread_;
+  std::unique_ptr<Communicator> communicator_;
+};
+
+MpiWorld::MpiWorld() {
+  thread_.run(this, [this] { initialize(); });
+}
+
+void MpiWorld::initialize() {
+  int provided = 0;
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  if (provided < MPI_THREAD_FUNNELED) throw DeviceError("comm: this MPI cannot be used by a program with threads");
+  check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  check(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
+  library_ = short_library_name({text, static_cast<std::size_t>(length)});
+  find_local_ranks();
+  MPI_Comm control = MPI_COMM_NULL;
+  check(MPI_Comm_dup(MPI_COMM_WORLD, &control), "MPI_Comm_dup");
+  communicator_ = std::make_unique<MpiCommunicator>(thread_, make_group(control));
+}
+
+void MpiWorld::find_local_ranks() {
+  MPI_Comm local = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local), "MPI_Comm_split_type");
+  check(MPI_Comm_rank(local, &local_.rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(local, &local_.world), "MPI_Comm_size");
+  check(MPI_Comm_free(&local), "MPI_Comm_free");
+}
+
+MpiWorld::~MpiWorld() {
+  // MPI_Finalize waits for all ranks: one that leaves by an exception must not, as they may wait for it elsewhere.
+  if (std::uncaught_exceptions() > exceptions_) abort(static_cast<int>(ExitCode::device));
+  communicator_->barrier();  // MPI_Finalize spins: enter it together
+  communicator_.reset();
+  thread_.run(this, [] { MPI_Finalize(); });
+}
+
+void MpiWorld::abort(int exit_code) {
+  std::fflush(nullptr);
+  thread_.submit({.lane = nullptr,
+                  .longest_nap_s = kLongestNapS,
+                  .poll = [exit_code]() -> Progress {
+                    MPI_Abort(MPI_COMM_WORLD, exit_code);
+                    std::_Exit(exit_code);
+                  },
+                  .done = [](const std::exception_ptr&) {}});
+  // The comm thread may hang in a blocking call. The launcher ends the other ranks too where one just exits.
+  constexpr double kPatienceS = 5;
+  sleep_until_s(now_s() + kPatienceS);
+  std::_Exit(exit_code);
+}
+
+}  // namespace
+
+std::unique_ptr<World> make_mpi_world(const Launcher&) { return std::make_unique<MpiWorld>(); }
+
+}  // namespace chexbench::comm

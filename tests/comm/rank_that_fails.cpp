@@ -1,0 +1,38 @@
+// One rank of a job that goes wrong; what becomes of the job is for job_end_test.sh to see.
+//   rank_that_fails abort CODE   the last rank ends the job with CODE while the others wait for it in a collective
+//   rank_that_fails kill         the last rank is killed by a signal while the others wait
+//   rank_that_fails throw        the last rank leaves by an exception while the others wait
+//   rank_that_fails leave        all ranks leave together
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "comm/communicator.hpp"
+#include "core/errors.hpp"
+
+namespace {
+
+void fail(chexbench::comm::World& world, const std::string& how, int exit_code) {
+  std::cerr << "the last rank fails on purpose" << std::endl;
+  if (how == "abort") world.abort(exit_code);
+  if (how == "kill") std::raise(SIGKILL);
+  throw chexbench::DeviceError("thrown on purpose");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string how = argc > 1 ? argv[1] : "leave";
+  const int exit_code = argc > 2 ? std::atoi(argv[2]) : 0;
+  try {
+    const auto world = chexbench::comm::join_world();
+    auto& group = world->communicator();
+    group.barrier();
+    if (how != "leave" && group.rank() == group.world() - 1) fail(*world, how, exit_code);
+    group.barrier();
+  } catch (const chexbench::Error&) {
+    return 77;  // not reached in a job of several ranks: the world ends it first
+  }
+  return 0;
+}
