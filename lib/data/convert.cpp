@@ -18,7 +18,7 @@
 #include "data/dataset.hpp"
 #include "data/output_file.hpp"
 #include "data/parallel.hpp"
-#include "data/png_chunks.hpp"
+#include "data/png_file.hpp"
 #include "data/progress.hpp"
 #include "data/shards.hpp"
 #include "data/tf_example.hpp"
@@ -58,7 +58,7 @@ int choose_shards(const ConvertOptions& options, const Dataset& dataset) {
   if (*present != wanted) {
     throw OutputError(
         fmt::format("{} holds {} shards of split '{}' already, {} are wanted: remove them, or use --shards {}",
-                    tfrecord_folder(options.root), *present, split_name(options.split), wanted, *present));
+                    tfrecord_folder(options.root), *present, spec::to_string(options.split), wanted, *present));
   }
   return wanted;
 }
@@ -90,9 +90,24 @@ bool is_finished(const std::string& path, const Images& images) {
   }
 }
 
+// Samples a pixel of a PNG colour type as stored: a palette index counts as one.
+int stored_channels(int color_type) {
+  switch (color_type) {
+    case 2:
+      return 3;
+    case 4:
+      return 2;
+    case 6:
+      return 4;
+    default:
+      return 1;
+  }
+}
+
 // What one worker reuses from record to record.
 struct Buffers {
   ByteBuffer image;
+  PngFile png;
   std::vector<std::byte> record;
 };
 
@@ -116,7 +131,7 @@ class Converter {
     parallel_for(plan_.size(), options_.threads,
                  [&](std::size_t worker, std::size_t shard) { make_shard(shard, buffers[worker]); });
     for (const ShardFile& shard : conversion_.shards) conversion_.shard_bytes += shard.bytes;
-    std::sort(conversion_.not_png.begin(), conversion_.not_png.end());
+    std::sort(conversion_.damaged.begin(), conversion_.damaged.end());
     return std::move(conversion_);
   }
 
@@ -152,27 +167,35 @@ class Converter {
 
   void make_record(const ImageEntry& image, Buffers& buffers) {
     const std::span<const std::byte> encoded = read_file(image.path, buffers.image);
-    const std::optional<PngShape> shape = read_png_shape(encoded);
-    if (!shape) {
-      const std::scoped_lock lock(not_png_mutex_);
-      conversion_.not_png.push_back(image.name);
-    }
-    const PngShape stored = shape.value_or(PngShape{});
+    const bool whole = parse(image, encoded, buffers.png);
     write_example({.filename = image.name,
-                   .format = shape ? "png" : "unknown",
+                   .format = is_png(encoded) ? "png" : "unknown",
                    .labels = image.labels,
-                   .height = stored.height,
-                   .width = stored.width,
-                   .channels = stored.channels,
+                   .height = whole ? buffers.png.height : 0,
+                   .width = whole ? buffers.png.width : 0,
+                   .channels = whole ? stored_channels(buffers.png.color_type) : 0,
                    .patient = image.patient},
                   encoded, buffers.record);
+  }
+
+  // A damaged file goes into its record as it is: left out, it would make the two formats differ.
+  bool parse(const ImageEntry& image, std::span<const std::byte> encoded, PngFile& png) {
+    try {
+      parse_png(encoded, image.path, png);
+      return true;
+    } catch (const DataError& error) {
+      log::warning("{}; stored as it is", error.what());
+      const std::scoped_lock lock(damaged_mutex_);
+      conversion_.damaged.push_back(image.name);
+      return false;
+    }
   }
 
   const ConvertOptions& options_;
   const std::vector<Images> plan_;
   Progress progress_;
   Conversion conversion_;
-  std::mutex not_png_mutex_;
+  std::mutex damaged_mutex_;
 };
 
 }  // namespace
@@ -183,7 +206,6 @@ Conversion convert_to_tfrecord(const ConvertOptions& options) {
   make_folder(tfrecord_folder(options.root));
   Conversion conversion = Converter(options, dataset).run();
   conversion.seconds = now_s() - start_s;
-  for (const std::string& name : conversion.not_png) log::warning("{} is not a PNG file; stored as it is", name);
   write_file_atomically(manifest_path(options.root, options.split), manifest_json(conversion));
   return conversion;
 }

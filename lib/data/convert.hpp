@@ -35,7 +35,7 @@ struct Conversion {
   std::uint64_t image_bytes = 0;  // of the PNG files
   std::uint64_t shard_bytes = 0;
   double seconds = 0;
-  std::vector<std::string> not_png;  // stored as they are: the decoder decides, as it would for the files
+  std::vector<std::string> damaged;  // names; stored as they are: the decoder meets the same bytes in both formats
 
   std::size_t kept() const;
 };

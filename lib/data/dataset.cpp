@@ -27,11 +27,11 @@ std::vector<const IndexRow*> rows_of_split(const Index& index, spec::Split split
   if (!rows.empty()) return rows;
   const bool has_list = split == spec::Split::train ? index.has_train_list : index.has_test_list;
   if (split == spec::Split::all || has_list) {
-    throw DataError(fmt::format("split '{}' of '{}' is empty: no row of {} belongs to it", split_name(split),
+    throw DataError(fmt::format("split '{}' of '{}' is empty: no row of {} belongs to it", spec::to_string(split),
                                 index.root, index.table));
   }
   throw DataError(fmt::format("split '{}' of '{}' is empty: there is no {}; add it, or use data.split = \"all\"",
-                              split_name(split), index.root,
+                              spec::to_string(split), index.root,
                               split == spec::Split::train ? "train_val_list.txt" : "test_list.txt"));
 }
 
@@ -50,11 +50,11 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const spec::DataSpe
     throw DataError(
         fmt::format("split '{}' of '{}' is empty: it lists {} images, and none of their files is in images/ or "
                     "images_NNN/",
-                    split_name(spec.split), spec.root, rows.size()));
+                    spec::to_string(spec.split), spec.root, rows.size()));
   }
   if (dataset.images.size() < rows.size()) {
     log::warning("{}: {} of the {} images of split '{}' have no file and are left out", spec.root,
-                 rows.size() - dataset.images.size(), rows.size(), split_name(spec.split));
+                 rows.size() - dataset.images.size(), rows.size(), spec::to_string(spec.split));
   }
 }
 

@@ -32,20 +32,20 @@ std::size_t Conversion::kept() const {
 }
 
 std::string manifest_path(const std::string& root, spec::Split split) {
-  return std::filesystem::path(tfrecord_folder(root)) / (split_name(split) + "-manifest.json");
+  return std::filesystem::path(tfrecord_folder(root)) / (spec::to_string(split) + "-manifest.json");
 }
 
 std::string manifest_json(const Conversion& conversion) {
   std::string text;
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{{\n  \"format\": \"tfrecord\",\n  \"split\": \"{}\",\n", split_name(conversion.split));
+  fmt::format_to(out, "{{\n  \"format\": \"tfrecord\",\n  \"split\": \"{}\",\n", spec::to_string(conversion.split));
   fmt::format_to(out, "  \"images\": {},\n  \"patients\": {},\n", conversion.images, conversion.patients);
   fmt::format_to(out, "  \"image_bytes\": {},\n  \"shard_bytes\": {},\n", conversion.image_bytes,
                  conversion.shard_bytes);
   fmt::format_to(out, "  \"seconds\": {:.3f},\n  \"shards_kept\": {},\n", conversion.seconds, conversion.kept());
-  text += "  \"not_png\": [";
-  for (std::size_t i = 0; i < conversion.not_png.size(); ++i) {
-    fmt::format_to(out, "{}{}", i == 0 ? "" : ", ", json_text(conversion.not_png[i]));
+  text += "  \"damaged\": [";
+  for (std::size_t i = 0; i < conversion.damaged.size(); ++i) {
+    fmt::format_to(out, "{}{}", i == 0 ? "" : ", ", json_text(conversion.damaged[i]));
   }
   text += "],\n  \"shards\": [";
   for (std::size_t i = 0; i < conversion.shards.size(); ++i) {

@@ -15,12 +15,12 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string shard_name(spec::Split split, int index, int count) {
-  return fmt::format("{}-{:05}-of-{:05}", split_name(split), index, count);
+  return fmt::format("{}-{:05}-of-{:05}", spec::to_string(split), index, count);
 }
 
 // The number after the last '-' of a shard's name, where `name` is one of this split.
 std::optional<int> shard_count(spec::Split split, std::string_view name) {
-  const std::string prefix = split_name(split) + "-";
+  const std::string prefix = spec::to_string(split) + "-";
   if (!name.starts_with(prefix)) return std::nullopt;
   const auto read_number = [](std::string_view text) {
     int value = -1;
@@ -37,22 +37,10 @@ std::optional<int> shard_count(spec::Split split, std::string_view name) {
 }
 
 std::string convert_command(const std::string& root, spec::Split split) {
-  return fmt::format("make them with: chexbench data convert {} --split {}", root, split_name(split));
+  return fmt::format("make them with: chexbench data convert {} --split {}", root, spec::to_string(split));
 }
 
 }  // namespace
-
-std::string split_name(spec::Split split) {
-  switch (split) {
-    case spec::Split::train:
-      return "train";
-    case spec::Split::test:
-      return "test";
-    case spec::Split::all:
-      break;
-  }
-  return "all";
-}
 
 std::string tfrecord_folder(const std::string& root) { return fs::path(root) / "tfrecord"; }
 
@@ -70,7 +58,7 @@ std::optional<int> present_shard_count(const std::string& root, spec::Split spli
   if (counts.size() > 1) {
     throw DataError(
         fmt::format("{} mixes shards of split '{}' from conversions into {} and {} shards: remove those of one",
-                    tfrecord_folder(root), split_name(split), *counts.begin(), *counts.rbegin()));
+                    tfrecord_folder(root), spec::to_string(split), *counts.begin(), *counts.rbegin()));
   }
   return *counts.begin();
 }
@@ -78,8 +66,8 @@ std::optional<int> present_shard_count(const std::string& root, spec::Split spli
 std::vector<std::string> find_shards(const std::string& root, spec::Split split) {
   const std::optional<int> count = present_shard_count(root, split);
   if (!count) {
-    throw DataError(fmt::format("no TFRecord shards of split '{}' in {}: {}", split_name(split), tfrecord_folder(root),
-                                convert_command(root, split)));
+    throw DataError(fmt::format("no TFRecord shards of split '{}' in {}: {}", spec::to_string(split),
+                                tfrecord_folder(root), convert_command(root, split)));
   }
   std::vector<std::string> paths;
   for (int i = 0; i < *count; ++i) {

@@ -12,9 +12,6 @@ namespace chexbench::data {
 std::string tfrecord_folder(const std::string& root);
 // Path of shard `index` of `count`.
 std::string shard_path(const std::string& root, spec::Split split, int index, int count);
-// "train", "test", "all": the beginning of a shard's name.
-std::string split_name(spec::Split split);
-
 // Into how many shards the split was converted, by the names that are there; nothing where there is none.
 // @throws DataError where shards of two conversions with different counts are mixed
 std::optional<int> present_shard_count(const std::string& root, spec::Split split);

@@ -1,0 +1,102 @@
+#include "data_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/errors.hpp"
+#include "data/check.hpp"
+#include "data/convert.hpp"
+#include "data/index_report.hpp"
+#include "data/synth.hpp"
+
+namespace chexbench::app {
+namespace {
+
+const std::map<std::string, spec::Split> kSplits = {
+    {"train", spec::Split::train}, {"test", spec::Split::test}, {"all", spec::Split::all}};
+
+void add_index(CLI::App& data) {
+  CLI::App* const verb =
+      data.add_subcommand("index", "Count what a data set holds: images, patients, labels, splits, gaps");
+  auto root = std::make_shared<std::string>();
+  auto shown = std::make_shared<std::size_t>(5);
+  verb->add_option("root", *root, "folder that holds Data_Entry_2017.csv and images/")->required();
+  verb->add_option("--show", *shown, "names of missing, orphan and doubled items to list")->capture_default_str();
+  verb->callback([root, shown] { fmt::print("{}", data::index_report_text(data::report_index(*root), *shown)); });
+}
+
+void run_check(const std::string& root, std::size_t threads) {
+  const data::CheckReport report = data::check_data_set(root, threads);
+  for (const std::string& problem : report.problems) fmt::print("{}\n", problem);
+  fmt::print("images: {}\nrecords: {}\nbytes: {}\nseconds: {:.2f}\nproblems: {}\n", report.images, report.records,
+             report.bytes, report.seconds, report.problems.size());
+  if (!report.problems.empty()) {
+    throw DataError(fmt::format("{} has {} problem{}, listed above", root, report.problems.size(),
+                                report.problems.size() == 1 ? "" : "s"));
+  }
+}
+
+void add_check(CLI::App& data) {
+  CLI::App* const verb = data.add_subcommand(
+      "check", "Check every CRC, and that TFRecord and PNG give the same tensors; exit code 3 if not");
+  auto root = std::make_shared<std::string>();
+  auto threads = std::make_shared<std::size_t>(0);
+  verb->add_option("root", *root, "folder of the data set")->required();
+  verb->add_option("--threads", *threads, "0: one a core")->capture_default_str();
+  verb->callback([root, threads] { run_check(*root, *threads); });
+}
+
+void add_synth(CLI::App& data) {
+  CLI::App* const verb = data.add_subcommand("synth", "Make a synthetic data set whose findings a network can learn");
+  auto options = std::make_shared<data::SynthOptions>();
+  verb->add_option("directory", options->directory, "a new or empty folder, or one to go on with")->required();
+  verb->add_option("--images", options->images, "number of images")->required();
+  verb->add_option("--size", options->size, "side in pixels")->capture_default_str();
+  verb->add_option("--seed", options->seed, "same seed, same set")->capture_default_str();
+  verb->add_option("--threads", options->threads, "0: one a core")->capture_default_str();
+  verb->callback([options] {
+    const data::SynthResult result = data::write_synthetic_set(*options);
+    fmt::print("directory: {}\nimages: {}\nimages_written: {}\npatients: {}\nfile_bytes: {}\nseconds: {:.2f}\n",
+               options->directory, result.images, result.written, result.patients, result.bytes, result.seconds);
+  });
+}
+
+void run_convert(const data::ConvertOptions& options) {
+  const data::Conversion result = data::convert_to_tfrecord(options);
+  fmt::print("manifest: {}\nimages: {}\npatients: {}\nshards: {}\nshards_kept: {}\nimage_bytes: {}\nshard_bytes: {}\n",
+             data::manifest_path(options.root, options.split), result.images, result.patients, result.shards.size(),
+             result.kept(), result.image_bytes, result.shard_bytes);
+  fmt::print("seconds: {:.2f}\nimages_per_s: {:.1f}\n", result.seconds,
+             static_cast<double>(result.images) / result.seconds);
+}
+
+void add_convert(CLI::App& data) {
+  CLI::App* const verb =
+      data.add_subcommand("convert", "Write the images of a split into TFRecord shards: ROOT/tfrecord/");
+  auto options = std::make_shared<data::ConvertOptions>();
+  verb->add_option("root", options->root, "folder of the data set")->required();
+  verb->add_option("--split", options->split, "train, test or all")
+      ->transform(CLI::CheckedTransformer(kSplits))
+      ->default_str("train");
+  verb->add_option("--shards", options->shards, fmt::format("at least {}; 0: by size", data::kMinShards))
+      ->capture_default_str();
+  verb->add_option("--threads", options->threads, "0: one a core")->capture_default_str();
+  verb->callback([options] { run_convert(*options); });
+}
+
+}  // namespace
+
+void add_data_commands(CLI::App& app) {
+  CLI::App* const data = app.add_subcommand("data", "Look at, check, make and convert data sets");
+  data->require_subcommand(1);
+  add_index(*data);
+  add_check(*data);
+  add_synth(*data);
+  add_convert(*data);
+}
+
+}  // namespace chexbench::app
