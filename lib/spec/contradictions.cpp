@@ -40,30 +40,28 @@ void check_engine(const Experiment& experiment) {
   }
 }
 
-void check_name(const Experiment& experiment) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.';
-  };
-  const std::string& name = experiment.name;
-  if (name.empty() || name.front() == '.' || !std::ranges::all_of(name, is_plain)) {
-    throw SpecError(
-        fmt::format("experiment must be a name for a folder (letters, digits, '-', '_' and '.', not first), not "
-                    "\"{}\"",
-                    name));
-  }
-}
-
 }  // namespace
 
 void check_trial(const Experiment& experiment) {
-  check_name(experiment);
   check_input(experiment);
   check_engine(experiment);
   if (experiment.measure.relative_error && experiment.measure.repeats < kRepeatsForInterval) {
     throw SpecError(
         fmt::format("measure.relative_error needs measure.repeats of at least {}, not {}: fewer give no interval",
                     kRepeatsForInterval, experiment.measure.repeats));
+  }
+}
+
+void check_name(const std::string& name) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+  };
+  if (name.empty() || name.front() == '.' || !std::ranges::all_of(name, is_plain)) {
+    throw SpecError(
+        fmt::format("experiment must be a name for a folder (letters, digits, '-', '_' and '.', not first), not "
+                    "\"{}\"",
+                    name));
   }
 }
 
@@ -82,13 +80,12 @@ void check_axes(const SweepSpec& sweep, std::span<const Trial> trials) {
   }
 }
 
-void check_stated(const std::string& path, const std::string& where, std::span<const Trial> trials) {
-  const KeyRule* rule = find_key(path);
+void check_stated(const std::string& key, const std::string& path, std::span<const Trial> trials) {
+  const KeyRule* rule = find_key(key);
   if (rule == nullptr || !rule->applies || rule->silent_default) return;
   const auto applies = [&](const Trial& trial) { return rule->applies(trial.experiment); };
   if (std::ranges::none_of(trials, applies)) {
-    throw SpecError(
-        fmt::format("{}: {} has a meaning only where {}: take one of them away", where, path, rule->applies_when));
+    throw SpecError(fmt::format("{} has a meaning only where {}: take one of them away", path, rule->applies_when));
   }
 }
 

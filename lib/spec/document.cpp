@@ -123,19 +123,21 @@ std::string scalar_text(const Node& node) {
   return "null";
 }
 
+bool is_scalar(const Node& node) { return node.list() == nullptr && node.object() == nullptr; }
+
 std::string new_line(std::size_t indent) { return fmt::format("\n{:{}}", "", indent); }
 
-// Writes `node`, whose line is indented by `indent`. What stands in a list takes one line an element, so that an op is
-// one line; `compact` writes all on the same line.
+// Writes `node`, whose line is indented by `indent`. An element of a list takes one line, so that an op is one line;
+// `compact`, and a list of scalars, take one in all.
 void write(const Node& node, std::size_t indent, bool compact, std::string& out) {
   const List* list = node.list();
   const Object* object = node.object();
-  if (list == nullptr && object == nullptr) {
+  if (is_scalar(node)) {
     out += scalar_text(node);
     return;
   }
   const std::size_t size = list != nullptr ? list->size() : object->size();
-  const bool one_line = compact || size == 0;
+  const bool one_line = compact || size == 0 || (list != nullptr && std::ranges::all_of(*list, is_scalar));
   const std::string line = one_line ? "" : new_line(indent + 2);
   out += list != nullptr ? "[" : "{";
   for (std::size_t i = 0; i < size; ++i) {

@@ -30,7 +30,8 @@ Node parse_document(const std::string& text, const std::string& source);
 // Whether `text` is JSON by itself; if so, `*node` is set. @throws SpecError for duplicate keys
 bool try_parse_document(const std::string& text, const std::string& source, Node* node);
 
-// The tree as JSON, indented by two spaces, each element of a list on one line, no newline at the end.
+// The tree as JSON, indented by two spaces, no newline at the end. An element of a list takes one line; a list of
+// scalars takes one in all.
 std::string to_text(const Node& node);
 
 // The member `key` of an object, or null.

@@ -52,12 +52,12 @@ std::vector<std::string> names_under(const std::string& prefix) {
   throw SpecError(fmt::format("{}: no key is called '{}'{}", source, key, hint));
 }
 
-PipelineSpec find_pipeline_at(const Node& node, const std::string& source, const std::string& default_name) {
-  if (node.text() == nullptr) return pipeline_from(node, source + ": ", default_name);
+PipelineSpec find_pipeline_at(const Node& node, const std::string& path, const std::string& default_name) {
+  if (node.text() == nullptr) return pipeline_from(node, path, default_name);
   try {
     return find_pipeline(*node.text());
   } catch (const SpecError& error) {
-    throw SpecError(fmt::format("{}: pipeline: {}", source, error.what()));
+    throw SpecError(fmt::format("{}: {}", path, error.what()));
   }
 }
 
@@ -65,18 +65,26 @@ SettingValue to_setting(const ParameterValue& value) {
   return std::visit([](const auto& held) { return SettingValue(held); }, value);
 }
 
-// A value of an axis over a key of any sort.
-SettingValue checked_value(const std::string& key, const Node& node, const std::string& source,
+// A value of a key that has several, which stands at `path`.
+SettingValue checked_value(const std::string& key, const Node& node, const std::string& path,
                            const std::string& default_name) {
-  if (key == "pipeline") return find_pipeline_at(node, source, default_name);
+  if (key == "pipeline") return find_pipeline_at(node, path, default_name);
   ValueRule rule;
   if (is_op_key(key)) {
-    rule = value_rule(parameter_rule(parse_op_key(key, source)));
+    rule = value_rule(parameter_rule(parse_op_key(key, path)));
   } else {
     rule = find_key(key)->values;
     rule.optional = false;
   }
-  return to_setting(to_parameter(check_value(rule, node, fmt::format("{}: {}", source, key))));
+  return to_setting(to_parameter(check_value(rule, node, path)));
+}
+
+// A number or truth value for a key that takes any text is meant as text: data.root=2017.
+bool is_free_text(const std::string& key, const Node& node) {
+  const KeyRule* rule = find_key(key);
+  const bool is_scalar = node.text() == nullptr && node.list() == nullptr && node.object() == nullptr;
+  return rule != nullptr && rule->values.type == ValueType::text && rule->values.words.empty() && is_scalar &&
+         !node.is_null();
 }
 
 // "ranks": [1, 2, 4] is an axis, the last one.
@@ -90,16 +98,19 @@ void check_swept_once(const std::vector<Axis>& axes) {
   }
 }
 
-void check_distinct(const Axis& axis, const std::string& source) {
+// Two values of an axis that would give trials of the same name.
+bool are_same(const SettingValue& a, const SettingValue& b) {
+  const auto* first = std::get_if<PipelineSpec>(&a);
+  const auto* second = std::get_if<PipelineSpec>(&b);
+  return first != nullptr && second != nullptr ? first->name == second->name : a == b;
+}
+
+void check_distinct(const Axis& axis, const std::string& path) {
   for (std::size_t i = 0; i < axis.values.size(); ++i) {
-    const auto same = [&](const SettingValue& other) {
-      const auto* a = std::get_if<PipelineSpec>(&axis.values[i]);
-      const auto* b = std::get_if<PipelineSpec>(&other);
-      return a != nullptr && b != nullptr ? a->name == b->name : other == axis.values[i];
-    };
-    if (std::count_if(axis.values.begin(), axis.values.end(), same) > 1) {
-      throw SpecError(
-          fmt::format("{}: sweep.{} has the same value twice; pipelines need names of their own", source, axis.key));
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!are_same(axis.values[i], axis.values[j])) continue;
+      const char* hint = axis.key == "pipeline" ? "; give each pipeline a \"name\" of its own" : "";
+      throw SpecError(fmt::format("{}: values {} and {} are the same{}", path, j, i, hint));
     }
   }
 }
@@ -144,7 +155,7 @@ void Draft::read_sweep(const Node& node, const std::string& source) {
 }
 
 void Draft::state(const std::string& key, const Node& node, const std::string& source) {
-  stated_[key] = {node, source};
+  stated_[key] = {node, fmt::format("{}: {}", source, key)};
 }
 
 void Draft::restate(const std::string& key, const Node& node, const std::string& source) {
@@ -164,7 +175,7 @@ void Draft::add_axis(const std::string& key, const Node& node, const std::string
     throw SpecError(fmt::format("{}: sweep.{} must be a list of one value or more, not {}", source, key,
                                 node.list() == nullptr ? describe(node) : "an empty one"));
   }
-  axes_.emplace_back(key, Stated{node, source});
+  axes_.emplace_back(key, Stated{node, fmt::format("{}: sweep.{}", source, key)});
 }
 
 void Draft::remove_axis(const std::string& key) {
@@ -180,7 +191,7 @@ void Draft::set(const std::string& assignment) {
   const std::string key = assignment.substr(0, equals);
   const std::string value = assignment.substr(equals + 1);
   Node node;
-  if (!try_parse_document(value, source, &node)) node = Node{value};
+  if (!try_parse_document(value, source, &node) || is_free_text(key, node)) node = Node{value};
   remove_axis(key);
   if (key == "sweep") {
     axes_.clear();
@@ -201,14 +212,14 @@ void Draft::set(const std::string& assignment) {
   }
 }
 
-Axis Draft::make_axis(const std::string& key, const Stated& stated) const {
+Axis Draft::make_axis(const std::string& key, const Stated& stated) {
   Axis axis{key, {}};
   for (const Node& node : *stated.node.list()) {
-    const std::string default_name = fmt::format("custom-{}", axis.values.size() + 1);
-    const std::string where = key == "ranks" ? stated.source : stated.source + ": sweep";
-    axis.values.push_back(checked_value(key, node, where, default_name));
+    const std::size_t index = axis.values.size();
+    axis.values.push_back(
+        checked_value(key, node, fmt::format("{}[{}]", stated.path, index), fmt::format("custom-{}", index + 1)));
   }
-  check_distinct(axis, stated.source);
+  check_distinct(axis, stated.path);
   return axis;
 }
 
@@ -222,17 +233,18 @@ SweepSpec Draft::finish() const {
       continue;
     }
     if (const KeyRule* rule = find_key(key)) {
-      rule->set(sweep.base, check_value(rule->values, stated.node, fmt::format("{}: {}", stated.source, key)));
+      rule->set(sweep.base, check_value(rule->values, stated.node, stated.path));
     } else if (key == "pipeline") {
-      sweep.base.pipeline = find_pipeline_at(stated.node, stated.source, "custom");
+      sweep.base.pipeline = find_pipeline_at(stated.node, stated.path, "custom");
     } else {
-      sweep.op_settings.push_back({key, checked_value(key, stated.node, stated.source, "")});
+      sweep.op_settings.push_back({key, checked_value(key, stated.node, stated.path, "")});
     }
   }
   for (const auto& [key, stated] : axes) sweep.axes.push_back(make_axis(key, stated));
   check_swept_once(sweep.axes);
+  check_name(sweep.base.name);
   const std::vector<Trial> trials = expand(sweep);
-  for (const auto& [key, stated] : stated_) check_stated(key, stated.source, trials);
+  for (const auto& [key, stated] : stated_) check_stated(key, stated.path, trials);
   return sweep;
 }
 

@@ -21,10 +21,10 @@ class Draft {
   SweepSpec finish() const;
 
  private:
-  // A value and where it was stated, to begin messages with.
+  // A value and where it was stated: "spec.json: data.format".
   struct Stated {
     Node node;
-    std::string source;
+    std::string path;
   };
   using Axes = std::vector<std::pair<std::string, Stated>>;
 
@@ -34,7 +34,7 @@ class Draft {
   void restate(const std::string& key, const Node& node, const std::string& source);  // null: no longer stated
   void add_axis(const std::string& key, const Node& node, const std::string& source);
   void remove_axis(const std::string& key);
-  Axis make_axis(const std::string& key, const Stated& stated) const;
+  static Axis make_axis(const std::string& key, const Stated& stated);
 
   std::map<std::string, Stated> stated_;  // by key: those of the table, pipeline, and parameters of ops
   Axes axes_;

@@ -51,13 +51,13 @@ std::string name_of(const Object& object, const std::string& where, const std::s
   const std::string known[] = {"name", "ops"};
   for (const auto& [key, value] : object) {
     if (std::ranges::find(known, key) == std::end(known)) {
-      throw SpecError(fmt::format("{}pipeline has no key '{}'{}", where, key, suggestion(key, known)));
+      throw SpecError(fmt::format("{} has no key '{}'{}", where, key, suggestion(key, known)));
     }
   }
   const Node* name = find_member(object, "name");
   if (name == nullptr) return default_name;
   if (name->text() == nullptr || name->text()->empty()) {
-    throw SpecError(fmt::format("{}pipeline.name must be text that is not empty, not {}", where, describe(*name)));
+    throw SpecError(fmt::format("{}.name must be text that is not empty, not {}", where, describe(*name)));
   }
   return *name->text();
 }
@@ -74,14 +74,18 @@ PipelineSpec pipeline_from(const Node& node, const std::string& where, const std
   }
   if (ops == nullptr) {
     throw SpecError(
-        fmt::format("{}pipeline must be a name, the path of a file, a list of ops, or {{\"name\": ..., "
+        fmt::format("{} must be a name, the path of a file, a list of ops, or {{\"name\": ..., "
                     "\"ops\": [...]}}, not {}",
                     where, describe(node)));
   }
   for (const Node& op : *ops) {
-    pipeline.ops.push_back(op_from(op, fmt::format("{}pipeline[{}]", where, pipeline.ops.size())));
+    pipeline.ops.push_back(op_from(op, fmt::format("{}[{}]", where, pipeline.ops.size())));
   }
-  check_kinds(pipeline);
+  try {
+    check_kinds(pipeline);
+  } catch (const SpecError& error) {
+    throw SpecError(fmt::format("{}: {}", where, error.what()));
+  }
   return pipeline;
 }
 

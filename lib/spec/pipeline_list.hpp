@@ -10,7 +10,7 @@
 namespace chexbench::spec {
 
 // An op list in place: {"name": "...", "ops": [...]}, or the list alone, which is then called `default_name`.
-// `where` begins the messages, "spec.json: ". Kinds are checked. @throws SpecError
+// `where` is the list's path in messages, "spec.json: pipeline". Kinds are checked. @throws SpecError
 PipelineSpec pipeline_from(const Node& node, const std::string& where, const std::string& default_name);
 
 // The op list with all its parameters; pipeline_from() gives the same pipeline.

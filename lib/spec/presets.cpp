@@ -25,7 +25,7 @@ std::span<const std::string> preset_names() {
 
 PipelineSpec preset(const std::string& name) {
   for (const EmbeddedFile& candidate : embedded_pipelines()) {
-    if (candidate.name == name) return parse_pipeline(std::string(candidate.text), "pipeline " + name, name);
+    if (candidate.name == name) return parse_pipeline(std::string(candidate.text), name + ".json", name);
   }
   throw SpecError(fmt::format("no pipeline is called '{}'{}; a file's path contains a '/' or ends in .json", name,
                               suggestion(name, preset_names())));
@@ -39,7 +39,7 @@ PipelineSpec find_pipeline(const std::string& name_or_path) {
 }
 
 PipelineSpec parse_pipeline(const std::string& text, const std::string& source, const std::string& default_name) {
-  return pipeline_from(parse_document(text, source), source + ": ", default_name);
+  return pipeline_from(parse_document(text, source), source + ": pipeline", default_name);
 }
 
 }  // namespace chexbench::spec

@@ -10,6 +10,8 @@
 namespace chexbench::spec {
 namespace {
 
+constexpr double kWide = std::numeric_limits<std::int32_t>::max();  // nobody wants to read of this limit
+
 bool is_numeric(const ValueRule& rule) { return rule.type == ValueType::integer || rule.type == ValueType::number; }
 
 std::string range_in_words(const ValueRule& rule) {
@@ -17,7 +19,7 @@ std::string range_in_words(const ValueRule& rule) {
   std::string words;
   if (rule.minimum > unbounded.minimum)
     words = fmt::format(" {} {}", rule.above_minimum ? "above" : "of at least", rule.minimum);
-  if (rule.maximum < unbounded.maximum) {
+  if (rule.maximum < kWide) {
     words += fmt::format("{} at most {:.15g}", words.empty() ? " of" : " and", rule.maximum);
   }
   return words;
@@ -26,7 +28,7 @@ std::string range_in_words(const ValueRule& rule) {
 std::string words_in_words(const ValueRule& rule) {
   std::string words;
   for (const std::string& word : rule.words) words += fmt::format("{}'{}'", words.empty() ? "" : ", ", word);
-  if (!rule.prefix.empty()) words += fmt::format(", '{}...'", rule.prefix);
+  if (!rule.prefix.empty()) words += fmt::format(", '{}NAME'", rule.prefix);
   return words;
 }
 
@@ -53,6 +55,22 @@ Value number_of(const ValueRule& rule, const Node& node) {
   constexpr double kExact = 9007199254740992.0;  // 2^53: up to here a double holds every whole number
   if (std::trunc(value) != value || std::abs(value) > kExact) return {};
   return static_cast<std::int64_t>(value);
+}
+
+// What may have been meant.
+std::string hint(const ValueRule& rule, const Node& node) {
+  if (node.list() != nullptr) return "; to try several values, put the list under \"sweep\"";
+  if (const std::string* text = node.text()) {
+    std::vector<std::string> candidates = rule.words;
+    if (!rule.prefix.empty()) candidates.push_back(rule.prefix);
+    const std::size_t colon = text->find(':');
+    const std::string nearest =
+        nearest_name(text->substr(0, colon == std::string::npos ? colon : colon + 1), candidates);
+    return nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest);
+  }
+  const std::int64_t* integer = std::get_if<std::int64_t>(&node.value);
+  const bool too_large = integer != nullptr && is_numeric(rule) && static_cast<double>(*integer) > rule.maximum;
+  return too_large ? fmt::format(" (at most {:.15g})", rule.maximum) : "";
 }
 
 }  // namespace
@@ -96,13 +114,7 @@ Value check_value(const ValueRule& rule, const Node& node, const std::string& pa
     const Value number = number_of(rule, node);
     if (!std::holds_alternative<std::monostate>(number)) return number;
   }
-  std::string hint;
-  if (const std::string* text = node.text()) {
-    const std::string nearest = nearest_name(*text, rule.words);
-    if (!nearest.empty()) hint = fmt::format(" (did you mean '{}'?)", nearest);
-  }
-  if (node.list() != nullptr) hint = fmt::format("; to try several values, put the list under \"sweep\"");
-  throw SpecError(fmt::format("{} must be {}, not {}{}", path, expectation(rule), describe(node), hint));
+  throw SpecError(fmt::format("{} must be {}, not {}{}", path, expectation(rule), describe(node), hint(rule, node)));
 }
 
 ParameterValue to_parameter(const Value& value) {
