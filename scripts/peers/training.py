@@ -29,7 +29,7 @@ def torch_step(arguments):
         loss = loss_of(model(images), labels)
         loss.backward()
         optimizer.step()
-        return float(loss)
+        return loss.item()
 
     return step
 
