@@ -1,4 +1,4 @@
-// One rank of a job that goes wrong; what becomes of the job is for job_end_test.sh to see.
+// One rank of a job that goes wrong; what becomes of the job is for job_end_test.cpp to see.
 //   rank_that_fails abort CODE   the last rank ends the job with CODE while the others wait for it in a collective
 //   rank_that_fails kill         the last rank is killed by a signal while the others wait
 //   rank_that_fails throw        the last rank leaves by an exception while the others wait

@@ -1,0 +1,48 @@
+// What becomes of a job of several ranks when one of them fails: it ends soon, with that rank's own exit code.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+struct Outcome {
+  int exit_code = -1;
+  double wall_s = 0;
+};
+
+Outcome run_job(const std::string& arguments) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string command = std::string(CHEXBENCH_MPIEXEC) + " -np 3 " + CHEXBENCH_RANK_THAT_FAILS + " " + arguments;
+  const int status = std::system((command + " >/dev/null 2>&1").c_str());
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1, .wall_s = wall.count()};
+}
+
+constexpr double kLimitS = 10;  // the promise to users, the job's start included
+
+TEST(JobEnd, AllRanksLeaveTogether) { EXPECT_EQ(run_job("leave").exit_code, 0); }
+
+TEST(JobEnd, AbortGivesTheLauncherTheRanksExitCode) {
+  for (const int exit_code : {2, 4, 130}) {
+    const Outcome outcome = run_job("abort " + std::to_string(exit_code));
+    EXPECT_EQ(outcome.exit_code, exit_code);
+    EXPECT_LT(outcome.wall_s, kLimitS);
+  }
+}
+
+TEST(JobEnd, AKilledRankEndsTheJob) {
+  const Outcome outcome = run_job("kill");
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_LT(outcome.wall_s, kLimitS);
+}
+
+TEST(JobEnd, ARankThatLeavesByAnExceptionEndsTheJob) {
+  const Outcome outcome = run_job("throw");
+  EXPECT_EQ(outcome.exit_code, 4);
+  EXPECT_LT(outcome.wall_s, kLimitS);
+}
+
+}  // namespace

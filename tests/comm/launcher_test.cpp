@@ -1,0 +1,45 @@
+#include "comm/launcher.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "comm/library_name.hpp"
+
+namespace chexbench::comm {
+namespace {
+
+std::optional<Launcher> launcher_of(const std::map<std::string, std::string>& variables) {
+  return find_launcher([&](const char* name) -> const char* {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST(Launcher, IsFoundByTheVariablesOfEachLauncher) {
+  EXPECT_EQ(launcher_of({{"PMI_RANK", "0"}, {"PMI_SIZE", "4"}})->ranks, 4);
+  EXPECT_EQ(launcher_of({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}})->ranks, 2);
+  EXPECT_EQ(launcher_of({{"PMIX_RANK", "3"}})->variable, "PMIX_RANK");
+  EXPECT_EQ(launcher_of({{"PMI_FD", "7"}})->variable, "PMI_FD");
+}
+
+TEST(Launcher, IsAbsentInAPlainStartAndInABatchJobWithoutSrun) {
+  EXPECT_FALSE(launcher_of({}));
+  EXPECT_FALSE(launcher_of({{"SLURM_JOB_ID", "1"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}));
+}
+
+TEST(Launcher, LeavesTheNumberOfRanksOpenWhereItIsNotTold) {
+  EXPECT_EQ(launcher_of({{"PMIX_RANK", "0"}})->ranks, std::nullopt);
+  for (const char* nonsense : {"", "two", "2x", "0", "-3", "99999999999"})
+    EXPECT_EQ(launcher_of({{"PMI_RANK", "0"}, {"PMI_SIZE", nonsense}})->ranks, std::nullopt) << nonsense;
+}
+
+TEST(LibraryName, IsNameAndVersionAlone) {
+  EXPECT_EQ(short_library_name("MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7\n"), "MPICH 4.0.2");
+  EXPECT_EQ(short_library_name("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"), "Open MPI v4.1.4");
+  EXPECT_EQ(short_library_name(""), "");
+}
+
+}  // namespace
+}  // namespace chexbench::comm
