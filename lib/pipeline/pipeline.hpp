@@ -25,7 +25,7 @@ struct PipelineContext {
   int rank = 0;
   int world = 1;
   std::uint64_t seed = 1;
-  std::vector<int> cores;      // worker threads are bound to these; one pool worker a core
+  std::vector<int> cores;  // worker threads are bound to these; one pool worker a core
 };
 
 class Pipeline {

@@ -1,0 +1,93 @@
+#include "pipeline/batch_work.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "core/errors.hpp"
+
+namespace chexbench::pipeline {
+
+BatchWorkIterator::BatchWorkIterator(Op& op, const MakeTake& make_take, const BatchWork& work, LoaderSet& loaders,
+                                     ThreadPool& pool, const std::stop_token& stop)
+    : Iterator(op, stop, Delay::in_threads),
+      work_(work),
+      loaders_(loaders),
+      chain_(stop),
+      turnstile_(work.batches * static_cast<std::size_t>(op.context().shape.images), op.stats()),
+      line_(op, turnstile_, work.drop_remainder),
+      take_(make_take(chain_.token())),
+      crew_(std::in_place, pool, loaders.size(), [this](std::size_t i) { this->work(i); }) {}
+
+BatchWorkIterator::~BatchWorkIterator() {
+  chain_.request_stop();
+  crew_.reset();
+}
+
+bool BatchWorkIterator::produce(Element& out) {
+  const auto depth = static_cast<std::int64_t>(op_.stats().queue_depth.value());
+  BatchLease batch = line_.take(stop_);
+  if (!batch) return false;
+  op_.stats().queue_depth_sum.add(depth);
+  out.epoch = batch->ids.front().epoch;
+  out.value = std::move(batch);
+  return true;
+}
+
+void BatchWorkIterator::work(std::size_t worker) {
+  const TimeScope scope(op_.stats(), TimeScope::Book::busy);
+  std::vector<Task> tasks;
+  while (turnstile_.enter(chain_.token())) {
+    take_tasks(tasks);
+    for (const Task& task : tasks) fill(task, worker);
+    tasks.clear();
+  }
+}
+
+// Fills `tasks` with what the worker takes at once, fewer at the end.
+void BatchWorkIterator::take_tasks(std::vector<Task>& tasks) {
+  bool ended = false;
+  try {
+    while (!ended && tasks.size() < work_.records_at_once) {
+      ended = !take_task(tasks.emplace_back());
+      if (ended) tasks.pop_back();
+    }
+    if (ended) line_.end();
+  } catch (...) {
+    tasks.pop_back();
+    ended = true;
+    line_.end(std::current_exception());
+  }
+  turnstile_.leave(tasks.size(), ended);
+}
+
+bool BatchWorkIterator::take_task(Task& task) {
+  if (!take_(task.record)) return false;
+  task.slot = line_.claim(chain_.token());
+  return task.slot.batch != nullptr;
+}
+
+void BatchWorkIterator::fill(const Task& task, std::size_t worker) {
+  Batch& batch = *task.slot.batch->lease;
+  const int slot = task.slot.slot;
+  bool good = false;
+  try {
+    if (!chain_.token().stop_requested()) {
+      const auto loaded =
+          loaders_.of(worker).load(std::get<Record>(task.record.value), task.record.epoch, batch.image(slot));
+      batch.ids[static_cast<std::size_t>(slot)] = loaded.id;
+      expand_labels(loaded.labels, batch.label(slot));
+      op_.delay(chain_.token());
+      good = true;
+    }
+  } catch (const DataError&) {
+    if (!op_.skips_bad_records()) return line_.fail(task.slot, std::current_exception());
+    op_.stats().bad_records.add(1);
+  } catch (...) {
+    return line_.fail(task.slot, std::current_exception());
+  }
+  line_.finish(task.slot, good);
+}
+
+std::size_t batches_in_work(const Op& op, std::size_t batches) { return batches + (op.skips_bad_records() ? 1 : 0); }
+
+}  // namespace chexbench::pipeline

@@ -1,0 +1,71 @@
+#include "pipeline/builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/errors.hpp"
+#include "pipeline/ops.hpp"
+
+namespace chexbench::pipeline {
+namespace {
+
+using MakeOp = std::unique_ptr<Op> (*)(const OpSetup&);
+
+const std::map<std::string, MakeOp>& makers() {
+  static const std::map<std::string, MakeOp> table = {
+      {"list_files", make_list_files},
+      {"shard", make_shard},
+      {"shuffle", make_shuffle},
+      {"read", make_read},
+      {"interleave", make_interleave},
+      {"map", make_map},
+      {"batch", make_batch},
+      {"map_and_batch", make_map_and_batch},
+      {"worker_batches", make_worker_batches},
+      {"prefetch", make_prefetch},
+      {"repeat", make_repeat},
+      {"cache", make_cache},
+      {"take", make_take},
+  };
+  return table;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Op>> build_ops(Resources& resources) {
+  spec::check_kinds(resources.context.pipeline);
+  return build_chain(resources);
+}
+
+std::vector<std::unique_ptr<Op>> build_chain(Resources& resources) {
+  const spec::PipelineSpec& pipeline = resources.context.pipeline;
+  std::vector<std::unique_ptr<Op>> ops;
+  bool sharded = false;
+  spec::ElementKind kind = spec::ElementKind::none;
+  for (std::size_t i = 0; i < pipeline.ops.size(); ++i) {
+    const spec::OpSpec& op = pipeline.ops[i];
+    const spec::OpRule& rule = spec::op_rule(op.op);
+    if (!rule.same_kind) kind = rule.out;
+    ops.push_back(makers().at(op.op)({.spec = op,
+                                      .index = i,
+                                      .kind = kind,
+                                      .sharded = sharded,
+                                      .input = ops.empty() ? nullptr : ops.back().get(),
+                                      .resources = resources}));
+    sharded = sharded || op.op == "shard";
+  }
+  return ops;
+}
+
+std::size_t batches_in_use(const std::vector<std::unique_ptr<Op>>& ops) {
+  double held = 0;
+  for (const auto& op : ops) {
+    if (op->kind() == spec::ElementKind::batch) held += std::ceil(op->most_held_elements());
+  }
+  return static_cast<std::size_t>(held) + kLeasesOut;
+}
+
+}  // namespace chexbench::pipeline

@@ -1,0 +1,21 @@
+#include "pipeline/element.hpp"
+
+namespace chexbench::pipeline {
+
+std::int64_t Element::images() const {
+  if (std::holds_alternative<Example>(value)) return 1;
+  if (const auto* batch = std::get_if<BatchLease>(&value)) return (*batch)->valid;
+  return 0;
+}
+
+std::int64_t Element::held_bytes(std::size_t image_bytes) const {
+  if (std::holds_alternative<Example>(value)) return static_cast<std::int64_t>(image_bytes);
+  if (const auto* batch = std::get_if<BatchLease>(&value)) return static_cast<std::int64_t>((*batch)->shape.bytes());
+  return 0;
+}
+
+void expand_labels(data::LabelBits labels, std::span<float> out) {
+  for (std::size_t f = 0; f < out.size(); ++f) out[f] = (labels >> f & 1) != 0 ? 1.0f : 0.0f;
+}
+
+}  // namespace chexbench::pipeline

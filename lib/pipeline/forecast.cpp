@@ -1,0 +1,62 @@
+// forecast_memory: what the ops of a list hold when they are full.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "pipeline/builder.hpp"
+
+namespace chexbench::pipeline {
+namespace {
+
+// Of a decoding thread, besides the file: an X-ray of 1024 x 1024 as filtered rows and as pixels, and the inflate
+// state.
+constexpr double kDecoderBytes = 2 * 1.05e6 + 0.1e6;
+
+// Files and records are handles or views into mapped files: no anonymous memory.
+double element_bytes(const Op& op) {
+  const BatchShape& shape = op.context().shape;
+  if (op.kind() == spec::ElementKind::example) return static_cast<double>(shape.image_bytes());
+  if (op.kind() == spec::ElementKind::batch) return static_cast<double>(shape.bytes());
+  return 0;
+}
+
+double mean_file_bytes(const data::Dataset& dataset) {
+  if (dataset.format != spec::DataFormat::png || dataset.images.empty()) return 0;
+  return static_cast<double>(dataset.total_bytes) / static_cast<double>(dataset.images.size());
+}
+
+class Lines {
+ public:
+  void add(const std::string& op, double count, const char* what, double bytes_each) {
+    if (count <= 0 || bytes_each <= 0) return;
+    const auto bytes = static_cast<std::uint64_t>(count * bytes_each);
+    forecast_.lines.push_back({op, fmt::format("{:.0f} {} x {:.2f} MB", count, what, bytes_each * 1e-6), bytes});
+    forecast_.total_bytes += bytes;
+  }
+  MemoryForecast take() { return std::move(forecast_); }
+
+ private:
+  MemoryForecast forecast_;
+};
+
+}  // namespace
+
+MemoryForecast forecast_memory(const PipelineContext& context) {
+  Lines lines;
+  const auto batch_bytes = static_cast<double>(context.shape.bytes());
+  if (context.data.format == spec::DataFormat::synthetic) {
+    lines.add("synthetic", static_cast<double>(kLeasesOut), "batches", batch_bytes);
+    return lines.take();
+  }
+  Resources resources(context);
+  for (const auto& op : build_ops(resources)) {
+    const char* what = op->kind() == spec::ElementKind::batch ? "batches" : "decoded images";
+    lines.add(op->name(), std::ceil(op->held_elements()), what, element_bytes(*op));
+    lines.add(op->name(), static_cast<double>(op->decoding_threads()), "decoders",
+              kDecoderBytes + mean_file_bytes(context.dataset));
+  }
+  lines.add("delivered", 1, "batches", batch_bytes);
+  return lines.take();
+}
+
+}  // namespace chexbench::pipeline

@@ -1,0 +1,59 @@
+// From a record to the slot of a batch: read, parse, decode, resize, each timed.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "data/decoder.hpp"
+#include "data/file_bytes.hpp"
+#include "pipeline/op.hpp"
+
+namespace chexbench::pipeline {
+
+// Keeps a decoder and buffers: one a worker thread. Books its times, bytes and images to the op it works for.
+class ImageLoader {
+ public:
+  explicit ImageLoader(Op& op);
+
+  struct Loaded {
+    data::LabelBits labels = 0;
+    ExampleId id;
+  };
+  // Writes the image to `destination` (BatchShape::image_bytes(), aligned to 16).
+  // @throws DataError naming the file, the offset where that is known, and the reason
+  Loaded load(const Record& record, std::uint32_t epoch, std::byte* destination);
+
+ private:
+  struct Source {
+    std::span<const std::byte> encoded;
+    const std::string* name = nullptr;
+    Loaded loaded;
+  };
+  Source open(const Record& record);
+  Source parse(const Record& record);
+
+  Op& op_;
+  std::unique_ptr<data::Decoder> decoder_;
+  std::unique_ptr<data::Preprocessor> preprocessor_;
+  data::ByteBuffer file_bytes_;
+};
+
+// Loaders for the workers of an op, made when first used and kept between epochs with their buffers.
+// Distinct workers may use it at the same time.
+class LoaderSet {
+ public:
+  LoaderSet(Op& op, std::size_t workers) : op_(op), loaders_(workers) {}
+  // @throws DataError where the decoder that the spec asks for is missing
+  ImageLoader& of(std::size_t worker);
+  std::size_t size() const { return loaders_.size(); }
+
+ private:
+  Op& op_;
+  std::vector<std::unique_ptr<ImageLoader>> loaders_;
+};
+
+// Whether an image is mirrored in an epoch: decided by the image, not by its place in the order, so that all pipelines
+// agree.
+bool is_flipped(std::uint64_t seed, const ExampleId& id);
+
+}  // namespace chexbench::pipeline

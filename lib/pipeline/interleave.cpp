@@ -1,0 +1,207 @@
+// interleave: several files at once, block_length records from each in turn. The order is that of tf.data's
+// deterministic interleave (interleave_dataset_op.cc): a file that ends gives up its turn, and its place takes the next
+// file when its turn comes again.
+#include <exception>
+#include <optional>
+#include <vector>
+
+#include "pipeline/bounded_queue.hpp"
+#include "pipeline/ops.hpp"
+#include "pipeline/record_stream.hpp"
+#include "pipeline/threads.hpp"
+
+namespace chexbench::pipeline {
+namespace {
+
+struct Cycle {
+  std::size_t length = 1;
+  std::size_t block = 1;
+  bool deterministic = true;
+};
+
+// A file read when its turn comes, by the thread that asks: the plain twin.
+class ReadInTurn {
+ public:
+  static constexpr std::size_t kFilesAhead = 0;
+  ReadInTurn(Op& op, FileRef file, const Cycle&, const std::stop_token&) : stream_(op, file) {}
+  std::optional<Record> next() { return stream_.next(); }
+  bool ready() const { return true; }
+
+ private:
+  RecordStream stream_;
+};
+
+// A file read ahead by a thread of its own, so that waits for storage overlap: checking a record's CRC is what brings
+// its pages in.
+class ReadAhead {
+ public:
+  static constexpr std::size_t kFilesAhead = 1;  // opened before a place is free for it
+  static constexpr std::size_t kBlocksAhead = 4;
+
+  ReadAhead(Op& op, FileRef file, const Cycle& cycle, const std::stop_token& stop)
+      : op_(op), file_(file), chain_(stop), queue_(kBlocksAhead * cycle.block) {
+    thread_ = start_thread("interleave", op.context().cores, [this] { run(); });
+  }
+  ~ReadAhead() {
+    chain_.request_stop();
+    thread_.join();
+    op_.stats().queue_depth.add(-static_cast<std::int64_t>(queue_.size()));
+  }
+
+  std::optional<Record> next() {
+    const TimeScope wait(op_.stats(), TimeScope::Book::nothing);
+    std::optional<Record> record = queue_.pop(chain_.token());
+    if (record) op_.stats().queue_depth.add(-1);
+    return record;
+  }
+  bool ready() const { return queue_.ready(); }
+
+ private:
+  void run() {
+    const TimeScope scope(op_.stats(), TimeScope::Book::busy);
+    try {
+      RecordStream stream(op_, file_);
+      while (wait_for_room()) {
+        std::optional<Record> record = stream.next();
+        if (!record) break;
+        op_.delay(chain_.token());
+        op_.stats().queue_depth.add(1);
+        queue_.push(std::move(*record));
+      }
+      queue_.close();
+    } catch (...) {
+      queue_.close(std::current_exception());
+    }
+  }
+  bool wait_for_room() {
+    const TimeScope wait(op_.stats(), TimeScope::Book::blocked_output);
+    return queue_.wait_for_room(chain_.token());
+  }
+
+  Op& op_;
+  const FileRef file_;
+  ChainedStop chain_;
+  BoundedQueue<Record> queue_;
+  std::jthread thread_;
+};
+
+template <typename File>
+class InterleaveIterator final : public Iterator {
+ public:
+  InterleaveIterator(Op& op, std::unique_ptr<Iterator> input, const Cycle& cycle, std::stop_token stop)
+      : Iterator(op, std::move(stop), File::kFilesAhead > 0 ? Delay::in_threads : Delay::in_next),
+        input_(std::move(input)),
+        cycle_(cycle),
+        places_(cycle.length) {}
+
+ private:
+  struct Open {
+    std::uint32_t epoch;
+    std::unique_ptr<File> file;
+  };
+
+  bool produce(Element& out) override {
+    if (!started_) fill_places();
+    while (!stop_.stop_requested()) {
+      if (!cycle_.deterministic) skip_to_ready();
+      std::optional<Open>& place = places_[turn_];
+      if (!place && !(place = next_file())) {
+        if (open_ == 0) return false;
+        end_turn();
+        continue;
+      }
+      if (std::optional<Record> record = place->file->next()) {
+        out.epoch = place->epoch;
+        out.value = std::move(*record);
+        op_.stats().queue_depth_sum.add(static_cast<std::int64_t>(op_.stats().queue_depth.value()));
+        if (++taken_ == cycle_.block) end_turn();
+        return true;
+      }
+      if (stop_.stop_requested()) return false;
+      place.reset();
+      --open_;
+      end_turn();
+    }
+    return false;
+  }
+
+  // The first round takes files in order whatever their lengths, so all of them may begin to read at once.
+  void fill_places() {
+    started_ = true;
+    if (File::kFilesAhead == 0) return;
+    for (std::optional<Open>& place : places_) {
+      place = next_file();
+      if (!place) return;
+    }
+  }
+
+  std::optional<Open> next_file() {
+    while (ahead_.size() <= File::kFilesAhead && !input_ended_) {
+      Element element;
+      input_ended_ = !input_->next(element);
+      if (input_ended_) break;
+      ahead_.push_back({element.epoch, std::make_unique<File>(op_, std::get<FileRef>(element.value), cycle_, stop_)});
+    }
+    if (ahead_.empty()) return {};
+    Open file = std::move(ahead_.front());
+    ahead_.pop_front();
+    ++open_;
+    return file;
+  }
+
+  void end_turn() {
+    taken_ = 0;
+    turn_ = (turn_ + 1) % places_.size();
+  }
+
+  // Not deterministic: the nearest place whose file has something; where none has, the one whose turn it is.
+  void skip_to_ready() {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const std::size_t candidate = (turn_ + i) % places_.size();
+      if (!places_[candidate] || !places_[candidate]->file->ready()) continue;
+      if (candidate != turn_) taken_ = 0;
+      turn_ = candidate;
+      return;
+    }
+  }
+
+  const std::unique_ptr<Iterator> input_;
+  const Cycle cycle_;
+  std::vector<std::optional<Open>> places_;
+  std::deque<Open> ahead_;
+  std::size_t turn_ = 0;
+  std::size_t taken_ = 0;  // in this turn
+  std::size_t open_ = 0;   // places in use
+  bool started_ = false;
+  bool input_ended_ = false;
+};
+
+class Interleave final : public Op {
+ public:
+  explicit Interleave(const OpSetup& setup)
+      : Op(setup),
+        cycle_{static_cast<std::size_t>(setup.spec.integer("cycle_length")),
+               static_cast<std::size_t>(setup.spec.integer("block_length")), setup.spec.boolean("deterministic")},
+        // A PNG's record is a handle: there is nothing to read that threads could overlap.
+        parallel_(setup.spec.boolean("parallel") && context().dataset.format == spec::DataFormat::tfrecord) {
+    if (parallel_) {
+      stats().queue_capacity.set(static_cast<std::int64_t>(cycle_.length * cycle_.block * ReadAhead::kBlocksAhead));
+    }
+  }
+  std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {
+    std::unique_ptr<Iterator> input = input_->iterate(epoch, stop);
+    if (!parallel_) return std::make_unique<InterleaveIterator<ReadInTurn>>(*this, std::move(input), cycle_, stop);
+    return std::make_unique<InterleaveIterator<ReadAhead>>(*this, std::move(input), cycle_, stop);
+  }
+  double expected_elements() const override { return expected_records(*input_); }
+
+ private:
+  const Cycle cycle_;
+  const bool parallel_;
+};
+
+}  // namespace
+
+std::unique_ptr<Op> make_interleave(const OpSetup& setup) { return std::make_unique<Interleave>(setup); }
+
+}  // namespace chexbench::pipeline

@@ -1,0 +1,210 @@
+// map: parses, decodes and resizes records. parallel_calls = 1 works in the thread that asks, one record after another:
+// the plain twin of the parallel form.
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <list>
+#include <mutex>
+#include <optional>
+
+#include "core/errors.hpp"
+#include "pipeline/image_loader.hpp"
+#include "pipeline/ops.hpp"
+#include "pipeline/threads.hpp"
+#include "pipeline/turnstile.hpp"
+
+namespace chexbench::pipeline {
+namespace {
+
+// Decodes one record; nothing where it was bad and is skipped.
+std::optional<Element> decode(Op& op, ImageLoader& loader, Element record) {
+  Example example{.image = op.resources().examples->acquire()};
+  try {
+    const auto loaded = loader.load(std::get<Record>(record.value), record.epoch, example.image.get());
+    example.labels = loaded.labels;
+    example.id = loaded.id;
+  } catch (const DataError&) {
+    if (!op.skips_bad_records()) throw;
+    op.stats().bad_records.add(1);
+    return {};
+  }
+  record.value = std::move(example);
+  return record;
+}
+
+class SerialMapIterator final : public Iterator {
+ public:
+  SerialMapIterator(Op& op, std::unique_ptr<Iterator> input, ImageLoader& loader, std::stop_token stop)
+      : Iterator(op, std::move(stop)), input_(std::move(input)), loader_(loader) {}
+
+ private:
+  bool produce(Element& out) override {
+    Element record;
+    while (input_->next(record)) {
+      if (std::optional<Element> example = decode(op_, loader_, std::move(record))) {
+        out = std::move(*example);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const std::unique_ptr<Iterator> input_;
+  ImageLoader& loader_;
+};
+
+struct Calls {
+  std::size_t most = 1;
+  bool deterministic = true;
+};
+
+class ParallelMapIterator final : public Iterator {
+ public:
+  ParallelMapIterator(Op& op, Op& input, std::uint32_t epoch, const Calls& calls, LoaderSet& loaders,
+                      const std::stop_token& stop)
+      : Iterator(op, stop, Delay::in_threads),
+        deterministic_(calls.deterministic),
+        loaders_(loaders),
+        chain_(stop),
+        turnstile_(calls.most, op.stats()),
+        input_(input.iterate(epoch, chain_.token())),
+        crew_(std::in_place, op.resources().workers(), loaders.size(), [this](std::size_t i) { work(i); }) {}
+
+  ~ParallelMapIterator() override {
+    chain_.request_stop();
+    crew_.reset();
+    for (const Call& call : calls_) {
+      if (call.result) op_.hold(*call.result, -1);
+    }
+    op_.stats().queue_depth.set(0);
+  }
+
+ private:
+  // One invocation. Those that are done and have neither result nor error were skipped.
+  struct Call {
+    bool done = false;
+    std::optional<Element> result;
+    std::exception_ptr error;
+  };
+
+  bool produce(Element& out) override {
+    while (true) {
+      Call call;
+      if (!next_done(call)) return false;
+      turnstile_.release(1);
+      if (call.error) std::rethrow_exception(call.error);
+      if (!call.result) continue;
+      out = std::move(*call.result);
+      op_.hold(out, -1);
+      return true;
+    }
+  }
+
+  bool next_done(Call& call) {
+    const TimeScope wait(op_.stats(), TimeScope::Book::nothing);
+    std::unique_lock lock(mutex_);
+    auto done = calls_.end();
+    done_.wait(lock, stop_, [&] {
+      done = deterministic_ ? calls_.begin() : std::ranges::find(calls_, true, &Call::done);
+      return (done != calls_.end() && done->done) || (ended_ && calls_.empty());
+    });
+    if (stop_.stop_requested() || calls_.empty()) return false;
+    op_.stats().queue_depth_sum.add(static_cast<std::int64_t>(op_.stats().queue_depth.value()));
+    op_.stats().queue_depth.add(-1);
+    call = std::move(*done);
+    calls_.erase(done);
+    return true;
+  }
+
+  void work(std::size_t worker) {
+    const TimeScope scope(op_.stats(), TimeScope::Book::busy);
+    while (turnstile_.enter(chain_.token())) {
+      Element record;
+      Call* call = take(record);
+      if (call == nullptr) return;
+      finish(*call, worker, std::move(record));
+    }
+  }
+
+  // Takes the next record and opens its call. None at the end; an error of the input becomes the last call.
+  Call* take(Element& record) {
+    std::exception_ptr error;
+    bool taken = false;
+    try {
+      taken = input_->next(record);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    Call* call = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      if (taken || error) call = &calls_.emplace_back();
+      if (error) *call = {.done = true, .result = {}, .error = error};
+      ended_ = !taken;
+    }
+    if (!taken) done_.notify_one();
+    turnstile_.leave(call == nullptr ? 0 : 1, !taken);
+    return taken ? call : nullptr;
+  }
+
+  void finish(Call& call, std::size_t worker, Element record) {
+    std::optional<Element> result;
+    std::exception_ptr error;
+    try {
+      result = decode(op_, loaders_.of(worker), std::move(record));
+      op_.delay(chain_.token());
+      if (result) op_.hold(*result);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    op_.stats().queue_depth.add(1);
+    {
+      const std::lock_guard lock(mutex_);
+      call.result = std::move(result);
+      call.error = error;
+      call.done = true;
+    }
+    done_.notify_one();
+  }
+
+  const bool deterministic_;
+  LoaderSet& loaders_;
+  ChainedStop chain_;
+  Turnstile turnstile_;
+  const std::unique_ptr<Iterator> input_;
+  std::mutex mutex_;
+  std::condition_variable_any done_;
+  std::list<Call> calls_;  // in the order of the input; the workers keep pointers into it
+  bool ended_ = false;
+  std::optional<Crew> crew_;
+};
+
+class Map final : public Op {
+ public:
+  explicit Map(const OpSetup& setup)
+      : Op(setup),
+        calls_{static_cast<std::size_t>(setup.spec.integer("parallel_calls")), setup.spec.boolean("deterministic")},
+        loaders_(*this, std::min(calls_.most, resources_.cores())) {
+    stats().queue_capacity.set(calls_.most > 1 ? static_cast<std::int64_t>(calls_.most) : 0);
+  }
+  std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {
+    if (calls_.most == 1) {
+      return std::make_unique<SerialMapIterator>(*this, input_->iterate(epoch, stop), loaders_.of(0), stop);
+    }
+    return std::make_unique<ParallelMapIterator>(*this, *input_, epoch, calls_, loaders_, stop);
+  }
+  std::size_t decoding_threads() const override { return loaders_.size(); }
+  double held_elements() const override {
+    return calls_.most == 1 ? 0 : std::min(static_cast<double>(calls_.most), expected_elements());
+  }
+
+ private:
+  const Calls calls_;
+  LoaderSet loaders_;
+};
+
+}  // namespace
+
+std::unique_ptr<Op> make_map(const OpSetup& setup) { return std::make_unique<Map>(setup); }
+
+}  // namespace chexbench::pipeline

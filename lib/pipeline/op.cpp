@@ -1,0 +1,52 @@
+#include "pipeline/op.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "pipeline/threads.hpp"
+
+namespace chexbench::pipeline {
+
+Resources::Resources(const PipelineContext& pipeline_context)
+    : context(pipeline_context), examples(std::make_shared<ExamplePool>(pipeline_context.shape.image_bytes())) {}
+
+ThreadPool& Resources::workers() {
+  if (!workers_) workers_ = make_worker_pool("decode", context.cores, cores());
+  return *workers_;
+}
+
+Iterator::Iterator(Op& op, std::stop_token stop, Delay delay)
+    : op_(op), stop_(std::move(stop)), delay_in_next_(delay == Delay::in_next) {}
+
+bool Iterator::next(Element& out) {
+  const TimeScope scope(op_.stats(), TimeScope::Book::input);
+  if (stop_.stop_requested() || !produce(out)) return false;
+  if (delay_in_next_) op_.delay(stop_);
+  op_.stats().elements_out.add(1);
+  return true;
+}
+
+Op::Op(const OpSetup& setup)
+    : input_(setup.input),
+      resources_(setup.resources),
+      name_(setup.spec.op),
+      index_(setup.index),
+      kind_(setup.kind),
+      delay_s_(setup.spec.number("delay_s")) {}
+
+void Op::delay(const std::stop_token& stop) const {
+  if (delay_s_ <= 0) return;
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop, std::chrono::duration<double>(delay_s_), [] { return false; });
+}
+
+void Op::hold(const Element& element, int sign) {
+  stats_.images_held.add(sign * element.images());
+  stats_.bytes_held.add(sign * element.held_bytes(image_bytes()));
+}
+
+}  // namespace chexbench::pipeline

@@ -1,0 +1,48 @@
+// The records of one file: a PNG's single handle, or those of a TFRecord shard in their order.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "data/tfrecord.hpp"
+#include "pipeline/op.hpp"
+
+namespace chexbench::pipeline {
+
+// Not thread-safe. Books what it reads to `op`: bytes, read time, and bad records where the spec says to skip them.
+class RecordStream {
+ public:
+  // Opens the file. @throws DataError where that fails, whatever the spec says: a missing shard is not a bad record
+  RecordStream(Op& op, FileRef file);
+
+  // The next record, or nothing at the end. @throws DataError for a damaged one (on_bad_record = stop)
+  std::optional<Record> next();
+
+ private:
+  std::optional<Record> next_from_shard();
+
+  Op& op_;
+  const FileRef file_;
+  std::optional<data::TfRecordReader> shard_;
+  bool handle_pending_ = false;
+};
+
+// The records of one file after the other.
+class RecordsOfFiles {
+ public:
+  RecordsOfFiles(Op& op, std::unique_ptr<Iterator> files) : op_(op), files_(std::move(files)) {}
+
+  // False at the end or once the files were stopped. @throws DataError as RecordStream
+  bool next(Element& record);
+
+ private:
+  Op& op_;
+  const std::unique_ptr<Iterator> files_;
+  Element file_;
+  std::optional<RecordStream> stream_;
+};
+
+// Records that the files of one pass of `files` hold, on average; for the forecast.
+double expected_records(const Op& files);
+
+}  // namespace chexbench::pipeline

@@ -1,0 +1,53 @@
+// shard: keeps the elements whose index modulo the number of ranks is this rank.
+#include <fmt/format.h>
+
+#include "core/errors.hpp"
+#include "pipeline/ops.hpp"
+
+namespace chexbench::pipeline {
+namespace {
+
+class ShardIterator final : public Iterator {
+ public:
+  ShardIterator(Op& op, std::unique_ptr<Iterator> input, std::stop_token stop)
+      : Iterator(op, std::move(stop)),
+        input_(std::move(input)),
+        rank_(static_cast<std::uint64_t>(op.context().rank)),
+        world_(static_cast<std::uint64_t>(op.context().world)) {}
+
+ private:
+  bool produce(Element& out) override {
+    while (input_->next(out)) {
+      if (index_++ % world_ == rank_) return true;
+    }
+    return false;
+  }
+
+  const std::unique_ptr<Iterator> input_;
+  const std::uint64_t rank_;
+  const std::uint64_t world_;
+  std::uint64_t index_ = 0;
+};
+
+class Shard final : public Op {
+ public:
+  explicit Shard(const OpSetup& setup) : Op(setup) {
+    const std::size_t files = context().dataset.files();
+    if (kind() == spec::ElementKind::file && files < static_cast<std::size_t>(context().world)) {
+      throw DataError(
+          fmt::format("pipeline[{}] shard: {} ranks but only {} file{} to share out; use at most {} rank{}, or data in "
+                      "more files (chexbench data convert --shards N)",
+                      index(), context().world, files, files == 1 ? "" : "s", files, files == 1 ? "" : "s"));
+    }
+  }
+  std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {
+    return std::make_unique<ShardIterator>(*this, input_->iterate(epoch, stop), stop);
+  }
+  double expected_elements() const override { return input_->expected_elements() / context().world; }
+};
+
+}  // namespace
+
+std::unique_ptr<Op> make_shard(const OpSetup& setup) { return std::make_unique<Shard>(setup); }
+
+}  // namespace chexbench::pipeline

@@ -1,0 +1,88 @@
+// shuffle: tf.data's reservoir. Fill a buffer, draw one of it uniformly, put the next element in its place; at the end
+// of the input draw until it is empty.
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/random.hpp"
+#include "pipeline/ops.hpp"
+
+namespace chexbench::pipeline {
+namespace {
+
+class ShuffleIterator final : public Iterator {
+ public:
+  ShuffleIterator(Op& op, std::unique_ptr<Iterator> input, std::size_t buffer, std::uint64_t seed, std::stop_token stop)
+      : Iterator(op, std::move(stop)), input_(std::move(input)), capacity_(buffer), random_(seed) {}
+
+  ~ShuffleIterator() override {
+    for (const Element& element : buffer_) op_.hold(element, -1);
+    op_.stats().queue_depth.set(0);
+  }
+
+ private:
+  bool produce(Element& out) override {
+    fill();
+    if (buffer_.empty()) return false;
+    op_.stats().queue_depth_sum.add(static_cast<std::int64_t>(buffer_.size()));
+    std::swap(buffer_[random_.below(buffer_.size())], buffer_.back());
+    out = std::move(buffer_.back());
+    buffer_.pop_back();
+    op_.hold(out, -1);
+    op_.stats().queue_depth.set(static_cast<std::int64_t>(buffer_.size()));
+    return true;
+  }
+
+  void fill() {
+    while (!ended_ && buffer_.size() < capacity_) {
+      Element element;
+      ended_ = !input_->next(element);
+      if (ended_) return;
+      op_.hold(element);
+      buffer_.push_back(std::move(element));
+    }
+  }
+
+  const std::unique_ptr<Iterator> input_;
+  const std::size_t capacity_;
+  RandomStream random_;
+  std::vector<Element> buffer_;
+  bool ended_ = false;
+};
+
+class Shuffle final : public Op {
+ public:
+  explicit Shuffle(const OpSetup& setup)
+      : Op(setup),
+        buffer_(setup.spec.holds_text("buffer") ? std::numeric_limits<std::size_t>::max()
+                                                : static_cast<std::size_t>(setup.spec.integer("buffer"))),
+        seed_(stream_seed(setup)) {
+    stats().queue_capacity.set(static_cast<std::int64_t>(held_elements()));
+  }
+
+  std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {
+    return std::make_unique<ShuffleIterator>(*this, input_->iterate(epoch, stop), buffer_, derive_seed(seed_, epoch),
+                                             stop);
+  }
+  double held_elements() const override { return std::min(static_cast<double>(buffer_), input_->expected_elements()); }
+
+ private:
+  // The rank takes part only behind a shard: before it all ranks must see one order, or shards would overlap.
+  static std::uint64_t stream_seed(const OpSetup& setup) {
+    const PipelineContext& context = setup.resources.context;
+    const std::uint64_t seed =
+        setup.spec.holds_text("seed") ? context.seed : static_cast<std::uint64_t>(setup.spec.integer("seed"));
+    const std::uint64_t of_op = derive_seed(seed, setup.index);
+    return setup.sharded ? derive_seed(of_op, static_cast<std::uint64_t>(context.rank)) : of_op;
+  }
+
+  const std::size_t buffer_;
+  const std::uint64_t seed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Op> make_shuffle(const OpSetup& setup) { return std::make_unique<Shuffle>(setup); }
+
+}  // namespace chexbench::pipeline

@@ -1,0 +1,37 @@
+#include "pipeline/threads.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/affinity.hpp"
+
+namespace chexbench::pipeline {
+
+std::jthread start_thread(const std::string& name, const std::vector<int>& cores, std::function<void()> body) {
+  return std::jthread([name, cores, body = std::move(body)] {
+    name_this_thread(name);
+    bind_this_thread(cores);
+    body();
+  });
+}
+
+std::unique_ptr<ThreadPool> make_worker_pool(const std::string& name, const std::vector<int>& cores,
+                                             std::size_t threads) {
+  return std::make_unique<ThreadPool>(threads, [name, cores](std::size_t i) {
+    name_this_thread(fmt::format("{}-{}", name, i));
+    bind_this_thread(cores);
+  });
+}
+
+Crew::Crew(ThreadPool& pool, std::size_t workers, std::function<void(std::size_t)> loop)
+    : loop_(std::move(loop)), done_(static_cast<std::ptrdiff_t>(workers)) {
+  for (std::size_t i = 0; i < workers; ++i) {
+    pool.submit([this, i] {
+      loop_(i);
+      done_.count_down();
+    });
+  }
+}
+
+}  // namespace chexbench::pipeline

@@ -1,0 +1,195 @@
+#include "pipeline/harness.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <tuple>
+
+#include "core/random.hpp"
+#include "data/convert.hpp"
+#include "data/decoder.hpp"
+#include "data/file_bytes.hpp"
+#include "data/tfrecord.hpp"
+#include "pipeline/ops.hpp"
+#include "spec/presets.hpp"
+
+namespace chexbench::pipeline::test {
+namespace fs = std::filesystem;
+
+TempFolder::TempFolder() {
+  static std::atomic<int> number = 0;
+  path_ = fmt::format("{}chexbench-pipeline-{}-{}", testing::TempDir(), getpid(), number++);
+  fs::create_directories(path_);
+}
+
+TempFolder::~TempFolder() { fs::remove_all(path_); }
+
+namespace {
+
+data::Dataset open(const std::string& root, spec::DataFormat format) {
+  if (format == spec::DataFormat::tfrecord) {
+    data::convert_to_tfrecord({.root = root, .split = spec::Split::all, .shards = 16, .threads = 2});
+  }
+  return data::open_dataset({.root = root, .format = format, .split = spec::Split::all});
+}
+
+}  // namespace
+
+data::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format) {
+  const std::string root = folder.path() + "/nih";
+  fs::copy(CHEXBENCH_TEST_DATA, root, fs::copy_options::recursive);
+  return open(root, format);
+}
+
+const data::Dataset& xrays(spec::DataFormat format) {
+  static const TempFolder folder;
+  static const data::Dataset png = copy_xrays(folder, spec::DataFormat::png);
+  static const data::Dataset tfrecord = open(folder.path() + "/nih", spec::DataFormat::tfrecord);
+  return format == spec::DataFormat::png ? png : tfrecord;
+}
+
+void write_shard(const std::string& path, const std::vector<std::string>& payloads) {
+  std::ofstream file(path, std::ios::binary);
+  const auto write = [&file](std::span<const std::byte> bytes) {
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  };
+  for (const std::string& payload : payloads) {
+    const auto bytes = std::as_bytes(std::span(payload));
+    const data::TfRecordFrame frame = data::frame_record(bytes);
+    write(frame.header);
+    write(bytes);
+    write(frame.footer);
+  }
+}
+
+spec::OpSpec op(const std::string& name, const Parameters& parameters) {
+  spec::OpSpec result = spec::default_op(name);
+  for (const auto& [key, value] : parameters) result.parameters.at(key) = value;
+  return result;
+}
+
+spec::PipelineSpec list(std::vector<spec::OpSpec> ops) { return {.name = "test", .ops = std::move(ops)}; }
+
+spec::PipelineSpec finite_preset(const std::string& name, int epochs) {
+  spec::PipelineSpec pipeline = spec::preset(name);
+  set(pipeline, "repeat", "epochs", std::int64_t{epochs});
+  return pipeline;
+}
+
+void set(spec::PipelineSpec& pipeline, const std::string& name, const std::string& parameter,
+         spec::ParameterValue value) {
+  for (spec::OpSpec& one : pipeline.ops) {
+    if (one.op == name) one.parameters.at(parameter) = value;
+  }
+}
+
+PipelineContext context_of(const data::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting) {
+  // Core 0 several times over: as many workers as the test asks for, on any machine.
+  return {.dataset = dataset,
+          .pipeline = pipeline,
+          .data = {.format = dataset.format,
+                   .split = spec::Split::all,
+                   .deliver = setting.deliver,
+                   .on_bad_record = setting.on_bad_record},
+          .preprocess = {.flip = setting.flip},
+          .shape = {.images = setting.batch, .height = setting.size, .width = setting.size, .deliver = setting.deliver},
+          .allocator = host_allocator(),
+          .rank = setting.rank,
+          .world = setting.world,
+          .seed = setting.seed,
+          .cores = std::vector<int>(setting.threads, 0)};
+}
+
+namespace {
+
+std::uint64_t hash_of(std::span<const std::byte> image, std::span<const float> labels) {
+  const std::uint64_t pixels = fnv1a64({reinterpret_cast<const char*>(image.data()), image.size()});
+  const auto label_bytes = std::as_bytes(labels);
+  return derive_seed(pixels, fnv1a64({reinterpret_cast<const char*>(label_bytes.data()), label_bytes.size()}));
+}
+
+}  // namespace
+
+std::vector<Delivered> images_of(const Batch& batch) {
+  std::vector<Delivered> images;
+  for (int slot = 0; slot < batch.valid; ++slot) {
+    const std::span<const std::byte> image(batch.images + static_cast<std::size_t>(slot) * batch.shape.image_bytes(),
+                                           batch.shape.image_bytes());
+    const auto labels =
+        std::span<const float>(batch.labels).subspan(static_cast<std::size_t>(slot) * kFindings, kFindings);
+    images.push_back({batch.ids[static_cast<std::size_t>(slot)], hash_of(image, labels)});
+  }
+  return images;
+}
+
+std::vector<Delivered> drain(Pipeline& pipeline, std::optional<std::size_t> most) {
+  std::vector<Delivered> images;
+  for (std::size_t batches = 0; !most || batches < *most; ++batches) {
+    const BatchLease batch = pipeline.next();
+    if (!batch) break;
+    std::ranges::move(images_of(*batch), std::back_inserter(images));
+  }
+  return images;
+}
+
+std::vector<Delivered> run(const data::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting,
+                           std::optional<std::size_t> most) {
+  const auto running = make_pipeline(context_of(dataset, pipeline, setting));
+  return drain(*running, most);
+}
+
+std::vector<Delivered> reference(const Setting& setting, std::uint32_t epoch) {
+  const data::Dataset& dataset = xrays(spec::DataFormat::png);
+  const BatchShape shape{.images = 1, .height = setting.size, .width = setting.size, .deliver = setting.deliver};
+  const auto decoder = data::make_decoder(spec::DecoderKind::fast);
+  const auto preprocessor = data::make_preprocessor(spec::ResizeMethod::bilinear, shape);
+  data::ByteBuffer buffer;
+  std::byte* tensor = host_allocator().allocate(shape.bytes());
+  std::vector<Delivered> images;
+  for (std::uint32_t i = 0; i < dataset.images.size(); ++i) {
+    const data::ImageEntry& entry = dataset.images[i];
+    preprocessor->run(decoder->decode(data::read_file(entry.path, buffer), entry.path), false, tensor);
+    std::vector<float> labels(kFindings);
+    for (std::size_t f = 0; f < kFindings; ++f) labels[f] = (entry.labels & (1u << f)) != 0 ? 1.0f : 0.0f;
+    images.push_back({{.image = i, .epoch = epoch}, hash_of({tensor, shape.bytes()}, labels)});
+  }
+  host_allocator().deallocate(tensor, shape.bytes());
+  return images;
+}
+
+std::vector<ExampleId> ids(const std::vector<Delivered>& images) {
+  std::vector<ExampleId> result;
+  for (const Delivered& image : images) result.push_back(image.id);
+  return result;
+}
+
+std::vector<std::uint32_t> order(const std::vector<Delivered>& images) {
+  std::vector<std::uint32_t> result;
+  for (const Delivered& image : images) result.push_back(image.id.image);
+  return result;
+}
+
+std::vector<Delivered> sorted(std::vector<Delivered> images) {
+  std::ranges::sort(images, {}, [](const Delivered& d) { return std::tuple(d.id.epoch, d.id.image); });
+  return images;
+}
+
+Chain::Chain(const data::Dataset& dataset, std::vector<spec::OpSpec> ops, const Setting& setting)
+    : spec_(list(std::move(ops))), resources_(context_of(dataset, spec_, setting)) {
+  ops_ = build_chain(resources_);
+  resources_.batches = BatchPool::create(resources_.context.shape, batches_in_use(ops_), host_allocator());
+}
+
+Chain::~Chain() = default;
+
+std::size_t thread_count() {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator()));
+}
+
+}  // namespace chexbench::pipeline::test

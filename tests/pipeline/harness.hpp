@@ -1,0 +1,106 @@
+// What the pipeline tests share: data sets, op lists, and running them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/dataset.hpp"
+#include "pipeline/builder.hpp"
+#include "pipeline/pipeline.hpp"
+
+namespace chexbench::pipeline::test {
+
+// A folder of one's own under testing::TempDir(), removed at the end.
+class TempFolder {
+ public:
+  TempFolder();
+  ~TempFolder();
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// The shipped X-rays (all 24), as PNG files or as 16 TFRecord shards made of them once per process.
+const data::Dataset& xrays(spec::DataFormat format);
+
+// A copy of the shipped X-rays, for tests that damage files.
+data::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format);
+
+// A shard of arbitrary payloads.
+void write_shard(const std::string& path, const std::vector<std::string>& payloads);
+
+using Parameters = std::map<std::string, spec::ParameterValue>;
+
+// An op with defaults, changed by `parameters`.
+spec::OpSpec op(const std::string& name, const Parameters& parameters = {});
+spec::PipelineSpec list(std::vector<spec::OpSpec> ops);
+// A preset whose endless repeat runs for `epochs`.
+spec::PipelineSpec finite_preset(const std::string& name, int epochs);
+// Changes a parameter of every op called `name`.
+void set(spec::PipelineSpec& pipeline, const std::string& name, const std::string& parameter,
+         spec::ParameterValue value);
+
+// What a pipeline is run with.
+struct Setting {
+  int batch = 4;
+  int size = 32;
+  Deliver deliver = Deliver::u8;
+  int rank = 0;
+  int world = 1;
+  std::uint64_t seed = 1;
+  std::size_t threads = 2;
+  bool flip = false;
+  spec::OnBadRecord on_bad_record = spec::OnBadRecord::stop;
+};
+
+PipelineContext context_of(const data::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting);
+
+// One delivered image.
+struct Delivered {
+  ExampleId id;
+  std::uint64_t hash = 0;  // of its tensor and labels
+  friend bool operator==(const Delivered&, const Delivered&) = default;
+};
+
+std::vector<Delivered> images_of(const Batch& batch);
+
+// Runs a pipeline to its end, or for `most` batches.
+std::vector<Delivered> run(const data::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting,
+                           std::optional<std::size_t> most = {});
+std::vector<Delivered> drain(Pipeline& pipeline, std::optional<std::size_t> most = {});
+
+// The tensors that decoder and preprocessor give, without any pipeline.
+std::vector<Delivered> reference(const Setting& setting, std::uint32_t epoch = 0);
+
+std::vector<ExampleId> ids(const std::vector<Delivered>& images);
+// Image numbers in the order of delivery.
+std::vector<std::uint32_t> order(const std::vector<Delivered>& images);
+std::vector<Delivered> sorted(std::vector<Delivered> images);
+
+// Ops without a batch at their end, driven by hand.
+class Chain {
+ public:
+  Chain(const data::Dataset& dataset, std::vector<spec::OpSpec> ops, const Setting& setting = {});
+  ~Chain();
+  std::unique_ptr<Iterator> iterate(std::uint32_t epoch = 0) { return ops_.back()->iterate(epoch, stop_.get_token()); }
+  Op& at(std::size_t i) { return *ops_[i]; }
+  void stop() { stop_.request_stop(); }
+
+ private:
+  spec::PipelineSpec spec_;
+  std::stop_source stop_;
+  Resources resources_;
+  std::vector<std::unique_ptr<Op>> ops_;
+};
+
+// Threads of this process now.
+std::size_t thread_count();
+
+}  // namespace chexbench::pipeline::test

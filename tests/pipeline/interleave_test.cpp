@@ -1,0 +1,54 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "pipeline/harness.hpp"
+
+namespace chexbench::pipeline::test {
+namespace {
+
+// A data set of shards whose records hold 100 * file + record as text.
+data::Dataset numbered_shards(const TempFolder& folder, const std::vector<int>& lengths) {
+  data::Dataset dataset{.format = spec::DataFormat::tfrecord};
+  for (std::size_t file = 0; file < lengths.size(); ++file) {
+    std::vector<std::string> payloads;
+    for (int i = 0; i < lengths[file]; ++i) payloads.push_back(std::to_string(100 * static_cast<int>(file) + i));
+    dataset.shards.push_back(folder.path() + "/shard-" + std::to_string(file));
+    write_shard(dataset.shards.back(), payloads);
+  }
+  return dataset;
+}
+
+std::vector<int> numbers(Iterator& records) {
+  std::vector<int> result;
+  Element element;
+  while (records.next(element)) {
+    const auto& bytes = std::get<Record>(element.value).bytes;
+    result.push_back(std::stoi(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
+  }
+  return result;
+}
+
+// Sequential twin and parallel reader hold to the same order.
+class Interleave : public testing::TestWithParam<bool> {};
+
+TEST_P(Interleave, DeliversInTheOrderOfTfData) {
+  const auto golden = nlohmann::json::parse(std::ifstream(CHEXBENCH_GOLDEN "/interleave.json"));
+  ASSERT_GT(golden.at("cases").size(), 10u);
+  for (const auto& one : golden.at("cases")) {
+    const TempFolder folder;
+    const data::Dataset dataset = numbered_shards(folder, one.at("file_lengths").get<std::vector<int>>());
+    Chain chain(dataset,
+                {op("list_files"), op("interleave", {{"cycle_length", one.at("cycle_length").get<std::int64_t>()},
+                                                     {"block_length", one.at("block_length").get<std::int64_t>()},
+                                                     {"parallel", GetParam()}})});
+    EXPECT_EQ(numbers(*chain.iterate()), one.at("order").get<std::vector<int>>()) << one;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Twins, Interleave, testing::Bool(),
+                         [](const auto& test) { return test.param ? "parallel" : "sequential"; });
+
+}  // namespace
+}  // namespace chexbench::pipeline::test
