@@ -81,14 +81,16 @@ std::vector<int> delivered_order(const spec::InterleaveGolden& golden, const dat
                       {{"op": "map"}}, {{"op": "batch", "drop_remainder": false}}])",
           golden.cycle_length, golden.block_length, parallel),
       "selftest interleave");
-  const auto pipeline =
-      pipeline::make_pipeline({.dataset = dataset,
-                               .pipeline = ops,
-                               .data = {.format = spec::DataFormat::tfrecord},
-                               .preprocess = {},
-                               .shape = {.images = 1, .height = 8, .width = 8, .deliver = Deliver::u8},
-                               .allocator = host_allocator(),
-                               .cores = {}});
+  spec::DataSpec tfrecord;
+  tfrecord.format = spec::DataFormat::tfrecord;
+  const pipeline::PipelineContext context{.dataset = dataset,
+                                          .pipeline = ops,
+                                          .data = tfrecord,
+                                          .preprocess = {},
+                                          .shape = {.images = 1, .height = 8, .width = 8, .deliver = Deliver::u8},
+                                          .allocator = host_allocator(),
+                                          .cores = {}};
+  const auto pipeline = pipeline::make_pipeline(context);
   std::vector<int> order;
   while (const BatchLease batch = pipeline->next())
     order.push_back(std::stoi(dataset.images[batch->ids[0].image].name));
