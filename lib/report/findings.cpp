@@ -30,8 +30,6 @@ void add(std::vector<Finding>& findings, const char* kind, std::string text, boo
   findings.push_back({.kind = kind, .text = std::move(text), .emulated = emulated});
 }
 
-std::string ranks_in_words(int ranks) { return ranks == 1 ? "1 rank" : fmt::format("{} ranks", ranks); }
-
 // "3.81" for a CPU that trains, "812" for a pipeline.
 std::string rate(double images_per_s) { return fmt::format("{:.{}f}", images_per_s, images_per_s < 100 ? 1 : 0); }
 
@@ -75,17 +73,19 @@ bool differ_only_in(const Measured& a, const Measured& b, Equalize equalize) {
   return like_b == b.trial.spec && !(a.trial.spec == b.trial.spec);
 }
 
-// Each trial against the first one, in the order of trials, from which it differs in that one thing alone.
+// Each trial of `trials` against the first one of `all`, in their order, from which it differs in that one thing alone.
 template <class Equalize>
-void compare_arms(const Trials& trials, const char* kind, Equalize equalize, std::vector<Finding>& findings) {
-  for (std::size_t i = 1; i < trials.size(); ++i) {
-    const auto end = trials.begin() + static_cast<std::ptrdiff_t>(i);
-    const auto base = std::find_if(trials.begin(), end,
-                                   [&](const Measured& other) { return differ_only_in(trials[i], other, equalize); });
-    if (base == end) continue;
-    const auto ratio = ratio_of(trials[i], *base);
+void compare_arms(const Trials& trials, const Trials& all, const char* kind, Equalize equalize,
+                  std::vector<Finding>& findings) {
+  for (const Measured& measured : trials) {
+    const auto self =
+        std::find_if(all.begin(), all.end(), [&](const Measured& other) { return &other.trial == &measured.trial; });
+    const auto base = std::find_if(all.begin(), self,
+                                   [&](const Measured& other) { return differ_only_in(measured, other, equalize); });
+    if (base == self) continue;
+    const auto ratio = ratio_of(measured, *base);
     if (!ratio) continue;
-    add(findings, kind, compared(trials[i], *base, *ratio) + ".", trials[i].trial.emulated || base->trial.emulated);
+    add(findings, kind, compared(measured, *base, *ratio) + ".", measured.trial.emulated || base->trial.emulated);
   }
 }
 
@@ -93,10 +93,12 @@ void find_amplification(const Trials& trials, std::vector<Finding>& findings) {
   for (const Measured& measured : trials) {
     const std::optional<double>& decoded = measured.figures.decoded_per_trained;
     if (!decoded || *decoded < kAmplified) continue;
+    const std::string cause = measured.trial.ranks == 1
+                                  ? ""
+                                  : fmt::format(": its {} ranks decode what they do not keep", measured.trial.ranks);
     add(findings, "amplification",
-        fmt::format("{} decodes {:.1f} images for each one it {} on {}; a shard before the decode would make it 1.0.",
-                    measured.name(), *decoded, measured.trains() ? "trains on," : "delivers,",
-                    ranks_in_words(measured.trial.ranks)),
+        fmt::format("{} decodes {:.1f} images for each one it {}{}.", measured.name(), *decoded,
+                    measured.trains() ? "trains on" : "delivers", cause),
         measured.trial.emulated);
   }
 }
@@ -107,8 +109,10 @@ void find_starvation(const Trials& trials, std::vector<Finding>& findings) {
     if (!measured.trains() || !wait) continue;
     if (*wait >= kStarvedShare) {
       add(findings, "starved",
-          fmt::format("{} starves its accelerator: no batch was ready for {:.0f} % of the time, {} images/s.",
-                      measured.name(), 100 * *wait, rate(measured.images_per_s())),
+          fmt::format(
+              "{} starves its accelerator: no batch was ready for {:.0f} % of the time; {} images/s, of at most {} "
+              "without the wait.",
+              measured.name(), 100 * *wait, rate(measured.images_per_s()), rate(measured.images_per_s() / (1 - *wait))),
           measured.trial.emulated);
     } else if (*wait <= kFedShare) {
       add(findings, "fed",
@@ -132,14 +136,14 @@ void find_scaling(const Trials& trials, std::vector<Finding>& findings) {
 }
 
 // Real training beside the same pipeline with engine none: which of the two is the limit.
-void find_ceilings(const Trials& trials, std::vector<Finding>& findings) {
+void find_ceilings(const Trials& trials, const Trials& all, std::vector<Finding>& findings) {
   const auto engine_none = [](spec::Experiment& spec, const spec::Experiment&) { spec.engine = "none"; };
   for (const Measured& training : trials) {
     if (!training.trains() || training.trial.emulated) continue;
-    const auto alone = std::find_if(trials.begin(), trials.end(), [&](const Measured& other) {
+    const auto alone = std::find_if(all.begin(), all.end(), [&](const Measured& other) {
       return !other.trains() && differ_only_in(training, other, engine_none);
     });
-    if (alone == trials.end()) continue;
+    if (alone == all.end()) continue;
     const double factor = alone->images_per_s() / training.images_per_s();
     const char* meaning = factor >= kCeilingFactor ? "the pipeline is not what limits this training"
                                                    : "the pipeline limits this training";
@@ -149,6 +153,18 @@ void find_ceilings(const Trials& trials, std::vector<Finding>& findings) {
                     rate(training.images_per_s()), rate(alone->images_per_s()), factor, meaning),
         false);
   }
+}
+
+// Of each arm the trial with the most ranks: what holds there is what a reader who wants to scale asks for.
+Trials widest(const Trials& trials) {
+  Trials chosen;
+  for (const Measured& measured : trials) {
+    const bool surpassed = std::any_of(trials.begin(), trials.end(), [&](const Measured& other) {
+      return other.trial.ranks > measured.trial.ranks && same_arm(other.trial, measured.trial);
+    });
+    if (!surpassed) chosen.push_back(measured);
+  }
+  return chosen;
 }
 
 }  // namespace
@@ -164,12 +180,13 @@ std::vector<Finding> derive_findings(const std::vector<TrialResult>& trials) {
   const auto formats = [](spec::Experiment& spec, const spec::Experiment& like) {
     spec.data.format = like.data.format;
   };
-  compare_arms(measured, "pipeline_ratio", pipelines, findings);
-  compare_arms(measured, "format_ratio", formats, findings);
-  find_amplification(measured, findings);
-  find_starvation(measured, findings);
-  find_scaling(measured, findings);
-  find_ceilings(measured, findings);
+  const Trials chosen = widest(measured);
+  compare_arms(chosen, measured, "pipeline_ratio", pipelines, findings);
+  compare_arms(chosen, measured, "format_ratio", formats, findings);
+  find_amplification(chosen, findings);
+  find_starvation(chosen, findings);
+  find_scaling(chosen, findings);
+  find_ceilings(chosen, measured, findings);
   return findings;
 }
 

@@ -37,12 +37,21 @@ TEST(Findings, PassOverTrialsThatWereNotReached) {
   EXPECT_THAT(derive_findings({make_trial({}, {}), make_trial({.pipeline = "naive"}, {})}), IsEmpty());
 }
 
+TEST(Findings, SpeakOfTheTrialWithTheMostRanksAlone) {
+  const auto naive = [](int ranks) { return make_trial({.pipeline = "naive", .ranks = ranks}, {100}); };
+  const auto optimized = [](int ranks) { return make_trial({.ranks = ranks}, {100.0 * ranks}); };
+  const auto findings = of_kind({naive(1), naive(4), optimized(1), optimized(4)}, "pipeline_ratio");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text, HasSubstr("optimized png ranks=4 delivers 4.00 x the images/s of naive png ranks=4"));
+}
+
 TEST(Amplification, OfNaiveOnTwoRanksIsNamedWithItsFactor) {
   TrialResult naive = make_trial({.pipeline = "naive", .ranks = 2}, {100});
   naive.repeats[0].images_decoded = 2 * naive.repeats[0].images_trained;
   const auto findings = of_kind({naive}, "amplification");
   ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_THAT(findings[0].text, AllOf(HasSubstr("naive png ranks=2 decodes 2.0 images"), HasSubstr("on 2 ranks")));
+  EXPECT_THAT(findings[0].text,
+              AllOf(HasSubstr("naive png ranks=2 decodes 2.0 images"), HasSubstr("its 2 ranks decode")));
   EXPECT_FALSE(findings[0].emulated);
 }
 
@@ -100,7 +109,7 @@ TEST(Starvation, IsToldWithItsShare) {
   set_wait_share(trial, 0.62);
   const auto findings = of_kind({trial}, "starved");
   ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_THAT(findings[0].text, AllOf(HasSubstr("62 %"), HasSubstr("235 images/s")));
+  EXPECT_THAT(findings[0].text, AllOf(HasSubstr("62 %"), HasSubstr("235 images/s, of at most 618 without the wait")));
 }
 
 TEST(Starvation, IsNotFoundWhereTheAcceleratorIsFed) {
