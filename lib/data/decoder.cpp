@@ -22,15 +22,26 @@ class CheckingDecoder final : public Decoder {
     if (bytes.empty()) throw DataError(fmt::format("{}: the file is empty (0 bytes); fetch it again", name));
     if (!is_png(bytes)) return decode_other(bytes, name, "byte 0: not a PNG file");
     parse_png(bytes, name, png_);
-    if (!fast_ || !png_.simple_gray) return decode_other(bytes, name, describe(png_));
+    if (!fast_ || !png_.simple_gray) return decode_other(essentials(), name, describe(png_));
     const auto failure = fast_->decode(png_);
-    return failure ? decode_other(bytes, name, *failure) : fast_->image();
+    return failure ? decode_other(essentials(), name, *failure) : fast_->image();
   }
 
  private:
   static std::string describe(const PngFile& png) {
     return fmt::format("byte {}: PNG of color type {}, {} bits{}", png.image_data_offset, png.color_type, png.bit_depth,
                        png.interlaced ? ", interlaced" : "");
+  }
+
+  // libpng writes a line to stderr for each odd ancillary chunk, at every decode of the file; NIH's RGBA files carry a
+  // color profile for gray. So OpenCV gets the file without them.
+  std::span<const std::byte> essentials() {
+    std::size_t bytes = 0;
+    for (const auto& piece : png_.essentials) bytes += piece.size();
+    std::byte* const joined = joined_.reserve(bytes);
+    std::byte* end = joined;
+    for (const auto& piece : png_.essentials) end = std::copy(piece.begin(), piece.end(), end);
+    return {joined, bytes};
   }
 
   // OpenCV decides over everything that the fast path does not take. `what` says what the file is, for messages.
@@ -52,6 +63,7 @@ class CheckingDecoder final : public Decoder {
   std::optional<PngGrayDecoder> fast_;
   std::unique_ptr<OpencvDecoder> other_;
   PngFile png_;
+  ByteBuffer joined_;
 };
 
 }  // namespace

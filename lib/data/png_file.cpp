@@ -29,8 +29,11 @@ struct Chunk {
   std::size_t offset = 0;  // of its length field, in the file
   std::string_view type;
   std::span<const std::byte> data;
+  std::span<const std::byte> whole;
 
   bool critical() const { return (type[0] & 0x20) == 0; }
+  // tRNS and eXIf can change what a general decoder makes of the pixels (transparency, orientation).
+  bool essential() const { return critical() || type == "tRNS" || type == "eXIf"; }
 };
 
 // Walks over the chunks of one file.
@@ -60,7 +63,7 @@ class ChunkReader {
     if (png_crc32(rest.subspan(4, length + 4)) != big_endian(rest.subspan(8 + length))) {
       fail(offset_, fmt::format("wrong CRC in PNG chunk {}: its bytes are damaged; fetch it again", type));
     }
-    const Chunk chunk{offset_, type, rest.subspan(8, length)};
+    const Chunk chunk{offset_, type, rest.subspan(8, length), rest.first(length + kChunkOverhead)};
     offset_ += length + kChunkOverhead;
     return chunk;
   }
@@ -122,20 +125,24 @@ void parse_png(std::span<const std::byte> bytes, const std::string& name, PngFil
   ChunkReader reader(bytes, name);
   if (!is_png(bytes)) reader.fail(0, "not a PNG file");
   png.image_data.clear();
-  read_header(reader.next(), reader, png);
+  png.essentials.assign({bytes.first(kSignature.size())});
+  Chunk chunk = reader.next();
+  read_header(chunk, reader, png);
+  png.essentials.push_back(chunk.whole);
   bool data_ended = false;
-  for (;;) {
-    const Chunk chunk = reader.next();
-    if (chunk.type == "IEND") return check_image_data(png, reader, chunk.offset);
+  do {
+    chunk = reader.next();
+    if (chunk.essential()) png.essentials.push_back(chunk.whole);
     if (chunk.type == "IDAT") {
       if (png.image_data.empty()) png.image_data_offset = chunk.offset + 8;
       if (data_ended) png.simple_gray = false;  // IDAT chunks must follow one another
       png.image_data.push_back(chunk.data);
-      continue;
+    } else {
+      data_ended = !png.image_data.empty();
+      if (chunk.essential() && chunk.type != "IEND") png.simple_gray = false;
     }
-    data_ended = !png.image_data.empty();
-    if (chunk.critical() || chunk.type == "tRNS") png.simple_gray = false;
-  }
+  } while (chunk.type != "IEND");
+  check_image_data(png, reader, chunk.offset);
 }
 
 }  // namespace chexbench::data

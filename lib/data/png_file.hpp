@@ -21,6 +21,8 @@ struct PngFile {
   bool simple_gray = false;
   std::vector<std::span<const std::byte>> image_data;  // of the IDAT chunks, in order
   std::size_t image_data_offset = 0;                   // in the file, of the first IDAT chunk's data
+  // The signature and the whole chunks that bear on the pixels: one after another, a PNG without the rest.
+  std::vector<std::span<const std::byte>> essentials;
 };
 
 // Whether the bytes begin with PNG's signature.

@@ -50,28 +50,33 @@ void add_windows(LinearColumns& columns) {
 
 }  // namespace
 
+// TensorFlow computes source coordinates in float; near 1024 their rounding moves a result by up to 1e-5, so ours round
+// alike (tensorflow/core/util/image_resizer_state.h, kernels/image/resize_bilinear_op.cc and resize_area_op.cc).
 std::vector<LinearTap> linear_taps(int source, int output) {
   std::vector<LinearTap> taps(static_cast<std::size_t>(output));
-  const double scale = static_cast<double>(source) / output;
+  const float scale = static_cast<float>(source) / static_cast<float>(output);
   for (int i = 0; i < output; ++i) {
-    const double center = std::clamp((i + 0.5) * scale - 0.5, 0.0, static_cast<double>(source - 1));
-    const int first = static_cast<int>(center);
-    taps[static_cast<std::size_t>(i)] = {first, std::min(first + 1, source - 1), static_cast<float>(center - first)};
+    const float center = (static_cast<float>(i) + 0.5f) * scale - 0.5f;
+    const float below = std::floor(center);
+    const int second = std::min(static_cast<int>(std::ceil(center)), source - 1);
+    const int first = std::min(std::max(static_cast<int>(below), 0), second);
+    taps[static_cast<std::size_t>(i)] = {first, second, center - below};
   }
   return taps;
 }
 
 std::vector<AreaTap> area_taps(int source, int output) {
   std::vector<AreaTap> taps(static_cast<std::size_t>(output));
+  const float scale = static_cast<float>(source) / static_cast<float>(output);
   for (int i = 0; i < output; ++i) {
-    // In units of 1/output of a source pixel all borders are integers, so nothing is rounded.
-    const std::int64_t begin = static_cast<std::int64_t>(i) * source;
-    const std::int64_t end = begin + source;
+    const float begin = static_cast<float>(i) * scale;
+    const float end = std::min(static_cast<float>(i + 1) * scale, static_cast<float>(source));
     AreaTap& tap = taps[static_cast<std::size_t>(i)];
-    tap.start = static_cast<int>(begin / output);
-    for (std::int64_t pixel = tap.start; pixel * output < end; ++pixel) {
-      const std::int64_t overlap = std::min(end, (pixel + 1) * output) - std::max(begin, pixel * output);
-      tap.weights.push_back(static_cast<float>(static_cast<double>(overlap) / source));
+    tap.start = static_cast<int>(begin);
+    for (int pixel = tap.start; static_cast<float>(pixel) < end; ++pixel) {
+      const float from = std::max(begin, static_cast<float>(pixel));
+      const float to = std::min(end, static_cast<float>(pixel + 1));
+      tap.weights.push_back((to - from) / scale);
     }
   }
   return taps;

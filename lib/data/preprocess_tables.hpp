@@ -14,17 +14,16 @@ struct LinearTap {
   float weight = 0;
 };
 
-// Half-pixel centres, edges clamped, no antialiasing: TensorFlow's tf.image.resize(method="bilinear"), OpenCV's
-// INTER_LINEAR.
+// Half-pixel centres, edges clamped, no antialiasing, coordinates in float: tf.image.resize(method="bilinear").
 std::vector<LinearTap> linear_taps(int source, int output);
 
 // One output coordinate of an area resize: the mean over the interval [i, i+1) * source/output of the source.
 struct AreaTap {
   int start = 0;
-  std::vector<float> weights;  // they sum to 1
+  std::vector<float> weights;  // they sum to 1, but for rounding
 };
 
-// tf.image.resize(method="area").
+// Coordinates in float, as tf.image.resize(method="area").
 std::vector<AreaTap> area_taps(int source, int output);
 
 // The same as tables for the row kernels; `flip` mirrors the output columns.
