@@ -1,0 +1,93 @@
+#include "core/affinity.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <set>
+#include <thread>
+
+namespace chexbench {
+namespace {
+
+using testing::ElementsAre;
+
+std::set<int> cpus_of_this_thread() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+  std::set<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.insert(cpu);
+  }
+  return cpus;
+}
+
+TEST(UsableCores, AreDistinctAndAmongTheCpusAllowed) {
+  const std::vector<int> cores = usable_cores();
+  ASSERT_FALSE(cores.empty());
+  const std::set<int> allowed = cpus_of_this_thread();
+  const std::set<int> distinct(cores.begin(), cores.end());
+  EXPECT_EQ(distinct.size(), cores.size());
+  for (const int core : cores) EXPECT_TRUE(allowed.contains(core)) << core;
+}
+
+TEST(UsableCores, ShrinkToTheAffinityMask) {
+  std::thread([] {
+    const int first = *cpus_of_this_thread().begin();
+    bind_this_thread({first});
+    EXPECT_THAT(usable_cores(), ElementsAre(first));
+  }).join();
+}
+
+TEST(CoresOfRank, AreRunsOfNeighboursThatDoNotOverlap) {
+  const std::vector<int> cores{0, 2, 4, 6, 8, 10, 12};
+  EXPECT_THAT(cores_of_rank(cores, 0, 2), ElementsAre(0, 2, 4));
+  EXPECT_THAT(cores_of_rank(cores, 1, 2), ElementsAre(6, 8, 10));
+  EXPECT_THAT(cores_of_rank(cores, 2, 3), ElementsAre(8, 10));
+}
+
+TEST(CoresOfRank, OfASingleRankAreAll) {
+  EXPECT_THAT(cores_of_rank({3, 5}, 0, 1), ElementsAre(3, 5));
+  EXPECT_THAT(cores_of_rank({3, 5}, 0, 0), ElementsAre(3, 5));
+}
+
+TEST(CoresOfRank, ShareCoresWhereRanksAreMoreThanCores) {
+  EXPECT_THAT(cores_of_rank({3, 5}, 0, 4), ElementsAre(3));
+  EXPECT_THAT(cores_of_rank({3, 5}, 1, 4), ElementsAre(5));
+  EXPECT_THAT(cores_of_rank({3, 5}, 2, 4), ElementsAre(3));
+  EXPECT_THAT(cores_of_rank({3, 5}, 3, 4), ElementsAre(5));
+}
+
+TEST(BindThisThread, LeavesOnlyTheseCpus) {
+  std::thread([] {
+    const std::set<int> before = cpus_of_this_thread();
+    bind_this_thread({});
+    EXPECT_EQ(cpus_of_this_thread(), before);
+    bind_this_thread({*before.rbegin()});
+    EXPECT_EQ(cpus_of_this_thread(), std::set<int>{*before.rbegin()});
+  }).join();
+}
+
+TEST(BindThisThread, WarnsAndGoesOnWhereTheSystemRefuses) {
+  testing::internal::CaptureStderr();
+  std::thread([] {
+    const std::set<int> before = cpus_of_this_thread();
+    bind_this_thread({CPU_SETSIZE - 1});
+    EXPECT_EQ(cpus_of_this_thread(), before);
+  }).join();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("cannot bind"));
+}
+
+TEST(NameThisThread, KeepsFifteenCharacters) {
+  std::thread([] {
+    name_this_thread("a_name_longer_than_fifteen");
+    char name[16] = {};
+    pthread_getname_np(pthread_self(), name, sizeof name);
+    EXPECT_STREQ(name, "a_name_longer_t");
+  }).join();
+}
+
+}  // namespace
+}  // namespace chexbench

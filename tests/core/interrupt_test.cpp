@@ -1,0 +1,83 @@
+#include "core/interrupt.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "core/errors.hpp"
+
+namespace chexbench {
+namespace {
+
+// The flag cannot be taken back, so each case runs in a process of its own and reports by its exit code.
+class InterruptDeathTest : public testing::Test {
+ protected:
+  InterruptDeathTest() { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
+
+  // The exit code that a main which catches chexbench's errors would end with.
+  [[noreturn]] static void exit_as_main_would() {
+    try {
+      throw_if_interrupted();
+    } catch (const Error& error) {
+      std::_Exit(static_cast<int>(error.code()));
+    }
+    std::_Exit(0);
+  }
+};
+
+TEST_F(InterruptDeathTest, WithoutASignalNothingIsThrown) {
+  EXPECT_EXIT(
+      {
+        install_interrupt_handlers();
+        if (interrupt_requested()) std::_Exit(1);
+        exit_as_main_would();
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(InterruptDeathTest, SigintSetsTheFlagAndEndsWith130) {
+  EXPECT_EXIT(
+      {
+        install_interrupt_handlers();
+        std::raise(SIGINT);
+        if (!interrupt_requested()) std::_Exit(1);
+        exit_as_main_would();
+      },
+      testing::ExitedWithCode(130), "");
+}
+
+TEST_F(InterruptDeathTest, SigtermEndsWith143) {
+  EXPECT_EXIT(
+      {
+        install_interrupt_handlers();
+        std::raise(SIGTERM);
+        exit_as_main_would();
+      },
+      testing::ExitedWithCode(143), "");
+}
+
+TEST_F(InterruptDeathTest, ASecondSigintEndsTheProcessAtOnce) {
+  EXPECT_EXIT(
+      {
+        install_interrupt_handlers();
+        std::raise(SIGINT);
+        std::raise(SIGINT);
+        std::_Exit(1);
+      },
+      testing::ExitedWithCode(130), "");
+}
+
+TEST_F(InterruptDeathTest, SigintAfterSigtermStillWaitsForTheLoop) {
+  EXPECT_EXIT(
+      {
+        install_interrupt_handlers();
+        std::raise(SIGTERM);
+        std::raise(SIGINT);
+        std::_Exit(interrupt_requested() ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace chexbench

@@ -1,0 +1,107 @@
+#include "core/thread_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <vector>
+
+namespace chexbench {
+namespace {
+
+TEST(ThreadPool, RunsEveryTask) {
+  ThreadPool pool(3);
+  std::latch done(100);
+  std::atomic<int> sum{0};
+  for (int i = 1; i <= 100; ++i) {
+    pool.submit([&, i] {
+      sum += i;
+      done.count_down();
+    });
+  }
+  done.wait();
+  EXPECT_EQ(sum, 5050);
+}
+
+TEST(ThreadPool, OfOneThreadKeepsTheOrderOfSubmission) {
+  ThreadPool pool(1);
+  std::latch done(50);
+  std::vector<int> order;
+  for (int i = 0; i < 50; ++i) {
+    pool.submit([&, i] {
+      order.push_back(i);
+      done.count_down();
+    });
+  }
+  done.wait();
+  std::vector<int> expected(50);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(order, expected);
+}
+
+TEST(ThreadPool, RunsTasksAtTheSameTime) {
+  ThreadPool pool(2);
+  std::latch both(2);
+  std::latch done(2);
+  for (int i = 0; i < 2; ++i) {
+    pool.submit([&] {
+      both.arrive_and_wait();  // one thread alone would wait here for ever
+      done.count_down();
+    });
+  }
+  done.wait();
+  EXPECT_EQ(pool.size(), 2u);
+}
+
+TEST(ThreadPool, StartsEachWorkerWithItsIndex) {
+  std::mutex mutex;
+  std::set<std::size_t> indices;
+  std::latch started(4);
+  const ThreadPool pool(4, [&](std::size_t index) {
+    {
+      const std::lock_guard lock(mutex);
+      indices.insert(index);
+    }
+    started.count_down();
+  });
+  started.wait();
+  EXPECT_EQ(indices, (std::set<std::size_t>{0, 1, 2, 3}));
+}
+
+TEST(ThreadPool, LetsATaskSubmitAnother) {
+  ThreadPool pool(1);
+  std::latch done(1);
+  pool.submit([&] { pool.submit([&] { done.count_down(); }); });
+  done.wait();
+  SUCCEED() << "the inner task ran, or this test would have run into its timeout";
+}
+
+TEST(ThreadPool, FinishesWhatBeganAndDropsTheRestWhenItEnds) {
+  std::atomic<int> finished{0};
+  std::latch began(1);
+  std::latch go(1);
+  {
+    ThreadPool pool(1);
+    pool.submit([&] {
+      began.count_down();
+      go.wait();
+      ++finished;
+    });
+    for (int i = 0; i < 10; ++i) pool.submit([&] { finished += 100; });
+    began.wait();
+    std::jthread opener([&] { go.count_down(); });
+  }
+  // A worker may win the race for another task against the stop, but the one that had begun is always finished.
+  EXPECT_EQ(finished % 100, 1);
+}
+
+TEST(ThreadPool, EndsWithoutEverHavingHadATask) {
+  { const ThreadPool pool(3); }
+  SUCCEED() << "the destructor joined idle workers";
+}
+
+}  // namespace
+}  // namespace chexbench
