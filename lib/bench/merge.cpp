@@ -44,7 +44,6 @@ report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_r
     merged.bytes_read += other.bytes_read;
     merged.peak_rss_bytes = std::max(merged.peak_rss_bytes, other.peak_rss_bytes);
     merged.anonymous_rss_bytes = std::max(merged.anonymous_rss_bytes, other.anonymous_rss_bytes);
-    merged.start_to_first_batch_s = std::max(merged.start_to_first_batch_s, other.start_to_first_batch_s);
     merged.steps.insert(merged.steps.end(), other.steps.begin(), other.steps.end());
     for (std::size_t op = 0; op < merged.ops.size() && op < other.ops.size(); ++op) add(merged.ops[op], other.ops[op]);
   }

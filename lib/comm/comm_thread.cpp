@@ -12,6 +12,7 @@
 
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
+#include "core/interrupt.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -22,6 +23,7 @@ constexpr double kNapShare = 0.05;
 
 Progress poll_once(Operation& operation) {
   try {
+    if (operation.ends_on_signal) throw_if_interrupted();
     const Progress progress = operation.poll();
     if (progress == Progress::done) operation.done(nullptr);
     return progress;
@@ -68,24 +70,27 @@ void CommThread::submit(Operation operation) {
   changed_.notify_all();
 }
 
-void CommThread::run(const void* lane, double longest_nap_s, Poll poll) {
+void CommThread::run(Operation operation) {
   // Shared: set_value() may still be at work inside the promise when get() has returned.
   const auto result = std::make_shared<std::promise<void>>();
   std::future<void> complete = result->get_future();
-  submit({.lane = lane,
-          .longest_nap_s = longest_nap_s,
-          .poll = std::move(poll),
-          .done = [result](const std::exception_ptr& error) {
-            error ? result->set_exception(error) : result->set_value();
-          }});
+  operation.done = [result](const std::exception_ptr& error) {
+    error ? result->set_exception(error) : result->set_value();
+  };
+  submit(std::move(operation));
   complete.get();
 }
 
+void CommThread::run(const void* lane, double longest_nap_s, Poll poll) {
+  run({.lane = lane, .longest_nap_s = longest_nap_s, .poll = std::move(poll), .done = {}});
+}
+
 void CommThread::run(const void* lane, const std::function<void()>& action) {
-  run(lane, 0, [&action] {
+  const auto poll = [&action] {
     action();
     return Progress::done;
-  });
+  };
+  run({.lane = lane, .poll = poll, .ends_on_signal = false, .done = {}});
 }
 
 void CommThread::work() {

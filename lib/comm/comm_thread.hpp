@@ -24,6 +24,8 @@ struct Operation {
   const void* lane = nullptr;
   double longest_nap_s = 0;  // between two polls
   Poll poll;
+  // SIGINT or SIGTERM ends it: ranks that a signal reached no longer take part, and the others would wait for ever.
+  bool ends_on_signal = true;
   std::function<void(std::exception_ptr)> done;  // called once on the comm thread, null where all went well
 };
 
@@ -37,12 +39,13 @@ class CommThread {
 
   // Returns at once.
   void submit(Operation operation);
-  // Waits until `poll` has said done. @throws what poll threw
+  // Waits until `poll` has said done. @throws what poll threw, InterruptedError after a signal
   void run(const void* lane, double longest_nap_s, Poll poll);
-  // Runs `action` in its turn of the lane and waits for it. @throws what it threw
+  // Runs `action` in its turn of the lane, even after a signal, and waits for it. @throws what it threw
   void run(const void* lane, const std::function<void()>& action);
 
  private:
+  void run(Operation operation);
   void work();
   // Moves what may begin from `pending_` to `active`. Waits for something where nothing is active; false: stop.
   bool take(std::vector<Operation>& active);

@@ -262,6 +262,7 @@ void MpiWorld::abort(int exit_code) {
                     MPI_Abort(MPI_COMM_WORLD, exit_code);
                     std::_Exit(exit_code);
                   },
+                  .ends_on_signal = false,
                   .done = [](const std::exception_ptr&) {}});
   // The comm thread may hang in a blocking call. The launcher ends the other ranks too where one just exits.
   constexpr double kPatienceS = 5;

@@ -52,7 +52,7 @@ struct RepeatResult {
   std::string page_cache;                 // warm | cold | as_is | "cold (not verified)"
   std::uint64_t peak_rss_bytes = 0;       // of the largest rank, since the repeat began
   std::uint64_t anonymous_rss_bytes = 0;  // largest seen after a step, of the largest rank
-  double start_to_first_batch_s = 0;      // from the start of the process; 0 in all but its first repeat
+  double start_to_first_batch_s = 0;      // of rank 0, from the start of its process; 0 in all but its first repeat
   std::vector<StepRecord> steps;          // of all ranks
   std::vector<measure::OpCounters> ops;   // within the window, summed over ranks
 };
