@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -94,7 +95,8 @@ class EmulatedEngine final : public TensorlessEngine {
   std::optional<Submission> next_;
   std::int64_t submitted_ = 0;
   std::int64_t finished_ = 0;
-  measure::StepTimings last_finished_;
+  // Two at most: the device may finish its next step too before a host that is late has looked at the last one.
+  std::deque<measure::StepTimings> unpublished_;
   double last_end_s_ = now_s();
   std::exception_ptr error_;
 
@@ -134,7 +136,8 @@ void EmulatedEngine::wait_and_publish(std::unique_lock<std::mutex>& lock, std::i
   changed_.wait(lock, [&] { return finished_ >= steps || error_; });
   if (error_) std::rethrow_exception(error_);
   if (published_ < steps) {
-    timings_ = last_finished_;
+    timings_ = unpublished_.front();
+    unpublished_.pop_front();
     published_ = steps;
   }
 }
@@ -153,7 +156,7 @@ void EmulatedEngine::run(const std::stop_token& stop) {
     try {
       const measure::StepTimings timings = execute(*std::move(submission));
       const std::lock_guard lock(mutex_);
-      last_finished_ = timings;
+      unpublished_.push_back(timings);
       last_end_s_ = timings.end_s;
       ++finished_;
     } catch (...) {

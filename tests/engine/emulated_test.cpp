@@ -1,0 +1,238 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+#include "engine/emulated_fixture.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+using testing::HasSubstr;
+
+double parts_s(const measure::StepTimings& t) {
+  return t.wait_s + t.upload_s + t.compute_s + t.exposed_communication_s + t.update_s + t.other_s;
+}
+
+std::string spec_error(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const SpecError& error) {
+    return error.what();
+  }
+  return "no SpecError";
+}
+
+// Batch 4 at 2,000 images/s: 2 ms a step.
+constexpr double kStepS = 2e-3;
+const char* const kFast = R"("images_per_s": 2000, "includes_update": true, "includes_communication": false)";
+
+TEST(Emulated, TakesTheProfilesTimeForEachStep) {
+  const ProfileFile profile(kFast);
+  const auto engine = make_engine(profile.engine_name(), small_config());
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  for (int step = 0; step < 3; ++step) {
+    engine->step(batches.next(), reducer);
+    engine->finish();
+    const measure::StepTimings& timings = engine->timings();
+    EXPECT_DOUBLE_EQ(timings.compute_s, kStepS);
+    EXPECT_DOUBLE_EQ(timings.forward_s + timings.backward_s, kStepS);
+    EXPECT_DOUBLE_EQ(timings.backward_s, kStepS * 2 / 3);
+    EXPECT_DOUBLE_EQ(parts_s(timings), timings.wall_s);
+    EXPECT_NEAR(timings.other_s, 0, 1e-9);
+    EXPECT_GE(timings.wait_s, 0);
+    EXPECT_TRUE(std::isnan(timings.loss));
+    EXPECT_EQ(timings.images, 4);
+    EXPECT_LE(timings.end_s, now_s());  // finish() returns no sooner than the device is done
+  }
+  EXPECT_TRUE(reducer.counts.empty());
+}
+
+// Deadlines are absolute: a late wake-up makes no step longer, so with batches always there each step ends exactly its
+// time after the one before, however busy the host is.
+TEST(Emulated, StepsDoNotDrift) {
+  const ProfileFile profile(kFast);
+  const auto engine = make_engine(profile.engine_name(), small_config());
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  double last_end_s = 0;
+  for (int step = 0; step < 20; ++step) {
+    engine->step(batches.next(), reducer);
+    if (engine->steps_finished() == 0) continue;
+    const measure::StepTimings& timings = engine->timings();
+    if (last_end_s != 0) {
+      EXPECT_NEAR(timings.end_s - last_end_s, timings.wait_s + kStepS, 1e-9);
+    }
+    EXPECT_NEAR(timings.wall_s, timings.wait_s + kStepS, 1e-9);
+    last_end_s = timings.end_s;
+  }
+}
+
+TEST(Emulated, WaitIsTheTimeThatTheDeviceHadNoBatch) {
+  const ProfileFile profile(kFast);
+  const auto engine = make_engine(profile.engine_name(), small_config());
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  engine->step(batches.next(), reducer);
+  engine->finish();
+  const double idle_since_s = engine->timings().end_s;
+  sleep_until_s(idle_since_s + 5e-3);
+  engine->step(batches.next(), reducer);
+  engine->finish();
+  EXPECT_GE(engine->timings().wait_s, 5e-3);
+  EXPECT_NEAR(engine->timings().end_s, idle_since_s + engine->timings().wait_s + kStepS, 1e-9);
+}
+
+TEST(Emulated, TheHostRunsAtMostOneStepAhead) {
+  const ProfileFile profile(kFast);
+  const auto engine = make_engine(profile.engine_name(), small_config());
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  for (int step = 0; step < 5; ++step) {
+    engine->step(batches.next(), reducer);
+    EXPECT_EQ(engine->steps_finished(), step);  // each call but the first takes over one finished step
+  }
+  engine->finish();
+  EXPECT_EQ(engine->steps_finished(), 5);
+}
+
+TEST(Emulated, GivesTheBatchBackWhenItsStepBegins) {
+  const ProfileFile profile(R"("images_per_s": 40, "includes_update": true, "includes_communication": false)");
+  const auto engine = make_engine(profile.engine_name(), small_config());
+  BatchSource batches(4, 1);
+  RecordingReducer reducer(1);
+  engine->step(batches.next(), reducer);  // 100 ms
+  batches.next();                         // the pool's only batch is free again while the step runs
+  const double free_s = now_s();
+  engine->finish();
+  EXPECT_LT(free_s, engine->timings().end_s);
+}
+
+TEST(Emulated, RestartBeginsAnew) {
+  const ProfileFile profile(kFast);
+  const auto engine = make_engine(profile.engine_name(), small_config());
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  engine->step(batches.next(), reducer);
+  const double before_s = now_s();
+  engine->restart();
+  const double after_s = now_s();
+  EXPECT_EQ(engine->steps_finished(), 0);
+  engine->step(batches.next(), reducer);
+  engine->finish();
+  EXPECT_EQ(engine->steps_finished(), 1);
+  EXPECT_LE(engine->timings().wall_s, engine->timings().end_s - before_s);
+  EXPECT_GE(engine->timings().wall_s, engine->timings().end_s - after_s);
+}
+
+TEST(Emulated, CanBeDestroyedInTheMiddleOfAStep) {
+  const ProfileFile profile(kFast);
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  for (int i = 0; i < 3; ++i) {
+    const auto engine = make_engine(profile.engine_name(), small_config());
+    engine->step(batches.next(), reducer);
+  }
+}
+
+TEST(Emulated, SaysThatItIsAndWhereItsSpeedComesFrom) {
+  const auto engine = make_engine("emulated:v100", EngineConfig{});
+  EXPECT_EQ(engine->traits().name, "emulated:v100");
+  EXPECT_TRUE(engine->traits().emulated);
+  EXPECT_FALSE(engine->traits().trains);
+  EXPECT_THAT(engine->traits().device, HasSubstr("V100"));
+  EXPECT_THAT(engine->traits().source, HasSubstr("384 images/s"));
+  EXPECT_THAT(engine->traits().notes, testing::Contains(HasSubstr("scaled linearly to batch 16")));
+}
+
+TEST(Emulated, RefusesWhatItsProfileHasNoTimeFor) {
+  EngineConfig config;
+  config.model.image_size = 320;
+  EXPECT_THAT(spec_error([&] { make_engine("emulated:v100", config); }),
+              testing::AllOf(HasSubstr("resnet50 320x320 f32"), HasSubstr("resnet50 224x224 fp16")));
+  EXPECT_THAT(spec_error([] { make_engine("emulated:v10", EngineConfig{}); }), HasSubstr("did you mean 'v100'?"));
+  EXPECT_THAT(spec_error([] { make_engine("emulated:no/such.json", EngineConfig{}); }), HasSubstr("no/such.json"));
+}
+
+TEST(Emulated, RefusesABatchThatIsNotFull) {
+  const ProfileFile profile(kFast);
+  const auto engine = make_engine(profile.engine_name(), small_config());
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  EXPECT_THROW(engine->step(batches.next(3), reducer), DeviceError);
+}
+
+TEST(Emulated, AveragesGradientsOfTheModelsSizeForReal) {
+  const ProfileFile profile(kFast);
+  EngineConfig config = small_config();
+  config.world = 2;
+  const auto engine = make_engine(profile.engine_name(), config);
+  EXPECT_EQ(engine->held_bytes(), 23'536'718u * sizeof(float));  // ResNet50 with 14 outputs
+  BatchSource batches;
+  RecordingReducer reducer(2);
+  engine->step(batches.next(), reducer);
+  engine->finish();
+  EXPECT_EQ(std::accumulate(reducer.counts.begin(), reducer.counts.end(), std::size_t{0}), 23'536'718u);
+  EXPECT_EQ(reducer.waits, 1);
+  EXPECT_EQ(engine->timings().communication_busy_s, 0.25);  // as the reducer says
+  EXPECT_GE(engine->timings().exposed_communication_s, 0);
+  EXPECT_DOUBLE_EQ(parts_s(engine->timings()), engine->timings().wall_s);
+}
+
+TEST(Emulated, RefusesAReducerOfAnotherGroup) {
+  const ProfileFile profile(kFast);
+  EngineConfig config = small_config();
+  config.world = 2;
+  const auto engine = make_engine(profile.engine_name(), config);
+  BatchSource batches;
+  RecordingReducer reducer(4);
+  EXPECT_THROW(engine->step(batches.next(), reducer), DeviceError);
+}
+
+// A link so slow that nothing hides: the one bucket takes 2 (n-1)/n S/B, begun when backward is done.
+TEST(Emulated, ModelledCommunicationIsExposedWhereBackwardCannotHideIt) {
+  const ProfileFile profile(kFast);
+  EngineConfig config = small_config();
+  config.world = 2;
+  config.comm = {.bucket_bytes = 1'000'000'000,
+                 .first_bucket_bytes = 1'000'000'000,
+                 .model = spec::CommModel::alpha_beta,
+                 .alpha_s = 0,
+                 .beta_bytes_per_s = 23'536'718 * 4.0 / 10e-3,
+                 .launch_s = 0};
+  const auto engine = make_engine(profile.engine_name(), config);
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  engine->step(batches.next(), reducer);
+  engine->finish();
+  EXPECT_NEAR(engine->timings().exposed_communication_s, 10e-3, 1e-9);
+  EXPECT_NEAR(engine->timings().communication_busy_s, 10e-3, 1e-9);
+  EXPECT_TRUE(reducer.counts.empty());
+}
+
+class LostRankReducer final : public Reducer {
+ public:
+  void reduce(BucketSpan, ReadyEvent) override { throw DeviceError("a rank was lost"); }
+  void wait() override {}
+  ReducerTimings timings() const override { return {}; }
+  int world() const override { return 2; }
+};
+
+TEST(Emulated, AnErrorOnTheDevicesThreadReachesTheCaller) {
+  const ProfileFile profile(kFast);
+  EngineConfig config = small_config();
+  config.world = 2;
+  const auto engine = make_engine(profile.engine_name(), config);
+  BatchSource batches;
+  LostRankReducer reducer;
+  engine->step(batches.next(), reducer);
+  EXPECT_THROW(engine->finish(), DeviceError);
+}
+
+}  // namespace
+}  // namespace chexbench::engine

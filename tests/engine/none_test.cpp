@@ -1,0 +1,88 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+#include "engine/emulated_fixture.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+TEST(None, DropsEachBatchAtOnce) {
+  const auto engine = make_engine("none", EngineConfig{});
+  BatchSource batches(4, 1);  // one batch: were a lease kept, the next one would never come
+  RecordingReducer reducer(2);
+  for (int step = 1; step <= 3; ++step) {
+    engine->step(batches.next(), reducer);
+    EXPECT_EQ(engine->steps_finished(), step);
+    EXPECT_EQ(engine->timings().images, 4);
+    EXPECT_EQ(engine->timings().wall_s, engine->timings().wait_s);
+    EXPECT_EQ(engine->timings().compute_s, 0);
+    EXPECT_TRUE(std::isnan(engine->timings().loss));
+  }
+  EXPECT_TRUE(reducer.counts.empty());
+  EXPECT_EQ(reducer.waits, 0);
+}
+
+TEST(None, BooksAllTimeSinceTheLastStepAsWait) {
+  const auto engine = make_engine("none", EngineConfig{});
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  engine->step(batches.next(), reducer);
+  const double first_end_s = engine->timings().end_s;
+  sleep_until_s(first_end_s + 2e-3);
+  engine->step(batches.next(), reducer);
+  EXPECT_GE(engine->timings().wait_s, 2e-3);
+  EXPECT_DOUBLE_EQ(engine->timings().end_s, first_end_s + engine->timings().wall_s);
+}
+
+TEST(None, TakesBatchesThatAreNotFull) {
+  const auto engine = make_engine("none", EngineConfig{});
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  engine->step(batches.next(1), reducer);
+  EXPECT_EQ(engine->timings().images, 1);
+}
+
+TEST(None, RestartCountsFromZero) {
+  const auto engine = make_engine("none", EngineConfig{});
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  engine->step(batches.next(), reducer);
+  engine->restart();
+  EXPECT_EQ(engine->steps_finished(), 0);
+  EXPECT_EQ(engine->timings().images, 0);
+}
+
+TEST(None, HasNoTensorsAndSaysSo) {
+  const auto engine = make_engine("none", EngineConfig{});
+  EXPECT_FALSE(engine->traits().trains);
+  EXPECT_FALSE(engine->traits().emulated);
+  EXPECT_TRUE(engine->parameters().empty());
+  EXPECT_TRUE(engine->buffers().empty());
+  EXPECT_EQ(engine->held_bytes(), 0u);
+  std::array<float, 1> values{};
+  EXPECT_THROW(engine->read_parameter("fc.weight", values), DeviceError);
+  EXPECT_THROW(engine->read_gradient("fc.weight", values), DeviceError);
+  EXPECT_THROW(engine->read_buffer("bn1.running_mean", values), DeviceError);
+  EXPECT_THROW(engine->logits(), DeviceError);
+}
+
+TEST(MakeEngine, NamesTheNearestEngineForAnUnknownOne) {
+  try {
+    make_engine("onednm", EngineConfig{});
+    FAIL() << "no error";
+  } catch (const SpecError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("did you mean 'onednn'?"));
+  }
+}
+
+TEST(ResolveEngineName, LeavesAllNamesButAutoAlone) {
+  for (const char* name : {"none", "emulated:v100", "onednn"}) EXPECT_EQ(resolve_engine_name(name), name);
+}
+
+}  // namespace
+}  // namespace chexbench::engine
