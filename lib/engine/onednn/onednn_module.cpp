@@ -19,7 +19,7 @@ using MakeFunction = Engine*(const EngineConfig&);
 void* open_module() {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   std::string reasons;
-  for (const auto& path : {folder / kModule, folder.parent_path() / "lib" / "chexbench" / kModule}) {
+  for (const auto& path : {folder / kModule, folder.parent_path() / CHEXBENCH_MODULE_FOLDER / kModule}) {
     if (void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); module != nullptr) return module;
     reasons += std::string(reasons.empty() ? "" : "; ") + dlerror();
   }

@@ -1,0 +1,123 @@
+#include "engine/onednn/convolution_op.hpp"
+
+#include <algorithm>
+
+namespace chexbench::engine {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::memory;
+
+memory::desc any_weights(const model::TensorInfo& weight, int groups, memory::data_type type) {
+  memory::dims dims(weight.shape.begin(), weight.shape.end());
+  if (groups > 1) {
+    dims.front() /= groups;
+    dims.insert(dims.begin(), groups);
+  }
+  return {dims, type, memory::format_tag::any};
+}
+
+}  // namespace
+
+ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, model::TensorInfo weight, Tensor& source,
+                             Tensor& destination, bool needs_source_gradient, const Tensor& scratchpad)
+    : device_(device),
+      weight_(std::move(weight)),
+      source_(source),
+      destination_(destination),
+      needs_source_gradient_(needs_source_gradient),
+      scratchpad_(scratchpad) {
+  const memory::dims stride{layer.stride, layer.stride}, padding{layer.padding, layer.padding};
+  const auto weights = any_weights(weight_, layer.groups, device.data_type());
+  const auto weights_f32 = any_weights(weight_, layer.groups, memory::data_type::f32);
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  forward_desc_ = {{dnnl::prop_kind::forward_training, algorithm::convolution_direct, source.desc, weights,
+                    destination.desc, stride, padding, padding},
+                   attributes,
+                   device.engine};
+  weights_desc_ = {
+      {algorithm::convolution_direct, source.desc, weights_f32, destination.desc, stride, padding, padding},
+      attributes,
+      device.engine,
+      forward_desc_};
+  if (!needs_source_gradient_) return;
+  data_desc_ = {{algorithm::convolution_direct, source.desc, weights, destination.desc, stride, padding, padding},
+                attributes,
+                device.engine,
+                forward_desc_};
+}
+
+void ConvolutionOp::plan_forward(Planner& planner) {
+  planner.use(source_);
+  planner.use(destination_);
+}
+
+void ConvolutionOp::plan_backward(Planner& planner, ParameterStore& store) {
+  destination_gradient_ = planner.gradients(destination_).at(0);
+  planner.use(*destination_gradient_);
+  planner.use(source_);
+  slot_ = &store.add(weight_, weights_desc_.diff_weights_desc());
+  if (!needs_source_gradient_) return;
+  source_gradient_ = &planner.tensor(source_.shape);
+  planner.use(*source_gradient_);
+  planner.add_gradient(source_, *source_gradient_);
+}
+
+memory ConvolutionOp::weights_as(const memory::desc& desc) {
+  memory flat = wrap(slot_->desc, slot_->weights);
+  if (desc == slot_->desc) return flat;
+  for (const Copy& copy : copies_) {
+    if (copy.to.get_desc() == desc) return copy.to;
+  }
+  const memory to(desc, device_.engine);
+  copies_.push_back({flat, to, dnnl::reorder(flat, to)});
+  return to;
+}
+
+void ConvolutionOp::bind() {
+  const auto scratchpad = [&](const memory::desc& desc) { return wrap(desc, scratchpad_.data); };
+  const auto source = wrap(source_.desc, source_.data);
+  const auto destination_gradient = wrap(destination_.desc, destination_gradient_->data);
+  forward_ = dnnl::convolution_forward(forward_desc_);
+  forward_arguments_ = {{DNNL_ARG_SRC, source},
+                        {DNNL_ARG_WEIGHTS, weights_as(forward_desc_.weights_desc())},
+                        {DNNL_ARG_DST, wrap(destination_.desc, destination_.data)},
+                        {DNNL_ARG_SCRATCHPAD, scratchpad(forward_desc_.scratchpad_desc())}};
+  weights_ = dnnl::convolution_backward_weights(weights_desc_);
+  weights_arguments_ = {{DNNL_ARG_SRC, source},
+                        {DNNL_ARG_DIFF_DST, destination_gradient},
+                        {DNNL_ARG_DIFF_WEIGHTS, wrap(slot_->desc, slot_->gradient)},
+                        {DNNL_ARG_SCRATCHPAD, scratchpad(weights_desc_.scratchpad_desc())}};
+  if (!needs_source_gradient_) return;
+  data_ = dnnl::convolution_backward_data(data_desc_);
+  data_arguments_ = {{DNNL_ARG_DIFF_DST, destination_gradient},
+                     {DNNL_ARG_WEIGHTS, weights_as(data_desc_.weights_desc())},
+                     {DNNL_ARG_DIFF_SRC, wrap(source_gradient_->desc, source_gradient_->data)},
+                     {DNNL_ARG_SCRATCHPAD, scratchpad(data_desc_.scratchpad_desc())}};
+}
+
+void ConvolutionOp::forward() { forward_.execute(device_.stream, forward_arguments_); }
+
+void ConvolutionOp::backward() {
+  // Weights first: their bucket may start on its way while the gradient of the data is computed.
+  weights_.execute(device_.stream, weights_arguments_);
+  if (needs_source_gradient_) data_.execute(device_.stream, data_arguments_);
+}
+
+void ConvolutionOp::refresh_weights() {
+  for (Copy& copy : copies_) copy.reorder.execute(device_.stream, copy.from, copy.to);
+}
+
+std::size_t ConvolutionOp::held_bytes() const {
+  std::size_t bytes = 0;
+  for (const Copy& copy : copies_) bytes += copy.to.get_desc().get_size();
+  return bytes;
+}
+
+std::size_t ConvolutionOp::scratchpad_bytes() const {
+  const std::size_t data = needs_source_gradient_ ? data_desc_.scratchpad_desc().get_size() : 0;
+  return std::max({forward_desc_.scratchpad_desc().get_size(), weights_desc_.scratchpad_desc().get_size(), data});
+}
+
+}  // namespace chexbench::engine

@@ -1,0 +1,54 @@
+#include "engine/onednn/device.hpp"
+
+#include <fmt/format.h>
+
+#include "core/cpu_features.hpp"
+#include "core/errors.hpp"
+#include "engine/onednn/parallel.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+// oneDNN numbers its instruction sets so that a set contains those whose bits it has.
+bool onednn_has(dnnl::cpu_isa isa) {
+  const auto bits = static_cast<unsigned>(isa);
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & bits) == bits;
+}
+
+Isa choose_isa() {
+  const CpuFeatures& cpu = cpu_features();
+  // CHEXBENCH_ISA lowers the whole engine. Refused, harmlessly, once oneDNN has run.
+  if (!cpu.avx512) dnnl::set_max_cpu_isa(cpu.avx2 ? dnnl::cpu_isa::avx2 : dnnl::cpu_isa::sse41);
+  if (cpu.avx512 && onednn_has(dnnl::cpu_isa::avx512_core)) return Isa::avx512;
+  return cpu.avx2 && onednn_has(dnnl::cpu_isa::avx2) ? Isa::avx2 : Isa::baseline;
+}
+
+ElementType element_type(spec::Precision precision) {
+  if (precision == spec::Precision::f32) return ElementType::f32;
+  const bool has_bf16 = cpu_features().avx512_bf16 && onednn_has(dnnl::cpu_isa::avx512_core_bf16);
+  if (precision == spec::Precision::bf16 && has_bf16) return ElementType::bf16;
+  throw DeviceError(fmt::format("engine 'onednn': {} cannot train in {}; training.precision may be {} here",
+                                cpu_features().model, to_string(precision), has_bf16 ? "f32 or bf16" : "f32"));
+}
+
+}  // namespace
+
+Device make_device(spec::Precision precision) {
+  Device device;
+  device.isa = choose_isa();
+  device.type = element_type(precision);
+  device.engine = dnnl::engine(dnnl::engine::kind::cpu, 0);
+  device.stream = dnnl::stream(device.engine);
+  device.block = device.isa == Isa::avx512 ? 16 : 8;
+  device.kernels = &kernels(device.isa, device.type, device.block);
+  return device;
+}
+
+std::string device_text(const Device& device) {
+  const char* const isa = device.isa == Isa::avx512 ? "AVX-512" : (device.isa == Isa::avx2 ? "AVX2" : "SSE4.2");
+  const dnnl_version_t* const version = dnnl_version();
+  return fmt::format("{}, {}, oneDNN {}.{}.{}, {} threads", cpu_features().model, isa, version->major, version->minor,
+                     version->patch, parallel_threads());
+}
+
+}  // namespace chexbench::engine

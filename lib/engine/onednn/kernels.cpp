@@ -1,0 +1,19 @@
+#include "engine/onednn/kernels.hpp"
+
+namespace chexbench::engine {
+
+namespace {
+
+const KernelTables& tables(Isa isa) {
+  return isa == Isa::avx512 ? kAvx512Kernels : (isa == Isa::avx2 ? kAvx2Kernels : kBaselineKernels);
+}
+
+}  // namespace
+
+const UpdateKernels& update_kernels(Isa isa) { return tables(isa).update; }
+
+const Kernels& kernels(Isa isa, ElementType type, int block) {
+  return tables(isa).table[type == ElementType::bf16 ? 1 : 0][block == kMaxBlock ? 1 : 0];
+}
+
+}  // namespace chexbench::engine

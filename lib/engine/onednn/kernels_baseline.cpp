@@ -1,0 +1,7 @@
+#include "engine/onednn/kernel_tables.hpp"
+
+namespace chexbench::engine {
+
+const KernelTables kBaselineKernels = all_tables();
+
+}  // namespace chexbench::engine

@@ -1,0 +1,68 @@
+#include "engine/onednn/pool_ops.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+using dnnl::memory;
+
+memory::desc vector_desc(const Tensor& y) {
+  return {{y.shape.channels}, memory::data_type::f32, memory::format_tag::a};
+}
+
+memory::desc weight_desc(const Tensor& x, const Tensor& y) {
+  return {{y.shape.channels, x.shape.channels}, memory::data_type::f32, memory::format_tag::ab};
+}
+
+}  // namespace
+
+LinearOp::LinearOp(const Device& device, const model::Layer& layer, Tensor& x, Tensor& y)
+    : device_(device), name_(layer.name), x_(x), y_(y) {
+  forward_desc_ = {{dnnl::prop_kind::forward_training, x.desc, weight_desc(x, y), vector_desc(y), y.desc},
+                   device.engine};
+}
+
+void LinearOp::plan_forward(Planner& planner) {
+  planner.use(x_);
+  planner.use(y_);
+}
+
+void LinearOp::plan_backward(Planner& planner, ParameterStore& store) {
+  y_gradient_ = planner.gradients(y_).at(0);
+  planner.use(*y_gradient_);
+  planner.use(x_);
+  weight_ = &store.add({name_ + ".weight", {y_.shape.channels, x_.shape.channels}}, weight_desc(x_, y_));
+  bias_ = &store.add_vector({name_ + ".bias", {y_.shape.channels}});
+  x_gradient_ = &planner.tensor(x_.shape, Layout::flat, ElementType::f32);
+  planner.use(*x_gradient_);
+  planner.add_gradient(x_, *x_gradient_);
+}
+
+void LinearOp::bind() {
+  const auto wrap = [&](const memory::desc& desc, void* data) { return memory(desc, device_.engine, data); };
+  const auto weights = weight_desc(x_, y_);
+  const auto x = wrap(x_.desc, x_.data), dy = wrap(y_.desc, y_gradient_->data);
+  forward_ = dnnl::inner_product_forward(forward_desc_);
+  forward_arguments_ = {{DNNL_ARG_SRC, x},
+                        {DNNL_ARG_WEIGHTS, wrap(weights, weight_->weights)},
+                        {DNNL_ARG_BIAS, wrap(vector_desc(y_), bias_->weights)},
+                        {DNNL_ARG_DST, wrap(y_.desc, y_.data)}};
+  data_ = dnnl::inner_product_backward_data({{x_.desc, weights, y_.desc}, device_.engine, forward_desc_});
+  data_arguments_ = {{DNNL_ARG_DIFF_DST, dy},
+                     {DNNL_ARG_WEIGHTS, wrap(weights, weight_->weights)},
+                     {DNNL_ARG_DIFF_SRC, wrap(x_.desc, x_gradient_->data)}};
+  weights_ = dnnl::inner_product_backward_weights(
+      {{x_.desc, weights, vector_desc(y_), y_.desc}, device_.engine, forward_desc_});
+  weights_arguments_ = {{DNNL_ARG_SRC, x},
+                        {DNNL_ARG_DIFF_DST, dy},
+                        {DNNL_ARG_DIFF_WEIGHTS, wrap(weights, weight_->gradient)},
+                        {DNNL_ARG_DIFF_BIAS, wrap(vector_desc(y_), bias_->gradient)}};
+}
+
+void LinearOp::forward() { forward_.execute(device_.stream, forward_arguments_); }
+
+void LinearOp::backward() {
+  weights_.execute(device_.stream, weights_arguments_);
+  data_.execute(device_.stream, data_arguments_);
+}
+
+}  // namespace chexbench::engine

@@ -1,0 +1,6 @@
+// The one symbol that onednn_module.cpp looks up.
+#include "engine/onednn/trainer.hpp"
+
+extern "C" chexbench::engine::Engine* chexbench_make_onednn_engine(const chexbench::engine::EngineConfig& config) {
+  return new chexbench::engine::OnednnEngine(config);
+}

@@ -1,0 +1,64 @@
+#include "engine/onednn/network.hpp"
+
+#include <algorithm>
+
+#include "engine/onednn/lowering.hpp"
+
+namespace chexbench::engine {
+
+Network::Network(const Device& device, const model::Graph& graph, int images, bool frozen)
+    : device_(device), planner_(device), store_(device), scratchpad_(planner_.bytes(0)) {
+  Lowered lowered = lower(device, graph, {.images = images, .frozen = frozen}, planner_, scratchpad_);
+  ops_ = std::move(lowered.ops);
+  shared_ = std::move(lowered.shared);
+  input_ = lowered.input;
+  logits_ = lowered.logits;
+  plan();
+}
+
+void Network::plan() {
+  std::size_t scratchpad_bytes = 0;
+  for (const auto& op : ops_) scratchpad_bytes = std::max(scratchpad_bytes, op->scratchpad_bytes());
+  planner_.resize(scratchpad_, scratchpad_bytes);
+  planner_.use(scratchpad_);
+  planner_.use(*input_);
+  for (const auto& op : ops_) {
+    op->plan_forward(planner_);
+    planner_.advance();
+  }
+  logits_gradient_ = &planner_.tensor(logits_->shape, Layout::flat, ElementType::f32);
+  planner_.use(*logits_);
+  planner_.use(*logits_gradient_);
+  planner_.add_gradient(*logits_, *logits_gradient_);
+  ready_.resize(ops_.size());
+  for (std::size_t i = ops_.size(); i-- > 0;) {
+    planner_.advance();
+    ops_[i]->plan_backward(planner_, store_);
+    ready_[i] = store_.size();
+  }
+  // The logits are read after the step.
+  planner_.use(*logits_);
+  planner_.use(scratchpad_);
+  planner_.place();
+  store_.allocate();
+  for (const auto& op : ops_) {
+    op->bind();
+    for (const BufferSlot& buffer : op->buffers()) buffers_.push_back(buffer);
+  }
+}
+
+void Network::forward() {
+  for (const auto& op : ops_) op->forward();
+}
+
+void Network::refresh_weights() {
+  for (const auto& op : ops_) op->refresh_weights();
+}
+
+std::size_t Network::held_bytes() const {
+  std::size_t bytes = planner_.arena_bytes();
+  for (const auto& op : ops_) bytes += op->held_bytes();
+  return bytes;
+}
+
+}  // namespace chexbench::engine

@@ -1,0 +1,85 @@
+#include "engine/onednn/norm_op.hpp"
+
+#include "engine/onednn/gradient_sum.hpp"
+
+namespace chexbench::engine {
+
+NormOp::NormOp(const Device& device, const model::Layer& layer, bool frozen, Clamp clamp, Tensor& x, Tensor* residual,
+               Tensor& y)
+    : device_(device),
+      state_(layer, device.block, frozen),
+      frozen_(frozen),
+      clamp_(clamp),
+      x_(x),
+      residual_(residual),
+      y_(y) {}
+
+void NormOp::plan_forward(Planner& planner) {
+  planner.use(x_);
+  if (residual_ != nullptr) planner.use(*residual_);
+  planner.use(y_);
+}
+
+void NormOp::plan_backward(Planner& planner, ParameterStore& store) {
+  gradients_ = planner.gradients(y_);
+  for (Tensor* gradient : gradients_) planner.use(*gradient);
+  planner.use(x_);
+  state_.add_parameters(store);
+  // The gradient of x takes the place of x, and the masked gradient, which is also the residual's, that of its own.
+  planner.add_gradient(x_, x_);
+  if (residual_ == nullptr) return;
+  planner.use(y_);
+  planner.add_gradient(*residual_, *gradients_.front());
+}
+
+NormForward NormOp::forward_arguments() const {
+  return {.x = x_.view(),
+          .residual = residual_ != nullptr ? residual_->view() : View{},
+          .y = y_.view(),
+          .scale = state_.scale(),
+          .shift = state_.shift(),
+          .clamp = clamp_,
+          .pixels = x_.shape.pixels()};
+}
+
+void NormOp::forward() {
+  const NormForward norm = forward_arguments();
+  const Kernels& kernels = *device_.kernels;
+  sum_then_apply(
+      Division::of(x_.blocks(), x_.shape.images),
+      [&](Work work, ChannelSums& sums) {
+        if (!frozen_) kernels.statistics(norm.x, norm.pixels, work, sums.first, sums.second);
+      },
+      [&](int block, const ChannelSums& sums) { state_.set_from_sums(block, sums, count()); },
+      [&](Work work) { kernels.normalize(norm, work); });
+}
+
+NormBackward NormOp::backward_arguments() const {
+  NormBackward norm{.x = x_.view(),
+                    .gradient = gradients_[0]->view(),
+                    .scale = state_.scale(),
+                    .shift = state_.shift(),
+                    .mean = state_.mean(),
+                    .clamp = clamp_,
+                    .pixels = x_.shape.pixels()};
+  if (gradients_.size() > 1) norm.gradient2 = gradients_[1]->view();
+  if (residual_ != nullptr) {
+    norm.output = y_.view();
+    norm.masked = norm.gradient;
+  }
+  return norm;
+}
+
+void NormOp::backward() {
+  sum_gradients(device_, gradients_, 2);
+  const NormBackward norm = backward_arguments();
+  const NormInputGradient input{.a = state_.gradient_factor(), .b = state_.b(), .c = state_.c(), .dx = norm.x};
+  const Kernels& kernels = *device_.kernels;
+  sum_then_apply(
+      Division::of(x_.blocks(), x_.shape.images),
+      [&](Work work, ChannelSums& sums) { kernels.gradient_sums(norm, work, sums.first, sums.second); },
+      [&](int block, const ChannelSums& sums) { state_.set_gradients(block, sums, count()); },
+      [&](Work work) { kernels.gradient_apply(norm, input, work); });
+}
+
+}  // namespace chexbench::engine

@@ -1,0 +1,35 @@
+// Batch norm with everything around it: y = activation(norm(x) + residual).
+#pragma once
+
+#include "engine/onednn/norm_state.hpp"
+
+namespace chexbench::engine {
+
+class NormOp final : public Op {
+ public:
+  // `residual` may be null. x must have no other reader: its gradient takes its place.
+  NormOp(const Device& device, const model::Layer& layer, bool frozen, Clamp clamp, Tensor& x, Tensor* residual,
+         Tensor& y);
+
+  void plan_forward(Planner& planner) override;
+  void plan_backward(Planner& planner, ParameterStore& store) override;
+  void forward() override;
+  void backward() override;
+  std::vector<BufferSlot> buffers() override { return state_.buffers(); }
+
+ private:
+  NormForward forward_arguments() const;
+  NormBackward backward_arguments() const;
+  double count() const { return static_cast<double>(x_.shape.images) * x_.shape.pixels(); }
+
+  const Device& device_;
+  NormState state_;
+  const bool frozen_;
+  const Clamp clamp_;
+  Tensor& x_;
+  Tensor* const residual_;
+  Tensor& y_;
+  std::vector<Tensor*> gradients_;
+};
+
+}  // namespace chexbench::engine

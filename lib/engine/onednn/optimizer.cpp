@@ -1,0 +1,56 @@
+#include "engine/onednn/optimizer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/onednn/parallel.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+constexpr double kBeta1 = 0.9;
+constexpr double kBeta2 = 0.999;
+constexpr double kEpsilon = 1e-8;
+// A run of elements that one thread updates: all four arrays of it fit into an L2 cache.
+constexpr std::size_t kRun = 16384;
+
+void clear(const FloatArray& array) { std::fill(array.span().begin(), array.span().end(), 0.0f); }
+
+}  // namespace
+
+Optimizer::Optimizer(const spec::TrainingSpec& training, Isa isa, std::size_t parameters)
+    : training_(training), kernels_(update_kernels(isa)), first_(parameters) {
+  if (training.optimizer == spec::OptimizerKind::adam) second_ = FloatArray(parameters);
+}
+
+void Optimizer::restart() {
+  step_ = 0;
+  clear(first_);
+  if (second_.size() > 0) clear(second_);
+}
+
+void Optimizer::update(std::span<float> weights, std::span<const float> gradients) {
+  ++step_;
+  const bool adam = training_.optimizer == spec::OptimizerKind::adam;
+  const double correction1 = 1.0 - std::pow(kBeta1, static_cast<double>(step_));
+  const double correction2 = 1.0 - std::pow(kBeta2, static_cast<double>(step_));
+  const AdamFactors factors{.beta1 = static_cast<float>(kBeta1),
+                            .beta2 = static_cast<float>(kBeta2),
+                            .rate = static_cast<float>(training_.learning_rate / correction1),
+                            .root = static_cast<float>(1.0 / std::sqrt(correction2)),
+                            .epsilon = static_cast<float>(kEpsilon)};
+  const auto rate = static_cast<float>(training_.learning_rate);
+  const auto momentum = static_cast<float>(training_.momentum);
+  parallel_for(static_cast<int>((weights.size() + kRun - 1) / kRun), [&](int run) {
+    const std::size_t first = static_cast<std::size_t>(run) * kRun;
+    const std::size_t count = std::min(kRun, weights.size() - first);
+    if (adam) {
+      kernels_.adam(factors, gradients.data() + first, first_.data() + first, second_.data() + first,
+                    weights.data() + first, count);
+    } else {
+      kernels_.sgd(rate, momentum, gradients.data() + first, first_.data() + first, weights.data() + first, count);
+    }
+  });
+}
+
+}  // namespace chexbench::engine

@@ -1,0 +1,79 @@
+#include "engine/onednn/parameter_store.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/allocator.hpp"
+#include "core/errors.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+constexpr std::size_t kAlignElements = 16;  // 64 bytes
+
+dnnl::memory::desc plain(const model::TensorInfo& info) {
+  const dnnl::memory::dims dims(info.shape.begin(), info.shape.end());
+  const auto tag = dims.size() == 4 ? dnnl::memory::format_tag::abcd : dnnl::memory::format_tag::ab;
+  return {dims, dnnl::memory::data_type::f32, dims.size() == 1 ? dnnl::memory::format_tag::a : tag};
+}
+
+}  // namespace
+
+FloatArray::FloatArray(std::size_t count)
+    : count_(count),
+      memory_(reinterpret_cast<float*>(host_allocator().allocate(count * sizeof(float))),
+              Release{count * sizeof(float)}) {
+  std::memset(memory_.get(), 0, count * sizeof(float));
+}
+
+void FloatArray::Release::operator()(float* memory) const {
+  host_allocator().deallocate(reinterpret_cast<std::byte*>(memory), bytes);
+}
+
+ParameterSlot& ParameterStore::add(const model::TensorInfo& info, const dnnl::memory::desc& desc) {
+  auto slot = std::make_unique<ParameterSlot>();
+  slot->info = info;
+  slot->desc = desc;
+  slot->offset = count_;
+  slot->count = (desc.get_size() / sizeof(float) + kAlignElements - 1) / kAlignElements * kAlignElements;
+  count_ += slot->count;
+  return *slots_.emplace_back(std::move(slot));
+}
+
+ParameterSlot& ParameterStore::add_vector(const model::TensorInfo& info) { return add(info, plain(info)); }
+
+void ParameterStore::allocate() {
+  weights_ = FloatArray(count_);
+  gradients_ = FloatArray(count_);
+  for (const auto& slot : slots_) {
+    slot->weights = weights_.data() + slot->offset;
+    slot->gradient = gradients_.data() + slot->offset;
+  }
+}
+
+const ParameterSlot& ParameterStore::slot(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& slot : slots_) {
+    if (slot->info.name == name) return *slot;
+    names.push_back(slot->info.name);
+  }
+  throw SpecError("no parameter '" + name + "'" + suggestion(name, names));
+}
+
+void ParameterStore::reorder(const dnnl::memory::desc& from, void* source, const dnnl::memory::desc& to,
+                             void* destination) const {
+  dnnl::memory in(from, device_.engine, source);
+  dnnl::memory out(to, device_.engine, destination);
+  dnnl::reorder(in, out).execute(device_.stream, in, out);
+}
+
+void ParameterStore::load(const ParameterSlot& slot, std::span<const float> values) const {
+  // oneDNN takes no pointer to const, but only reads.
+  reorder(plain(slot.info), const_cast<float*>(values.data()), slot.desc, slot.weights);
+}
+
+void ParameterStore::read(const ParameterSlot& slot, float* from, std::span<float> values) const {
+  reorder(slot.desc, from, plain(slot.info), values.data());
+}
+
+}  // namespace chexbench::engine

@@ -1,0 +1,157 @@
+// Pooling kernels; see kernels.hpp. Only for kernels_*.cpp.
+#pragma once
+
+#include "engine/onednn/vector.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+// The part of a window that lies inside an image: positions [first, last) of `size`.
+struct Reach {
+  int first, last;
+  Reach(int out, const PoolShape& shape, int size) {
+    const int begin = out * shape.stride - shape.padding;
+    first = begin < 0 ? 0 : begin;
+    last = begin + shape.kernel > size ? size : begin + shape.kernel;
+  }
+};
+
+// The outputs whose windows hold input position `in`: [first, last).
+struct Covering {
+  int first, last;
+  Covering(int in, const PoolShape& shape, int outputs) {
+    const int low = in + shape.padding - shape.kernel + 1;
+    first = low <= 0 ? 0 : (low + shape.stride - 1) / shape.stride;
+    const int high = (in + shape.padding) / shape.stride + 1;
+    last = high > outputs ? outputs : high;
+  }
+};
+
+// Place of an input position in the window of output `out`.
+inline int place(int in, int out, const PoolShape& shape) { return in - out * shape.stride + shape.padding; }
+
+template <typename T, int B>
+void max_pool(const View& x, const View& y, const View& winner, const PoolShape& shape, Work work) {
+  typedef typename Lanes<B>::Byte Byte;
+  for (int image = work.first_image; image < work.last_image; ++image) {
+    const T* const in = plane<const T>(x, image, work.block);
+    T* const out = plane<T>(y, image, work.block);
+    std::uint8_t* const won = plane<std::uint8_t>(winner, image, work.block);
+    for (int row = 0; row < shape.out_height; ++row) {
+      const Reach rows(row, shape, shape.height);
+      for (int column = 0; column < shape.out_width; ++column) {
+        const Reach columns(column, shape, shape.width);
+        auto best = load<B>(in + (std::int64_t{rows.first} * shape.width + columns.first) * x.pixel_stride);
+        typename Lanes<B>::Int index = place(rows.first, row, shape) * shape.kernel +
+                                       place(columns.first, column, shape) - typename Lanes<B>::Int{};
+        for (int h = rows.first; h < rows.last; ++h) {
+          for (int w = columns.first; w < columns.last; ++w) {
+            const auto value = load<B>(in + (std::int64_t{h} * shape.width + w) * x.pixel_stride);
+            const int here = place(h, row, shape) * shape.kernel + place(w, column, shape);
+            index = value > best ? here - typename Lanes<B>::Int{} : index;
+            best = value > best ? value : best;
+          }
+        }
+        const std::int64_t pixel = std::int64_t{row} * shape.out_width + column;
+        store<B>(out + pixel * y.pixel_stride, best);
+        *reinterpret_cast<Byte*>(won + pixel * winner.pixel_stride) = __builtin_convertvector(index, Byte);
+      }
+    }
+  }
+}
+
+// Gathers, for each input, from the outputs it won: no two threads or pixels write the same place.
+template <typename T, int B>
+void max_pool_backward(const View& dy, const View& winner, const View& dx, const PoolShape& shape, Work work) {
+  typedef typename Lanes<B>::Int Int;
+  for (int image = work.first_image; image < work.last_image; ++image) {
+    const T* const gradient = plane<const T>(dy, image, work.block);
+    const std::uint8_t* const won = plane<const std::uint8_t>(winner, image, work.block);
+    T* const out = plane<T>(dx, image, work.block);
+    for (int h = 0; h < shape.height; ++h) {
+      const Covering rows(h, shape, shape.out_height);
+      for (int w = 0; w < shape.width; ++w) {
+        const Covering columns(w, shape, shape.out_width);
+        typename Lanes<B>::Float sum{};
+        for (int row = rows.first; row < rows.last; ++row) {
+          for (int column = columns.first; column < columns.last; ++column) {
+            const std::int64_t pixel = std::int64_t{row} * shape.out_width + column;
+            const int here = place(h, row, shape) * shape.kernel + place(w, column, shape);
+            const Int index = __builtin_convertvector(
+                *reinterpret_cast<const typename Lanes<B>::Byte*>(won + pixel * winner.pixel_stride), Int);
+            sum += index == here ? load<B>(gradient + pixel * dy.pixel_stride) : typename Lanes<B>::Float{};
+          }
+        }
+        store<B>(out + (std::int64_t{h} * shape.width + w) * dx.pixel_stride, sum);
+      }
+    }
+  }
+}
+
+template <typename T, int B>
+void average_pool(const View& x, const View& y, const PoolShape& shape, Work work) {
+  const float share = 1.0f / static_cast<float>(shape.kernel * shape.kernel);
+  for (int image = work.first_image; image < work.last_image; ++image) {
+    const T* const in = plane<const T>(x, image, work.block);
+    T* const out = plane<T>(y, image, work.block);
+    for (int row = 0; row < shape.out_height; ++row) {
+      const Reach rows(row, shape, shape.height);
+      for (int column = 0; column < shape.out_width; ++column) {
+        const Reach columns(column, shape, shape.width);
+        typename Lanes<B>::Float sum{};
+        for (int h = rows.first; h < rows.last; ++h) {
+          for (int w = columns.first; w < columns.last; ++w) {
+            sum += load<B>(in + (std::int64_t{h} * shape.width + w) * x.pixel_stride);
+          }
+        }
+        store<B>(out + (std::int64_t{row} * shape.out_width + column) * y.pixel_stride, sum * share);
+      }
+    }
+  }
+}
+
+template <typename T, int B>
+void average_pool_backward(const View& dy, const View& dx, const PoolShape& shape, Work work) {
+  const float share = 1.0f / static_cast<float>(shape.kernel * shape.kernel);
+  for (int image = work.first_image; image < work.last_image; ++image) {
+    const T* const gradient = plane<const T>(dy, image, work.block);
+    T* const out = plane<T>(dx, image, work.block);
+    for (int h = 0; h < shape.height; ++h) {
+      const Covering rows(h, shape, shape.out_height);
+      for (int w = 0; w < shape.width; ++w) {
+        const Covering columns(w, shape, shape.out_width);
+        typename Lanes<B>::Float sum{};
+        for (int row = rows.first; row < rows.last; ++row) {
+          for (int column = columns.first; column < columns.last; ++column) {
+            sum += load<B>(gradient + (std::int64_t{row} * shape.out_width + column) * dy.pixel_stride);
+          }
+        }
+        store<B>(out + (std::int64_t{h} * shape.width + w) * dx.pixel_stride, sum * share);
+      }
+    }
+  }
+}
+
+template <typename T, int B>
+void global_average(const View& x, int pixels, Work work, float* mean, int channels) {
+  const float share = 1.0f / static_cast<float>(pixels);
+  for (int image = work.first_image; image < work.last_image; ++image) {
+    const T* const in = plane<const T>(x, image, work.block);
+    typename Lanes<B>::Float sum{};
+    for (int pixel = 0; pixel < pixels; ++pixel) sum += load<B>(in + pixel * x.pixel_stride);
+    store<B>(mean + std::int64_t{image} * channels + work.block * B, sum * share);
+  }
+}
+
+template <typename T, int B>
+void global_average_backward(const float* dmean, int channels, const View& dx, int pixels, Work work) {
+  const float share = 1.0f / static_cast<float>(pixels);
+  for (int image = work.first_image; image < work.last_image; ++image) {
+    const auto gradient = load<B>(dmean + std::int64_t{image} * channels + work.block * B) * share;
+    T* const out = plane<T>(dx, image, work.block);
+    for (int pixel = 0; pixel < pixels; ++pixel) store<B>(out + pixel * dx.pixel_stride, gradient);
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::engine

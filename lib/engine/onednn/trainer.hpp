@@ -1,0 +1,51 @@
+// The engine itself: one step is upload, forward, backward, wait for the reducer, update.
+#pragma once
+
+#include "engine/engine.hpp"
+#include "engine/onednn/buckets.hpp"
+#include "engine/onednn/network.hpp"
+#include "engine/onednn/optimizer.hpp"
+
+namespace chexbench::engine {
+
+// Everything is done when step() returns.
+class OnednnEngine final : public Engine {
+ public:
+  explicit OnednnEngine(const EngineConfig& config);
+
+  const EngineTraits& traits() const override { return traits_; }
+  PinnedAllocator& allocator() override { return host_allocator(); }
+  void step(BatchLease batch, Reducer& reducer) override;
+  void finish() override {}
+  const measure::StepTimings& timings() const override { return timings_; }
+  std::int64_t steps_finished() const override { return steps_finished_; }
+  void restart() override;
+  std::size_t held_bytes() const override;
+
+  std::vector<TensorInfo> parameters() const override;
+  std::vector<TensorInfo> buffers() const override;
+  void load_weights(const WeightSource& source) override;
+  void read_parameter(const std::string& name, std::span<float> values) const override;
+  void read_gradient(const std::string& name, std::span<float> values) const override;
+  void read_buffer(const std::string& name, std::span<float> values) const override;
+  std::span<const float> logits() const override;
+
+ private:
+  void check(const Batch& batch) const;
+  double compute_loss(std::span<const float> labels);
+  void remember_weights();
+
+  const BatchShape shape_;
+  const Device device_;
+  Network network_;
+  Optimizer optimizer_;
+  Buckets buckets_;
+  EngineTraits traits_;
+  measure::StepTimings timings_;
+  std::int64_t steps_finished_ = 0;
+  double last_end_s_ = 0;
+  FloatArray initial_weights_;
+  std::vector<std::vector<float>> initial_buffers_;
+};
+
+}  // namespace chexbench::engine

@@ -1,0 +1,29 @@
+// Optimizer kernels; see kernels.hpp. Only for kernels_*.cpp.
+#pragma once
+
+#include "engine/onednn/kernels.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+void adam(const AdamFactors& factors, const float* __restrict gradient, float* __restrict first,
+          float* __restrict second, float* __restrict weights, std::size_t count) {
+  const AdamFactors f = factors;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float g = gradient[i];
+    first[i] = f.beta1 * first[i] + (1.0f - f.beta1) * g;
+    second[i] = f.beta2 * second[i] + (1.0f - f.beta2) * g * g;
+    weights[i] -= f.rate * first[i] / (__builtin_sqrtf(second[i]) * f.root + f.epsilon);
+  }
+}
+
+void sgd(float rate, float momentum, const float* __restrict gradient, float* __restrict velocity,
+         float* __restrict weights, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    velocity[i] = momentum * velocity[i] + gradient[i];
+    weights[i] -= rate * velocity[i];
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::engine

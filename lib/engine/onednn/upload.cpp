@@ -1,0 +1,69 @@
+#include "engine/onednn/upload.hpp"
+
+#include <array>
+#include <bit>
+
+#include "engine/onednn/parallel.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+constexpr int kChannels = 3;
+constexpr std::array<float, kChannels> kMean{0.485f, 0.456f, 0.406f};
+constexpr std::array<float, kChannels> kDeviation{0.229f, 0.224f, 0.225f};
+
+std::array<std::array<float, 256>, kChannels> make_table() {
+  std::array<std::array<float, 256>, kChannels> table;
+  for (std::size_t c = 0; c < kChannels; ++c) {
+    for (std::size_t value = 0; value < 256; ++value) {
+      table[c][value] = (static_cast<float>(value) / 255.0f - kMean[c]) / kDeviation[c];
+    }
+  }
+  return table;
+}
+
+void assign(float& to, float value) { to = value; }
+
+// bf16: rounds to nearest, ties to even.
+void assign(std::uint16_t& to, float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  to = static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
+}
+
+// value(pixel, channel) of one image, into its planes.
+template <typename T, typename Value>
+void fill(T* to, std::size_t pixels, const Value& value) {
+  for (std::size_t c = 0; c < kChannels; ++c) {
+    for (std::size_t pixel = 0; pixel < pixels; ++pixel) assign(to[c * pixels + pixel], value(pixel, c));
+  }
+}
+
+template <typename T>
+void upload_image(const std::byte* from, Deliver deliver, std::size_t pixels, T* to) {
+  static const auto table = make_table();
+  if (deliver == Deliver::f32) {
+    const auto* values = reinterpret_cast<const float*>(from);
+    fill(to, pixels, [&](std::size_t pixel, std::size_t c) { return values[pixel * kChannels + c]; });
+  } else {
+    const auto* gray = reinterpret_cast<const std::uint8_t*>(from);
+    fill(to, pixels, [&](std::size_t pixel, std::size_t c) { return table[c][gray[pixel]]; });
+  }
+}
+
+}  // namespace
+
+void upload(const Batch& batch, Tensor& input) {
+  const auto pixels = static_cast<std::size_t>(input.shape.pixels());
+  parallel_for(input.shape.images, [&](int image) {
+    const auto i = static_cast<std::size_t>(image);
+    const std::byte* const from = batch.images + i * batch.shape.image_bytes();
+    if (input.type == ElementType::bf16) {
+      upload_image(from, batch.shape.deliver, pixels,
+                   reinterpret_cast<std::uint16_t*>(input.data) + i * kChannels * pixels);
+    } else {
+      upload_image(from, batch.shape.deliver, pixels, reinterpret_cast<float*>(input.data) + i * kChannels * pixels);
+    }
+  });
+}
+
+}  // namespace chexbench::engine

@@ -1,0 +1,89 @@
+// Vectors of B lanes in the compiler's own types: one source, compiled for each instruction set.
+// Only for kernels_*.cpp. Everything has internal linkage, so that no compilation's code replaces another's.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/onednn/kernels.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+template <int B>
+struct Lanes {
+  typedef float Float __attribute__((vector_size(B * 4), may_alias));
+  typedef std::int32_t Int __attribute__((vector_size(B * 4), may_alias));
+  typedef std::uint32_t Bits __attribute__((vector_size(B * 4), may_alias));
+  typedef std::uint16_t Half __attribute__((vector_size(B * 2), may_alias));
+  typedef std::uint8_t Byte __attribute__((vector_size(B), may_alias));
+};
+
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
+template <int B>
+inline typename Lanes<B>::Float load(const float* from) {
+  return *reinterpret_cast<const typename Lanes<B>::Float*>(from);
+}
+
+template <int B>
+inline typename Lanes<B>::Float load(const BFloat16* from) {
+  const auto half = *reinterpret_cast<const typename Lanes<B>::Half*>(from);
+  return reinterpret_cast<typename Lanes<B>::Float>(__builtin_convertvector(half, typename Lanes<B>::Bits) << 16);
+}
+
+template <int B>
+inline void store(float* to, typename Lanes<B>::Float value) {
+  *reinterpret_cast<typename Lanes<B>::Float*>(to) = value;
+}
+
+// Values of the channels of `block` from a per-channel array, which need not be aligned.
+template <int B>
+inline typename Lanes<B>::Float channels(const float* array, int block) {
+  typename Lanes<B>::Float values;
+  __builtin_memcpy(&values, array + block * B, sizeof values);
+  return values;
+}
+
+// Rounds to nearest, ties to even.
+template <int B>
+inline void store(BFloat16* to, typename Lanes<B>::Float value) {
+  const auto bits = reinterpret_cast<typename Lanes<B>::Bits>(value);
+  const auto rounded = (bits + (((bits >> 16) & 1) + 0x7FFF)) >> 16;
+  *reinterpret_cast<typename Lanes<B>::Half*>(to) = __builtin_convertvector(rounded, typename Lanes<B>::Half);
+}
+
+template <int B>
+inline typename Lanes<B>::Float clamped(typename Lanes<B>::Float value, Clamp clamp) {
+  value = value > clamp.low ? value : clamp.low - typename Lanes<B>::Float{};
+  return value < clamp.high ? value : clamp.high - typename Lanes<B>::Float{};
+}
+
+// gradient where low < value < high, else 0
+template <int B>
+inline typename Lanes<B>::Float passed(typename Lanes<B>::Float gradient, typename Lanes<B>::Float value, Clamp clamp) {
+  return ((value > clamp.low) & (value < clamp.high)) ? gradient : typename Lanes<B>::Float{};
+}
+
+// Element `image`, `block` of a view; pixels follow at its pixel stride.
+template <typename T>
+inline T* plane(const View& view, int image, int block) {
+  return reinterpret_cast<T*>(view.data) + image * view.image_stride + block * view.block_stride;
+}
+
+// Sums that lose no digits: f32 within a run of pixels, double beyond.
+template <int B>
+struct PixelSum {
+  typename Lanes<B>::Float run[2] = {};
+
+  void add(int pixel, typename Lanes<B>::Float value) { run[pixel & 1] += value; }
+  void drain(double* to) {
+    const auto sum = run[0] + run[1];
+    for (int lane = 0; lane < B; ++lane) to[lane] += static_cast<double>(sum[lane]);
+    run[0] = run[1] = typename Lanes<B>::Float{};
+  }
+};
+
+}  // namespace
+}  // namespace chexbench::engine
