@@ -1,0 +1,137 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <regex>
+#include <thread>
+
+#include "core/clock.hpp"
+#include "measure/machine.hpp"
+#include "measure/process_sampler.hpp"
+#include "measure/process_start.hpp"
+
+namespace chexbench::measure {
+namespace {
+
+constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+
+// Anonymous memory that has been written to, so that it is resident. Straight from the system: a sanitizer's allocator
+// would keep what is freed.
+class Resident {
+ public:
+  explicit Resident(std::size_t bytes)
+      : bytes_(bytes), memory_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (memory_ != MAP_FAILED) std::memset(memory_, 1, bytes);
+  }
+  ~Resident() { munmap(memory_, bytes_); }
+  Resident(const Resident&) = delete;
+  Resident& operator=(const Resident&) = delete;
+
+ private:
+  std::size_t bytes_;
+  void* memory_;
+};
+
+double burn_cpu() {
+  double sum = 0;
+  for (int i = 0; i < 20'000'000; ++i) sum += std::sqrt(i);
+  return sum;
+}
+
+TEST(ProcessSampler, SeesAnonymousMemoryGrow) {
+  const std::uint64_t before_bytes = sample_process().anonymous_rss_bytes;
+  ASSERT_GT(before_bytes, 0u);
+  const Resident memory(64 * kMebibyte);
+  const std::uint64_t after_bytes = sample_process().anonymous_rss_bytes;
+  EXPECT_GE(after_bytes, before_bytes + 60 * kMebibyte);
+}
+
+TEST(ProcessSampler, PeakKeepsWhatWasFreed) {
+  { const Resident memory(96 * kMebibyte); }
+  const ProcessSample sample = sample_process();
+  EXPECT_GE(sample.peak_rss_bytes, 96 * kMebibyte);
+  EXPECT_GE(sample.peak_rss_bytes, sample.anonymous_rss_bytes);
+}
+
+TEST(ProcessSampler, PeakBeginsAnewAfterAReset) {
+  { const Resident memory(96 * kMebibyte); }
+  const std::uint64_t before_bytes = sample_process().peak_rss_bytes;
+  if (!reset_peak_rss()) GTEST_SKIP() << "this system does not let a process reset its peak";
+  EXPECT_LT(sample_process().peak_rss_bytes, before_bytes);
+}
+
+TEST(ProcessSampler, AgreesWithTheSystemOnCpuTime) {
+  const double before_s = sample_process().cpu_s;
+  EXPECT_GT(burn_cpu(), 0);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const double after_s = sample_process().cpu_s;
+  EXPECT_GT(after_s, before_s);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  EXPECT_NEAR(after_s, seconds(usage.ru_utime) + seconds(usage.ru_stime), 0.05);
+}
+
+TEST(ProcessSampler, CountsThreadsThatHaveEnded) {
+  const double before_s = process_cpu_s();
+  const double own_before_s = thread_cpu_s();
+  double thread_s = 0;
+  std::thread([&thread_s] {
+    EXPECT_GT(burn_cpu(), 0);
+    thread_s = thread_cpu_s();
+  }).join();
+  const double own_s = thread_cpu_s() - own_before_s;
+  EXPECT_GE(process_cpu_s() - before_s, thread_s + own_s - 1e-3);
+}
+
+TEST(ProcessSampler, NeverCountsReadsBackwards) {
+  const std::uint64_t before_bytes = sample_process().storage_read_bytes;
+  EXPECT_GE(sample_process().storage_read_bytes, before_bytes);
+}
+
+TEST(ProcessSampler, LeavesNoFileOpen) {
+  const auto lowest_free = [] {
+    const int descriptor = dup(STDERR_FILENO);
+    close(descriptor);
+    return descriptor;
+  };
+  const int before = lowest_free();
+  for (int i = 0; i < 10; ++i) sample_process();
+  reset_peak_rss();
+  EXPECT_EQ(lowest_free(), before);
+}
+
+TEST(ProcessStart, LiesInThePastAndStaysWhereItIs) {
+  const double start_s = process_start_s();
+  EXPECT_LT(start_s, now_s());
+  EXPECT_NEAR(process_start_s(), start_s, 0.02);
+  // This process has used CPU time only since it began; the kernel's start has a resolution of 10 ms.
+  EXPECT_GE(now_s() - start_s + 0.02, thread_cpu_s());
+}
+
+TEST(Machine, IsDescribed) {
+  const Machine machine = probe_machine();
+  utsname system{};
+  uname(&system);
+  EXPECT_EQ(machine.host, system.nodename);
+  EXPECT_EQ(machine.kernel, std::string("Linux ") + system.release);
+  EXPECT_FALSE(machine.cpu.empty());
+  EXPECT_GE(machine.cores, 1);
+  EXPECT_LE(machine.cores, static_cast<int>(std::thread::hardware_concurrency()));
+  const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
+  EXPECT_EQ(machine.memory_bytes, pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
+  EXPECT_THAT(machine.instruction_set, testing::AnyOf("baseline", "avx2", "avx512"));
+}
+
+TEST(UtcNow, IsIso8601) {
+  EXPECT_TRUE(std::regex_match(utc_now(), std::regex(R"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\dZ)")));
+}
+
+}  // namespace
+}  // namespace chexbench::measure
