@@ -1,0 +1,69 @@
+// The experiments that come with the project.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "spec/presets.hpp"
+#include "spec/spec_error.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+using testing::ElementsAre;
+
+const std::filesystem::path kExperiments = std::filesystem::path(CHEXBENCH_CONFIGS) / "experiments";
+
+std::vector<Trial> trials_of_file(const std::string& name) {
+  return expand(load_spec(kExperiments / (name + ".json")));
+}
+
+std::vector<std::filesystem::path> experiment_files() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(kExperiments)) files.push_back(entry.path());
+  return files;
+}
+
+TEST(Experiments, AreReadAndCarryTheirFilesNames) {
+  ASSERT_GE(experiment_files().size(), 7u);
+  for (const std::filesystem::path& path : experiment_files()) {
+    EXPECT_EQ(load_spec(path).base.name, path.stem()) << path;
+  }
+}
+
+TEST(Experiments, BeginWithWhatTheyAnswer) {
+  for (const std::filesystem::path& path : experiment_files()) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    EXPECT_THAT(line, testing::StartsWith("// ")) << path;
+  }
+}
+
+TEST(Experiments, OfTheMainJobComparePipelinesAndFormats) {
+  const auto trials = trials_of_file("naive-vs-optimized");
+  EXPECT_THAT(names_of(trials), ElementsAre("naive png", "naive tfrecord", "optimized png", "optimized tfrecord"));
+  for (const Trial& trial : trials) {
+    EXPECT_EQ(trial.experiment.engine, "auto");
+    EXPECT_EQ(trial.experiment.model.name, "resnet50");
+  }
+}
+
+TEST(Experiments, OfQuickstartMeasureOneAndTwoRanks) {
+  for (const std::string name : {"quickstart-input", "quickstart-v100"})
+    EXPECT_EQ(trials_of_file(name).size(), 8u) << name;
+  EXPECT_EQ(trials_of_file("quickstart-input")[0].experiment.engine, "none");
+  EXPECT_EQ(trials_of_file("quickstart-v100")[0].experiment.engine, "emulated:v100");
+}
+
+TEST(Experiments, WarmUpForLongerThanNaiveHoldsBatchesReady) {
+  for (const std::string name : {"quickstart-input", "quickstart-v100", "scaling"}) {
+    for (const Trial& trial : trials_of_file(name)) {
+      EXPECT_GT(trial.experiment.measure.warmup_steps, trial.experiment.training.batch_size) << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::spec

@@ -1,0 +1,99 @@
+#include "spec/contradictions.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "spec/spec_error.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+using testing::HasSubstr;
+
+// The error of a spec whose data.root is set.
+std::string contradiction(const std::string& text) { return spec_error(text, {"data.root=d"}); }
+
+TEST(Contradictions, MomentumNeedsSgd) {
+  EXPECT_EQ(contradiction(R"({"training": {"optimizer": "adam", "momentum": 0.5}})"),
+            "x.json: training.momentum has a meaning only where training.optimizer is sgd: take one of them away");
+  EXPECT_EQ(trials_of(R"({"training": {"optimizer": "sgd", "momentum": 0.5}})")[0].experiment.training.momentum, 0.5);
+}
+
+TEST(Contradictions, MomentumMayServeSomeTrialsOfASweep) {
+  const std::string sweep = R"("sweep": {"training.optimizer": ["adam", "sgd"]})";
+  EXPECT_EQ(trials_of(R"({"training": {"momentum": 0.5}, )" + sweep + "}").size(), 2u);
+}
+
+TEST(Contradictions, ASweptKeyMustHaveAMeaningInEveryTrial) {
+  EXPECT_THAT(contradiction(R"({"sweep": {"training.optimizer": ["sgd", "adam"], "training.momentum": [0, 0.9]}})"),
+              HasSubstr("sweep.training.momentum has a meaning only where training.optimizer is sgd, which trial 'adam "
+                        "momentum=0' is not"));
+}
+
+TEST(Contradictions, ParametersOfAlphaBetaNeedThatModel) {
+  for (const std::string key : {"alpha_s", "beta_bytes_per_s", "launch_s"}) {
+    const std::string text = "{\"engine\": \"emulated:v100\", \"comm\": {\"" + key + "\": 1";
+    EXPECT_THAT(contradiction(text + "}}"),
+                HasSubstr("comm." + key + " has a meaning only where comm.model is alpha_beta"));
+    EXPECT_EQ(trials_of(text + ", \"model\": \"alpha_beta\"}}").size(), 1u);
+  }
+}
+
+TEST(Contradictions, OnlyAnEmulatedEngineCanHaveItsCommunicationModelled) {
+  for (const std::string model : {"none", "alpha_beta"}) {
+    const std::string comm = R"({"comm": {"model": ")" + model + "\"}, \"engine\": ";
+    for (const std::string engine : {"auto", "onednn", "cuda", "none"}) {
+      EXPECT_THAT(contradiction(comm + '"' + engine + "\"}"),
+                  HasSubstr("comm.model is " + model + ", but engine " + engine + " communicates for real"));
+    }
+    EXPECT_EQ(trials_of(comm + "\"emulated:v100\"}").size(), 1u);
+  }
+}
+
+TEST(Contradictions, SyntheticInputHasNoPipelineToSweep) {
+  const std::string synthetic = R"({"data": {"format": "synthetic"}, "sweep": )";
+  for (const std::string axis :
+       {R"("pipeline": ["naive", "optimized"])", R"("pipeline.map_and_batch.parallel_batches": [1, 2])",
+        R"("data.decoder": ["fast", "opencv"])", R"("preprocess.flip": [true, false])"}) {
+    EXPECT_THAT(contradiction(synthetic + "{" + axis + "}}"),
+                HasSubstr("has a meaning only where data.format is not synthetic"))
+        << axis;
+  }
+}
+
+TEST(Contradictions, SyntheticInputKeepsAPipelineThatIsStatedButNotUsed) {
+  EXPECT_EQ(trials_of(R"({"data": {"format": "synthetic"}, "pipeline": "naive"})").size(), 1u);
+}
+
+TEST(Contradictions, SyntheticInputNeedsNoRoot) {
+  EXPECT_EQ(spec_error(R"({"data": {"format": "synthetic"}})"), "nothing was thrown");
+}
+
+TEST(Contradictions, SyntheticInputReadsNoFilesThatCouldBeCached) {
+  for (const std::string state : {"warm", "cold"}) {
+    EXPECT_THAT(contradiction(R"({"data": {"format": "synthetic"}, "measure": {"page_cache": ")" + state + "\"}}"),
+                HasSubstr("measure.page_cache is " + state + ", but data.format synthetic reads no files"));
+  }
+}
+
+TEST(Contradictions, TheEngineThatComputesNothingHasNoPrecisionAndNoWeights) {
+  EXPECT_THAT(contradiction(R"({"engine": "none", "training": {"precision": "bf16"}})"),
+              HasSubstr("training.precision is bf16, but engine none computes nothing"));
+  EXPECT_THAT(contradiction(R"({"engine": "none", "model": {"weights": "w.safetensors"}})"),
+              HasSubstr("engine none has no weights"));
+}
+
+TEST(Contradictions, ARelativeErrorNeedsRepeatsEnoughForAnInterval) {
+  const std::string text = R"({"measure": {"relative_error": 0.02, "repeats": )";
+  EXPECT_THAT(contradiction(text + "4}}"),
+              HasSubstr("measure.relative_error needs measure.repeats of at least 5, not 4"));
+  EXPECT_EQ(trials_of(text + "5}}").size(), 1u);
+}
+
+TEST(Contradictions, NameTheTrialOfASweep) {
+  EXPECT_THAT(contradiction(R"({"engine": "none", "sweep": {"training.precision": ["f32", "bf16"]}})"),
+              HasSubstr("trial 'bf16': training.precision is bf16"));
+}
+
+}  // namespace
+}  // namespace chexbench::spec

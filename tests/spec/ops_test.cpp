@@ -1,0 +1,114 @@
+#include "spec/ops.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "spec/spec_error.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+using testing::HasSubstr;
+
+PipelineSpec pipeline_of(const std::vector<std::string>& ops) {
+  PipelineSpec pipeline{"mine", {}};
+  for (const std::string& op : ops) pipeline.ops.push_back(default_op(op));
+  return pipeline;
+}
+
+std::string kinds_error(const std::vector<std::string>& ops) {
+  return error_of([&] { check_kinds(pipeline_of(ops)); });
+}
+
+TEST(OpTable, HasTheOpsOfTheDesignInOrder) {
+  EXPECT_THAT(std::vector<std::string>(op_names().begin(), op_names().end()),
+              testing::ElementsAre("list_files", "shard", "shuffle", "read", "interleave", "map", "batch",
+                                   "map_and_batch", "worker_batches", "prefetch", "repeat", "cache", "take"));
+}
+
+TEST(OpTable, GivesEveryOpADelayOfZeroAsItsLastParameter) {
+  for (const OpRule& rule : op_rules()) {
+    ASSERT_FALSE(rule.parameters.empty()) << rule.op;
+    EXPECT_EQ(rule.parameters.back().name, "delay_s") << rule.op;
+    EXPECT_EQ(default_op(rule.op).number("delay_s"), 0.0) << rule.op;
+  }
+}
+
+TEST(OpTable, HasTheDefaultsOfTheDesign) {
+  EXPECT_EQ(default_op("list_files").text("order"), "name");
+  EXPECT_EQ(default_op("interleave").integer("cycle_length"), 10);
+  EXPECT_EQ(default_op("interleave").integer("block_length"), 1);
+  EXPECT_TRUE(default_op("interleave").boolean("parallel"));
+  EXPECT_TRUE(default_op("interleave").boolean("deterministic"));
+  EXPECT_EQ(default_op("map").integer("parallel_calls"), 1);
+  EXPECT_TRUE(default_op("map").boolean("deterministic"));
+  EXPECT_TRUE(default_op("batch").boolean("drop_remainder"));
+  EXPECT_EQ(default_op("map_and_batch").integer("parallel_batches"), 5);
+  EXPECT_EQ(default_op("repeat").text("epochs"), "forever");
+  EXPECT_EQ(default_op("cache").text("to"), "memory");
+}
+
+TEST(OpTable, HoldsDefaultsThatItsOwnRulesAllow) {
+  for (const OpRule& rule : op_rules()) {
+    for (const ParameterRule& parameter : rule.parameters) {
+      const bool is_text = std::holds_alternative<std::string>(parameter.default_value);
+      const bool numeric = parameter.type == ValueType::integer || parameter.type == ValueType::number;
+      if (is_text && numeric) {
+        EXPECT_THAT(parameter.words, testing::Contains(std::get<std::string>(parameter.default_value)))
+            << rule.op << '.' << parameter.name;
+      } else {
+        EXPECT_EQ(parameter.default_value.index(), static_cast<std::size_t>(parameter.type))
+            << rule.op << '.' << parameter.name;
+      }
+      EXPECT_FALSE(parameter.description.empty()) << rule.op << '.' << parameter.name;
+    }
+  }
+}
+
+TEST(OpTable, NamesTheNearestOpOfAnUnknownOne) {
+  EXPECT_THAT(error_of([] { op_rule("shufle"); }), HasSubstr("did you mean 'shuffle'?"));
+}
+
+TEST(CheckKinds, AcceptsEachWayFromFilesToBatches) {
+  EXPECT_NO_THROW(check_kinds(pipeline_of({"list_files", "read", "map", "batch"})));
+  EXPECT_NO_THROW(check_kinds(pipeline_of({"list_files", "interleave", "map_and_batch"})));
+  EXPECT_NO_THROW(check_kinds(pipeline_of({"list_files", "worker_batches"})));
+}
+
+TEST(CheckKinds, AcceptsOpsThatKeepTheKindAnywhereBehindTheSource) {
+  for (const std::string op : {"shard", "shuffle", "prefetch", "repeat", "cache", "take"}) {
+    EXPECT_NO_THROW(check_kinds(pipeline_of({"list_files", op, "read", "map", "batch"}))) << op;
+    EXPECT_NO_THROW(check_kinds(pipeline_of({"list_files", "read", op, "map", "batch"}))) << op;
+    EXPECT_NO_THROW(check_kinds(pipeline_of({"list_files", "read", "map", op, "batch"}))) << op;
+    EXPECT_NO_THROW(check_kinds(pipeline_of({"list_files", "read", "map", "batch", op}))) << op;
+  }
+}
+
+TEST(CheckKinds, NamesTheOpWhatItTakesAndWhatItWouldGet) {
+  const std::string error = kinds_error({"list_files", "shard", "map", "batch"});
+  EXPECT_THAT(error, HasSubstr("pipeline[2] of 'mine': map takes records, but what comes before it gives files"));
+}
+
+TEST(CheckKinds, RefusesAListWithoutItsSourceFirst) {
+  EXPECT_THAT(kinds_error({"read", "map", "batch"}), HasSubstr("pipeline[0] of 'mine': read takes files"));
+  EXPECT_THAT(kinds_error({"shuffle", "list_files"}), HasSubstr("begin with list_files"));
+  EXPECT_THAT(kinds_error({"list_files", "list_files"}), HasSubstr("pipeline[1] of 'mine': list_files is a source"));
+}
+
+TEST(CheckKinds, RefusesAListThatDoesNotEndInBatches) {
+  EXPECT_THAT(kinds_error({}), HasSubstr("has no ops"));
+  EXPECT_THAT(kinds_error({"list_files", "read", "map"}), HasSubstr("ends in examples"));
+}
+
+TEST(CheckKinds, RefusesASecondBatchOp) {
+  EXPECT_THAT(kinds_error({"list_files", "read", "map", "batch", "batch"}),
+              HasSubstr("batch takes examples, but what comes before it gives batches"));
+}
+
+TEST(CheckKinds, RefusesASecondShard) {
+  EXPECT_THAT(kinds_error({"list_files", "shard", "read", "shard", "map", "batch"}),
+              HasSubstr("pipeline[3] of 'mine': shard stands twice"));
+}
+
+}  // namespace
+}  // namespace chexbench::spec

@@ -1,0 +1,100 @@
+#include "spec/parse.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "spec/keys.hpp"
+#include "spec/presets.hpp"
+#include "spec/spec_error.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Parse, NeedsNothingButTheRoot) {
+  Experiment expected;
+  expected.data.root = "d";
+  expected.pipeline = preset("optimized");
+  const std::vector<Trial> trials = expand(parse_spec(R"({"data": {"root": "d"}})", "x.json"));
+  ASSERT_EQ(trials.size(), 1u);
+  EXPECT_EQ(trials.front().experiment, expected);
+}
+
+TEST(Parse, ReadsTheSpecOfTheDesign) {
+  const std::string text = R"({
+    "experiment": "naive-vs-optimized",
+    "data":     { "root": "data/nih", "format": "png", "split": "train", "decoder": "fast", "deliver": "f32", "on_bad_record": "stop" },
+    "preprocess": { "resize": "bilinear", "flip": false },
+    "pipeline": "optimized",
+    "model":    { "name": "resnet50", "image_size": 224, "weights": "random", "batch_norm": "train", "seed": 1 },
+    "training": { "batch_size": 16, "precision": "f32", "optimizer": "adam", "learning_rate": 1e-3 },
+    "engine":   "auto",
+    "comm":     { "update": "all_reduce", "bucket_bytes": 26214400 },
+    "ranks":    "all", "cores_per_rank": "auto",
+    "measure":  { "warmup_steps": 3, "steps": 12, "repeats": 6, "page_cache": "as_is", "seed": 1 },
+    "sweep":    { "pipeline": ["naive", "optimized"], "data.format": ["png", "tfrecord"] }
+  })";
+  const SweepSpec sweep = parse_spec(text, "x.json");
+  EXPECT_EQ(sweep.base.name, "naive-vs-optimized");
+  EXPECT_THAT(names_of(expand(sweep)),
+              testing::ElementsAre("naive png", "naive tfrecord", "optimized png", "optimized tfrecord"));
+}
+
+TEST(Parse, ReadsEveryKeyOfTheTable) {
+  for (const KeyRule& rule : key_rules()) {
+    const std::string value = to_text(to_node(rule.get(Experiment{})));
+    const std::size_t dot = rule.path.find('.');
+    const std::string text = dot == std::string::npos ? "{\"" + rule.path + "\": " + value + "}"
+                                                      : "{\"" + rule.path.substr(0, dot) + "\": {\"" +
+                                                            rule.path.substr(dot + 1) + "\": " + value + "}}";
+    EXPECT_THAT(spec_error(text), testing::Not(HasSubstr("no key is called"))) << text;
+  }
+}
+
+TEST(Parse, TakesAPipelineInPlace) {
+  const std::string ops = R"([{"op": "list_files"}, {"op": "worker_batches"}])";
+  const auto pipeline_of = [](const std::string& value) {
+    return trials_of("{\"pipeline\": " + value + "}").front().experiment.pipeline;
+  };
+  EXPECT_EQ(pipeline_of(ops).name, "custom");
+  EXPECT_EQ(pipeline_of("{\"name\": \"mine\", \"ops\": " + ops + "}").name, "mine");
+  EXPECT_EQ(pipeline_of("\"keras\""), preset("keras"));
+}
+
+TEST(Parse, LetsEditorsNameTheirSchema) { EXPECT_EQ(trials_of(R"({"$schema": "../schema.json"})").size(), 1u); }
+
+TEST(LoadSpec, ReadsAFileAndNamesItInErrors) {
+  const std::string path = testing::TempDir() + "load_spec_" + std::to_string(getpid()) + ".json";
+  std::ofstream(path) << R"({"data": {"root": "d"}, "measure": {"steps": 0}})";
+  EXPECT_EQ(error_of([&] { load_spec(path); }), path + ": measure.steps must be a whole number of at least 1, not 0");
+  EXPECT_EQ(load_spec(path, {"measure.steps=5"}).base.measure.steps, 5);
+  std::filesystem::remove(path);
+}
+
+TEST(LoadSpec, NamesAFileThatIsNotThere) {
+  EXPECT_EQ(error_of([] { load_spec("no/such.json"); }),
+            "cannot read the experiment 'no/such.json': No such file or directory");
+}
+
+TEST(ParseExperiment, TakesOneTrialAlone) {
+  EXPECT_EQ(parse_experiment(R"({"data": {"root": "d"}, "ranks": 2})", "x").ranks, 2);
+  EXPECT_THAT(error_of([] { parse_experiment(R"({"data": {"root": "d"}, "ranks": [1, 2]})", "x"); }),
+              HasSubstr("one trial was expected, not 2"));
+}
+
+TEST(Parse, GivesSpecErrorsTheirExitCode) {
+  try {
+    parse_spec("{", "x.json");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::spec);
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::spec

@@ -1,0 +1,105 @@
+// Any trial that makes sense is read back from its resolved text as it was.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "spec/contradictions.hpp"
+#include "spec/keys.hpp"
+#include "spec/presets.hpp"
+#include "spec/resolved.hpp"
+#include "spec/spec_error.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+double any_double(double minimum, double maximum) {
+  const double share = *rc::gen::inRange(0, 1 << 30) / static_cast<double>(1 << 30);
+  return minimum + share * (maximum - minimum);
+}
+
+Value any_value(const ValueRule& rule) {
+  const bool numeric = rule.type == ValueType::integer || rule.type == ValueType::number;
+  if (rule.optional && *rc::gen::arbitrary<bool>()) return {};
+  if (!rule.prefix.empty() && *rc::gen::arbitrary<bool>()) return rule.prefix + "v100";
+  if (!rule.words.empty() && (!numeric || *rc::gen::arbitrary<bool>())) return *rc::gen::elementOf(rule.words);
+  constexpr double kLarge = 1e6;
+  if (rule.type == ValueType::boolean) return *rc::gen::arbitrary<bool>();
+  if (rule.type == ValueType::number) return any_double(rule.minimum + 1e-9, std::min(rule.maximum, kLarge));
+  if (rule.type == ValueType::integer) {
+    const auto maximum = static_cast<std::int64_t>(std::min(rule.maximum, kLarge));
+    return *rc::gen::inRange<std::int64_t>(static_cast<std::int64_t>(rule.minimum), maximum);
+  }
+  return "t" + *rc::gen::container<std::string>(rc::gen::inRange<char>('0', 'z'));
+}
+
+PipelineSpec any_pipeline() {
+  const std::vector<std::string> names(preset_names().begin(), preset_names().end());
+  PipelineSpec pipeline = preset(*rc::gen::elementOf(names));
+  for (OpSpec& op : pipeline.ops) {
+    for (const ParameterRule& parameter : op_rule(op.op).parameters) {
+      if (*rc::gen::arbitrary<bool>()) op.parameters[parameter.name] = to_parameter(any_value(value_rule(parameter)));
+    }
+  }
+  return pipeline;
+}
+
+// A trial of random values; those of keys without a meaning in it stay at their defaults.
+Experiment any_experiment() {
+  Experiment experiment;
+  experiment.pipeline = any_pipeline();
+  for (const KeyRule& rule : key_rules()) {
+    if (rule.path != "experiment") rule.set(experiment, any_value(rule.values));
+  }
+  for (const KeyRule& rule : key_rules()) {
+    const bool is_shown = rule.silent_default || rule.applies(experiment);
+    if (!is_shown) rule.set(experiment, rule.get(Experiment{}));
+  }
+  return experiment;
+}
+
+bool makes_sense(const Experiment& experiment) {
+  return error_of([&] { check_trial(experiment); }) == "nothing was thrown";
+}
+
+TEST(ResolvedProperty, IsReadBackAsItWas) {
+  const bool holds = rc::check([] {
+    const Experiment experiment = any_experiment();
+    if (!makes_sense(experiment)) {
+      RC_ASSERT(error_of([&] { parse_experiment(to_json(experiment), "x"); }) != "nothing was thrown");
+      return;
+    }
+    RC_ASSERT(parse_experiment(to_json(experiment), "x") == experiment);
+  });
+  EXPECT_TRUE(holds);
+}
+
+TEST(ResolvedProperty, SaysOfTwoTrialsWhetherTheyAreTheSame) {
+  const bool holds = rc::check([] {
+    const Experiment a = any_experiment();
+    const Experiment b = *rc::gen::arbitrary<bool>() ? a : any_experiment();
+    RC_ASSERT((a == b) == (trial_key(a) == trial_key(b)));
+  });
+  EXPECT_TRUE(holds);
+}
+
+TEST(ParserProperty, MeetsAnyTextWithASpecErrorOrASpec) {
+  const std::string example = R"({"data": {"root": "d"}, "ranks": [1, 2], "sweep": {"pipeline": ["naive", "keras"]}})";
+  const bool holds = rc::check([&] {
+    std::string text = example;
+    const int edits = *rc::gen::inRange(1, 6);
+    for (int i = 0; i < edits; ++i) {
+      const std::size_t at = *rc::gen::inRange<std::size_t>(0, text.size());
+      if (*rc::gen::arbitrary<bool>()) {
+        text[at] = *rc::gen::arbitrary<char>();
+      } else {
+        text.erase(at, *rc::gen::inRange<std::size_t>(0, 5));
+      }
+      if (text.empty()) return;
+    }
+    const std::string error = error_of([&] { expand(parse_spec(text, "x.json")); });  // anything else fails
+    RC_ASSERT(error.find("exception") == std::string::npos);
+  });
+  EXPECT_TRUE(holds);
+}
+
+}  // namespace
+}  // namespace chexbench::spec

@@ -1,0 +1,92 @@
+#include "spec/resolved.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "spec/keys.hpp"
+#include "spec/pipeline_list.hpp"
+#include "spec/presets.hpp"
+#include "spec/spec_error.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Experiment example() {
+  Experiment experiment;
+  experiment.data.root = "d";
+  experiment.pipeline = preset("naive");
+  return experiment;
+}
+
+TEST(Resolved, IsReadBackAsItWas) {
+  for (const std::string& name : preset_names()) {
+    Experiment experiment = example();
+    experiment.pipeline = preset(name);
+    EXPECT_EQ(parse_experiment(to_json(experiment), "x"), experiment);
+  }
+}
+
+TEST(Resolved, HasEveryKeyThatHasAMeaning) {
+  Experiment experiment = example();
+  experiment.training.optimizer = OptimizerKind::sgd;
+  experiment.engine = "emulated:v100";
+  experiment.comm.model = CommModel::alpha_beta;
+  const std::string text = to_json(experiment);
+  for (const KeyRule& rule : key_rules()) {
+    EXPECT_THAT(text, HasSubstr('"' + rule.path.substr(rule.path.rfind('.') + 1) + '"')) << rule.path;
+  }
+  EXPECT_EQ(parse_experiment(text, "x"), experiment);
+}
+
+TEST(Resolved, LeavesOutWhatHasNoMeaning) {
+  EXPECT_THAT(to_json(example()), Not(HasSubstr("momentum")));
+  EXPECT_THAT(to_json(example()), Not(HasSubstr("alpha_s")));
+}
+
+TEST(Resolved, ShowsAnOpPerLine) {
+  EXPECT_THAT(
+      to_json(example()),
+      HasSubstr("\n      {\"op\": \"map\", \"parallel_calls\": 10, \"deterministic\": true, \"delay_s\": 0.0},\n"));
+}
+
+TEST(Resolved, KeepsNumbersExactly) {
+  Experiment experiment = example();
+  experiment.training.learning_rate = 0.1 + 0.2;
+  experiment.measure.max_seconds = 1e-300;
+  experiment.model.seed = (std::uint64_t{1} << 63) - 1;
+  EXPECT_EQ(parse_experiment(to_json(experiment), "x"), experiment);
+}
+
+TEST(TrialKey, IsTheSameForTheSameTrial) {
+  EXPECT_EQ(trial_key(example(), "a"), trial_key(example(), "a"));
+  EXPECT_THAT(trial_key(example()), testing::MatchesRegex("[0-9a-f]{16}"));
+}
+
+TEST(TrialKey, DoesNotDependOnTheExperimentsName) {
+  Experiment renamed = example();
+  renamed.name = "other";
+  EXPECT_EQ(trial_key(renamed), trial_key(example()));
+}
+
+TEST(TrialKey, DependsOnEverythingElse) {
+  EXPECT_NE(trial_key(example(), "a"), trial_key(example(), "b"));
+  Experiment other = example();
+  other.measure.steps += 1;
+  EXPECT_NE(trial_key(other), trial_key(example()));
+  other = example();
+  set_parameter(other.pipeline, "pipeline.map.parallel_calls", std::int64_t{3});
+  EXPECT_NE(trial_key(other), trial_key(example()));
+}
+
+TEST(TrialKey, IsTheSameForATrialThatWasReadBack) {
+  Experiment experiment;
+  experiment.data.format = DataFormat::synthetic;
+  experiment.pipeline = preset("keras");
+  EXPECT_EQ(trial_key(experiment, "world 1"), trial_key(parse_experiment(to_json(experiment), "x"), "world 1"));
+}
+
+}  // namespace
+}  // namespace chexbench::spec

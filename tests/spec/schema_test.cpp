@@ -1,0 +1,112 @@
+#include "spec/schema.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "spec/document.hpp"
+#include "spec/keys.hpp"
+#include "spec/ops.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+const std::string kPath = std::string(CHEXBENCH_CONFIGS) + "/schema.json";
+
+const Object& member(const Object& object, const std::string& key) {
+  const Node* node = find_member(object, key);
+  if (node == nullptr || node->object() == nullptr) throw std::out_of_range(key);
+  return *node->object();
+}
+
+// "data.root" of the schema's properties.
+const Object& property(const Object& schema, const std::string& path) {
+  const Object& properties = member(schema, "properties");
+  const std::size_t dot = path.find('.');
+  if (dot == std::string::npos) return member(properties, path);
+  return member(member(member(properties, path.substr(0, dot)), "properties"), path.substr(dot + 1));
+}
+
+class SchemaTest : public testing::Test {
+ protected:
+  const Node document_ = parse_document(schema_text(), "schema.json");
+  const Object& schema_ = *document_.object();
+};
+
+// CHEXBENCH_WRITE_SCHEMA=1 writes the file anew, after a key or an op was added.
+TEST_F(SchemaTest, IsWhatTheFileHolds) {
+  if (std::getenv("CHEXBENCH_WRITE_SCHEMA") != nullptr) std::ofstream(kPath) << schema_text();
+  std::ifstream file(kPath);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(text, schema_text()) << "run this test with CHEXBENCH_WRITE_SCHEMA=1 and commit " << kPath;
+}
+
+TEST_F(SchemaTest, HasEveryKeyWithItsDefault) {
+  for (const KeyRule& rule : key_rules()) {
+    const Object& schema =
+        rule.path == "ranks" ? member(member(schema_, "$defs"), "rank_count") : property(schema_, rule.path);
+    const Node* standard = find_member(schema, "default");
+    ASSERT_NE(standard, nullptr) << rule.path;
+    EXPECT_EQ(to_text(*standard), to_text(to_node(rule.get(Experiment{})))) << rule.path;
+  }
+}
+
+TEST_F(SchemaTest, HasNoKeyThatTheParserDoesNotKnow) {
+  std::size_t keys = 0;
+  for (const auto& [name, node] : member(schema_, "properties")) {
+    const Node* group = find_member(*node.object(), "properties");
+    if (name == "$schema" || name == "pipeline" || name == "sweep") continue;
+    if (group == nullptr) {
+      EXPECT_NE(find_key(name), nullptr) << name;
+      ++keys;
+      continue;
+    }
+    for (const auto& [leaf, unused] : *group->object()) {
+      EXPECT_NE(find_key(name + "." + leaf), nullptr) << name << '.' << leaf;
+      ++keys;
+    }
+  }
+  EXPECT_EQ(keys, key_rules().size());
+}
+
+TEST_F(SchemaTest, HasEveryParameterOfEveryOp) {
+  for (const OpRule& rule : op_rules()) {
+    const Object& properties = member(member(member(schema_, "$defs"), rule.op), "properties");
+    EXPECT_EQ(properties.size(), rule.parameters.size() + 1) << rule.op;
+    for (const ParameterRule& parameter : rule.parameters) {
+      const Node* standard = find_member(member(properties, parameter.name), "default");
+      ASSERT_NE(standard, nullptr) << rule.op << '.' << parameter.name;
+      EXPECT_EQ(to_text(*standard), to_text(to_node(parameter.default_value))) << rule.op << '.' << parameter.name;
+    }
+  }
+}
+
+TEST_F(SchemaTest, AllowsASweepOfEveryKeyButTheName) {
+  const Object& keys = member(property(schema_, "sweep"), "properties");
+  for (const KeyRule& rule : key_rules()) {
+    EXPECT_EQ(find_member(keys, rule.path) != nullptr, rule.path != "experiment") << rule.path;
+  }
+  EXPECT_NE(find_member(keys, "pipeline"), nullptr);
+}
+
+TEST_F(SchemaTest, RefersOnlyToWhatItHas) {
+  const std::string text = schema_text();
+  const std::string marker = "\"$ref\": \"#/";
+  std::size_t references = 0;
+  for (std::size_t at = text.find(marker); at != std::string::npos; at = text.find(marker, at + 1)) {
+    std::string path = text.substr(at + marker.size(), text.find('"', at + marker.size()) - at - marker.size());
+    const Object* object = &schema_;
+    while (!path.empty()) {
+      const std::size_t slash = path.find('/');
+      ASSERT_NO_THROW(object = &member(*object, path.substr(0, slash))) << path;
+      path = slash == std::string::npos ? "" : path.substr(slash + 1);
+    }
+    ++references;
+  }
+  EXPECT_GT(references, key_rules().size());
+}
+
+}  // namespace
+}  // namespace chexbench::spec

@@ -1,0 +1,116 @@
+#include "spec/sweep.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "spec/keys.hpp"
+#include "spec/presets.hpp"
+#include "spec/resolved.hpp"
+#include "spec/spec_error.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Sweep, IsTheProductInTheOrderWrittenTheLastAxisFastest) {
+  EXPECT_THAT(names_of(trials_of(R"({"sweep": {"data.format": ["tfrecord", "png"], "pipeline": ["naive", "keras"]}})")),
+              ElementsAre("tfrecord naive", "tfrecord keras", "png naive", "png keras"));
+}
+
+TEST(Sweep, OfRanksAsAListComesLast) {
+  EXPECT_THAT(
+      names_of(trials_of(R"({"ranks": [1, 2], "sweep": {"pipeline": ["naive", "keras"], "data.format": ["png"]}})")),
+      ElementsAre("naive png ranks=1", "naive png ranks=2", "keras png ranks=1", "keras png ranks=2"));
+}
+
+TEST(Sweep, SetsWhatItsNamesSay) {
+  const std::vector<Trial> trials =
+      trials_of(R"({"ranks": [1, 4], "sweep": {"pipeline": ["naive", "keras"], "training.batch_size": [2, 3]}})");
+  ASSERT_EQ(trials.size(), 8u);
+  const Trial& trial = trials[5];
+  EXPECT_EQ(trial.name, "keras batch_size=2 ranks=4");
+  EXPECT_EQ(trial.experiment.pipeline, preset("keras"));
+  EXPECT_EQ(trial.experiment.training.batch_size, 2);
+  EXPECT_EQ(trial.experiment.ranks, 4);
+}
+
+TEST(Sweep, OfNothingIsOneTrialNamedByPipelineAndFormat) {
+  EXPECT_THAT(names_of(trials_of("{}")), ElementsAre("optimized png"));
+}
+
+TEST(Sweep, NamesAKeyInFullWhereItsLastPartIsNotClear) {
+  EXPECT_THAT(
+      names_of(trials_of(R"({"sweep": {"measure.seed": [1], "preprocess.flip": [true], "cores_per_rank": ["all"]}})")),
+      ElementsAre("measure.seed=1 flip=true cores_per_rank=all"));
+}
+
+TEST(Sweep, ReachesIntoThePipelineOfTheTrial) {
+  const auto trials =
+      trials_of(R"({"sweep": {"pipeline.map.parallel_calls": [1, 2], "pipeline": ["naive", "keras"]}})");
+  EXPECT_THAT(names_of(trials), ElementsAre("map.parallel_calls=1 naive", "map.parallel_calls=1 keras",
+                                            "map.parallel_calls=2 naive", "map.parallel_calls=2 keras"));
+  EXPECT_EQ(op_of(trials[3].experiment.pipeline, "map").integer("parallel_calls"), 2);
+  EXPECT_EQ(trials[3].experiment.pipeline.name, "keras");
+}
+
+TEST(Sweep, OfAParameterThatThePipelineLacksNamesTheOpsItHas) {
+  EXPECT_EQ(
+      spec_error(R"({"data": {"root": "d"}, "sweep": {"pipeline.map.parallel_calls": [1, 2]}})"),
+      "'pipeline.map.parallel_calls': pipeline 'optimized' has no op 'map'; its ops are list_files, shard, shuffle, "
+      "interleave, prefetch, shuffle, repeat, map_and_batch, prefetch");
+}
+
+TEST(Sweep, OfPipelinesInPlaceNumbersThoseWithoutAName) {
+  const std::string list = R"([{"op": "list_files"}, {"op": "worker_batches"}])";
+  EXPECT_THAT(names_of(trials_of("{\"sweep\": {\"pipeline\": [" + list +
+                                 ", \"naive\", {\"name\": \"mine\", \"ops\": " + list + "}, " + list + "]}}")),
+              ElementsAre("custom-1", "naive", "mine", "custom-4"));
+}
+
+TEST(Sweep, OfPipelinesOfTheSameNameIsRefused) {
+  const std::string mine = R"({"name": "mine", "ops": [{"op": "list_files"}, {"op": "worker_batches"}]})";
+  EXPECT_THAT(spec_error("{\"sweep\": {\"pipeline\": [" + mine + ", " + mine + "]}}"),
+              HasSubstr("give each pipeline a \"name\" of its own"));
+}
+
+TEST(Sweep, OfRanksTwiceIsRefused) {
+  EXPECT_THAT(spec_error(R"({"ranks": [1, 2], "sweep": {"ranks": [1, 2]}})"), HasSubstr("ranks is swept twice"));
+}
+
+TEST(Sweep, OfMoreTrialsThanAnyoneMeasuresIsRefused) {
+  std::string values = "1";
+  for (int i = 2; i <= 400; ++i) values.append(",").append(std::to_string(i));
+  EXPECT_THAT(spec_error("{\"sweep\": {\"model.seed\": [" + values + "], \"measure.seed\": [" + values + "]}}"),
+              HasSubstr("more than 100000 trials"));
+}
+
+TEST(Sweep, CanReachEveryKeyButTheName) {
+  Experiment experiment;  // a trial in which every key has a meaning
+  experiment.data.root = "d";
+  experiment.training.optimizer = OptimizerKind::sgd;
+  experiment.engine = "emulated:v100";
+  experiment.comm.model = CommModel::alpha_beta;
+  experiment.measure.max_seconds = 1;
+  experiment.measure.relative_error = 0.5;
+  experiment.pipeline = preset("naive");
+  for (const KeyRule& rule : key_rules()) {
+    if (rule.path == "experiment") continue;
+    const std::string axis = "sweep." + rule.path + "=[" + to_text(to_node(rule.get(experiment))) + "]";
+    EXPECT_EQ(expand(parse_spec(to_json(experiment), "x", {axis})).front().experiment, experiment) << axis;
+  }
+}
+
+TEST(Sweep, GivesEveryTrialAnotherName) {
+  const auto trials =
+      trials_of(R"({"ranks": [1, 2], "sweep": {"pipeline": ["naive", "keras"], "data.split": ["train", "all"],
+                                    "preprocess.flip": [true, false], "pipeline.map.delay_s": [0, 0.5]}})");
+  const std::vector<std::string> names = names_of(trials);
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 32u);
+}
+
+}  // namespace
+}  // namespace chexbench::spec
