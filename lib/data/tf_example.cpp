@@ -102,13 +102,13 @@ class Parser {
 
   std::span<const std::byte> first_bytes(std::string_view key, std::span<const std::byte> feature) const {
     const auto values = list(feature, kFeatureBytes);
-    if (values) {
-      WireReader reader(*values);
-      while (const auto field = reader.next()) {
-        if (field->is(kListValue, WireType::length_delimited)) return field->payload;
-      }
-      require(reader.ok());
+    std::optional<std::span<const std::byte>> first;
+    WireReader reader(values.value_or(std::span<const std::byte>()));
+    while (const auto field = reader.next()) {
+      if (field->is(kListValue, WireType::length_delimited)) first = first.value_or(field->payload);
     }
+    require(reader.ok());
+    if (first) return *first;
     fail(fmt::format("{} holds no bytes", key));
   }
 

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <stdexcept>
-#include <variant>
 
 #include "core/errors.hpp"
 #include "data/tf_example.hpp"
@@ -11,15 +10,14 @@ namespace chexbench::data {
 namespace {
 
 using Bytes = std::span<const std::byte>;
-struct Field;
 // A field's value: a number, or bytes that may themselves be a message.
-using Message = std::vector<Field>;
 struct Field {
   std::uint64_t number = 0;
   std::uint64_t type = 0;
   std::uint64_t value = 0;
   Bytes bytes;
 };
+using Message = std::vector<Field>;
 
 // Reads a varint at `position`, which it moves. @throws std::out_of_range at the end of the bytes
 std::uint64_t varint(Bytes bytes, std::size_t& position) {
@@ -57,40 +55,40 @@ Message fields_of(Bytes bytes) {
   return message;
 }
 
-// The list of a feature's kind; bytes values and int64 values.
-struct Feature {
-  std::vector<Bytes> bytes;
-  std::vector<std::int64_t> ints;
-};
+// The last list of the given kind in a feature.
+Message list_of(Bytes feature, std::uint64_t kind) {
+  Message values;
+  for (const Field& list : fields_of(feature)) {
+    if (list.number == kind && list.type == 2) values = fields_of(list.bytes);
+  }
+  return values;
+}
 
-Feature feature_of(Bytes message) {
-  Feature feature;
-  for (const Field& list : fields_of(message)) {
-    if (list.type != 2) continue;
-    if (list.number == 1) {
-      feature.bytes.clear();
-      for (const Field& value : fields_of(list.bytes)) {
-        if (value.number == 1 && value.type == 2) feature.bytes.push_back(value.bytes);
-      }
-    } else if (list.number == 3) {
-      feature.ints.clear();
-      for (const Field& value : fields_of(list.bytes)) {
-        if (value.number != 1) continue;
-        if (value.type == 0) feature.ints.push_back(static_cast<std::int64_t>(value.value));
-        if (value.type != 2) continue;
-        for (std::size_t position = 0; position < value.bytes.size();) {
-          feature.ints.push_back(static_cast<std::int64_t>(varint(value.bytes, position)));
-        }
-      }
+std::vector<Bytes> bytes_of(Bytes feature) {
+  std::vector<Bytes> values;
+  for (const Field& value : list_of(feature, 1)) {
+    if (value.number == 1 && value.type == 2) values.push_back(value.bytes);
+  }
+  return values;
+}
+
+std::vector<std::int64_t> ints_of(Bytes feature) {
+  std::vector<std::int64_t> values;
+  for (const Field& value : list_of(feature, 3)) {
+    if (value.number != 1) continue;
+    if (value.type == 0) values.push_back(static_cast<std::int64_t>(value.value));
+    if (value.type != 2) continue;
+    for (std::size_t position = 0; position < value.bytes.size();) {
+      values.push_back(static_cast<std::int64_t>(varint(value.bytes, position)));
     }
   }
-  return feature;
+  return values;
 }
 
 std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-std::map<std::string_view, Feature> features_of(Bytes record) {
-  std::map<std::string_view, Feature> features;
+std::map<std::string_view, Bytes> features_of(Bytes record) {
+  std::map<std::string_view, Bytes> features;
   for (const Field& root : fields_of(record)) {
     if (root.number != 1 || root.type != 2) continue;
     for (const Field& entry : fields_of(root.bytes)) {
@@ -101,57 +99,67 @@ std::map<std::string_view, Feature> features_of(Bytes record) {
         if (part.number == 1 && part.type == 2) key = as_text(part.bytes);
         if (part.number == 2 && part.type == 2) value = part.bytes;
       }
-      features[key] = feature_of(value);
+      features[key] = value;
     }
   }
   return features;
 }
 
-}  // namespace
-
-ExampleView parse_example_plain(std::span<const std::byte> record, const RecordOrigin& origin) {
-  const auto fail = [&](const std::string& reason) {
-    throw DataError(fmt::format("{}: record at offset {}: {}", origin.file, origin.offset, reason));
-  };
-  std::map<std::string_view, Feature> features;
-  try {
-    features = features_of(record);
-  } catch (const std::out_of_range&) {
-    fail("is not a tf.Example: damaged message");
+// The labels as bits. @throws std::invalid_argument with the reason
+LabelBits label_bits(const std::vector<std::int64_t>& labels) {
+  unsigned bits = 0;
+  for (std::size_t f = 0; f < labels.size(); ++f) {
+    if (labels[f] != 0 && labels[f] != 1) {
+      throw std::invalid_argument(fmt::format("image/label[{}] is {}, expected 0 or 1", f, labels[f]));
+    }
+    if (labels[f] == 1 && f < kFindings) bits |= 1u << f;
   }
-  const auto bytes = [&](std::string_view key, bool required) -> Bytes {
-    const auto found = features.find(key);
-    if (found == features.end() && required) fail(fmt::format("has no {}", key));
-    if (found == features.end()) return {};
-    if (found->second.bytes.empty()) fail(fmt::format("{} holds no bytes", key));
-    return found->second.bytes.front();
+  if (labels.size() != kFindings) {
+    throw std::invalid_argument(fmt::format("image/label has {} values, expected {}", labels.size(), kFindings));
+  }
+  return static_cast<LabelBits>(bits);
+}
+
+ExampleView view_of(const std::map<std::string_view, Bytes>& features) {
+  const auto required = [&](std::string_view key) {
+    if (!features.contains(key)) throw std::invalid_argument(fmt::format("has no {}", key));
+    return features.at(key);
+  };
+  const auto bytes = [&](std::string_view key) {
+    const std::vector<Bytes> values = bytes_of(required(key));
+    if (values.empty()) throw std::invalid_argument(fmt::format("{} holds no bytes", key));
+    return values.front();
   };
   const auto integer = [&](std::string_view key) -> std::optional<std::int64_t> {
-    const auto found = features.find(key);
-    if (found == features.end() || found->second.ints.empty()) return std::nullopt;
-    return found->second.ints.front();
+    const std::vector<std::int64_t> values = features.contains(key) ? ints_of(features.at(key)) : ints_of({});
+    return values.empty() ? std::nullopt : std::optional(values.front());
   };
   ExampleView view;
-  view.encoded = bytes("image/encoded", true);
-  view.filename = as_text(bytes("image/filename", true));
-  if (view.filename.empty()) fail("has no image/filename");
-  view.format = as_text(bytes("image/format", false));
+  view.encoded = bytes("image/encoded");
+  view.filename = as_text(bytes("image/filename"));
+  if (view.filename.empty()) throw std::invalid_argument("has no image/filename");
+  if (features.contains("image/format")) view.format = as_text(bytes("image/format"));
   view.height = integer("image/height");
   view.width = integer("image/width");
   view.channels = integer("image/channels");
   view.patient = integer("patient_id");
-  if (!features.contains("image/label")) fail("has no image/label");
-  const std::vector<std::int64_t>& labels = features["image/label"].ints;
-  for (std::size_t f = 0; f < labels.size(); ++f) {
-    if (labels[f] != 0 && labels[f] != 1) {
-      fail(fmt::format("image/label[{}] is {}, expected 0 or 1", f, labels[f]));
-    }
-  }
-  if (labels.size() != kFindings) fail(fmt::format("image/label has {} values, expected {}", labels.size(), kFindings));
-  for (unsigned f = 0; f < kFindings; ++f) {
-    if (labels[f] == 1) view.labels = static_cast<LabelBits>(view.labels | 1u << f);
-  }
+  view.labels = label_bits(ints_of(required("image/label")));
   return view;
+}
+
+}  // namespace
+
+ExampleView parse_example_plain(std::span<const std::byte> record, const RecordOrigin& origin) {
+  const auto failure = [&](std::string_view reason) {
+    return DataError(fmt::format("{}: record at offset {}: {}", origin.file, origin.offset, reason));
+  };
+  try {
+    return view_of(features_of(record));
+  } catch (const std::out_of_range&) {
+    throw failure("is not a tf.Example: damaged message");
+  } catch (const std::invalid_argument& error) {
+    throw failure(error.what());
+  }
 }
 
 }  // namespace chexbench::data

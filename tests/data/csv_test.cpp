@@ -1,0 +1,57 @@
+#include "data/csv.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace chexbench::data {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  LineReader reader(text);
+  for (std::string_view line; reader.next(line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> fields;
+  split_csv_line(line, fields);
+  return fields;
+}
+
+TEST(LineReader, EndsLinesAsUnixAndWindowsDo) {
+  EXPECT_THAT(lines_of("a\nb\r\n\nc"), ElementsAre("a", "b", "", "c"));
+  EXPECT_THAT(lines_of("a\n"), ElementsAre("a"));
+  EXPECT_THAT(lines_of(""), ElementsAre());
+}
+
+TEST(LineReader, SkipsAByteOrderMark) {
+  EXPECT_THAT(lines_of("\xef\xbb\xbf"
+                       "a\nb"),
+              ElementsAre("a", "b"));
+}
+
+TEST(LineReader, CountsLinesFromOne) {
+  LineReader reader("a\nb\n");
+  std::string_view line;
+  reader.next(line);
+  EXPECT_EQ(reader.number(), 1u);
+  reader.next(line);
+  EXPECT_EQ(reader.number(), 2u);
+}
+
+TEST(SplitCsvLine, SplitsAtCommas) {
+  EXPECT_THAT(fields_of("a,b,,c,"), ElementsAre("a", "b", "", "c", ""));
+  EXPECT_THAT(fields_of(""), ElementsAre(""));
+}
+
+TEST(SplitCsvLine, KeepsCommasWithinQuotes) { EXPECT_THAT(fields_of("\"a,b\",c,\"d\""), ElementsAre("a,b", "c", "d")); }
+
+TEST(SplitCsvLine, DropsBlanksAroundFields) { EXPECT_THAT(fields_of(" a ,\tb "), ElementsAre("a", "b")); }
+
+TEST(SplitCsvLine, TakesAQuoteThatNeverEndsAsText) { EXPECT_THAT(fields_of("\"a,b"), ElementsAre("\"a", "b")); }
+
+}  // namespace
+}  // namespace chexbench::data
