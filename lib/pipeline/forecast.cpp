@@ -52,6 +52,7 @@ MemoryForecast forecast_memory(const PipelineContext& context) {
   for (const auto& op : build_ops(resources)) {
     const char* what = op->kind() == spec::ElementKind::batch ? "batches" : "decoded images";
     lines.add(op->name(), std::ceil(op->held_elements()), what, element_bytes(*op));
+    lines.add(op->name(), 1, "set of copies", op->copied_bytes());
     lines.add(op->name(), static_cast<double>(op->decoding_threads()), "decoders",
               kDecoderBytes + mean_file_bytes(context.dataset));
   }

@@ -1,15 +1,21 @@
 // shuffle: tf.data's reservoir. Fill a buffer, draw one of it uniformly, put the next element in its place; at the end
 // of the input draw until it is empty.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "core/random.hpp"
 #include "pipeline/ops.hpp"
 
 namespace chexbench::pipeline {
 namespace {
+
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
 class ShuffleIterator final : public Iterator {
  public:
@@ -55,9 +61,15 @@ class Shuffle final : public Op {
  public:
   explicit Shuffle(const OpSetup& setup)
       : Op(setup),
-        buffer_(setup.spec.holds_text("buffer") ? std::numeric_limits<std::size_t>::max()
-                                                : static_cast<std::size_t>(setup.spec.integer("buffer"))),
+        buffer_(setup.spec.holds_text("buffer") ? kAll : static_cast<std::size_t>(setup.spec.integer("buffer"))),
         seed_(stream_seed(setup)) {
+    if (std::isinf(held_elements())) {
+      throw SpecError(
+          fmt::format("pipeline[{}] shuffle: buffer \"all\" can never be full, because what comes before it never "
+                      "ends; put it before "
+                      "repeat, or give a number",
+                      index()));
+    }
     stats().queue_capacity.set(static_cast<std::int64_t>(held_elements()));
   }
 

@@ -1,0 +1,30 @@
+// Elements as blobs and back, for the cache op.
+#pragma once
+
+#include "data/file_bytes.hpp"
+#include "pipeline/cache_store.hpp"
+#include "pipeline/op.hpp"
+
+namespace chexbench::pipeline {
+
+// One thread. Blobs are of this process and build: they are not a format for exchange.
+class CacheCodec {
+ public:
+  explicit CacheCodec(Op& op) : op_(op) {}
+
+  // Adds a copy of `element`. Of a PNG's record that is the file's bytes, which are read for it and booked as read.
+  // Returns the bytes added.
+  // @throws DataError where that fails, OutputError
+  std::size_t add(const Element& element, CacheStore& store);
+  // The element again, of another epoch. Records are views into the blob; images are copied out of it, because
+  // what comes behind may change or keep them. An empty element once stopped.
+  Element restore(const CachedBlob& blob, std::uint32_t epoch, const std::stop_token& stop);
+
+ private:
+  std::span<const std::byte> bytes_of(const Record& record);
+
+  Op& op_;
+  data::ByteBuffer file_bytes_;
+};
+
+}  // namespace chexbench::pipeline
