@@ -56,7 +56,7 @@ class BadSpec(SystemTest):
     def test_text_that_is_no_json_is_shown_with_its_line(self):
         path = self.folder / "spec.json"
         path.write_text('{\n  "experiment": "x",\n  "data": {,}\n}')
-        self.fail_with(2, "--config", path, says=["spec.json", "line 3"])
+        self.fail_with(2, "--config", path, says="spec.json:3:")
 
     def test_missing_spec_file(self):
         self.fail_with(2, "--config", self.folder / "none.json", says="none.json")

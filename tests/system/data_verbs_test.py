@@ -70,10 +70,12 @@ class Convert(SystemTest):
             name = str(shard.relative_to(root))
             self.assertEqual(after[name], before[name])
 
-    def test_a_broken_image_is_named(self):
+    def test_a_broken_image_is_named_kept_and_found_again_by_check(self):
         root = self.real_images()
         (root / "images/00000001_000.png").write_bytes(b"")
-        self.fail_with(3, "data", "convert", root, "--split", "all", says="00000001_000.png")
+        self.assertIn("00000001_000.png", self.succeed("data", "convert", root, "--split", "all").stderr)
+        done = self.fail_with(3, "data", "check", root)
+        self.assertIn("00000001_000.png", done.stdout)
 
 
 if __name__ == "__main__":

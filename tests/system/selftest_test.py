@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from harness import GOLDEN, HAS_ONEDNN, SystemTest
+from harness import GOLDEN, HAS_ONEDNN, REAL_IMAGES, SystemTest
 
 
 def spoil(value):
@@ -19,7 +19,8 @@ def spoil(value):
 
 class Selftest(SystemTest):
     def test_preprocess_agrees(self):
-        self.succeed("selftest", "preprocess", "--golden", GOLDEN / "preprocess.json")
+        self.succeed("selftest", "preprocess", "--root", REAL_IMAGES,
+                     "--golden", GOLDEN / "preprocess.json")
 
     def test_interleave_agrees(self):
         self.succeed("selftest", "interleave", "--golden", GOLDEN / "interleave.json")
@@ -30,13 +31,20 @@ class Selftest(SystemTest):
             with self.subTest(network=name):
                 self.succeed("selftest", "engine", "--golden", GOLDEN / f"{name}.json")
 
-    def test_values_that_are_off_are_found(self):
-        spoiled = self.folder / "preprocess.json"
-        spoiled.write_text(json.dumps(spoil(json.loads((GOLDEN / "preprocess.json").read_text()))))
-        self.fail_with(5, "selftest", "preprocess", "--golden", spoiled)
+    def spoiled(self, name):
+        path = self.folder / name
+        path.write_text(json.dumps(spoil(json.loads((GOLDEN / name).read_text()))))
+        return path
+
+    def test_pixels_that_are_off_are_found(self):
+        self.fail_with(5, "selftest", "preprocess", "--root", REAL_IMAGES, "--golden", self.spoiled("preprocess.json"))
+
+    @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
+    def test_gradients_that_are_off_are_found(self):
+        self.fail_with(5, "selftest", "engine", "--golden", self.spoiled("resnet50.json"))
 
     def test_missing_file(self):
-        done = self.fail_with(2, "selftest", "preprocess", "--golden", self.folder / "none.json", says="none.json")
+        done = self.fail_with(3, "selftest", "preprocess", "--golden", self.folder / "none.json", says="none.json")
         self.assertEqual(done.stdout, "")
 
 
