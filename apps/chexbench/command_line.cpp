@@ -56,7 +56,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& verb = innermost(app);
   const std::string unknown = first_unknown(app);
-  if (unknown.empty() || error.get_name() != "ExtrasError") {
+  if (unknown.empty() || error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) {
     return fmt::format("{}; see `{} --help`", error.what(),
                        verb.get_name() == "chexbench" ? "chexbench" : "chexbench " + verb.get_name());
   }
