@@ -13,6 +13,7 @@ using testing::Not;
 // Levels and the rank are state of the process: each test sets what it needs and the default is put back.
 class Log : public testing::Test {
  protected:
+  Log() { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
   ~Log() override { log::configure(log::Level::info); }
 
   template <class Write>
