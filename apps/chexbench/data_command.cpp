@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/errors.hpp"
 #include "data/check.hpp"
@@ -16,8 +17,17 @@
 namespace chexbench::app {
 namespace {
 
-const std::map<std::string, spec::Split> kSplits = {
-    {"train", spec::Split::train}, {"test", spec::Split::test}, {"all", spec::Split::all}};
+// @throws SpecError with the nearest split
+spec::Split parse_split(const std::string& name) {
+  static const std::map<std::string, spec::Split> splits = {
+      {"train", spec::Split::train}, {"test", spec::Split::test}, {"all", spec::Split::all}};
+  const auto found = splits.find(name);
+  if (found == splits.end()) {
+    throw SpecError(fmt::format("--split: unknown split '{}'{}", name,
+                                suggestion(name, std::vector<std::string>{"train", "test", "all"})));
+  }
+  return found->second;
+}
 
 void add_index(CLI::App& data) {
   CLI::App* const verb =
@@ -79,13 +89,15 @@ void add_convert(CLI::App& data) {
       data.add_subcommand("convert", "Write the images of a split into TFRecord shards: ROOT/tfrecord/");
   auto options = std::make_shared<data::ConvertOptions>();
   verb->add_option("root", options->root, "folder of the data set")->required();
-  verb->add_option("--split", options->split, "train, test or all")
-      ->transform(CLI::CheckedTransformer(kSplits))
-      ->default_str("train");
+  auto split = std::make_shared<std::string>("train");
+  verb->add_option("--split", *split, "train, test or all")->capture_default_str();
   verb->add_option("--shards", options->shards, fmt::format("at least {}; 0: by size", data::kMinShards))
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "0: one a core")->capture_default_str();
-  verb->callback([options] { run_convert(*options); });
+  verb->callback([options, split] {
+    options->split = parse_split(*split);
+    run_convert(*options);
+  });
 }
 
 }  // namespace
