@@ -6,6 +6,7 @@
 #include "engine/engine.hpp"
 #include "measure/machine.hpp"
 #include "report/findings.hpp"
+#include "spec/profile.hpp"
 #include "spec/resolved.hpp"
 
 namespace chexbench::bench {
@@ -25,6 +26,14 @@ report::Environment describe_environment(comm::World& world) {
   return environment;
 }
 
+// An hour into a sweep would be late to learn that a profile does not exist or lacks a network.
+void check_profile(const spec::Experiment& experiment) {
+  constexpr std::string_view kEmulated = "emulated:";
+  if (!experiment.engine.starts_with(kEmulated)) return;
+  const spec::AcceleratorProfile profile = spec::load_profile(experiment.engine.substr(kEmulated.size()));
+  spec::find_entry(profile, experiment.model, experiment.training.precision);
+}
+
 report::TrialResult plan_trial(const spec::Trial& trial, int world) {
   report::TrialResult planned{.trial = trial.name, .spec = trial.experiment};
   planned.ranks = trial.experiment.ranks == 0 ? world : trial.experiment.ranks;
@@ -35,6 +44,7 @@ report::TrialResult plan_trial(const spec::Trial& trial, int world) {
   }
   planned.spec.ranks = planned.ranks;
   planned.spec.engine = engine::resolve_engine_name(trial.experiment.engine);
+  check_profile(planned.spec);
   // Results depend on how the host's cores were divided, which the started ranks decide.
   planned.key = spec::trial_key(planned.spec, fmt::format("world {}", world));
   planned.partial = true;  // until its last repeat is done
