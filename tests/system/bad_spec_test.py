@@ -39,7 +39,7 @@ class BadSpec(SystemTest):
         self.refuse("v100", engine="emulated:v10")
 
     def test_profile_without_such_an_image_size(self):
-        self.refuse(["v100", "image_size"], engine="emulated:v100", model__image_size=96)
+        self.refuse(["v100", "96x96"], engine="emulated:v100", model__image_size=96)
 
     def test_steps_below_one(self):
         self.refuse("measure.steps", measure__steps=0)
