@@ -1,0 +1,76 @@
+#include "model/weights.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace chexbench::model {
+namespace {
+
+std::vector<float> filled(const WeightSource& source, const TensorInfo& info) {
+  std::vector<float> values(static_cast<std::size_t>(info.count()));
+  source(info, values);
+  return values;
+}
+
+double deviation(const std::vector<float>& values) {
+  double sum = 0;
+  for (const float value : values) sum += static_cast<double>(value) * static_cast<double>(value);
+  return std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+const TensorInfo kConvolution{"conv1.weight", {64, 32, 3, 3}};
+
+TEST(RandomWeights, AreReproducibleAndDependOnSeedAndName) {
+  EXPECT_EQ(filled(random_weights(1), kConvolution), filled(random_weights(1), kConvolution));
+  EXPECT_NE(filled(random_weights(1), kConvolution), filled(random_weights(2), kConvolution));
+  EXPECT_NE(filled(random_weights(1), kConvolution), filled(random_weights(1), {"conv2.weight", {64, 32, 3, 3}}));
+}
+
+TEST(RandomWeights, OfConvolutionsHaveTheVarianceOfHe) {
+  EXPECT_NEAR(deviation(filled(random_weights(7), kConvolution)), std::sqrt(2.0 / (64 * 9)), 1e-3);
+}
+
+TEST(RandomWeights, OfLinearLayersStayWithinTheirBound) {
+  const auto values = filled(random_weights(7), {"fc.weight", {14, 400}});
+  for (const float value : values) EXPECT_LE(std::abs(value), 0.05f);
+  EXPECT_NEAR(deviation(values), 0.05 / std::sqrt(3.0), 1e-3);
+}
+
+TEST(RandomWeights, OfBatchNormsAreTheIdentity) {
+  EXPECT_EQ(filled(random_weights(7), {"bn1.weight", {3}}), (std::vector<float>{1, 1, 1}));
+  EXPECT_EQ(filled(random_weights(7), {"bn1.bias", {3}}), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(filled(random_weights(7), {"bn1.running_mean", {2}}), (std::vector<float>{0, 0}));
+  EXPECT_EQ(filled(random_weights(7), {"bn1.running_var", {2}}), (std::vector<float>{1, 1}));
+}
+
+// Computed with numpy from the formula.
+TEST(FormulaWeights, GiveTheValuesThatOtherFrameworksCompute) {
+  std::vector<float> input(3);
+  fill_formula_signed("", "input", input);
+  const auto weights = filled(formula_weights(""), {"conv1.weight", {1, 3, 1, 1}});
+  const auto scale = filled(formula_weights(""), {"bn1.weight", {2}});
+  EXPECT_FLOAT_EQ(input[0], -0.80436337f);
+  EXPECT_FLOAT_EQ(input[2], -0.5927515f);
+  EXPECT_FLOAT_EQ(weights[1], 0.69342204f);
+  EXPECT_FLOAT_EQ(scale[0], 0.9720408f);
+}
+
+TEST(FormulaWeights, DependOnTheSalt) {
+  EXPECT_NE(filled(formula_weights("a"), kConvolution), filled(formula_weights("b"), kConvolution));
+}
+
+TEST(FormulaLabels, AreThreeTenthsOnes) {
+  std::vector<float> labels(20000);
+  fill_formula_labels("", "target", labels);
+  double ones = 0;
+  for (const float label : labels) {
+    ASSERT_TRUE(label == 0.0f || label == 1.0f);
+    ones += static_cast<double>(label);
+  }
+  EXPECT_NEAR(ones / 20000, 0.3, 0.01);
+}
+
+}  // namespace
+}  // namespace chexbench::model
