@@ -67,6 +67,7 @@ bool BatchWorkIterator::take_task(Task& task) {
 }
 
 void BatchWorkIterator::fill(const Task& task, std::size_t worker) {
+  const TimeScope scope(op_.stats(), TimeScope::Book::busy);  // booked image by image, not when the worker next waits
   Batch& batch = *task.slot.batch->lease;
   const int slot = task.slot.slot;
   bool good = false;

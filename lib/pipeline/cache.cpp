@@ -29,6 +29,7 @@ class FillIterator final : public Iterator {
  private:
   bool produce(Element& out) override {
     if (input_->next(out)) {
+      codec_.load(out);
       const std::size_t bytes = codec_.add(out, *store_);
       if (to_memory_) op_.stats().bytes_held.add(static_cast<std::int64_t>(bytes));
       return true;

@@ -60,7 +60,7 @@ std::size_t CacheCodec::add(const Element& element, CacheStore& store) {
   } else if (const auto* record = std::get_if<Record>(&element.value)) {
     header.file = record->file;
     header.offset = record->offset;
-    payload = bytes_of(*record);
+    payload = record->bytes;
   } else if (const auto* example = std::get_if<Example>(&element.value)) {
     images.push_back({example->id.image, example->labels});
     payload = {example->image.get(), op_.image_bytes()};
@@ -79,13 +79,16 @@ std::size_t CacheCodec::add(const Element& element, CacheStore& store) {
   return front.size() + payload.size();
 }
 
-std::span<const std::byte> CacheCodec::bytes_of(const Record& record) {
-  if (!record.bytes.empty()) return record.bytes;
+void CacheCodec::load(Element& element) {
+  auto* record = std::get_if<Record>(&element.value);
+  if (record == nullptr || !record->bytes.empty()) return;
   const double start_s = now_s();
-  const auto bytes = data::read_file(op_.context().dataset.images.at(record.file).path, file_bytes_);
+  const auto bytes = data::read_file(op_.context().dataset.images.at(record->file).path, file_bytes_);
+  const auto owner = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+  record->bytes = *owner;
+  record->bytes_owner = owner;
   op_.stats().read.add(now_s() - start_s);
   op_.stats().bytes_read.add(static_cast<std::int64_t>(bytes.size()));
-  return bytes;
 }
 
 Element CacheCodec::restore(const CachedBlob& blob, std::uint32_t epoch, const std::stop_token& stop) {

@@ -12,17 +12,15 @@ class CacheCodec {
  public:
   explicit CacheCodec(Op& op) : op_(op) {}
 
-  // Adds a copy of `element`. Of a PNG's record that is the file's bytes, which are read for it and booked as read.
-  // Returns the bytes added.
-  // @throws DataError where that fails, OutputError
+  // Of a PNG's record: reads the file's bytes into it, booked as read. Else nothing. @throws DataError
+  void load(Element& element);
+  // Adds a copy of `element`, which must be loaded. Returns the bytes added. @throws OutputError
   std::size_t add(const Element& element, CacheStore& store);
   // The element again, of another epoch. Records are views into the blob; images are copied out of it, because
   // what comes behind may change or keep them. An empty element once stopped.
   Element restore(const CachedBlob& blob, std::uint32_t epoch, const std::stop_token& stop);
 
  private:
-  std::span<const std::byte> bytes_of(const Record& record);
-
   Op& op_;
   data::ByteBuffer file_bytes_;
 };

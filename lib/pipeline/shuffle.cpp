@@ -77,7 +77,10 @@ class Shuffle final : public Op {
     return std::make_unique<ShuffleIterator>(*this, input_->iterate(epoch, stop), buffer_, derive_seed(seed_, epoch),
                                              stop);
   }
-  double held_elements() const override { return std::min(static_cast<double>(buffer_), input_->expected_elements()); }
+  double held_elements() const override {
+    const double most = buffer_ == kAll ? std::numeric_limits<double>::infinity() : static_cast<double>(buffer_);
+    return std::min(most, input_->expected_elements());
+  }
 
  private:
   // The rank takes part only behind a shard: before it all ranks must see one order, or shards would overlap.

@@ -47,6 +47,8 @@ data::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format) {
   return open(root, format);
 }
 
+data::Dataset shards_of(const TempFolder& folder) { return open(folder.path() + "/nih", spec::DataFormat::tfrecord); }
+
 const data::Dataset& xrays(spec::DataFormat format) {
   static const TempFolder folder;
   static const data::Dataset png = copy_xrays(folder, spec::DataFormat::png);

@@ -33,6 +33,9 @@ const data::Dataset& xrays(spec::DataFormat format);
 // A copy of the shipped X-rays, for tests that damage files.
 data::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format);
 
+// The TFRecord form of the data set that copy_xrays() put into `folder`.
+data::Dataset shards_of(const TempFolder& folder);
+
 // A shard of arbitrary payloads.
 void write_shard(const std::string& path, const std::vector<std::string>& payloads);
 
