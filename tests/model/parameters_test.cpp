@@ -53,7 +53,7 @@ TEST_P(Network, BackwardEndsWithTheFirstLayer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Network, testing::Values("resnet50", "densenet121"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& instance) { return instance.param; });
 
 // Published: 4.1 and 2.9 billion multiply-adds (torchvision's model pages), with 1000 classes.
 TEST(ForwardFlops, AgreeWithPublishedFigures) {

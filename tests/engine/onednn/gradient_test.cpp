@@ -1,0 +1,142 @@
+// The gradients of whole small networks against finite differences of their loss.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "engine/onednn/loss.hpp"
+#include "engine/onednn/network.hpp"
+#include "model/weights.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+constexpr int kImages = 3;
+
+int norm_relu(model::GraphBuilder& net, int x, const std::string& name) { return net.relu(net.batch_norm(x, name)); }
+
+// A stem, and two residual blocks: one with a projected shortcut, one without.
+model::Graph residual_graph() {
+  model::GraphBuilder net("residual", 32);
+  int x = norm_relu(net, net.convolution(net.input(), "stem", 16, {.kernel = 3, .stride = 2, .padding = 1}), "bn0");
+  x = net.max_pool(x, {.kernel = 3, .stride = 2, .padding = 1});
+  const int wide = net.batch_norm(net.convolution(x, "conv1", 32, {.kernel = 3, .stride = 2, .padding = 1}), "bn1");
+  const int shortcut = net.batch_norm(net.convolution(x, "down", 32, {.stride = 2}), "bn2");
+  x = net.relu(net.add(wide, shortcut));
+  const int inner = norm_relu(net, net.convolution(x, "conv3", 16, {}), "bn3");
+  x = net.relu(net.add(net.batch_norm(net.convolution(inner, "conv4", 32, {}), "bn4"), x));
+  net.linear(net.global_average_pool(x), "fc", 14);
+  return net.finish();
+}
+
+// A dense block of three maps, a transition, and a norm over the last block.
+model::Graph dense_graph() {
+  model::GraphBuilder net("dense", 32);
+  int x = norm_relu(net, net.convolution(net.input(), "stem", 16, {.kernel = 3, .stride = 2, .padding = 1}), "bn0");
+  std::vector<int> features{net.max_pool(x, {.kernel = 3, .stride = 2, .padding = 1})};
+  for (const char* name : {"a", "b"}) {
+    const int in = features.size() == 1 ? features.front() : net.concat(features);
+    const int narrow = net.convolution(norm_relu(net, in, std::string("n1") + name), std::string("c1") + name, 16, {});
+    features.push_back(net.convolution(norm_relu(net, narrow, std::string("n2") + name), std::string("c2") + name, 16,
+                                       {.kernel = 3, .padding = 1}));
+  }
+  x = net.convolution(norm_relu(net, net.concat(features), "nt"), "ct", 16, {});
+  x = norm_relu(net, net.convolution(net.average_pool(x, {.kernel = 2, .stride = 2}), "last", 16, {}), "n5");
+  net.linear(net.global_average_pool(x), "fc", 14);
+  return net.finish();
+}
+
+struct Case {
+  std::string name;
+  model::Graph (*graph)();
+  bool frozen;
+};
+
+class GradientTest : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    for (const auto& slot : network_.store().slots()) {
+      std::vector<float> values(static_cast<std::size_t>(slot->info.count()));
+      model::formula_weights("gradient")(slot->info, values);
+      network_.store().load(*slot, values);
+    }
+    const auto& shape = network_.input().shape;
+    model::fill_formula_signed("gradient", "input",
+                               {reinterpret_cast<float*>(network_.input().data),
+                                static_cast<std::size_t>(kImages * shape.channels * shape.pixels())});
+    labels_.resize(kImages * 14);
+    model::fill_formula_labels("gradient", "target", labels_);
+  }
+
+  double loss() {
+    network_.refresh_weights();
+    network_.forward();
+    return binary_cross_entropy(logits(network_.logits()), labels_, logits(network_.logits_gradient()));
+  }
+  static std::span<float> logits(const Tensor& tensor) { return {reinterpret_cast<float*>(tensor.data), kImages * 14}; }
+  // The input is overwritten in backward's course, so the finite differences come first.
+  double difference(const ParameterSlot& slot, std::size_t i) {
+    constexpr float kStep = 4e-3f;
+    const float kept = slot.weights[i];
+    slot.weights[i] = kept + kStep;
+    const double above = loss();
+    slot.weights[i] = kept - kStep;
+    const double below = loss();
+    slot.weights[i] = kept;
+    return (above - below) / (2.0 * static_cast<double>(kStep));
+  }
+
+  Device device_ = make_device(spec::Precision::f32);
+  Network network_{device_, GetParam().graph(), kImages, GetParam().frozen};
+  std::vector<float> labels_;
+};
+
+TEST_P(GradientTest, AgreesWithFiniteDifferencesOfTheLoss) {
+  struct Probe {
+    const ParameterSlot* slot;
+    std::size_t index;
+    double expected;
+  };
+  std::vector<Probe> probes;
+  for (const auto& slot : network_.store().slots()) {
+    const auto count = static_cast<std::size_t>(slot->info.count());
+    for (const std::size_t index : {std::size_t{0}, count / 2, count - 1}) {
+      probes.push_back({slot.get(), index, difference(*slot, index)});
+    }
+  }
+  loss();
+  network_.backward([](std::size_t) {});
+  double worst = 0, largest = 0;
+  int large = 0;
+  for (const Probe& probe : probes) {
+    const auto got = static_cast<double>(probe.slot->gradient[probe.index]);
+    // Small steps cross some ReLU kinks and large ones bend: a few percent, and more only in absolute terms.
+    EXPECT_NEAR(got, probe.expected, 0.08 * std::abs(probe.expected) + 1.5e-3) << probe.slot->info.name;
+    worst = std::max(worst, std::abs(got - probe.expected));
+    largest = std::max(largest, std::abs(probe.expected));
+    large += std::abs(probe.expected) > 0.005 ? 1 : 0;
+  }
+  // Else the test above would hold for zeros.
+  EXPECT_GT(large, static_cast<int>(probes.size()) / 8);
+  EXPECT_GT(largest, 10 * worst);
+}
+
+TEST_P(GradientTest, CompletesInTheOrderOfTheFlatArray) {
+  loss();
+  std::size_t last = 0;
+  network_.backward([&](std::size_t ready) {
+    EXPECT_GE(ready, last);
+    last = ready;
+  });
+  EXPECT_EQ(last, network_.store().size());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GradientTest,
+                         testing::Values(Case{"residual", residual_graph, false}, Case{"dense", dense_graph, false},
+                                         Case{"residual_frozen", residual_graph, true},
+                                         Case{"dense_frozen", dense_graph, true}),
+                         [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace chexbench::engine

@@ -1,0 +1,265 @@
+// The engine as the trial loop sees it, on small images.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "../emulated_fixture.hpp"
+#include "core/cpu_features.hpp"
+#include "core/errors.hpp"
+#include "model/weights.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+constexpr int kSize = 64;
+
+EngineConfig onednn_config(int batch_size = 4, const std::string& model = "resnet50") {
+  EngineConfig config;
+  config.model.name = model;
+  config.model.image_size = kSize;
+  config.training.batch_size = batch_size;
+  config.training.optimizer = spec::OptimizerKind::sgd;
+  config.training.learning_rate = 1e-2;
+  return config;
+}
+
+// Images [first, first + images) of an endless series, so that batches can be cut in different ways.
+BatchLease series(int images, int first = 0, Deliver deliver = Deliver::u8) {
+  const auto pool =
+      BatchPool::create({.images = images, .height = kSize, .width = kSize, .deliver = deliver}, 1, host_allocator());
+  BatchLease batch = pool->acquire({});
+  constexpr float kMean[] = {0.485f, 0.456f, 0.406f}, kDeviation[] = {0.229f, 0.224f, 0.225f};
+  for (int image = 0; image < images; ++image) {
+    std::vector<float> noise(kSize * kSize);
+    model::fill_formula_signed("series", std::to_string(first + image), noise);
+    model::fill_formula_labels("series", std::to_string(first + image), batch->label(image));
+    for (std::size_t pixel = 0; pixel < noise.size(); ++pixel) {
+      const auto gray = static_cast<std::uint8_t>(127.0f + 127.0f * noise[pixel]);
+      if (deliver == Deliver::u8) {
+        batch->image(image)[pixel] = static_cast<std::byte>(gray);
+        continue;
+      }
+      for (std::size_t c = 0; c < 3; ++c) {
+        reinterpret_cast<float*>(batch->image(image))[pixel * 3 + c] =
+            (static_cast<float>(gray) / 255.0f - kMean[c]) / kDeviation[c];
+      }
+    }
+  }
+  batch->valid = images;
+  return batch;
+}
+
+std::unique_ptr<Engine> make_u8(EngineConfig config) {
+  config.deliver = Deliver::u8;
+  return make_engine("onednn", config);
+}
+
+std::vector<float> gradient(const Engine& engine, const TensorInfo& info) {
+  std::vector<float> values(static_cast<std::size_t>(info.count()));
+  engine.read_gradient(info.name, values);
+  return values;
+}
+
+double norm(const std::vector<float>& values) {
+  double sum = 0;
+  for (const float value : values) sum += static_cast<double>(value) * static_cast<double>(value);
+  return std::sqrt(sum);
+}
+
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  std::vector<float> difference(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) difference[i] = a[i] - b[i];
+  return norm(difference);
+}
+
+TEST(OnednnEngine, PartsOfAStepSumToItsWallTime) {
+  const auto engine = make_u8(onednn_config());
+  RecordingReducer reducer(1);
+  for (int i = 0; i < 2; ++i) {
+    engine->step(series(4), reducer);
+    const measure::StepTimings& t = engine->timings();
+    EXPECT_DOUBLE_EQ(t.wait_s + t.upload_s + t.compute_s + t.exposed_communication_s + t.update_s + t.other_s,
+                     t.wall_s);
+    EXPECT_LT(std::abs(t.other_s), 0.02 * t.wall_s);
+    EXPECT_DOUBLE_EQ(t.forward_s + t.backward_s, t.compute_s);
+    EXPECT_GT(t.forward_s, 0);
+    EXPECT_GT(t.backward_s, 0);
+    EXPECT_EQ(t.images, 4);
+    EXPECT_DOUBLE_EQ(t.communication_busy_s, 0.25);
+  }
+  EXPECT_EQ(engine->steps_finished(), 2);
+  EXPECT_EQ(reducer.waits, 2);
+}
+
+TEST(OnednnEngine, LearnsABatchByHeart) {
+  for (const auto optimizer : {spec::OptimizerKind::sgd, spec::OptimizerKind::adam}) {
+    EngineConfig config = onednn_config();
+    config.training.optimizer = optimizer;
+    config.training.learning_rate = optimizer == spec::OptimizerKind::sgd ? 1e-2 : 1e-3;
+    const auto engine = make_u8(config);
+    RecordingReducer reducer(1);
+    engine->step(series(4), reducer);
+    const double first = engine->timings().loss;
+    for (int i = 0; i < 6; ++i) engine->step(series(4), reducer);
+    EXPECT_LT(engine->timings().loss, 0.7 * first);
+  }
+}
+
+TEST(OnednnEngine, RestartRepeatsTheSameLossesBitForBit) {
+  for (const char* model : {"resnet50", "densenet121"}) {
+    const auto engine = make_u8(onednn_config(2, model));
+    RecordingReducer reducer(1);
+    std::vector<double> losses[2];
+    for (auto& repeat : losses) {
+      engine->restart();
+      EXPECT_EQ(engine->steps_finished(), 0);
+      for (int i = 0; i < 3; ++i) {
+        engine->step(series(2, 2 * i), reducer);
+        repeat.push_back(engine->timings().loss);
+      }
+    }
+    EXPECT_EQ(losses[0], losses[1]) << model;
+  }
+}
+
+TEST(OnednnEngine, GrayBytesAndNormalizedFloatsGiveTheSameLogits) {
+  RecordingReducer reducer(1);
+  const auto gray = make_u8(onednn_config());
+  gray->step(series(4), reducer);
+  const auto floats = make_engine("onednn", onednn_config());
+  floats->step(series(4, 0, Deliver::f32), reducer);
+  EXPECT_EQ(std::vector<float>(gray->logits().begin(), gray->logits().end()),
+            std::vector<float>(floats->logits().begin(), floats->logits().end()));
+}
+
+// Frozen norms make images independent: the mean of two halves' gradients is that of the whole batch.
+TEST(OnednnEngine, TwoRanksGiveTheGradientsOfOneOnTheDoubleBatch) {
+  for (const char* model : {"resnet50", "densenet121"}) {
+    EngineConfig config = onednn_config(2, model);
+    config.model.batch_norm = spec::BatchNormMode::frozen;
+    EngineConfig whole_config = config;
+    whole_config.training.batch_size = 4;
+    RecordingReducer reducer(2);
+    const auto left = make_u8(config), right = make_u8(config), whole = make_u8(whole_config);
+    left->step(series(2, 0), reducer);
+    right->step(series(2, 2), reducer);
+    whole->step(series(4, 0), reducer);
+    for (const TensorInfo& info : whole->parameters()) {
+      auto mean = gradient(*left, info);
+      const auto other = gradient(*right, info);
+      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = (mean[i] + other[i]) / 2;
+      const auto expected = gradient(*whole, info);
+      EXPECT_LT(distance(mean, expected), 2e-3 * norm(expected) + 1e-9) << info.name;
+    }
+  }
+}
+
+TEST(OnednnEngine, FrozenNormsKeepTheirRunningStatistics) {
+  EngineConfig config = onednn_config();
+  const auto count_moved = [&](spec::BatchNormMode mode) {
+    config.model.batch_norm = mode;
+    const auto engine = make_u8(config);
+    RecordingReducer reducer(1);
+    engine->step(series(4), reducer);
+    int moved = 0;
+    for (const TensorInfo& info : engine->buffers()) {
+      std::vector<float> values(static_cast<std::size_t>(info.count()));
+      engine->read_buffer(info.name, values);
+      const float start = info.name.ends_with("var") ? 1.0f : 0.0f;
+      moved += values != std::vector<float>(values.size(), start) ? 1 : 0;
+    }
+    return moved;
+  };
+  EXPECT_EQ(count_moved(spec::BatchNormMode::frozen), 0);
+  EXPECT_EQ(count_moved(spec::BatchNormMode::train), 106);
+}
+
+TEST(OnednnEngine, HandsEveryGradientToTheReducerInBucketsWhileBackwardRuns) {
+  EngineConfig config = onednn_config();
+  config.comm.first_bucket_bytes = 1 << 16;
+  config.comm.bucket_bytes = 8 << 20;
+  const auto engine = make_u8(config);
+  RecordingReducer reducer(2);
+  engine->step(series(4), reducer);
+  EXPECT_GT(reducer.counts.size(), 8u);
+  std::size_t total = 0;
+  for (const std::size_t count : reducer.counts) total += count;
+  EXPECT_GE(total, 23536718u);
+  EXPECT_LT(total, 23536718u + 1000u);  // padding
+}
+
+TEST(OnednnEngine, UpdatesWithWhatTheReducerLeaves) {
+  class ZeroingReducer final : public Reducer {
+   public:
+    void reduce(BucketSpan bucket, ReadyEvent) override { std::fill_n(bucket.data, bucket.count, 0.0f); }
+    void wait() override {}
+    ReducerTimings timings() const override { return {}; }
+    int world() const override { return 2; }
+  } reducer;
+  const auto engine = make_u8(onednn_config());
+  std::vector<float> before(64 * 3 * 49), after(before.size());
+  engine->read_parameter("conv1.weight", before);
+  engine->step(series(4), reducer);
+  engine->read_parameter("conv1.weight", after);
+  EXPECT_EQ(before, after);
+}
+
+TEST(OnednnEngine, WeightsComeBackAsTheyWereLoaded) {
+  const auto engine = make_u8(onednn_config(1));
+  engine->load_weights(model::formula_weights("load"));
+  for (const TensorInfo& info : engine->parameters()) {
+    std::vector<float> expected(static_cast<std::size_t>(info.count())), values(expected.size());
+    model::formula_weights("load")(info, expected);
+    engine->read_parameter(info.name, values);
+    ASSERT_EQ(values, expected) << info.name;
+  }
+}
+
+TEST(OnednnEngine, Bf16StaysNearF32) {
+  if (!cpu_features().avx512_bf16) GTEST_SKIP() << "this CPU has no AVX512-BF16";
+  for (const char* model : {"resnet50", "densenet121"}) {
+    RecordingReducer reducer(1);
+    EngineConfig config = onednn_config(8, model);
+    const auto f32 = make_u8(config);
+    config.training.precision = spec::Precision::bf16;
+    const auto bf16 = make_u8(config);
+    f32->step(series(8), reducer);
+    bf16->step(series(8), reducer);
+    EXPECT_NEAR(bf16->timings().loss, f32->timings().loss, 0.03 * f32->timings().loss);
+    const TensorInfo& last = f32->parameters().front();
+    const auto expected = gradient(*f32, last);
+    EXPECT_LT(distance(gradient(*bf16, last), expected), 0.1 * norm(expected)) << model;
+  }
+}
+
+TEST(OnednnEngine, RefusesPrecisionsThatNoCpuHas) {
+  for (const auto precision : {spec::Precision::fp16, spec::Precision::tf32}) {
+    EngineConfig config = onednn_config();
+    config.training.precision = precision;
+    EXPECT_THROW(make_u8(config), DeviceError);
+  }
+}
+
+TEST(OnednnEngine, RefusesABatchThatIsNotFull) {
+  const auto engine = make_u8(onednn_config());
+  RecordingReducer reducer(1);
+  BatchLease batch = series(4);
+  batch->valid = 3;
+  EXPECT_THROW(engine->step(std::move(batch), reducer), SpecError);
+  EXPECT_THROW(engine->step(series(2), reducer), SpecError);
+}
+
+TEST(OnednnEngine, NamesTheNearestParameter) {
+  const auto engine = make_u8(onednn_config(1));
+  std::vector<float> values(14);
+  try {
+    engine->read_gradient("fc.biass", values);
+    FAIL() << "accepted";
+  } catch (const SpecError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("fc.bias"));
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::engine
