@@ -9,8 +9,9 @@
 namespace chexbench::data {
 
 inline constexpr std::array<std::string_view, kFindings> kFindingNames = {
-    "Atelectasis", "Cardiomegaly", "Effusion",      "Infiltration", "Mass",     "Nodule",   "Pneumonia",
-    "Pneumothorax", "Consolidation", "Edema", "Emphysema",    "Fibrosis", "Pleural_Thickening", "Hernia"};
+    "Atelectasis", "Cardiomegaly", "Effusion",           "Infiltration",  "Mass",
+    "Nodule",      "Pneumonia",    "Pneumothorax",       "Consolidation", "Edema",
+    "Emphysema",   "Fibrosis",     "Pleural_Thickening", "Hernia"};
 inline constexpr std::string_view kNoFinding = "No Finding";
 
 }  // namespace chexbench::data
