@@ -99,6 +99,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   const spec::Experiment& spec = report_.trials[group.arms.front()].spec;
   const CoreShare share = share_cores(host_, spec, group.ranks);
   bind_this_thread(share.cores);
+  const auto reducer = members.make_reducer();  // before the engine, which uses it until it is gone
   const auto engine = engine::make_engine(spec.engine, {.model = spec.model,
                                                         .training = spec.training,
                                                         .comm = spec.comm,
@@ -106,7 +107,6 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
                                                         .cores = share.cores,
                                                         .world = group.ranks,
                                                         .rank = members.rank()});
-  const auto reducer = members.make_reducer();
   std::vector<Arm> arms;
   for (const std::size_t index : group.arms) {
     report::TrialResult& trial = report_.trials[index];

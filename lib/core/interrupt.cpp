@@ -22,6 +22,8 @@ void install_interrupt_handlers() {
   action.sa_handler = on_signal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  // A limit on file sizes is then an error of write(), reported as a full disk is, and not the end of the process.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 bool interrupt_requested() { return pending_signal != 0; }

@@ -4,6 +4,7 @@
 namespace chexbench {
 
 // From now on SIGINT and SIGTERM set the flag; the second SIGINT ends the process at once.
+// SIGXFSZ is ignored.
 void install_interrupt_handlers();
 
 // True once a signal came. Async-signal-safe to set, thread-safe to read.

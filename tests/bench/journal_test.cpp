@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -9,6 +11,23 @@
 
 namespace chexbench::bench {
 namespace {
+
+// Files of this process cannot grow beyond `bytes` while it lives: as on a full disk, a write ends early.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(std::uintmax_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{static_cast<rlim_t>(bytes), before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 class JournalTest : public testing::Test {
  protected:
@@ -66,15 +85,17 @@ TEST_F(JournalTest, SaysWhichFileCannotBeOpened) {
   EXPECT_THROW(Journal(folder_ + "/missing/journal.jsonl"), OutputError);
 }
 
-TEST_F(JournalTest, SaysThatTheDiskIsFull) {
-  std::filesystem::create_symlink("/dev/full", path_);
-  // /dev/full cannot be truncated, which is as good a refusal as the write's.
-  EXPECT_THROW(
-      {
-        Journal journal(path_);
-        journal.append("a", repeat(0, 1));
-      },
-      OutputError);
+TEST_F(JournalTest, SaysThatTheDiskIsFullAndKeepsWhatWasWhole) {
+  Journal journal(path_);
+  journal.append("a", repeat(0, 1));
+  const auto whole_bytes = std::filesystem::file_size(path_);
+  {
+    const FileSizeLimit limit(whole_bytes + 10);
+    EXPECT_THROW(journal.append("a", repeat(1, 2)), OutputError);
+  }
+  const Journal again(path_);
+  EXPECT_NE(again.find("a", 0), nullptr);
+  EXPECT_EQ(again.find("a", 1), nullptr);
 }
 
 }  // namespace

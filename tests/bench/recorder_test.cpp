@@ -1,0 +1,105 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/recorder.hpp"
+#include "engine/none/tensorless.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+using testing::ElementsAre;
+
+// A pipeline whose counters the test sets.
+class ScriptedPipeline final : public pipeline::Pipeline {
+ public:
+  BatchLease next() override { return {}; }
+  void stop() override {}
+  std::vector<measure::OpCounters> counters() const override { return {counters_}; }
+
+  measure::OpCounters counters_{.op = "map"};
+};
+
+// An engine whose steps finish when the test says so.
+class ScriptedEngine final : public engine::TensorlessEngine {
+ public:
+  const engine::EngineTraits& traits() const override { return traits_; }
+  void step(BatchLease, Reducer&) override {}
+  void finish() override {}
+  const measure::StepTimings& timings() const override { return timings_; }
+  std::int64_t steps_finished() const override { return finished_; }
+  void restart() override {}
+  std::size_t held_bytes() const override { return 0; }
+
+  void finish_step(double wall_s) {
+    timings_ = {.wall_s = wall_s, .images = 4};
+    ++finished_;
+  }
+
+ private:
+  engine::EngineTraits traits_;
+  measure::StepTimings timings_;
+  std::int64_t finished_ = 0;
+};
+
+class RecorderTest : public testing::Test {
+ protected:
+  // One turn of the loop: a batch that took `next_s`, and the step of `finished_wall_s` that ended meanwhile, if any.
+  void turn(Recorder& recorder, double next_s, double finished_wall_s) {
+    recorder.batch_arrived(10, 10 + next_s);
+    if (finished_wall_s > 0) engine_.finish_step(finished_wall_s);
+    recorder.look(engine_);
+  }
+
+  ScriptedPipeline pipeline_;
+  ScriptedEngine engine_;
+};
+
+TEST_F(RecorderTest, LeavesWarmUpOutAndNumbersMeasuredStepsFromZero) {
+  Recorder recorder(pipeline_, 2, 1);
+  for (const double wall_s : {9.0, 8.0, 1.0, 2.0}) turn(recorder, 0.5, wall_s);
+  const report::RepeatResult result = recorder.result();
+  ASSERT_EQ(result.steps.size(), 2u);
+  EXPECT_EQ(result.steps[0].step, 0);
+  EXPECT_EQ(result.steps[0].rank, 1);
+  EXPECT_DOUBLE_EQ(result.wall_s, 3.0);
+  EXPECT_EQ(result.images_trained, 8u);
+}
+
+TEST_F(RecorderTest, GivesEachStepTheWaitForItsOwnBatchThoughTheEngineRunsAStepBehind) {
+  Recorder recorder(pipeline_, 0, 0);
+  turn(recorder, 0.1, 0);
+  turn(recorder, 0.2, 1.0);
+  turn(recorder, 0.3, 1.0);
+  engine_.finish_step(1.0);
+  recorder.look(engine_);
+  std::vector<double> waits_s;
+  for (const auto& step : recorder.result().steps) waits_s.push_back(step.next_s);
+  EXPECT_THAT(waits_s, ElementsAre(testing::DoubleNear(0.1, 1e-9), testing::DoubleNear(0.2, 1e-9),
+                                   testing::DoubleNear(0.3, 1e-9)));
+}
+
+TEST_F(RecorderTest, CountsWhatThePipelineDidWithinTheWindowOnly) {
+  pipeline_.counters_.images_decoded = 100;
+  pipeline_.counters_.images_held = 50;
+  Recorder recorder(pipeline_, 1, 0);
+  pipeline_.counters_.images_decoded = 140;
+  turn(recorder, 0.1, 1.0);  // the window opens behind this step
+  pipeline_.counters_.images_decoded = 170;
+  pipeline_.counters_.images_held = 20;
+  pipeline_.counters_.bad_records = 3;
+  turn(recorder, 0.1, 1.0);
+  const report::RepeatResult result = recorder.result();
+  EXPECT_EQ(result.images_decoded, 30u);
+  EXPECT_EQ(result.images_held_change, -30);
+  EXPECT_EQ(result.bad_records, 3u);
+}
+
+TEST_F(RecorderTest, SeesMemoryOfThisProcess) {
+  Recorder recorder(pipeline_, 0, 0);
+  turn(recorder, 0.1, 1.0);
+  EXPECT_GT(recorder.result().anonymous_rss_bytes, 0u);
+  EXPECT_GT(recorder.result().peak_rss_bytes, 0u);
+}
+
+}  // namespace
+}  // namespace chexbench::bench

@@ -1,0 +1,101 @@
+#include <gtest/gtest.h>
+
+#include "bench/trial.hpp"
+#include "core/errors.hpp"
+#include "spec/presets.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+spec::Experiment experiment(const std::string& pipeline, const std::string& engine) {
+  spec::Experiment spec;
+  spec.data.root = CHEXBENCH_TEST_DATA;
+  spec.pipeline = spec::find_pipeline(pipeline);
+  spec.model.image_size = 32;
+  spec.training.batch_size = 4;
+  spec.engine = engine;
+  spec.measure.warmup_steps = 2;
+  spec.measure.steps = 5;
+  return spec;
+}
+
+report::RepeatResult run(const spec::Experiment& spec) {
+  const auto world = comm::join_world();
+  const auto reducer = world->communicator().make_reducer();
+  const data::Dataset dataset = data::open_dataset(spec.data);
+  const auto engine = engine::make_engine(
+      spec.engine,
+      {.model = spec.model, .training = spec.training, .comm = spec.comm, .deliver = spec.data.deliver, .cores = {0}});
+  const TrialContext context{.spec = spec,
+                             .dataset = dataset,
+                             .engine = *engine,
+                             .communicator = world->communicator(),
+                             .reducer = *reducer,
+                             .cores = {0},
+                             .repeat = 3,
+                             .on_step = {}};
+  return run_repeat(context);
+}
+
+class RunRepeatTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(RunRepeatTest, MeasuresTheStepsAskedForAndEveryImageOfThem) {
+  const report::RepeatResult result = run(experiment(GetParam(), "none"));
+  EXPECT_EQ(result.repeat, 3);
+  EXPECT_EQ(result.steps.size(), 5u);
+  EXPECT_EQ(result.images_trained, 20u);
+  EXPECT_GT(result.wall_s, 0);
+  EXPECT_FALSE(result.ops.empty());
+}
+
+TEST_P(RunRepeatTest, DecodesWhatItTrainsOnOrHolds) {
+  const report::RepeatResult result = run(experiment(GetParam(), "none"));
+  const auto trained_or_held = static_cast<std::int64_t>(result.images_trained) + result.images_held_change;
+  // Counters are read while threads go on: what is in their hands at either edge may be counted on one side only.
+  EXPECT_NEAR(static_cast<double>(result.images_decoded), static_cast<double>(trained_or_held), 8);
+}
+
+TEST_P(RunRepeatTest, PartsOfEachStepSumToItsWallTime) {
+  for (const auto& step : run(experiment(GetParam(), "none")).steps) {
+    const auto& t = step.timings;
+    EXPECT_NEAR(t.wait_s + t.upload_s + t.compute_s + t.exposed_communication_s + t.update_s + t.other_s, t.wall_s,
+                1e-9);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, RunRepeatTest, testing::Values("naive", "optimized", "keras", "pytorch"),
+                         [](const auto& suite) { return suite.param; });
+
+TEST(RunRepeat, SaysWhenAFinitePipelineEndsTooEarly) {
+  spec::Experiment spec = experiment("optimized", "none");
+  spec.pipeline =
+      spec::parse_pipeline(R"([{"op": "list_files"}, {"op": "read"}, {"op": "map"}, {"op": "batch"}])", "test");
+  spec.measure.steps = 100;
+  try {
+    run(spec);
+    FAIL() << "the pipeline gave more batches than it has images";
+  } catch (const SpecError& error) {
+    EXPECT_NE(std::string(error.what()).find("repeat"), std::string::npos) << error.what();
+  }
+}
+
+TEST(RunRepeat, NamesTheFileThatCannotBeRead) {
+  spec::Experiment spec = experiment("optimized", "none");
+  const auto world = comm::join_world();
+  const auto reducer = world->communicator().make_reducer();
+  data::Dataset dataset = data::open_dataset(spec.data);
+  for (auto& image : dataset.images) image.path = "/nowhere/" + image.name;
+  const auto engine = engine::make_engine("none", {});
+  EXPECT_THROW(run_repeat({.spec = spec,
+                           .dataset = dataset,
+                           .engine = *engine,
+                           .communicator = world->communicator(),
+                           .reducer = *reducer,
+                           .cores = {0},
+                           .repeat = 0,
+                           .on_step = {}}),
+               DataError);
+}
+
+}  // namespace
+}  // namespace chexbench::bench
