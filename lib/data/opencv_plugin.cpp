@@ -27,7 +27,7 @@ int decode(void* decoder, const std::uint8_t* bytes, std::size_t size, OpencvIma
   try {
     cv::Mat& gray = static_cast<Decoder*>(decoder)->gray;
     const cv::Mat encoded(1, static_cast<int>(size), CV_8UC1, const_cast<std::uint8_t*>(bytes));
-    // Decoding into the Mat of the last image reuses its memory. The result tells success, the Mat does not.
+    gray.release();  // OpenCV 4.6 leaves and returns the last image where it cannot read this one
     if (cv::imdecode(encoded, cv::IMREAD_GRAYSCALE, &gray).empty()) {
       std::snprintf(reason, reason_bytes, "OpenCV cannot read it");
       return 1;

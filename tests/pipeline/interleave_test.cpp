@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -45,6 +46,47 @@ TEST_P(Interleave, DeliversInTheOrderOfTfData) {
                                                      {"parallel", GetParam()}})});
     EXPECT_EQ(numbers(*chain.iterate()), one.at("order").get<std::vector<int>>()) << one;
   }
+}
+
+TEST_P(Interleave, DeliversEveryRecordOnceWhereTheOrderIsFree) {
+  const TempFolder folder;
+  const std::vector<int> lengths = {5, 0, 17, 3, 1, 9, 30, 2};
+  const data::Dataset dataset = numbered_shards(folder, lengths);
+  Chain chain(dataset, {op("list_files"),
+                        op("interleave",
+                           {{"cycle_length", std::int64_t{3}}, {"deterministic", false}, {"parallel", GetParam()}})});
+  std::vector<int> expected;
+  for (int file = 0; file < 8; ++file) {
+    for (int i = 0; i < lengths[static_cast<std::size_t>(file)]; ++i) expected.push_back(100 * file + i);
+  }
+  std::vector<int> delivered = numbers(*chain.iterate());
+  std::ranges::sort(delivered);
+  EXPECT_EQ(delivered, expected);
+}
+
+TEST_P(Interleave, StartsOverAndCountsBytesAndElements) {
+  const TempFolder folder;
+  const data::Dataset dataset = numbered_shards(folder, {3, 2});
+  Chain chain(dataset, {op("list_files"), op("interleave", {{"parallel", GetParam()}})});
+  const auto first = numbers(*chain.iterate(0));
+  EXPECT_EQ(numbers(*chain.iterate(1)), first);
+  EXPECT_EQ(chain.at(1).stats().elements_out.value(), 10u);
+  // Payloads of 1 (file 0) and 3 characters (file 1), 16 bytes of frame each, twice.
+  EXPECT_EQ(chain.at(1).stats().bytes_read.value(), 2u * (3 * (1 + 16) + 2 * (3 + 16)));
+  EXPECT_EQ(chain.at(1).stats().queue_depth.value(), 0u);
+}
+
+TEST_P(Interleave, CanBeLeftInTheMiddle) {
+  const TempFolder folder;
+  const data::Dataset dataset = numbered_shards(folder, std::vector<int>(12, 50));
+  const std::size_t before = thread_count();
+  for (int i = 0; i < 10; ++i) {
+    Chain chain(dataset, {op("list_files"), op("interleave", {{"parallel", GetParam()}})});
+    Element element;
+    const auto records = chain.iterate();
+    for (int k = 0; k < i; ++k) EXPECT_TRUE(records->next(element));
+  }
+  EXPECT_EQ(thread_count(), before);
 }
 
 INSTANTIATE_TEST_SUITE_P(Twins, Interleave, testing::Bool(),

@@ -1,0 +1,152 @@
+// Damaged files and shards, in pipelines of one's own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/errors.hpp"
+#include "pipeline/harness.hpp"
+
+namespace chexbench::pipeline::test {
+namespace {
+
+using spec::DataFormat;
+using testing::HasSubstr;
+
+// What each kind of damage does to a PNG file.
+enum class Damage { truncated, empty, missing, not_a_png };
+
+class BadPng : public testing::TestWithParam<Damage> {
+ protected:
+  static constexpr std::uint32_t kBad = 7;
+
+  data::Dataset damaged() const {
+    data::Dataset dataset = copy_xrays(folder_, DataFormat::png);
+    const std::string& path = dataset.images[kBad].path;
+    switch (GetParam()) {
+      case Damage::truncated:
+        std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+        break;
+      case Damage::empty:
+        std::filesystem::resize_file(path, 0);
+        break;
+      case Damage::missing:
+        std::filesystem::remove(path);
+        break;
+      case Damage::not_a_png:
+        std::ofstream(path) << "This is no image.";
+        break;
+    }
+    return dataset;
+  }
+
+  const TempFolder folder_;
+  const spec::PipelineSpec pipeline_ = list({op("list_files"), op("interleave"), op("map_and_batch")});
+};
+
+TEST_P(BadPng, IsNamedWhereItStops) {
+  const data::Dataset dataset = damaged();
+  try {
+    run(dataset, pipeline_, {});
+    FAIL() << "the damage went unnoticed";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(dataset.images[kBad].name));
+  }
+}
+
+TEST_P(BadPng, ComesBehindTheBatchesBeforeIt) {
+  const data::Dataset dataset = damaged();
+  const auto running = make_pipeline(context_of(dataset, pipeline_, {}));
+  EXPECT_EQ(order(drain(*running, 1)), (std::vector<std::uint32_t>{0, 1, 2, 3}));
+  EXPECT_THROW(running->next(), DataError);
+}
+
+TEST_P(BadPng, IsSkippedByEveryOpThatDecodes) {
+  const data::Dataset dataset = damaged();
+  const std::vector<spec::PipelineSpec> pipelines = {
+      list({op("list_files"), op("read"), op("map"), op("batch")}),
+      list({op("list_files"), op("read"), op("map", {{"parallel_calls", std::int64_t{4}}}), op("batch")}),
+      list({op("list_files"), op("read"), op("map_and_batch", {{"parallel_batches", std::int64_t{1}}})}),
+      list({op("list_files"), op("worker_batches", {{"num_workers", std::int64_t{3}}})}),
+  };
+  for (const spec::PipelineSpec& pipeline : pipelines) {
+    const auto images = run(dataset, pipeline, {.batch = 1, .on_bad_record = spec::OnBadRecord::skip});
+    std::vector<Delivered> expected = reference({});
+    expected.erase(expected.begin() + kBad);
+    EXPECT_EQ(sorted(images), expected) << pipeline.ops[1].op << " " << pipeline.ops.back().op;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, BadPng,
+                         testing::Values(Damage::truncated, Damage::empty, Damage::missing, Damage::not_a_png));
+
+// A shard whose bytes are damaged, read by each op that opens shards.
+class BadShard : public testing::TestWithParam<std::string> {
+ protected:
+  spec::PipelineSpec pipeline() const {
+    if (GetParam() == "worker_batches") return list({op("list_files"), op("worker_batches")});
+    if (GetParam() == "read") return list({op("list_files"), op("read"), op("map_and_batch")});
+    return list({op("list_files"), op("interleave", {{"parallel", GetParam() == "parallel"}}), op("map_and_batch")});
+  }
+  // The first shard with a changed byte in its first record, or cut short in its last.
+  data::Dataset damaged(bool cut) const {
+    data::Dataset dataset = copy_xrays(folder_, DataFormat::tfrecord);
+    const std::string& path = dataset.shards[0];
+    if (cut) {
+      std::filesystem::resize_file(path, std::filesystem::file_size(path) - 100);
+    } else {
+      std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(5000);
+      file.write("damaged", 7);
+    }
+    return dataset;
+  }
+  const TempFolder folder_;
+};
+
+TEST_P(BadShard, IsNamedWithTheOffset) {
+  for (const bool cut : {false, true}) {
+    const data::Dataset dataset = damaged(cut);
+    try {
+      run(dataset, pipeline(), {.batch = 1});
+      FAIL() << "the damage went unnoticed";
+    } catch (const DataError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(dataset.shards[0]));
+    }
+    std::filesystem::remove_all(folder_.path() + "/nih");
+  }
+}
+
+TEST_P(BadShard, LosesOneRecordWhereBadOnesAreSkipped) {
+  for (const bool cut : {false, true}) {
+    const data::Dataset dataset = damaged(cut);
+    const spec::PipelineSpec spec = pipeline();
+    const auto running =
+        make_pipeline(context_of(dataset, spec, {.batch = 1, .on_bad_record = spec::OnBadRecord::skip}));
+    EXPECT_EQ(drain(*running).size(), 23u);
+    std::uint64_t bad = 0;
+    for (const auto& one : running->counters()) bad += one.bad_records;
+    EXPECT_EQ(bad, 1u);
+    std::filesystem::remove_all(folder_.path() + "/nih");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Readers, BadShard, testing::Values("read", "sequential", "parallel", "worker_batches"),
+                         [](const auto& test) { return test.param; });
+
+TEST(UnknownImage, InAShardIsNamed) {
+  data::Dataset dataset = xrays(DataFormat::tfrecord);
+  const std::string name = dataset.images.back().name;
+  dataset.images.pop_back();
+  const auto pipeline = list({op("list_files"), op("read"), op("map_and_batch")});
+  try {
+    run(dataset, pipeline, {});
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(name));
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::pipeline::test
