@@ -32,8 +32,10 @@ void append(std::vector<std::byte>& to, const auto& value) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
+}  // namespace
+
 // Reads values from the front of a blob.
-class Reader {
+class CacheCodec::Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
   template <typename T>
@@ -48,8 +50,6 @@ class Reader {
  private:
   std::span<const std::byte> rest_;
 };
-
-}  // namespace
 
 std::size_t CacheCodec::add(const Element& element, CacheStore& store) {
   Header header;
@@ -94,28 +94,37 @@ void CacheCodec::load(Element& element) {
 Element CacheCodec::restore(const CachedBlob& blob, std::uint32_t epoch, const std::stop_token& stop) {
   Reader reader(blob.bytes);
   const auto header = reader.take<Header>();
-  Element element{.epoch = epoch, .value = FileRef{header.file}};
-  if (op_.kind() == spec::ElementKind::record) {
-    element.value =
-        Record{.file = header.file, .offset = header.offset, .bytes = reader.rest(), .bytes_owner = blob.owner};
-  } else if (op_.kind() == spec::ElementKind::example) {
-    const auto meta = reader.take<ImageMeta>();
-    Example example{op_.resources().examples->acquire(), meta.labels, {.image = meta.image, .epoch = epoch}};
-    std::memcpy(example.image.get(), reader.rest().data(), op_.image_bytes());
-    element.value = std::move(example);
-  } else if (op_.kind() == spec::ElementKind::batch) {
-    BatchLease batch = op_.resources().batches->acquire(stop);
-    if (!batch) return {};
-    for (std::uint32_t i = 0; i < header.images; ++i) {
-      const auto meta = reader.take<ImageMeta>();
-      expand_labels(meta.labels, batch->label(static_cast<int>(i)));
-      batch->ids[i] = {.image = meta.image, .epoch = epoch};
-    }
-    std::memcpy(batch->images, reader.rest().data(), reader.rest().size());
-    batch->valid = static_cast<int>(header.images);
-    element.value = std::move(batch);
+  switch (op_.kind()) {
+    case spec::ElementKind::record:
+      return {epoch, Record{header.file, header.offset, reader.rest(), blob.owner}};
+    case spec::ElementKind::example:
+      return {epoch, restore_example(reader, epoch)};
+    case spec::ElementKind::batch:
+      return {epoch, restore_batch(reader, header.images, epoch, stop)};
+    default:
+      return {epoch, FileRef{header.file}};
   }
-  return element;
+}
+
+Example CacheCodec::restore_example(Reader& reader, std::uint32_t epoch) {
+  const auto meta = reader.take<ImageMeta>();
+  Example example{op_.resources().examples->acquire(), meta.labels, {.image = meta.image, .epoch = epoch}};
+  std::memcpy(example.image.get(), reader.rest().data(), op_.image_bytes());
+  return example;
+}
+
+BatchLease CacheCodec::restore_batch(Reader& reader, std::uint32_t images, std::uint32_t epoch,
+                                     const std::stop_token& stop) {
+  BatchLease batch = op_.resources().batches->acquire(stop);
+  if (!batch) return batch;
+  for (std::uint32_t i = 0; i < images; ++i) {
+    const auto meta = reader.take<ImageMeta>();
+    expand_labels(meta.labels, batch->label(static_cast<int>(i)));
+    batch->ids[i] = {.image = meta.image, .epoch = epoch};
+  }
+  std::memcpy(batch->images, reader.rest().data(), reader.rest().size());
+  batch->valid = static_cast<int>(images);
+  return batch;
 }
 
 }  // namespace chexbench::pipeline

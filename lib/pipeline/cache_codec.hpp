@@ -17,10 +17,14 @@ class CacheCodec {
   // Adds a copy of `element`, which must be loaded. Returns the bytes added. @throws OutputError
   std::size_t add(const Element& element, CacheStore& store);
   // The element again, of another epoch. Records are views into the blob; images are copied out of it, because
-  // what comes behind may change or keep them. An empty element once stopped.
+  // what comes behind may change or keep them. An empty batch once stopped.
   Element restore(const CachedBlob& blob, std::uint32_t epoch, const std::stop_token& stop);
 
  private:
+  class Reader;
+  Example restore_example(Reader& reader, std::uint32_t epoch);
+  BatchLease restore_batch(Reader& reader, std::uint32_t images, std::uint32_t epoch, const std::stop_token& stop);
+
   Op& op_;
   data::ByteBuffer file_bytes_;
 };
