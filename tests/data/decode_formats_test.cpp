@@ -171,6 +171,13 @@ TEST_P(DecoderTest, GoesOnAfterADamagedFile) {
   EXPECT_EQ(decode(gray_png(50, 40)), test::ramp(50, 40));
 }
 
+// OpenCV 4.6 returns the last image again where it does not know a file's format.
+TEST_P(DecoderTest, RefusesAFileThatIsNoImageAfterAnImageOfOpencv) {
+  const PngRecipe rgb{.width = 20, .height = 10, .color_type = 2, .rows = std::vector<std::uint8_t>(610)};
+  EXPECT_EQ(decode(build_png(rgb)), std::vector<std::uint8_t>(200));
+  EXPECT_THAT(error_of(Bytes(1000, std::byte{'?'})), HasSubstr("not a PNG"));
+}
+
 std::string kind_name(const testing::TestParamInfo<spec::DecoderKind>& tested) {
   return tested.param == spec::DecoderKind::fast ? "fast" : "opencv";
 }
