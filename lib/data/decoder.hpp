@@ -24,8 +24,8 @@ struct GrayImage {
 // Images larger than this on a side are refused before anything is allocated.
 inline constexpr int kMaxImageSide = 16384;
 
-// Decodes images to 8-bit gray (RGB(A) and 16-bit are converted as OpenCV's IMREAD_GRAYSCALE does). Keeps buffers between
-// calls, so: one decoder a thread.
+// Decodes images to 8-bit gray (RGB(A) and 16-bit are converted as OpenCV's IMREAD_GRAYSCALE does). Keeps buffers
+// between calls, so: one decoder a thread.
 class Decoder {
  public:
   virtual ~Decoder() = default;
