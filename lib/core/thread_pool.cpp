@@ -4,7 +4,7 @@
 
 namespace chexbench {
 
-ThreadPool::ThreadPool(std::size_t threads, std::function<void(std::size_t)> on_start) {
+ThreadPool::ThreadPool(std::size_t threads, const std::function<void(std::size_t)>& on_start) {
   workers_.reserve(threads);
   for (std::size_t i = 0; i < threads; ++i) {
     workers_.emplace_back([this, on_start, i](std::stop_token stop) {

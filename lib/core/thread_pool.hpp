@@ -17,7 +17,7 @@ namespace chexbench {
 class ThreadPool {
  public:
   // `on_start` runs first in each worker, with its index: binding, naming. threads >= 1.
-  explicit ThreadPool(std::size_t threads, std::function<void(std::size_t)> on_start = {});
+  explicit ThreadPool(std::size_t threads, const std::function<void(std::size_t)>& on_start = {});
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
