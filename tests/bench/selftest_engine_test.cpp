@@ -1,0 +1,61 @@
+#include "bench/selftest_engine.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/errors.hpp"
+#include "engine/onednn/onednn_engine.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+using testing::HasSubstr;
+
+std::string golden(const std::string& name) { return std::string(CHEXBENCH_GOLDEN) + "/" + name + ".json"; }
+
+class SelftestEngine : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (!engine::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
+  }
+};
+
+TEST_P(SelftestEngine, AgreesWithPyTorchInDouble) {
+  EXPECT_THAT(selftest_engine(golden(GetParam())), HasSubstr("logits"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, SelftestEngine,
+                         testing::Values("resnet50", "densenet121", "resnet50-128-batch3", "densenet121-97-batch1"));
+
+// The same weights and batch, but a loss, a gradient's norm or a later loss that differs: each must be noticed.
+TEST(SelftestEngineFailure, NoticesWhatDeparts) {
+  if (!engine::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
+  std::ostringstream text;
+  text << std::ifstream(golden("densenet121-97-batch1")).rdbuf();
+  const std::string altered = text.str();
+  const auto path = std::filesystem::path(testing::TempDir()) / ("chexbench_golden_" + std::to_string(getpid()));
+  for (const std::string key : {"\"loss\": ", "\"l2\": ", "\"losses_adam\": ["}) {
+    std::string one = altered;
+    one.insert(one.find(key) + key.size(), 1, '9');
+    std::ofstream(path) << one;
+    EXPECT_THROW(selftest_engine(path.string()), ComparisonError) << key;
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(SelftestEngineFailure, RefusesEnginesThatDoNotTrain) {
+  EXPECT_THROW(selftest_engine(golden("resnet50"), "none"), SpecError);
+}
+
+TEST(SelftestEngineFailure, RefusesFilesOfAnotherKind) {
+  EXPECT_THROW(selftest_engine(golden("preprocess")), DataError);
+  EXPECT_THROW(selftest_engine(golden("missing")), DataError);
+}
+
+}  // namespace
+}  // namespace chexbench::bench
