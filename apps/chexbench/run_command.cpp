@@ -1,7 +1,6 @@
 #include "run_command.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "bench/protocol.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "core/status_line.hpp"
 #include "report/write.hpp"
 #include "spec/parse.hpp"
 #include "spec/sweep.hpp"
@@ -34,7 +34,7 @@ struct RunArguments {
 };
 
 bool show_progress(const RunArguments& arguments) {
-  return arguments.progress == "always" || (arguments.progress == "auto" && isatty(STDERR_FILENO) == 1);
+  return arguments.progress == "always" || (arguments.progress == "auto" && stderr_is_terminal());
 }
 
 // Where this run writes: as asked, or a new folder under results/. @throws OutputError

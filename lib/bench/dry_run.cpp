@@ -5,10 +5,10 @@
 #include <iterator>
 
 #include "bench/layout.hpp"
+#include "bench/pipeline_context.hpp"
 #include "core/allocator.hpp"
 #include "data/dataset.hpp"
 #include "measure/process_sampler.hpp"
-#include "pipeline/pipeline.hpp"
 #include "spec/resolved.hpp"
 
 namespace chexbench::bench {
@@ -19,19 +19,8 @@ double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) * 1e-6
 pipeline::MemoryForecast forecast(const report::TrialResult& trial, const HostCores& host) {
   const spec::Experiment& spec = trial.spec;
   const data::Dataset dataset = data::open_dataset(spec.data);
-  return pipeline::forecast_memory({.dataset = dataset,
-                                    .pipeline = spec.pipeline,
-                                    .data = spec.data,
-                                    .preprocess = spec.preprocess,
-                                    .shape = {.images = spec.training.batch_size,
-                                              .height = spec.model.image_size,
-                                              .width = spec.model.image_size,
-                                              .deliver = spec.data.deliver},
-                                    .allocator = host_allocator(),
-                                    .rank = 0,
-                                    .world = trial.ranks,
-                                    .seed = spec.measure.seed,
-                                    .cores = share_cores(host, spec, trial.ranks).cores});
+  return pipeline::forecast_memory(make_pipeline_context(
+      spec, dataset, host_allocator(), {.world = trial.ranks, .cores = share_cores(host, spec, trial.ranks).cores}));
 }
 
 }  // namespace

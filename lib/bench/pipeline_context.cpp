@@ -1,0 +1,24 @@
+#include "bench/pipeline_context.hpp"
+
+#include "core/random.hpp"
+
+namespace chexbench::bench {
+
+pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, const data::Dataset& dataset,
+                                                PinnedAllocator& allocator, const RankPlace& place) {
+  return {.dataset = dataset,
+          .pipeline = spec.pipeline,
+          .data = spec.data,
+          .preprocess = spec.preprocess,
+          .shape = {.images = spec.training.batch_size,
+                    .height = spec.model.image_size,
+                    .width = spec.model.image_size,
+                    .deliver = spec.data.deliver},
+          .allocator = allocator,
+          .rank = place.rank,
+          .world = place.world,
+          .seed = derive_seed(spec.measure.seed, static_cast<std::uint64_t>(place.repeat)),
+          .cores = place.cores};
+}
+
+}  // namespace chexbench::bench

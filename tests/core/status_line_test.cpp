@@ -1,0 +1,26 @@
+#include <gtest/gtest.h>
+
+#include "core/status_line.hpp"
+
+namespace chexbench {
+namespace {
+
+std::string shown(bool is_shown, int times) {
+  testing::internal::CaptureStderr();
+  {
+    StatusLine line(is_shown);
+    for (int i = 0; i < times; ++i) line.show("at work");
+  }
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(StatusLine, ShowsItsTextAndRemovesItAtTheEnd) { EXPECT_EQ(shown(true, 1), "\r\033[Kat work\r\033[K"); }
+
+TEST(StatusLine, StaysSilentWhereItIsNotShown) { EXPECT_EQ(shown(false, 3), ""); }
+
+TEST(StatusLine, LeavesNothingToRemoveWhereNothingWasShown) { EXPECT_EQ(shown(true, 0), ""); }
+
+TEST(StatusLine, DoesNotFlicker) { EXPECT_EQ(shown(true, 2), shown(true, 1)); }
+
+}  // namespace
+}  // namespace chexbench
