@@ -89,12 +89,13 @@ void run(const RunArguments& arguments, bench::Session& session) {
   if (arguments.config.empty()) {
     throw SpecError("nothing to do: give an experiment with --config SPEC, or a command; see `chexbench --help`");
   }
-  const spec::SweepSpec sweep = spec::load_spec(arguments.config, arguments.overrides);
   comm::World& world = session.world();
   const int rank = world.communicator().rank();
+  if (rank != 0) log::configure(log::Level::off);  // all ranks read the same spec: one complains
+  const spec::SweepSpec sweep = spec::load_spec(arguments.config, arguments.overrides);
+  report::Report report = bench::plan_report(sweep.base.name, spec::expand(sweep), world);
   log::configure(arguments.quiet ? log::Level::warning : log::Level::info,
                  world.communicator().world() > 1 ? rank : -1);
-  report::Report report = bench::plan_report(sweep.base.name, spec::expand(sweep), world);
   report.environment.chexbench_version = CHEXBENCH_VERSION;
   report.environment.command_line = arguments.command_line;
   if (arguments.dry_run) {
