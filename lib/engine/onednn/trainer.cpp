@@ -13,6 +13,7 @@
 #include "engine/onednn/upload.hpp"
 #include "model/networks.hpp"
 #include "model/weights.hpp"
+#include "spec/safetensors.hpp"
 
 namespace chexbench::engine {
 namespace {
@@ -28,6 +29,16 @@ std::vector<std::int64_t> parameter_counts(const ParameterStore& store) {
   std::vector<std::int64_t> counts;
   for (const auto& slot : store.slots()) counts.push_back(static_cast<std::int64_t>(slot->count));
   return counts;
+}
+
+// "random" or a safetensors file. Buffers that the file lacks start as those of a new network.
+WeightSource weight_source(const spec::ModelSpec& spec) {
+  const WeightSource random = model::random_weights(spec.seed);
+  if (spec.weights == "random") return random;
+  return [random, file = spec::Safetensors(spec.weights)](const TensorInfo& info, std::span<float> values) {
+    if (info.name.find(".running_") != std::string::npos && !file.contains(info.name)) return random(info, values);
+    file.read(info.name, info.shape, values);
+  };
 }
 
 std::span<float> floats(const Tensor& tensor) {
@@ -47,7 +58,7 @@ OnednnEngine::OnednnEngine(const EngineConfig& config)
                {config.comm.first_bucket_bytes, config.comm.bucket_bytes}) {
   traits_.name = "onednn";
   traits_.device = device_text(device_);
-  load_weights(model::random_weights(config.model.seed));
+  load_weights(weight_source(config.model));
 }
 
 void OnednnEngine::check(const Batch& batch) const {
