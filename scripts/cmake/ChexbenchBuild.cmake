@@ -28,7 +28,9 @@ target_compile_options(chexbench_flags INTERFACE
   -Wnon-virtual-dtor -Woverloaded-virtual $<$<BOOL:${CHEXBENCH_WERROR}>:-Werror>)
 target_include_directories(chexbench_flags INTERFACE ${PROJECT_SOURCE_DIR}/lib)
 if(CHEXBENCH_SANITIZE)
-  target_compile_options(chexbench_flags INTERFACE -fsanitize=${CHEXBENCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  # GCC's analysis loses track of instrumented code: it takes members of std::function and std::variant for uninitialized.
+  target_compile_options(chexbench_flags INTERFACE -fsanitize=${CHEXBENCH_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all -Wno-maybe-uninitialized)
   target_link_options(chexbench_flags INTERFACE -fsanitize=${CHEXBENCH_SANITIZE})
 endif()
 
@@ -48,16 +50,24 @@ function(chexbench_install)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/chexbench)
 endfunction()
 
-# chexbench_test(<name> SOURCES a.cpp ... [LIBRARIES targets...] [LABELS l...] [TIMEOUT s] [SERIAL])
+# For tests that load MPI or oneDNN as a module: the leak checker reports memory of transports that MPI has unloaded, which
+# no suppression can name, and crashes in a thread of the module's OpenMP. Every other check stays on.
+set(CHEXBENCH_FOREIGN_LEAKS "ASAN_OPTIONS=detect_leaks=0")
+
+# chexbench_test(<name> SOURCES a.cpp ... [LIBRARIES targets...] [LABELS l...] [TIMEOUT s] [SERIAL] [FOREIGN_LEAKS])
 # A GoogleTest binary, every TEST of it known to ctest by its own name. SERIAL: nothing else runs beside it, for tests
 # that start several ranks or look at times.
 function(chexbench_test name)
-  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;FOREIGN_LEAKS" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)  # gtest_discover_tests() would drop an empty value and read RUN_SERIAL as the label
+  endif()
+  set(leaks "")
+  if(ARG_FOREIGN_LEAKS)
+    set(leaks ENVIRONMENT ${CHEXBENCH_FOREIGN_LEAKS})
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE chexbench_flags ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
@@ -65,5 +75,5 @@ function(chexbench_test name)
   target_compile_definitions(${name} PRIVATE CHEXBENCH_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data/nih"
                                              CHEXBENCH_GOLDEN="${PROJECT_SOURCE_DIR}/tests/golden")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" RUN_SERIAL ${ARG_SERIAL})
+                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" RUN_SERIAL ${ARG_SERIAL} ${leaks})
 endfunction()

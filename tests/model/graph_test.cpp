@@ -32,7 +32,8 @@ TEST(Graph, LayersOnlyReadEarlierOnes) {
 
 TEST(Graph, EveryNetworkEndsInOneLogitAFinding) {
   for (const std::string& name : network_names()) {
-    const Layer& last = make_network(name, 224).layers.back();
+    const Graph graph = make_network(name, 224);
+    const Layer& last = graph.layers.back();
     EXPECT_EQ(last.kind, LayerKind::linear);
     EXPECT_EQ(last.channels, 14);
   }
