@@ -1,5 +1,6 @@
 #include "core/interrupt.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 
@@ -8,7 +9,9 @@
 namespace chexbench {
 namespace {
 
-volatile std::sig_atomic_t pending_signal = 0;
+// Atomic, as other threads read it; lock-free, as a signal handler writes it.
+std::atomic<int> pending_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_signal(int signal) {
   if (pending_signal == SIGINT && signal == SIGINT) std::_Exit(static_cast<int>(ExitCode::interrupted));

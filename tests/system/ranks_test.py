@@ -108,8 +108,9 @@ class LostRanks(SystemTest):
         launcher.communicate(timeout=30)
         self.assertLess(time.monotonic() - started, 10)
         self.assertNotEqual(launcher.returncode, 0)
-        for rank in ranks:
-            self.assertFalse(Path(f"/proc/{rank}").exists(), "a rank lives on")
+        while any(Path(f"/proc/{rank}").exists() for rank in ranks):
+            self.assertLess(time.monotonic() - started, 10, "a rank lives on")
+            time.sleep(0.02)
         self.assertGreaterEqual((self.folder / "out/journal.jsonl").read_text().count("\n"), 2)
 
     def test_a_rank_that_is_killed_ends_the_job_and_the_journal_stays(self):
