@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "core/clock.hpp"
 #include "core/errors.hpp"
 
 namespace chexbench {
@@ -13,9 +14,19 @@ namespace {
 std::atomic<int> pending_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
+std::atomic<double> first_signal_s = 0;
+static_assert(std::atomic<double>::is_always_lock_free);
+
+// One Ctrl-C reaches a rank twice: from the terminal, and passed on by mpirun. Only a later one is a person's second.
+constexpr double kSameKeystroke_s = 1;
+
 void on_signal(int signal) {
-  if (pending_signal == SIGINT && signal == SIGINT) std::_Exit(static_cast<int>(ExitCode::interrupted));
-  pending_signal = signal;
+  if (pending_signal == 0) {
+    first_signal_s = now_s();
+    pending_signal = signal;
+  } else if (signal == SIGINT && now_s() - first_signal_s > kSameKeystroke_s) {
+    std::_Exit(static_cast<int>(ExitCode::interrupted));
+  }
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 
 namespace chexbench {
 
-// From now on SIGINT and SIGTERM set the flag; the second SIGINT ends the process at once.
+// From now on SIGINT and SIGTERM set the flag; a SIGINT that comes over a second after the
+// first signal ends the process at once.
 // SIGXFSZ is ignored.
 void install_interrupt_handlers();
 
