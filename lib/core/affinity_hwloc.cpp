@@ -38,7 +38,9 @@ std::vector<int> usable_cores() {
   CPU_ZERO(&allowed);
   sched_getaffinity(0, sizeof allowed, &allowed);
   std::vector<int> cores;
-  if (const Topology topology = load_topology()) {
+  // It takes milliseconds to load and does not change; what changes is the affinity mask.
+  static const Topology topology = load_topology();
+  if (topology) {
     for (hwloc_obj_t core = nullptr;
          (core = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_CORE, core)) != nullptr;) {
       const int cpu = first_allowed(core->cpuset, allowed);

@@ -22,7 +22,7 @@ class CheckingDecoder final : public Decoder {
     if (bytes.empty()) throw DataError(fmt::format("{}: the file is empty (0 bytes); fetch it again", name));
     if (!is_png(bytes)) return decode_other(bytes, name, "byte 0: not a PNG file");
     parse_png(bytes, name, png_);
-    if (!fast_ || !png_.simple_gray) return decode_other(essentials(), name, describe(png_));
+    if (!fast_ || !png_.simple) return decode_other(essentials(), name, describe(png_));
     const auto failure = fast_->decode(png_);
     return failure ? decode_other(essentials(), name, *failure) : fast_->image();
   }

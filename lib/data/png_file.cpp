@@ -92,14 +92,13 @@ void read_header(const Chunk& chunk, const ChunkReader& reader, PngFile& png) {
   png.color_type = std::to_integer<int>(chunk.data[9]);
   png.interlaced = chunk.data[12] != std::byte{0};
   const bool known_methods = chunk.data[10] == std::byte{0} && chunk.data[11] == std::byte{0};
-  png.simple_gray = known_methods && png.bit_depth == 8 && png.color_type == 0 && !png.interlaced;
+  const bool known_color = png.color_type == 0 || png.color_type == 2 || png.color_type == 4 || png.color_type == 6;
+  png.simple = known_methods && known_color && png.bit_depth == 8 && !png.interlaced;
 }
 
 // Bytes that the image data must inflate to at least; interlacing only adds to them.
 std::uint64_t least_inflated_bytes(const PngFile& png) {
-  constexpr std::array<int, 7> kChannels = {1, 1, 3, 1, 2, 1, 4};
-  const int channels = png.color_type < 7 ? kChannels[static_cast<std::size_t>(png.color_type)] : 1;
-  const auto bits = static_cast<std::uint64_t>(png.width) * static_cast<std::uint64_t>(channels * png.bit_depth);
+  const auto bits = static_cast<std::uint64_t>(png.width) * static_cast<std::uint64_t>(png.channels() * png.bit_depth);
   return static_cast<std::uint64_t>(png.height) * (bits / 8);
 }
 
@@ -115,6 +114,11 @@ void check_image_data(const PngFile& png, const ChunkReader& reader, std::size_t
 }
 
 }  // namespace
+
+int PngFile::channels() const {
+  constexpr std::array<int, 7> kChannels = {1, 1, 3, 1, 2, 1, 4};
+  return color_type < 7 ? kChannels[static_cast<std::size_t>(color_type)] : 1;
+}
 
 bool is_png(std::span<const std::byte> bytes) {
   return bytes.size() >= kSignature.size() &&
@@ -135,11 +139,11 @@ void parse_png(std::span<const std::byte> bytes, const std::string& name, PngFil
     if (chunk.essential()) png.essentials.push_back(chunk.whole);
     if (chunk.type == "IDAT") {
       if (png.image_data.empty()) png.image_data_offset = chunk.offset + 8;
-      if (data_ended) png.simple_gray = false;  // IDAT chunks must follow one another
+      if (data_ended) png.simple = false;  // IDAT chunks must follow one another
       png.image_data.push_back(chunk.data);
     } else {
       data_ended = !png.image_data.empty();
-      if (chunk.essential() && chunk.type != "IEND") png.simple_gray = false;
+      if (chunk.essential() && chunk.type != "IEND") png.simple = false;
     }
   } while (chunk.type != "IEND");
   check_image_data(png, reader, chunk.offset);

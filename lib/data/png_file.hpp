@@ -17,12 +17,14 @@ struct PngFile {
   int bit_depth = 0;
   int color_type = 0;  // 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGBA
   bool interlaced = false;
-  // 8-bit gray, not interlaced, and no chunk that could change how the pixels are read.
-  bool simple_gray = false;
+  // 8 bits a channel, no palette, not interlaced, and no chunk that could change how the pixels are read.
+  bool simple = false;
   std::vector<std::span<const std::byte>> image_data;  // of the IDAT chunks, in order
   std::size_t image_data_offset = 0;                   // in the file, of the first IDAT chunk's data
   // The signature and the whole chunks that bear on the pixels: one after another, a PNG without the rest.
   std::vector<std::span<const std::byte>> essentials;
+
+  int channels() const;
 };
 
 // Whether the bytes begin with PNG's signature.

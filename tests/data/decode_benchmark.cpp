@@ -31,9 +31,9 @@ std::map<std::string, Images> load_images() {
   for (const auto& entry : std::filesystem::directory_iterator(folder ? folder : CHEXBENCH_TEST_DATA "/images")) {
     const auto bytes = read_file(entry.path(), buffer);
     parse_png(bytes, entry.path(), png);
-    if (!png.simple_gray) continue;
+    if (!png.simple) continue;
     const bool published = png.image_data.front()[1] == std::byte{0x9c};
-    kinds[published ? "published" : "resaved"].emplace_back(bytes.begin(), bytes.end());
+    kinds[png.channels() > 1 ? "rgba" : published ? "published" : "resaved"].emplace_back(bytes.begin(), bytes.end());
   }
   return kinds;
 }

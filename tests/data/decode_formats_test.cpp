@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "core/errors.hpp"
 #include "data/decoder.hpp"
 #include "data/png_builder.hpp"
@@ -17,17 +19,18 @@ using test::unfiltered_rows;
 using testing::AllOf;
 using testing::HasSubstr;
 
+std::vector<std::uint8_t> pixels_of(const GrayImage& image) {
+  std::vector<std::uint8_t> pixels;
+  for (int y = 0; y < image.height; ++y) {
+    const std::uint8_t* const row = image.pixels + static_cast<std::size_t>(y) * image.stride;
+    pixels.insert(pixels.end(), row, row + image.width);
+  }
+  return pixels;
+}
+
 class DecoderTest : public testing::TestWithParam<spec::DecoderKind> {
  protected:
-  std::vector<std::uint8_t> decode(const Bytes& file) {
-    const GrayImage image = decoder_->decode(file, "x.png");
-    std::vector<std::uint8_t> pixels;
-    for (int y = 0; y < image.height; ++y) {
-      const std::uint8_t* const row = image.pixels + static_cast<std::size_t>(y) * image.stride;
-      pixels.insert(pixels.end(), row, row + image.width);
-    }
-    return pixels;
-  }
+  std::vector<std::uint8_t> decode(const Bytes& file) { return pixels_of(decoder_->decode(file, "x.png")); }
 
   // The message of the DataError that decoding `file` ends in.
   std::string error_of(const Bytes& file) {
@@ -67,6 +70,12 @@ TEST_P(DecoderTest, TakesColorsWithEqualChannelsForGray) {
   EXPECT_EQ(decode(file(2, rgb)), test::ramp(20, 10));
   EXPECT_EQ(decode(file(6, rgba)), test::ramp(20, 10));
   EXPECT_EQ(decode(file(4, gray_alpha)), test::ramp(20, 10));
+}
+
+TEST_P(DecoderTest, WeighsColorsAsOpencv) {
+  const std::vector<std::uint8_t> rgb = {255, 0, 0, 0, 255, 0, 0, 0, 255, 1, 2, 3, 200, 100, 50};
+  const PngRecipe recipe{.width = 5, .height = 1, .color_type = 2, .rows = unfiltered_rows(rgb, rgb.size())};
+  EXPECT_EQ(decode(build_png(recipe)), (std::vector<std::uint8_t>{76, 149, 29, 1, 124}));
 }
 
 TEST_P(DecoderTest, KeepsTheHighByteOf16BitGray) {
@@ -173,8 +182,8 @@ TEST_P(DecoderTest, GoesOnAfterADamagedFile) {
 
 // OpenCV 4.6 returns the last image again where it does not know a file's format.
 TEST_P(DecoderTest, RefusesAFileThatIsNoImageAfterAnImageOfOpencv) {
-  const PngRecipe rgb{.width = 20, .height = 10, .color_type = 2, .rows = std::vector<std::uint8_t>(610)};
-  EXPECT_EQ(decode(build_png(rgb)), std::vector<std::uint8_t>(200));
+  const PngRecipe gray16{.width = 20, .height = 10, .bit_depth = 16, .rows = std::vector<std::uint8_t>(410)};
+  EXPECT_EQ(decode(build_png(gray16)), std::vector<std::uint8_t>(200));
   EXPECT_THAT(error_of(Bytes(1000, std::byte{'?'})), HasSubstr("not a PNG"));
 }
 
@@ -200,6 +209,23 @@ TEST(FastDecoder, SaysWhatIsWrongWithTheImageData) {
   EXPECT_THAT(message_of({.width = 2, .height = 2, .rows = {0, 1, 2}}), HasSubstr("ends before the last row"));
   EXPECT_THAT(message_of({.width = 2, .height = 2, .rows = {0, 1, 2, 9, 1, 2}}),
               HasSubstr("unknown row filter in row 1"));
+}
+
+// Random bytes under random filters: colors that differ, and any alpha.
+TEST(FastDecoder, GivesTheGrayThatOpencvGivesForColors) {
+  constexpr std::uint32_t kWidth = 150;
+  constexpr std::uint32_t kHeight = 70;
+  std::mt19937 random(5);
+  for (const auto& [color_type, channels] : {std::pair{2u, 3u}, {4u, 2u}, {6u, 4u}}) {
+    std::vector<std::uint8_t> rows(kHeight * (kWidth * channels + 1));
+    for (std::uint8_t& byte : rows) byte = static_cast<std::uint8_t>(random());
+    for (std::size_t y = 0; y < kHeight; ++y) rows[y * (kWidth * channels + 1)] = static_cast<std::uint8_t>(y % 5);
+    const Bytes file = build_png(
+        {.width = kWidth, .height = kHeight, .color_type = static_cast<std::uint8_t>(color_type), .rows = rows});
+    const auto fast = make_decoder(spec::DecoderKind::fast);
+    const auto opencv = make_decoder(spec::DecoderKind::opencv);
+    EXPECT_EQ(pixels_of(fast->decode(file, "x.png")), pixels_of(opencv->decode(file, "x.png"))) << color_type;
+  }
 }
 
 TEST(OpencvDecoder, SaysHowToMendAMissingPlugin) {

@@ -28,15 +28,19 @@ std::vector<std::uint8_t> pixels_of(const GrayImage& image) {
 RC_GTEST_PROP(DecodeProperty, AllImplementationsAgreeOnAnyRowsAndFilters, ()) {
   const auto width = *rc::gen::inRange(1, 200);
   const auto height = *rc::gen::inRange(1, 100);
-  std::vector<std::uint8_t> rows = random_bytes(static_cast<std::size_t>(height * (width + 1)));
-  for (std::size_t y = 0; y < rows.size(); y += static_cast<std::size_t>(width) + 1) rows[y] %= 5;
+  const auto [color_type, channels] =
+      *rc::gen::element(std::pair{0, 1}, std::pair{2, 3}, std::pair{4, 2}, std::pair{6, 4});
+  const int row_bytes = width * channels + 1;
+  std::vector<std::uint8_t> rows = random_bytes(static_cast<std::size_t>(height * row_bytes));
+  for (std::size_t y = 0; y < rows.size(); y += static_cast<std::size_t>(row_bytes)) rows[y] %= 5;
   const test::Bytes file = test::build_png({.width = static_cast<std::uint32_t>(width),
                                             .height = static_cast<std::uint32_t>(height),
+                                            .color_type = static_cast<std::uint8_t>(color_type),
                                             .rows = rows,
                                             .idat_bytes = *rc::gen::inRange<std::size_t>(1, 5000)});
   PngFile png;
   parse_png(file, "x.png", png);
-  RC_ASSERT(png.simple_gray);
+  RC_ASSERT(png.simple);
   PngGrayDecoder plain(Isa::plain, make_zlib_inflater());
   RC_ASSERT(!plain.decode(png));
   const std::vector<std::uint8_t> expected = pixels_of(plain.image());
