@@ -16,6 +16,12 @@ namespace {
 
 double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) * 1e-6; }
 
+void print_line(std::string& text, const pipeline::MemoryForecast::Bytes& bytes, std::string_view op,
+                std::string_view what) {
+  fmt::format_to(std::back_inserter(text), "  {:>9.1f} MB  {:>9.1f} MB  {:<16} {}\n", megabytes(bytes.full),
+                 megabytes(bytes.starved), op, what);
+}
+
 pipeline::MemoryForecast forecast(const report::TrialResult& trial, const HostCores& host) {
   const spec::Experiment& spec = trial.spec;
   const data::Dataset dataset = data::open_dataset(spec.data);
@@ -35,12 +41,13 @@ std::string describe_plan(const report::Report& report, comm::World& world) {
     fmt::format_to(out, "trial {} of {}: {}\n{}\n", i + 1, report.trials.size(), trial.trial,
                    spec::to_json(trial.spec));
     const pipeline::MemoryForecast memory = forecast(trial, host);
-    fmt::format_to(out, "anonymous memory of a rank, engine not counted, when its buffers are full:\n");
-    for (const auto& line : memory.lines) {
-      fmt::format_to(out, "  {:>9.1f} MB  {:<16} {}\n", megabytes(line.bytes), line.op, line.what);
-    }
-    fmt::format_to(out, "  {:>9.1f} MB  {:<16} as it stands now\n", megabytes(process_bytes), "process");
-    fmt::format_to(out, "  {:>9.1f} MB  in all\n\n", megabytes(memory.total_bytes + process_bytes));
+    fmt::format_to(out,
+                   "anonymous memory of a rank, engine not counted: with full buffers, and with every batch taken at "
+                   "once (engine none)\n");
+    for (const auto& line : memory.lines) print_line(text, line.bytes, line.op, line.what);
+    print_line(text, {process_bytes, process_bytes}, "process", "as it stands now");
+    print_line(text, {memory.total.full + process_bytes, memory.total.starved + process_bytes}, "in all", "");
+    text += '\n';
   }
   return text;
 }

@@ -89,6 +89,11 @@ void BatchWorkIterator::fill(const Task& task, std::size_t worker) {
   line_.finish(task.slot, good);
 }
 
+std::size_t batches_in_making(const BatchWork& work, std::size_t workers, int images_per_batch) {
+  const auto per_batch = static_cast<std::size_t>(images_per_batch);
+  return std::min(work.batches, 1 + (workers + per_batch - 2) / per_batch);
+}
+
 std::size_t batches_in_work(const Op& op, std::size_t batches) { return batches + (op.skips_bad_records() ? 1 : 0); }
 
 }  // namespace chexbench::pipeline

@@ -50,6 +50,8 @@ class BatchWorkIterator final : public Iterator {
   std::optional<Crew> crew_;
 };
 
+// Batches that `workers` with one image each have begun and not finished, at most.
+std::size_t batches_in_making(const BatchWork& work, std::size_t workers, int images_per_batch);
 // `batches` plus the one more that filling up a batch takes where bad records are skipped.
 std::size_t batches_in_work(const Op& op, std::size_t batches);
 

@@ -197,6 +197,9 @@ class Map final : public Op {
   double held_elements() const override {
     return calls_.most == 1 ? 0 : std::min(static_cast<double>(calls_.most), expected_elements());
   }
+  double starved_elements() const override {
+    return calls_.most == 1 ? 0 : std::min(static_cast<double>(loaders_.size()), expected_elements());
+  }
 
  private:
   const Calls calls_;

@@ -28,6 +28,9 @@ class MapAndBatch final : public Op {
   double expected_elements() const override { return input_->expected_elements() / context().shape.images; }
   std::size_t decoding_threads() const override { return loaders_.size(); }
   double held_elements() const override { return static_cast<double>(work_.batches); }
+  double starved_elements() const override {
+    return static_cast<double>(batches_in_making(work_, loaders_.size(), context().shape.images));
+  }
 
  private:
   const BatchWork work_;

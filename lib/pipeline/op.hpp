@@ -82,6 +82,8 @@ class Op {
   // what it may grow to.
   virtual double held_elements() const { return 0; }
   virtual double most_held_elements() const { return held_elements(); }
+  // What it holds while whoever is behind it takes every element at once; for the forecast.
+  virtual double starved_elements() const { return held_elements(); }
   // Bytes of copies that it keeps besides elements, when full; for the forecast.
   virtual double copied_bytes() const { return 0; }
   // Threads of it that decode, each with buffers of its own; for the forecast.

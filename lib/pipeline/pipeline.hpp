@@ -44,15 +44,19 @@ class Pipeline {
 // Builds and starts a pipeline. @throws SpecError for an op list that cannot work, DataError: more ranks than files
 std::unique_ptr<Pipeline> make_pipeline(const PipelineContext& context);
 
-// Anonymous memory that the pipeline will hold when full, in bytes, per op; for --dry-run. Uses mean file size.
+// Anonymous memory that the pipeline will hold, in bytes, per op; for --dry-run. Uses mean file size.
 struct MemoryForecast {
+  struct Bytes {
+    std::uint64_t full = 0;     // all buffers are full: whoever takes the batches is slower than the pipeline
+    std::uint64_t starved = 0;  // every batch is taken at once
+  };
   struct Line {
     std::string op;
-    std::string what;  // "500 records x 420 KB"
-    std::uint64_t bytes = 0;
+    std::string what;  // "500 records x 420 KB", when full
+    Bytes bytes;
   };
   std::vector<Line> lines;
-  std::uint64_t total_bytes = 0;
+  Bytes total;
 };
 MemoryForecast forecast_memory(const PipelineContext& context);
 

@@ -103,6 +103,9 @@ class Prefetch final : public Op {
   }
   double held_elements() const override { return within_input(buffer_.start); }
   double most_held_elements() const override { return within_input(buffer_.most); }
+  // An input that works in the prefetch thread begins the next element while this one is being taken; one with threads
+  // of its own counts that one itself.
+  double starved_elements() const override { return input_->decoding_threads() > 0 ? 0 : 1; }
 
  private:
   double within_input(std::size_t elements) const {

@@ -3,10 +3,11 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import unittest
 
-from harness import BINARY, HAS_ONEDNN, SystemTest
+from harness import BINARY, HAS_ONEDNN, SANITIZED, SystemTest
 
 FIRST_COLUMNS = [
     "experiment", "trial", "pipeline", "format", "model", "engine", "precision", "ranks", "batch_size",
@@ -129,6 +130,16 @@ class DryRun(SystemTest):
         self.assertIn("naive", done.stdout)
         self.assertIn("optimized", done.stdout)
         self.assertRegex(done.stdout, r"\d+(\.\d+)? ?[MGK]i?B")
+
+    @unittest.skipIf(SANITIZED, "shadow memory counts as memory of the process")
+    def test_its_forecast_is_near_what_a_run_then_takes(self):
+        spec = self.spec(training__batch_size=64, data__split="all", measure__steps=20, measure__repeats=1)
+        plan = self.succeed("--config", spec, "--dry-run").stdout
+        forecast_mb = float(re.search(r"([\d.]+) MB  in all", plan)[1])
+        out = self.folder / "out"
+        self.succeed("--config", spec, "--output", out)
+        measured_mb = float(self.rows(out)[0]["anonymous_rss_bytes"]) * 1e-6
+        self.assertLess(abs(forecast_mb / measured_mb - 1), 0.2, f"{forecast_mb} MB for {measured_mb} MB\n{plan}")
 
 
 class Resume(SystemTest):
