@@ -13,6 +13,7 @@
 #include "data/convert.hpp"
 #include "data/index_report.hpp"
 #include "data/synth.hpp"
+#include "output.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -36,14 +37,14 @@ void add_index(CLI::App& data) {
   auto shown = std::make_shared<std::size_t>(5);
   verb->add_option("root", *root, "folder that holds Data_Entry_2017.csv and images/")->required();
   verb->add_option("--show", *shown, "names of missing, orphan and doubled items to list")->capture_default_str();
-  verb->callback([root, shown] { fmt::print("{}", data::index_report_text(data::report_index(*root), *shown)); });
+  verb->callback([root, shown] { print(data::index_report_text(data::report_index(*root), *shown)); });
 }
 
 void run_check(const std::string& root, std::size_t threads) {
   const data::CheckReport report = data::check_data_set(root, threads);
-  for (const std::string& problem : report.problems) fmt::print("{}\n", problem);
-  fmt::print("images: {}\nrecords: {}\nbytes: {}\nseconds: {:.2f}\nproblems: {}\n", report.images, report.records,
-             report.bytes, report.seconds, report.problems.size());
+  for (const std::string& problem : report.problems) print(problem + "\n");
+  print(fmt::format("images: {}\nrecords: {}\nbytes: {}\nseconds: {:.2f}\nproblems: {}\n", report.images,
+                    report.records, report.bytes, report.seconds, report.problems.size()));
   if (!report.problems.empty()) {
     throw DataError(fmt::format("{} has {} problem{}, listed above", root, report.problems.size(),
                                 report.problems.size() == 1 ? "" : "s"));
@@ -70,18 +71,20 @@ void add_synth(CLI::App& data) {
   verb->add_option("--threads", options->threads, "0: one a core")->capture_default_str();
   verb->callback([options] {
     const data::SynthResult result = data::write_synthetic_set(*options);
-    fmt::print("directory: {}\nimages: {}\nimages_written: {}\npatients: {}\nfile_bytes: {}\nseconds: {:.2f}\n",
-               options->directory, result.images, result.written, result.patients, result.bytes, result.seconds);
+    print(fmt::format("directory: {}\nimages: {}\nimages_written: {}\npatients: {}\nfile_bytes: {}\nseconds: {:.2f}\n",
+                      options->directory, result.images, result.written, result.patients, result.bytes,
+                      result.seconds));
   });
 }
 
 void run_convert(const data::ConvertOptions& options) {
   const data::Conversion result = data::convert_to_tfrecord(options);
-  fmt::print("manifest: {}\nimages: {}\npatients: {}\nshards: {}\nshards_kept: {}\nimage_bytes: {}\nshard_bytes: {}\n",
-             data::manifest_path(options.root, options.split), result.images, result.patients, result.shards.size(),
-             result.kept(), result.image_bytes, result.shard_bytes);
-  fmt::print("seconds: {:.2f}\nimages_per_s: {:.1f}\n", result.seconds,
-             static_cast<double>(result.images) / result.seconds);
+  print(fmt::format(
+      "manifest: {}\nimages: {}\npatients: {}\nshards: {}\nshards_kept: {}\nimage_bytes: {}\nshard_bytes: {}\n"
+      "seconds: {:.2f}\nimages_per_s: {:.1f}\n",
+      data::manifest_path(options.root, options.split), result.images, result.patients, result.shards.size(),
+      result.kept(), result.image_bytes, result.shard_bytes, result.seconds,
+      static_cast<double>(result.images) / result.seconds));
 }
 
 void add_convert(CLI::App& data) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -14,6 +13,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/status_line.hpp"
+#include "output.hpp"
 #include "report/write.hpp"
 #include "spec/parse.hpp"
 #include "spec/sweep.hpp"
@@ -57,12 +57,6 @@ std::string output_folder(const RunArguments& arguments, const std::string& expe
   return folder.string();
 }
 
-void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw OutputError("cannot write to standard output");
-  }
-}
-
 // Measures, and writes what was measured even where an error or a signal ends the run early.
 void measure(report::Report& report, comm::World& world, const RunArguments& arguments) {
   const bool is_root = world.communicator().rank() == 0;
@@ -85,17 +79,26 @@ void measure(report::Report& report, comm::World& world, const RunArguments& arg
   write();
 }
 
+// All ranks read the same spec: rank 0 complains, another one only where rank 0 has found no fault.
+report::Report plan(const RunArguments& arguments, bench::Session& session) {
+  try {
+    const spec::SweepSpec sweep = spec::load_spec(arguments.config, arguments.overrides);
+    return bench::plan_report(sweep.base.name, spec::expand(sweep), session.world());
+  } catch (const SpecError&) {
+    session.wait_for_root();
+    throw;
+  }
+}
+
 void run(const RunArguments& arguments, bench::Session& session) {
   if (arguments.config.empty()) {
     throw SpecError("nothing to do: give an experiment with --config SPEC, or a command; see `chexbench --help`");
   }
   comm::World& world = session.world();
   const int rank = world.communicator().rank();
-  if (rank != 0) log::configure(log::Level::off);  // all ranks read the same spec: one complains
-  const spec::SweepSpec sweep = spec::load_spec(arguments.config, arguments.overrides);
-  report::Report report = bench::plan_report(sweep.base.name, spec::expand(sweep), world);
   log::configure(arguments.quiet ? log::Level::warning : log::Level::info,
                  world.communicator().world() > 1 ? rank : -1);
+  report::Report report = plan(arguments, session);
   report.environment.chexbench_version = CHEXBENCH_VERSION;
   report.environment.command_line = arguments.command_line;
   if (arguments.dry_run) {
@@ -104,6 +107,15 @@ void run(const RunArguments& arguments, bench::Session& session) {
     return;
   }
   measure(report, world, arguments);
+}
+
+// Options of a run beside a verb would be ignored.
+void refuse_run_options(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0) continue;
+    throw SpecError(fmt::format("{} belongs to a run of an experiment, not to `chexbench {}`", option->get_name(),
+                                app.get_subcommands().front()->get_name()));
+  }
 }
 
 }  // namespace
@@ -130,6 +142,9 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
       ->capture_default_str();
   app.add_flag("--dry-run", arguments->dry_run, "Print the resolved trials and a forecast of memory, and stop");
   app.add_flag("--quiet", arguments->quiet, "Log warnings and errors only");
+  app.parse_complete_callback([&app] {
+    if (!app.get_subcommands().empty()) refuse_run_options(app);
+  });
   app.callback([&app, arguments, &session] {
     if (app.get_subcommands().empty()) run(*arguments, session);
   });

@@ -1,11 +1,11 @@
 #include "selftest_command.hpp"
 
-#include <cstdio>
 #include <memory>
 #include <string>
 
 #include "bench/selftest_data.hpp"
 #include "bench/selftest_engine.hpp"
+#include "output.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -30,20 +30,18 @@ void add_selftest_commands(CLI::App& app) {
   CLI::App* const engine = selftest->add_subcommand("engine", "Logits, loss, gradients and first steps of a network");
   add_golden(*engine, *arguments);
   engine->add_option("--engine", arguments->engine, "The engine to test")->capture_default_str();
-  engine->callback(
-      [arguments] { std::fputs(bench::selftest_engine(arguments->golden, arguments->engine).c_str(), stdout); });
+  engine->callback([arguments] { print(bench::selftest_engine(arguments->golden, arguments->engine)); });
 
   CLI::App* const preprocess = selftest->add_subcommand("preprocess", "Decoded and resized pixels");
   add_golden(*preprocess, *arguments);
   preprocess->add_option("--root", arguments->root, "The data set that holds the images")
       ->type_name("DIR")
       ->capture_default_str();
-  preprocess->callback(
-      [arguments] { std::fputs(bench::selftest_preprocess(arguments->golden, arguments->root).c_str(), stdout); });
+  preprocess->callback([arguments] { print(bench::selftest_preprocess(arguments->golden, arguments->root)); });
 
   CLI::App* const interleave = selftest->add_subcommand("interleave", "The order in which shards are read");
   add_golden(*interleave, *arguments);
-  interleave->callback([arguments] { std::fputs(bench::selftest_interleave(arguments->golden).c_str(), stdout); });
+  interleave->callback([arguments] { print(bench::selftest_interleave(arguments->golden)); });
 }
 
 }  // namespace chexbench::app

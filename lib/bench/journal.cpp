@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "core/errors.hpp"
 #include "report/json.hpp"
@@ -15,35 +14,36 @@
 namespace chexbench::bench {
 namespace {
 
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  return text.str();
-}
-
 [[noreturn]] void fail(const std::string& doing, const std::string& path) {
   throw OutputError(fmt::format("cannot {} {}: {}", doing, path, std::strerror(errno)));
 }
 
+std::string read_all(int file, const std::string& path) {
+  std::string text;
+  std::array<char, 1 << 16> part;
+  while (const ssize_t count = read(file, part.data(), part.size())) {
+    if (count < 0 && errno != EINTR) fail("read", path);
+    if (count > 0) text.append(part.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
 }  // namespace
 
-Journal::Journal(const std::string& path) : path_(path) {
-  report::JournalContents contents = report::journal_from_text(read_text(path), path);
+Journal::File::File(const std::string& path) : descriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+  if (descriptor < 0) fail("open", path);
+}
+
+Journal::File::~File() { close(descriptor); }
+
+Journal::Journal(const std::string& path) : path_(path), file_(path) {
+  report::JournalContents contents = report::journal_from_text(read_all(file_.descriptor, path), path);
   for (report::JournalEntry& entry : contents.entries) {
     const int repeat = entry.repeat.repeat;
     measured_.insert_or_assign({entry.key, repeat}, std::move(entry.repeat));
   }
-  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (file_ < 0) fail("open", path_);
-  if (ftruncate(file_, static_cast<off_t>(contents.whole_bytes)) != 0 || lseek(file_, 0, SEEK_END) < 0) {
-    close(file_);
-    fail("continue", path_);
-  }
-}
-
-Journal::~Journal() {
-  if (file_ >= 0) close(file_);
+  const auto whole = static_cast<off_t>(contents.whole_bytes);
+  if (ftruncate(file_.descriptor, whole) != 0 || lseek(file_.descriptor, whole, SEEK_SET) < 0) fail("continue", path_);
 }
 
 const report::RepeatResult* Journal::find(const std::string& key, int repeat) const {
@@ -54,11 +54,11 @@ const report::RepeatResult* Journal::find(const std::string& key, int repeat) co
 void Journal::append(const std::string& key, const report::RepeatResult& result) {
   const std::string line = report::to_journal_line({.key = key, .repeat = result}) + "\n";
   for (std::size_t written = 0; written < line.size();) {
-    const ssize_t count = write(file_, line.data() + written, line.size() - written);
+    const ssize_t count = write(file_.descriptor, line.data() + written, line.size() - written);
     if (count < 0 && errno != EINTR) fail("write", path_);
     if (count > 0) written += static_cast<std::size_t>(count);
   }
-  if (fsync(file_) != 0) fail("flush", path_);
+  if (fsync(file_.descriptor) != 0) fail("flush", path_);
 }
 
 }  // namespace chexbench::bench

@@ -16,9 +16,6 @@ class Journal {
   // Reads what is there. A torn last line (the run was killed while writing it) is dropped.
   // @throws OutputError where the file cannot be read or written, or is damaged elsewhere than at its end
   explicit Journal(const std::string& path);
-  ~Journal();
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
 
   // The repeat `repeat` of the trial with this key, if it was measured before.
   const report::RepeatResult* find(const std::string& key, int repeat) const;
@@ -26,8 +23,17 @@ class Journal {
   void append(const std::string& key, const report::RepeatResult& result);
 
  private:
+  // Open for reading and writing.
+  struct File {
+    explicit File(const std::string& path);
+    ~File();
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    const int descriptor;
+  };
+
   std::string path_;
-  int file_ = -1;
+  File file_;
   std::map<std::pair<std::string, int>, report::RepeatResult> measured_;
 };
 

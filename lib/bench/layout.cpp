@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 
 #include "core/affinity.hpp"
 
@@ -16,6 +17,21 @@ std::string host_name() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
   return name;
+}
+
+// The name of the host, then its cores, each behind a blank; a host's name holds none.
+std::string to_text(const RankCores& rank) { return fmt::format("{} {}", rank.host, fmt::join(rank.cores, " ")); }
+
+RankCores from_text(const std::string& text) {
+  std::istringstream words(text);
+  RankCores rank;
+  words >> rank.host;
+  for (int core = 0; words >> core;) rank.cores.push_back(core);
+  return rank;
+}
+
+bool intersect(const std::vector<int>& a, const std::vector<int>& b) {
+  return std::ranges::any_of(a, [&](int core) { return std::ranges::find(b, core) != b.end(); });
 }
 
 template <typename T>
@@ -50,27 +66,39 @@ std::vector<std::string> all_gather(comm::Communicator& communicator, const std:
   return parts;
 }
 
-HostCores find_host_cores(comm::World& world) {
-  HostCores host{
-      .cores = usable_cores(), .shared = true, .local_rank = world.local_rank(), .local_world = world.local_world()};
-  const std::string prefix = host_name() + ":";
-  const std::string mine = prefix + fmt::format("{}", fmt::join(host.cores, ","));
-  const std::vector<std::string> all = all_gather(world.communicator(), mine);
-  host.shared = std::all_of(all.begin(), all.end(),
-                            [&](const std::string& other) { return !other.starts_with(prefix) || other == mine; });
+HostCores host_cores_of(const std::vector<RankCores>& ranks, std::size_t rank) {
+  const RankCores& own = ranks[rank];
+  HostCores host{.cores = own.cores, .sharers = 0};
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].host != own.host) continue;
+    if (r < rank) ++host.local_rank;
+    if (ranks[r].cores == own.cores) {
+      if (r < rank) ++host.place;
+      ++host.sharers;
+    } else {
+      host.overlaps = host.overlaps || intersect(ranks[r].cores, own.cores);
+    }
+  }
   return host;
+}
+
+HostCores find_host_cores(comm::World& world) {
+  std::vector<RankCores> ranks;
+  for (const std::string& text : all_gather(world.communicator(), to_text({host_name(), usable_cores()}))) {
+    ranks.push_back(from_text(text));
+  }
+  return host_cores_of(ranks, static_cast<std::size_t>(world.communicator().rank()));
 }
 
 CoreShare share_cores(const HostCores& host, const spec::Experiment& spec, int ranks) {
   const int cores = static_cast<int>(host.cores.size());
-  const int local_ranks = std::min(ranks, host.local_world);
-  if (spec.all_cores) return {.cores = host.cores, .oversubscribed = host.shared && local_ranks > 1};
-  const int sharers = host.shared ? host.local_world : 1;
-  const int wanted = spec.cores_per_rank.value_or(std::max(1, cores / sharers));
-  const int first = host.shared ? host.local_rank * wanted : 0;
+  const int active_sharers = std::min(ranks, host.sharers);
+  if (spec.all_cores) return {.cores = host.cores, .oversubscribed = host.overlaps || active_sharers > 1};
+  const int wanted = spec.cores_per_rank.value_or(std::max(1, cores / host.sharers));
+  const int first = host.place * wanted;
   CoreShare share;
   for (int i = 0; i < std::min(wanted, cores); ++i) share.cores.push_back(host.cores[(first + i) % cores]);
-  share.oversubscribed = (host.shared ? local_ranks : 1) * wanted > cores;
+  share.oversubscribed = host.overlaps || active_sharers * wanted > cores;
   return share;
 }
 

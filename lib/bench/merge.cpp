@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bench/trial.hpp"
+#include "measure/page_cache.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -42,6 +43,7 @@ report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_r
     merged.bad_records += other.bad_records;
     merged.process_cpu_s += other.process_cpu_s;
     merged.bytes_read += other.bytes_read;
+    if (measure::is_doubtful(other.page_cache)) merged.page_cache = other.page_cache;  // on one host is on all
     merged.peak_rss_bytes = std::max(merged.peak_rss_bytes, other.peak_rss_bytes);
     merged.anonymous_rss_bytes = std::max(merged.anonymous_rss_bytes, other.anonymous_rss_bytes);
     merged.steps.insert(merged.steps.end(), other.steps.begin(), other.steps.end());

@@ -16,6 +16,7 @@
 #include "bench/trial.hpp"
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
+#include "core/log.hpp"
 #include "engine/engine.hpp"
 #include "measure/page_cache.hpp"
 #include "report/json.hpp"
@@ -51,7 +52,7 @@ struct Arm {
   report::TrialResult& trial;
   const data::Dataset& dataset;
   std::size_t number = 0;  // of the trial in the report, from 1
-  double spent_s = 0;
+  double spent_s = 0;      // on rank 0, in earlier runs too
   bool finished = false;
 };
 
@@ -76,7 +77,9 @@ class Runner {
 
  private:
   void run_group(const ArmGroup& group, comm::Communicator& members);
+  // Both collective over the group. Only rank 0 keeps the result.
   void run_repeat_of(Arm& arm, int repeat, const TrialContext& context);
+  void measure_repeat(Arm& arm, const TrialContext& context);
   bool take_from_journal(Arm& arm, int repeat, comm::Communicator& members);
   std::string prepare_files(const Arm& arm) const;
   const data::Dataset& dataset(const spec::DataSpec& spec);
@@ -105,8 +108,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
                                                         .comm = spec.comm,
                                                         .deliver = spec.data.deliver,
                                                         .cores = share.cores,
-                                                        .world = group.ranks,
-                                                        .rank = members.rank()});
+                                                        .world = group.ranks});
   std::vector<Arm> arms;
   for (const std::size_t index : group.arms) {
     report::TrialResult& trial = report_.trials[index];
@@ -139,31 +141,37 @@ bool Runner::take_from_journal(Arm& arm, int repeat, comm::Communicator& members
 std::string Runner::prepare_files(const Arm& arm) const {
   const spec::PageCache goal = arm.trial.spec.measure.page_cache;
   if (goal == spec::PageCache::as_is || host_.local_rank != 0) return spec::to_string(goal);
-  return measure::prepare_page_cache(goal, paths(arm.dataset)).word;
+  const measure::PageCacheState state = measure::prepare_page_cache(goal, paths(arm.dataset));
+  if (!state.reason.empty()) log::warning("page cache: {}: {}", state.word, state.reason);
+  return state.word;
+}
+
+void Runner::measure_repeat(Arm& arm, const TrialContext& context) {
+  comm::Communicator& members = context.communicator;
+  const double begin_s = now_s();
+  const std::string page_cache = prepare_files(arm);
+  members.barrier();
+  report::RepeatResult mine = run_repeat(context);
+  mine.page_cache = page_cache;
+  malloc_trim(0);  // what this arm held must not count as memory of the next one
+  std::vector<report::RepeatResult> all;
+  for (const std::string& text : members.gather(report::to_journal_line({.key = arm.trial.key, .repeat = mine}), 0)) {
+    all.push_back(report::journal_from_text(text + "\n", "a rank's result").entries.front().repeat);
+  }
+  if (members.rank() != 0) return;
+  arm.trial.repeats.push_back(merge_ranks(all, arm.trial.spec.training.batch_size));
+  arm.trial.repeats.back().spent_s = now_s() - begin_s;
+  if (journal_) journal_->append(arm.trial.key, arm.trial.repeats.back());
 }
 
 void Runner::run_repeat_of(Arm& arm, int repeat, const TrialContext& context) {
   comm::Communicator& members = context.communicator;
   const bool is_root = members.rank() == 0;
-  const double begin_s = now_s();
   if (!take_from_journal(arm, repeat, members)) {
     progress_.begin(arm.number, report_.trials.size(), arm.trial.trial, repeat, arm.trial.spec.measure.repeats);
-    const std::string page_cache = prepare_files(arm);
-    members.barrier();
-    const report::RepeatResult mine = run_repeat(context);
-    malloc_trim(0);  // what this arm held must not count as memory of the next one
-    const std::string line = report::to_journal_line({.key = arm.trial.key, .repeat = mine});
-    std::vector<report::RepeatResult> all;
-    for (const std::string& text : members.gather(line, 0)) {
-      all.push_back(report::journal_from_text(text + "\n", "a rank's result").entries.front().repeat);
-    }
-    if (is_root) {
-      arm.trial.repeats.push_back(merge_ranks(all, arm.trial.spec.training.batch_size));
-      arm.trial.repeats.back().page_cache = page_cache;
-      if (journal_) journal_->append(arm.trial.key, arm.trial.repeats.back());
-    }
+    measure_repeat(arm, context);
   }
-  arm.spent_s += now_s() - begin_s;
+  if (is_root) arm.spent_s += arm.trial.repeats.back().spent_s;
   const spec::MeasureSpec& measure = arm.trial.spec.measure;
   const bool finished = is_root && is_finished(measure, rates(arm.trial), arm.spent_s);
   arm.finished = !broadcast_text(members, finished ? "finished" : "").empty();

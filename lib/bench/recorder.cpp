@@ -9,12 +9,6 @@
 namespace chexbench::bench {
 namespace {
 
-std::int64_t images_held(const std::vector<measure::OpCounters>& ops) {
-  std::int64_t sum = 0;
-  for (const measure::OpCounters& op : ops) sum += static_cast<std::int64_t>(op.images_held);
-  return sum;
-}
-
 // True once per process: its first batch.
 bool first_batch_of_process() {
   static bool first = true;
@@ -48,23 +42,27 @@ Recorder::Recorder(const pipeline::Pipeline& pipeline, int warmup_steps, int ran
 }
 
 Recorder::Edge Recorder::edge() const {
-  return {.ops = pipeline_.counters(), .process_cpu_s = measure::process_cpu_s()};
+  Edge edge{.ops = pipeline_.counters(), .process_cpu_s = measure::process_cpu_s()};
+  for (const measure::OpCounters& op : edge.ops) edge.images_held += static_cast<std::int64_t>(op.images_held);
+  for (const StepBegun& step : begun_) edge.images_held += step.images;
+  return edge;
 }
 
-void Recorder::batch_arrived(double asked_s, double arrived_s) {
-  next_s_.push_back(arrived_s - asked_s);
+void Recorder::batch_arrived(double asked_s, double arrived_s, int images) {
+  begun_.push_back({.next_s = arrived_s - asked_s, .images = images});
   if (first_batch_of_process()) result_.start_to_first_batch_s = arrived_s - measure::process_start_s();
 }
 
 void Recorder::look(const engine::Engine& engine) {
   if (engine.steps_finished() == steps_seen_) return;
   const int step = static_cast<int>(steps_seen_++) - warmup_steps_;
+  const double next_s = begun_.front().next_s;
+  begun_.pop_front();
   if (step >= 0) {
-    result_.steps.push_back({.rank = rank_, .step = step, .next_s = next_s_.front(), .timings = engine.timings()});
+    result_.steps.push_back({.rank = rank_, .step = step, .next_s = next_s, .timings = engine.timings()});
   } else if (step == -1) {
     open_ = edge();
   }
-  next_s_.pop_front();
   result_.anonymous_rss_bytes = std::max(result_.anonymous_rss_bytes, measure::sample_process().anonymous_rss_bytes);
 }
 
@@ -80,7 +78,7 @@ report::RepeatResult Recorder::result() {
     result_.wall_s += step.timings.wall_s;
     result_.images_trained += static_cast<std::uint64_t>(step.timings.images);
   }
-  result_.images_held_change = images_held(close.ops) - images_held(open_.ops);
+  result_.images_held_change = close.images_held - open_.images_held;
   result_.process_cpu_s = close.process_cpu_s - open_.process_cpu_s;
   result_.peak_rss_bytes = measure::sample_process().peak_rss_bytes;
   return result_;

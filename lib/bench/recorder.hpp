@@ -18,8 +18,8 @@ class Recorder {
   // With warmup_steps == 0 the window opens here.
   Recorder(const pipeline::Pipeline& pipeline, int warmup_steps, int rank);
 
-  // A batch was asked for and came (host clock).
-  void batch_arrived(double asked_s, double arrived_s);
+  // A batch of `images` was asked for and came (host clock).
+  void batch_arrived(double asked_s, double arrived_s, int images);
   // To be called after each step() and after finish(): takes over the step that has finished since, if any.
   void look(const engine::Engine& engine);
   // Closes the window. Only figures of this rank are filled.
@@ -29,14 +29,19 @@ class Recorder {
   // Pipeline and process as they stand at one edge of the window.
   struct Edge {
     std::vector<measure::OpCounters> ops;
+    std::int64_t images_held = 0;  // by the pipeline, and by the engine for steps that are not finished
     double process_cpu_s = 0;
+  };
+  struct StepBegun {
+    double next_s = 0;
+    int images = 0;
   };
   Edge edge() const;
 
   const pipeline::Pipeline& pipeline_;
   const int warmup_steps_;
   const int rank_;
-  std::deque<double> next_s_;  // of the steps begun and not yet finished
+  std::deque<StepBegun> begun_;  // and not yet finished: an engine may be a step behind
   std::int64_t steps_seen_ = 0;
   Edge open_;
   report::RepeatResult result_;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "bench/comparison.hpp"
 #include "comm/communicator.hpp"
 #include "core/affinity.hpp"
 #include "core/errors.hpp"
@@ -19,31 +20,6 @@ namespace {
 
 using spec::EngineGolden;
 
-// One kind of comparison: its largest deviation, where that was, and what is allowed.
-class Comparison {
- public:
-  Comparison(std::string name, double allowed) : name_(std::move(name)), allowed_(allowed) {}
-
-  void add(double deviation, const std::string& where) {
-    // Not-a-number is the worst of all.
-    if (!(deviation <= worst_)) {
-      worst_ = deviation;
-      where_ = where;
-    }
-  }
-  bool holds() const { return worst_ <= allowed_; }
-  std::string text() const {
-    return fmt::format("  {:<24} {:.1e} of {:.0e}{}{}\n", name_, worst_, allowed_, where_.empty() ? "" : "  worst at ",
-                       where_);
-  }
-
- private:
-  const std::string name_;
-  const double allowed_;
-  double worst_ = 0;
-  std::string where_;
-};
-
 double relative(double value, double golden) { return std::abs(value - golden) / std::max(std::abs(golden), 1e-300); }
 
 double norm(const std::vector<float>& values) {
@@ -51,13 +27,6 @@ double norm(const std::vector<float>& values) {
     return sum + static_cast<double>(value) * static_cast<double>(value);
   });
   return std::sqrt(squares);
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 std::unique_ptr<engine::Engine> make_engine(const std::string& name, const EngineGolden& golden,
@@ -150,21 +119,21 @@ class Selftest {
   }
 
   void compare_gradients(const engine::Engine& engine) {
-    std::vector<double> norms, entries;
     for (const auto& [name, golden] : golden_.gradients) {
       std::vector<float> values(static_cast<std::size_t>(count_of(golden)));
       engine.read_gradient(name, values);
       const double scale = gradient_scale(golden_, name);
-      norms.push_back(std::abs(norm(values) - golden.l2) / (scale * std::sqrt(count_of(golden))));
-      gradient_norms_.add(norms.back(), name);
+      const double deviation = std::abs(norm(values) - golden.l2) / (scale * std::sqrt(count_of(golden)));
+      gradient_norms_.add(deviation, name);
+      gradient_norms_median_.add(deviation, name);
       for (std::size_t i = 0; i < golden.index.size(); ++i) {
         const auto value = static_cast<double>(values[golden.index[i]]);
-        entries.push_back(std::abs(value - golden.value[i]) / scale);
-        gradient_entries_.add(entries.back(), fmt::format("{}[{}]", name, golden.index[i]));
+        const double entry_deviation = std::abs(value - golden.value[i]) / scale;
+        const std::string where = fmt::format("{}[{}]", name, golden.index[i]);
+        gradient_entries_.add(entry_deviation, where);
+        gradient_entries_median_.add(entry_deviation, where);
       }
     }
-    gradient_norms_median_.add(median(std::move(norms)), "");
-    gradient_entries_median_.add(median(std::move(entries)), "");
   }
 
   void compare_buffers(const engine::Engine& engine) {
@@ -206,9 +175,9 @@ class Selftest {
   Comparison logits_{"logits", 1e-3};
   Comparison loss_{"loss", 5e-4};
   Comparison gradient_norms_{"gradient norms", 2e-2};
-  Comparison gradient_norms_median_{"gradient norms, median", 2e-3};
+  Comparison gradient_norms_median_{"gradient norms, median", 2e-3, Comparison::By::median};
   Comparison gradient_entries_{"gradient entries", 5e-1};
-  Comparison gradient_entries_median_{"gradient entries, median", 2e-2};
+  Comparison gradient_entries_median_{"gradient entries, median", 2e-2, Comparison::By::median};
   Comparison buffers_{"running statistics", 2e-3};
   Comparison losses_{"losses of two steps", 5e-2};
 };

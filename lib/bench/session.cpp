@@ -16,12 +16,13 @@ comm::World& Session::world() {
   return *world_;
 }
 
+void Session::wait_for_root() const {
+  if (world_->communicator().rank() != 0) sleep_until_s(now_s() + kGraceS);
+}
+
 int Session::leave(int exit_code) {
   if (exit_code != 0 && world_ && world_->communicator().world() > 1) {
-    // A signal reaches every rank, and all of them find the same fault in a spec: rank 0 speaks for all, and still has
-    // to write down what was measured.
-    const bool all_ranks_end = interrupt_requested() || exit_code == static_cast<int>(ExitCode::spec);
-    if (all_ranks_end && world_->communicator().rank() != 0) sleep_until_s(now_s() + kGraceS);
+    if (interrupt_requested()) wait_for_root();  // it still has to write down what was measured
     world_->abort(exit_code);
   }
   world_.reset();

@@ -14,6 +14,10 @@ class Session {
   // @throws DeviceError
   comm::World& world();
 
+  // Where a signal or a fault of the spec reaches every rank, rank 0 speaks for all and ends the job. Sleeps on the
+  // others for 8 s, which they survive only if rank 0 has no such fault.
+  void wait_for_root() const;
+
   // To be called once, at the end of the process. With exit code 0 all ranks leave together; with any other, this
   // rank's error ends all of them at once, since they may wait for it. Returns the process's exit code.
   int leave(int exit_code);

@@ -18,13 +18,14 @@ namespace {
 BatchLease next_batch(pipeline::Pipeline& pipeline, Recorder& recorder, int step, int total_steps) {
   const double asked_s = now_s();
   BatchLease batch = pipeline.next();
-  recorder.batch_arrived(asked_s, now_s());
+  const double arrived_s = now_s();
   throw_if_interrupted();
   if (!batch) {
     throw SpecError(
         fmt::format("pipeline: it ended after {} of {} batches; add {{\"op\": \"repeat\"}} or ask for fewer steps",
                     step, total_steps));
   }
+  recorder.batch_arrived(asked_s, arrived_s, batch->valid);
   return batch;
 }
 
@@ -32,7 +33,6 @@ BatchLease next_batch(pipeline::Pipeline& pipeline, Recorder& recorder, int step
 
 report::RepeatResult run_repeat(const TrialContext& context) {
   const int total_steps = context.spec.measure.warmup_steps + context.spec.measure.steps;
-  context.engine.restart();
   const auto pipeline =
       pipeline::make_pipeline(make_pipeline_context(context.spec, context.dataset, context.engine.allocator(),
                                                     {.rank = context.communicator.rank(),
@@ -40,8 +40,9 @@ report::RepeatResult run_repeat(const TrialContext& context) {
                                                      .cores = context.cores,
                                                      .repeat = context.repeat}));
   const InterruptWatch watch(*pipeline);
-  Recorder recorder(*pipeline, context.spec.measure.warmup_steps, context.communicator.rank());
   context.communicator.barrier();
+  context.engine.restart();
+  Recorder recorder(*pipeline, context.spec.measure.warmup_steps, context.communicator.rank());
   for (int step = 0; step < total_steps; ++step) {
     BatchLease batch = next_batch(*pipeline, recorder, step, total_steps);
     context.engine.step(std::move(batch), context.reducer);

@@ -23,7 +23,7 @@ constexpr double kNapShare = 0.05;
 
 Progress poll_once(Operation& operation) {
   try {
-    if (operation.ends_on_signal) throw_if_interrupted();
+    if (operation.on_signal == OnSignal::end) throw_if_interrupted();
     const Progress progress = operation.poll();
     if (progress == Progress::done) operation.done(nullptr);
     return progress;
@@ -81,8 +81,8 @@ void CommThread::run(Operation operation) {
   complete.get();
 }
 
-void CommThread::run(const void* lane, double longest_nap_s, Poll poll) {
-  run({.lane = lane, .longest_nap_s = longest_nap_s, .poll = std::move(poll), .done = {}});
+void CommThread::run(const void* lane, double longest_nap_s, Poll poll, OnSignal on_signal) {
+  run({.lane = lane, .longest_nap_s = longest_nap_s, .poll = std::move(poll), .on_signal = on_signal, .done = {}});
 }
 
 void CommThread::run(const void* lane, const std::function<void()>& action) {
@@ -90,7 +90,7 @@ void CommThread::run(const void* lane, const std::function<void()>& action) {
     action();
     return Progress::done;
   };
-  run({.lane = lane, .poll = poll, .ends_on_signal = false, .done = {}});
+  run({.lane = lane, .poll = poll, .on_signal = OnSignal::go_on, .done = {}});
 }
 
 void CommThread::work() {

@@ -18,14 +18,17 @@ enum class Progress { waiting, moved, done };
 // The first call begins the operation. Called on the comm thread alone; must not block. An exception ends it.
 using Poll = std::function<Progress()>;
 
+// SIGINT or SIGTERM ends an operation: ranks that a signal reached no longer take part, and the others would wait for
+// ever. Or it does not, where all ranks are sure to come.
+enum class OnSignal { end, go_on };
+
 struct Operation {
   // Operations of one lane run one after the other in the order of submission; those of different lanes side by side.
   // No operation ever holds up another lane: ranks may submit to different lanes in different orders.
   const void* lane = nullptr;
   double longest_nap_s = 0;  // between two polls
   Poll poll;
-  // SIGINT or SIGTERM ends it: ranks that a signal reached no longer take part, and the others would wait for ever.
-  bool ends_on_signal = true;
+  OnSignal on_signal = OnSignal::end;
   std::function<void(std::exception_ptr)> done;  // called once on the comm thread, null where all went well
 };
 
@@ -39,8 +42,8 @@ class CommThread {
 
   // Returns at once.
   void submit(Operation operation);
-  // Waits until `poll` has said done. @throws what poll threw, InterruptedError after a signal
-  void run(const void* lane, double longest_nap_s, Poll poll);
+  // Waits until `poll` has said done. @throws what poll threw, InterruptedError where a signal ended it
+  void run(const void* lane, double longest_nap_s, Poll poll, OnSignal on_signal = OnSignal::end);
   // Runs `action` in its turn of the lane, even after a signal, and waits for it. @throws what it threw
   void run(const void* lane, const std::function<void()>& action);
 

@@ -18,6 +18,7 @@
 #include "comm/library_name.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "core/interrupt.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -120,6 +121,8 @@ class MpiCommunicator final : public Communicator {
  public:
   MpiCommunicator(CommThread& thread, Group group) : thread_(thread), group_(group) {}
   ~MpiCommunicator() override {
+    // A signal may have abandoned a collective whose buffers are gone: then nothing but MPI_Abort may follow.
+    if (interrupt_requested()) return;
     thread_.run(this, [this] {
       MPI_Comm_free(&group_.gradients);
       MPI_Comm_free(&group_.control);
@@ -249,7 +252,8 @@ void MpiWorld::find_local_ranks() {
 MpiWorld::~MpiWorld() {
   // MPI_Finalize waits for all ranks: one that leaves by an exception must not, as they may wait for it elsewhere.
   if (std::uncaught_exceptions() > exceptions_) abort(static_cast<int>(ExitCode::device));
-  communicator_->barrier();  // MPI_Finalize spins: enter it together
+  // MPI_Finalize spins: enter it together. A signal must not end this barrier: rank 0 may still be writing.
+  thread_.run(this, kLongestNapS, make_barrier(MPI_COMM_WORLD), OnSignal::go_on);
   communicator_.reset();
   thread_.run(this, [] { MPI_Finalize(); });
 }
@@ -262,7 +266,7 @@ void MpiWorld::abort(int exit_code) {
                     MPI_Abort(MPI_COMM_WORLD, exit_code);
                     std::_Exit(exit_code);
                   },
-                  .ends_on_signal = false,
+                  .on_signal = OnSignal::go_on,
                   .done = [](const std::exception_ptr&) {}});
   // The comm thread may hang in a blocking call. The launcher ends the other ranks too where one just exits.
   constexpr double kPatienceS = 5;

@@ -14,10 +14,6 @@ std::vector<int> usable_cores();
 // Logs a warning and goes on where the system refuses.
 void bind_this_thread(const std::vector<int>& cpus);
 
-// The share of `cores` that rank `local_rank` of `local_world` gets: a run of floor(cores / local_world) neighbours, at
-// least one (ranks then share cores: the caller flags it).
-std::vector<int> cores_of_rank(const std::vector<int>& cores, int local_rank, int local_world);
-
 // Names the calling thread for ps, top and traces; 15 characters are kept.
 void name_this_thread(const std::string& name);
 

@@ -9,7 +9,7 @@ namespace chexbench {
 struct CpuFeatures {
   bool avx2 = false;         // AVX2 and FMA
   bool avx512 = false;       // F, BW, VL, DQ and VBMI
-  bool avx512_bf16 = false;  // also AMX-BF16: bf16 training is worthwhile
+  bool avx512_bf16 = false;  // bf16 training is worthwhile
   std::string model;         // as /proc/cpuinfo names it
 };
 

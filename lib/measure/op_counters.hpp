@@ -16,7 +16,7 @@ struct OpCounters {
   double busy_cpu_s = 0;        // working, thread CPU clock: less than wall where the op was denied the CPU
   double blocked_input_s = 0;   // waiting for the op before it
   double blocked_output_s = 0;  // waiting for room behind it
-  double queue_depth_sum = 0;   // queue depth, summed over elements_out: mean depth = sum / elements_out
+  double queue_depth_sum = 0;   // depth found by whoever asks, before waiting: mean depth = sum / elements_out
   std::uint64_t queue_capacity = 0;
   std::uint64_t queue_depth = 0;  // now
   std::uint64_t bytes_held = 0;   // now: elements, buffers

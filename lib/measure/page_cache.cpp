@@ -89,7 +89,11 @@ std::string doubt(spec::PageCache goal, const File& file, std::uint64_t resident
                                : fmt::format("{} bytes stayed in the page cache", resident);
 }
 
+constexpr std::string_view kNotVerified = " (not verified)";
+
 }  // namespace
+
+bool is_doubtful(const std::string& word) { return word.ends_with(kNotVerified); }
 
 PageCacheState prepare_page_cache(spec::PageCache goal, std::span<const std::string> paths) {
   if (goal == spec::PageCache::as_is) return {.word = "as_is", .reason = "", .files = paths.size()};
@@ -108,7 +112,7 @@ PageCacheState prepare_page_cache(spec::PageCache goal, std::span<const std::str
     const std::string why = state.reason.empty() ? doubt(goal, file, resident) : "";
     if (!why.empty()) state.reason = fmt::format("{}: {}", path, why);
   }
-  if (!state.reason.empty()) state.word += " (not verified)";
+  if (!state.reason.empty()) state.word += kNotVerified;
   return state;
 }
 

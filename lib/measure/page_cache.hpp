@@ -9,6 +9,9 @@
 
 namespace chexbench::measure {
 
+// Whether a state's word says "(not verified)".
+bool is_doubtful(const std::string& word);
+
 struct PageCacheState {
   std::string word;    // "warm", "cold", "as_is", "warm (not verified)", "cold (not verified)"
   std::string reason;  // why it could not be verified, with the file's name; empty otherwise

@@ -21,7 +21,7 @@ struct Interval {
 };
 
 // 95 % percentile-bootstrap interval of the median (Efron & Tibshirani, 1993, ch. 13), 10,000 resamples, deterministic
-// by seed. Empty under five values: three cover only 74 %.
+// by seed. Empty under five values: three cover only 75 %.
 std::optional<Interval> bootstrap_median_ci95(std::span<const double> values, std::uint64_t seed = 1);
 
 // The ratio of medians a/b, with an interval from resampling rounds: a[i] and b[i] were measured in turn in round i.

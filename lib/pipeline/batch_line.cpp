@@ -41,7 +41,10 @@ BatchSlot BatchLine::claim(const std::stop_token& stop) {
 void BatchLine::end(std::exception_ptr error) {
   {
     const std::lock_guard lock(mutex_);
-    if (!batches_.empty()) batches_.back().closed = true;
+    if (!batches_.empty() && !batches_.back().closed) {
+      batches_.back().closed = true;
+      if (is_complete(batches_.back())) op_.stats().queue_depth.add(1);
+    }
     ended_ = true;
     end_error_ = std::move(error);
   }

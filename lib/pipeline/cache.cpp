@@ -28,8 +28,8 @@ class FillIterator final : public Iterator {
 
  private:
   bool produce(Element& out) override {
-    if (input_->next(out)) {
-      codec_.load(out);
+    while (input_->next(out)) {
+      if (!load(out)) continue;
       const std::size_t bytes = codec_.add(out, *store_);
       if (to_memory_) op_.stats().bytes_held.add(static_cast<std::int64_t>(bytes));
       return true;
@@ -39,6 +39,18 @@ class FillIterator final : public Iterator {
       finished_ = std::move(store_);
     }
     return false;
+  }
+
+  // False for a file that cannot be read, where the spec says to skip bad records.
+  bool load(Element& element) {
+    try {
+      codec_.load(element);
+      return true;
+    } catch (const DataError&) {
+      if (!op_.skips_bad_records()) throw;
+      op_.stats().bad_records.add(1);
+      return false;
+    }
   }
 
   const bool to_memory_;

@@ -102,6 +102,7 @@ class InterleaveIterator final : public Iterator {
 
   bool produce(Element& out) override {
     if (!started_) fill_places();
+    const auto depth = static_cast<std::int64_t>(op_.stats().queue_depth.value());
     while (!stop_.stop_requested()) {
       if (!cycle_.deterministic) skip_to_ready();
       std::optional<Open>& place = places_[turn_];
@@ -113,7 +114,7 @@ class InterleaveIterator final : public Iterator {
       if (std::optional<Record> record = place->file->next()) {
         out.epoch = place->epoch;
         out.value = std::move(*record);
-        op_.stats().queue_depth_sum.add(static_cast<std::int64_t>(op_.stats().queue_depth.value()));
+        op_.stats().queue_depth_sum.add(depth);
         if (++taken_ == cycle_.block) end_turn();
         return true;
       }
@@ -154,11 +155,14 @@ class InterleaveIterator final : public Iterator {
     turn_ = (turn_ + 1) % places_.size();
   }
 
-  // Not deterministic: the nearest place whose file has something; where none has, the one whose turn it is.
+  // Not deterministic: the nearest place whose file has something, or that can take a new file; where there is none,
+  // the one whose turn it is.
   void skip_to_ready() {
+    const bool files_left = !input_ended_ || !ahead_.empty();
     for (std::size_t i = 0; i < places_.size(); ++i) {
       const std::size_t candidate = (turn_ + i) % places_.size();
-      if (!places_[candidate] || !places_[candidate]->file->ready()) continue;
+      const bool takes_turn = places_[candidate] ? places_[candidate]->file->ready() : files_left;
+      if (!takes_turn) continue;
       if (candidate != turn_) taken_ = 0;
       turn_ = candidate;
       return;

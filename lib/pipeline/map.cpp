@@ -101,6 +101,7 @@ class ParallelMapIterator final : public Iterator {
   }
 
   bool next_done(Call& call) {
+    const auto depth = static_cast<std::int64_t>(op_.stats().queue_depth.value());
     const TimeScope wait(op_.stats(), TimeScope::Book::nothing);
     std::unique_lock lock(mutex_);
     auto done = calls_.end();
@@ -109,7 +110,7 @@ class ParallelMapIterator final : public Iterator {
       return (done != calls_.end() && done->done) || (ended_ && calls_.empty());
     });
     if (stop_.stop_requested() || calls_.empty()) return false;
-    op_.stats().queue_depth_sum.add(static_cast<std::int64_t>(op_.stats().queue_depth.value()));
+    op_.stats().queue_depth_sum.add(depth);
     op_.stats().queue_depth.add(-1);
     call = std::move(*done);
     calls_.erase(done);

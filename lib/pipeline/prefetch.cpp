@@ -38,7 +38,8 @@ class PrefetchIterator final : public Iterator {
 
  private:
   bool produce(Element& out) override {
-    adapt(queue_.size());
+    const std::size_t depth = queue_.size();
+    adapt(depth);
     std::optional<Element> element;
     {
       const TimeScope wait(op_.stats(), TimeScope::Book::nothing);
@@ -47,9 +48,8 @@ class PrefetchIterator final : public Iterator {
     if (!element) return false;
     out = std::move(*element);
     op_.hold(out, -1);
-    const auto depth = static_cast<std::int64_t>(queue_.size());
-    op_.stats().queue_depth_sum.add(depth + 1);
-    op_.stats().queue_depth.set(depth);
+    op_.stats().queue_depth_sum.add(static_cast<std::int64_t>(depth));
+    op_.stats().queue_depth.set(static_cast<std::int64_t>(queue_.size()));
     return true;
   }
 

@@ -70,6 +70,12 @@ class Shuffle final : public Op {
                       "repeat, or give a number",
                       index()));
     }
+    if (buffer_ == kAll && kind() == spec::ElementKind::batch) {
+      throw SpecError(
+          fmt::format("pipeline[{}] shuffle: buffer \"all\" would hold every batch of an epoch in memory; put "
+                      "it before the op that makes batches, or give a number",
+                      index()));
+    }
     stats().queue_capacity.set(static_cast<std::int64_t>(held_elements()));
   }
 
@@ -80,6 +86,10 @@ class Shuffle final : public Op {
   double held_elements() const override {
     const double most = buffer_ == kAll ? std::numeric_limits<double>::infinity() : static_cast<double>(buffer_);
     return std::min(most, input_->expected_elements());
+  }
+  // Not bounded by what is expected: that is a mean over ranks and shards, and a rank with more would wait for ever.
+  double most_held_elements() const override {
+    return buffer_ == kAll ? held_elements() : static_cast<double>(buffer_);
   }
 
  private:

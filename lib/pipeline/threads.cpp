@@ -25,11 +25,11 @@ std::unique_ptr<ThreadPool> make_worker_pool(const std::string& name, const std:
 }
 
 Crew::Crew(ThreadPool& pool, std::size_t workers, std::function<void(std::size_t)> loop)
-    : loop_(std::move(loop)), done_(static_cast<std::ptrdiff_t>(workers)) {
+    : loop_(std::move(loop)), done_(std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(workers))) {
   for (std::size_t i = 0; i < workers; ++i) {
-    pool.submit([this, i] {
+    pool.submit([this, i, done = done_] {
       loop_(i);
-      done_.count_down();
+      done->count_down();
     });
   }
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <latch>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -41,13 +42,13 @@ std::unique_ptr<ThreadPool> make_worker_pool(const std::string& name, const std:
 class Crew {
  public:
   Crew(ThreadPool& pool, std::size_t workers, std::function<void(std::size_t)> loop);
-  ~Crew() { done_.wait(); }
+  ~Crew() { done_->wait(); }
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
  private:
   const std::function<void(std::size_t)> loop_;
-  std::latch done_;
+  const std::shared_ptr<std::latch> done_;  // shared: a worker may still be inside count_down() when wait() returns
 };
 
 }  // namespace chexbench::pipeline

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "measure/page_cache.hpp"
 #include "report/labels.hpp"
 #include "report/text_table.hpp"
 
@@ -43,7 +44,7 @@ std::uint64_t bad_records(const TrialResult& trial) {
 
 bool cache_not_verified(const TrialResult& trial) {
   return std::any_of(trial.repeats.begin(), trial.repeats.end(),
-                     [](const RepeatResult& repeat) { return repeat.page_cache.ends_with("(not verified)"); });
+                     [](const RepeatResult& repeat) { return measure::is_doubtful(repeat.page_cache); });
 }
 
 // A word in the last column, what it means, and which trials get it.

@@ -102,6 +102,12 @@ std::string misfit(const OpRule& rule, ElementKind got) {
                      got == batch ? "es" : "s");
 }
 
+// Whether the order of what it gives depends on the timing of threads.
+bool is_disorderly(const OpSpec& op) {
+  const auto deterministic = op.parameters.find("deterministic");
+  return deterministic != op.parameters.end() && deterministic->second == ParameterValue{false};
+}
+
 }  // namespace
 
 std::span<const OpRule> op_rules() {
@@ -134,6 +140,7 @@ OpSpec default_op(const std::string& op) {
 void check_kinds(const PipelineSpec& pipeline) {
   ElementKind kind = none;
   bool sharded = false;
+  std::string disorderly;
   for (std::size_t i = 0; i < pipeline.ops.size(); ++i) {
     const OpRule& rule = op_rule(pipeline.ops[i].op);
     const std::string where = fmt::format("pipeline[{}] of '{}': {}", i, pipeline.name, rule.op);
@@ -141,7 +148,14 @@ void check_kinds(const PipelineSpec& pipeline) {
     if (!rule.same_kind && rule.in != kind) throw SpecError(fmt::format("{} {}", where, misfit(rule, kind)));
     if (rule.op == "shard" && sharded)
       throw SpecError(where + " stands twice: a second one would drop images for good");
+    if (rule.op == "shard" && !disorderly.empty()) {
+      throw SpecError(
+          fmt::format("{} stands behind {} with deterministic false: ranks would see different orders, and "
+                      "their shards overlap; move shard before it",
+                      where, disorderly));
+    }
     sharded = sharded || rule.op == "shard";
+    if (is_disorderly(pipeline.ops[i])) disorderly = rule.op;
     if (!rule.same_kind) kind = rule.out;
   }
   if (kind != batch) {

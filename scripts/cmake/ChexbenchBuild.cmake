@@ -54,16 +54,16 @@ endfunction()
 # no suppression can name, and crashes in a thread of the module's OpenMP. Every other check stays on.
 set(CHEXBENCH_FOREIGN_LEAKS "ASAN_OPTIONS=detect_leaks=0")
 
-# chexbench_test(<name> SOURCES a.cpp ... [LIBRARIES targets...] [LABELS l...] [TIMEOUT s] [SERIAL] [FOREIGN_LEAKS])
+# chexbench_test(<name> SOURCES a.cpp ... [LIBRARIES targets...] [LABEL l] [TIMEOUT s] [SERIAL] [FOREIGN_LEAKS])
 # A GoogleTest binary, every TEST of it known to ctest by its own name. SERIAL: nothing else runs beside it, for tests
 # that start several ranks or look at times.
 function(chexbench_test name)
-  cmake_parse_arguments(ARG "SERIAL;FOREIGN_LEAKS" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;FOREIGN_LEAKS" "TIMEOUT;LABEL" "SOURCES;LIBRARIES" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  if(NOT ARG_LABELS)
-    set(ARG_LABELS unit)  # gtest_discover_tests() would drop an empty value and read RUN_SERIAL as the label
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL unit)  # one word: gtest_discover_tests() reads a list, or nothing, as more properties
   endif()
   set(leaks "")
   if(ARG_FOREIGN_LEAKS)
@@ -75,5 +75,5 @@ function(chexbench_test name)
   target_compile_definitions(${name} PRIVATE CHEXBENCH_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data/nih"
                                              CHEXBENCH_GOLDEN="${PROJECT_SOURCE_DIR}/tests/golden")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" RUN_SERIAL ${ARG_SERIAL} ${leaks})
+                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL} RUN_SERIAL ${ARG_SERIAL} ${leaks})
 endfunction()

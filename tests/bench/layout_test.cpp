@@ -8,8 +8,39 @@ namespace {
 
 using testing::ElementsAre;
 
-HostCores four_cores(int local_rank, int local_world) {
-  return {.cores = {0, 1, 2, 3}, .shared = true, .local_rank = local_rank, .local_world = local_world};
+// Rank `rank` of `ranks` that all may use four cores.
+HostCores four_cores(int rank, int ranks) {
+  return {.cores = {0, 1, 2, 3}, .sharers = ranks, .place = rank, .local_rank = rank};
+}
+
+TEST(HostCores, AreSharedByTheRanksOfOneHostThatMayUseTheSame) {
+  const std::vector<RankCores> ranks = {{"a", {0, 1}}, {"b", {0, 1}}, {"a", {0, 1}}, {"a", {0, 1}}};
+  const HostCores third = host_cores_of(ranks, 2);
+  EXPECT_THAT(third.cores, ElementsAre(0, 1));
+  EXPECT_EQ(third.sharers, 3);
+  EXPECT_EQ(third.place, 1);
+  EXPECT_EQ(third.local_rank, 1);
+  EXPECT_FALSE(third.overlaps);
+  EXPECT_EQ(host_cores_of(ranks, 1).sharers, 1);
+}
+
+// mpirun --map-by socket of Open MPI, srun --cpu-bind=sockets: four ranks on two sockets.
+TEST(HostCores, OfASocketAreSharedByTheRanksBoundToIt) {
+  const std::vector<RankCores> ranks = {
+      {"a", {0, 1, 2, 3}}, {"a", {4, 5, 6, 7}}, {"a", {0, 1, 2, 3}}, {"a", {4, 5, 6, 7}}};
+  const HostCores last = host_cores_of(ranks, 3);
+  EXPECT_EQ(last.sharers, 2);
+  EXPECT_EQ(last.place, 1);
+  EXPECT_EQ(last.local_rank, 3);
+  EXPECT_FALSE(last.overlaps);
+  EXPECT_THAT(share_cores(last, {}, 4).cores, ElementsAre(6, 7));
+  EXPECT_FALSE(share_cores(last, {}, 4).oversubscribed);
+}
+
+TEST(HostCores, ThatOverlapInPartAreOversubscribed) {
+  const HostCores first = host_cores_of({{"a", {0, 1}}, {"a", {1, 2}}}, 0);
+  EXPECT_TRUE(first.overlaps);
+  EXPECT_TRUE(share_cores(first, {}, 2).oversubscribed);
 }
 
 TEST(ShareCores, GivesEachRankItsRunOfNeighbours) {
@@ -23,7 +54,7 @@ TEST(ShareCores, GivesASubWorldNoMoreCoresThanTheWholeWorld) {
 }
 
 TEST(ShareCores, LeavesCoresAloneThatTheLauncherHasDivided) {
-  HostCores bound{.cores = {6, 7}, .shared = false, .local_rank = 3, .local_world = 4};
+  const HostCores bound{.cores = {6, 7}, .local_rank = 3};
   const CoreShare share = share_cores(bound, {}, 4);
   EXPECT_THAT(share.cores, ElementsAre(6, 7));
   EXPECT_FALSE(share.oversubscribed);

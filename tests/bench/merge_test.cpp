@@ -39,6 +39,15 @@ TEST(MergeRanks, FlagsARepeatThatLivedOffItsBuffers) {
   EXPECT_TRUE(merge_ranks({drained}, 4).buffer_fed);
 }
 
+TEST(MergeRanks, KeepsTheDoubtOfAnyHostAboutThePageCache) {
+  auto sure = rank_result(0, 1, 1.0);
+  auto doubtful = rank_result(1, 1, 1.0);
+  sure.page_cache = "cold";
+  doubtful.page_cache = "cold (not verified)";
+  EXPECT_EQ(merge_ranks({sure, doubtful, sure}, 4).page_cache, "cold (not verified)");
+  EXPECT_EQ(merge_ranks({sure, sure}, 4).page_cache, "cold");
+}
+
 TEST(MergeRanks, TakesTheLargestMemoryOfAnyRank) {
   auto small = rank_result(0, 1, 1.0);
   auto large = rank_result(1, 1, 1.0);

@@ -45,7 +45,7 @@ class RecorderTest : public testing::Test {
  protected:
   // One turn of the loop: a batch that took `next_s`, and the step of `finished_wall_s` that ended meanwhile, if any.
   void turn(Recorder& recorder, double next_s, double finished_wall_s) {
-    recorder.batch_arrived(10, 10 + next_s);
+    recorder.batch_arrived(10, 10 + next_s, 4);
     if (finished_wall_s > 0) engine_.finish_step(finished_wall_s);
     recorder.look(engine_);
   }
@@ -92,6 +92,20 @@ TEST_F(RecorderTest, CountsWhatThePipelineDidWithinTheWindowOnly) {
   EXPECT_EQ(result.images_decoded, 30u);
   EXPECT_EQ(result.images_held_change, -30);
   EXPECT_EQ(result.bad_records, 3u);
+}
+
+TEST_F(RecorderTest, CountsTheBatchInTheHandsOfAnEngineAStepBehindAsHeld) {
+  Recorder recorder(pipeline_, 1, 0);
+  pipeline_.counters_.images_decoded = 4;
+  turn(recorder, 0.1, 0);
+  pipeline_.counters_.images_decoded = 8;
+  turn(recorder, 0.1, 1.0);  // the window opens behind the first step, when the second batch is with the engine
+  engine_.finish_step(1.0);
+  recorder.look(engine_);
+  const report::RepeatResult result = recorder.result();
+  EXPECT_EQ(result.images_trained, 4u);
+  EXPECT_EQ(result.images_decoded, 0u);
+  EXPECT_EQ(result.images_held_change, -4);
 }
 
 TEST_F(RecorderTest, SeesMemoryOfThisProcess) {

@@ -41,25 +41,6 @@ TEST(UsableCores, ShrinkToTheAffinityMask) {
   }).join();
 }
 
-TEST(CoresOfRank, AreRunsOfNeighboursThatDoNotOverlap) {
-  const std::vector<int> cores{0, 2, 4, 6, 8, 10, 12};
-  EXPECT_THAT(cores_of_rank(cores, 0, 2), ElementsAre(0, 2, 4));
-  EXPECT_THAT(cores_of_rank(cores, 1, 2), ElementsAre(6, 8, 10));
-  EXPECT_THAT(cores_of_rank(cores, 2, 3), ElementsAre(8, 10));
-}
-
-TEST(CoresOfRank, OfASingleRankAreAll) {
-  EXPECT_THAT(cores_of_rank({3, 5}, 0, 1), ElementsAre(3, 5));
-  EXPECT_THAT(cores_of_rank({3, 5}, 0, 0), ElementsAre(3, 5));
-}
-
-TEST(CoresOfRank, ShareCoresWhereRanksAreMoreThanCores) {
-  EXPECT_THAT(cores_of_rank({3, 5}, 0, 4), ElementsAre(3));
-  EXPECT_THAT(cores_of_rank({3, 5}, 1, 4), ElementsAre(5));
-  EXPECT_THAT(cores_of_rank({3, 5}, 2, 4), ElementsAre(3));
-  EXPECT_THAT(cores_of_rank({3, 5}, 3, 4), ElementsAre(5));
-}
-
 TEST(BindThisThread, LeavesOnlyTheseCpus) {
   std::thread([] {
     const std::set<int> before = cpus_of_this_thread();

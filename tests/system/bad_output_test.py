@@ -6,7 +6,7 @@ import resource
 import subprocess
 import unittest
 
-from harness import TIMEOUT_S, SystemTest, command_line
+from harness import BINARY, REAL_IMAGES, TIMEOUT_S, SystemTest, command_line
 
 
 class BadOutput(SystemTest):
@@ -63,6 +63,15 @@ class DiskFull(SystemTest):
         done = self.run_with_room_for(journal_bytes + 64, "--config", spec, "--output", out)
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertFalse((out / "report.json").exists())
+
+
+class StandardOutput(SystemTest):
+    def test_a_verb_that_cannot_write_its_result_says_so(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([str(BINARY), "data", "index", str(REAL_IMAGES)], stdout=full,
+                                  stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("standard output", done.stderr)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import unittest
 
-from harness import SystemTest
+from harness import REAL_IMAGES, SystemTest
 
 
 class BadSpec(SystemTest):
@@ -83,6 +83,12 @@ class BadCommandLine(SystemTest):
 
     def test_output_and_resume_together(self):
         self.fail_with(2, "--config", self.spec(), "--output", "a", "--resume", "b", says="--output")
+
+
+class Verbs(SystemTest):
+    def test_options_of_a_run_beside_a_verb_are_refused(self):
+        done = self.fail_with(2, "--config", self.spec(), "data", "index", REAL_IMAGES, says=["--config", "chexbench data"])
+        self.assertEqual(done.stdout, "")
 
 
 if __name__ == "__main__":

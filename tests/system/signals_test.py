@@ -1,6 +1,7 @@
 """Ctrl-C and termination in the middle: what was measured is kept, and the exit code says why it ended."""
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -10,10 +11,10 @@ from harness import TIMEOUT_S, SystemTest, command_line
 
 
 class Signals(SystemTest):
-    def stop_in_the_middle(self, sent, spec):
+    def stop_in_the_middle(self, sent, spec, ranks=None):
         """Starts a long run, sends the signal once two repeats are in the journal; the finished process."""
         out = self.folder / "out"
-        process = subprocess.Popen(command_line(["--config", spec, "--output", out]), stdout=subprocess.PIPE,
+        process = subprocess.Popen(command_line(["--config", spec, "--output", out], ranks), stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         journal = out / "journal.jsonl"
@@ -40,6 +41,14 @@ class Signals(SystemTest):
     def test_control_c_keeps_what_was_measured(self):
         code, errors = self.stop_in_the_middle(signal.SIGINT, self.spec(measure__repeats=5000))
         self.assertEqual(code, 130, errors)
+        self.check_partial_results()
+
+    @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
+    def test_control_c_keeps_what_one_rank_of_mpirun_measured(self):
+        spec = self.spec(measure__repeats=5000)
+        _, errors = self.stop_in_the_middle(signal.SIGINT, spec, ranks=1)  # the code is mpirun's: sometimes 0
+        self.assertIn("stopped by a signal", errors)
+        self.assertNotIn("terminate called", errors)
         self.check_partial_results()
 
     def test_termination_keeps_what_was_measured(self):
