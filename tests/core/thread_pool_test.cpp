@@ -7,6 +7,7 @@
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace chexbench {
@@ -71,12 +72,19 @@ TEST(ThreadPool, StartsEachWorkerWithItsIndex) {
   EXPECT_EQ(indices, (std::set<std::size_t>{0, 1, 2, 3}));
 }
 
-TEST(ThreadPool, LetsATaskSubmitAnother) {
+TEST(ThreadPool, RunsATaskThatATaskSubmittedBehindIt) {
   ThreadPool pool(1);
   std::latch done(1);
-  pool.submit([&] { pool.submit([&] { done.count_down(); }); });
+  std::vector<std::string> events;
+  pool.submit([&] {
+    pool.submit([&] {
+      events.emplace_back("inner");
+      done.count_down();
+    });
+    events.emplace_back("outer ends");
+  });
   done.wait();
-  SUCCEED() << "the inner task ran, or this test would have run into its timeout";
+  EXPECT_EQ(events, (std::vector<std::string>{"outer ends", "inner"}));
 }
 
 TEST(ThreadPool, FinishesWhatBeganAndDropsTheRestWhenItEnds) {
@@ -98,9 +106,23 @@ TEST(ThreadPool, FinishesWhatBeganAndDropsTheRestWhenItEnds) {
   EXPECT_EQ(finished % 100, 1);
 }
 
-TEST(ThreadPool, EndsWithoutEverHavingHadATask) {
-  { const ThreadPool pool(3); }
-  SUCCEED() << "the destructor joined idle workers";
+// Counts threads that have ended, when they do.
+struct EndedThread {
+  std::atomic<int>* ended = nullptr;
+  ~EndedThread() {
+    if (ended != nullptr) ++*ended;
+  }
+};
+
+TEST(ThreadPool, HasJoinedEveryWorkerWhenItEndsWithoutEverHavingHadATask) {
+  std::atomic<int> ended{0};
+  {
+    const ThreadPool pool(3, [&](std::size_t) {
+      thread_local EndedThread mark;
+      mark.ended = &ended;
+    });
+  }
+  EXPECT_EQ(ended, 3);
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ TEST_P(BadPng, IsSkippedByEveryOpThatDecodes) {
       list({op("list_files"), op("read"), op("map"), op("batch")}),
       list({op("list_files"), op("read"), op("map", {{"parallel_calls", std::int64_t{4}}}), op("batch")}),
       list({op("list_files"), op("read"), op("map_and_batch", {{"parallel_batches", std::int64_t{1}}})}),
+      list({op("list_files"), op("read"), op("cache"), op("map"), op("batch")}),
       list({op("list_files"), op("worker_batches", {{"num_workers", std::int64_t{3}}})}),
   };
   for (const spec::PipelineSpec& pipeline : pipelines) {

@@ -64,6 +64,20 @@ TEST_P(Interleave, DeliversEveryRecordOnceWhereTheOrderIsFree) {
   EXPECT_EQ(delivered, expected);
 }
 
+// Without threads every file is always ready, so a free order has no reason to leave the fixed one.
+TEST(InterleaveInFreeOrder, KeepsAsManyFilesOpenAsItMay) {
+  const TempFolder folder;
+  const data::Dataset dataset = numbered_shards(folder, {2, 5, 3, 1, 4, 6, 2, 3});
+  const auto order_of = [&](bool deterministic) {
+    Chain chain(
+        dataset,
+        {op("list_files"),
+         op("interleave", {{"cycle_length", std::int64_t{3}}, {"deterministic", deterministic}, {"parallel", false}})});
+    return numbers(*chain.iterate());
+  };
+  EXPECT_EQ(order_of(false), order_of(true));
+}
+
 TEST_P(Interleave, StartsOverAndCountsBytesAndElements) {
   const TempFolder folder;
   const data::Dataset dataset = numbered_shards(folder, {3, 2});

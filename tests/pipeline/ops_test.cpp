@@ -201,5 +201,33 @@ TEST(Batch, LastOneIsPartlyFilledWhereTheRemainderIsKept) {
   }
 }
 
+// The number of batches of a rank is known only on average, so "all" of them have no place that is surely large enough.
+TEST(ShuffleOfBatches, TakesANumberOnly) {
+  const std::vector<spec::OpSpec> before = {op("list_files"), op("read"), op("map"), op("batch")};
+  const auto with = [&](spec::ParameterValue buffer) {
+    std::vector<spec::OpSpec> ops = before;
+    ops.push_back(op("shuffle", {{"buffer", std::move(buffer)}}));
+    return list(std::move(ops));
+  };
+  EXPECT_EQ(run(xrays(DataFormat::png), with(std::int64_t{5}), {}).size(), 24u);
+  try {
+    make_pipeline(context_of(xrays(DataFormat::png), with(std::string("all")), {}));
+    FAIL();
+  } catch (const SpecError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("pipeline[4] shuffle"));
+  }
+}
+
+// 24 images in 16 shards on 3 ranks: rank 0 has more than a third of them.
+TEST(ShuffleOfBatches, EndsOnARankWithMoreThanItsShare) {
+  const auto pipeline = list({op("list_files"), op("shard"), op("interleave"), op("map"), op("batch"),
+                              op("shuffle", {{"buffer", std::int64_t{100}}})});
+  std::size_t images = 0;
+  for (int rank = 0; rank < 3; ++rank) {
+    images += run(xrays(DataFormat::tfrecord), pipeline, {.batch = 1, .rank = rank, .world = 3}).size();
+  }
+  EXPECT_EQ(images, 24u);
+}
+
 }  // namespace
 }  // namespace chexbench::pipeline::test

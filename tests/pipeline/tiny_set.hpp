@@ -1,0 +1,32 @@
+// A data set of pictures a few pixels wide, for tests that run pipelines by the hundred.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pipeline/harness.hpp"
+
+namespace chexbench::pipeline::test {
+
+// The same pictures as PNG files and as shards. No two are alike, nor have the same labels.
+class TinySet {
+ public:
+  // `lengths`: pictures in each shard.
+  explicit TinySet(const std::vector<std::size_t>& lengths);
+  const data::Dataset& of(spec::DataFormat format) const {
+    return format == spec::DataFormat::tfrecord ? tfrecord_ : png_;
+  }
+  std::size_t images() const { return png_.images.size(); }
+  const std::string& folder() const { return folder_.path(); }
+
+ private:
+  const TempFolder folder_;
+  data::Dataset png_{.format = spec::DataFormat::png};
+  data::Dataset tfrecord_{.format = spec::DataFormat::tfrecord};
+};
+
+// This process has `most` threads again, or fewer. Waits: one that was joined is listed for a moment more.
+bool threads_fall_to(std::size_t most);
+
+}  // namespace chexbench::pipeline::test
