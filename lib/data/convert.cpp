@@ -74,12 +74,12 @@ bool record_matches(const TfRecord& record, const ImageEntry& image, const struc
          example.encoded.size() == static_cast<std::uint64_t>(file.st_size);
 }
 
-// Whether the shard at `path` is there and holds what it should. Reads the frames and the fields beside the images.
+// Whether the shard at `path` is there and holds what it should, undamaged to the last byte.
 bool is_finished(const std::string& path, const Images& images) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return false;
   try {
-    TfRecordReader reader(MappedFile::open(path), TfRecordReader::Check::lengths);
+    TfRecordReader reader(MappedFile::open(path));
     for (const ImageEntry* const image : images) {
       const std::optional<TfRecord> record = reader.next();
       if (!record || !record_matches(*record, *image, status)) return false;
@@ -204,6 +204,7 @@ Conversion convert_to_tfrecord(const ConvertOptions& options) {
   const double start_s = now_s();
   const Dataset dataset = open_dataset({.root = options.root, .format = spec::DataFormat::png, .split = options.split});
   make_folder(tfrecord_folder(options.root));
+  remove_abandoned_files(tfrecord_folder(options.root), spec::to_string(options.split) + "-");
   Conversion conversion = Converter(options, dataset).run();
   conversion.seconds = now_s() - start_s;
   write_file_atomically(manifest_path(options.root, options.split), manifest_json(conversion));

@@ -44,7 +44,7 @@ struct Conversion {
 // has a file is in exactly one record. The images, in an order drawn once with a fixed seed, are dealt out in turn, so
 // a shard is a random sample of the split and shards differ by at most one record; equal input gives equal bytes. Never
 // more shards than images. A shard of an earlier, interrupted run is kept where its records are those that it would
-// get and no image file is newer.
+// get, undamaged, and no image file is newer; what that run left half written is removed.
 // @throws DataError: as open_dataset(); SpecError: fewer than kMinShards; OutputError: a shard cannot be written, or
 // there are shards of a conversion into another number
 Conversion convert_to_tfrecord(const ConvertOptions& options);

@@ -60,7 +60,12 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const spec::DataSpe
 
 void add_shards(const std::vector<const IndexRow*>& rows, const spec::DataSpec& spec, Dataset& dataset) {
   dataset.shards = find_shards(spec.root, spec.split);
-  for (const std::string& shard : dataset.shards) dataset.total_bytes += std::filesystem::file_size(shard);
+  for (const std::string& shard : dataset.shards) {
+    std::error_code error;
+    const std::uintmax_t bytes = std::filesystem::file_size(shard, error);
+    if (error) throw DataError(fmt::format("cannot read {}: {}", shard, error.message()));
+    dataset.total_bytes += bytes;
+  }
   dataset.images.reserve(rows.size());
   for (const IndexRow* const row : rows) dataset.images.push_back(entry_of(*row));
 }

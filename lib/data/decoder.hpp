@@ -21,7 +21,9 @@ struct GrayImage {
   std::size_t stride = 0;
 };
 
-// Images larger than this on a side are refused before anything is allocated.
+// Images larger than this on a side are refused by their header, before memory is taken for their pixels; where the
+// user set OpenCV's OPENCV_IO_MAX_IMAGE_WIDTH, _HEIGHT or _PIXELS, other files than PNGs are decoded within those
+// first.
 inline constexpr int kMaxImageSide = 16384;
 
 // Decodes images to 8-bit gray (RGB(A) and 16-bit are converted as OpenCV's IMREAD_GRAYSCALE does). Keeps buffers
@@ -34,8 +36,9 @@ class Decoder {
   virtual GrayImage decode(std::span<const std::byte> bytes, const std::string& name) = 0;
 };
 
-// fast: own PNG path for 8-bit gray, everything else handed to OpenCV, which decides. opencv: OpenCV for all.
-// OpenCV is loaded at the first image that needs it. @throws DataError where that is missing.
+// fast: own path for PNGs of 8 bits (gray or RGB, with or without alpha) that are not interlaced, everything else
+// handed to OpenCV, which decides. opencv: OpenCV for all. OpenCV is loaded at the first image that needs it. @throws
+// DataError where that is missing.
 std::unique_ptr<Decoder> make_decoder(spec::DecoderKind kind);
 
 // Resizes, scales to [0,1], normalizes and writes one image into a batch slot. Not thread-safe: one a thread.

@@ -10,6 +10,7 @@
 #include "data/csv.hpp"
 #include "data/file_bytes.hpp"
 #include "data/findings.hpp"
+#include "data/folder.hpp"
 
 namespace chexbench::data {
 namespace {
@@ -113,7 +114,8 @@ void sort_by_name(std::vector<IndexRow>& rows, const std::string& table) {
 // Marks the rows that a split list names. Returns whether the list exists.
 bool read_list(Index& index, std::string_view file, bool IndexRow::*member) {
   const std::string path = fs::path(index.root) / file;
-  if (!fs::exists(path)) return false;
+  std::error_code error;
+  if (!fs::exists(path, error) && !error) return false;
   ByteBuffer buffer;
   LineReader lines(as_text(read_file(path, buffer)));
   auto next = index.rows.begin();  // lists are sorted as the table is, as a rule: look at the next row first
@@ -141,15 +143,18 @@ bool IndexRow::in(spec::Split split) const {
 
 std::string find_table(const std::string& root) {
   std::error_code error;
-  if (!fs::is_directory(root, error)) {
+  const fs::file_status status = fs::status(root, error);
+  if (!fs::status_known(status)) {
+    throw DataError(fmt::format("cannot read data set '{}': {}", root, error.message()));
+  }
+  if (!fs::is_directory(status)) {
     throw DataError(
         fmt::format("no data set at '{}': no such folder; set data.root to a folder that holds "
                     "Data_Entry_2017.csv and images/, or make one with: chexbench data synth {} --images 512",
                     root, root.empty() ? "DIR" : root));
   }
   std::string newest;
-  for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
-    const std::string name = entry.path().filename();
+  for (const std::string& name : list_folder(root)) {
     // In the order of names ..._2017.csv < ..._2017_v2020.csv: the later edition is the corrected one.
     if (name.starts_with("Data_Entry") && name.ends_with(".csv")) newest = std::max(newest, name);
   }

@@ -25,7 +25,16 @@ std::vector<std::filesystem::path> plugin_paths() {
   return {beside / kOpencvPluginFile, beside.parent_path() / "lib" / "chexbench" / kOpencvPluginFile};
 }
 
+// OpenCV reads its limits when it is loaded, and refuses a larger image at its header. Those that the user set stay.
+void limit_images() {
+  const std::string side = std::to_string(kMaxImageSide);
+  ::setenv("OPENCV_IO_MAX_IMAGE_WIDTH", side.c_str(), 0);
+  ::setenv("OPENCV_IO_MAX_IMAGE_HEIGHT", side.c_str(), 0);
+  ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(std::int64_t{kMaxImageSide} * kMaxImageSide).c_str(), 0);
+}
+
 const OpencvPlugin& load_plugin() {
+  limit_images();
   std::vector<std::string> tried;
   for (const std::filesystem::path& path : plugin_paths()) {
     // Never closed: OpenCV's threads and static objects do not survive that.

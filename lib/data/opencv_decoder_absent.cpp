@@ -6,7 +6,7 @@ namespace chexbench::data {
 std::unique_ptr<OpencvDecoder> make_opencv_decoder() {
   throw DataError(
       "it needs OpenCV, which this build lacks: install libopencv-dev and build again "
-      "(without it only 8-bit gray, non-interlaced PNGs can be decoded)");
+      "(without it only PNGs of 8 bits, without palette and not interlaced, can be decoded)");
 }
 
 }  // namespace chexbench::data

@@ -5,14 +5,34 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "core/errors.hpp"
+#include "data/folder.hpp"
 
 namespace chexbench::data {
+namespace {
+
+constexpr std::string_view kTemporary = ".tmp-";  // before the number of the process that writes
+
+// The process that a temporary file's name ends with; 0 where it ends otherwise.
+pid_t writer_of(std::string_view name) {
+  const std::size_t mark = name.rfind(kTemporary);
+  if (mark == std::string_view::npos) return 0;
+  pid_t process = 0;
+  const char* const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data() + mark + kTemporary.size(), end, process);
+  return error == std::errc{} && rest == end && process > 0 ? process : 0;
+}
+
+bool is_gone(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
+
+}  // namespace
 
 void make_folder(const std::string& path) {
   std::error_code error;
@@ -22,7 +42,7 @@ void make_folder(const std::string& path) {
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
   const std::filesystem::path target(path_);
-  temporary_ = target.parent_path() / fmt::format(".{}.tmp-{}", target.filename().string(), ::getpid());
+  temporary_ = target.parent_path() / fmt::format(".{}{}{}", target.filename().string(), kTemporary, ::getpid());
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor_ < 0) fail("create");
 }
@@ -52,6 +72,14 @@ void OutputFile::commit(Durability durability) {
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("write");
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename a temporary file to");
   temporary_.clear();
+}
+
+void remove_abandoned_files(const std::string& folder, std::string_view prefix) {
+  for (const std::string& name : list_folder(folder)) {
+    const pid_t writer = writer_of(name);
+    if (writer == 0 || !name.starts_with(fmt::format(".{}", prefix)) || !is_gone(writer)) continue;
+    ::unlink((std::filesystem::path(folder) / name).c_str());
+  }
 }
 
 }  // namespace chexbench::data

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace chexbench::data {
 
@@ -35,5 +36,9 @@ class OutputFile {
   int descriptor_ = -1;
   std::uint64_t written_ = 0;
 };
+
+// Removes the temporary files of OutputFiles in `folder` whose names begin with `prefix` and whose process is gone: a
+// killed one leaves them behind. A process counts as gone where this host has none of its number.
+void remove_abandoned_files(const std::string& folder, std::string_view prefix);
 
 }  // namespace chexbench::data

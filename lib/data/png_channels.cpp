@@ -30,7 +30,8 @@ void mix_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blu
     std::uint8_t* const r = red.row(y);
     const std::uint8_t* const g = green.row(y);
     const std::uint8_t* const b = blue.row(y);
-    for (int x = 0; x < width; ++x) r[x] = static_cast<std::uint8_t>((kRed * r[x] + kGreen * g[x] + kBlue * b[x]) >> 15);
+    for (int x = 0; x < width; ++x)
+      r[x] = static_cast<std::uint8_t>((kRed * r[x] + kGreen * g[x] + kBlue * b[x]) >> 15);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/errors.hpp"
+#include "data/folder.hpp"
 
 namespace chexbench::data {
 namespace {
@@ -50,9 +51,8 @@ std::string shard_path(const std::string& root, spec::Split split, int index, in
 
 std::optional<int> present_shard_count(const std::string& root, spec::Split split) {
   std::set<int> counts;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(tfrecord_folder(root), error)) {
-    if (const std::optional<int> count = shard_count(split, entry.path().filename().string())) counts.insert(*count);
+  for (const std::string& name : list_folder(tfrecord_folder(root))) {
+    if (const std::optional<int> count = shard_count(split, name)) counts.insert(*count);
   }
   if (counts.empty()) return std::nullopt;
   if (counts.size() > 1) {
@@ -72,7 +72,8 @@ std::vector<std::string> find_shards(const std::string& root, spec::Split split)
   std::vector<std::string> paths;
   for (int i = 0; i < *count; ++i) {
     paths.push_back(shard_path(root, split, i, *count));
-    if (!fs::exists(paths.back())) {
+    std::error_code error;  // one that cannot be looked at is there: who reads it will say why
+    if (!fs::exists(paths.back(), error) && !error) {
       throw DataError(fmt::format("shard {} is missing in {}: {}", shard_name(split, i, *count), tfrecord_folder(root),
                                   convert_command(root, split)));
     }

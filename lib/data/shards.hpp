@@ -13,7 +13,7 @@ std::string tfrecord_folder(const std::string& root);
 // Path of shard `index` of `count`.
 std::string shard_path(const std::string& root, spec::Split split, int index, int count);
 // Into how many shards the split was converted, by the names that are there; nothing where there is none.
-// @throws DataError where shards of two conversions with different counts are mixed
+// @throws DataError where shards of two conversions with different counts are mixed, or the folder cannot be read
 std::optional<int> present_shard_count(const std::string& root, spec::Split split);
 
 // The paths of all shards of a split, in their order.

@@ -32,11 +32,7 @@ struct TfRecord {
 //   while (const std::optional<TfRecord> record = reader.next()) use(record->data);
 class TfRecordReader {
  public:
-  // lengths: leaves out the CRC of the data, and so touches no page of it.
-  enum class Check { all, lengths };
-
-  explicit TfRecordReader(std::shared_ptr<const MappedFile> file, Check check = Check::all)
-      : file_(std::move(file)), check_(check) {}
+  explicit TfRecordReader(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {}
 
   // The next record, or nothing at the end.
   // @throws DataError naming file, offset and reason. The reader can go on after it: at the next record where only
@@ -52,7 +48,6 @@ class TfRecordReader {
   [[noreturn]] void give_up(const std::string& reason);
 
   std::shared_ptr<const MappedFile> file_;
-  Check check_;
   std::uint64_t offset_ = 0;
 };
 

@@ -38,8 +38,8 @@ class Engine {
   virtual PinnedAllocator& allocator() = 0;
 
   // One batch through upload, forward, backward (each finished bucket goes to `reducer`), update. May return before
-  // the device is done, but runs at most one step ahead of it. The lease ends when its upload is done. A batch
-  // with valid < images is an error unless the engine says otherwise.
+  // the device is done, but runs at most one step ahead of it. The lease ends when its upload is done.
+  // @throws SpecError for a batch of another size, or with valid < images unless the engine takes those
   virtual void step(BatchLease batch, Reducer& reducer) = 0;
   // Waits until every step begun is done.
   virtual void finish() = 0;
@@ -58,6 +58,8 @@ class Engine {
   virtual std::vector<TensorInfo> parameters() const = 0;
   virtual std::vector<TensorInfo> buffers() const = 0;  // running means and variances
   virtual void load_weights(const WeightSource& source) = 0;
+  // `values` holds TensorInfo::count() of that tensor, in PyTorch's order.
+  // @throws SpecError: no tensor has that name (with the nearest), or `values` is of another size
   virtual void read_parameter(const std::string& name, std::span<float> values) const = 0;
   virtual void read_gradient(const std::string& name, std::span<float> values) const = 0;  // of the last step
   virtual void read_buffer(const std::string& name, std::span<float> values) const = 0;
@@ -72,14 +74,14 @@ struct EngineConfig {
   Deliver deliver = Deliver::f32;
   std::vector<int> cores;  // to compute on; empty: no binding, one thread
   int world = 1;           // ranks, for a modelled all-reduce
-  int rank = 0;
 };
 
 // Builds the engine that `name` asks for: auto, onednn, none, emulated:<profile>. Takes seconds for real ones.
 // @throws SpecError for an unknown name (with the nearest), DeviceError where this machine or build lacks it
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineConfig& config);
 
-// `auto` resolved to the engine this build and machine would use; other names unchanged.
+// `auto` resolved to the engine this build and machine would use; other names unchanged. Builds nothing.
+// @throws as make_engine() for a name that this build has no engine for
 std::string resolve_engine_name(const std::string& name);
 
 }  // namespace chexbench::engine

@@ -92,12 +92,6 @@ int GraphBuilder::global_average_pool(int from) {
   return append(std::move(added));
 }
 
-int GraphBuilder::dropout(int from, double probability) {
-  Layer added = shaped_as(layer(from), from, LayerKind::dropout);
-  added.dropout = probability;
-  return append(std::move(added));
-}
-
 int GraphBuilder::linear(int from, const std::string& name, int outputs) {
   Layer added = shaped_as(layer(from), from, LayerKind::linear);
   added.name = name;

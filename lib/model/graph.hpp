@@ -20,7 +20,6 @@ enum class LayerKind {
   max_pool,
   average_pool,
   global_average_pool,
-  dropout,
   linear,
 };
 
@@ -38,7 +37,6 @@ struct Layer {
   int padding = 0;
   int groups = 1;
   bool bias = false;      // convolution, linear
-  double dropout = 0;     // probability that an element is zeroed
   double epsilon = 1e-5;  // batch_norm
 
   std::int64_t pixels() const { return std::int64_t{height} * width; }
@@ -76,7 +74,6 @@ class GraphBuilder {
   int max_pool(int from, Window window);
   int average_pool(int from, Window window);
   int global_average_pool(int from);
-  int dropout(int from, double probability);
   int linear(int from, const std::string& name, int outputs);
 
   const Layer& layer(int index) const { return graph_.layers[static_cast<std::size_t>(index)]; }

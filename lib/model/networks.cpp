@@ -10,11 +10,19 @@ namespace {
 struct Network {
   std::string name;
   Graph (*make)(int image_size);
+  Fan fan;
 };
 
 const std::array<Network, 2>& networks() {
-  static const std::array<Network, 2> table{{{"resnet50", resnet50}, {"densenet121", densenet121}}};
+  static const std::array<Network, 2> table{{{"resnet50", resnet50, Fan::out}, {"densenet121", densenet121, Fan::in}}};
   return table;
+}
+
+const Network& find_network(const std::string& name) {
+  for (const Network& network : networks()) {
+    if (network.name == name) return network;
+  }
+  throw SpecError("model.name: no network '" + name + "'" + suggestion(name, network_names()));
 }
 
 }  // namespace
@@ -28,11 +36,8 @@ std::span<const std::string> network_names() {
   return names;
 }
 
-Graph make_network(const std::string& name, int image_size) {
-  for (const Network& network : networks()) {
-    if (network.name == name) return network.make(image_size);
-  }
-  throw SpecError("model.name: no network '" + name + "'" + suggestion(name, network_names()));
-}
+Graph make_network(const std::string& name, int image_size) { return find_network(name).make(image_size); }
+
+Fan weight_fan(const std::string& name) { return find_network(name).fan; }
 
 }  // namespace chexbench::model

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/graph.hpp"
+#include "model/weights.hpp"
 
 namespace chexbench::model {
 
@@ -13,6 +14,9 @@ std::span<const std::string> network_names();
 
 // @throws SpecError for an unknown name (with the nearest) or an image size below 32
 Graph make_network(const std::string& name, int image_size);
+
+// The fan that torchvision scales the network's random convolution weights by. @throws SpecError for an unknown name
+Fan weight_fan(const std::string& name);
 
 // ResNet50 v1.5: He et al., "Deep residual learning", CVPR 2016, with the stride in the 3x3 convolution, as
 // torchvision.

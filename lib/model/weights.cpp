@@ -24,6 +24,10 @@ double fan_in(const TensorInfo& info) {
   return static_cast<double>(info.count()) / static_cast<double>(info.shape.front());
 }
 
+double fan_out(const TensorInfo& info) {
+  return static_cast<double>(info.count()) / static_cast<double>(info.shape[1]);
+}
+
 // Box-Muller; both halves of a pair are used.
 void fill_normal(RandomStream& stream, double deviation, std::span<float> values) {
   for (std::size_t i = 0; i < values.size(); i += 2) {
@@ -38,12 +42,11 @@ void fill_uniform(RandomStream& stream, double bound, std::span<float> values) {
   for (float& value : values) value = static_cast<float>((2.0 * stream.uniform() - 1.0) * bound);
 }
 
-void fill_random(std::uint64_t seed, const TensorInfo& info, std::span<float> values) {
+void fill_random(std::uint64_t seed, Fan fan, const TensorInfo& info, std::span<float> values) {
   if (is_running(info)) return fill_running(info, values);
   RandomStream stream(derive_seed(seed, fnv1a64(info.name)));
   if (info.shape.size() == 4) {
-    const double fan_out = static_cast<double>(info.count()) / static_cast<double>(info.shape[1]);
-    return fill_normal(stream, std::sqrt(2.0 / fan_out), values);
+    return fill_normal(stream, std::sqrt(2.0 / (fan == Fan::in ? fan_in(info) : fan_out(info))), values);
   }
   if (info.shape.size() == 2) return fill_uniform(stream, 1.0 / std::sqrt(fan_in(info)), values);
   fill(values, is_bias(info) ? 0.0f : 1.0f);
@@ -59,8 +62,8 @@ void fill_formula(const std::string& salt, const TensorInfo& info, std::span<flo
 
 }  // namespace
 
-WeightSource random_weights(std::uint64_t seed) {
-  return [seed](const TensorInfo& info, std::span<float> values) { fill_random(seed, info, values); };
+WeightSource random_weights(std::uint64_t seed, Fan fan) {
+  return [=](const TensorInfo& info, std::span<float> values) { fill_random(seed, fan, info, values); };
 }
 
 WeightSource formula_weights(const std::string& salt) {

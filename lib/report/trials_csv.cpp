@@ -111,6 +111,7 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("cpu", report.environment.cpu);
   visit("date_utc", report.environment.date_utc);
   visit("key", trial.key);
+  visit("instruction_set", report.environment.instruction_set);
 }
 
 template <class Visitor>

@@ -40,6 +40,13 @@ void check_engine(const Experiment& experiment) {
   }
 }
 
+void check_axis(const Axis& axis, const Condition& where, const Trial& trial) {
+  if (where.holds(trial.experiment)) return;
+  throw SpecError(
+      fmt::format("sweep.{} has a meaning only where {}, which trial '{}' is not: its trials would all be the same",
+                  axis.key, where.in_words, trial.name));
+}
+
 }  // namespace
 
 void check_trial(const Experiment& experiment) {
@@ -69,23 +76,22 @@ void check_axes(const SweepSpec& sweep, std::span<const Trial> trials) {
   for (const Axis& axis : sweep.axes) {
     const KeyRule* rule = find_key(axis.key);
     for (const Trial& trial : trials) {
-      const bool applies =
-          rule == nullptr ? uses_pipeline(trial.experiment) : !rule->applies || rule->applies(trial.experiment);
-      if (applies) continue;
-      throw SpecError(
-          fmt::format("sweep.{} has a meaning only where {}, which trial '{}' is not: its trials would all be "
-                      "the same",
-                      axis.key, rule == nullptr ? "data.format is not synthetic" : rule->applies_when, trial.name));
+      if (rule == nullptr) {
+        check_axis(axis, pipeline_condition(), trial);
+      } else {
+        check_axis(axis, rule->stated_where, trial);
+        check_axis(axis, rule->swept_where, trial);
+      }
     }
   }
 }
 
 void check_stated(const std::string& key, const std::string& path, std::span<const Trial> trials) {
   const KeyRule* rule = find_key(key);
-  if (rule == nullptr || !rule->applies || rule->silent_default) return;
-  const auto applies = [&](const Trial& trial) { return rule->applies(trial.experiment); };
-  if (std::ranges::none_of(trials, applies)) {
-    throw SpecError(fmt::format("{} has a meaning only where {}: take one of them away", path, rule->applies_when));
+  if (rule == nullptr) return;
+  const Condition& where = rule->stated_where;
+  if (std::ranges::none_of(trials, [&](const Trial& trial) { return where.holds(trial.experiment); })) {
+    throw SpecError(fmt::format("{} has a meaning only where {}: take one of them away", path, where.in_words));
   }
 }
 

@@ -19,7 +19,7 @@ enum class OnBadRecord { stop, skip };
 enum class ResizeMethod { bilinear, area };
 enum class Precision { f32, tf32, fp16, bf16 };
 enum class OptimizerKind { adam, sgd };
-enum class UpdateScheme { all_reduce };
+enum class UpdateScheme { all_reduce };  // named in specs, so that one written now means the same later
 enum class CommModel { real, alpha_beta, none };
 enum class PageCache { as_is, warm, cold };
 enum class BatchNormMode { train, frozen };
@@ -94,7 +94,7 @@ struct Experiment {
   PipelineSpec pipeline;  // the preset or file already expanded to its ops
   ModelSpec model;
   TrainingSpec training;
-  std::string engine = "auto";  // auto | onednn | cuda | none | emulated:<profile>
+  std::string engine = "auto";  // auto | onednn | none | emulated:<profile>
   CommSpec comm;
   int ranks = 0;                      // 0: all
   std::optional<int> cores_per_rank;  // empty: floor(cores / largest local world)

@@ -8,6 +8,8 @@
 namespace chexbench::spec {
 namespace {
 
+constexpr double kMostSteps = 1'000'000;
+
 template <typename T>
 struct IsOptional : std::false_type {};
 template <typename T>
@@ -85,29 +87,42 @@ KeyRule at_most(double maximum, KeyRule rule) {
   return rule;
 }
 
-// A key that only input through a pipeline uses. Stating it with synthetic input is no error, sweeping it is.
+bool has_engine(const Experiment& experiment) { return experiment.engine != "none"; }
+
+// Stating these elsewhere is no error, so that --set engine=none or data.format=synthetic keeps the rest of a spec.
 KeyRule input_only(KeyRule rule) {
-  rule.applies = uses_pipeline;
-  rule.applies_when = "data.format is not synthetic";
+  rule.swept_where = pipeline_condition();
   return rule;
 }
 
-// A key whose value would silently be ignored where `applies` does not hold.
-KeyRule only_when(std::function<bool(const Experiment&)> applies, std::string in_words, KeyRule rule) {
-  rule.applies = std::move(applies);
-  rule.applies_when = std::move(in_words);
-  rule.silent_default = false;
+KeyRule engine_only(KeyRule rule) {
+  rule.swept_where = {has_engine, "engine is not none"};
+  return rule;
+}
+
+KeyRule trained_only(KeyRule rule) {
+  rule.swept_where = {[](const Experiment& experiment) { return has_engine(experiment) && !is_emulated(experiment); },
+                      "engine is neither none nor emulated"};
+  return rule;
+}
+
+KeyRule buckets_only(KeyRule rule) {
+  rule.swept_where = {
+      [](const Experiment& experiment) { return has_engine(experiment) && experiment.comm.model != CommModel::none; },
+      "engine and comm.model are not none"};
   return rule;
 }
 
 KeyRule sgd_only(KeyRule rule) {
-  return only_when([](const Experiment& experiment) { return experiment.training.optimizer == OptimizerKind::sgd; },
-                   "training.optimizer is sgd", std::move(rule));
+  rule.stated_where = {[](const Experiment& experiment) { return experiment.training.optimizer == OptimizerKind::sgd; },
+                       "training.optimizer is sgd"};
+  return rule;
 }
 
 KeyRule alpha_beta_only(KeyRule rule) {
-  return only_when([](const Experiment& experiment) { return experiment.comm.model == CommModel::alpha_beta; },
-                   "comm.model is alpha_beta", std::move(rule));
+  rule.stated_where = {[](const Experiment& experiment) { return experiment.comm.model == CommModel::alpha_beta; },
+                       "comm.model is alpha_beta"};
+  return rule;
 }
 
 KeyRule experiment_key() {
@@ -118,7 +133,7 @@ KeyRule experiment_key() {
 }
 
 KeyRule model_name_key() {
-  KeyRule rule = key("model.name", &Experiment::model, &ModelSpec::name, "The network to train.");
+  KeyRule rule = engine_only(key("model.name", &Experiment::model, &ModelSpec::name, "The network to train."));
   rule.values.words = {"resnet50", "densenet121"};
   return rule;
 }
@@ -126,10 +141,9 @@ KeyRule model_name_key() {
 KeyRule engine_key() {
   KeyRule rule{"engine", "", {}, {}, {}, {}, {}};
   rule.description =
-      "What trains: auto (the fastest real engine here), onednn (CPUs), cuda, emulated:<profile of "
-      "configs/accelerators>, "
+      "What trains: auto (the fastest real engine here), onednn (CPUs), emulated:<profile of configs/accelerators>, "
       "none (drops batches: the ceiling of the input side).";
-  rule.values.words = {"auto", "onednn", "cuda", "none"};
+  rule.values.words = {"auto", "onednn", "none"};
   rule.values.prefix = "emulated:";
   rule.get = [](const Experiment& experiment) { return experiment.engine; };
   rule.set = [](Experiment& experiment, const Value& value) { experiment.engine = std::get<std::string>(value); };
@@ -179,13 +193,13 @@ KeyRule cores_per_rank_key() {
 void add_data_keys(std::vector<KeyRule>& rules) {
   constexpr auto data = &Experiment::data;
   constexpr auto preprocess = &Experiment::preprocess;
-  rules.push_back(
-      key("data.root", data, &DataSpec::root, "Folder of the data set, relative to the working directory."));
+  rules.push_back(input_only(
+      key("data.root", data, &DataSpec::root, "Folder of the data set, relative to the working directory.")));
   rules.push_back(
       key("data.format", data, &DataSpec::format,
           "Files to read: PNGs, TFRecords (see data convert), or ready-made synthetic batches: the ceiling of "
           "the compute side."));
-  rules.push_back(key("data.split", data, &DataSpec::split, "Images to use, by the data set's lists."));
+  rules.push_back(input_only(key("data.split", data, &DataSpec::split, "Images to use, by the data set's lists.")));
   rules.push_back(input_only(key("data.decoder", data, &DataSpec::decoder, "PNG decoder.")));
   rules.push_back(key("data.deliver", data, &DataSpec::deliver,
                       "What a batch holds: f32, 3 channels, normalized; u8, 1 channel, normalized by the engine."));
@@ -202,27 +216,32 @@ void add_training_keys(std::vector<KeyRule>& rules) {
   rules.push_back(model_name_key());
   rules.push_back(at_most(4096, at_least(32, key("model.image_size", model, &ModelSpec::image_size,
                                                  "Height and width of the network's input, in pixels."))));
-  rules.push_back(key("model.weights", model, &ModelSpec::weights,
-                      "random, or the path of a safetensors file with torchvision's names."));
-  rules.push_back(key("model.batch_norm", model, &ModelSpec::batch_norm,
-                      "Batch statistics (train), or fixed running statistics (frozen)."));
-  rules.push_back(key("model.seed", model, &ModelSpec::seed, "Of random weights."));
+  rules.push_back(trained_only(key("model.weights", model, &ModelSpec::weights,
+                                   "random, or the path of a safetensors file with torchvision's names.")));
+  rules.push_back(trained_only(key("model.batch_norm", model, &ModelSpec::batch_norm,
+                                   "Batch statistics (train), or fixed running statistics (frozen).")));
+  rules.push_back(trained_only(key("model.seed", model, &ModelSpec::seed, "Of random weights.")));
+  rules.push_back(at_most(65536, at_least(1, key("training.batch_size", training, &TrainingSpec::batch_size,
+                                                 "Images per rank and step."))));
+  rules.push_back(engine_only(
+      key("training.precision", training, &TrainingSpec::precision, "Of the arithmetic; weights are f32.")));
   rules.push_back(
-      at_least(1, key("training.batch_size", training, &TrainingSpec::batch_size, "Images per rank and step.")));
-  rules.push_back(key("training.precision", training, &TrainingSpec::precision, "Of the arithmetic; weights are f32."));
-  rules.push_back(key("training.optimizer", training, &TrainingSpec::optimizer, "Adam, or SGD with momentum."));
-  rules.push_back(key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate."));
+      trained_only(key("training.optimizer", training, &TrainingSpec::optimizer, "Adam, or SGD with momentum.")));
   rules.push_back(
-      at_most(1, sgd_only(key("training.momentum", training, &TrainingSpec::momentum, "Momentum of SGD."))));
+      trained_only(key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate.")));
+  rules.push_back(at_most(
+      1, trained_only(sgd_only(key("training.momentum", training, &TrainingSpec::momentum, "Momentum of SGD.")))));
 }
 
 void add_comm_keys(std::vector<KeyRule>& rules) {
   constexpr auto comm = &Experiment::comm;
   rules.push_back(key("comm.update", comm, &CommSpec::update, "How ranks agree on an update."));
-  rules.push_back(at_least(4, key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes,
-                                  "Gradients that are averaged at once while backward goes on, in bytes.")));
-  rules.push_back(at_least(4, key("comm.first_bucket_bytes", comm, &CommSpec::first_bucket_bytes,
-                                  "Size of the first bucket; small, so that communication starts early.")));
+  rules.push_back(buckets_only(at_least(4, key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes,
+                                               "Gradients that are averaged at once while backward goes on, in "
+                                               "bytes."))));
+  rules.push_back(
+      buckets_only(at_least(4, key("comm.first_bucket_bytes", comm, &CommSpec::first_bucket_bytes,
+                                   "Size of the first bucket; small, so that communication starts early."))));
   rules.push_back(key("comm.model", comm, &CommSpec::model,
                       "Under an emulated engine: real communication, a modelled one, or none."));
   rules.push_back(
@@ -235,8 +254,10 @@ void add_comm_keys(std::vector<KeyRule>& rules) {
 
 void add_measure_keys(std::vector<KeyRule>& rules) {
   constexpr auto measure = &Experiment::measure;
-  rules.push_back(key("measure.warmup_steps", measure, &MeasureSpec::warmup_steps, "Steps before the measured ones."));
-  rules.push_back(at_least(1, key("measure.steps", measure, &MeasureSpec::steps, "Measured steps of a repeat.")));
+  rules.push_back(at_most(
+      kMostSteps, key("measure.warmup_steps", measure, &MeasureSpec::warmup_steps, "Steps before the measured ones.")));
+  rules.push_back(at_most(
+      kMostSteps, at_least(1, key("measure.steps", measure, &MeasureSpec::steps, "Measured steps of a repeat."))));
   rules.push_back(
       at_least(1, key("measure.repeats", measure, &MeasureSpec::repeats,
                       "Repeats, each with a fresh pipeline and fresh weights; five or more give an interval.")));
@@ -277,6 +298,11 @@ const KeyRule* find_key(const std::string& path) {
 }
 
 bool uses_pipeline(const Experiment& experiment) { return experiment.data.format != DataFormat::synthetic; }
+
+const Condition& pipeline_condition() {
+  static const Condition condition{uses_pipeline, "data.format is not synthetic"};
+  return condition;
+}
 
 bool is_emulated(const Experiment& experiment) { return experiment.engine.starts_with("emulated:"); }
 

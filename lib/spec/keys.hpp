@@ -11,15 +11,22 @@
 
 namespace chexbench::spec {
 
+// Which trials a key has a meaning in. Empty: all.
+struct Condition {
+  std::function<bool(const Experiment&)> test;
+  std::string in_words;  // "training.optimizer is sgd"
+
+  bool holds(const Experiment& experiment) const { return !test || test(experiment); }
+};
+
 struct KeyRule {
   std::string path;  // "data.format"
   std::string description;
   ValueRule values;
   std::function<Value(const Experiment&)> get;
   std::function<void(Experiment&, const Value&)> set;  // the value has passed check_value()
-  std::function<bool(const Experiment&)> applies;      // whether the key has a meaning in a trial; empty: always
-  std::string applies_when;                            // in words, "training.optimizer is sgd"
-  bool silent_default = true;  // where it does not apply: its value is kept and shown, and stating it is no error
+  Condition stated_where;  // elsewhere it would be ignored: stating it is an error, and the resolved text lacks it
+  Condition swept_where;   // elsewhere it is kept and shown, but its values would all give the same trial
 };
 
 // All of them, in the order in which they are shown.
@@ -30,6 +37,8 @@ const KeyRule* find_key(const std::string& path);
 
 // Whether the trial's input runs through the pipeline: all formats but synthetic.
 bool uses_pipeline(const Experiment& experiment);
+// The same, for the pipeline and the parameters of its ops.
+const Condition& pipeline_condition();
 
 // Whether the trial's engine is an emulated one.
 bool is_emulated(const Experiment& experiment);

@@ -11,21 +11,43 @@ namespace {
 
 using enum ElementKind;
 
+// Beyond any use, and memory can be reserved for it.
+constexpr double kMostElements = 1'000'000;
+// Of threads and whole batches.
+constexpr double kMostBatches = 1024;
+
 ParameterRule flag(std::string name, bool value, std::string description) {
-  return {std::move(name), ValueType::boolean, value, {}, 0, std::move(description)};
+  return {.name = std::move(name),
+          .type = ValueType::boolean,
+          .default_value = value,
+          .words = {},
+          .description = std::move(description)};
 }
 
 ParameterRule count(std::string name, std::int64_t value, std::string description) {
-  return {std::move(name), ValueType::integer, value, {}, 1, std::move(description)};
+  return {.name = std::move(name),
+          .type = ValueType::integer,
+          .default_value = value,
+          .words = {},
+          .minimum = 1,
+          .maximum = kMostElements,
+          .description = std::move(description)};
 }
 
 // A count, or one of some words instead of it; the default is a word.
 ParameterRule count_or(std::string name, std::vector<std::string> words, std::string value, std::string description) {
-  return {std::move(name), ValueType::integer, std::move(value), std::move(words), 1, std::move(description)};
+  ParameterRule rule = count(std::move(name), 1, std::move(description));
+  rule.default_value = std::move(value);
+  rule.words = std::move(words);
+  return rule;
 }
 
 ParameterRule text(std::string name, std::vector<std::string> words, std::string value, std::string description) {
-  return {std::move(name), ValueType::text, std::move(value), std::move(words), 0, std::move(description)};
+  return {.name = std::move(name),
+          .type = ValueType::text,
+          .default_value = std::move(value),
+          .words = std::move(words),
+          .description = std::move(description)};
 }
 
 OpRule converts(std::string op, ElementKind in, ElementKind out, std::vector<ParameterRule> parameters,
@@ -35,6 +57,11 @@ OpRule converts(std::string op, ElementKind in, ElementKind out, std::vector<Par
 
 OpRule keeps(std::string op, std::vector<ParameterRule> parameters, std::string description) {
   return {std::move(op), none, none, true, std::move(parameters), std::move(description)};
+}
+
+ParameterRule few(ParameterRule rule) {
+  rule.maximum = kMostBatches;
+  return rule;
 }
 
 ParameterRule drop_remainder() {
@@ -54,6 +81,7 @@ ParameterRule shuffle_buffer() {
 ParameterRule shuffle_seed() {
   ParameterRule rule = count_or("seed", {"auto"}, "auto", "of the order; \"auto\": measure.seed");
   rule.minimum = 0;
+  rule.maximum = std::numeric_limits<double>::max();
   return rule;
 }
 
@@ -72,11 +100,11 @@ std::vector<OpRule> make_rules() {
                "Parses, decodes and resizes."),
       converts("batch", example, batch, {drop_remainder()}, "Copies examples into a batch."),
       converts("map_and_batch", record, batch,
-               {count("parallel_batches", 5, "batches filled at once"), drop_remainder()},
+               {few(count("parallel_batches", 5, "batches filled at once")), drop_remainder()},
                "Decodes in parallel straight into the slots of batches."),
       converts("worker_batches", file, batch,
-               {count_or("num_workers", {"auto"}, "auto", "\"auto\": one a core"),
-                count("prefetch_factor", 2, "batches that each worker keeps ready")},
+               {few(count_or("num_workers", {"auto"}, "auto", "\"auto\": one a core")),
+                few(count("prefetch_factor", 2, "batches that each worker keeps ready"))},
                "PyTorch style: each worker builds whole batches."),
       keeps("prefetch",
             {count_or("buffer", {"batch", "auto"}, "auto",
@@ -89,7 +117,11 @@ std::vector<OpRule> make_rules() {
       keeps("take", {count("count", 1, "elements to pass on")}, "Passes on the first elements, then ends."),
   };
   for (OpRule& rule : rules) {
-    rule.parameters.push_back({"delay_s", ValueType::number, 0.0, {}, 0, "planted bottleneck: slept for each element"});
+    rule.parameters.push_back({.name = "delay_s",
+                               .type = ValueType::number,
+                               .default_value = 0.0,
+                               .words = {},
+                               .description = "planted bottleneck: slept for each element"});
   }
   return rules;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -49,7 +50,8 @@ struct ParameterRule {
   ParameterValue default_value;
   std::vector<std::string> words;  // text values that are allowed (also instead of a number, e.g. "auto"); empty: any
   double minimum = 0;              // of a number
-  std::string description;         // for the schema
+  double maximum = std::numeric_limits<double>::max();
+  std::string description;  // for the schema
 };
 
 struct OpRule {

@@ -81,8 +81,10 @@ Node value_schema(const ValueRule& rule, Node default_value, const std::string& 
 }
 
 Node key_schema(const KeyRule& rule) {
-  const std::string condition = rule.applies ? fmt::format(" Only where {}.", rule.applies_when) : "";
-  return value_schema(rule.values, to_node(rule.get(Experiment{})), rule.description + condition);
+  std::string description = rule.description;
+  if (rule.stated_where.test) description += fmt::format(" Only where {}.", rule.stated_where.in_words);
+  if (rule.swept_where.test) description += fmt::format(" Can be swept where {}.", rule.swept_where.in_words);
+  return value_schema(rule.values, to_node(rule.get(Experiment{})), description);
 }
 
 Node list_of(Node items) {
@@ -115,7 +117,9 @@ Node op_definitions() {
 
 Node pipeline_schema() {
   const std::vector<std::string> names(preset_names().begin(), preset_names().end());
-  Node named = closed_object({{"name", Node{Object{{"type", text("string")}}}}, {"ops", reference("$defs/ops")}});
+  Node named = closed_object({{"name", Node{Object{{"type", text("string")}, {"minLength", Node{std::int64_t{1}}}}}},
+                              {"ops", reference("$defs/ops")}});
+  std::get<Object>(named.value).emplace_back("required", words({"ops"}));
   List any = {Node{Object{{"enum", words(names)}}},
               Node{Object{{"type", text("string")}, {"pattern", text("/|\\.json$")}}}, reference("$defs/ops"),
               std::move(named)};
@@ -126,16 +130,26 @@ Node pipeline_schema() {
 
 // Where the schema of a key stands within the schema.
 std::string pointer_to(const std::string& key) {
+  if (key == "ranks") return "$defs/rank_count";
   const std::size_t dot = key.find('.');
   if (dot == std::string::npos) return "properties/" + key;
   return fmt::format("properties/{}/properties/{}", key.substr(0, dot), key.substr(dot + 1));
+}
+
+// A value of a swept key: null, which means the default where a key is stated, is none.
+Node swept_value_schema(const KeyRule& rule) {
+  Node schema = reference(pointer_to(rule.path));
+  if (rule.values.optional) {
+    std::get<Object>(schema.value).emplace_back("not", Node{Object{{"type", text("null")}}});
+  }
+  return schema;
 }
 
 Node sweep_schema() {
   Object keys = {{"pipeline", list_of(reference("properties/pipeline"))}};
   for (const KeyRule& rule : key_rules()) {
     if (rule.path == "experiment") continue;
-    keys.emplace_back(rule.path, list_of(reference(rule.path == "ranks" ? "$defs/rank_count" : pointer_to(rule.path))));
+    keys.emplace_back(rule.path, list_of(swept_value_schema(rule)));
   }
   Object patterns;
   for (const OpRule& rule : op_rules()) {

@@ -10,7 +10,8 @@
 namespace chexbench::spec {
 namespace {
 
-constexpr double kWide = std::numeric_limits<std::int32_t>::max();  // nobody wants to read of this limit
+// Nobody wants to read of a limit like this, unless it is what a value broke.
+constexpr double kWide = std::numeric_limits<std::int32_t>::max();
 
 bool is_numeric(const ValueRule& rule) { return rule.type == ValueType::integer || rule.type == ValueType::number; }
 
@@ -69,7 +70,8 @@ std::string hint(const ValueRule& rule, const Node& node) {
     return nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest);
   }
   const std::int64_t* integer = std::get_if<std::int64_t>(&node.value);
-  const bool too_large = integer != nullptr && is_numeric(rule) && static_cast<double>(*integer) > rule.maximum;
+  const bool too_large =
+      integer != nullptr && is_numeric(rule) && rule.maximum >= kWide && static_cast<double>(*integer) > rule.maximum;
   return too_large ? fmt::format(" (at most {:.15g})", rule.maximum) : "";
 }
 
@@ -79,7 +81,10 @@ ValueRule value_rule(const ParameterRule& parameter) {
   ValueRule rule;
   rule.type = parameter.type;
   rule.words = parameter.words;
-  if (is_numeric(rule)) rule.minimum = parameter.minimum;
+  if (is_numeric(rule)) {
+    rule.minimum = parameter.minimum;
+    rule.maximum = parameter.maximum;
+  }
   return rule;
 }
 

@@ -58,7 +58,7 @@ if(OpenCV_FOUND)
   target_include_directories(opencv SYSTEM INTERFACE ${OpenCV_INCLUDE_DIRS})
   target_link_libraries(opencv INTERFACE opencv_core opencv_imgproc opencv_imgcodecs)
 endif()
-chexbench_report("OpenCV" opencv "only 8-bit gray, non-interlaced PNGs can be decoded")
+chexbench_report("OpenCV" opencv "only PNGs of 8 bits, without palette and not interlaced, can be decoded")
 
 if(CHEXBENCH_TESTS)
   find_package(GTest REQUIRED)

@@ -131,6 +131,26 @@ TEST_F(ConvertTest, MakesADamagedShardAnew) {
   EXPECT_EQ(contents_of_shards(), before);
 }
 
+TEST_F(ConvertTest, MakesAShardAnewWhereTheBytesOfAnImageAreDamaged) {
+  convert();
+  const auto before = contents_of_shards();
+  const auto& [path, contents] = *before.begin();
+  std::string damaged = contents;
+  damaged[damaged.size() / 2] ^= 1;
+  write_text(path, damaged);
+  EXPECT_EQ(convert().kept(), 15u);
+  EXPECT_EQ(contents_of_shards(), before);
+}
+
+TEST_F(ConvertTest, RemovesWhatAKilledConversionOfTheSplitLeft) {
+  const std::string gone = std::to_string(ended_process());
+  write_text(root_ / ("tfrecord/.all-00003-of-00016.tmp-" + gone), "half a shard");
+  write_text(root_ / ("tfrecord/.train-00003-of-00016.tmp-" + gone), "of another split");
+  convert();
+  EXPECT_FALSE(fs::exists(root_ / ("tfrecord/.all-00003-of-00016.tmp-" + gone)));
+  EXPECT_TRUE(fs::exists(root_ / ("tfrecord/.train-00003-of-00016.tmp-" + gone)));
+}
+
 TEST_F(ConvertTest, MakesAShardAnewWhenAnImageChanged) {
   convert();
   fs::last_write_time(image("00000001_000.png"), fs::file_time_type::clock::now() + std::chrono::seconds(5));

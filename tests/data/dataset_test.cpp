@@ -17,6 +17,7 @@ using spec::Split;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class DatasetTest : public testing::Test {
  protected:
@@ -100,6 +101,18 @@ TEST_F(DatasetTest, GivesTheCommandThatMakesMissingShards) {
   std::filesystem::remove(root_ / "tfrecord/train-00003-of-00016");
   EXPECT_THAT(failure_of(Split::train, DataFormat::tfrecord),
               AllOf(HasSubstr("train-00003-of-00016 is missing"), HasSubstr("data convert")));
+}
+
+// Converting would not help: the folder is there.
+TEST_F(DatasetTest, TellsShardsThatMayNotBeRead) {
+  write_shards(16);
+  std::filesystem::permissions(root_.path(), std::filesystem::perms(0755));
+  for (const auto mode : {std::filesystem::perms::none, std::filesystem::perms(0444)}) {  // no list; a list, no files
+    const WithMode locked(root_ / "tfrecord", mode);
+    if (!locked.applies()) GTEST_SKIP() << "root cannot become another user here";
+    EXPECT_THAT(failure_of(Split::train, DataFormat::tfrecord),
+                AllOf(HasSubstr(root_ / "tfrecord"), HasSubstr("Permission denied"), Not(HasSubstr("data convert"))));
+  }
 }
 
 TEST_F(DatasetTest, RefusesShardsOfTwoConversions) {

@@ -102,17 +102,30 @@ TEST_P(DecoderTest, DecodesInterlacedImages) {
   EXPECT_EQ(decode(build_png(recipe)), (std::vector<std::uint8_t>{10, 20, 30, 40, 50, 60, 70, 80}));
 }
 
-TEST_P(DecoderTest, DecodesAJpegNamedPng) {
-  constexpr std::string_view kFlatGray(  // 16x8 pixels, all 91
-      "\xff\xd8\xff\xe0\x00\x10\x4a\x46\x49\x46\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00\xff\xdb\x00\x43\x00\x1b\x12"
-      "\x14\x17\x14\x11\x1b\x17\x16\x17\x1e\x1c\x1b\x20\x28\x42\x2b\x28\x25\x25\x28\x51\x3a\x3d\x30\x42\x60\x55\x65"
-      "\x64\x5f\x55\x5d\x5b\x6a\x78\x99\x81\x6a\x71\x90\x73\x5b\x5d\x85\xb5\x86\x90\x9e\xa3\xab\xad\xab\x67\x80\xbc"
-      "\xc9\xba\xa6\xc7\x99\xa8\xab\xa4\xff\xc0\x00\x0b\x08\x00\x08\x00\x10\x01\x01\x11\x00\xff\xc4\x00\x15\x00\x01"
-      "\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x04\xff\xc4\x00\x14\x10\x01\x00\x00\x00\x00"
-      "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00\x90\x7f\xff\xd9",
-      161);
+// 16x8 pixels, all 91. Its height and width are bytes 94 to 97.
+constexpr std::string_view kFlatGray(
+    "\xff\xd8\xff\xe0\x00\x10\x4a\x46\x49\x46\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00\xff\xdb\x00\x43\x00\x1b\x12"
+    "\x14\x17\x14\x11\x1b\x17\x16\x17\x1e\x1c\x1b\x20\x28\x42\x2b\x28\x25\x25\x28\x51\x3a\x3d\x30\x42\x60\x55\x65"
+    "\x64\x5f\x55\x5d\x5b\x6a\x78\x99\x81\x6a\x71\x90\x73\x5b\x5d\x85\xb5\x86\x90\x9e\xa3\xab\xad\xab\x67\x80\xbc"
+    "\xc9\xba\xa6\xc7\x99\xa8\xab\xa4\xff\xc0\x00\x0b\x08\x00\x08\x00\x10\x01\x01\x11\x00\xff\xc4\x00\x15\x00\x01"
+    "\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x04\xff\xc4\x00\x14\x10\x01\x00\x00\x00\x00"
+    "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00\x90\x7f\xff\xd9",
+    161);
+
+Bytes flat_jpeg() {
   const auto* const begin = reinterpret_cast<const std::byte*>(kFlatGray.data());
-  EXPECT_EQ(decode(Bytes(begin, begin + kFlatGray.size())), std::vector<std::uint8_t>(128, 91));
+  return {begin, begin + kFlatGray.size()};
+}
+
+TEST_P(DecoderTest, DecodesAJpegNamedPng) { EXPECT_EQ(decode(flat_jpeg()), std::vector<std::uint8_t>(128, 91)); }
+
+// OpenCV checks a size by this function before it takes memory for the pixels.
+TEST_P(DecoderTest, RefusesAHugeJpegByItsHeader) {
+  for (const std::size_t side : {94u, 96u}) {
+    Bytes file = flat_jpeg();
+    file[side] = std::byte{20000 >> 8};
+    EXPECT_THAT(error_of(file), AllOf(HasSubstr("x.png"), HasSubstr("validateInputImageSize"))) << side;
+  }
 }
 
 TEST_P(DecoderTest, TellsAnEmptyFile) { EXPECT_THAT(error_of({}), AllOf(HasSubstr("x.png"), HasSubstr("0 bytes"))); }
@@ -226,6 +239,22 @@ TEST(FastDecoder, GivesTheGrayThatOpencvGivesForColors) {
     const auto opencv = make_decoder(spec::DecoderKind::opencv);
     EXPECT_EQ(pixels_of(fast->decode(file, "x.png")), pixels_of(opencv->decode(file, "x.png"))) << color_type;
   }
+}
+
+TEST(OpencvDecoder, KeepsTheLimitThatTheUserSet) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process: OpenCV reads its limits once
+  EXPECT_EXIT(
+      {
+        ::setenv("OPENCV_IO_MAX_IMAGE_WIDTH", "15", 1);
+        try {
+          make_decoder(spec::DecoderKind::opencv)->decode(flat_jpeg(), "x.png");
+        } catch (const DataError& error) {
+          std::fputs(error.what(), stderr);
+          std::exit(3);
+        }
+        std::exit(0);
+      },
+      testing::ExitedWithCode(3), "x.png: .*validateInputImageSize");
 }
 
 TEST(OpencvDecoder, SaysHowToMendAMissingPlugin) {

@@ -128,6 +128,29 @@ TEST(ReadIndex, SaysHowToMendAMissingRoot) {
               AllOf(HasSubstr("'/nowhere/nih'"), HasSubstr("data synth")));
 }
 
+TEST(ReadIndex, TellsARootThatMayNotBeListed) {
+  const ScratchFolder root;
+  write_table(root, "b.png,Mass,0,1,1,M,PA,1,1,1,1,\n");
+  const WithMode locked(root.path(), std::filesystem::perms::none);
+  if (!locked.applies()) GTEST_SKIP() << "root cannot become another user here";
+  EXPECT_THAT(message_of<DataError>([&] { read_index(root.path()); }),
+              AllOf(HasSubstr(root.path()), HasSubstr("Permission denied")));
+}
+
+TEST(ReadIndex, TellsARootThatCannotBeReached) {
+  const ScratchFolder folder;
+  std::filesystem::create_symlink("loop", folder / "loop");
+  EXPECT_THAT(message_of<DataError>([&] { read_index(folder / "loop"); }),
+              AllOf(HasSubstr(folder / "loop"), HasSubstr("Too many levels of symbolic links")));
+}
+
+TEST(ReadIndex, TellsASplitListThatCannotBeReached) {
+  const ScratchFolder root;
+  write_table(root, "b.png,Mass,0,1,1,M,PA,1,1,1,1,\n");
+  std::filesystem::create_symlink("test_list.txt", root / "test_list.txt");
+  EXPECT_THAT(message_of<DataError>([&] { read_index(root.path()); }), HasSubstr("test_list.txt: Too many levels"));
+}
+
 TEST(ReadIndex, SaysThatARootHasNoTable) {
   const ScratchFolder root;
   EXPECT_THAT(message_of<DataError>([&] { read_index(root.path()); }), HasSubstr("no label table"));

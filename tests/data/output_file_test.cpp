@@ -37,6 +37,36 @@ TEST(OutputFile, LeavesNothingBehindWhenDropped) {
   EXPECT_THAT(names_in(folder.path()), IsEmpty());
 }
 
+TEST(RemoveAbandonedFiles, TakesThoseOfItsPrefixWhoseProcessIsGone) {
+  const ScratchFolder folder;
+  const std::string gone = std::to_string(ended_process()), here = std::to_string(::getpid());
+  const std::string kept[] = {".all-1.tmp-",    ".all-1.tmp-" + gone + "x", ".all-1.tmp-" + here, ".all-1.tmp--" + gone,
+                              ".all-1." + gone, ".train-1.tmp-" + gone,     "all-1.tmp-" + gone};
+  for (const std::string& name : kept) write_text(folder / name, "x");
+  write_text(folder / (".all-1.tmp-" + gone), "x");
+  write_text(folder / (".all-2.tmp-1.tmp-" + gone), "x");
+  remove_abandoned_files(folder.path(), "all-");
+  EXPECT_THAT(names_in(folder.path()), testing::UnorderedElementsAreArray(kept));
+}
+
+TEST(RemoveAbandonedFiles, LeavesAFolderAloneThatIsNotThere) {
+  const ScratchFolder folder;
+  EXPECT_NO_THROW(remove_abandoned_files(folder / "none", "all-"));
+}
+
+TEST(RemoveAbandonedFiles, KnowsTheNameOfAnOutputFile) {
+  const ScratchFolder folder;
+  const pid_t killed = ::fork();
+  if (killed == 0) {
+    const OutputFile file(folder / "all-1");
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::waitpid(killed, nullptr, 0);
+  ASSERT_EQ(names_in(folder.path()).size(), 1u);
+  remove_abandoned_files(folder.path(), "all-");
+  EXPECT_THAT(names_in(folder.path()), IsEmpty());
+}
+
 TEST(OutputFile, ReplacesAFileAsAWhole) {
   const ScratchFolder folder;
   write_text(folder / "a", "old contents");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace chexbench::data {
@@ -60,6 +62,36 @@ inline std::vector<std::string> names_in(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
   return names;
+}
+
+// While it lives the folder's mode is `mode`, and root, whom modes do not stop, is nobody.
+class WithMode {
+ public:
+  WithMode(std::string folder, std::filesystem::perms mode) : folder_(std::move(folder)) {
+    std::filesystem::permissions(folder_, mode);
+    if (::geteuid() == 0 && ::seteuid(65534) != 0) applies_ = false;
+  }
+  ~WithMode() {
+    if (::geteuid() != ::getuid() && ::seteuid(::getuid()) != 0) std::abort();
+    std::filesystem::permissions(folder_, std::filesystem::perms::owner_all);
+  }
+  WithMode(const WithMode&) = delete;
+  WithMode& operator=(const WithMode&) = delete;
+
+  // False for a root that cannot become anybody else.
+  bool applies() const { return applies_; }
+
+ private:
+  std::string folder_;
+  bool applies_ = true;
+};
+
+// The number of a process that has ended.
+inline pid_t ended_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
 }
 
 inline constexpr std::string_view kHeader2017 =

@@ -115,14 +115,6 @@ TEST_F(TfRecordReaderTest, FindsAFileThatWasCutWhileItWasOpen) {
   EXPECT_FALSE(reader.next());
 }
 
-TEST_F(TfRecordReaderTest, LeavesDataUncheckedWhenAskedTo) {
-  std::string contents = framed("one");
-  contents[12] ^= 1;
-  write_text(folder_ / "shard", contents);
-  TfRecordReader reader(MappedFile::open(folder_ / "shard"), TfRecordReader::Check::lengths);
-  EXPECT_EQ(reader.next()->data.size(), 3u);
-}
-
 TEST_F(TfRecordReaderTest, ReadsWhatTensorFlowWrote) {
   TfRecordReader reader(MappedFile::open(CHEXBENCH_GOLDEN "/sample.tfrecord"));
   EXPECT_EQ(rest_of(reader).size(), 3u);

@@ -80,6 +80,15 @@ TEST(MakeEngine, NamesTheNearestEngineForAnUnknownOne) {
   }
 }
 
+TEST(ResolveEngineName, RefusesAnEngineThatThisBuildLacksAndNamesThoseItHas) {
+  try {
+    resolve_engine_name("cuda");
+    FAIL() << "no error";
+  } catch (const SpecError& error) {
+    EXPECT_STREQ(error.what(), "engine: unknown engine 'cuda' (known: auto, onednn, none, emulated:v100)");
+  }
+}
+
 TEST(ResolveEngineName, LeavesAllNamesButAutoAlone) {
   for (const char* name : {"none", "emulated:v100", "onednn"}) EXPECT_EQ(resolve_engine_name(name), name);
 }

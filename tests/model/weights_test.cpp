@@ -5,6 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "core/errors.hpp"
+#include "model/networks.hpp"
+
 namespace chexbench::model {
 namespace {
 
@@ -23,26 +26,34 @@ double deviation(const std::vector<float>& values) {
 const TensorInfo kConvolution{"conv1.weight", {64, 32, 3, 3}};
 
 TEST(RandomWeights, AreReproducibleAndDependOnSeedAndName) {
-  EXPECT_EQ(filled(random_weights(1), kConvolution), filled(random_weights(1), kConvolution));
-  EXPECT_NE(filled(random_weights(1), kConvolution), filled(random_weights(2), kConvolution));
-  EXPECT_NE(filled(random_weights(1), kConvolution), filled(random_weights(1), {"conv2.weight", {64, 32, 3, 3}}));
+  EXPECT_EQ(filled(random_weights(1, Fan::out), kConvolution), filled(random_weights(1, Fan::out), kConvolution));
+  EXPECT_NE(filled(random_weights(1, Fan::out), kConvolution), filled(random_weights(2, Fan::out), kConvolution));
+  EXPECT_NE(filled(random_weights(1, Fan::out), kConvolution),
+            filled(random_weights(1, Fan::out), {"conv2.weight", {64, 32, 3, 3}}));
 }
 
 TEST(RandomWeights, OfConvolutionsHaveTheVarianceOfHe) {
-  EXPECT_NEAR(deviation(filled(random_weights(7), kConvolution)), std::sqrt(2.0 / (64 * 9)), 1e-3);
+  EXPECT_NEAR(deviation(filled(random_weights(7, Fan::out), kConvolution)), std::sqrt(2.0 / (64 * 9)), 1e-3);
+  EXPECT_NEAR(deviation(filled(random_weights(7, Fan::in), kConvolution)), std::sqrt(2.0 / (32 * 9)), 1e-3);
+}
+
+TEST(RandomWeights, AreScaledByTheFanThatTorchvisionTakesForTheNetwork) {
+  EXPECT_EQ(weight_fan("resnet50"), Fan::out);
+  EXPECT_EQ(weight_fan("densenet121"), Fan::in);
+  EXPECT_THROW(weight_fan("resnet5"), SpecError);
 }
 
 TEST(RandomWeights, OfLinearLayersStayWithinTheirBound) {
-  const auto values = filled(random_weights(7), {"fc.weight", {14, 400}});
+  const auto values = filled(random_weights(7, Fan::out), {"fc.weight", {14, 400}});
   for (const float value : values) EXPECT_LE(std::abs(value), 0.05f);
   EXPECT_NEAR(deviation(values), 0.05 / std::sqrt(3.0), 1e-3);
 }
 
 TEST(RandomWeights, OfBatchNormsAreTheIdentity) {
-  EXPECT_EQ(filled(random_weights(7), {"bn1.weight", {3}}), (std::vector<float>{1, 1, 1}));
-  EXPECT_EQ(filled(random_weights(7), {"bn1.bias", {3}}), (std::vector<float>{0, 0, 0}));
-  EXPECT_EQ(filled(random_weights(7), {"bn1.running_mean", {2}}), (std::vector<float>{0, 0}));
-  EXPECT_EQ(filled(random_weights(7), {"bn1.running_var", {2}}), (std::vector<float>{1, 1}));
+  EXPECT_EQ(filled(random_weights(7, Fan::out), {"bn1.weight", {3}}), (std::vector<float>{1, 1, 1}));
+  EXPECT_EQ(filled(random_weights(7, Fan::out), {"bn1.bias", {3}}), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(filled(random_weights(7, Fan::out), {"bn1.running_mean", {2}}), (std::vector<float>{0, 0}));
+  EXPECT_EQ(filled(random_weights(7, Fan::out), {"bn1.running_var", {2}}), (std::vector<float>{1, 1}));
 }
 
 // Computed with numpy from the formula.

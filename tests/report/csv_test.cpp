@@ -75,6 +75,14 @@ TEST(TrialsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
             promised);
 }
 
+TEST(TrialsCsv, EndsWithTheColumnThatWasAddedLast) {
+  Report report = make_report({make_trial({}, {100})});
+  report.environment.instruction_set = "avx512";
+  const auto lines = read_csv(trials_csv(report));
+  EXPECT_EQ(lines.at(0).back(), "instruction_set");
+  EXPECT_EQ(lines.at(1).back(), "avx512");
+}
+
 TEST(TrialsCsv, HasARowForEachTrialWithItsFigures) {
   const Report report = make_report({make_trial({.pipeline = "naive", .ranks = 2}, {100, 104, 102, 90, 103}),
                                      make_trial({.engine = "onednn"}, {3.75})});

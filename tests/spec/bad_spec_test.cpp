@@ -32,22 +32,37 @@ const BadSpec kBadSpecs[] = {
     {"GroupIsNoObject", R"({"data": "d"})",
      "x.json: data must be an object with keys such as 'root', not the text \"d\""},
     {"TextForANumber", R"({"training": {"batch_size": "16"}})",
-     "x.json: training.batch_size must be a whole number of at least 1, not the text \"16\""},
+     "x.json: training.batch_size must be a whole number of at least 1 and at most 65536, not the text \"16\""},
     {"NumberForText", R"({"data": {"root": 3}})", "x.json: data.root must be text, not 3"},
     {"FractionForAWholeNumber", R"({"measure": {"steps": 2.5}})",
-     "x.json: measure.steps must be a whole number of at least 1, not 2.5"},
+     "x.json: measure.steps must be a whole number of at least 1 and at most 1000000, not 2.5"},
     {"NumberForAFlag", R"({"preprocess": {"flip": 1}})", "x.json: preprocess.flip must be true or false, not 1"},
     {"NullForANumber", R"({"measure": {"steps": null}})",
-     "x.json: measure.steps must be a whole number of at least 1, not null"},
-    {"NoSteps", R"({"measure": {"steps": 0}})", "x.json: measure.steps must be a whole number of at least 1, not 0"},
+     "x.json: measure.steps must be a whole number of at least 1 and at most 1000000, not null"},
+    {"NoSteps", R"({"measure": {"steps": 0}})",
+     "x.json: measure.steps must be a whole number of at least 1 and at most 1000000, not 0"},
+    {"StepsWithoutEnd", R"({"measure": {"steps": 2147483647}})",
+     "x.json: measure.steps must be a whole number of at least 1 and at most 1000000, not 2147483647"},
+    {"WarmupWithoutEnd", R"({"measure": {"warmup_steps": 2147483647}})",
+     "x.json: measure.warmup_steps must be a whole number of at least 0 and at most 1000000, not 2147483647"},
     {"NegativeWarmup", R"({"measure": {"warmup_steps": -1}})",
-     "x.json: measure.warmup_steps must be a whole number of at least 0, not -1"},
+     "x.json: measure.warmup_steps must be a whole number of at least 0 and at most 1000000, not -1"},
     {"NoRepeats", R"({"measure": {"repeats": 0}})",
      "x.json: measure.repeats must be a whole number of at least 1, not 0"},
+    {"MoreRepeatsThanCanBeCounted", R"({"measure": {"repeats": 3000000000}})",
+     "x.json: measure.repeats must be a whole number of at least 1, not 3000000000 (at most 2147483647)"},
     {"EmptyBatch", R"({"training": {"batch_size": 0}})",
-     "x.json: training.batch_size must be a whole number of at least 1, not 0"},
-    {"BatchBeyondAnyMemory", R"({"training": {"batch_size": 3000000000}})",
-     "x.json: training.batch_size must be a whole number of at least 1, not 3000000000 (at most 2147483647)"},
+     "x.json: training.batch_size must be a whole number of at least 1 and at most 65536, not 0"},
+    {"BatchBeyondAnyMemory", R"({"training": {"batch_size": 2147483647}})",
+     "x.json: training.batch_size must be a whole number of at least 1 and at most 65536, not 2147483647"},
+    {"BufferBeyondAnyMemory",
+     R"({"pipeline": [{"op": "list_files"}, {"op": "worker_batches"}, )"
+     R"({"op": "prefetch", "buffer": 9000000000000000000}]})",
+     "x.json: pipeline[2].buffer must be a whole number of at least 1 and at most 1000000, or 'batch', 'auto', not "
+     "9000000000000000000"},
+    {"MoreWorkersThanAnyMachineHasThreads", R"({"sweep": {"pipeline.worker_batches.num_workers": [1025]}})",
+     "x.json: sweep.pipeline.worker_batches.num_workers[0] must be a whole number of at least 1 and at most 1024, or "
+     "'auto', not 1025"},
     {"TinyImage", R"({"model": {"image_size": 31}})",
      "x.json: model.image_size must be a whole number of at least 32 and at most 4096, not 31"},
     {"NoTime", R"({"measure": {"max_seconds": 0}})",
@@ -58,19 +73,19 @@ const BadSpec kBadSpecs[] = {
      "x.json: model.name must be one of 'resnet50', 'densenet121', not the text \"resnet5\" (did you mean "
      "'resnet50'?)"},
     {"UnknownEngine", R"({"engine": "emulatd:v100"})",
-     "x.json: engine must be one of 'auto', 'onednn', 'cuda', 'none', 'emulated:NAME', not the text \"emulatd:v100\" "
-     "(did "
-     "you mean 'emulated:'?)"},
+     "x.json: engine must be one of 'auto', 'onednn', 'none', 'emulated:NAME', not the text \"emulatd:v100\" "
+     "(did you mean 'emulated:'?)"},
+    {"EngineThatDoesNotExist", R"({"engine": "cuda"})",
+     "x.json: engine must be one of 'auto', 'onednn', 'none', 'emulated:NAME', not the text \"cuda\""},
     {"EngineWithoutProfile", R"({"engine": "emulated:"})",
-     "x.json: engine must be one of 'auto', 'onednn', 'cuda', 'none', 'emulated:NAME', not the text \"emulated:\" (did "
+     "x.json: engine must be one of 'auto', 'onednn', 'none', 'emulated:NAME', not the text \"emulated:\" (did "
      "you mean 'emulated:'?)"},
     {"NoRanks", R"({"ranks": 0})", "x.json: ranks must be a whole number of at least 1, or 'all', not 0"},
     {"NoRanksInAList", R"({"ranks": [1, 0]})",
      "x.json: ranks[1] must be a whole number of at least 1, or 'all', not 0"},
     {"ListOfAKeyThatIsNotSwept", R"({"training": {"batch_size": [1, 2]}})",
-     "x.json: training.batch_size must be a whole number of at least 1, not a list; to try several values, put the "
-     "list "
-     "under \"sweep\""},
+     "x.json: training.batch_size must be a whole number of at least 1 and at most 65536, not a list; to try several "
+     "values, put the list under \"sweep\""},
     {"KeyTwice", R"({"measure": {"steps": 1, "steps": 2}})", "x.json: 'measure.steps' stands twice; keep one of them"},
     {"UnknownPipeline", R"({"pipeline": "optimised"})",
      "x.json: pipeline: no pipeline is called 'optimised' (did you mean 'optimized'?); a file's path contains a '/' or "
@@ -89,7 +104,7 @@ const BadSpec kBadSpecs[] = {
     {"EmptySweep", R"({"sweep": {"data.format": []}})",
      "x.json: sweep.data.format must be a list of one value or more, not an empty one"},
     {"SweptValueOfTheWrongType", R"({"sweep": {"training.batch_size": [16, "x"]}})",
-     "x.json: sweep.training.batch_size[1] must be a whole number of at least 1, not the text \"x\""},
+     "x.json: sweep.training.batch_size[1] must be a whole number of at least 1 and at most 65536, not the text \"x\""},
     {"SweptValueTwice", R"({"sweep": {"data.format": ["png", "tfrecord", "png"]}})",
      "x.json: sweep.data.format: values 0 and 2 are the same"},
     {"SweptOpThatIsNone", R"({"sweep": {"pipeline.mapp.parallel_calls": [1]}})",

@@ -42,7 +42,7 @@ TEST(Contradictions, ParametersOfAlphaBetaNeedThatModel) {
 TEST(Contradictions, OnlyAnEmulatedEngineCanHaveItsCommunicationModelled) {
   for (const std::string model : {"none", "alpha_beta"}) {
     const std::string comm = R"({"comm": {"model": ")" + model + "\"}, \"engine\": ";
-    for (const std::string engine : {"auto", "onednn", "cuda", "none"}) {
+    for (const std::string engine : {"auto", "onednn", "none"}) {
       EXPECT_THAT(contradiction(comm + '"' + engine + "\"}"),
                   HasSubstr("comm.model is " + model + ", but engine " + engine + " communicates for real"));
     }
@@ -54,10 +54,50 @@ TEST(Contradictions, SyntheticInputHasNoPipelineToSweep) {
   const std::string synthetic = R"({"data": {"format": "synthetic"}, "sweep": )";
   for (const std::string axis :
        {R"("pipeline": ["naive", "optimized"])", R"("pipeline.map_and_batch.parallel_batches": [1, 2])",
-        R"("data.decoder": ["fast", "opencv"])", R"("preprocess.flip": [true, false])"}) {
-    EXPECT_THAT(contradiction(synthetic + "{" + axis + "}}"),
+        R"("data.decoder": ["fast", "opencv"])", R"("preprocess.flip": [true, false])",
+        R"("data.split": ["train", "test"])", R"("data.root": ["a", "b"])"}) {
+    EXPECT_THAT(spec_error(synthetic + "{" + axis + "}}"),
                 HasSubstr("has a meaning only where data.format is not synthetic"))
         << axis;
+  }
+}
+
+const std::string kTrainedOnly[] = {R"("model.seed": [1, 2])",          R"("model.batch_norm": ["train", "frozen"])",
+                                    R"("model.weights": ["a", "b"])",   R"("training.optimizer": ["adam", "sgd"])",
+                                    R"("training.momentum": [0, 0.9])", R"("training.learning_rate": [0.1, 0.2])"};
+
+std::string sweep_of(const std::string& engine, const std::string& axis) {
+  return R"({"training": {"optimizer": "sgd"}, "engine": ")" + engine + R"(", "sweep": {)" + axis + "}}";
+}
+
+TEST(Contradictions, AnEngineThatComputesNothingHasNothingOfTrainingToSweep) {
+  for (const std::string& axis : kTrainedOnly) {
+    if (axis.find("weights") == std::string::npos) {  // engine none refuses the file before
+      EXPECT_THAT(contradiction(sweep_of("none", axis)), HasSubstr("only where engine is neither none nor emulated"));
+    }
+    EXPECT_THAT(contradiction(sweep_of("emulated:v100", axis)),
+                HasSubstr("only where engine is neither none nor emulated"));
+    EXPECT_EQ(trials_of(sweep_of("auto", axis)).size(), 2u);
+  }
+}
+
+TEST(Contradictions, NoEngineHasNoModelAndNoBucketsToSweep) {
+  const std::string model = R"("model.name": ["resnet50", "densenet121"])";
+  EXPECT_THAT(contradiction(sweep_of("none", model)), HasSubstr("only where engine is not none"));
+  EXPECT_EQ(trials_of(sweep_of("emulated:v100", model)).size(), 2u);
+  for (const std::string key : {"bucket_bytes", "first_bucket_bytes"}) {
+    const std::string axis = "\"comm." + key + "\": [1000, 2000]";
+    EXPECT_THAT(contradiction(sweep_of("none", axis)), HasSubstr("only where engine and comm.model are not none"));
+    EXPECT_THAT(contradiction(R"({"engine": "emulated:v100", "comm": {"model": "none"}, "sweep": {)" + axis + "}}"),
+                HasSubstr("only where engine and comm.model are not none"));
+    EXPECT_EQ(trials_of(sweep_of("emulated:v100", axis)).size(), 2u);
+  }
+}
+
+TEST(Contradictions, WhatAnEngineHasNoUseForMayStayStated) {
+  const std::string text = R"({"training": {"optimizer": "sgd", "momentum": 0.5, "learning_rate": 0.1}})";
+  for (const std::string engine : {"none", "emulated:v100"}) {
+    EXPECT_EQ(trials_of(text, {"engine=" + engine}).front().experiment.training.momentum, 0.5);
   }
 }
 

@@ -110,5 +110,20 @@ TEST(CheckKinds, RefusesASecondShard) {
               HasSubstr("pipeline[3] of 'mine': shard stands twice"));
 }
 
+TEST(CheckKinds, RefusesAShardBehindAnOrderThatDependsOnTiming) {
+  PipelineSpec pipeline{.name = "mine"};
+  for (const char* const op : {"list_files", "interleave", "shard", "map", "batch"}) {
+    pipeline.ops.push_back(default_op(op));
+  }
+  EXPECT_NO_THROW(check_kinds(pipeline));
+  pipeline.ops[1].parameters["deterministic"] = false;
+  try {
+    check_kinds(pipeline);
+    FAIL();
+  } catch (const SpecError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("pipeline[2] of 'mine': shard stands behind interleave"));
+  }
+}
+
 }  // namespace
 }  // namespace chexbench::spec

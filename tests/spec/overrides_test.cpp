@@ -93,7 +93,7 @@ TEST(Override, AddsChangesAndRemovesAxes) {
 
 TEST(Override, NamesItselfInErrors) {
   EXPECT_EQ(spec_error("{}", {"measure.steps=0"}),
-            "--set measure.steps=0: measure.steps must be a whole number of at least 1, not 0");
+            "--set measure.steps=0: measure.steps must be a whole number of at least 1 and at most 1000000, not 0");
   EXPECT_EQ(spec_error("{}", {"steps=3"}), "--set steps=3: no key is called 'steps' (did you mean 'measure.steps'?)");
   EXPECT_EQ(spec_error("{}", {"measure.steps"}), "--set measure.steps: must be key=value, such as data.format=png");
   EXPECT_EQ(spec_error("{}", {"=3"}), "--set =3: must be key=value, such as data.format=png");
@@ -101,7 +101,7 @@ TEST(Override, NamesItselfInErrors) {
             "--set data={\"root\": \"d\"}: data is a group of keys; set one of them, such as data.root");
   EXPECT_THAT(spec_error("{}", {"pipeline.map.x=1"}), HasSubstr("op 'map' has no parameter 'x'"));
   EXPECT_THAT(spec_error(R"({"data": {"root": "d"}})", {"pipeline.map.parallel_calls=0"}),
-              HasSubstr("pipeline.map.parallel_calls must be a whole number of at least 1, not 0"));
+              HasSubstr("pipeline.map.parallel_calls must be a whole number of at least 1 and at most 1000000, not 0"));
 }
 
 }  // namespace

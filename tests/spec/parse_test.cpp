@@ -71,7 +71,8 @@ TEST(Parse, LetsEditorsNameTheirSchema) { EXPECT_EQ(trials_of(R"({"$schema": "..
 TEST(LoadSpec, ReadsAFileAndNamesItInErrors) {
   const std::string path = testing::TempDir() + "load_spec_" + std::to_string(getpid()) + ".json";
   std::ofstream(path) << R"({"data": {"root": "d"}, "measure": {"steps": 0}})";
-  EXPECT_EQ(error_of([&] { load_spec(path); }), path + ": measure.steps must be a whole number of at least 1, not 0");
+  EXPECT_EQ(error_of([&] { load_spec(path); }),
+            path + ": measure.steps must be a whole number of at least 1 and at most 1000000, not 0");
   EXPECT_EQ(load_spec(path, {"measure.steps=5"}).base.measure.steps, 5);
   std::filesystem::remove(path);
 }

@@ -91,6 +91,35 @@ TEST_F(SchemaTest, AllowsASweepOfEveryKeyButTheName) {
   EXPECT_NE(find_member(keys, "pipeline"), nullptr);
 }
 
+TEST_F(SchemaTest, RefusesNullWhereAKeyIsSwept) {
+  const Object& keys = member(property(schema_, "sweep"), "properties");
+  const std::string refused = to_text(Node{Object{{"type", Node{"null"}}}});
+  int optional = 0;
+  for (const KeyRule& rule : key_rules()) {
+    if (rule.path == "experiment") continue;
+    const Node* const exception = find_member(member(member(keys, rule.path), "items"), "not");
+    EXPECT_EQ(exception != nullptr && to_text(*exception) == refused, rule.values.optional) << rule.path;
+    optional += rule.values.optional ? 1 : 0;
+  }
+  EXPECT_EQ(optional, 2);
+}
+
+TEST_F(SchemaTest, RefusesANamedPipelineWithoutOpsAndAnEmptyName) {
+  const List& any = *find_member(property(schema_, "pipeline"), "anyOf")->list();
+  const Object& named = *any.back().object();
+  EXPECT_EQ(to_text(*find_member(named, "required")), to_text(Node{List{Node{"ops"}}}));
+  EXPECT_EQ(to_text(*find_member(member(member(named, "properties"), "name"), "minLength")), "1");
+}
+
+TEST_F(SchemaTest, NamesTheLargestCountsThatTheParserTakes) {
+  const auto maximum_of = [](const Object& schema) { return to_text(*find_member(schema, "maximum")); };
+  EXPECT_EQ(maximum_of(property(schema_, "training.batch_size")), "65536");
+  EXPECT_EQ(maximum_of(property(schema_, "measure.steps")), "1000000");
+  EXPECT_EQ(maximum_of(property(schema_, "measure.warmup_steps")), "1000000");
+  const Object& buffer = member(member(member(member(schema_, "$defs"), "prefetch"), "properties"), "buffer");
+  EXPECT_EQ(maximum_of(*find_member(buffer, "anyOf")->list()->front().object()), "1000000");
+}
+
 TEST_F(SchemaTest, RefersOnlyToWhatItHas) {
   const std::string text = schema_text();
   const std::string marker = "\"$ref\": \"#/";

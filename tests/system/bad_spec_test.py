@@ -35,6 +35,10 @@ class BadSpec(SystemTest):
     def test_unknown_engine(self):
         self.refuse("onednn", engine="onedn")
 
+    def test_engine_that_this_build_lacks(self):
+        self.refuse(["cuda", "auto", "onednn", "none", "emulated"], engine="cuda")
+        self.fail_with(2, "--config", self.spec(engine="cuda"), "--dry-run", says="onednn")
+
     def test_unknown_profile(self):
         self.refuse("v100", engine="emulated:v10")
 
@@ -46,6 +50,12 @@ class BadSpec(SystemTest):
 
     def test_batch_size_below_one(self):
         self.refuse("training.batch_size", training__batch_size=0)
+
+    def test_sizes_beyond_any_memory(self):
+        self.refuse(["training.batch_size", "65536"], training__batch_size=2147483647)
+        self.refuse(["measure.warmup_steps", "1000000"], measure__warmup_steps=2147483647)
+        ops = [{"op": "list_files"}, {"op": "worker_batches"}, {"op": "prefetch", "buffer": 9 * 10**18}]
+        self.refuse(["pipeline[2].buffer", "1000000"], pipeline={"name": "mine", "ops": ops})
 
     def test_sweep_of_an_unknown_key(self):
         self.refuse("sweep", sweep={"training.batch": [1, 2]})

@@ -105,9 +105,9 @@ class EmulatedEngine final : public TensorlessEngine {
 
 void EmulatedEngine::check(const Batch& batch, const Reducer& reducer) const {
   if (batch.valid != batch_size_ || batch.shape.images != batch_size_) {
-    throw DeviceError(
-        fmt::format("engine '{}': got a batch with {} of {} images, but its step takes {}; let the pipeline's batch op "
-                    "drop the remainder",
+    throw SpecError(
+        fmt::format("engine '{}': got a batch with {} of {} images, but its step takes {}; set drop_remainder in the "
+                    "pipeline",
                     traits_.name, batch.valid, batch.shape.images, batch_size_));
   }
   if (averages_for_real() && reducer.world() != world_) {

@@ -70,7 +70,7 @@ memory ConvolutionOp::weights_as(const memory::desc& desc) {
   for (const Copy& copy : copies_) {
     if (copy.to.get_desc() == desc) return copy.to;
   }
-  const memory to(desc, device_.engine);
+  memory to(desc, device_.engine);
   copies_.push_back({flat, to, dnnl::reorder(flat, to)});
   return to;
 }
@@ -100,7 +100,7 @@ void ConvolutionOp::bind() {
 void ConvolutionOp::forward() { forward_.execute(device_.stream, forward_arguments_); }
 
 void ConvolutionOp::backward() {
-  // Weights first: their bucket may start on its way while the gradient of the data is computed.
+  // In any order: a bucket is handed over when both are done (Network::backward).
   weights_.execute(device_.stream, weights_arguments_);
   if (needs_source_gradient_) data_.execute(device_.stream, data_arguments_);
 }

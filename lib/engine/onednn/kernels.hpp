@@ -34,7 +34,8 @@ struct Work {
   int last_image = 0;
 };
 
-// An activation: y = min(max(v, low), high). Its gradient passes where low < v < high, as PyTorch's ReLU and ReLU6.
+// An activation: y = min(max(v, low), high). Its gradient passes where low < v < high, as PyTorch's ReLU and ReLU6. NaN
+// stays NaN and its gradient passes: training that went wrong must show.
 struct Clamp {
   float low = 0;
   float high = 0;

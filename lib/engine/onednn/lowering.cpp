@@ -133,8 +133,6 @@ class Lowering {
         tensors_[index(i)] = &planner_.tensor(shape(i), Layout::flat, ElementType::f32);
         add<LinearOp>(layer(i), input_tensor(i), *tensors_[index(i)]);
         return;
-      case LayerKind::dropout:
-        refuse(i, "dropout is not supported");
     }
   }
 

@@ -7,7 +7,7 @@
 namespace chexbench::engine {
 
 Network::Network(const Device& device, const model::Graph& graph, int images, bool frozen)
-    : device_(device), planner_(device), store_(device), scratchpad_(planner_.bytes(0)) {
+    : planner_(device), store_(device), scratchpad_(planner_.bytes(0)) {
   Lowered lowered = lower(device, graph, {.images = images, .frozen = frozen}, planner_, scratchpad_);
   ops_ = std::move(lowered.ops);
   shared_ = std::move(lowered.shared);

@@ -39,7 +39,6 @@ class Network {
  private:
   void plan();
 
-  const Device& device_;
   Planner planner_;
   ParameterStore store_;
   std::vector<std::shared_ptr<void>> shared_;  // dense blocks

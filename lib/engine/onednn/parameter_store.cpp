@@ -1,5 +1,7 @@
 #include "engine/onednn/parameter_store.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -18,6 +20,11 @@ dnnl::memory::desc plain(const model::TensorInfo& info) {
 }
 
 }  // namespace
+
+void check_size(const model::TensorInfo& info, std::size_t values) {
+  if (static_cast<std::size_t>(info.count()) == values) return;
+  throw SpecError(fmt::format("'{}' has {} values, not {}", info.name, info.count(), values));
+}
 
 FloatArray::FloatArray(std::size_t count)
     : count_(count),
@@ -68,11 +75,13 @@ void ParameterStore::reorder(const dnnl::memory::desc& from, void* source, const
 }
 
 void ParameterStore::load(const ParameterSlot& slot, std::span<const float> values) const {
+  check_size(slot.info, values.size());
   // oneDNN takes no pointer to const, but only reads.
   reorder(plain(slot.info), const_cast<float*>(values.data()), slot.desc, slot.weights);
 }
 
 void ParameterStore::read(const ParameterSlot& slot, float* from, std::span<float> values) const {
+  check_size(slot.info, values.size());
   reorder(slot.desc, from, plain(slot.info), values.data());
 }
 

@@ -14,6 +14,9 @@
 
 namespace chexbench::engine {
 
+// @throws SpecError where the tensor has another number of values
+void check_size(const model::TensorInfo& info, std::size_t values);
+
 // Aligned, zeroed f32 memory from the host allocator.
 class FloatArray {
  public:
@@ -60,8 +63,9 @@ class ParameterStore {
   // @throws SpecError for an unknown name
   const ParameterSlot& slot(const std::string& name) const;
 
+  // `values` in PyTorch's order, slot.info.count() of them. @throws SpecError where it is another number
   void load(const ParameterSlot& slot, std::span<const float> values) const;
-  // From slot.weights or slot.gradient. `values` in PyTorch's order.
+  // The same from slot.weights or slot.gradient.
   void read(const ParameterSlot& slot, float* from, std::span<float> values) const;
 
  private:

@@ -48,8 +48,9 @@ void max_pool(const View& x, const View& y, const View& winner, const PoolShape&
           for (int w = columns.first; w < columns.last; ++w) {
             const auto value = load<B>(in + (std::int64_t{h} * shape.width + w) * x.pixel_stride);
             const int here = place(h, row, shape) * shape.kernel + place(w, column, shape);
-            index = value > best ? here - typename Lanes<B>::Int{} : index;
-            best = value > best ? value : best;
+            const auto wins = (value > best) | (value != value);  // NaN wins, as in PyTorch
+            index = wins ? here - typename Lanes<B>::Int{} : index;
+            best = wins ? value : best;
           }
         }
         const std::int64_t pixel = std::int64_t{row} * shape.out_width + column;

@@ -33,7 +33,7 @@ std::vector<std::int64_t> parameter_counts(const ParameterStore& store) {
 
 // "random" or a safetensors file. Buffers that the file lacks start as those of a new network.
 WeightSource weight_source(const spec::ModelSpec& spec) {
-  const WeightSource random = model::random_weights(spec.seed);
+  WeightSource random = model::random_weights(spec.seed, model::weight_fan(spec.name));
   if (spec.weights == "random") return random;
   return [random, file = spec::Safetensors(spec.weights)](const TensorInfo& info, std::span<float> values) {
     if (info.name.find(".running_") != std::string::npos && !file.contains(info.name)) return random(info, values);
@@ -183,6 +183,7 @@ void OnednnEngine::read_buffer(const std::string& name, std::span<float> values)
   std::vector<std::string> names;
   for (const BufferSlot& buffer : network_.buffers()) {
     if (buffer.info.name == name) {
+      check_size(buffer.info, values.size());
       std::copy_n(buffer.values->begin(), values.size(), values.begin());
       return;
     }

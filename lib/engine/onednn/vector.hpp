@@ -54,16 +54,17 @@ inline void store(BFloat16* to, typename Lanes<B>::Float value) {
   *reinterpret_cast<typename Lanes<B>::Half*>(to) = __builtin_convertvector(rounded, typename Lanes<B>::Half);
 }
 
+// A comparison with NaN is false: asked this way round, NaN stays NaN, as in PyTorch.
 template <int B>
 inline typename Lanes<B>::Float clamped(typename Lanes<B>::Float value, Clamp clamp) {
-  value = value > clamp.low ? value : clamp.low - typename Lanes<B>::Float{};
-  return value < clamp.high ? value : clamp.high - typename Lanes<B>::Float{};
+  value = value < clamp.low ? clamp.low - typename Lanes<B>::Float{} : value;
+  return value > clamp.high ? clamp.high - typename Lanes<B>::Float{} : value;
 }
 
-// gradient where low < value < high, else 0
+// 0 where value <= low or value >= high, else gradient: NaN passes it on.
 template <int B>
 inline typename Lanes<B>::Float passed(typename Lanes<B>::Float gradient, typename Lanes<B>::Float value, Clamp clamp) {
-  return ((value > clamp.low) & (value < clamp.high)) ? gradient : typename Lanes<B>::Float{};
+  return ((value <= clamp.low) | (value >= clamp.high)) ? typename Lanes<B>::Float{} : gradient;
 }
 
 // Element `image`, `block` of a view; pixels follow at its pixel stride.

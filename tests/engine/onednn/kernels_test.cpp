@@ -34,6 +34,9 @@ class Values {
   double at(int image, int channel, int pixel) {
     return get(((image * 2 + channel / block_) * pixels_ + pixel) * block_ + channel % block_);
   }
+  void set(int image, int channel, int pixel, double value) {
+    set(((image * 2 + channel / block_) * pixels_ + pixel) * block_ + channel % block_, value);
+  }
   int channels() const { return 2 * block_; }
 
  private:
@@ -120,6 +123,56 @@ TEST_P(KernelsTest, NormalizeAddsTheResidualAndClamps) {
                            residual.at(1, channel, pixel);
       EXPECT_NEAR(y.at(1, channel, pixel), std::min(std::max(value, 0.0), 1.0), tolerance());
     }
+  }
+}
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// The places that hold NaN: of image 1, channel 3.
+std::vector<int> places_of_nan(Values& values, int pixels = kPixels) {
+  std::vector<int> places;
+  for (int pixel = 0; pixel < pixels; ++pixel) {
+    if (std::isnan(values.at(1, 3, pixel))) places.push_back(pixel);
+  }
+  return places;
+}
+
+TEST_P(KernelsTest, NormalizeLetsNanThroughEveryClamp) {
+  const auto scale = per_channel(4), shift = per_channel(5);
+  for (const Clamp clamp : {kRelu, Clamp{0.0f, 6.0f}}) {
+    Values x = values(1), y = values(3);
+    x.set(1, 3, 20, kNaN);
+    const NormForward norm{x.view(), {}, y.view(), scale.data(), shift.data(), clamp, kPixels};
+    for_blocks([&](Work work) { kernels_().normalize(norm, work); });
+    EXPECT_EQ(places_of_nan(y), std::vector<int>{20});
+    EXPECT_FALSE(std::isnan(y.at(1, 4, 20)));
+  }
+}
+
+// PyTorch zeroes a gradient where the value lies at or below the threshold, which NaN does not.
+TEST_P(KernelsTest, BackwardPassesTheGradientOfANan) {
+  Values x = values(1), output = values(2), gradient = values(3), masked = values(4);
+  const double expected = gradient.at(1, 3, 20);
+  x.set(1, 3, 20, kNaN);
+  output.set(1, 3, 20, kNaN);
+  const auto scale = per_channel(6), shift = per_channel(7), mean = per_channel(8);
+  for (const View& mask : {output.view(), View{}}) {  // masked by the output, or by scale * x + shift
+    masked.set(1, 3, 20, 0);
+    const NormBackward norm{.x = x.view(),
+                            .output = mask,
+                            .gradient = gradient.view(),
+                            .gradient2 = {},
+                            .masked = masked.view(),
+                            .scale = scale.data(),
+                            .shift = shift.data(),
+                            .mean = mean.data(),
+                            .clamp = kRelu,
+                            .pixels = kPixels};
+    for_blocks([&](Work work) {
+      double sum[kMaxBlock] = {}, product[kMaxBlock] = {};
+      kernels_().gradient_sums(norm, work, sum, product);
+    });
+    EXPECT_EQ(masked.at(1, 3, 20), expected);
   }
 }
 
@@ -226,6 +279,20 @@ TEST_P(KernelsTest, MaxPoolTakesTheLargestAndReturnsItsGradient) {
       ASSERT_NEAR(dx.at(0, channel, pixel), expected[pixel], 2 * tolerance());
     }
   }
+}
+
+// Windows 1 and 2 of row 1 hold pixel 3 of row 2, window 2 of row 1 after others that are numbers.
+TEST_P(KernelsTest, MaxPoolTakesNanForTheLargest) {
+  Values x = values(1), y = values(2, kPooled), dy = values(3, kPooled), dx = values(4);
+  Values winner(ElementType::f32, block(), 5, kPooled);
+  const int place = 2 * kWidth + 3;
+  x.set(1, 3, place, kNaN);
+  for_blocks([&](Work work) {
+    kernels_().max_pool(x.view(), y.view(), winner.view(), kPool, work);
+    kernels_().max_pool_backward(dy.view(), winner.view(), dx.view(), kPool, work);
+  });
+  EXPECT_EQ(places_of_nan(y, kPooled), (std::vector<int>{5, 6}));
+  EXPECT_NEAR(dx.at(1, 3, place), dy.at(1, 3, 5) + dy.at(1, 3, 6), 2 * tolerance());
 }
 
 TEST_P(KernelsTest, AveragePoolDropsTheOddRowAndColumn) {

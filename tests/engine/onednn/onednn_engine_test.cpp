@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "../emulated_fixture.hpp"
 #include "core/cpu_features.hpp"
@@ -216,6 +217,16 @@ TEST(OnednnEngine, WeightsComeBackAsTheyWereLoaded) {
   }
 }
 
+TEST(OnednnEngine, ScalesRandomWeightsAsTorchvisionDoesForTheNetwork) {
+  for (const auto& [model, name, fan] :
+       {std::tuple{"resnet50", "conv1.weight", 64 * 49}, {"densenet121", "features.conv0.weight", 3 * 49}}) {
+    std::vector<float> values(64 * 3 * 49);
+    make_u8(onednn_config(1, model))->read_parameter(name, values);
+    const double deviation = norm(values) / std::sqrt(static_cast<double>(values.size()));
+    EXPECT_NEAR(deviation, std::sqrt(2.0 / fan), 0.05 * deviation) << model;
+  }
+}
+
 TEST(OnednnEngine, Bf16StaysNearF32) {
   if (!cpu_features().avx512_bf16) GTEST_SKIP() << "this CPU has no AVX512-BF16";
   for (const char* model : {"resnet50", "densenet121"}) {
@@ -251,15 +262,33 @@ TEST(OnednnEngine, RefusesABatchThatIsNotFull) {
   EXPECT_THROW(engine->step(series(2), reducer), SpecError);
 }
 
+// The message of the SpecError that `call` throws.
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const SpecError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
 TEST(OnednnEngine, NamesTheNearestParameter) {
   const auto engine = make_u8(onednn_config(1));
   std::vector<float> values(14);
-  try {
-    engine->read_gradient("fc.biass", values);
-    FAIL() << "accepted";
-  } catch (const SpecError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("fc.bias"));
+  EXPECT_THAT(error_of([&] { engine->read_gradient("fc.biass", values); }), testing::HasSubstr("'fc.bias'?"));
+}
+
+TEST(OnednnEngine, RefusesToReadATensorIntoAnotherNumberOfValues) {
+  const auto engine = make_u8(onednn_config(1));
+  for (const std::size_t size : {13u, 15u}) {
+    std::vector<float> values(size);
+    const std::string expected = "'fc.bias' has 14 values, not " + std::to_string(size);
+    EXPECT_EQ(error_of([&] { engine->read_parameter("fc.bias", values); }), expected);
+    EXPECT_EQ(error_of([&] { engine->read_gradient("fc.bias", values); }), expected);
   }
+  std::vector<float> padded(80);
+  EXPECT_EQ(error_of([&] { engine->read_buffer("bn1.running_mean", padded); }),
+            "'bn1.running_mean' has 64 values, not 80");
 }
 
 }  // namespace

@@ -1,0 +1,123 @@
+// Convolutions against the plain loops of their definition, in double.
+#include "engine/onednn/convolution_op.hpp"
+
+#include <gtest/gtest.h>
+
+#include "op_rig.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+struct Case {
+  std::string name;
+  int inputs, outputs, height, width;
+  int kernel, stride = 1, padding = 0;
+  spec::Precision precision = spec::Precision::f32;
+
+  int out_height() const { return (height + 2 * padding - kernel) / stride + 1; }
+  int out_width() const { return (width + 2 * padding - kernel) / stride + 1; }
+};
+
+constexpr int kImages = 3;
+
+// Calls body(source, weight, destination) with the indices of every product that the definition sums.
+template <typename Body>
+void for_products(const Case& c, const Body& body) {
+  int to = 0;
+  for (int image = 0; image < kImages; ++image) {
+    for (int output = 0; output < c.outputs; ++output) {
+      for (int place = 0; place < c.out_height() * c.out_width(); ++place, ++to) {
+        const int top = place / c.out_width() * c.stride - c.padding;
+        const int left = place % c.out_width() * c.stride - c.padding;
+        for (int tap = 0; tap < c.inputs * c.kernel * c.kernel; ++tap) {
+          const int input = tap / (c.kernel * c.kernel);
+          const int row = top + tap / c.kernel % c.kernel, column = left + tap % c.kernel;
+          if (row < 0 || row >= c.height || column < 0 || column >= c.width) continue;
+          const int from = ((image * c.inputs + input) * c.height + row) * c.width + column;
+          body(static_cast<std::size_t>(from), static_cast<std::size_t>(output * c.inputs * c.kernel * c.kernel + tap),
+               static_cast<std::size_t>(to));
+        }
+      }
+    }
+  }
+}
+
+class ConvolutionOpTest : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = reason_to_skip(GetParam().precision); !reason.empty()) GTEST_SKIP() << reason;
+    const Case& c = GetParam();
+    rig_ = std::make_unique<OpRig>(c.precision);
+    x_ = &rig_->tensor({kImages, c.inputs, c.height, c.width}, reads_image() ? Layout::nchw : Layout::blocked);
+    y_ = &rig_->tensor({kImages, c.outputs, c.out_height(), c.out_width()});
+    dy_ = &rig_->gradient_of(*y_);
+    const model::Layer layer{.kernel = c.kernel, .stride = c.stride, .padding = c.padding};
+    const model::TensorInfo weight{"conv.weight", {c.outputs, c.inputs, c.kernel, c.kernel}};
+    rig_->add<ConvolutionOp>(layer, weight, *x_, *y_, !reads_image(), rig_->scratchpad());
+    rig_->place();
+    x_values_ = rig_->fill(*x_, "x");
+    dy_values_ = rig_->fill(*dy_, "dy");
+    weights_ = rig_->load("conv.weight");
+  }
+  // As the first convolution of a network does; nothing asks for the image's gradient.
+  static bool reads_image() { return GetParam().inputs == 3; }
+  // Of what is stored in the precision.
+  static double tolerance() { return GetParam().precision == spec::Precision::bf16 ? 8e-3 : 3e-6; }
+  Numbers expected_forward() const {
+    Numbers y(dy_values_.size());
+    for_products(GetParam(), [&](auto from, auto weight, auto to) { y[to] += x_values_[from] * weights_[weight]; });
+    return y;
+  }
+
+  std::unique_ptr<OpRig> rig_;
+  Tensor *x_ = nullptr, *y_ = nullptr, *dy_ = nullptr;
+  Numbers x_values_, dy_values_, weights_;
+};
+
+TEST_P(ConvolutionOpTest, ForwardSumsTheProductsOfItsWindows) {
+  rig_->forward();
+  EXPECT_LT(distance(rig_->read(*y_), expected_forward()), tolerance());
+}
+
+TEST_P(ConvolutionOpTest, ForwardUsesTheNewWeightsOnceTheyAreRefreshed) {
+  rig_->forward();
+  weights_ = rig_->load("conv.weight", 0.25);
+  rig_->forward();
+  EXPECT_LT(distance(rig_->read(*y_), expected_forward()), tolerance());
+}
+
+TEST_P(ConvolutionOpTest, BackwardGivesTheGradientOfTheWeights) {
+  rig_->forward();
+  // Twice: a gradient is that of one step, not a running sum.
+  for (int step = 0; step < 2; ++step) rig_->backward();
+  Numbers expected(weights_.size());
+  for_products(GetParam(),
+               [&](auto from, auto weight, auto to) { expected[weight] += x_values_[from] * dy_values_[to]; });
+  EXPECT_LT(distance(rig_->read_parameter_gradient("conv.weight"), expected), 3e-6) << "stored in f32 always";
+}
+
+TEST_P(ConvolutionOpTest, BackwardGivesTheGradientOfTheData) {
+  if (reads_image()) {
+    EXPECT_TRUE(rig_->planner().gradients(*x_).empty());
+    return;
+  }
+  rig_->forward();
+  rig_->backward();
+  Numbers expected(x_values_.size());
+  for_products(GetParam(),
+               [&](auto from, auto weight, auto to) { expected[from] += weights_[weight] * dy_values_[to]; });
+  EXPECT_LT(distance(rig_->read_gradient(*x_), expected), tolerance());
+}
+
+constexpr auto kBf16 = spec::Precision::bf16;
+INSTANTIATE_TEST_SUITE_P(
+    All, ConvolutionOpTest,
+    testing::Values(Case{"same_3x3", 16, 32, 6, 9, 3, 1, 1}, Case{"halving_3x3", 16, 16, 7, 10, 3, 2, 1},
+                    Case{"projection_1x1", 32, 16, 7, 5, 1, 2}, Case{"wide_1x1", 48, 32, 4, 5, 1},
+                    Case{"unpadded_5x5", 16, 16, 11, 12, 5, 3}, Case{"image_7x7", 3, 16, 13, 11, 7, 2, 3},
+                    Case{"bf16_3x3", 16, 32, 7, 10, 3, 2, 1, kBf16}, Case{"bf16_1x1", 48, 32, 4, 5, 1, 1, 0, kBf16},
+                    Case{"bf16_image_7x7", 3, 16, 13, 11, 7, 2, 3, kBf16}),
+    [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace chexbench::engine

@@ -1,0 +1,125 @@
+// Whole steps of the engine: the same seed gives the same weights, and each step is the optimizer's.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "../emulated_fixture.hpp"
+#include "core/affinity.hpp"
+#include "core/cpu_features.hpp"
+#include "model/weights.hpp"
+#include "optimizer_twin.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+using spec::OptimizerKind;
+using spec::Precision;
+
+struct ResNet50Sgd {
+  static constexpr const char *kName = "ResNet50Sgd", *kModel = "resnet50";
+  static constexpr auto kOptimizer = OptimizerKind::sgd;
+  static constexpr auto kPrecision = Precision::f32;
+};
+struct DenseNet121Adam {
+  static constexpr const char *kName = "DenseNet121Adam", *kModel = "densenet121";
+  static constexpr auto kOptimizer = OptimizerKind::adam;
+  static constexpr auto kPrecision = Precision::f32;
+};
+struct ResNet50AdamBf16 {
+  static constexpr const char *kName = "ResNet50AdamBf16", *kModel = "resnet50";
+  static constexpr auto kOptimizer = OptimizerKind::adam;
+  static constexpr auto kPrecision = Precision::bf16;
+};
+
+template <typename Kind>
+class EngineSteps : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (Kind::kPrecision == Precision::bf16 && !cpu_features().avx512_bf16) GTEST_SKIP() << "no AVX512-BF16 here";
+    config_ = small_config();
+    config_.model.name = Kind::kModel;
+    config_.training.optimizer = Kind::kOptimizer;
+    config_.training.precision = Kind::kPrecision;
+    config_.cores = usable_cores();
+    config_.cores.resize(std::min<std::size_t>(config_.cores.size(), 2));
+  }
+  static constexpr int kSteps = 3;
+
+  std::unique_ptr<Engine> make(std::uint64_t seed) {
+    config_.model.seed = seed;
+    return make_engine("onednn", config_);
+  }
+  void step(Engine& engine, int step) {
+    BatchLease batch = batches_.next();
+    model::fill_formula_signed("steps", "input" + std::to_string(step), batch->f32());
+    model::fill_formula_labels("steps", "target" + std::to_string(step), batch->labels);
+    engine.step(std::move(batch), reducer_);
+  }
+  // All weights and running statistics after some steps.
+  std::vector<std::vector<float>> trained(std::uint64_t seed) {
+    const auto engine = make(seed);
+    for (int i = 0; i < kSteps; ++i) step(*engine, i);
+    std::vector<std::vector<float>> tensors;
+    for (const TensorInfo& info : engine->parameters()) {
+      engine->read_parameter(info.name, tensors.emplace_back(static_cast<std::size_t>(info.count())));
+    }
+    for (const TensorInfo& info : engine->buffers()) {
+      engine->read_buffer(info.name, tensors.emplace_back(static_cast<std::size_t>(info.count())));
+    }
+    return tensors;
+  }
+
+  EngineConfig config_;
+  BatchSource batches_;
+  RecordingReducer reducer_{1};
+};
+
+struct Names {
+  template <typename Kind>
+  static std::string GetName(int) {
+    return Kind::kName;
+  }
+};
+using Kinds = testing::Types<ResNet50Sgd, DenseNet121Adam, ResNet50AdamBf16>;
+TYPED_TEST_SUITE(EngineSteps, Kinds, Names);
+
+TYPED_TEST(EngineSteps, TwoEnginesOfOneSeedHoldTheSameBits) {
+  const auto once = this->trained(1);
+  EXPECT_TRUE(once == this->trained(1));
+  EXPECT_FALSE(once == this->trained(2));
+}
+
+TYPED_TEST(EngineSteps, MoveEachWeightAsAScalarTwinOfTheOptimizer) {
+  const auto engine = this->make(1);
+  const std::vector<TensorInfo> all = engine->parameters();
+  std::vector<TensorInfo> some{all.front(), all[1], all[all.size() / 2], all[all.size() - 2], all.back()};
+  std::vector<std::vector<OptimizerTwin>> twins;
+  std::vector<float> values;
+  for (const TensorInfo& info : some) {
+    values.resize(static_cast<std::size_t>(info.count()));
+    engine->read_parameter(info.name, values);
+    auto& of_tensor = twins.emplace_back();
+    for (const float value : values) of_tensor.push_back({this->config_.training, static_cast<double>(value)});
+  }
+  for (int step = 0; step < this->kSteps; ++step) {
+    this->step(*engine, step);
+    for (std::size_t tensor = 0; tensor < some.size(); ++tensor) {
+      values.resize(twins[tensor].size());
+      engine->read_gradient(some[tensor].name, values);
+      for (std::size_t i = 0; i < values.size(); ++i) twins[tensor][i].update(static_cast<double>(values[i]));
+    }
+  }
+  for (std::size_t tensor = 0; tensor < some.size(); ++tensor) {
+    values.resize(twins[tensor].size());
+    engine->read_parameter(some[tensor].name, values);
+    double worst = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      worst = std::max(worst, std::abs(static_cast<double>(values[i]) - twins[tensor][i].weight));
+    }
+    EXPECT_LT(worst, 1e-6) << some[tensor].name;
+    EXPECT_NE(twins[tensor].front().first, 0) << some[tensor].name << " has no gradient to move by";
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::engine

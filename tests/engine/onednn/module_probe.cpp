@@ -1,0 +1,22 @@
+// Makes the engine from wherever this program lies and says what came of it, for module_test.cpp.
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/errors.hpp"
+#include "engine/onednn/onednn_engine.hpp"
+
+int main() {
+  using namespace chexbench;
+  engine::EngineConfig config;
+  config.model.image_size = 32;
+  config.training.batch_size = 1;
+  int code = 0;
+  try {
+    std::printf("made %s", engine::make_onednn_engine(config)->traits().name.c_str());
+  } catch (const DeviceError& error) {
+    std::printf("DeviceError: %s", error.what());
+    code = 3;
+  }
+  std::printf(", OMP_WAIT_POLICY=%s\n", std::getenv("OMP_WAIT_POLICY"));
+  return code;
+}

@@ -1,0 +1,159 @@
+// Ops alone, between tensors that a test fills and reads as plain NCHW numbers.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/errors.hpp"
+#include "engine/onednn/op.hpp"
+#include "model/weights.hpp"
+
+namespace chexbench::engine {
+
+using Numbers = std::vector<double>;
+
+// Why this CPU cannot compute in `precision`; empty where it can.
+inline std::string reason_to_skip(spec::Precision precision) {
+  try {
+    make_device(precision);
+    return {};
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+}
+
+// The largest difference, as a share of the largest expected number.
+inline double distance(const Numbers& actual, const Numbers& expected) {
+  if (actual.size() != expected.size()) return std::numeric_limits<double>::infinity();
+  double worst = 0, scale = std::numeric_limits<double>::min();
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    if (!std::isfinite(actual[i])) return std::numeric_limits<double>::infinity();
+    worst = std::max(worst, std::abs(actual[i] - expected[i]));
+    scale = std::max(scale, std::abs(expected[i]));
+  }
+  return worst / scale;
+}
+
+inline Numbers numbers(const std::vector<float>& values) { return {values.begin(), values.end()}; }
+
+// No tensors share memory here, so that all can be read at any time. To be used in the order of the functions.
+class OpRig {
+ public:
+  explicit OpRig(spec::Precision precision = spec::Precision::f32) : device_(make_device(precision)) {}
+
+  Tensor& tensor(const TensorShape& shape, Layout layout = Layout::blocked) {
+    const ElementType type = layout == Layout::flat ? ElementType::f32 : device_.type;
+    return *tensors_.emplace_back(&planner_.tensor(shape, layout, type));
+  }
+  // One more tensor whose sum with the others is the gradient of `y`.
+  Tensor& gradient_of(const Tensor& y) {
+    Tensor& added = tensor(y.shape, y.layout);
+    planner_.add_gradient(y, added);
+    return added;
+  }
+  template <typename T, typename... Arguments>
+  T& add(Arguments&&... arguments) {
+    auto op = std::make_unique<T>(device_, std::forward<Arguments>(arguments)...);
+    T& added = *op;
+    ops_.push_back(std::move(op));
+    return added;
+  }
+  void place() {
+    std::size_t scratchpad_bytes = 0;
+    for (const auto& op : ops_) scratchpad_bytes = std::max(scratchpad_bytes, op->scratchpad_bytes());
+    Planner::resize(scratchpad_, scratchpad_bytes);
+    planner_.use(scratchpad_);
+    for (Tensor* tensor : tensors_) planner_.use(*tensor);
+    for (const auto& op : ops_) op->plan_forward(planner_);
+    for (std::size_t i = ops_.size(); i-- > 0;) ops_[i]->plan_backward(planner_, store_);
+    planner_.place();
+    store_.allocate();
+    for (const auto& op : ops_) op->bind();
+  }
+
+  // Fills a tensor with offset + s(name, i) and returns what it then holds: in bf16, rounded numbers.
+  Numbers fill(Tensor& tensor, const std::string& name, double offset = 0) {
+    std::vector<float> values(static_cast<std::size_t>(tensor.shape.images * tensor.shape.channels) *
+                              static_cast<std::size_t>(tensor.shape.pixels()));
+    model::fill_formula_signed("op", name, values);
+    for (float& value : values) value += static_cast<float>(offset);
+    write(tensor, values);
+    return read(tensor);
+  }
+  void write(Tensor& tensor, const std::vector<float>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t at = element(tensor, i);
+      if (tensor.type == ElementType::f32) {
+        reinterpret_cast<float*>(tensor.data)[at] = values[i];
+      } else {
+        reinterpret_cast<std::uint16_t*>(tensor.data)[at] =
+            static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(values[i]) >> 16);
+      }
+    }
+  }
+  Numbers read(const Tensor& tensor) const {
+    Numbers values(static_cast<std::size_t>(tensor.shape.images * tensor.shape.channels) *
+                   static_cast<std::size_t>(tensor.shape.pixels()));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t at = element(tensor, i);
+      values[i] = tensor.type == ElementType::f32
+                      ? static_cast<double>(reinterpret_cast<const float*>(tensor.data)[at])
+                      : static_cast<double>(std::bit_cast<float>(
+                            std::uint32_t{reinterpret_cast<const std::uint16_t*>(tensor.data)[at]} << 16));
+    }
+    return values;
+  }
+  // The gradient that the ops offer for `x`, where one op alone reads it.
+  Numbers read_gradient(const Tensor& x) { return read(*planner_.gradients(x).at(0)); }
+
+  // Fills a parameter with offset + s(name, i), in PyTorch's order, and tells the ops.
+  Numbers load(const std::string& name, double offset = 0) {
+    const ParameterSlot& slot = store_.slot(name);
+    std::vector<float> values(static_cast<std::size_t>(slot.info.count()));
+    model::fill_formula_signed("op", name, values);
+    for (float& value : values) value += static_cast<float>(offset);
+    store_.load(slot, values);
+    for (const auto& op : ops_) op->refresh_weights();
+    return numbers(values);
+  }
+  Numbers read_parameter_gradient(const std::string& name) const {
+    const ParameterSlot& slot = store_.slot(name);
+    std::vector<float> values(static_cast<std::size_t>(slot.info.count()));
+    store_.read(slot, slot.gradient, values);
+    return numbers(values);
+  }
+
+  void forward() {
+    for (const auto& op : ops_) op->forward();
+  }
+  void backward() {
+    for (std::size_t i = ops_.size(); i-- > 0;) ops_[i]->backward();
+  }
+
+  Planner& planner() { return planner_; }
+  const Tensor& scratchpad() const { return scratchpad_; }
+
+ private:
+  // Where element i in NCHW order lies.
+  static std::size_t element(const Tensor& tensor, std::size_t i) {
+    if (tensor.layout != Layout::blocked) return i;
+    const auto pixels = static_cast<std::size_t>(tensor.shape.pixels());
+    const auto channels = static_cast<std::size_t>(tensor.shape.channels);
+    const auto block = static_cast<std::size_t>(tensor.block), blocks = static_cast<std::size_t>(tensor.blocks());
+    const std::size_t pixel = i % pixels, channel = i / pixels % channels, image = i / pixels / channels;
+    return ((image * blocks + channel / block) * pixels + pixel) * block + channel % block;
+  }
+
+  const Device device_;
+  Planner planner_{device_};
+  ParameterStore store_{device_};
+  Tensor& scratchpad_ = planner_.bytes(0);
+  std::vector<Tensor*> tensors_;
+  std::vector<std::unique_ptr<Op>> ops_;
+};
+
+}  // namespace chexbench::engine
