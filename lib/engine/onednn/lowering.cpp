@@ -67,7 +67,11 @@ class Lowering {
   int size() const { return static_cast<int>(graph_.layers.size()); }
   const Layer& layer(int i) const { return graph_.layers[index(i)]; }
   TensorShape shape(int i) const { return {options_.images, layer(i).channels, layer(i).height, layer(i).width}; }
-  Tensor& input_tensor(int i) const { return *tensors_[index(layer(i).inputs.front())]; }
+  Tensor& input_tensor(int i) const {
+    Tensor* const input = tensors_[index(layer(i).inputs.front())];
+    if (input == nullptr) refuse(i, "it reads a concatenation that is in no tensor of its own");
+    return *input;
+  }
   Tensor& new_tensor(int i) { return *(tensors_[index(i)] = &planner_.tensor(shape(i))); }
 
   template <typename T, typename... Arguments>
@@ -139,6 +143,10 @@ class Lowering {
   void lower_convolution(int i) {
     const int input = layer(i).inputs.front();
     if (layer(i).bias) refuse(i, "a convolution with a bias");
+    if (layer(i).groups != 1) refuse(i, "a convolution of several groups");
+    const auto adds_gradient = [this](int reader) { return layer(reader).kind != LayerKind::concat; };
+    if (std::ranges::count_if(readers_[index(i)], adds_gradient) > 1)
+      refuse(i, "a convolution that several layers read");
     if (layer(i).channels % device_.block != 0) refuse(i, "channels that don't fill a vector");
     const std::int64_t inputs = layer(input).channels / layer(i).groups;
     const model::TensorInfo weight{layer(i).name + ".weight",

@@ -165,6 +165,18 @@ INSTANTIATE_TEST_SUITE_P(
                             [](GraphBuilder& net, int x) { return net.convolution(x, "odd", 16, {}, 1, true); }},
                     Refusal{"Channels", "('odd') of tiny: channels that don't fill a vector",
                             [](GraphBuilder& net, int x) { return net.convolution(x, "odd", 20, {}); }},
+                    Refusal{"Groups", "('odd') of tiny: a convolution of several groups",
+                            [](GraphBuilder& net, int x) { return net.convolution(x, "odd", 16, {}, 2); }},
+                    Refusal{"SharedConvolution", "('shared') of tiny: a convolution that several layers read",
+                            [](GraphBuilder& net, int x) {
+                              const int shared = net.convolution(x, "shared", 16, {});
+                              return net.add(net.batch_norm(shared, "left"), net.batch_norm(shared, "right"));
+                            }},
+                    Refusal{"ConvolutionOfAConcat", "('odd') of tiny: it reads a concatenation",
+                            [](GraphBuilder& net, int x) {
+                              const int map = net.convolution(x, "map", 16, {});
+                              return net.convolution(net.concat({x, map}), "odd", 16, {});
+                            }},
                     Refusal{"BareActivation", "an activation must follow a batch norm or an add",
                             [](GraphBuilder& net, int x) { return net.relu(net.convolution(x, "conv", 16, {})); }},
                     Refusal{"SharedNorm", "an activation must follow a batch norm or an add",
