@@ -2,6 +2,7 @@
 
 #include "measure/statistics.hpp"
 #include "report/record.hpp"
+#include "report/wait_cause.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -37,6 +38,11 @@ void derive_shares(const TrialResult& trial, Figures& figures) {
   figures.exposed_communication_share = share(&StepTimings::exposed_communication_s);
   figures.update_share = share(&StepTimings::update_s);
   figures.other_share = share(&StepTimings::other_s);
+  if (figures.wait_share.value_or(0) >= kFedShare) {
+    const WaitCause cause = wait_cause(trial);
+    figures.wait_op = cause.op;
+    figures.wait_part = cause.part;
+  }
   if (wall_s > 0) figures.busy_share = *figures.upload_share + *figures.compute_share + *figures.update_share;
 }
 

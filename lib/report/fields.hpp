@@ -105,6 +105,8 @@ void visit_figures(Visitor&& visit, Record& figures) {
   visit("images_per_s_ci95", figures.images_per_s_ci95);
   visit("scaling_efficiency", figures.scaling_efficiency);
   visit("wait_share", figures.wait_share);
+  visit("wait_op", figures.wait_op);
+  visit("wait_part", figures.wait_part);
   visit("upload_share", figures.upload_share);
   visit("compute_share", figures.compute_share);
   visit("exposed_communication_share", figures.exposed_communication_share);

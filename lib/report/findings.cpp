@@ -12,7 +12,6 @@ namespace {
 
 constexpr double kAmplified = 1.25;     // images decoded per image trained from which a sentence is due
 constexpr double kStarvedShare = 0.10;  // of the time an accelerator waits
-constexpr double kFedShare = 0.02;
 constexpr double kCeilingFactor = 1.2;  // pipeline alone against training, from which training is the bottleneck
 
 // A measured trial and its figures.
@@ -103,16 +102,23 @@ void find_amplification(const Trials& trials, std::vector<Finding>& findings) {
   }
 }
 
+// ", because of map (decode)".
+std::string awaited(const Figures& figures) {
+  if (figures.wait_op.empty()) return "";
+  return figures.wait_part.empty() ? fmt::format(", because of {}", figures.wait_op)
+                                   : fmt::format(", because of {} ({})", figures.wait_op, figures.wait_part);
+}
+
 void find_starvation(const Trials& trials, std::vector<Finding>& findings) {
   for (const Measured& measured : trials) {
     const std::optional<double>& wait = measured.figures.wait_share;
     if (!measured.trains() || !wait) continue;
     if (*wait >= kStarvedShare) {
       add(findings, "starved",
-          fmt::format(
-              "{} starves its accelerator: no batch was ready for {:.0f} % of the time; {} images/s, of at most {} "
-              "without the wait.",
-              measured.name(), 100 * *wait, rate(measured.images_per_s()), rate(measured.images_per_s() / (1 - *wait))),
+          fmt::format("{} starves its accelerator: no batch was ready for {:.0f} % of the time{}; {} images/s, of at "
+                      "most {} without the wait.",
+                      measured.name(), 100 * *wait, awaited(measured.figures), rate(measured.images_per_s()),
+                      rate(measured.images_per_s() / (1 - *wait))),
           measured.trial.emulated);
     } else if (*wait <= kFedShare) {
       add(findings, "fed",

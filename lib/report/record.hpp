@@ -90,6 +90,9 @@ struct Report {
   bool interrupted = false;
 };
 
+// A trial that waits for less of its time than this keeps its accelerator fed.
+inline constexpr double kFedShare = 0.02;
+
 // What is reported of a trial, from its repeats. Formulas: README.md beside this file. Undefined values are empty.
 struct Figures {
   std::optional<double> images_per_s;
@@ -97,6 +100,8 @@ struct Figures {
   std::optional<measure::Interval> images_per_s_ci95;
   std::optional<double> scaling_efficiency;
   std::optional<double> wait_share;
+  std::string wait_op;    // that the waits are booked to (wait_cause.hpp); empty where they are under 2 % of the time
+  std::string wait_part;  // of that op: read, parse, decode, resize, other; empty where it has no parts
   std::optional<double> upload_share;
   std::optional<double> compute_share;
   std::optional<double> exposed_communication_share;

@@ -118,18 +118,23 @@ std::string mean_step(const TrialResult& trial) {
   return steps == 0 ? "" : fmt::format("{:.1f} ms", 1e3 * wall_s / static_cast<double>(steps));
 }
 
+// "map_and_batch: decode".
+std::string waits_for(const Figures& figures) {
+  return figures.wait_part.empty() ? figures.wait_op : figures.wait_op + ": " + figures.wait_part;
+}
+
 std::string time_table(const Report& report, const std::vector<Figures>& all, const Labels& labels) {
-  TextTable table{
-      .header = row_of(labels.names, "mean step", "wait", "upload", "compute", "communication", "update", "other", ""),
-      .rows = {},
-      .left_columns = labels.names.size(),
-      .last_left = true};
+  TextTable table{.header = row_of(labels.names, "mean step", "wait", "upload", "compute", "communication", "update",
+                                   "other", "waits for", ""),
+                  .rows = {},
+                  .left_columns = labels.names.size(),
+                  .last_left = true};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Figures& figures = all[i];
     table.rows.push_back(row_of(
         labels.rows[i], mean_step(report.trials[i]), percent(figures.wait_share), percent(figures.upload_share),
         percent(figures.compute_share), percent(figures.exposed_communication_share), percent(figures.update_share),
-        percent(figures.other_share), std::string(report.trials[i].emulated ? "(emulated)" : "")));
+        percent(figures.other_share), waits_for(figures), std::string(report.trials[i].emulated ? "(emulated)" : "")));
   }
   return "Where the time went (share of the step; communication as far as backward did not hide it):\n" + render(table);
 }

@@ -112,6 +112,8 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("date_utc", report.environment.date_utc);
   visit("key", trial.key);
   visit("instruction_set", report.environment.instruction_set);
+  visit("wait_op", figures.wait_op);
+  visit("wait_part", figures.wait_part);
 }
 
 template <class Visitor>

@@ -76,7 +76,7 @@ TEST(ResultTable, ShowsWhereTheTimeWentSummingToOne) {
   const auto rows = lines_with(table.substr(table.find("Where the time went")), "naive  ");
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_THAT(rows[0], AllOf(HasSubstr("100.0 ms"), HasSubstr("40.0 %"), HasSubstr("5.0 %"), HasSubstr("30.0 %"),
-                             HasSubstr("10.0 %"), HasSubstr("8.0 %"), HasSubstr("7.0 %")));
+                             HasSubstr("10.0 %"), HasSubstr("8.0 %"), HasSubstr("7.0 %"), HasSubstr("map: decode")));
 }
 
 TEST(ResultTable, MarksEmulatedTrialsInEveryRowAndNamesTheSourceOnce) {

@@ -121,6 +121,17 @@ class Engines(SystemTest):
         self.succeed("--config", spec, "--output", self.folder / "out")
 
 
+class WaitCause(SystemTest):
+    def test_a_planted_bottleneck_is_found(self):
+        for place, op, part in (("shuffle[1]", "shuffle", ""), ("map_and_batch", "map_and_batch", "other")):
+            with self.subTest(op=op):
+                out = self.folder / op
+                self.succeed("--config", self.spec(measure__steps=8), "--set", f"pipeline.{place}.delay_s=0.05",
+                             "--output", out)
+                row = self.rows(out)[0]
+                self.assertEqual((row["wait_op"], row["wait_part"]), (op, part))
+
+
 class DryRun(SystemTest):
     def test_it_forecasts_memory_and_writes_nothing(self):
         out = self.folder / "out"
