@@ -42,7 +42,7 @@ OpSpec op_from(const Node& node, const std::string& where) {
   for (const auto& [key, value] : *object) {
     if (key == "op") continue;
     const ParameterRule& parameter = find_parameter(rule, key, where);
-    op.parameters[key] = to_parameter(check_value(value_rule(parameter), value, where + "." + key));
+    op.parameters[key] = to_parameter(check_value(value_rule(parameter), value, fmt::format("{}.{}", where, key)));
   }
   return op;
 }

@@ -116,7 +116,7 @@ Value check_value(const ValueRule& rule, const Node& node, const std::string& pa
   } else if (const bool* flag = std::get_if<bool>(&node.value)) {
     if (rule.type == ValueType::boolean) return *flag;
   } else if (is_numeric(rule)) {
-    const Value number = number_of(rule, node);
+    Value number = number_of(rule, node);
     if (!std::holds_alternative<std::monostate>(number)) return number;
   }
   throw SpecError(fmt::format("{} must be {}, not {}{}", path, expectation(rule), describe(node), hint(rule, node)));
