@@ -89,8 +89,21 @@ TEST(ResolveEngineName, RefusesAnEngineThatThisBuildLacksAndNamesThoseItHas) {
   }
 }
 
-TEST(ResolveEngineName, LeavesAllNamesButAutoAlone) {
-  for (const char* name : {"none", "emulated:v100", "onednn"}) EXPECT_EQ(resolve_engine_name(name), name);
+TEST(ResolveEngineName, LeavesEnginesThatEveryBuildHasAlone) {
+  for (const char* name : {"none", "emulated:v100"}) EXPECT_EQ(resolve_engine_name(name), name);
+}
+
+// A build without oneDNN refuses both.
+TEST(ResolveEngineName, TakesOnednnForAuto) {
+  std::string resolved;
+  try {
+    resolved = resolve_engine_name("auto");
+  } catch (const Error&) {
+    EXPECT_THROW(resolve_engine_name("onednn"), Error);
+    GTEST_SKIP() << "built without oneDNN";
+  }
+  EXPECT_EQ(resolved, "onednn");
+  EXPECT_EQ(resolve_engine_name("onednn"), "onednn");
 }
 
 }  // namespace
