@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -21,7 +22,11 @@ std::string number(const Optional& value, int decimals) {
   return value ? fmt::format("{:.{}f}", *value, decimals) : "";
 }
 
-std::string percent(const Optional& share) { return share ? fmt::format("{:.1f} %", 100 * *share) : ""; }
+// What rounds to nothing is shown without a sign: sums of times end a rounding error beside zero.
+std::string percent(const Optional& share) {
+  if (!share) return "";
+  return fmt::format("{:.1f} %", std::abs(*share) < 0.0005 ? 0 : 100 * *share);
+}
 
 // Three significant digits at least: a CPU trains 3.81 images/s, a pipeline delivers 812.
 std::string throughput(const Optional& images_per_s) {

@@ -79,6 +79,12 @@ TEST(ResultTable, ShowsWhereTheTimeWentSummingToOne) {
                              HasSubstr("10.0 %"), HasSubstr("8.0 %"), HasSubstr("7.0 %"), HasSubstr("map: decode")));
 }
 
+TEST(ResultTable, ShowsNoSignBeforeAZero) {
+  TrialResult trial = make_trial({}, {100});
+  for (StepRecord& step : trial.repeats[0].steps) step.timings.other_s = -1e-18;
+  EXPECT_THAT(table_of({trial}), Not(HasSubstr("-0.0")));
+}
+
 TEST(ResultTable, MarksEmulatedTrialsInEveryRowAndNamesTheSourceOnce) {
   const std::string table = table_of(
       {make_trial({.ranks = 1, .engine = "emulated:v100"}, {100}), make_trial({.ranks = 2, .engine = "none"}, {100})});
