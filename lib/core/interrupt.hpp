@@ -3,9 +3,8 @@
 
 namespace chexbench {
 
-// From now on SIGINT and SIGTERM set the flag; a SIGINT that comes over a second after the
-// first signal ends the process at once.
-// SIGXFSZ is ignored.
+// From now on SIGINT and SIGTERM set the flag; a SIGINT that comes over a second after the first signal ends the
+// process at once. SIGXFSZ is ignored.
 void install_interrupt_handlers();
 
 // True once a signal came. Async-signal-safe to set, thread-safe to read.

@@ -6,6 +6,7 @@
 
 #include "core/errors.hpp"
 #include "data/decoder.hpp"
+#include "data/pixels.hpp"
 #include "data/png_builder.hpp"
 
 namespace chexbench::data {
@@ -14,19 +15,11 @@ namespace {
 using test::build_png;
 using test::Bytes;
 using test::gray_png;
+using test::pixels_of;
 using test::PngRecipe;
 using test::unfiltered_rows;
 using testing::AllOf;
 using testing::HasSubstr;
-
-std::vector<std::uint8_t> pixels_of(const GrayImage& image) {
-  std::vector<std::uint8_t> pixels;
-  for (int y = 0; y < image.height; ++y) {
-    const std::uint8_t* const row = image.pixels + static_cast<std::size_t>(y) * image.stride;
-    pixels.insert(pixels.end(), row, row + image.width);
-  }
-  return pixels;
-}
 
 class DecoderTest : public testing::TestWithParam<spec::DecoderKind> {
  protected:

@@ -4,6 +4,7 @@
 
 #include <rapidcheck/gtest.h>  // after gtest.h, which it does not include
 
+#include "data/pixels.hpp"
 #include "data/png_builder.hpp"
 #include "data/png_file.hpp"
 #include "data/png_gray.hpp"
@@ -12,17 +13,10 @@
 namespace chexbench::data {
 namespace {
 
+using test::pixels_of;
+
 std::vector<std::uint8_t> random_bytes(std::size_t size) {
   return *rc::gen::container<std::vector<std::uint8_t>>(size, rc::gen::arbitrary<std::uint8_t>());
-}
-
-std::vector<std::uint8_t> pixels_of(const GrayImage& image) {
-  std::vector<std::uint8_t> pixels;
-  for (int y = 0; y < image.height; ++y) {
-    const std::uint8_t* const row = image.pixels + static_cast<std::size_t>(y) * image.stride;
-    pixels.insert(pixels.end(), row, row + image.width);
-  }
-  return pixels;
 }
 
 RC_GTEST_PROP(DecodeProperty, AllImplementationsAgreeOnAnyRowsAndFilters, ()) {
