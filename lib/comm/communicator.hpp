@@ -39,9 +39,6 @@ class World {
  public:
   virtual ~World() = default;
   virtual Communicator& communicator() = 0;
-  // Ranks on this host, and this rank's place among them.
-  virtual int local_rank() const = 0;
-  virtual int local_world() const = 0;
   // "MPICH 4.0.2" or "none".
   virtual std::string library() const = 0;
   // Ends all ranks with `exit_code` at once: the answer to an error on one rank. Does not return.

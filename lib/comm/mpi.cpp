@@ -206,17 +206,13 @@ class MpiWorld final : public World {
   ~MpiWorld() override;
 
   Communicator& communicator() override { return *communicator_; }
-  int local_rank() const override { return local_.rank; }
-  int local_world() const override { return local_.world; }
   std::string library() const override { return library_; }
   [[noreturn]] void abort(int exit_code) override;
 
  private:
   void initialize();
-  void find_local_ranks();
 
   std::string library_;
-  Group local_;
   const int exceptions_ = std::uncaught_exceptions();
   CommThread thread_;
   std::unique_ptr<Communicator> communicator_;
@@ -235,18 +231,9 @@ void MpiWorld::initialize() {
   int length = 0;
   check(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
   library_ = short_library_name({text, static_cast<std::size_t>(length)});
-  find_local_ranks();
   MPI_Comm control = MPI_COMM_NULL;
   check(MPI_Comm_dup(MPI_COMM_WORLD, &control), "MPI_Comm_dup");
   communicator_ = std::make_unique<MpiCommunicator>(thread_, make_group(control));
-}
-
-void MpiWorld::find_local_ranks() {
-  MPI_Comm local = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local), "MPI_Comm_split_type");
-  check(MPI_Comm_rank(local, &local_.rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(local, &local_.world), "MPI_Comm_size");
-  check(MPI_Comm_free(&local), "MPI_Comm_free");
 }
 
 MpiWorld::~MpiWorld() {

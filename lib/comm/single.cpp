@@ -40,8 +40,6 @@ class SingleCommunicator final : public Communicator {
 class SingleWorld final : public World {
  public:
   Communicator& communicator() override { return communicator_; }
-  int local_rank() const override { return 0; }
-  int local_world() const override { return 1; }
   std::string library() const override { return "none"; }
   [[noreturn]] void abort(int exit_code) override {
     std::fflush(nullptr);

@@ -11,8 +11,6 @@ namespace {
 TEST(WithoutMpi, OneLaunchedRankIsAWorldOfOne) {
   const auto world = make_mpi_world({.variable = "PMI_RANK", .ranks = 1});
   EXPECT_EQ(world->communicator().world(), 1);
-  EXPECT_EQ(world->local_world(), 1);
-  EXPECT_EQ(world->local_rank(), 0);
   EXPECT_EQ(world->library(), "none");
 }
 
