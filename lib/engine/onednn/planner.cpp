@@ -1,6 +1,6 @@
 #include "engine/onednn/planner.hpp"
 
-#include <algorithm>
+#include "engine/arena.hpp"
 
 namespace chexbench::engine {
 namespace {
@@ -13,19 +13,6 @@ dnnl::memory::format_tag tag(Layout layout, int block) {
   using Tag = dnnl::memory::format_tag;
   if (layout == Layout::nchw) return Tag::nchw;
   return block == 16 ? Tag::nChw16c : Tag::nChw8c;
-}
-
-bool meet(const Tensor& a, const Tensor& b) { return a.first_use <= b.last_use && b.first_use <= a.last_use; }
-
-// The lowest offset at which `tensor` meets none of `placed` in time and space. `placed` is sorted by offset.
-std::size_t lowest_offset(const Tensor& tensor, const std::vector<const Tensor*>& placed) {
-  std::size_t offset = 0;
-  for (const Tensor* other : placed) {
-    if (!meet(tensor, *other)) continue;
-    if (offset + tensor.bytes <= other->offset) break;
-    offset = std::max(offset, other->offset + other->bytes);
-  }
-  return offset;
 }
 
 }  // namespace
@@ -73,21 +60,17 @@ void Planner::use(Tensor& tensor) {
 }
 
 void Planner::place() {
-  std::vector<Tensor*> by_size;
+  std::vector<Tensor*> used;
+  std::vector<Lifetime> lifetimes;
   for (Tensor& tensor : tensors_) {
-    if (tensor.first_use >= 0) by_size.push_back(&tensor);
+    if (tensor.first_use < 0) continue;
+    used.push_back(&tensor);
+    lifetimes.push_back({tensor.bytes, tensor.first_use, tensor.last_use});
   }
-  std::stable_sort(by_size.begin(), by_size.end(), [](auto* a, auto* b) { return a->bytes > b->bytes; });
-  std::vector<const Tensor*> placed;
-  for (Tensor* tensor : by_size) {
-    tensor->offset = lowest_offset(*tensor, placed);
-    arena_bytes_ = std::max(arena_bytes_, tensor->offset + tensor->bytes);
-    const auto after = std::upper_bound(placed.begin(), placed.end(), tensor->offset,
-                                        [](std::size_t offset, auto* other) { return offset < other->offset; });
-    placed.insert(after, tensor);
-  }
+  const ArenaPlan plan = plan_arena(lifetimes);
+  arena_bytes_ = plan.bytes;
   arena_ = {host_allocator().allocate(arena_bytes_), Release{arena_bytes_}};
-  for (Tensor* tensor : by_size) tensor->data = arena_.get() + tensor->offset;
+  for (std::size_t i = 0; i < used.size(); ++i) used[i]->data = arena_.get() + plan.offsets[i];
 }
 
 }  // namespace chexbench::engine

@@ -38,7 +38,6 @@ struct Tensor {
 
   int first_use = -1;
   int last_use = -1;
-  std::size_t offset = 0;
   std::byte* data = nullptr;  // once the planner has placed it
 
   int blocks() const { return (shape.channels + block - 1) / block; }

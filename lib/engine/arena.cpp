@@ -1,0 +1,56 @@
+#include "engine/arena.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace chexbench::engine {
+namespace {
+
+struct Placed {
+  std::size_t offset;
+  const Lifetime* tensor;
+};
+
+bool meet(const Lifetime& a, const Lifetime& b) { return a.first_use <= b.last_use && b.first_use <= a.last_use; }
+
+// The lowest offset at which `tensor` meets none of `placed` in time and space. `placed` is sorted by offset.
+std::size_t lowest_offset(const Lifetime& tensor, const std::vector<Placed>& placed) {
+  std::size_t offset = 0;
+  for (const Placed& other : placed) {
+    if (!meet(tensor, *other.tensor)) continue;
+    if (offset + tensor.bytes <= other.offset) break;
+    offset = std::max(offset, other.offset + other.tensor->bytes);
+  }
+  return offset;
+}
+
+}  // namespace
+
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
+  std::vector<std::size_t> by_size(lifetimes.size());
+  std::iota(by_size.begin(), by_size.end(), 0);
+  std::ranges::stable_sort(by_size, [&](auto a, auto b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
+  ArenaPlan plan{.offsets = std::vector<std::size_t>(lifetimes.size()), .bytes = 0};
+  std::vector<Placed> placed;
+  for (const std::size_t i : by_size) {
+    const std::size_t offset = lowest_offset(lifetimes[i], placed);
+    plan.offsets[i] = offset;
+    plan.bytes = std::max(plan.bytes, offset + lifetimes[i].bytes);
+    placed.insert(std::ranges::upper_bound(placed, offset, {}, &Placed::offset), {offset, &lifetimes[i]});
+  }
+  return plan;
+}
+
+std::size_t arena_lower_bound(std::span<const Lifetime> lifetimes) {
+  std::map<int, std::ptrdiff_t> changes;  // of the bytes alive, by time
+  for (const Lifetime& lifetime : lifetimes) {
+    changes[lifetime.first_use] += static_cast<std::ptrdiff_t>(lifetime.bytes);
+    changes[lifetime.last_use + 1] -= static_cast<std::ptrdiff_t>(lifetime.bytes);
+  }
+  std::ptrdiff_t alive = 0, most = 0;
+  for (const auto& [time, change] : changes) most = std::max(most, alive += change);
+  return static_cast<std::size_t>(most);
+}
+
+}  // namespace chexbench::engine
