@@ -25,6 +25,7 @@ WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may i
     r"isa-l(\.h|/)": ["lib/data"],
     r"zlib\.h": ["lib/data"],
     r"(dnnl|oneapi/)": ["lib/engine/onednn"],
+    r"(cudnn|cublas)": ["lib/engine/cuda"],
     r"mpi\.h": ["lib/comm"],
     r"nlohmann/": ["lib/spec", "lib/report"],
     r"spdlog/": ["lib/core"],

@@ -54,20 +54,23 @@ endfunction()
 # no suppression can name, and crashes in a thread of the module's OpenMP. Every other check stays on.
 set(CHEXBENCH_FOREIGN_LEAKS "ASAN_OPTIONS=detect_leaks=0")
 
-# chexbench_test(<name> SOURCES a.cpp ... [LIBRARIES targets...] [LABEL l] [TIMEOUT s] [SERIAL] [FOREIGN_LEAKS])
+# chexbench_test(<name> SOURCES a.cpp ... [LIBRARIES targets...] [LABEL l] [TIMEOUT s] [SERIAL] [FOREIGN_LEAKS]
+#                [ENVIRONMENT NAME=value])
 # A GoogleTest binary, every TEST of it known to ctest by its own name. SERIAL: nothing else runs beside it, for tests
 # that start several ranks or look at times.
 function(chexbench_test name)
-  cmake_parse_arguments(ARG "SERIAL;FOREIGN_LEAKS" "TIMEOUT;LABEL" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;FOREIGN_LEAKS" "TIMEOUT;LABEL;ENVIRONMENT" "SOURCES;LIBRARIES" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
   if(NOT ARG_LABEL)
     set(ARG_LABEL unit)  # one word: gtest_discover_tests() reads a list, or nothing, as more properties
   endif()
-  set(leaks "")
+  set(environment "")
   if(ARG_FOREIGN_LEAKS)
-    set(leaks ENVIRONMENT ${CHEXBENCH_FOREIGN_LEAKS})
+    set(environment ENVIRONMENT ${CHEXBENCH_FOREIGN_LEAKS})
+  elseif(ARG_ENVIRONMENT)
+    set(environment ENVIRONMENT ${ARG_ENVIRONMENT})
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE chexbench_flags ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
@@ -75,5 +78,5 @@ function(chexbench_test name)
   target_compile_definitions(${name} PRIVATE CHEXBENCH_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data/nih"
                                              CHEXBENCH_GOLDEN="${PROJECT_SOURCE_DIR}/tests/golden")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL} RUN_SERIAL ${ARG_SERIAL} ${leaks})
+                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL} RUN_SERIAL ${ARG_SERIAL} ${environment})
 endfunction()

@@ -1,0 +1,201 @@
+#include "engine/cuda/lowering.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/errors.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+using model::Layer;
+using model::LayerKind;
+
+bool is_activation(LayerKind kind) { return kind == LayerKind::relu || kind == LayerKind::relu6; }
+
+bool begins_with(const std::vector<int>& all, const std::vector<int>& part) {
+  return part.size() <= all.size() && std::equal(part.begin(), part.end(), all.begin());
+}
+
+class Lowering {
+ public:
+  Lowering(const model::Graph& graph, LoweringOptions options)
+      : graph_(graph), options_(options), readers_(graph.layers.size()), slices_(graph.layers.size()) {
+    for (int i = 0; i < size(); ++i) {
+      for (const int input : layer(i).inputs) readers_[index(input)].push_back(i);
+    }
+    find_dense_blocks();
+  }
+
+  Program run() {
+    for (int i = 0; i < size(); ++i) lower_layer(i);
+    program_.logits = slices_.back();
+    return std::move(program_);
+  }
+
+ private:
+  static std::size_t index(int layer) { return static_cast<std::size_t>(layer); }
+  int size() const { return static_cast<int>(graph_.layers.size()); }
+  const Layer& layer(int i) const { return graph_.layers[index(i)]; }
+  int input(int i) const { return layer(i).inputs.front(); }
+  // The one layer that reads layer i, or -1.
+  int sole_reader(int i) const { return readers_[index(i)].size() == 1 ? readers_[index(i)].front() : -1; }
+
+  [[noreturn]] void refuse(int i, const char* what) const {
+    throw DeviceError(
+        fmt::format("engine 'cuda' cannot compute layer {} ('{}') of {}: {}", i, layer(i).name, graph_.name, what));
+  }
+
+  // Concats that begin alike share one buffer: each dense layer reads a prefix of the last concat.
+  void find_dense_blocks() {
+    std::vector<int> roots;
+    for (int i = size() - 1; i >= 0; --i) {
+      if (layer(i).kind != LayerKind::concat) continue;
+      const auto root =
+          std::ranges::find_if(roots, [&](int other) { return begins_with(layer(other).inputs, layer(i).inputs); });
+      if (root != roots.end()) {
+        slices_[index(i)] = {slices_[index(*root)].buffer, 0, layer(i).channels};
+        continue;
+      }
+      roots.push_back(i);
+      const Slice block = new_buffer(i, layer(i).channels);
+      slices_[index(i)] = block;
+      int channel = 0;
+      for (const int part : layer(i).inputs) {
+        if (slices_[index(part)].exists()) refuse(part, "it lies in two concatenations that begin differently");
+        slices_[index(part)] = {block.buffer, channel, layer(part).channels};
+        channel += layer(part).channels;
+      }
+    }
+  }
+
+  Slice new_buffer(int i, int channels) {
+    program_.buffers.push_back({channels, layer(i).height, layer(i).width});
+    return {static_cast<int>(program_.buffers.size()) - 1, 0, channels};
+  }
+
+  // Where layer i's output goes: its place in a dense block, or a buffer of its own.
+  Slice output(int i) {
+    Slice& slice = slices_[index(i)];
+    if (!slice.exists()) slice = new_buffer(i, layer(i).channels);
+    return slice;
+  }
+
+  Slice input_slice(int i) const {
+    const Slice slice = slices_[index(input(i))];
+    if (!slice.exists()) refuse(i, "it reads what this engine has merged into another layer");
+    return slice;
+  }
+
+  void add(Node node) { program_.nodes.push_back(node); }
+
+  // Behind whatever writes layer i's output for batch norms, directly or through a concat.
+  void add_statistics(int i) {
+    const auto normalizes = [this](int reader) {
+      const LayerKind kind = layer(reader).kind;
+      return kind == LayerKind::batch_norm || kind == LayerKind::concat;
+    };
+    if (options_.frozen || std::ranges::none_of(readers_[index(i)], normalizes)) return;
+    add({.kind = NodeKind::statistics, .layer = i, .in = slices_[index(i)]});
+  }
+
+  void lower_layer(int i) {
+    switch (layer(i).kind) {
+      case LayerKind::input:
+        slices_[index(i)] = program_.input = new_buffer(i, kInputChannels);
+        return;
+      case LayerKind::convolution:
+        if (!waits_for_pool(i)) lower_convolution(i, input_slice(i), i);
+        return;
+      case LayerKind::batch_norm:
+        if (!feeds_add(i)) add_norm(i, {}, i);
+        return;
+      case LayerKind::add:
+        return lower_add(i);
+      case LayerKind::relu:
+      case LayerKind::relu6:
+        if (!slices_[index(i)].exists()) refuse(i, "an activation must follow a batch norm or an add");
+        return;
+      case LayerKind::concat:
+        return;
+      case LayerKind::average_pool:
+        if (waits_for_pool(input(i))) return lower_pool_and_convolution(i);
+        return lower_pool(i, NodeKind::average_pool);
+      case LayerKind::max_pool:
+        return lower_pool(i, NodeKind::max_pool);
+      case LayerKind::global_average_pool:
+        return lower_pool(i, NodeKind::global_average_pool);
+      case LayerKind::linear:
+        slices_[index(i)] =
+            new_buffer(i, (layer(i).channels + kOutputMultiple - 1) / kOutputMultiple * kOutputMultiple);
+        add({.kind = NodeKind::linear, .layer = i, .in = input_slice(i), .out = slices_[index(i)]});
+        return;
+    }
+  }
+
+  // Convolution i, reading `in`; its output is that of layer `out` (i, or the pool that went before it).
+  void lower_convolution(int i, Slice in, int out) {
+    if (layer(i).bias) refuse(i, "a convolution with a bias");
+    if (layer(i).groups != 1) refuse(i, "a convolution of several groups");
+    add({.kind = NodeKind::convolution, .layer = i, .in = in, .out = output(out)});
+    add_statistics(out);
+  }
+
+  bool waits_for_pool(int i) const {
+    const Layer& conv = layer(i);
+    const int reader = sole_reader(i);
+    return conv.kind == LayerKind::convolution && conv.kernel == 1 && conv.stride == 1 && conv.padding == 0 &&
+           reader >= 0 && layer(reader).kind == LayerKind::average_pool && layer(reader).padding == 0;
+  }
+
+  void lower_pool_and_convolution(int pool) {
+    const int conv = input(pool);
+    program_.buffers.push_back({layer(input(conv)).channels, layer(pool).height, layer(pool).width});
+    const Slice pooled{static_cast<int>(program_.buffers.size()) - 1, 0, layer(input(conv)).channels};
+    add({.kind = NodeKind::average_pool, .layer = pool, .in = input_slice(conv), .out = pooled});
+    lower_convolution(conv, pooled, pool);
+  }
+
+  void lower_pool(int i, NodeKind kind) {
+    add({.kind = kind, .layer = i, .in = input_slice(i), .out = output(i)});
+    add_statistics(i);
+  }
+
+  bool feeds_add(int i) const { return sole_reader(i) >= 0 && layer(sole_reader(i)).kind == LayerKind::add; }
+
+  // Batch norm `norm` and the activation that alone reads layer `last` (the norm, or the add behind it).
+  void add_norm(int norm, Slice residual, int last) {
+    Node node{.kind = NodeKind::normalize, .layer = norm, .in = input_slice(norm), .residual = residual};
+    const int reader = sole_reader(last);
+    if (reader >= 0 && is_activation(layer(reader).kind)) {
+      node.activation = layer(reader).kind == LayerKind::relu ? Activation::relu : Activation::relu6;
+      slices_[index(last)] = output(reader);
+    }
+    node.out = output(last);
+    add(node);
+  }
+
+  bool is_waiting_norm(int i) const { return layer(i).kind == LayerKind::batch_norm && !slices_[index(i)].exists(); }
+
+  // One norm takes the other input as its residual.
+  void lower_add(int i) {
+    int norm = layer(i).inputs[0], residual = layer(i).inputs[1];
+    if (!is_waiting_norm(norm)) std::swap(norm, residual);
+    if (!is_waiting_norm(norm)) refuse(i, "an add without a batch norm before it");
+    if (is_waiting_norm(residual)) add_norm(residual, {}, residual);
+    add_norm(norm, slices_[index(residual)], i);
+  }
+
+  const model::Graph& graph_;
+  const LoweringOptions options_;
+  std::vector<std::vector<int>> readers_;
+  std::vector<Slice> slices_;  // of each layer's output; none where it is merged into another
+  Program program_;
+};
+
+}  // namespace
+
+Program lower(const model::Graph& graph, LoweringOptions options) { return Lowering(graph, options).run(); }
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,26 @@
+// From the layers of a network to the nodes of a step.
+#pragma once
+
+#include "engine/cuda/program.hpp"
+#include "model/graph.hpp"
+
+namespace chexbench::engine::cuda {
+
+// Images get channels that no layer has, and outputs of linear layers are padded to a multiple: tensor cores want rows
+// of whole vectors. What is added is zero forward and gets no gradient.
+inline constexpr int kInputChannels = 4;
+inline constexpr int kOutputMultiple = 8;
+
+struct LoweringOptions {
+  bool frozen = false;  // batch norms use their running statistics: no statistics nodes
+};
+
+// - Batch norm, residual add and activation become one node.
+// - The feature maps of a dense block lie in one buffer, and each is looked at once for its statistics, whatever the
+//   number of batch norms that read it (Huang et al.'s networks normalize each map up to 24 times).
+// - An average pool behind a 1x1 convolution goes before it: both are linear and the pool weighs all channels alike,
+//   so the result is the same for a quarter of the work.
+// @throws DeviceError for a layer that the engine cannot compute
+Program lower(const model::Graph& graph, LoweringOptions options = {});
+
+}  // namespace chexbench::engine::cuda

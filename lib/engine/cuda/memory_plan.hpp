@@ -1,0 +1,46 @@
+// The device memory of a step, worked out before a device is asked for any.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "engine/cuda/program.hpp"
+#include "model/graph.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::engine::cuda {
+
+struct MemoryRequest {
+  int images = 0;  // of one step
+  spec::Precision precision = spec::Precision::f32;
+  spec::OptimizerKind optimizer = spec::OptimizerKind::adam;
+  std::size_t workspace_bytes = 0;  // the largest that a convolution's plan wants
+};
+
+// All sizes in bytes. Activations and their gradients share one arena: each has its memory from its first write to its
+// last read in backward, and what is read again in backward (inputs of convolutions and batch norms) lives until then.
+struct MemoryPlan {
+  std::vector<std::size_t> activations;  // offset in the arena of each buffer of the program
+  std::vector<std::size_t> gradients;    // of each buffer's gradient; that of the images has no memory
+  std::size_t arena_bytes = 0;
+  std::size_t parameter_bytes = 0;  // f32 weights, their gradients and moments, and the copy that computes
+  std::size_t batch_bytes = 0;      // two uploaded batches: one computes while the next arrives
+  std::size_t workspace_bytes = 0;
+
+  std::size_t total_bytes() const { return arena_bytes + parameter_bytes + batch_bytes + workspace_bytes; }
+};
+
+inline constexpr std::size_t kNoMemory = static_cast<std::size_t>(-1);
+
+MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request);
+
+// The most images a step can have in `available_bytes`; 0 where not even one fits.
+int largest_batch(const model::Graph& graph, const Program& program, MemoryRequest request,
+                  std::size_t available_bytes);
+
+// @throws DeviceError where the plan does not fit: how many bytes are missing, and which batch size would fit
+void check_fits(const model::Graph& graph, const Program& program, const MemoryRequest& request,
+                std::size_t available_bytes);
+
+}  // namespace chexbench::engine::cuda
