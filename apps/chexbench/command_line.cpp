@@ -6,6 +6,7 @@
 
 #include "core/errors.hpp"
 #include "data_command.hpp"
+#include "plan_sweep_command.hpp"
 #include "run_command.hpp"
 #include "selftest_command.hpp"
 
@@ -51,6 +52,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_run_options(app, session, command_line);
   add_data_commands(app);
   add_selftest_commands(app);
+  add_plan_sweep_command(app);
 }
 
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {

@@ -4,6 +4,8 @@
 #include <cudnn_frontend.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,12 +17,22 @@ namespace fe = cudnn_frontend;
 namespace graph = cudnn_frontend::graph;
 
 struct PlanTarget::Impl {
-  std::shared_ptr<fe::DeviceProperties> properties;
+  Impl() = default;
+  ~Impl() {
+    if (handle != nullptr) cudnnDestroy(handle);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  cudnnHandle_t handle = nullptr;                    // of the present device, or
+  std::shared_ptr<fe::DeviceProperties> properties;  // of one that is described
   int sm_version = 0;
 };
 
 struct ConvPlans::Impl {
+  std::shared_ptr<const PlanTarget::Impl> target;
   graph::Graph plans;
+  std::vector<Operand> operands;
 };
 
 namespace {
@@ -35,11 +47,11 @@ DataType_t storage(Precision precision) {
   return precision == Precision::bf16 ? DataType_t::BFLOAT16 : DataType_t::FLOAT;
 }
 
-// Adds the tensors and operations of one request to a graph.
+// Adds the tensors and operations of one request to a graph, and notes what it reads and writes in `operands`.
 class Description {
  public:
-  Description(const PlanRequest& request, graph::Graph& operations)
-      : shape_(request.shape), type_(storage(request.precision)), operations_(operations) {}
+  Description(const PlanRequest& request, graph::Graph& operations, std::vector<Operand>& operands)
+      : shape_(request.shape), type_(storage(request.precision)), operations_(operations), operands_(operands) {}
 
   void add(ConvPattern pattern) {
     switch (pattern) {
@@ -52,7 +64,7 @@ class Description {
       case ConvPattern::normalized_forward_statistics:
         return finish_forward(normalized(input()), true);
       case ConvPattern::data_gradient:
-        data_gradient()->set_output(true).set_stride(input_strides());
+        output(data_gradient(), type_, input_extents(), input_strides());
         return;
       case ConvPattern::data_gradient_norm:
         return data_gradient_norm();
@@ -75,23 +87,37 @@ class Description {
     return {shape_.images, shape_.out_channels, shape_.out_height(), shape_.out_width()};
   }
   Extents output_strides() const { return nhwc(shape_.out_height(), shape_.out_width(), shape_.out_pixel_stride); }
+  Extents weight_strides() const { return nhwc(shape_.kernel, shape_.kernel, shape_.in_channels); }
   Extents weight_extents() const { return {shape_.out_channels, shape_.in_channels, shape_.kernel, shape_.kernel}; }
 
-  Tensor tensor(const char* name, const Extents& extents, const Extents& strides) {
-    return operations_.tensor(
-        graph::Tensor_attributes().set_name(name).set_dim(extents).set_stride(strides).set_data_type(type_));
+  // Gives a tensor that the caller provides its id and its shape.
+  template <typename Attributes>
+  void provide(Attributes& attributes, DataType_t type, const Extents& extents, const Extents& strides) {
+    const auto id = static_cast<std::int64_t>(operands_.size()) + 1;
+    const std::int64_t elements = extents[0] * strides[0];
+    operands_.push_back({id, static_cast<std::size_t>(elements) * (type == DataType_t::FLOAT ? 4 : 2)});
+    attributes.set_uid(id).set_dim(extents).set_stride(strides).set_data_type(type);
   }
-  Tensor input() { return tensor("x", input_extents(), input_strides()); }
-  Tensor output_gradient() { return tensor("dy", output_extents(), output_strides()); }
-  Tensor weights() { return tensor("w", weight_extents(), nhwc(shape_.kernel, shape_.kernel, shape_.in_channels)); }
-  // One value for each input channel.
-  Tensor channel_values(const char* name, DataType_t type) {
-    const std::int64_t channels = shape_.in_channels;
-    return operations_.tensor(graph::Tensor_attributes()
-                                  .set_name(name)
-                                  .set_dim({1, channels, 1, 1})
-                                  .set_stride({channels, 1, channels, channels})
-                                  .set_data_type(type));
+  void output(const Tensor& value, DataType_t type, const Extents& extents, const Extents& strides) {
+    provide(*value, type, extents, strides);
+    value->set_output(true);
+  }
+  Tensor tensor(const char* name, DataType_t type, const Extents& extents, const Extents& strides) {
+    graph::Tensor_attributes attributes;
+    provide(attributes.set_name(name), type, extents, strides);
+    return operations_.tensor(attributes);
+  }
+  Tensor input() { return tensor("x", type_, input_extents(), input_strides()); }
+  Tensor output_gradient() { return tensor("dy", type_, output_extents(), output_strides()); }
+  Tensor weights() { return tensor("w", type_, weight_extents(), weight_strides()); }
+  // One value for each channel.
+  static Extents row_extents(std::int64_t channels) { return {1, channels, 1, 1}; }
+  static Extents row_strides(std::int64_t channels) { return {channels, 1, channels, channels}; }
+  Tensor input_row(const char* name, DataType_t type) {
+    return tensor(name, type, row_extents(shape_.in_channels), row_strides(shape_.in_channels));
+  }
+  void output_row(const Tensor& value, std::int64_t channels) {
+    output(value, DataType_t::FLOAT, row_extents(channels), row_strides(channels));
   }
 
   Tensor pointwise(PointwiseMode_t mode, const Tensor& a, const Tensor& b) {
@@ -100,8 +126,8 @@ class Description {
 
   // Scale and bias are of the storage type: cuDNN takes no others in front of a convolution.
   Tensor normalized(const Tensor& x) {
-    const Tensor scaled = pointwise(PointwiseMode_t::MUL, x, channel_values("scale", type_));
-    const Tensor shifted = pointwise(PointwiseMode_t::ADD, scaled, channel_values("bias", type_));
+    const Tensor scaled = pointwise(PointwiseMode_t::MUL, x, input_row("scale", type_));
+    const Tensor shifted = pointwise(PointwiseMode_t::ADD, scaled, input_row("bias", type_));
     const Tensor active =
         operations_.pointwise(shifted, graph::Pointwise_attributes().set_mode(PointwiseMode_t::RELU_FWD));
     for (const Tensor& value : {scaled, shifted, active}) value->set_data_type(type_);
@@ -118,11 +144,10 @@ class Description {
 
   void finish_forward(const Tensor& x, bool statistics) {
     const Tensor y = operations_.conv_fprop(x, weights(), window<graph::Conv_fprop_attributes>());
-    y->set_output(true).set_data_type(type_).set_dim(output_extents()).set_stride(output_strides());
+    output(y, type_, output_extents(), output_strides());
     if (!statistics) return;
-    for (const Tensor& sum : operations_.genstats(y, graph::Genstats_attributes())) {
-      sum->set_output(true).set_data_type(DataType_t::FLOAT);
-    }
+    for (const Tensor& sum : operations_.genstats(y, graph::Genstats_attributes()))
+      output_row(sum, shape_.out_channels);
   }
 
   Tensor data_gradient() {
@@ -135,30 +160,30 @@ class Description {
   // gives.
   void data_gradient_norm() {
     const Tensor dx = data_gradient(), x = input();
-    const Tensor mean = channel_values("mean", DataType_t::FLOAT);
-    const Tensor inverse_deviation = channel_values("inverse_deviation", DataType_t::FLOAT);
-    const Tensor scale = channel_values("scale", DataType_t::FLOAT);
+    const Tensor mean = input_row("mean", DataType_t::FLOAT);
+    const Tensor inverse_deviation = input_row("inverse_deviation", DataType_t::FLOAT);
+    const Tensor scale = input_row("scale", DataType_t::FLOAT);
     const Tensor centred = pointwise(PointwiseMode_t::SUB, x, mean);
     const Tensor unit = pointwise(PointwiseMode_t::MUL, centred, inverse_deviation);
     const Tensor scaled = pointwise(PointwiseMode_t::MUL, unit, scale);
-    const Tensor active = pointwise(PointwiseMode_t::ADD, scaled, channel_values("bias", DataType_t::FLOAT));
+    const Tensor active = pointwise(PointwiseMode_t::ADD, scaled, input_row("bias", DataType_t::FLOAT));
     const Tensor through = pointwise(PointwiseMode_t::RELU_BWD, dx, active);
-    through->set_output(true).set_data_type(type_);
+    output(through, type_, input_extents(), input_strides());
     for (const Tensor& sum :
          operations_.dbn_weight(through, x, mean, inverse_deviation, scale, graph::DBN_weight_attributes())) {
-      sum->set_output(true).set_data_type(DataType_t::FLOAT);
+      output_row(sum, shape_.in_channels);
     }
   }
 
   void weight_gradient(const Tensor& x) {
-    operations_.conv_wgrad(output_gradient(), x, window<graph::Conv_wgrad_attributes>())
-        ->set_output(true)
-        .set_dim(weight_extents());
+    output(operations_.conv_wgrad(output_gradient(), x, window<graph::Conv_wgrad_attributes>()), type_,
+           weight_extents(), weight_strides());
   }
 
   const ConvShape& shape_;
   const DataType_t type_;
   graph::Graph& operations_;
+  std::vector<Operand>& operands_;
 };
 
 // Strict f32 may not use tensor cores, which round to 10 bits of mantissa; tf32 is that.
@@ -201,16 +226,27 @@ PlanTarget PlanTarget::from_description(const std::string& json) {
   return target;
 }
 
+PlanTarget PlanTarget::present_device() {
+  auto impl = std::make_shared<Impl>();
+  if (const cudnnStatus_t status = cudnnCreate(&impl->handle); status != CUDNN_STATUS_SUCCESS)
+    throw DeviceError(fmt::format("cuDNN does not start on this GPU: {}", cudnnGetErrorString(status)));
+  PlanTarget target;
+  target.impl_ = std::move(impl);
+  return target;
+}
+
 ConvPlans::ConvPlans(const PlanTarget& target, const PlanRequest& request) : impl_(std::make_unique<Impl>()) {
+  impl_->target = target.impl();
   graph::Graph& plans = impl_->plans;
-  plans.set_sm_version(target.impl().sm_version)
-      .set_device_properties(target.impl().properties)
-      .set_io_data_type(storage(request.precision))
+  if (impl_->target->properties) {
+    plans.set_sm_version(impl_->target->sm_version).set_device_properties(impl_->target->properties);
+  }
+  plans.set_io_data_type(storage(request.precision))
       .set_intermediate_data_type(DataType_t::FLOAT)
       .set_compute_data_type(DataType_t::FLOAT);
-  Description(request, plans).add(request.pattern);
+  Description(request, plans, impl_->operands).add(request.pattern);
   check(plans.validate(), request, "the description is refused");
-  check(plans.build_operation_graph(nullptr), request, "the operation graph is refused");
+  check(plans.build_operation_graph(impl_->target->handle), request, "the operation graph is refused");
   check(plans.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}), request, "no engine offered");
   deselect(request, plans);
   check(plans.check_support(), request, "not supported");
@@ -237,6 +273,15 @@ Plan ConvPlans::build(int index) {
   plan.state = PlanState::ready;
   plan.workspace_bytes = impl_->plans.get_workspace_size_plan_at_index(index);
   return plan;
+}
+
+const std::vector<Operand>& ConvPlans::operands() const { return impl_->operands; }
+
+void ConvPlans::run(int index, const std::vector<OperandMemory>& memory, void* workspace) {
+  std::unordered_map<std::int64_t, void*> pointers;
+  for (const OperandMemory& operand : memory) pointers[operand.id] = operand.data;
+  auto error = impl_->plans.execute_plan_at_index(impl_->target->handle, pointers, workspace, index);
+  if (error.is_bad()) throw DeviceError("cuDNN: a convolution did not start: " + error.get_message());
 }
 
 }  // namespace chexbench::engine::cuda

@@ -1,9 +1,11 @@
 // cuDNN's plans for one pattern on one shape. Planning needs no device: a description of one is enough.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/cuda/conv_pattern.hpp"
 
@@ -14,9 +16,11 @@ class PlanTarget {
  public:
   // A JSON object as cuDNN's device properties serialize to. @throws DeviceError where cuDNN refuses it
   static PlanTarget from_description(const std::string& json);
+  // The GPU of this process: plans for it can also run, on the default stream. @throws DeviceError
+  static PlanTarget present_device();
 
   struct Impl;
-  const Impl& impl() const { return *impl_; }
+  const std::shared_ptr<const Impl>& impl() const { return impl_; }
 
  private:
   std::shared_ptr<const Impl> impl_;
@@ -43,6 +47,18 @@ struct Plan {
   std::string reason;  // where it is not ready
 };
 
+// A tensor that a plan reads or writes.
+struct Operand {
+  std::int64_t id = 0;
+  std::size_t bytes = 0;
+};
+
+// Where an operand lies on the device.
+struct OperandMemory {
+  std::int64_t id = 0;
+  void* data = nullptr;
+};
+
 // The candidates of one request, best guess first. Not thread-safe.
 class ConvPlans {
  public:
@@ -54,6 +70,11 @@ class ConvPlans {
   int candidates() const;
   // Finalizes candidate `index`: milliseconds where it is precompiled, half a second or more where not.
   Plan build(int index);
+
+  const std::vector<Operand>& operands() const;
+  // Enqueues candidate `index`, which build() found ready on the present device; returns at once. `memory` has every
+  // operand once, `workspace` the bytes that the plan wants. @throws DeviceError
+  void run(int index, const std::vector<OperandMemory>& memory, void* workspace);
 
  private:
   struct Impl;

@@ -1,0 +1,37 @@
+#include "plan_sweep_command.hpp"
+
+#include <memory>
+
+#include "bench/plan_sweep.hpp"
+#include "core/log.hpp"
+#include "output.hpp"
+
+namespace chexbench::app {
+namespace {
+
+using spec::Precision;
+
+const std::map<std::string, Precision> kPrecisions{
+    {"f32", Precision::f32}, {"tf32", Precision::tf32}, {"fp16", Precision::fp16}, {"bf16", Precision::bf16}};
+
+}  // namespace
+
+void add_plan_sweep_command(CLI::App& app) {
+  const auto options = std::make_shared<bench::PlanSweepOptions>(bench::PlanSweepOptions{
+      .networks = {"resnet50", "densenet121"}, .batches = {256}, .precisions = {Precision::fp16}});
+  CLI::App* const sweep = app.add_subcommand(
+      "plan-sweep", "Time every plan that cuDNN has for each convolution, plain and fused, on this GPU (JSON lines)");
+  sweep->add_option("--network", options->networks, "Networks whose convolutions to time")->capture_default_str();
+  sweep->add_option("--batch", options->batches, "Images of a step")->check(CLI::Range(1, 4096))->capture_default_str();
+  sweep->add_option("--precision", options->precisions, "Of the operands")
+      ->transform(CLI::CheckedTransformer(kPrecisions))
+      ->option_text("TEXT:{f32,tf32,fp16,bf16}=fp16 ...");
+  sweep->add_option("--budget", options->budget_s, "Seconds after which no further plan is begun")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  sweep->callback([options] {
+    if (!bench::plan_sweep(*options, print)) log::warning("plan-sweep: stopped at its budget of {} s", options->budget_s);
+  });
+}
+
+}  // namespace chexbench::app

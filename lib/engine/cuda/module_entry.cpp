@@ -1,0 +1,7 @@
+// The symbols that cuda_module.cpp looks up.
+#include "engine/cuda/plan_timer.hpp"
+
+extern "C" bool chexbench_sweep_plans(const chexbench::engine::PlanSweepOptions& options,
+                                      const std::function<void(const chexbench::engine::PlanTiming&)>& on_timing) {
+  return chexbench::engine::cuda::sweep_plans(options, on_timing);
+}
