@@ -1,0 +1,131 @@
+// Layers computed the plain way, in double: what programs and graphs are interpreted with.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "model/graph.hpp"
+
+namespace chexbench::engine::cuda {
+
+struct FeatureMap {
+  int images = 0, height = 0, width = 0, channels = 0;
+  std::vector<double> values;  // NHWC
+
+  FeatureMap(int images_, int height_, int width_, int channels_)
+      : images(images_),
+        height(height_),
+        width(width_),
+        channels(channels_),
+        values(static_cast<std::size_t>(images_ * height_ * width_ * channels_)) {}
+
+  double& at(int n, int y, int x, int c) { return values[index(n, y, x, c)]; }
+  double at(int n, int y, int x, int c) const { return values[index(n, y, x, c)]; }
+  bool holds(int y, int x) const { return y >= 0 && y < height && x >= 0 && x < width; }
+
+ private:
+  std::size_t index(int n, int y, int x, int c) const {
+    return static_cast<std::size_t>(((n * height + y) * width + x) * channels + c);
+  }
+};
+
+// out(n, y, x) = reduce over the window at (y, x): `take` sees each place of `in` that the window covers.
+template <typename Take>
+void each_window(const model::Layer& layer, const FeatureMap& in, int n, int y, int x, Take take) {
+  for (int ky = 0; ky < layer.kernel; ++ky) {
+    for (int kx = 0; kx < layer.kernel; ++kx) {
+      const int iy = y * layer.stride + ky - layer.padding, ix = x * layer.stride + kx - layer.padding;
+      if (in.holds(iy, ix)) take(n, iy, ix, ky, kx);
+    }
+  }
+}
+
+template <typename Value>
+FeatureMap make_map(const FeatureMap& like, int height, int width, int channels, Value value) {
+  FeatureMap out(like.images, height, width, channels);
+  for (int n = 0; n < out.images; ++n)
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
+        for (int c = 0; c < channels; ++c) out.at(n, y, x, c) = value(n, y, x, c);
+  return out;
+}
+
+inline int out_size(const model::Layer& layer, int size) {
+  return (size + 2 * layer.padding - layer.kernel) / layer.stride + 1;
+}
+
+// `weight` in PyTorch's order, OIHW, for the first `inputs` channels of `in`.
+inline FeatureMap convolve(const model::Layer& layer, const FeatureMap& in, int inputs,
+                           const std::vector<float>& weight) {
+  const int k = layer.kernel;
+  return make_map(
+      in, out_size(layer, in.height), out_size(layer, in.width), layer.channels, [&](int n, int y, int x, int o) {
+        double sum = 0;
+        each_window(layer, in, n, y, x, [&](int, int iy, int ix, int ky, int kx) {
+          for (int c = 0; c < inputs; ++c)
+            sum += in.at(n, iy, ix, c) * weight[static_cast<std::size_t>(((o * inputs + c) * k + ky) * k + kx)];
+        });
+        return sum;
+      });
+}
+
+inline FeatureMap pool(const model::Layer& layer, const FeatureMap& in) {
+  const bool max = layer.kind == model::LayerKind::max_pool;
+  return make_map(in, out_size(layer, in.height), out_size(layer, in.width), in.channels,
+                  [&](int n, int y, int x, int c) {
+                    double result = max ? -std::numeric_limits<double>::infinity() : 0;
+                    each_window(layer, in, n, y, x, [&](int, int iy, int ix, int, int) {
+                      const double value = in.at(n, iy, ix, c);
+                      result = max ? std::max(result, value) : result + value / (layer.kernel * layer.kernel);
+                    });
+                    return result;
+                  });
+}
+
+inline FeatureMap global_average(const FeatureMap& in) {
+  return make_map(in, 1, 1, in.channels, [&](int n, int, int, int c) {
+    double sum = 0;
+    for (int y = 0; y < in.height; ++y)
+      for (int x = 0; x < in.width; ++x) sum += in.at(n, y, x, c);
+    return sum / (in.height * in.width);
+  });
+}
+
+inline FeatureMap linear(const FeatureMap& in, int outputs, const std::vector<float>& weight,
+                         const std::vector<float>& bias) {
+  return make_map(in, 1, 1, outputs, [&](int n, int, int, int o) {
+    double sum = bias[static_cast<std::size_t>(o)];
+    for (int c = 0; c < in.channels; ++c)
+      sum += in.at(n, 0, 0, c) * weight[static_cast<std::size_t>(o * in.channels + c)];
+    return sum;
+  });
+}
+
+struct ChannelStatistics {
+  double mean = 0;
+  double variance = 0;  // biased
+};
+
+inline std::vector<ChannelStatistics> statistics(const FeatureMap& in) {
+  std::vector<ChannelStatistics> result(static_cast<std::size_t>(in.channels));
+  const double count = in.images * in.height * in.width;
+  for (std::size_t i = 0; i < in.values.size(); ++i) result[i % result.size()].mean += in.values[i] / count;
+  for (std::size_t i = 0; i < in.values.size(); ++i) {
+    ChannelStatistics& channel = result[i % result.size()];
+    channel.variance += std::pow(in.values[i] - channel.mean, 2) / count;
+  }
+  return result;
+}
+
+inline FeatureMap normalize(const FeatureMap& in, const std::vector<ChannelStatistics>& of, double epsilon,
+                            const std::vector<float>& scale, const std::vector<float>& bias) {
+  return make_map(in, in.height, in.width, in.channels, [&](int n, int y, int x, int c) {
+    const auto i = static_cast<std::size_t>(c);
+    return (in.at(n, y, x, c) - of[i].mean) / std::sqrt(of[i].variance + epsilon) * scale[i] + bias[i];
+  });
+}
+
+}  // namespace chexbench::engine::cuda
