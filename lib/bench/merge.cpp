@@ -11,23 +11,9 @@ namespace {
 constexpr double kBufferFedShare = 0.05;
 
 void add(measure::OpCounters& sum, const measure::OpCounters& other) {
-  sum.elements_out += other.elements_out;
-  sum.images_decoded += other.images_decoded;
-  sum.bytes_read += other.bytes_read;
-  sum.busy_wall_s += other.busy_wall_s;
-  sum.busy_cpu_s += other.busy_cpu_s;
-  sum.blocked_input_s += other.blocked_input_s;
-  sum.blocked_output_s += other.blocked_output_s;
-  sum.queue_depth_sum += other.queue_depth_sum;
-  sum.queue_capacity += other.queue_capacity;
-  sum.queue_depth += other.queue_depth;
-  sum.bytes_held += other.bytes_held;
-  sum.images_held += other.images_held;
-  sum.read_s += other.read_s;
-  sum.parse_s += other.parse_s;
-  sum.decode_s += other.decode_s;
-  sum.resize_s += other.resize_s;
-  sum.bad_records += other.bad_records;
+  for (const auto counter : measure::kOpTotals) sum.*counter += other.*counter;
+  for (const auto counter : measure::kOpTimes) sum.*counter += other.*counter;
+  for (const auto counter : measure::kOpLevels) sum.*counter += other.*counter;
 }
 
 }  // namespace

@@ -19,19 +19,8 @@ bool first_batch_of_process() {
 
 measure::OpCounters difference(const measure::OpCounters& after, const measure::OpCounters& before) {
   measure::OpCounters d = after;
-  d.elements_out -= before.elements_out;
-  d.images_decoded -= before.images_decoded;
-  d.bytes_read -= before.bytes_read;
-  d.busy_wall_s -= before.busy_wall_s;
-  d.busy_cpu_s -= before.busy_cpu_s;
-  d.blocked_input_s -= before.blocked_input_s;
-  d.blocked_output_s -= before.blocked_output_s;
-  d.queue_depth_sum -= before.queue_depth_sum;
-  d.read_s -= before.read_s;
-  d.parse_s -= before.parse_s;
-  d.decode_s -= before.decode_s;
-  d.resize_s -= before.resize_s;
-  d.bad_records -= before.bad_records;
+  for (const auto counter : measure::kOpTotals) d.*counter -= before.*counter;
+  for (const auto counter : measure::kOpTimes) d.*counter -= before.*counter;
   return d;
 }
 

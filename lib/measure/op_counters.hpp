@@ -1,6 +1,7 @@
 // What a pipeline counts of one op, shared by pipeline (fills it) and report (writes it).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -27,5 +28,17 @@ struct OpCounters {
   double resize_s = 0;
   std::uint64_t bad_records = 0;  // skipped
 };
+
+// The counters by kind, for whoever adds or subtracts them. Totals and times grow; levels are as they are now.
+inline constexpr std::array kOpTotals{&OpCounters::elements_out, &OpCounters::images_decoded, &OpCounters::bytes_read,
+                                      &OpCounters::bad_records};
+inline constexpr std::array kOpTimes{
+    &OpCounters::busy_wall_s,      &OpCounters::busy_cpu_s,      &OpCounters::blocked_input_s,
+    &OpCounters::blocked_output_s, &OpCounters::queue_depth_sum, &OpCounters::read_s,
+    &OpCounters::parse_s,          &OpCounters::decode_s,        &OpCounters::resize_s};
+inline constexpr std::array kOpLevels{&OpCounters::queue_capacity, &OpCounters::queue_depth, &OpCounters::bytes_held,
+                                      &OpCounters::images_held};
+static_assert(sizeof(OpCounters) == sizeof(std::string) + 8 * (kOpTotals.size() + kOpTimes.size() + kOpLevels.size()),
+              "each counter stands in one of the lists");
 
 }  // namespace chexbench::measure

@@ -117,11 +117,12 @@ std::vector<OpRule> make_rules() {
       keeps("take", {count("count", 1, "elements to pass on")}, "Passes on the first elements, then ends."),
   };
   for (OpRule& rule : rules) {
-    rule.parameters.push_back({.name = "delay_s",
-                               .type = ValueType::number,
-                               .default_value = 0.0,
-                               .words = {},
-                               .description = "planted bottleneck: slept for each element"});
+    rule.parameters.push_back(
+        {.name = "delay_s",
+         .type = ValueType::number,
+         .default_value = 0.0,
+         .words = {},
+         .description = "planted bottleneck: seconds slept for each element, in ops that decode for each image"});
   }
   return rules;
 }
