@@ -13,7 +13,6 @@ namespace chexbench::engine::cuda {
 namespace {
 
 constexpr std::size_t kAlignBytes = 256;  // of cudaMalloc; vectors of 16 bytes need less
-constexpr int kNever = -1;
 
 std::size_t element_bytes(spec::Precision precision) {
   const bool half = precision == spec::Precision::fp16 || precision == spec::Precision::bf16;
