@@ -30,7 +30,8 @@ void add_plan_sweep_command(CLI::App& app) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   sweep->callback([options] {
-    if (!bench::plan_sweep(*options, print)) log::warning("plan-sweep: stopped at its budget of {} s", options->budget_s);
+    if (!bench::plan_sweep(*options, print))
+      log::warning("plan-sweep: stopped at its budget of {} s", options->budget_s);
   });
 }
 
