@@ -30,6 +30,7 @@ WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may i
     r"nlohmann/": ["lib/spec", "lib/report"],
     r"spdlog/": ["lib/core"],
     r"hwloc": ["lib/core"],
+    r"nvml\.h": ["lib/measure"],
     r"CLI/": ["apps"],
 }
 LONGEST_FILE_LINES = 400

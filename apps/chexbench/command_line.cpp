@@ -6,6 +6,7 @@
 
 #include "core/errors.hpp"
 #include "data_command.hpp"
+#include "doctor_command.hpp"
 #include "plan_sweep_command.hpp"
 #include "run_command.hpp"
 #include "selftest_command.hpp"
@@ -52,6 +53,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_run_options(app, session, command_line);
   add_data_commands(app);
   add_selftest_commands(app);
+  add_doctor_command(app);
   add_plan_sweep_command(app);
 }
 

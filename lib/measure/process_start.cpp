@@ -4,6 +4,7 @@
 
 #include <ctime>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 
@@ -28,9 +29,11 @@ double process_start_s() {
   std::string line;
   std::getline(file, line);
   std::istringstream fields(line.substr(line.rfind(')') + 1));
-  std::string field;
-  for (int i = 0; i < kFieldsFromNameToStart; ++i) fields >> field;
-  const double start_since_boot_s = std::stod(field) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  std::string skipped;
+  for (int i = 1; i < kFieldsFromNameToStart; ++i) fields >> skipped;
+  double start_ticks = 0;
+  if (!(fields >> start_ticks)) return std::numeric_limits<double>::quiet_NaN();
+  const double start_since_boot_s = start_ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
   // The kernel counts it on the boot clock, which goes on in suspend.
   return now_s() - (clock_s(CLOCK_BOOTTIME) - start_since_boot_s);
 }

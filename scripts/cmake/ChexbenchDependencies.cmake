@@ -75,6 +75,16 @@ if(CHEXBENCH_WITH_cudnn AND CUDAToolkit_FOUND AND cudnn_frontend_INCLUDE AND cud
 endif()
 chexbench_report("cuDNN" cudnn "no plans for GPUs (needs the CUDA toolkit, cuDNN 9 and `scripts/setup --cuda`)")
 
+# Headers alone: the driver's library is opened at run time, so that one binary serves machines with and without a GPU.
+option(CHEXBENCH_WITH_nvml "Use NVML" ON)
+find_path(nvml_INCLUDE nvml.h HINTS ${PROJECT_SOURCE_DIR}/build/cuda/nvml/include ${CUDAToolkit_INCLUDE_DIRS})
+mark_as_advanced(nvml_INCLUDE)
+if(CHEXBENCH_WITH_nvml AND nvml_INCLUDE)
+  add_library(nvml INTERFACE IMPORTED GLOBAL)
+  target_include_directories(nvml SYSTEM INTERFACE ${nvml_INCLUDE})
+endif()
+chexbench_report("NVML" nvml "GPUs are neither sampled nor named by `doctor` (`scripts/setup --cuda` brings nvml.h)")
+
 if(CHEXBENCH_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)

@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <functional>
+
+#include "measure/gpu_sampler.hpp"
+
+namespace chexbench::measure {
+namespace {
+
+// The values of one figure, of the samples that told it.
+template <class Value>
+std::vector<Value> told(std::span<const GpuSample> samples, std::optional<Value> GpuSample::*figure) {
+  std::vector<Value> values;
+  for (const GpuSample& sample : samples) {
+    if (sample.*figure) values.push_back(*(sample.*figure));
+  }
+  return values;
+}
+
+std::optional<double> mean(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+// The value that comes first by `before`.
+template <class Value, class Before>
+std::optional<Value> extreme(const std::vector<Value>& values, Before before) {
+  const auto found = std::min_element(values.begin(), values.end(), before);
+  return found == values.end() ? std::nullopt : std::optional(*found);
+}
+
+std::vector<ThrottleShare> throttle_shares(std::span<const GpuSample> samples) {
+  const auto reasons = told(samples, &GpuSample::throttle_reasons);
+  std::vector<ThrottleShare> shares;
+  for (const auto& words : reasons) {
+    for (const std::string_view word : words) {
+      auto found = std::find_if(shares.begin(), shares.end(), [word](const auto& one) { return one.word == word; });
+      if (found == shares.end()) found = shares.insert(found, {.word = word});
+      found->share += 1;
+    }
+  }
+  for (ThrottleShare& one : shares) one.share /= static_cast<double>(reasons.size());
+  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  return shares;
+}
+
+// 0 where the counter went back: a reset of the GPU cleared it.
+std::optional<std::uint64_t> rise(const std::vector<std::uint64_t>& counts) {
+  if (counts.empty()) return std::nullopt;
+  return std::max(counts.back(), counts.front()) - counts.front();
+}
+
+}  // namespace
+
+GpuWindow summarize(std::span<const GpuSample> samples, double begin_s, double end_s) {
+  const auto first = std::lower_bound(samples.begin(), samples.end(), begin_s,
+                                      [](const GpuSample& sample, double time_s) { return sample.time_s < time_s; });
+  const auto last = std::upper_bound(first, samples.end(), end_s,
+                                     [](double time_s, const GpuSample& sample) { return time_s < sample.time_s; });
+  const std::span<const GpuSample> within(first, last);
+  const std::span<const GpuSample> with_one_before(first == samples.begin() ? first : first - 1, last);
+  return {.samples = within.size(),
+          .mean_utilization = mean(told(within, &GpuSample::utilization)),
+          .mean_memory_utilization = mean(told(within, &GpuSample::memory_utilization)),
+          .peak_memory_used_bytes = extreme(told(within, &GpuSample::memory_used_bytes), std::greater<>()),
+          .mean_power_w = mean(told(within, &GpuSample::power_w)),
+          .lowest_sm_clock_hz = extreme(told(within, &GpuSample::sm_clock_hz), std::less<>()),
+          .lowest_memory_clock_hz = extreme(told(within, &GpuSample::memory_clock_hz), std::less<>()),
+          .highest_temperature_c = extreme(told(within, &GpuSample::temperature_c), std::greater<>()),
+          .throttle = throttle_shares(within),
+          .new_uncorrected_ecc_errors =
+              within.empty() ? std::nullopt : rise(told(with_one_before, &GpuSample::uncorrected_ecc_errors))};
+}
+
+}  // namespace chexbench::measure

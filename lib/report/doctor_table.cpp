@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "report/doctor.hpp"
+#include "report/text_table.hpp"
+
+namespace chexbench::report {
+namespace {
+
+std::string gigabytes(std::uint64_t bytes) { return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9); }
+
+std::string build_line(const Doctor& doctor) {
+  std::vector<std::string> with;
+  std::vector<std::string> without;
+  for (const BuildPackage& package : doctor.packages) (package.present ? with : without).push_back(package.name);
+  std::string line = "chexbench " + doctor.chexbench_version;
+  if (!with.empty()) line += fmt::format(", built with {}", fmt::join(with, ", "));
+  if (!without.empty()) line += fmt::format(", without {}", fmt::join(without, ", "));
+  return line + "\n";
+}
+
+std::string machine_line(const measure::Machine& machine) {
+  return fmt::format("machine {}: {}, {} core{}, {}, {}, {}\n", machine.host, machine.cpu, machine.cores,
+                     machine.cores == 1 ? "" : "s", machine.instruction_set, gigabytes(machine.memory_bytes),
+                     machine.kernel);
+}
+
+std::string driver_line(const measure::GpuSurvey& survey) {
+  if (!survey.nvml_answers) {
+    return (survey.build_has_nvml ? "no driver answers: " : "driver not asked: ") + survey.nvml_problem + "\n";
+  }
+  const std::string version = survey.driver_version.empty() ? "of unknown version" : survey.driver_version;
+  return fmt::format("driver {}{}\n", version,
+                     survey.cuda_version ? ", serves CUDA " + measure::cuda_version_text(*survey.cuda_version) : "");
+}
+
+std::string gpu_table(const measure::GpuSurvey& survey) {
+  if (!survey.has_gpu()) return "no GPU of NVIDIA was found\n";
+  if (survey.gpus.empty()) return fmt::format("GPUs on the PCI bus: {}\n", fmt::join(survey.pci_bus_ids, ", "));
+  TextTable table{.header = {"gpu", "name", "memory", "pci_bus_id", "uuid"}, .left_columns = 5};
+  for (const measure::GpuInfo& gpu : survey.gpus) {
+    table.rows.push_back({std::to_string(gpu.index), gpu.name, gigabytes(gpu.memory_bytes), gpu.pci_bus_id, gpu.uuid});
+  }
+  return render(table);
+}
+
+std::string library_table(const std::vector<measure::GpuLibrary>& libraries) {
+  TextTable table{.header = {"library", "version", "from", "note"}, .left_columns = 4};
+  for (const measure::GpuLibrary& library : libraries) {
+    table.rows.push_back(
+        {library.name, library.version, library.path, library.found ? library.reason : "not found: " + library.reason});
+  }
+  return render(table);
+}
+
+}  // namespace
+
+std::string doctor_table(const Doctor& doctor) {
+  std::string text = build_line(doctor) + machine_line(doctor.machine) + driver_line(doctor.survey) + "\n" +
+                     gpu_table(doctor.survey) + "\n" + library_table(doctor.libraries) + "\n";
+  if (doctor.misfits.empty()) return text + "What was found fits together.\n";
+  for (const std::string& misfit : doctor.misfits) text += "does not fit: " + misfit + "\n";
+  return text;
+}
+
+}  // namespace chexbench::report

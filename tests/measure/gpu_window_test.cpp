@@ -1,0 +1,108 @@
+// What a window of time showed of a GPU, from made-up samples.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "measure/gpu_sampler.hpp"
+
+namespace chexbench::measure {
+namespace {
+
+using testing::Optional;
+
+// One sample a second, from second 0 on.
+std::vector<GpuSample> with_utilization(const std::vector<double>& values) {
+  std::vector<GpuSample> samples;
+  for (const double value : values) {
+    GpuSample sample{.time_s = static_cast<double>(samples.size())};
+    sample.utilization = value;
+    samples.push_back(sample);
+  }
+  return samples;
+}
+
+TEST(GpuWindow, IsEmptyWithoutSamples) {
+  const GpuWindow window = summarize({}, 0, 1);
+  EXPECT_EQ(window.samples, 0u);
+  EXPECT_FALSE(window.mean_utilization || window.mean_memory_utilization || window.peak_memory_used_bytes ||
+               window.mean_power_w || window.lowest_sm_clock_hz || window.lowest_memory_clock_hz ||
+               window.highest_temperature_c || window.new_uncorrected_ecc_errors);
+  EXPECT_TRUE(window.throttle.empty());
+}
+
+TEST(GpuWindow, CountsItsEndsInAndAllElseOut) {
+  const auto samples = with_utilization({0, 0.2, 0.4, 0.9, 1});
+  const GpuWindow window = summarize(samples, 1, 3);
+  EXPECT_EQ(window.samples, 3u);
+  EXPECT_DOUBLE_EQ(window.mean_utilization.value_or(-1), 0.5);
+  EXPECT_EQ(summarize(samples, 1.5, 1.9).samples, 0u);
+  EXPECT_EQ(summarize(samples, 5, 9).samples, 0u);
+  EXPECT_EQ(summarize(samples, 3, 1).samples, 0u);
+}
+
+TEST(GpuWindow, TakesMeansPeaksAndLows) {
+  std::vector<GpuSample> samples(2);
+  samples[0].memory_utilization = 0.1;
+  samples[1].memory_utilization = 0.3;
+  samples[0].memory_used_bytes = 7;
+  samples[1].memory_used_bytes = 5;
+  samples[0].power_w = 300;
+  samples[1].power_w = 500;
+  samples[0].sm_clock_hz = 2e9;
+  samples[1].sm_clock_hz = 1e9;
+  samples[0].memory_clock_hz = 3e9;
+  samples[1].memory_clock_hz = 4e9;
+  samples[0].temperature_c = 60;
+  samples[1].temperature_c = 70;
+  const GpuWindow window = summarize(samples, 0, 0);
+  EXPECT_DOUBLE_EQ(window.mean_memory_utilization.value_or(-1), 0.2);
+  EXPECT_THAT(window.peak_memory_used_bytes, Optional(7u));
+  EXPECT_THAT(window.mean_power_w, Optional(400.0));
+  EXPECT_THAT(window.lowest_sm_clock_hz, Optional(1e9));
+  EXPECT_THAT(window.lowest_memory_clock_hz, Optional(3e9));
+  EXPECT_THAT(window.highest_temperature_c, Optional(70.0));
+}
+
+TEST(GpuWindow, AFigureRestsOnTheSamplesThatToldIt) {
+  auto samples = with_utilization({0.5, 0.5, 0.5});
+  samples[1].utilization.reset();
+  samples[2].power_w = 100;
+  const GpuWindow window = summarize(samples, 0, 2);
+  EXPECT_EQ(window.samples, 3u);
+  EXPECT_THAT(window.mean_utilization, Optional(0.5));
+  EXPECT_THAT(window.mean_power_w, Optional(100.0));
+}
+
+TEST(GpuWindow, SharesOutThrottleReasonsMostFrequentFirst) {
+  std::vector<GpuSample> samples(5);
+  using Words = std::vector<std::string_view>;
+  samples[0].throttle_reasons = Words{"gpu_idle"};
+  samples[1].throttle_reasons = Words{"sw_power_cap"};
+  samples[2].throttle_reasons = Words{"sw_power_cap", "hw_slowdown"};
+  samples[3].throttle_reasons = Words{};  // the fifth told nothing
+  const GpuWindow window = summarize(samples, 0, 0);
+  ASSERT_EQ(window.throttle.size(), 3u);
+  EXPECT_EQ(window.throttle[0].word, "sw_power_cap");
+  EXPECT_DOUBLE_EQ(window.throttle[0].share, 0.5);
+  EXPECT_EQ(window.throttle[1].word, "gpu_idle");
+  EXPECT_DOUBLE_EQ(window.throttle[1].share, 0.25);
+  EXPECT_EQ(window.throttle[2].word, "hw_slowdown");
+}
+
+TEST(GpuWindow, CountsEccErrorsFromTheLastSampleBeforeIt) {
+  auto samples = with_utilization({0, 0, 0, 0});
+  const std::vector<std::uint64_t> counts{4, 5, 5, 8};
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i].uncorrected_ecc_errors = counts[i];
+  EXPECT_THAT(summarize(samples, 1, 2).new_uncorrected_ecc_errors, Optional(1u));
+  EXPECT_THAT(summarize(samples, 0, 3).new_uncorrected_ecc_errors, Optional(4u));
+  EXPECT_THAT(summarize(samples, 2, 2).new_uncorrected_ecc_errors, Optional(0u));
+}
+
+TEST(GpuWindow, AResetOfTheGpuIsNoEccError) {
+  auto samples = with_utilization({0, 0});
+  samples[0].uncorrected_ecc_errors = 3;
+  samples[1].uncorrected_ecc_errors = 0;
+  EXPECT_THAT(summarize(samples, 0, 1).new_uncorrected_ecc_errors, Optional(0u));
+}
+
+}  // namespace
+}  // namespace chexbench::measure

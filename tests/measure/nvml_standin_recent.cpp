@@ -1,0 +1,6 @@
+// What drivers have since 535.
+#include "measure/nvml_standin.hpp"
+
+nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t, unsigned long long* reasons) {
+  return standin::write("reasons", reasons);
+}

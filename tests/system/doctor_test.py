@@ -1,0 +1,110 @@
+"""chexbench doctor, on this machine as it is and with stand-ins of NVIDIA's libraries."""
+
+import json
+import os
+import shutil
+import unittest
+from pathlib import Path
+
+from harness import SystemTest, run
+
+STANDINS = Path(os.environ["CHEXBENCH_BUILD"]) / "tests/measure"
+NVML = STANDINS / "nvml_standin.so"  # not built without nvml.h
+# Every name that is looked for, so that no library of this machine is found.
+FILES = ("libcuda.so.1", "libcudart.so.13", "libcudart.so.12", "libcublasLt.so.13", "libcublasLt.so.12",
+         "libcudnn.so.9", "libcudnn.so.8", "libnccl.so.2")
+VERSIONS = {"cuDriverGetVersion": "13000", "cudaRuntimeGetVersion": "13000", "cublasLtGetVersion": "130100",
+            "cudnnGetVersion": "91900", "ncclGetVersion": "22809"}
+
+
+class WithoutADriver(SystemTest):
+    environment = {**os.environ, "CHEXBENCH_NVML_LIBRARY": "/nowhere/libnvidia-ml.so.1"}
+
+    def test_it_tells_of_the_machine_and_the_build(self):
+        told = json.loads(run("doctor", "--format", "json", env=self.environment).stdout)
+        self.assertGreaterEqual(told["machine"]["cores"], 1)
+        self.assertLessEqual({"MPI", "oneDNN", "OpenCV", "ISA-L"}, set(told["build"]))
+        self.assertFalse(told["driver"]["answers"])
+        self.assertEqual(told["gpus"], [])
+        self.assertEqual({library["name"] for library in told["libraries"]},
+                         {"CUDA driver", "CUDA runtime", "cuBLASLt", "cuDNN", "NCCL"})
+
+    def test_it_fails_only_where_a_gpu_is_on_the_bus(self):
+        done = run("doctor", "--format", "json", env=self.environment)
+        told = json.loads(done.stdout)
+        self.assertEqual(done.returncode, 4 if told["pci_bus_ids"] and told["misfits"] else 0, done.stderr)
+
+    def test_the_table_says_why_no_driver_answers(self):
+        done = run("doctor", env=self.environment)
+        self.assertIn("driver", done.stdout)
+        self.assertIn("nvml.h" if not NVML.exists() else "/nowhere/libnvidia-ml.so.1", done.stdout)
+
+    def test_an_unknown_format_is_a_usage_error(self):
+        self.fail_with(2, "doctor", "--format", "csv", says="--format")
+
+
+@unittest.skipUnless(NVML.exists(), "built without nvml.h")
+class WithStandIns(SystemTest):
+    def doctor(self, code, script="gpus 2", **versions):
+        """What doctor says, as JSON, of a machine whose driver follows `script`."""
+        libraries = self.folder / "libraries"
+        libraries.mkdir()
+        for file in FILES:
+            shutil.copy(STANDINS / "gpu_libraries_standin.so", libraries / file)
+        (self.folder / "script").write_text(script)
+        self.environment = {
+            **os.environ, **VERSIONS, **versions, "LD_LIBRARY_PATH": str(libraries),
+            "CHEXBENCH_NVML_LIBRARY": str(NVML), "CHEXBENCH_NVML_STANDIN": str(self.folder / "script")}
+        self.done = run("doctor", "--format", "json", env=self.environment)
+        self.assertEqual(self.done.returncode, code, self.done.stdout + self.done.stderr)
+        return json.loads(self.done.stdout)
+
+    def test_gpus_and_libraries_that_fit(self):
+        told = self.doctor(0)
+        self.assertEqual(told["driver"], {"answers": True, "problem": "", "version": "580.65.06",
+                                          "cuda_version": "13.0"})
+        self.assertEqual([gpu["uuid"] for gpu in told["gpus"]], ["GPU-standin-0", "GPU-standin-1"])
+        self.assertEqual([gpu["pci_bus_id"] for gpu in told["gpus"]], ["0000:07:00.0", "0000:17:00.0"])
+        self.assertEqual(told["gpus"][0]["memory_bytes"], 80 << 30)
+        self.assertEqual({library["name"]: library["version"] for library in told["libraries"]},
+                         {"CUDA driver": "13.0", "CUDA runtime": "13.0", "cuBLASLt": "13.1.0", "cuDNN": "9.19.0",
+                          "NCCL": "2.28.9"})
+        for library in told["libraries"]:
+            self.assertEqual(Path(library["path"]).parent, self.folder / "libraries")
+        self.assertEqual(told["misfits"], [])
+
+    def test_a_driver_too_old_for_the_runtime(self):
+        told = self.doctor(4, cuDriverGetVersion="12080")
+        self.assertIn("serves CUDA 12.8 at most", told["misfits"][0])
+        self.assertIn("1 thing does not fit", self.done.stderr)
+
+    def test_libraries_of_other_major_versions(self):
+        told = self.doctor(4, cudnnGetVersion="8907", ncclGetVersion="30000")
+        self.assertEqual(len(told["misfits"]), 2)
+        self.assertIn("cuDNN is 8.9.7", told["misfits"][0])
+        self.assertIn("2 things do not fit", self.done.stderr)
+
+    def test_a_stub_of_the_driver_is_no_driver(self):
+        told = self.doctor(4, cuDriverGetVersion="")
+        self.assertIn("libcuda.so.1", told["misfits"][0])
+        self.assertIn("status 34", told["libraries"][0]["reason"])
+
+    def test_a_gpu_that_is_lost(self):
+        told = self.doctor(4, script="gpus 2\nhandle 0 !15")
+        self.assertEqual(len(told["gpus"]), 1)
+        self.assertIn("GPU 1", told["misfits"][0])
+
+    def test_a_driver_that_was_updated_under_its_kernel_module(self):
+        on_the_bus = json.loads(run("doctor", "--format", "json").stdout)["pci_bus_ids"]
+        told = self.doctor(4 if on_the_bus else 0, script="init !18")
+        self.assertIn("mismatch", told["driver"]["problem"])
+
+    def test_the_table_lists_gpus_and_versions(self):
+        self.doctor(0)
+        table = run("doctor", env=self.environment).stdout
+        for text in ("driver 580.65.06, serves CUDA 13.0", "GPU-standin-1", "85.9 GB", "9.19.0", "fits together"):
+            self.assertIn(text, table)
+
+
+if __name__ == "__main__":
+    unittest.main()
