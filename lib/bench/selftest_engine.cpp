@@ -141,6 +141,9 @@ class Selftest {
       const auto golden = golden_.buffers.find(info.name);
       if (golden == golden_.buffers.end()) throw ComparisonError("the golden file has no buffer " + info.name);
       std::vector<float> values(static_cast<std::size_t>(info.count()));
+      if (golden->second.first.size() > values.size()) {
+        throw ComparisonError("the golden file has more entries of " + info.name + " than the engine");
+      }
       engine.read_buffer(info.name, values);
       buffers_.add(relative(norm(values), golden->second.l2), info.name);
       for (std::size_t i = 0; i < golden->second.first.size(); ++i) {

@@ -30,6 +30,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
+  constexpr std::size_t kLongestName = 100;  // bytes; comparing longer ones takes long, and none is near a known one
+  if (name.size() > kLongestName) return "";
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
   std::string best;
   for (const std::string& candidate : candidates) {

@@ -18,7 +18,8 @@ namespace {
 // An open file that closes itself.
 class Descriptor {
  public:
-  explicit Descriptor(const std::string& path) : value_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  // Never waits: a FIFO that nobody writes to would hold up the run, until size_of() refuses it.
+  explicit Descriptor(const std::string& path) : value_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (value_ < 0) throw DataError(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   }
   ~Descriptor() {

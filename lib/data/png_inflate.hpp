@@ -10,6 +10,17 @@
 
 namespace chexbench::data {
 
+// Why a stream of `bytes` bytes cannot be inflated in one go, by what its header says of its window, or nothing.
+// Neither library looks whether a distance stays within a window smaller than what it has of the output, as libpng
+// does; writers that declare a smaller one do so where the whole output fits into it.
+inline std::optional<std::string> refuse_window(std::span<const std::byte> stream, std::size_t bytes) {
+  constexpr unsigned kMostBits = 15;
+  const unsigned bits = stream.empty() ? kMostBits : std::to_integer<unsigned>(stream.front() >> 4) + 8;
+  if (bits > kMostBits) return "invalid window size";
+  if (bits < kMostBits && bytes > std::size_t{1} << bits) return "its window is smaller than the image";
+  return std::nullopt;
+}
+
 // Decompresses zlib streams (RFC 1950) of known length. Keeps its state between calls, so: one a thread.
 class Inflater {
  public:

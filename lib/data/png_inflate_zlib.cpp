@@ -1,5 +1,6 @@
 #include <zlib.h>
 
+#include <algorithm>
 #include <new>
 
 #include "data/png_inflate.hpp"
@@ -18,6 +19,10 @@ class ZlibInflater final : public Inflater {
 
   std::optional<std::string> inflate(std::span<const std::span<const std::byte>> pieces,
                                      std::span<std::uint8_t> out) override {
+    const auto first = std::ranges::find_if(pieces, [](const auto& piece) { return !piece.empty(); });
+    if (first != pieces.end()) {
+      if (const auto refusal = refuse_window(*first, out.size())) return refusal;
+    }
     ::inflateReset(&stream_);
     stream_.next_out = out.data();
     stream_.avail_out = static_cast<uInt>(out.size());

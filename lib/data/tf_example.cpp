@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "core/errors.hpp"
 #include "data/wire.hpp"
@@ -20,6 +20,11 @@ constexpr std::uint32_t kFeatureBytes = 1;
 constexpr std::uint32_t kFeatureInts = 3;
 constexpr std::uint32_t kListValue = 1;
 
+// What is read, and its place in kKeys.
+enum Key : std::size_t { kEncoded, kFilename, kFormat, kLabel, kHeight, kWidth, kChannels, kPatient };
+constexpr std::array<std::string_view, 8> kKeys = {"image/encoded", "image/filename", "image/format",   "image/label",
+                                                   "image/height",  "image/width",    "image/channels", "patient_id"};
+
 class Parser {
  public:
   explicit Parser(const RecordOrigin& origin) : origin_(origin) {}
@@ -30,10 +35,7 @@ class Parser {
       if (field->is(kExampleFeatures, WireType::length_delimited)) features(field->payload);
     }
     require(example.ok());
-    if (!has_encoded_) fail("has no image/encoded");
-    if (view_.filename.empty()) fail("has no image/filename");
-    if (!has_labels_) fail("has no image/label");
-    return view_;
+    return view();
   }
 
  private:
@@ -61,28 +63,28 @@ class Parser {
       if (field->is(kEntryValue, WireType::length_delimited)) feature = field->payload;
     }
     require(reader.ok());
-    store(key, feature);
+    const auto found = std::ranges::find(kKeys, key);
+    if (found != kKeys.end()) features_[static_cast<std::size_t>(found - kKeys.begin())] = feature;
   }
 
-  void store(std::string_view key, std::span<const std::byte> feature) {
-    if (key == "image/encoded") {
-      view_.encoded = first_bytes(key, feature);
-      has_encoded_ = true;
-    } else if (key == "image/filename") {
-      view_.filename = as_text(first_bytes(key, feature));
-    } else if (key == "image/format") {
-      view_.format = as_text(first_bytes(key, feature));
-    } else if (key == "image/label") {
-      labels(feature);
-    } else if (key == "image/height") {
-      view_.height = first_int(feature);
-    } else if (key == "image/width") {
-      view_.width = first_int(feature);
-    } else if (key == "image/channels") {
-      view_.channels = first_int(feature);
-    } else if (key == "patient_id") {
-      view_.patient = first_int(feature);
-    }
+  // Of a key that stood twice the last feature is left, and that one alone is looked into.
+  ExampleView view() const {
+    ExampleView view;
+    view.encoded = first_bytes(kEncoded, required(kEncoded));
+    view.filename = as_text(first_bytes(kFilename, required(kFilename)));
+    if (view.filename.empty()) fail("has no image/filename");
+    if (const auto& format = features_[kFormat]) view.format = as_text(first_bytes(kFormat, *format));
+    view.labels = labels(required(kLabel));
+    view.height = first_int(kHeight);
+    view.width = first_int(kWidth);
+    view.channels = first_int(kChannels);
+    view.patient = first_int(kPatient);
+    return view;
+  }
+
+  std::span<const std::byte> required(Key key) const {
+    if (!features_[key]) fail(fmt::format("has no {}", kKeys[key]));
+    return *features_[key];
   }
 
   static std::string_view as_text(std::span<const std::byte> bytes) {
@@ -100,7 +102,7 @@ class Parser {
     return found;
   }
 
-  std::span<const std::byte> first_bytes(std::string_view key, std::span<const std::byte> feature) const {
+  std::span<const std::byte> first_bytes(Key key, std::span<const std::byte> feature) const {
     const auto values = list(feature, kFeatureBytes);
     std::optional<std::span<const std::byte>> first;
     WireReader reader(values.value_or(std::span<const std::byte>()));
@@ -109,7 +111,7 @@ class Parser {
     }
     require(reader.ok());
     if (first) return *first;
-    fail(fmt::format("{} holds no bytes", key));
+    fail(fmt::format("{} holds no bytes", kKeys[key]));
   }
 
   // Calls `visit` for each value of an int64 list, packed or not.
@@ -128,13 +130,14 @@ class Parser {
     require(reader.ok());
   }
 
-  std::optional<std::int64_t> first_int(std::span<const std::byte> feature) const {
+  std::optional<std::int64_t> first_int(Key key) const {
     std::optional<std::int64_t> first;
-    for_each_int(feature, [&](std::int64_t value) { first = first.value_or(value); });
+    for_each_int(features_[key].value_or(std::span<const std::byte>()),
+                 [&](std::int64_t value) { first = first.value_or(value); });
     return first;
   }
 
-  void labels(std::span<const std::byte> feature) {
+  LabelBits labels(std::span<const std::byte> feature) const {
     int count = 0;
     unsigned bits = 0;
     for_each_int(feature, [&](std::int64_t value) {
@@ -143,14 +146,11 @@ class Parser {
       ++count;
     });
     if (count != kFindings) fail(fmt::format("image/label has {} values, expected {}", count, kFindings));
-    view_.labels = static_cast<LabelBits>(bits);
-    has_labels_ = true;
+    return static_cast<LabelBits>(bits);
   }
 
   const RecordOrigin& origin_;
-  ExampleView view_;
-  bool has_encoded_ = false;
-  bool has_labels_ = false;
+  std::array<std::optional<std::span<const std::byte>>, kKeys.size()> features_;
 };
 
 }  // namespace

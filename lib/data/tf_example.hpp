@@ -35,7 +35,7 @@ struct ExampleView {
 };
 
 // Reads one message. encoded, filename and label must be there. Where a key comes twice the last one counts, as in
-// protobuf. Thread-safe.
+// protobuf, and the first is not looked into. Thread-safe.
 // @throws DataError naming the origin and the reason: damaged message, missing key, a label count other than 14, a
 // label other than 0 or 1
 ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin = {});

@@ -57,11 +57,11 @@ Message fields_of(Bytes bytes) {
 
 // The last list of the given kind in a feature.
 Message list_of(Bytes feature, std::uint64_t kind) {
-  Message values;
+  Bytes last;
   for (const Field& list : fields_of(feature)) {
-    if (list.number == kind && list.type == 2) values = fields_of(list.bytes);
+    if (list.number == kind && list.type == 2) last = list.bytes;
   }
-  return values;
+  return fields_of(last);
 }
 
 std::vector<Bytes> bytes_of(Bytes feature) {

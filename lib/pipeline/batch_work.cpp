@@ -68,25 +68,31 @@ bool BatchWorkIterator::take_task(Task& task) {
 
 void BatchWorkIterator::fill(const Task& task, std::size_t worker) {
   const TimeScope scope(op_.stats(), TimeScope::Book::busy);  // booked image by image, not when the worker next waits
-  Batch& batch = *task.slot.batch->lease;
-  const int slot = task.slot.slot;
   bool good = false;
   try {
-    if (!chain_.token().stop_requested()) {
-      const auto loaded =
-          loaders_.of(worker).load(std::get<Record>(task.record.value), task.record.epoch, batch.image(slot));
-      batch.ids[static_cast<std::size_t>(slot)] = loaded.id;
-      expand_labels(loaded.labels, batch.label(slot));
-      op_.delay(chain_.token());
-      good = true;
-    }
-  } catch (const DataError&) {
-    if (!op_.skips_bad_records()) return line_.fail(task.slot, std::current_exception());
-    op_.stats().bad_records.add(1);
+    if (!chain_.token().stop_requested()) good = load(task, worker);
   } catch (...) {
     return line_.fail(task.slot, std::current_exception());
   }
   line_.finish(task.slot, good);
+}
+
+// False where the record was bad and is skipped.
+bool BatchWorkIterator::load(const Task& task, std::size_t worker) {
+  Batch& batch = *task.slot.batch->lease;
+  const int slot = task.slot.slot;
+  try {
+    const auto loaded =
+        loaders_.of(worker).load(std::get<Record>(task.record.value), task.record.epoch, batch.image(slot));
+    batch.ids[static_cast<std::size_t>(slot)] = loaded.id;
+    expand_labels(loaded.labels, batch.label(slot));
+  } catch (const DataError& error) {
+    op_.decoding().bad(error);
+    return false;
+  }
+  op_.decoding().good();
+  op_.delay(chain_.token());
+  return true;
 }
 
 std::size_t batches_in_making(const BatchWork& work, std::size_t workers, int images_per_batch) {

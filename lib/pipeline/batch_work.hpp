@@ -40,6 +40,7 @@ class BatchWorkIterator final : public Iterator {
   void take_tasks(std::vector<Task>& tasks);
   bool take_task(Task& task);
   void fill(const Task& task, std::size_t worker);
+  bool load(const Task& task, std::size_t worker);
 
   const BatchWork work_;
   LoaderSet& loaders_;

@@ -45,10 +45,10 @@ class FillIterator final : public Iterator {
   bool load(Element& element) {
     try {
       codec_.load(element);
+      op_.reading().good();
       return true;
-    } catch (const DataError&) {
-      if (!op_.skips_bad_records()) throw;
-      op_.stats().bad_records.add(1);
+    } catch (const DataError& error) {
+      op_.reading().bad(error);
       return false;
     }
   }

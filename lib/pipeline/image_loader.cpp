@@ -20,7 +20,7 @@ ImageLoader::Loaded ImageLoader::load(const Record& record, std::uint32_t epoch,
   source.loaded.id.epoch = epoch;
 
   const double decode_start_s = now_s();
-  const data::GrayImage image = decoder_->decode(source.encoded, *source.name);
+  const data::GrayImage image = decode(source, record);
   const double resize_start_s = now_s();
   const bool flip = op_.context().preprocess.flip && is_flipped(op_.context().seed, source.loaded.id);
   preprocessor_->run(image, flip, destination);
@@ -28,6 +28,17 @@ ImageLoader::Loaded ImageLoader::load(const Record& record, std::uint32_t epoch,
   stats.resize.add(now_s() - resize_start_s);
   stats.images_decoded.add(1);
   return source.loaded;
+}
+
+// What is wrong with an image of a shard names the shard as well.
+data::GrayImage ImageLoader::decode(const Source& source, const Record& record) {
+  const data::Dataset& dataset = op_.context().dataset;
+  if (dataset.format != spec::DataFormat::tfrecord) return decoder_->decode(source.encoded, *source.name);
+  try {
+    return decoder_->decode(source.encoded, *source.name);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}, offset {}: {}", dataset.shards.at(record.file), record.offset, error.what()));
+  }
 }
 
 ImageLoader::Source ImageLoader::open(const Record& record) {

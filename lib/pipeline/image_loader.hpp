@@ -30,6 +30,7 @@ class ImageLoader {
     Loaded loaded;
   };
   Source open(const Record& record);
+  data::GrayImage decode(const Source& source, const Record& record);
   Source parse(const Record& record);
 
   Op& op_;

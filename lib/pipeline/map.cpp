@@ -23,9 +23,9 @@ std::optional<Element> decode(Op& op, ImageLoader& loader, Element record) {
     const auto loaded = loader.load(std::get<Record>(record.value), record.epoch, example.image.get());
     example.labels = loaded.labels;
     example.id = loaded.id;
-  } catch (const DataError&) {
-    if (!op.skips_bad_records()) throw;
-    op.stats().bad_records.add(1);
+    op.decoding().good();
+  } catch (const DataError& error) {
+    op.decoding().bad(error);
     return {};
   }
   record.value = std::move(example);

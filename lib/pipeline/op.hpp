@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/thread_pool.hpp"
+#include "pipeline/bad_streak.hpp"
 #include "pipeline/element.hpp"
 #include "pipeline/op_stats.hpp"
 #include "pipeline/pipeline.hpp"
@@ -100,6 +101,9 @@ class Op {
   const PipelineContext& context() const { return resources_.context; }
   Resources& resources() { return resources_; }
   bool skips_bad_records() const { return context().data.on_bad_record == spec::OnBadRecord::skip; }
+  // Of the records that it reads, and of those that it decodes: one op may do both.
+  BadStreak& reading() { return reading_; }
+  BadStreak& decoding() { return decoding_; }
   std::size_t image_bytes() const { return context().shape.image_bytes(); }
 
   // Counts an element that the op keeps for a while, or (sign -1) no longer keeps.
@@ -115,6 +119,8 @@ class Op {
   const spec::ElementKind kind_;
   const double delay_s_;
   OpStats stats_;
+  BadStreak reading_{*this};
+  BadStreak decoding_{*this};
 };
 
 }  // namespace chexbench::pipeline

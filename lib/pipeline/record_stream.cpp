@@ -28,12 +28,12 @@ std::optional<Record> RecordStream::next_from_shard() {
       const std::optional<data::TfRecord> record = shard_->next();
       op_.stats().read.add(now_s() - start_s);
       if (!record) return {};
+      op_.reading().good();
       op_.stats().bytes_read.add(
           static_cast<std::int64_t>(record->data.size() + data::kRecordHeaderBytes + data::kRecordFooterBytes));
       return Record{.file = file_.file, .offset = record->offset, .bytes = record->data, .bytes_owner = shard_->file()};
-    } catch (const DataError&) {
-      if (!op_.skips_bad_records()) throw;
-      op_.stats().bad_records.add(1);  // the reader goes on behind it
+    } catch (const DataError& error) {
+      op_.reading().bad(error);  // the reader goes on behind it
     }
   }
 }

@@ -15,7 +15,7 @@ class RecordStream {
   // Opens the file. @throws DataError where that fails, whatever the spec says: a missing shard is not a bad record
   RecordStream(Op& op, FileRef file);
 
-  // The next record, or nothing at the end. @throws DataError for a damaged one (on_bad_record = stop)
+  // The next record, or nothing at the end. @throws DataError for a damaged one, see BadStreak::bad
   std::optional<Record> next();
 
  private:

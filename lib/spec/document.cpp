@@ -10,7 +10,17 @@
 namespace chexbench::spec {
 namespace {
 
-constexpr std::size_t kMaxDepth = 64;  // deeper than any spec, and shallow enough for recursion
+constexpr std::size_t kMaxDepth = 64;    // deeper than any spec, and shallow enough for recursion
+constexpr std::size_t kMaxKeys = 1000;   // in one object: more than any spec, and few enough to look through for each
+constexpr std::size_t kMostShown = 100;  // bytes of a text in a message
+constexpr std::size_t kMostWords = 400;  // bytes of what the JSON library says, which quotes the text
+
+// `text`, or its beginning, which ends where a character of UTF-8 does.
+std::string cut(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return fmt::format("{}...", text.substr(0, most));
+}
 
 // Builds the tree from the parser's events.
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
@@ -33,7 +43,10 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override { return close(); }
 
   bool key(std::string& name) override {
-    if (find_member(std::get<Object>(open_.back().value), name) != nullptr) {
+    const Object& object = std::get<Object>(open_.back().value);
+    if (object.size() >= kMaxKeys)
+      throw SpecError(fmt::format("{}: an object of more than {} keys", source_, kMaxKeys));
+    if (find_member(object, name) != nullptr) {
       throw SpecError(fmt::format("{}: '{}' stands twice; keep one of them", source_, path_to(name)));
     }
     keys_.back() = name;
@@ -84,7 +97,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
         path += fmt::format("{}{}", path.empty() ? "" : ".", keys_[i]);
       }
     }
-    return fmt::format("{}{}{}", path, path.empty() ? "" : ".", name);
+    return shown(fmt::format("{}{}{}", path, path.empty() ? "" : ".", name));
   }
 
   // `position` counts the bytes read, the offending one included.
@@ -98,9 +111,13 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   // The library's message without its own name, numbers and position.
   static std::string in_words(const std::string& message) {
-    const std::string marker = "syntax error ";
-    const std::size_t at = message.find(marker);
-    std::string words = at == std::string::npos ? "unreadable" : message.substr(at + marker.size());
+    const std::string syntax = "syntax error ", overflow = "number overflow parsing ";
+    if (const std::size_t at = message.find(overflow); at != std::string::npos) {
+      return "a number too large: " + shown(message.substr(at + overflow.size()));
+    }
+    const std::size_t at = message.find(syntax);
+    const std::string words =
+        at == std::string::npos ? "unreadable" : cut(message.substr(at + syntax.size()), kMostWords);
     const bool trailing_comma = words.find("unexpected '}'; expected string literal") != std::string::npos ||
                                 words.find("while parsing value - unexpected ']'") != std::string::npos;
     return trailing_comma ? words + " (a comma too many before it?)" : words;
@@ -181,10 +198,12 @@ const Node* find_member(const Object& object, const std::string& key) {
   return found == object.end() ? nullptr : &found->second;
 }
 
+std::string shown(std::string_view text) { return cut(text, kMostShown); }
+
 std::string describe(const Node& node) {
   if (node.list() != nullptr) return "a list";
   if (node.object() != nullptr) return "an object";
-  if (const std::string* text = node.text()) return fmt::format("the text \"{}\"", *text);
+  if (const std::string* text = node.text()) return fmt::format("the text \"{}\"", shown(*text));
   return to_text(node);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -36,6 +37,9 @@ std::string to_text(const Node& node);
 
 // The member `key` of an object, or null.
 const Node* find_member(const Object& object, const std::string& key);
+
+// A name or text from outside as messages show it: its first 100 bytes.
+std::string shown(std::string_view text);
 
 // What stands there, for error messages: "text \"abc\"", "3.5", "a list".
 std::string describe(const Node& node);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/errors.hpp"
 #include "spec/contradictions.hpp"
@@ -49,7 +50,7 @@ std::vector<std::string> names_under(const std::string& prefix) {
   for (const KeyRule& rule : key_rules()) {
     if (rule.path.ends_with("." + leaf)) hint = fmt::format(" (did you mean '{}'?)", rule.path);
   }
-  throw SpecError(fmt::format("{}: no key is called '{}'{}", source, key, hint));
+  throw SpecError(fmt::format("{}: no key is called '{}'{}", source, shown(key), hint));
 }
 
 PipelineSpec find_pipeline_at(const Node& node, const std::string& path, const std::string& default_name) {
@@ -98,20 +99,13 @@ void check_swept_once(const std::vector<Axis>& axes) {
   }
 }
 
-// Two values of an axis that would give trials of the same name.
-bool are_same(const SettingValue& a, const SettingValue& b) {
-  const auto* first = std::get_if<PipelineSpec>(&a);
-  const auto* second = std::get_if<PipelineSpec>(&b);
-  return first != nullptr && second != nullptr ? first->name == second->name : a == b;
-}
-
 void check_distinct(const Axis& axis, const std::string& path) {
+  std::map<ParameterValue, std::size_t> seen;
   for (std::size_t i = 0; i < axis.values.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (!are_same(axis.values[i], axis.values[j])) continue;
-      const char* hint = axis.key == "pipeline" ? "; give each pipeline a \"name\" of its own" : "";
-      throw SpecError(fmt::format("{}: values {} and {} are the same{}", path, j, i, hint));
-    }
+    const auto [first, is_new] = seen.emplace(scalar(axis.values[i]), i);
+    if (is_new) continue;
+    const char* hint = axis.key == "pipeline" ? "; give each pipeline a \"name\" of its own" : "";
+    throw SpecError(fmt::format("{}: values {} and {} are the same{}", path, first->second, i, hint));
   }
 }
 
@@ -213,6 +207,10 @@ void Draft::set(const std::string& assignment) {
 }
 
 Axis Draft::make_axis(const std::string& key, const Stated& stated) {
+  const std::size_t count = stated.node.list()->size();
+  if (count > kMostTrials) {
+    throw SpecError(fmt::format("{}: {} values; a sweep gives at most {} trials", stated.path, count, kMostTrials));
+  }
   Axis axis{key, {}};
   for (const Node& node : *stated.node.list()) {
     const std::size_t index = axis.values.size();

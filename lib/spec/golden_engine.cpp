@@ -1,47 +1,63 @@
 #include "spec/golden_engine.hpp"
 
-#include <fmt/format.h>
-
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 #include "core/batch.hpp"
-#include "core/errors.hpp"
+#include "spec/golden_file.hpp"
 
 namespace chexbench::spec {
 namespace {
 
 using Json = nlohmann::json;
 
-GradientGolden gradient_golden(const Json& json) {
-  GradientGolden golden{
-      .shape = json.at("shape"), .l2 = json.at("l2"), .index = json.at("index"), .value = json.at("value")};
-  std::size_t count = 1;
-  for (const std::int64_t size : golden.shape) count *= static_cast<std::size_t>(size);
-  if (golden.index.size() != golden.value.size()) throw DataError("a gradient has as many indices as values");
-  for (const std::size_t index : golden.index) {
-    if (index >= count) throw DataError(fmt::format("index {} lies outside a gradient of {} entries", index, count));
+// More than any network's largest parameter, and small enough for this machine.
+constexpr IntegerRange kEntries{.least = 1, .most = 1 << 26};
+constexpr IntegerRange kImageSize{.least = 32, .most = 1024};
+constexpr IntegerRange kBatch{.least = 1, .most = 256};
+constexpr IntegerRange kParameters{.least = 1, .most = 1 << 30};
+constexpr std::size_t kLosses = 2;  // of the steps that the selftest takes
+
+std::size_t count_of(const std::vector<std::int64_t>& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : shape) {
+    if (count > kEntries.most / size) throw DataError(fmt::format("shape has more than {} entries", kEntries.most));
+    count *= size;
   }
+  return static_cast<std::size_t>(count);
+}
+
+GradientGolden gradient_golden(const Json& json) {
+  GradientGolden golden{.shape = golden_integers<std::int64_t>(json.at("shape"), "shape", kEntries),
+                        .l2 = json.at("l2"),
+                        .index = {},
+                        .value = json.at("value")};
+  const IntegerRange places{.least = 0, .most = static_cast<std::int64_t>(count_of(golden.shape)) - 1};
+  golden.index = golden_integers<std::size_t>(json.at("index"), "index", places);
+  if (golden.index.size() != golden.value.size()) throw DataError("a gradient has as many indices as values");
   return golden;
+}
+
+std::vector<double> losses(const Json& json, const std::string& key) {
+  std::vector<double> values = json.at(key);
+  if (values.size() < kLosses) throw DataError(fmt::format("{} must hold {} losses or more", key, kLosses));
+  return values;
 }
 
 EngineGolden engine_golden(const Json& json) {
   EngineGolden golden{.model = json.at("model"),
                       .salt = json.at("salt"),
-                      .image_size = json.at("image_size"),
-                      .batch = json.at("batch"),
-                      .parameters = json.at("parameters"),
+                      .image_size = static_cast<int>(golden_integer(json.at("image_size"), "image_size", kImageSize)),
+                      .batch = static_cast<int>(golden_integer(json.at("batch"), "batch", kBatch)),
+                      .parameters = golden_integer(json.at("parameters"), "parameters", kParameters),
                       .logits = json.at("logits"),
                       .loss = json.at("loss"),
                       .gradients = {},
                       .buffers = {},
-                      .losses_adam = json.at("losses_adam"),
-                      .losses_sgd = json.at("losses_sgd_momentum")};
+                      .losses_adam = losses(json, "losses_adam"),
+                      .losses_sgd = losses(json, "losses_sgd_momentum")};
   for (const auto& [name, gradient] : json.at("gradients").items()) golden.gradients[name] = gradient_golden(gradient);
   for (const auto& [name, buffer] : json.at("buffers").items()) {
     golden.buffers[name] = {.l2 = buffer.at("l2"), .first = buffer.at("first")};
   }
-  if (golden.batch < 1 || golden.logits.size() != static_cast<std::size_t>(golden.batch) * kFindings) {
+  if (golden.logits.size() != static_cast<std::size_t>(golden.batch) * kFindings) {
     throw DataError(fmt::format("{} logits don't fit a batch of {}", golden.logits.size(), golden.batch));
   }
   return golden;
@@ -49,17 +65,6 @@ EngineGolden engine_golden(const Json& json) {
 
 }  // namespace
 
-EngineGolden load_engine_golden(const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
-    throw DataError(fmt::format("{}: cannot be read; give a golden file, e.g. tests/golden/resnet50.json", path));
-  try {
-    return engine_golden(Json::parse(file));
-  } catch (const Json::exception& error) {
-    throw DataError(fmt::format("{}: not a golden file of an engine: {}", path, error.what()));
-  } catch (const DataError& error) {
-    throw DataError(fmt::format("{}: not a golden file of an engine: {}", path, error.what()));
-  }
-}
+EngineGolden load_engine_golden(const std::string& path) { return load_golden(path, "resnet50.json", engine_golden); }
 
 }  // namespace chexbench::spec

@@ -11,6 +11,8 @@
 namespace chexbench::spec {
 namespace {
 
+constexpr std::size_t kMostOps = 100;  // each is a call deep in those behind it
+
 std::vector<std::string> parameter_names(const OpRule& rule) {
   std::vector<std::string> names;
   for (const ParameterRule& parameter : rule.parameters) names.push_back(parameter.name);
@@ -20,7 +22,7 @@ std::vector<std::string> parameter_names(const OpRule& rule) {
 const ParameterRule& find_parameter(const OpRule& rule, const std::string& name, const std::string& where) {
   const auto found = std::ranges::find(rule.parameters, name, &ParameterRule::name);
   if (found != rule.parameters.end()) return *found;
-  throw SpecError(fmt::format("{}: op '{}' has no parameter '{}'{}", where, rule.op, name,
+  throw SpecError(fmt::format("{}: op '{}' has no parameter '{}'{}", where, rule.op, shown(name),
                               suggestion(name, parameter_names(rule))));
 }
 
@@ -35,7 +37,8 @@ OpSpec op_from(const Node& node, const std::string& where) {
   }
   const std::span<const std::string> names = op_names();
   if (std::ranges::find(names, *name->text()) == names.end()) {
-    throw SpecError(fmt::format("{}: no op is called '{}'{}", where, *name->text(), suggestion(*name->text(), names)));
+    throw SpecError(
+        fmt::format("{}: no op is called '{}'{}", where, shown(*name->text()), suggestion(*name->text(), names)));
   }
   OpSpec op = default_op(*name->text());
   const OpRule& rule = op_rule(op.op);
@@ -51,7 +54,7 @@ std::string name_of(const Object& object, const std::string& where, const std::s
   const std::string known[] = {"name", "ops"};
   for (const auto& [key, value] : object) {
     if (std::ranges::find(known, key) == std::end(known)) {
-      throw SpecError(fmt::format("{} has no key '{}'{}", where, key, suggestion(key, known)));
+      throw SpecError(fmt::format("{} has no key '{}'{}", where, shown(key), suggestion(key, known)));
     }
   }
   const Node* name = find_member(object, "name");
@@ -77,6 +80,9 @@ PipelineSpec pipeline_from(const Node& node, const std::string& where, const std
         fmt::format("{} must be a name, the path of a file, a list of ops, or {{\"name\": ..., "
                     "\"ops\": [...]}}, not {}",
                     where, describe(node)));
+  }
+  if (ops->size() > kMostOps) {
+    throw SpecError(fmt::format("{} has {} ops, at most {} are accepted", where, ops->size(), kMostOps));
   }
   for (const Node& op : *ops) {
     pipeline.ops.push_back(op_from(op, fmt::format("{}[{}]", where, pipeline.ops.size())));
@@ -106,8 +112,8 @@ OpKey parse_op_key(const std::string& key, const std::string& where) {
   const std::size_t dot = key.rfind('.');
   OpKey result;
   if (dot < prefix.size()) {
-    throw SpecError(
-        fmt::format("{}: '{}' must name an op and its parameter, such as pipeline.map.parallel_calls", where, key));
+    throw SpecError(fmt::format("{}: '{}' must name an op and its parameter, such as pipeline.map.parallel_calls",
+                                where, shown(key)));
   }
   result.op = key.substr(prefix.size(), dot - prefix.size());
   result.parameter = key.substr(dot + 1);
@@ -118,15 +124,15 @@ OpKey parse_op_key(const std::string& key, const std::string& where) {
                           std::all_of(index.begin() + 1, index.end() - 1, [](char c) { return c >= '0' && c <= '9'; });
     if (!is_index) {
       throw SpecError(fmt::format("{}: '{}' must count the ops of one name from 0, such as pipeline.shuffle[1].buffer",
-                                  where, key));
+                                  where, shown(key)));
     }
     result.occurrence = std::stoi(index.substr(1));
     result.op.resize(bracket);
   }
   const std::span<const std::string> names = op_names();
   if (std::ranges::find(names, result.op) == names.end()) {
-    throw SpecError(
-        fmt::format("{}: '{}': no op is called '{}'{}", where, key, result.op, suggestion(result.op, names)));
+    throw SpecError(fmt::format("{}: '{}': no op is called '{}'{}", where, shown(key), shown(result.op),
+                                suggestion(result.op, names)));
   }
   find_parameter(op_rule(result.op), result.parameter, where);
   return result;

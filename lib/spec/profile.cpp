@@ -40,7 +40,7 @@ class Reader {
     object_ = node.object();
     for (const auto& [key, value] : *object_) {
       if (std::ranges::find(keys, key) == keys.end())
-        throw SpecError(fmt::format("{} has no key '{}'{}", path_, key, suggestion(key, keys)));
+        throw SpecError(fmt::format("{} has no key '{}'{}", path_, shown(key), suggestion(key, keys)));
     }
   }
 
@@ -130,7 +130,7 @@ AcceleratorProfile load_profile(const std::string& name_or_path) {
       return parse_profile(std::string(file.text), fmt::format("configs/accelerators/{}.json", file.name));
   }
   throw SpecError(fmt::format("engine: no accelerator profile '{}'{}; a file is given as emulated:path/to/file.json",
-                              name_or_path, suggestion(name_or_path, profile_names())));
+                              shown(name_or_path), suggestion(name_or_path, profile_names())));
 }
 
 AcceleratorProfile parse_profile(const std::string& text, const std::string& where) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <filesystem>
@@ -16,17 +17,23 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian, and read as they are");
 constexpr std::uint64_t kLengthBytes = 8;
+constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // the format's own limit
 
 }  // namespace
 
 Safetensors::Safetensors(const std::string& path) : path_(path) {
-  std::ifstream file(path, std::ios::binary);
   std::error_code error;
+  // Looked at before it is opened: to open a FIFO is to wait for its writer.
+  if (!std::filesystem::is_regular_file(path, error)) {
+    throw DataError(
+        fmt::format("model.weights: {}: cannot be read: {}", path, error ? error.message() : "not a regular file"));
+  }
+  std::ifstream file(path, std::ios::binary);
   const std::uint64_t file_bytes = std::filesystem::file_size(path, error);
   if (!file || error) throw DataError(fmt::format("model.weights: {}: cannot be read", path));
   std::uint64_t header_bytes = 0;
   file.read(reinterpret_cast<char*>(&header_bytes), kLengthBytes);
-  if (!file || file_bytes < kLengthBytes || header_bytes > file_bytes - kLengthBytes) {
+  if (!file || file_bytes < kLengthBytes || header_bytes > std::min(file_bytes - kLengthBytes, kMostHeaderBytes)) {
     throw DataError(
         fmt::format("model.weights: {}: no safetensors file, its header would be {} bytes long", path, header_bytes));
   }

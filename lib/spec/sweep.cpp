@@ -13,19 +13,6 @@
 namespace chexbench::spec {
 namespace {
 
-// A scalar as the key table and the op table take it.
-ParameterValue scalar(const SettingValue& value) {
-  return std::visit(
-      [](const auto& held) -> ParameterValue {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, PipelineSpec>) {
-          return held.name;
-        } else {
-          return held;
-        }
-      },
-      value);
-}
-
 void apply(Experiment& experiment, const Setting& setting) {
   if (const PipelineSpec* pipeline = std::get_if<PipelineSpec>(&setting.value)) {
     experiment.pipeline = *pipeline;
@@ -86,16 +73,27 @@ Trial make_trial(const SweepSpec& sweep, const std::vector<Setting>& settings) {
 }
 
 std::size_t count_trials(const SweepSpec& sweep) {
-  constexpr std::size_t kMost = 100000;
   std::size_t trials = 1;
   for (const Axis& axis : sweep.axes) {
     trials *= axis.values.size();
-    if (trials > kMost) throw SpecError(fmt::format("sweep gives more than {} trials", kMost));
+    if (trials > kMostTrials) throw SpecError(fmt::format("sweep gives more than {} trials", kMostTrials));
   }
   return trials;
 }
 
 }  // namespace
+
+ParameterValue scalar(const SettingValue& value) {
+  return std::visit(
+      [](const auto& held) -> ParameterValue {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, PipelineSpec>) {
+          return held.name;
+        } else {
+          return held;
+        }
+      },
+      value);
+}
 
 std::vector<Trial> expand(const SweepSpec& sweep) {
   std::vector<Trial> trials;

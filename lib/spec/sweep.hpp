@@ -1,11 +1,13 @@
 // A spec whose keys may have several values, and the trials that come of it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "spec/experiment.hpp"
+#include "spec/ops.hpp"
 
 namespace chexbench::spec {
 
@@ -35,6 +37,12 @@ struct Trial {
   std::string name;  // the values of the swept keys, "naive png ranks=2"; pipeline and format where nothing is swept
   Experiment experiment;
 };
+
+// Of one spec.
+inline constexpr std::size_t kMostTrials = 100'000;
+
+// The value as the key table and the op table take it: a pipeline as its name. Trials are named by it.
+ParameterValue scalar(const SettingValue& value);
 
 // The cartesian product of the axes over the base, each trial checked for contradictions.
 // @throws SpecError: an op parameter that a trial's pipeline lacks, or options that contradict each other

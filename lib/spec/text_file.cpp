@@ -1,29 +1,65 @@
 #include "spec/text_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <span>
 
 #include "core/errors.hpp"
+#include "spec/document.hpp"
 
 namespace chexbench::spec {
+namespace {
+
+constexpr std::size_t kMost = 16 << 20;
+
+// Bytes read into `to` from an open file; 0 at its end, negative where that fails.
+ssize_t read_some(int file, std::span<char> to) {
+  ssize_t got = 0;
+  do got = ::read(file, to.data(), to.size());
+  while (got < 0 && errno == EINTR);
+  return got;
+}
+
+// Appends the file to `text`, but no more of it than shows that it is too large: a device may have no end. Returns the
+// system's error, or 0.
+int read_all(int file, std::string& text) {
+  std::array<char, 65536> buffer;
+  while (text.size() <= kMost) {
+    const ssize_t got = read_some(file, buffer);
+    if (got < 0) return errno;
+    if (got == 0) return 0;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  return 0;
+}
+
+// Opens without waiting for a FIFO's writer, but its reads wait: of a pipe the text may come late.
+int open_text(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file >= 0) ::fcntl(file, F_SETFL, 0);
+  return file;
+}
+
+}  // namespace
 
 std::string read_text_file(const std::string& path, const std::string& what) {
-  constexpr std::uintmax_t kLargest = 16 << 20;
-  std::error_code error;
-  const auto fail = [&](const std::string& reason) {
-    throw SpecError(fmt::format("cannot read the {} '{}': {}", what, path, reason));
+  const auto failure = [&](const std::string& reason) {
+    return SpecError(fmt::format("cannot read the {} '{}': {}", what, shown(path), reason));
   };
-  if (std::filesystem::is_directory(path, error)) fail("it is a folder");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(std::strerror(errno));
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (!error && size > kLargest) fail("it is larger than 16 MB");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const int file = open_text(path);
+  if (file < 0) throw failure(std::strerror(errno));
+  std::string text;
+  const int error = read_all(file, text);
+  ::close(file);
+  if (error == EISDIR) throw failure("it is a folder");
+  if (error != 0) throw failure(std::strerror(error));
+  if (text.size() > kMost) throw failure("it is larger than 16 MB");
+  return text;
 }
 
 }  // namespace chexbench::spec

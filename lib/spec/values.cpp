@@ -67,7 +67,7 @@ std::string hint(const ValueRule& rule, const Node& node) {
     const std::size_t colon = text->find(':');
     const std::string nearest =
         nearest_name(text->substr(0, colon == std::string::npos ? colon : colon + 1), candidates);
-    return nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest);
+    return nearest.empty() || nearest == *text ? "" : fmt::format(" (did you mean '{}'?)", nearest);
   }
   const std::int64_t* integer = std::get_if<std::int64_t>(&node.value);
   const bool too_large =

@@ -48,6 +48,26 @@ TEST(SelftestEngineFailure, NoticesWhatDeparts) {
   std::filesystem::remove(path);
 }
 
+TEST(SelftestEngineFailure, RefusesMoreEntriesThanABufferHas) {
+  if (!engine::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
+  std::ostringstream text;
+  text << std::ifstream(golden("densenet121-97-batch1")).rdbuf();
+  std::string longer = text.str();
+  const std::string first = "\"first\": [";
+  std::string zeros;
+  for (int i = 0; i < 100000; ++i) zeros += "0, ";
+  longer.insert(longer.find(first) + first.size(), zeros);
+  const auto path = std::filesystem::path(testing::TempDir()) / ("chexbench_golden_long_" + std::to_string(getpid()));
+  std::ofstream(path) << longer;
+  try {
+    selftest_engine(path.string());
+    FAIL() << "accepted";
+  } catch (const ComparisonError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("more entries"));
+  }
+  std::filesystem::remove(path);
+}
+
 TEST(SelftestEngineFailure, RefusesEnginesThatDoNotTrain) {
   EXPECT_THROW(selftest_engine(golden("resnet50"), "none"), SpecError);
 }

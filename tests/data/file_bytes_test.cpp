@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "core/errors.hpp"
 #include "data/scratch.hpp"
@@ -51,6 +52,14 @@ TEST(ReadFile, RefusesAFolder) {
   const ScratchFolder folder;
   ByteBuffer buffer;
   EXPECT_THAT(message_of<DataError>([&] { read_file(folder.path(), buffer); }), HasSubstr("not a regular file"));
+}
+
+TEST(ReadFile, RefusesAFifoInsteadOfWaitingForItsWriter) {
+  const ScratchFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  ByteBuffer buffer;
+  EXPECT_THAT(message_of<DataError>([&] { read_file(folder / "fifo", buffer); }), HasSubstr("not a regular file"));
+  EXPECT_THAT(message_of<DataError>([&] { MappedFile::open(folder / "fifo"); }), HasSubstr("not a regular file"));
 }
 
 TEST(MappedFile, KeepsItsBytesWhileSomebodyHoldsIt) {

@@ -98,6 +98,20 @@ TEST_P(ParseExampleTest, TakesTheLastOfTwoEqualKeys) {
             "b.png");
 }
 
+TEST_P(ParseExampleTest, DoesNotLookIntoTheFirstOfTwoEqualKeys) {
+  const std::string bad = feature("image/encoded", 3, field(1, varint(1))) + feature("image/filename", 1, "\x0a\x7f") +
+                          labels_feature({2}) + feature("image/height", 3, "\x0a\x7f");
+  const std::string good = kImage + labels_feature(kLabels) + feature("image/height", 3, field(1, varint(9)));
+  EXPECT_EQ(parse(example(bad + good)).height, 9);
+  EXPECT_THAT(failure_of(example(good + bad)), HasSubstr("train-00003: record at offset 77"));
+}
+
+TEST_P(ParseExampleTest, DoesNotLookIntoTheFirstOfTwoLists) {
+  const std::string lists = field(3, "\x0a\x7f") + field(3, field(1, varint(9)));
+  const std::string height = field(1, field(1, "image/height") + field(2, lists));
+  EXPECT_EQ(parse(example(kImage + labels_feature(kLabels) + height)).height, 9);
+}
+
 TEST_P(ParseExampleTest, LeavesAbsentValuesEmpty) {
   const ExampleView view = parse(example(kImage + labels_feature(kLabels)));
   EXPECT_EQ(view.format, "");

@@ -6,6 +6,8 @@
 #include <fstream>
 
 #include "core/errors.hpp"
+#include "data/scratch.hpp"
+#include "data/tf_example.hpp"
 #include "pipeline/harness.hpp"
 
 namespace chexbench::pipeline::test {
@@ -135,6 +137,64 @@ TEST_P(BadShard, LosesOneRecordWhereBadOnesAreSkipped) {
 
 INSTANTIATE_TEST_SUITE_P(Readers, BadShard, testing::Values("read", "sequential", "parallel", "worker_batches"),
                          [](const auto& test) { return test.param; });
+
+// Nothing can be read, and repeat stands before the op that would notice.
+class NothingReadable : public testing::TestWithParam<std::string> {
+ protected:
+  spec::PipelineSpec endless() const {
+    const spec::OpSpec repeat = op("repeat", {{"epochs", std::string("forever")}});
+    if (GetParam() == "worker_batches") return list({op("list_files"), repeat, op("worker_batches")});
+    if (GetParam() == "map_and_batch") return list({op("list_files"), op("read"), repeat, op("map_and_batch")});
+    const std::int64_t calls = GetParam() == "map" ? 1 : 4;
+    return list({op("list_files"), op("read"), repeat, op("map", {{"parallel_calls", calls}}), op("batch")});
+  }
+  static std::string failure(const data::Dataset& dataset, const spec::PipelineSpec& pipeline) {
+    return data::message_of<DataError>(
+        [&] { run(dataset, pipeline, {.batch = 1, .on_bad_record = spec::OnBadRecord::skip}, 1); });
+  }
+  const TempFolder folder_;
+};
+
+TEST_P(NothingReadable, EndsAnEndlessPipeline) {
+  const data::Dataset dataset = copy_xrays(folder_, DataFormat::png);
+  for (const data::ImageEntry& image : dataset.images) std::filesystem::resize_file(image.path, 0);
+  EXPECT_THAT(failure(dataset, endless()), testing::AllOf(HasSubstr("48 bad records in a row"), HasSubstr(".png")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Decoders, NothingReadable,
+                         testing::Values("map", "parallel_map", "map_and_batch", "worker_batches"),
+                         [](const auto& test) { return test.param; });
+
+TEST_F(NothingReadable, EndsAPipelineWhoseShardsAreAllDamaged) {
+  const data::Dataset dataset = copy_xrays(folder_, DataFormat::tfrecord);
+  for (const std::string& shard : dataset.shards) std::ofstream(shard) << "This is no shard.";
+  const spec::OpSpec repeat = op("repeat", {{"epochs", std::string("forever")}});
+  for (const bool parallel : {false, true}) {
+    const auto pipeline =
+        list({op("list_files"), repeat, op("interleave", {{"parallel", parallel}}), op("map_and_batch")});
+    EXPECT_THAT(failure(dataset, pipeline), HasSubstr("bad records in a row"));
+  }
+}
+
+TEST_F(NothingReadable, IsNotSaidWhereOneImageIs) {
+  const data::Dataset dataset = copy_xrays(folder_, DataFormat::png);
+  for (std::size_t i = 1; i < dataset.images.size(); ++i) std::filesystem::resize_file(dataset.images[i].path, 0);
+  const auto pipeline = list({op("list_files"), op("shuffle", {{"buffer", std::int64_t{24}}}), op("read"),
+                              op("repeat", {{"epochs", std::int64_t{20}}}), op("map_and_batch")});
+  EXPECT_EQ(run(dataset, pipeline, {.batch = 1, .on_bad_record = spec::OnBadRecord::skip}).size(), 20u);
+}
+
+TEST(DamagedImage, InAShardIsNamedWithShardAndOffset) {
+  const TempFolder folder;
+  data::Dataset dataset = copy_xrays(folder, DataFormat::tfrecord);
+  std::vector<std::byte> record;
+  const std::string& name = dataset.images.front().name;
+  data::write_example({.filename = name}, data::as_bytes("no image"), record);
+  write_shard(dataset.shards[0], {{reinterpret_cast<const char*>(record.data()), record.size()}});
+  const auto pipeline = list({op("list_files"), op("read"), op("map_and_batch")});
+  EXPECT_THAT(data::message_of<DataError>([&] { run(dataset, pipeline, {.batch = 1}); }),
+              testing::AllOf(HasSubstr(dataset.shards[0] + ", offset 0: "), HasSubstr(name)));
+}
 
 TEST(UnknownImage, InAShardIsNamed) {
   data::Dataset dataset = xrays(DataFormat::tfrecord);

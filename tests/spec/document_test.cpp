@@ -68,6 +68,24 @@ TEST(Document, RefusesDeepNestingInsteadOfOverflowingTheStack) {
   EXPECT_THAT(syntax_error(std::string(100000, '[')), HasSubstr("nested more than 64 deep"));
 }
 
+TEST(Document, RefusesMoreKeysThanAnySpecHas) {
+  std::string text = "{";
+  for (int i = 0; i < 1001; ++i) text.append("\"").append(std::to_string(i)).append("\": 1, ");
+  EXPECT_EQ(syntax_error(text), "x.json: an object of more than 1000 keys");
+}
+
+TEST(Document, SaysThatANumberIsTooLarge) {
+  EXPECT_EQ(syntax_error("{\"a\": 1e400}"), "x.json:1:11: not valid JSON: a number too large: '1e400'");
+}
+
+TEST(Document, ShowsTheBeginningOfALongText) {
+  EXPECT_EQ(shown(std::string(100, 'a')), std::string(100, 'a'));
+  EXPECT_EQ(shown(std::string(101, 'a')), std::string(100, 'a') + "...");
+  EXPECT_EQ(shown(std::string(99, 'a') + "\xc3\xa4"), std::string(99, 'a') + "...");
+  EXPECT_LT(syntax_error(std::string(1'000'000, 'a').insert(0, 1, '"')).size(), 600u);
+  EXPECT_LT(describe(Node{std::string(1'000'000, 'a')}).size(), 200u);
+}
+
 TEST(Document, TellsNumbersApart) {
   const Node node = parse_document("[1, -1, 1.0, 9223372036854775807, 9223372036854775808]", "x.json");
   const List& list = *node.list();

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -56,6 +57,18 @@ TEST_F(SafetensorsTest, RefusesDamagedFiles) {
   std::ofstream(path_, std::ios::binary) << "\xff\xff\xff\xff\xff\xff\xff\x7f{}";
   EXPECT_THROW(Safetensors{path_}, DataError);
   std::ofstream(path_, std::ios::binary) << "abc";
+  EXPECT_THROW(Safetensors{path_}, DataError);
+}
+
+TEST_F(SafetensorsTest, RefusesAHeaderBeyondTheFormatsLimit) {
+  std::ofstream(path_, std::ios::binary) << std::string("\x00\x00\x00\x00\x10\x00\x00\x00{}", 10);  // 64 GB
+  std::filesystem::resize_file(path_, std::uintmax_t{100} << 30);                                   // sparse
+  EXPECT_THROW(Safetensors{path_}, DataError);
+}
+
+TEST_F(SafetensorsTest, RefusesWhatIsNoRegularFile) {
+  EXPECT_THROW(Safetensors(testing::TempDir()), DataError);
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   EXPECT_THROW(Safetensors{path_}, DataError);
 }
 

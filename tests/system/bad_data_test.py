@@ -84,6 +84,15 @@ class BadImages(SystemTest):
         self.assertGreaterEqual(repeat["bad_records"], 1)
 
 
+    def test_nothing_readable_ends_every_pipeline_though_bad_images_are_skipped(self):
+        for image in (self.root / "images").iterdir():
+            image.write_bytes(b"")
+        for pipeline in ("naive", "optimized", "keras", "pytorch"):
+            with self.subTest(pipeline=pipeline):
+                self.fail_with(3, "--config", self.spec_over_all(data__on_bad_record="skip", pipeline=pipeline),
+                               "--output", self.folder / pipeline, says="read")
+
+
 class BadRecords(SystemTest):
     def setUp(self):
         super().setUp()

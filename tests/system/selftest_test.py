@@ -43,6 +43,13 @@ class Selftest(SystemTest):
     def test_gradients_that_are_off_are_found(self):
         self.fail_with(5, "selftest", "engine", "--golden", self.spoiled("resnet50.json"))
 
+    def test_a_file_that_would_take_all_memory_is_refused(self):
+        golden = json.loads((GOLDEN / "interleave.json").read_text())
+        golden["cases"][1]["file_lengths"][0] = 2**31 - 1
+        path = self.folder / "interleave.json"
+        path.write_text(json.dumps(golden))
+        self.fail_with(3, "selftest", "interleave", "--golden", path, says="file_lengths")
+
     def test_missing_file(self):
         done = self.fail_with(3, "selftest", "preprocess", "--golden", self.folder / "none.json", says="none.json")
         self.assertEqual(done.stdout, "")
