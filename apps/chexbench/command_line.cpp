@@ -31,6 +31,11 @@ std::vector<std::string> known_names(const CLI::App& app, bool options) {
   return names;
 }
 
+// "chexbench data synth": what a person types.
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
 std::string first_unknown(const CLI::App& app) {
   const std::vector<std::string> unknown = app.remaining(true);
   return unknown.empty() ? "" : unknown.front();
@@ -60,9 +65,10 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& verb = innermost(app);
   const std::string unknown = first_unknown(app);
-  if (unknown.empty() || error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) {
-    return fmt::format("{}; see `{} --help`", error.what(),
-                       verb.get_name() == "chexbench" ? "chexbench" : "chexbench " + verb.get_name());
+  // A verb or an option that is mistyped is also one that is missing.
+  const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  if (unknown.empty() || (code != CLI::ExitCodes::ExtrasError && code != CLI::ExitCodes::RequiredError)) {
+    return fmt::format("{}; see `{} --help`", error.what(), full_name(verb));
   }
   const bool option = unknown.starts_with("-");
   return fmt::format("unknown {} '{}'{}", option ? "option" : "command", unknown,

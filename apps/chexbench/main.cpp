@@ -1,21 +1,40 @@
 // chexbench: parses the command line, runs what it asks for, and turns errors into exit codes. The only catch.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <new>
+#include <string>
+#include <system_error>
 
 #include "bench/session.hpp"
 #include "command_line.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
+#include "output.hpp"
 
 namespace {
 
 using chexbench::ExitCode;
 
+int fail(ExitCode code, const std::string& message) {
+  chexbench::log::error("{}", message);
+  return static_cast<int>(code);
+}
+
 int report_usage_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-  chexbench::log::error("{}", chexbench::app::explain(app, error));
-  return static_cast<int>(ExitCode::spec);
+  return fail(ExitCode::spec, chexbench::app::explain(app, error));
+}
+
+int report_system_error(const std::system_error& error) {
+  if (error.code() != std::errc::resource_unavailable_try_again) {
+    return fail(ExitCode::internal, fmt::format("internal error: {}", error.what()));
+  }
+  return fail(ExitCode::device,
+              "the system grants no more threads: lower the pipeline's parallel_calls, cycle_length "
+              "or the number of ranks, or raise `ulimit -u`");
 }
 
 int run(int argc, char** argv, chexbench::bench::Session& session) {
@@ -27,17 +46,22 @@ int run(int argc, char** argv, chexbench::bench::Session& session) {
   } catch (const CLI::ParseError& error) {
     return report_usage_error(app, error);
   } catch (const chexbench::Error& error) {
-    chexbench::log::error("{}", error.what());
-    return static_cast<int>(error.code());
+    return fail(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::device,
+                "out of memory: lower training.batch_size, the pipeline's buffers or parallel_calls "
+                "(--dry-run forecasts what they take), or raise `ulimit -v`");
+  } catch (const std::system_error& error) {
+    return report_system_error(error);
   } catch (const std::exception& error) {
-    chexbench::log::error("internal error: {}", error.what());
-    return static_cast<int>(ExitCode::internal);
+    return fail(ExitCode::internal, fmt::format("internal error: {}", error.what()));
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  chexbench::app::fill_standard_streams();
   chexbench::install_interrupt_handlers();
   // Other ranks may wait for this one in a collective: its error has to end them, too.
   chexbench::bench::Session session;

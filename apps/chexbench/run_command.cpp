@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "bench/dry_run.hpp"
+#include "bench/journal.hpp"
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
 #include "core/errors.hpp"
@@ -43,40 +46,65 @@ std::string output_folder(const RunArguments& arguments, const std::string& expe
   const bool resumes = !arguments.resume.empty();
   fs::path folder = resumes ? arguments.resume : arguments.output;
   if (folder.empty()) folder = fs::path("results") / experiment / date_utc;
-  if (resumes && !fs::exists(folder / "journal.jsonl")) {
+  std::error_code error;  // of a name that no file can have: creating the folder tells
+  if (resumes && !fs::exists(folder / "journal.jsonl", error)) {
     throw OutputError(fmt::format("--resume {}: there is no journal.jsonl in it; give the folder of an earlier run",
                                   folder.string()));
   }
-  if (!resumes && (fs::exists(folder / "report.json") || fs::exists(folder / "journal.jsonl"))) {
+  fs::create_directories(folder, error);
+  if (error) throw OutputError(fmt::format("cannot create {}: {}", folder.string(), error.message()));
+  if (!resumes && (fs::exists(folder / "report.json", error) || !bench::create_journal(folder / "journal.jsonl"))) {
     throw OutputError(fmt::format("{} already holds a run; give another folder to --output, or --resume {}",
                                   folder.string(), folder.string()));
   }
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw OutputError(fmt::format("cannot create {}: {}", folder.string(), error.message()));
   return folder.string();
+}
+
+// Prints the result, then writes its files: a full disk does not keep it from standard output, nor the other way round.
+// @throws OutputError, the first one
+void publish(report::Report& report, const std::string& folder, const std::string& format) {
+  bench::conclude(report);
+  std::exception_ptr first_error;
+  try {
+    print(report::format_report(report, format));
+  } catch (const OutputError&) {
+    first_error = std::current_exception();
+  }
+  try {
+    for (const std::string& path : report::write_report(report, folder)) log::info("wrote {}", path);
+  } catch (const OutputError&) {
+    if (!first_error) throw;
+  }
+  if (first_error) std::rethrow_exception(first_error);
+}
+
+// What a run that ended early leaves: nothing where it measured nothing new, so that an earlier report stays.
+void publish_partial(report::Report& report, const std::string& folder, const std::string& format,
+                     const bench::RepeatKeys& before) {
+  const bench::RepeatKeys now = bench::repeat_keys(report);
+  if (std::includes(before.begin(), before.end(), now.begin(), now.end())) return;
+  report.interrupted = true;
+  try {
+    publish(report, folder, format);
+  } catch (const OutputError& error) {
+    log::error("{}", error.what());  // the error that ended the run is the one to end with
+  }
 }
 
 // Measures, and writes what was measured even where an error or a signal ends the run early.
 void measure(report::Report& report, comm::World& world, const RunArguments& arguments) {
   const bool is_root = world.communicator().rank() == 0;
   const std::string folder = is_root ? output_folder(arguments, report.experiment, report.environment.date_utc) : "";
-  const auto write = [&] {
-    if (!is_root) return;
-    bench::conclude(report);
-    for (const std::string& path : report::write_report(report, folder)) log::info("wrote {}", path);
-    print(report::format_report(report, arguments.format));
-  };
+  const std::string journal_path = is_root ? folder + "/journal.jsonl" : "";
+  const bench::RepeatKeys before = is_root ? bench::read_repeat_keys(journal_path) : bench::RepeatKeys{};
+  if (is_root && !arguments.resume.empty()) bench::check_resumable(report, folder, before);
   try {
-    bench::run_trials(
-        report, world,
-        {.journal_path = is_root ? folder + "/journal.jsonl" : "", .show_progress = show_progress(arguments)});
+    bench::run_trials(report, world, {.journal_path = journal_path, .show_progress = show_progress(arguments)});
   } catch (...) {
-    report.interrupted = true;
-    write();
+    if (is_root) publish_partial(report, folder, arguments.format, before);
     throw;
   }
-  write();
+  if (is_root) publish(report, folder, arguments.format);
 }
 
 // All ranks read the same spec: rank 0 complains, another one only where rank 0 has found no fault.

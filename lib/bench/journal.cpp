@@ -2,11 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 #include "core/errors.hpp"
 #include "report/json.hpp"
@@ -28,16 +32,81 @@ std::string read_all(int file, const std::string& path) {
   return text;
 }
 
+report::JournalContents parse(const std::string& text, const std::string& path) {
+  try {
+    return report::journal_from_text(text, path);
+  } catch (const DataError& error) {
+    throw OutputError(fmt::format(
+        "{}; delete that line to have its repeat measured again, or start anew with another --output", error.what()));
+  }
+}
+
+std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
 }  // namespace
+
+bool create_journal(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (descriptor < 0 && errno == EEXIST) return false;
+  if (descriptor < 0) fail("create", path);
+  close(descriptor);
+  return true;
+}
+
+RepeatKeys read_repeat_keys(const std::string& journal_path) {
+  RepeatKeys keys;
+  for (const report::JournalEntry& entry : parse(text_of(journal_path), journal_path).entries) {
+    keys.emplace(entry.key, entry.repeat.repeat);
+  }
+  return keys;
+}
+
+RepeatKeys repeat_keys(const report::Report& report) {
+  RepeatKeys keys;
+  for (const report::TrialResult& trial : report.trials) {
+    for (const report::RepeatResult& repeat : trial.repeats) keys.emplace(trial.key, repeat.repeat);
+  }
+  return keys;
+}
+
+void check_resumable(const report::Report& planned, const std::string& folder, const RepeatKeys& journalled) {
+  const std::string path = folder + "/report.json";
+  const std::string text = text_of(path);
+  const std::string experiment = text.empty() ? planned.experiment : report::experiment_from_json(text, path);
+  if (experiment != planned.experiment) {
+    throw SpecError(
+        fmt::format("--resume {}: it holds the experiment '{}', and this one is '{}'; use --output for a new run",
+                    folder, experiment, planned.experiment));
+  }
+  const auto is_planned = [&](const auto& repeat) {
+    return std::any_of(planned.trials.begin(), planned.trials.end(),
+                       [&](const report::TrialResult& trial) { return trial.key == repeat.first; });
+  };
+  if (!journalled.empty() && std::none_of(journalled.begin(), journalled.end(), is_planned)) {
+    throw SpecError(
+        fmt::format("--resume {}: none of the {} repeats in its journal.jsonl is of a trial of this "
+                    "experiment as given (spec, --set, number of ranks); use --output for a new run",
+                    folder, journalled.size()));
+  }
+}
 
 Journal::File::File(const std::string& path) : descriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
   if (descriptor < 0) fail("open", path);
+  // A file system that knows no locks is used without.
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(descriptor);
+    throw OutputError(fmt::format("another chexbench writes to {}; wait for its end, or use another --output", path));
+  }
 }
 
 Journal::File::~File() { close(descriptor); }
 
 Journal::Journal(const std::string& path) : path_(path), file_(path) {
-  report::JournalContents contents = report::journal_from_text(read_all(file_.descriptor, path), path);
+  report::JournalContents contents = parse(read_all(file_.descriptor, path), path);
   for (report::JournalEntry& entry : contents.entries) {
     const int repeat = entry.repeat.repeat;
     measured_.insert_or_assign({entry.key, repeat}, std::move(entry.repeat));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -10,11 +11,27 @@
 
 namespace chexbench::bench {
 
+// Begins the journal of a new run, as the one process that may. False where there is one. @throws OutputError
+bool create_journal(const std::string& path);
+
+// Repeats by their trial's key and their number.
+using RepeatKeys = std::set<std::pair<std::string, int>>;
+// Those that the journal holds. @throws OutputError as Journal does
+RepeatKeys read_repeat_keys(const std::string& journal_path);
+// Those that a report holds.
+RepeatKeys repeat_keys(const report::Report& report);
+
+// Whether the run in `folder` is one of `planned`, whose results it would then replace.
+// @throws SpecError where the folder's report is of another experiment, or `journalled` of none of its trials
+void check_resumable(const report::Report& planned, const std::string& folder, const RepeatKeys& journalled);
+
 // journal.jsonl in an output folder. Used by rank 0 alone; not thread-safe.
 class Journal {
  public:
-  // Reads what is there. A torn last line (the run was killed while writing it) is dropped.
-  // @throws OutputError where the file cannot be read or written, or is damaged elsewhere than at its end
+  // Reads what is there, and keeps other processes from writing while it lives. A torn last line (the run was killed
+  // while writing it) is dropped.
+  // @throws OutputError where the file cannot be read or written, is another process's, or is damaged elsewhere than
+  // at its end
   explicit Journal(const std::string& path);
 
   // The repeat `repeat` of the trial with this key, if it was measured before.

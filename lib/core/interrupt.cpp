@@ -36,15 +36,20 @@ void install_interrupt_handlers() {
   action.sa_handler = on_signal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  // A limit on file sizes is then an error of write(), reported as a full disk is, and not the end of the process.
+  struct sigaction inherited {};
+  sigaction(SIGHUP, nullptr, &inherited);
+  if (inherited.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+  // A limit on file sizes and a reader that left are then errors of write(), reported as a full disk is, and not the
+  // end of the process.
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 bool interrupt_requested() { return pending_signal != 0; }
 
 void throw_if_interrupted() {
   if (pending_signal == SIGINT) throw InterruptedError(ExitCode::interrupted);
-  if (pending_signal == SIGTERM) throw InterruptedError(ExitCode::terminated);
+  if (interrupt_requested()) throw InterruptedError(ExitCode::terminated);
 }
 
 }  // namespace chexbench

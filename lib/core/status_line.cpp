@@ -28,7 +28,8 @@ void StatusLine::show(std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (now_s() - last_shown_s_ < kShowEvery_s) return;
   last_shown_s_ = now_s();
-  fmt::print(stderr, "{}{}", kClearLine, text);
+  // fputs, as fmt::print throws where stderr takes nothing: that must not end a run.
+  std::fputs(fmt::format("{}{}", kClearLine, text).c_str(), stderr);
   std::fflush(stderr);
 }
 

@@ -18,7 +18,7 @@ class StatusLine {
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
 
-  // Shows `text`, unless the last text was shown less than 0.1 s ago.
+  // Shows `text`, unless the last text was shown less than 0.1 s ago. A stderr that takes nothing is no error.
   void show(std::string_view text);
 
  private:

@@ -134,7 +134,9 @@ Finding finding_from_json(const Json& object) {
 }
 
 void check_version(const Json& object) {
-  const int version = object.at("schema_version").get<int>();
+  int version = 0;  // where there is none
+  const JsonReader read(object);
+  read("schema_version", version);
   if (version != kSchemaVersion) {
     throw DataError(fmt::format("its schema_version is {}, and this chexbench reads {}", version, kSchemaVersion));
   }
@@ -151,9 +153,23 @@ Report report_from(const Json& object) {
   return report;
 }
 
+// What a run cannot have measured: somebody edited the line.
+void check_repeat(const RepeatResult& repeat) {
+  const auto check = [](const char* name, double value) {
+    if (!(value >= 0)) throw DataError(fmt::format("{} is {}, and cannot be below 0", name, value));
+  };
+  check("repeat", repeat.repeat);
+  check("images_per_s", repeat.images_per_s);
+  check("wall_s", repeat.wall_s);
+  check("spent_s", repeat.spent_s);
+  check("process_cpu_s", repeat.process_cpu_s);
+}
+
 JournalEntry journal_entry_from(const Json& object) {
   check_version(object);
-  return {.key = object.at("key").get<std::string>(), .repeat = repeat_from_json(object.at("repeat"))};
+  JournalEntry entry{.key = object.at("key").get<std::string>(), .repeat = repeat_from_json(object.at("repeat"))};
+  check_repeat(entry.repeat);
+  return entry;
 }
 
 // Parses `text` and hands it to `take`; whatever is wrong with it becomes one DataError that begins with `name`.
@@ -186,6 +202,10 @@ std::string to_json(const Report& report) {
 }
 
 Report report_from_json(std::string_view text, const std::string& name) { return read_json(text, name, report_from); }
+
+std::string experiment_from_json(std::string_view text, const std::string& name) {
+  return read_json(text, name, [](const Json& object) { return object.at("experiment").get<std::string>(); });
+}
 
 std::string to_journal_line(const JournalEntry& entry) {
   return dump({{"schema_version", kSchemaVersion}, {"key", entry.key}, {"repeat", repeat_to_json(entry.repeat)}});

@@ -17,6 +17,9 @@ std::string to_json(const Report& report);
 // @throws DataError for text that is no report, or of a newer schema_version
 Report report_from_json(std::string_view text, const std::string& name);
 
+// The name of the experiment alone, of a report of any schema_version. @throws DataError for text that is no report
+std::string experiment_from_json(std::string_view text, const std::string& name);
+
 // One line of a journal, without its newline.
 struct JournalEntry {
   std::string key;  // of the trial
@@ -29,7 +32,7 @@ struct JournalContents {
   std::size_t whole_bytes = 0;  // of the text, without a torn last line: where the next line has to begin
 };
 // All lines of a journal's text. A last line without newline was torn by a crash and is left out.
-// @throws DataError naming the number of a whole line that is damaged
+// @throws DataError naming the number of a whole line that is damaged, or holds what nobody can have measured
 JournalContents journal_from_text(std::string_view text, const std::string& name);
 
 }  // namespace chexbench::report

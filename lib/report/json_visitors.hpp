@@ -2,11 +2,16 @@
 // type, so that only json.cpp knows the library.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
+#include "core/errors.hpp"
 #include "measure/statistics.hpp"
 
 namespace chexbench::report {
@@ -34,6 +39,7 @@ class JsonWriter {
   Json& object_;
 };
 
+// Numbers out of range throw DataError: a cast would be undefined, and sums over them mean nothing.
 template <class Json>
 class JsonReader {
  public:
@@ -45,12 +51,27 @@ class JsonReader {
     if (found == object_.end()) return;
     if constexpr (std::is_same_v<Value, double>) {
       value = found->is_null() ? std::numeric_limits<double>::quiet_NaN() : found->template get<double>();
+      if (std::abs(value) > kLargest) fail(name, *found, "a number of a measurement");
     } else {
+      if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
+        if (!fits<Value>(*found)) fail(name, *found, "a whole number in range");
+      }
       found->get_to(value);
     }
   }
 
  private:
+  static constexpr double kLargest = 1e18;  // seconds, rates and counts of any machine lie far below
+
+  template <class Value>
+  static bool fits(const Json& number) {
+    if (number.is_number_unsigned()) return std::in_range<Value>(number.template get<std::uint64_t>());
+    return number.is_number_integer() && std::in_range<Value>(number.template get<std::int64_t>());
+  }
+  [[noreturn]] static void fail(const char* name, const Json& value, const char* expected) {
+    throw DataError(fmt::format("{} is {}, and not {}", name, value.dump(), expected));
+  }
+
   const Json& object_;
 };
 

@@ -175,7 +175,7 @@ std::string title(const Report& report, const Labels& labels) {
   std::string text = fmt::format("{}: {} {} on {} ({}, {} {}), {}\n", report.experiment, report.trials.size(),
                                  report.trials.size() == 1 ? "trial" : "trials", environment.host, environment.cpu,
                                  environment.cores, environment.cores == 1 ? "core" : "cores", environment.date_utc);
-  if (report.interrupted) text += "interrupted: this is what was measured until then\n";
+  if (report.interrupted) text += "ended early: this is what was measured until then\n";
   if (!labels.common.empty()) text += "all trials: " + labels.common + "\n";
   return text;
 }

@@ -76,9 +76,42 @@ TEST_F(JournalTest, NamesALineThatIsDamaged) {
   try {
     const Journal journal(path_);
     FAIL() << "a damaged journal was accepted";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find(path_), std::string::npos) << error.what();
+  } catch (const OutputError& error) {
+    EXPECT_NE(std::string(error.what()).find(path_ + ", line 1"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("delete that line"), std::string::npos) << error.what();
   }
+}
+
+TEST_F(JournalTest, IsWrittenByOneProcessAtATime) {
+  const Journal journal(path_);
+  try {
+    const Journal second(path_);
+    FAIL() << "two writers";
+  } catch (const OutputError& error) {
+    EXPECT_NE(std::string(error.what()).find("another chexbench writes to " + path_), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(JournalTest, OfANewRunIsCreatedOnce) {
+  EXPECT_TRUE(create_journal(path_));
+  EXPECT_FALSE(create_journal(path_));
+  EXPECT_THROW(create_journal(folder_ + "/missing/journal.jsonl"), OutputError);
+}
+
+TEST_F(JournalTest, TellsWhichRepeatsItHolds) {
+  Journal(path_).append("a", repeat(2, 1));
+  EXPECT_EQ(read_repeat_keys(path_), (RepeatKeys{{"a", 2}}));
+}
+
+TEST_F(JournalTest, CanBeResumedByItsOwnTrialsOnly) {
+  report::Report planned{.experiment = "mine"};
+  planned.trials = {{.key = "a"}, {.key = "b"}};
+  EXPECT_NO_THROW(check_resumable(planned, folder_, {}));
+  EXPECT_NO_THROW(check_resumable(planned, folder_, {{"b", 0}, {"c", 0}}));
+  EXPECT_THROW(check_resumable(planned, folder_, {{"c", 0}}), SpecError);
+  std::ofstream(folder_ + "/report.json") << R"({"experiment": "other"})";
+  EXPECT_THROW(check_resumable(planned, folder_, {{"b", 0}}), SpecError);
 }
 
 TEST_F(JournalTest, SaysWhichFileCannotBeOpened) {
@@ -86,11 +119,10 @@ TEST_F(JournalTest, SaysWhichFileCannotBeOpened) {
 }
 
 TEST_F(JournalTest, SaysThatTheDiskIsFullAndKeepsWhatWasWhole) {
-  Journal journal(path_);
-  journal.append("a", repeat(0, 1));
-  const auto whole_bytes = std::filesystem::file_size(path_);
   {
-    const FileSizeLimit limit(whole_bytes + 10);
+    Journal journal(path_);
+    journal.append("a", repeat(0, 1));
+    const FileSizeLimit limit(std::filesystem::file_size(path_) + 10);
     EXPECT_THROW(journal.append("a", repeat(1, 2)), OutputError);
   }
   const Journal again(path_);

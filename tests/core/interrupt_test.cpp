@@ -58,6 +58,38 @@ TEST_F(InterruptDeathTest, SigtermEndsWith143) {
       testing::ExitedWithCode(143), "");
 }
 
+TEST_F(InterruptDeathTest, SighupEndsAsSigtermDoes) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGHUP, SIG_DFL);
+        install_interrupt_handlers();
+        std::raise(SIGHUP);
+        exit_as_main_would();
+      },
+      testing::ExitedWithCode(143), "");
+}
+
+TEST_F(InterruptDeathTest, SighupStaysIgnoredUnderNohup) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGHUP, SIG_IGN);
+        install_interrupt_handlers();
+        std::raise(SIGHUP);
+        exit_as_main_would();
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(InterruptDeathTest, AReaderThatLeftEndsNothing) {
+  EXPECT_EXIT(
+      {
+        install_interrupt_handlers();
+        std::raise(SIGPIPE);
+        exit_as_main_would();
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST_F(InterruptDeathTest, ALaterSigintEndsTheProcessAtOnce) {
   EXPECT_EXIT(
       {

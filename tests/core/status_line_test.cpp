@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "core/status_line.hpp"
 
@@ -21,6 +23,16 @@ TEST(StatusLine, StaysSilentWhereItIsNotShown) { EXPECT_EQ(shown(false, 3), "");
 TEST(StatusLine, LeavesNothingToRemoveWhereNothingWasShown) { EXPECT_EQ(shown(true, 0), ""); }
 
 TEST(StatusLine, DoesNotFlicker) { EXPECT_EQ(shown(true, 2), shown(true, 1)); }
+
+TEST(StatusLine, IsNoReasonToEndARunWhereStderrTakesNothing) {
+  const int kept = dup(STDERR_FILENO);
+  const int full = open("/dev/full", O_WRONLY);
+  dup2(full, STDERR_FILENO);
+  EXPECT_NO_THROW(StatusLine(true).show("at work"));
+  dup2(kept, STDERR_FILENO);
+  close(full);
+  close(kept);
+}
 
 }  // namespace
 }  // namespace chexbench

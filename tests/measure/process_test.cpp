@@ -115,6 +115,16 @@ TEST(ProcessStart, LiesInThePastAndStaysWhereItIs) {
   EXPECT_GE(now_s() - start_s + 0.02, thread_cpu_s());
 }
 
+TEST(ProcessStart, IsUnknownWhereNoFileCanBeOpened) {
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{0, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  const double start_s = process_start_s();
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(std::isnan(start_s));
+}
+
 TEST(Machine, IsDescribed) {
   const Machine machine = probe_machine();
   utsname system{};

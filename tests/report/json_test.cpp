@@ -212,6 +212,18 @@ TEST_F(JournalText, OfNothingIsEmpty) {
   EXPECT_EQ(contents.whole_bytes, 0u);
 }
 
+TEST_F(JournalText, RefusesWhatCannotHaveBeenMeasured) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"images_per_s", "-5"}, {"images_per_s", "1e308"}, {"images_per_s", "null"},    {"wall_s", "-1"},
+      {"repeat", "-1"},       {"repeat", "1e300"},       {"repeat", "5000000000"},    {"repeat", "1.7"},
+      {"spent_s", "1e300"},   {"images_trained", "-5"},  {"peak_rss_bytes", "1e300"}, {"repeat", "\"x\""}};
+  for (const auto& [name, value] : cases) {
+    json line = json::parse(text_.substr(0, text_.find('\n')));
+    line["repeat"][name] = json::parse(value);
+    EXPECT_THROW(journal_from_text(line.dump() + "\n", "journal.jsonl"), DataError) << name << " " << value;
+  }
+}
+
 TEST_F(JournalText, NamesALineThatIsDamagedInTheMiddle) {
   try {
     journal_from_text(text_.substr(0, 20) + "\n" + text_, "journal.jsonl");

@@ -139,7 +139,7 @@ TEST(ResultTable, TellsOfAnInterruptionAndOfTrialsNotReached) {
   report.interrupted = true;
   report.trials[1].partial = true;
   const std::string table = result_table(report);
-  EXPECT_THAT(table, HasSubstr("interrupted"));
+  EXPECT_THAT(table, HasSubstr("ended early"));
   EXPECT_THAT(lines_with(table, "optimized  ").at(0), AllOf(HasSubstr("partial"), Not(HasSubstr(" MB"))));
 }
 

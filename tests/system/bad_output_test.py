@@ -3,10 +3,11 @@
 import json
 import os
 import resource
+import shlex
 import subprocess
 import unittest
 
-from harness import BINARY, REAL_IMAGES, TIMEOUT_S, SystemTest, command_line
+from harness import BINARY, REAL_IMAGES, SANITIZED, TIMEOUT_S, SystemTest, command_line
 
 
 class BadOutput(SystemTest):
@@ -14,6 +15,14 @@ class BadOutput(SystemTest):
         blocker = self.folder / "out"
         blocker.write_text("")
         self.fail_with(6, "--config", self.spec(), "--output", blocker, says=str(blocker))
+
+    def test_names_that_no_folder_can_have(self):
+        loop = self.folder / "loop"
+        loop.symlink_to(loop)
+        for option in ("--output", "--resume"):
+            for name in (loop, self.folder / ("x" * 5000)):
+                with self.subTest(option=option, length=len(str(name))):
+                    self.fail_with(6, "--config", self.spec(), option, name)
 
     @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
     def test_folder_without_permission(self):
@@ -27,6 +36,44 @@ class BadOutput(SystemTest):
                                   stdout=full, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertTrue((self.folder / "out/trials.csv").exists())
+
+
+class ClosedStreams(SystemTest):
+    def run_in_shell(self, redirection, *arguments):
+        line = " ".join(map(shlex.quote, command_line(["--config", self.spec(), *arguments])))
+        return subprocess.run(["bash", "-c", f"{line} {redirection}"], capture_output=True, text=True,
+                              timeout=TIMEOUT_S)
+
+    def test_the_log_of_a_closed_stderr_goes_into_no_result(self):
+        out = self.folder / "out"
+        done = self.run_in_shell("2>&-", "--output", out, "--progress", "always")
+        self.assertEqual(done.returncode, 0)
+        for line in (out / "journal.jsonl").read_text().splitlines():
+            json.loads(line)
+
+    def test_a_closed_standard_output_is_an_error(self):
+        done = self.run_in_shell(">&-", "--output", self.folder / "out")
+        self.assertEqual(done.returncode, 6, done.stderr)
+
+    def test_a_progress_line_that_cannot_be_written_ends_no_run(self):
+        done = self.run_in_shell("2>/dev/full", "--output", self.folder / "full", "--progress", "always")
+        self.assertEqual(done.returncode, 0)
+        done = self.run_in_shell("2> >(true)", "--output", self.folder / "gone", "--progress", "always")
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue((self.folder / "gone/report.json").exists())
+
+
+class Resources(SystemTest):
+    def run_limited(self, limit, amount, *arguments):
+        return subprocess.run(command_line(["--config", self.spec(), "--output", self.folder / "out", *arguments]),
+                              capture_output=True, text=True, timeout=TIMEOUT_S,
+                              preexec_fn=lambda: resource.setrlimit(limit, (amount, amount)))
+
+    @unittest.skipIf(SANITIZED, "sanitizers take terabytes of address space")
+    def test_too_little_memory_says_what_to_lower(self):
+        done = self.run_limited(resource.RLIMIT_AS, 2 << 30, "--set", "training.batch_size=20000")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("training.batch_size", done.stderr)
 
 
 class DiskFull(SystemTest):
@@ -63,6 +110,12 @@ class DiskFull(SystemTest):
         done = self.run_with_room_for(journal_bytes + 64, "--config", spec, "--output", out)
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertFalse((out / "report.json").exists())
+        self.assertIn("images/s", done.stdout)  # the result is not lost with the files
+
+    def test_the_first_error_is_the_one_named(self):
+        done = self.run_with_room_for(100, "--config", self.spec(), "--output", self.folder / "out")
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("journal.jsonl", done.stderr.splitlines()[-1])
 
 
 class StandardOutput(SystemTest):

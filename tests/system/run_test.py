@@ -178,6 +178,38 @@ class Resume(SystemTest):
         for line in kept:
             json.loads(line)
 
+    def test_a_resume_that_fails_leaves_a_finished_report_as_it_was(self):
+        root = self.real_images()
+        out = self.folder / "out"
+        spec = self.spec(data__root=str(root))
+        self.succeed("--config", spec, "--output", out)
+        before = {path.name: path.read_bytes() for path in out.iterdir()}
+        (root / "train_val_list.txt").unlink()
+        self.fail_with(3, "--config", spec, "--resume", out)
+        self.assertEqual({path.name: path.read_bytes() for path in out.iterdir()}, before)
+
+    def test_resume_by_another_experiment_is_refused(self):
+        out = self.folder / "out"
+        self.succeed("--config", self.spec(), "--output", out)
+        before = (out / "report.json").read_bytes()
+        self.fail_with(2, "--config", self.spec(), "--set", "training.batch_size=3", "--resume", out,
+                       says=[str(out), "--output"])
+        self.fail_with(2, "--config", self.spec(experiment="other"), "--resume", out,
+                       says=[str(out), "'system'", "'other'", "--output"])
+        self.assertEqual((out / "report.json").read_bytes(), before)
+
+    def test_resume_from_values_nobody_measured_says_how_to_mend_them(self):
+        out = self.folder / "out"
+        spec = self.spec()
+        self.succeed("--config", spec, "--output", out)
+        journal = out / "journal.jsonl"
+        first, second = map(json.loads, journal.read_text().splitlines())
+        second["repeat"]["images_per_s"] = -5
+        journal.write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
+        self.fail_with(6, "--config", spec, "--resume", out, says=["journal.jsonl, line 2", "delete that line"])
+        journal.write_text(f"{json.dumps(first)}\n")
+        self.succeed("--config", spec, "--resume", out)
+
     def test_resume_of_a_folder_without_a_run_is_an_error(self):
         self.fail_with(6, "--config", self.spec(), "--resume", self.folder, says="journal.jsonl")
 
@@ -192,6 +224,10 @@ class Help(SystemTest):
         # Each costs a tenth of a second at start; neither may be loaded before it is needed.
         maps = subprocess.run(["ldd", str(BINARY)], capture_output=True, text=True).stdout
         self.assertNotIn("opencv", maps)
+
+    def test_hints_name_the_whole_verb_and_the_nearest(self):
+        self.fail_with(2, "data", "synth", says="`chexbench data synth --help`")
+        self.fail_with(2, "data", "indx", "x", says="did you mean 'index'?")
 
     def test_version(self):
         self.assertRegex(self.succeed("--version").stdout, r"^\d+\.\d+\.\d+\n$")

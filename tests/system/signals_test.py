@@ -56,6 +56,30 @@ class Signals(SystemTest):
         self.assertEqual(code, 143, errors)
         self.check_partial_results()
 
+    def test_a_hangup_is_a_termination(self):
+        code, errors = self.stop_in_the_middle(signal.SIGHUP, self.spec(measure__repeats=5000))
+        self.assertEqual(code, 143, errors)
+        self.check_partial_results()
+
+    def test_a_second_process_does_not_write_into_a_running_one_s_folder(self):
+        spec = self.spec(measure__repeats=5000)
+        out = self.folder / "out"
+        process = subprocess.Popen(command_line(["--config", spec, "--output", out]), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        self.addCleanup(process.kill)
+        journal = out / "journal.jsonl"
+        give_up = time.monotonic() + TIMEOUT_S
+        while not (journal.exists() and journal.read_text().count("\n") >= 2):
+            self.assertLess(time.monotonic(), give_up)
+            time.sleep(0.02)
+        self.fail_with(6, "--config", spec, "--resume", out, says="another chexbench writes to")
+        self.fail_with(6, "--config", spec, "--output", out, says="already holds a run")
+        process.terminate()
+        self.assertEqual(process.wait(TIMEOUT_S), 143)
+        self.check_partial_results()
+        for line in journal.read_text().splitlines():
+            json.loads(line)
+
     def test_a_run_that_was_stopped_can_be_resumed(self):
         self.stop_in_the_middle(signal.SIGINT, self.spec(measure__repeats=60, measure__steps=20))
         out = self.folder / "out"
