@@ -73,6 +73,16 @@ if(CHEXBENCH_WITH_cudnn AND CUDAToolkit_FOUND AND cudnn_frontend_INCLUDE AND cud
   target_compile_definitions(cudnn INTERFACE CUDNN_FRONTEND_SKIP_JSON_LIB)
   target_link_libraries(cudnn INTERFACE ${cudnn_LIBRARY} CUDA::cudart CUDA::nvrtc)
 endif()
+if(TARGET cudnn)  # and with it the kernels of our own
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90-real 100-real)  # Turing to Blackwell: all that CUDA 13 and cuDNN 9.19 share
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+  endif()
+endif()
 chexbench_report("cuDNN" cudnn "no plans for GPUs (needs the CUDA toolkit, cuDNN 9 and `scripts/setup --cuda`)")
 
 # Headers alone: the driver's library is opened at run time, so that one binary serves machines with and without a GPU.

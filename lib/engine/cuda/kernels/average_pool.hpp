@@ -1,0 +1,133 @@
+// Average pool over square windows, and over the whole image.
+#pragma once
+
+#include "engine/cuda/kernels/channel_grid.hpp"
+#include "engine/cuda/kernels/element.hpp"
+#include "engine/cuda/kernels/pool_window.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+template <typename T, int V>
+CHEXBENCH_HOST_DEVICE Pack<T, V> scaled(const float (&sum)[V], float factor) {
+  Pack<T, V> pack;
+  for (int i = 0; i < V; ++i) pack.at[i] = Element<T>::narrow(sum[i] * factor);
+  return pack;
+}
+
+template <int V, typename T>
+CHEXBENCH_HOST_DEVICE void add_row(const Rows<const T>& rows, int row, int channel, float (&sum)[V]) {
+  const Pack<T, V> values = load<V>(rows.at(row, channel));
+  for (int i = 0; i < V; ++i) sum[i] += widened(values, i);
+}
+
+// Rows are output pixels; K is the window's side.
+template <typename T, int V, int K>
+struct AveragePool {
+  Rows<const T> x;
+  Rows<T> y;
+  PoolShape shape;
+
+  struct Worker {
+    static constexpr int kUnroll = 1;
+    typedef NothingLoaded Loaded;
+    const AveragePool& op;
+    const int channel;
+
+    CHEXBENCH_HOST_DEVICE Worker(const AveragePool& pool, int first) : op(pool), channel(first) {}
+    CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
+    CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const {
+      const PoolShape& shape = op.shape;
+      const Pixel out(row, shape.out_height, shape.out_width);
+      const int top = out.y * shape.stride - shape.padding, left = out.x * shape.stride - shape.padding;
+      float sum[V] = {};
+      for (int h = 0; h < K; ++h) {
+        const WindowLine<T, V, K> line(op.x, shape, out.image, top + h, left, channel);
+        for (int w = 0; w < K; ++w) {
+          for (int i = 0; i < V; ++i) sum[i] += line.counts[w] ? widened(line.at[w], i) : 0.0f;
+        }
+      }
+      store(op.y.at(row, channel), scaled<T>(sum, 1.0f / static_cast<float>(K * K)));
+    }
+  };
+};
+
+// Rows are input pixels, which gather; those that no window holds get 0.
+template <typename T, int V>
+struct AveragePoolBackward {
+  Rows<const T> dy;
+  Rows<T> dx;
+  PoolShape shape;
+
+  struct Worker {
+    static constexpr int kUnroll = 1;
+    typedef NothingLoaded Loaded;
+    const AveragePoolBackward& op;
+    const int channel;
+
+    CHEXBENCH_HOST_DEVICE Worker(const AveragePoolBackward& pool, int first) : op(pool), channel(first) {}
+    CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
+    CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const {
+      const PoolShape& shape = op.shape;
+      const Pixel in(row, shape.height, shape.width);
+      const Span ys = covering(in.y, shape, shape.out_height), xs = covering(in.x, shape, shape.out_width);
+      float sum[V] = {};
+      for (int y = ys.first; y < ys.last; ++y) {
+        for (int x = xs.first; x < xs.last; ++x) {
+          add_row(op.dy, (in.image * shape.out_height + y) * shape.out_width + x, channel, sum);
+        }
+      }
+      store(op.dx.at(row, channel), scaled<T>(sum, 1.0f / static_cast<float>(shape.kernel * shape.kernel)));
+    }
+  };
+};
+
+// Rows are images: mean[image] over their pixels.
+template <typename T, int V>
+struct GlobalAverage {
+  Rows<const T> x;
+  Rows<T> mean;
+  int pixels = 0;
+
+  struct Worker {
+    static constexpr int kUnroll = 1;
+    typedef NothingLoaded Loaded;
+    const GlobalAverage& op;
+    const int channel;
+
+    CHEXBENCH_HOST_DEVICE Worker(const GlobalAverage& average, int first) : op(average), channel(first) {}
+    CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
+    CHEXBENCH_HOST_DEVICE void use(int image, Loaded) const {
+      float sum[V] = {};
+      for (int pixel = 0; pixel < op.pixels; ++pixel) add_row(op.x, image * op.pixels + pixel, channel, sum);
+      store(op.mean.at(image, channel), scaled<T>(sum, 1.0f / static_cast<float>(op.pixels)));
+    }
+  };
+};
+
+// Rows are pixels of all images: dx = dmean / pixels.
+template <typename T, int V>
+struct GlobalAverageBackward {
+  Rows<const T> dmean;
+  Rows<T> dx;
+  int pixels = 0;
+
+  struct Worker {
+    static constexpr int kUnroll = 4;
+    typedef Pack<T, V> Loaded;
+    const GlobalAverageBackward& op;
+    const int channel;
+
+    CHEXBENCH_HOST_DEVICE Worker(const GlobalAverageBackward& average, int first) : op(average), channel(first) {}
+    CHEXBENCH_HOST_DEVICE Loaded load(int row) const {
+      const unsigned image = static_cast<unsigned>(row) / static_cast<unsigned>(op.pixels);
+      return kernels::load<V>(op.dmean.at(static_cast<int>(image), channel));
+    }
+    CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& gradient) const {
+      float values[V];
+      for (int i = 0; i < V; ++i) values[i] = widened(gradient, i);
+      store(op.dx.at(row, channel), scaled<T>(values, 1.0f / static_cast<float>(op.pixels)));
+    }
+  };
+};
+
+}  // namespace chexbench::engine::cuda::kernels

@@ -1,0 +1,75 @@
+// The element types of tensors. Kernels compute in f32 whatever a tensor holds: Element<T> widens what they load and
+// narrows what they store. On the device T is CUDA's own half type (device_element.cuh); here are their twins for
+// tests.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/cuda/kernels/host_device.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+// IEEE binary16 and the upper half of an IEEE binary32. Host only.
+struct Half {
+  std::uint16_t bits = 0;
+};
+struct BFloat16 {
+  std::uint16_t bits = 0;
+};
+
+// Narrowing rounds to nearest, ties to even, as the device's instructions do; too large becomes infinity; NaN stays
+// NaN.
+float to_float(Half value);
+float to_float(BFloat16 value);
+Half to_half(float value);
+BFloat16 to_bfloat16(float value);
+
+template <typename T>
+struct Element;
+
+template <>
+struct Element<float> {
+  CHEXBENCH_HOST_DEVICE static float widen(float value) { return value; }
+  CHEXBENCH_HOST_DEVICE static float narrow(float value) { return value; }
+};
+
+template <>
+struct Element<Half> {
+  static float widen(Half value) { return to_float(value); }
+  static Half narrow(float value) { return to_half(value); }
+};
+
+template <>
+struct Element<BFloat16> {
+  static float widen(BFloat16 value) { return to_float(value); }
+  static BFloat16 narrow(float value) { return to_bfloat16(value); }
+};
+
+// Elements per 16 bytes: the widest load of the device.
+template <typename T>
+inline constexpr int kVectorWidth = 16 / static_cast<int>(sizeof(T));
+
+constexpr int pack_alignment(int bytes) { return bytes > 16 ? 16 : bytes; }
+
+// N consecutive elements that move at once; N * sizeof(T) is a power of two.
+template <typename T, int N>
+struct alignas(pack_alignment(N* static_cast<int>(sizeof(T)))) Pack {
+  T at[N];
+};
+
+template <int N, typename T>
+CHEXBENCH_HOST_DEVICE Pack<T, N> load(const T* from) {
+  return *reinterpret_cast<const Pack<T, N>*>(from);
+}
+
+template <int N, typename T>
+CHEXBENCH_HOST_DEVICE void store(T* to, const Pack<T, N>& pack) {
+  *reinterpret_cast<Pack<T, N>*>(to) = pack;
+}
+
+template <typename T, int N>
+CHEXBENCH_HOST_DEVICE float widened(const Pack<T, N>& pack, int i) {
+  return Element<T>::widen(pack.at[i]);
+}
+
+}  // namespace chexbench::engine::cuda::kernels

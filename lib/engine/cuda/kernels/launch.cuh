@@ -1,0 +1,121 @@
+// From an operation (the headers' functors) to a launch.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "engine/cuda/kernels/channel_grid.hpp"
+#include "engine/cuda/kernels/device_element.cuh"
+#include "engine/cuda/kernels/device_tensor.hpp"
+#include "engine/cuda/kernels/launch_check.hpp"
+#include "engine/cuda/kernels/reduction.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+template <typename Op>
+__global__ void __launch_bounds__(kThreads) run_channels(const Op op, const ChannelGrid grid) {
+  run_lane(op, grid, static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x));
+}
+
+template <typename Op>
+__global__ void __launch_bounds__(kThreads) run_calls(const Op op, const std::int64_t calls) {
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < calls; i += step) op(i);
+}
+
+// The phases of reduction.hpp. No barrier before publish: who publishes wrote what it reads.
+template <typename R>
+__global__ void __launch_bounds__(R::kThreads) run_reduction(const R reduction) {
+  __shared__ typename R::Scratch scratch;
+  const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
+  reduction.gather(block, thread, scratch);
+  for (int active = reduction.lanes(); active > 1; active = folded(active)) {
+    __syncthreads();
+    reduction.fold(thread, active, scratch);
+  }
+  reduction.publish(block, thread, scratch);
+}
+
+// Blocks of `kernel` that run at once: a grid of as many leaves no block over for a second, half empty round.
+template <typename Kernel>
+int resident_blocks(Kernel kernel) {
+  int blocks = 0;
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, 0), "occupancy");
+  return std::max(blocks, 1) * multiprocessors();
+}
+
+// Each thread has its channels.
+template <typename Op>
+void launch_channels(const Op& op, int rows, int channels, int width, Stream stream) {
+  if (rows == 0) return;
+  const auto grid = ChannelGrid::of(rows, channels, width, resident_blocks(run_channels<Op>));
+  run_channels<<<static_cast<unsigned>(grid.blocks()), kThreads, 0, stream>>>(op, grid);
+  check_launch("elementwise");
+}
+
+// op(i) for each i below `calls`.
+template <typename Op>
+void launch_calls(const Op& op, std::int64_t calls, Stream stream) {
+  if (calls == 0) return;
+  const std::int64_t wanted = (calls + kThreads - 1) / kThreads;
+  const std::int64_t blocks = std::min<std::int64_t>(wanted, resident_blocks(run_calls<Op>));
+  run_calls<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(op, calls);
+  check_launch("flat");
+}
+
+template <typename R>
+void launch_blocks(const R& reduction, int blocks, Stream stream) {
+  run_reduction<<<static_cast<unsigned>(blocks), R::kThreads, 0, stream>>>(reduction);
+  check_launch("reduction");
+}
+
+// Both stages.
+template <typename Op, typename Finish>
+void launch_sums(const Op& op, const Finish& finish, int rows, int channels, void* scratch, Stream stream) {
+  const int most = std::min(resident_blocks(run_reduction<BlockSums<Op>>), kSumBlocks * multiprocessors());
+  const BlockSums<Op> sums{op, ChannelGrid::of(rows, channels, Op::kWidth, most), static_cast<Pair*>(scratch)};
+  launch_blocks(sums, sums.grid.blocks(), stream);
+  const ChannelFinish<Finish> last{finish, sums.grid, sums.partials};
+  launch_blocks(last, last.blocks(), stream);
+}
+
+template <typename T>
+Rows<T> rows_of(const Matrix& matrix) {
+  return {static_cast<T*>(matrix.data), matrix.ld};
+}
+
+template <typename Call>
+void with_type(ElementType type, const Call& call) {
+  switch (type) {
+    case ElementType::f32:
+      return call.template operator()<float>();
+    case ElementType::f16:
+      return call.template operator()<__half>();
+    case ElementType::bf16:
+      return call.template operator()<__nv_bfloat16>();
+  }
+}
+
+// Whether all of `matrices` that exist can be moved in vectors of 16 bytes.
+template <typename T, typename... Matrices>
+bool vectors_fit(int channels, const Matrices&... matrices) {
+  const auto fits = [&](const Matrix& m) {
+    return !m.exists() || whole_vectors(m.data, m.ld, channels, kVectorWidth<T>);
+  };
+  return (fits(matrices) && ...);
+}
+
+// call<T, V>() with V the elements that move at once.
+template <typename Call, typename... Matrices>
+void with_vectors(ElementType type, int channels, const Call& call, const Matrices&... matrices) {
+  with_type(type, [&]<typename T>() {
+    if (vectors_fit<T>(channels, matrices...)) {
+      call.template operator()<T, kVectorWidth<T>>();
+    } else {
+      call.template operator()<T, 1>();
+    }
+  });
+}
+
+}  // namespace chexbench::engine::cuda::kernels

@@ -1,0 +1,22 @@
+#include "engine/cuda/kernels/loss.hpp"
+
+#include "engine/cuda/kernels/launch.cuh"
+#include "engine/cuda/kernels/step_launch.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+void launch_loss(const LossCall& call, Stream stream) {
+  with_type(call.type, [&]<typename T>() {
+    const Loss<T> loss{.logits = static_cast<const T*>(call.logits),
+                       .targets = call.targets,
+                       .gradient = static_cast<T*>(call.gradient),
+                       .scale = &call.scalars->loss_scale,
+                       .loss = call.loss,
+                       .batch = call.batch,
+                       .outputs = call.outputs,
+                       .ld = call.ld};
+    launch_blocks(loss, 1, stream);
+  });
+}
+
+}  // namespace chexbench::engine::cuda::kernels

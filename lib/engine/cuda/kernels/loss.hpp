@@ -1,0 +1,63 @@
+// Binary cross-entropy on logits, the mean over batch x outputs, and its gradient: as the CPU engine's.
+#pragma once
+
+#include <cmath>
+
+#include "engine/cuda/kernels/element.hpp"
+#include "engine/cuda/kernels/reduction.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+// max(z, 0) - z t + log(1 + exp(-|z|)): exact where exp(z) would overflow.
+CHEXBENCH_HOST_DEVICE inline float cross_entropy(float logit, float target) {
+  return (logit > 0 ? logit : 0.0f) - logit * target + log1pf(expf(-fabsf(logit)));
+}
+
+// d cross_entropy / d logit = sigmoid(z) - t
+CHEXBENCH_HOST_DEVICE inline float cross_entropy_gradient(float logit, float target) {
+  return 1.0f / (1.0f + expf(-logit)) - target;
+}
+
+// A reduction (reduction.hpp) of one block: a batch has a few thousand logits. Rows of logits and gradients are padded
+// to `ld`; the padding gets gradient 0 and has no part in the loss.
+template <typename T>
+struct Loss {
+  static constexpr int kThreads = 1024;
+  struct Scratch {
+    double sum[kThreads];
+  };
+
+  const T* logits = nullptr;
+  const float* targets = nullptr;  // [batch][outputs]
+  T* gradient = nullptr;           // multiplied by *scale
+  const float* scale = nullptr;
+  float* loss = nullptr;
+  int batch = 0, outputs = 0, ld = 0;
+
+  CHEXBENCH_HOST_DEVICE int lanes() const { return kThreads; }
+
+  CHEXBENCH_HOST_DEVICE void gather(int, int thread, Scratch& scratch) const {
+    const float factor = *scale / (static_cast<float>(batch) * static_cast<float>(outputs));
+    double sum = 0;
+    for (int i = thread; i < batch * ld; i += kThreads) {
+      const int image = i / ld, output = i % ld;
+      float slope = 0;
+      if (output < outputs) {
+        const float logit = Element<T>::widen(logits[i]), target = targets[image * outputs + output];
+        sum += static_cast<double>(cross_entropy(logit, target));
+        slope = cross_entropy_gradient(logit, target) * factor;
+      }
+      gradient[i] = Element<T>::narrow(slope);
+    }
+    scratch.sum[thread] = sum;
+  }
+  CHEXBENCH_HOST_DEVICE void fold(int thread, int active, Scratch& scratch) const {
+    const int other = thread + folded(active);
+    if (other < active) scratch.sum[thread] += scratch.sum[other];
+  }
+  CHEXBENCH_HOST_DEVICE void publish(int, int thread, const Scratch& scratch) const {
+    if (thread == 0) *loss = static_cast<float>(scratch.sum[0] / (static_cast<double>(batch) * outputs));
+  }
+};
+
+}  // namespace chexbench::engine::cuda::kernels

@@ -1,0 +1,101 @@
+// Max pool. Forward keeps which place of each window won, so that backward reads neither x nor y.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "engine/cuda/kernels/channel_grid.hpp"
+#include "engine/cuda/kernels/element.hpp"
+#include "engine/cuda/kernels/pool_window.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+// Rows are output pixels. K is the window's side: known to the compiler, so that it fetches the whole window at once.
+template <typename T, int V, int K>
+struct MaxPool {
+  Rows<const T> x;
+  Rows<T> y;
+  Rows<std::uint8_t> winner;
+  PoolShape shape;
+
+  struct Worker {
+    static constexpr int kUnroll = 1;
+    typedef NothingLoaded Loaded;
+    const MaxPool& op;
+    const int channel;
+
+    CHEXBENCH_HOST_DEVICE Worker(const MaxPool& pool, int first) : op(pool), channel(first) {}
+    CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
+    CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const {
+      const PoolShape& shape = op.shape;
+      const Pixel out(row, shape.out_height, shape.out_width);
+      const int top = out.y * shape.stride - shape.padding, left = out.x * shape.stride - shape.padding;
+      float best[V];
+      int won[V];
+      const int first = (top < 0 ? -top : 0) * K + (left < 0 ? -left : 0);
+      for (int i = 0; i < V; ++i) {
+        best[i] = -INFINITY;
+        won[i] = first;
+      }
+      for (int h = 0; h < K; ++h) {
+        const WindowLine<T, V, K> line(op.x, shape, out.image, top + h, left, channel);
+        for (int w = 0; w < K; ++w) {
+          for (int i = 0; i < V; ++i) {
+            const float value = widened(line.at[w], i);
+            // NaN wins, as in PyTorch. Not && and ||: no branch for each channel.
+            const bool wins = line.counts[w] & ((value > best[i]) | (value != value));
+            best[i] = wins ? value : best[i];
+            won[i] = wins ? h * K + w : won[i];
+          }
+        }
+      }
+      Pack<T, V> y;
+      Pack<std::uint8_t, V> index;
+      for (int i = 0; i < V; ++i) {
+        y.at[i] = Element<T>::narrow(best[i]);
+        index.at[i] = static_cast<std::uint8_t>(won[i]);
+      }
+      store(op.y.at(row, channel), y);
+      store(op.winner.at(row, channel), index);
+    }
+  };
+};
+
+// Rows are input pixels: each gathers from the outputs that it won, so that no two threads write the same place.
+template <typename T, int V>
+struct MaxPoolBackward {
+  Rows<const T> dy;
+  Rows<const std::uint8_t> winner;
+  Rows<T> dx;
+  PoolShape shape;
+
+  struct Worker {
+    static constexpr int kUnroll = 1;
+    typedef NothingLoaded Loaded;
+    const MaxPoolBackward& op;
+    const int channel;
+
+    CHEXBENCH_HOST_DEVICE Worker(const MaxPoolBackward& pool, int first) : op(pool), channel(first) {}
+    CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
+    CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const {
+      const PoolShape& shape = op.shape;
+      const Pixel in(row, shape.height, shape.width);
+      const Span ys = covering(in.y, shape, shape.out_height), xs = covering(in.x, shape, shape.out_width);
+      float sum[V] = {};
+      for (int y = ys.first; y < ys.last; ++y) {
+        for (int x = xs.first; x < xs.last; ++x) {
+          const int out = (in.image * shape.out_height + y) * shape.out_width + x;
+          const int here = place(in.y, y, shape) * shape.kernel + place(in.x, x, shape);
+          const auto won = kernels::load<V>(op.winner.at(out, channel));
+          const auto gradient = kernels::load<V>(op.dy.at(out, channel));
+          for (int i = 0; i < V; ++i) sum[i] += won.at[i] == here ? widened(gradient, i) : 0.0f;
+        }
+      }
+      Pack<T, V> dx;
+      for (int i = 0; i < V; ++i) dx.at[i] = Element<T>::narrow(sum[i]);
+      store(op.dx.at(row, channel), dx);
+    }
+  };
+};
+
+}  // namespace chexbench::engine::cuda::kernels

@@ -1,0 +1,144 @@
+// Backward of norm_forward.hpp. With g the gradient of what the activation passed, and per channel
+//   a = weight / deviation,  b = -a sum(g (x - mean)) / (deviation^2 n),  c = -a sum(g) / n - b mean,
+// dx = a g + b x + c; the weight's gradient is sum(g (x - mean)) / deviation, the bias's sum(g). Two passes: the sums
+// of all rows come before any dx. Where there is a residual, g is its gradient too: the first pass writes it.
+#pragma once
+
+#include "engine/cuda/kernels/norm_forward.hpp"
+#include "engine/cuda/kernels/reduction.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+// g before the activation: gradient (+ gradient2), and what decides whether it passed: the output where a residual was
+// added, else the norm of x worked out again.
+template <typename T>
+struct NormGradient {
+  Rows<const T> x;
+  Rows<const T> output;
+  Rows<const T> gradient;
+  Rows<const T> gradient2;
+  NormParameters norm;
+  Clamp clamp;
+};
+
+template <typename T, int V, bool kOutput, bool kTwo>
+struct LoadedGradient {
+  Pack<T, V> x, output, gradient, gradient2;
+
+  CHEXBENCH_HOST_DEVICE static LoadedGradient at(const NormGradient<T>& from, int row, int channel) {
+    LoadedGradient loaded;
+    loaded.x = load<V>(from.x.at(row, channel));
+    loaded.gradient = load<V>(from.gradient.at(row, channel));
+    if constexpr (kTwo) loaded.gradient2 = load<V>(from.gradient2.at(row, channel));
+    if constexpr (kOutput) loaded.output = load<V>(from.output.at(row, channel));
+    return loaded;
+  }
+  // g of channel i.
+  CHEXBENCH_HOST_DEVICE float masked(int i, const Affine<V>& affine, Clamp clamp) const {
+    float sum = widened(gradient, i);
+    if constexpr (kTwo) sum += widened(gradient2, i);
+    if constexpr (kOutput) return passed(sum, widened(output, i), clamp);
+    return passed(sum, affine(i, widened(x, i)), clamp);
+  }
+};
+
+// First pass: sum(g) and sum(g (x - mean)). With kOutput it writes g to `masked`, which may be a gradient's memory.
+template <typename T, int V, bool kOutput, bool kTwo>
+struct GradientSums {
+  static constexpr int kWidth = V;
+  NormGradient<T> from;
+  Rows<T> masked;
+
+  struct Worker {
+    static constexpr int kUnroll = 2;
+    typedef LoadedGradient<T, V, kOutput, kTwo> Loaded;
+    const GradientSums& op;
+    const int channel;
+    const Channels<V> mean;
+    const Affine<V> affine;
+    Totals<V> totals{};
+
+    CHEXBENCH_HOST_DEVICE Worker(const GradientSums& sums, int first)
+        : op(sums), channel(first), mean(sums.from.norm.mean, first), affine(sums.from.norm, first) {}
+    CHEXBENCH_HOST_DEVICE Loaded load(int row) const { return Loaded::at(op.from, row, channel); }
+    CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& loaded) {
+      Pack<T, V> kept;
+      for (int i = 0; i < V; ++i) {
+        const float g = loaded.masked(i, affine, op.from.clamp);
+        if constexpr (kOutput) kept.at[i] = Element<T>::narrow(g);
+        totals.at[i].first += g;
+        totals.at[i].second += g * (widened(loaded.x, i) - mean.at[i]);
+      }
+      if constexpr (kOutput) store(op.masked.at(row, channel), kept);
+    }
+  };
+
+  CHEXBENCH_HOST_DEVICE Totals<V> sum(const ChannelGrid& grid, const Lane& lane) const {
+    Worker worker(*this, lane.channel);
+    for_rows(grid, lane.row, worker);
+    return worker.totals;
+  }
+  CHEXBENCH_HOST_DEVICE static Pair merge(Pair a, float, Pair b, float) { return added(a, b); }
+};
+
+// Second pass. kMasked: g is what the first pass wrote, given as `gradient`. dx may take the place of x.
+template <typename T, int V, bool kMasked, bool kTwo>
+struct GradientApply {
+  NormGradient<T> from;
+  const float* b = nullptr;
+  const float* c = nullptr;
+  Rows<T> dx;
+
+  struct Worker {
+    static constexpr int kUnroll = kMasked ? 4 : 2;
+    typedef LoadedGradient<T, V, false, kTwo> Loaded;
+    const GradientApply& op;
+    const int channel;
+    const Channels<V> b, c;
+    const Affine<V> affine;
+
+    CHEXBENCH_HOST_DEVICE Worker(const GradientApply& apply, int first)
+        : op(apply), channel(first), b(apply.b, first), c(apply.c, first), affine(apply.from.norm, first) {}
+    CHEXBENCH_HOST_DEVICE Loaded load(int row) const { return Loaded::at(op.from, row, channel); }
+    CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& loaded) const {
+      Pack<T, V> dx;
+      for (int i = 0; i < V; ++i) {
+        const float g = kMasked ? widened(loaded.gradient, i) : loaded.masked(i, affine, op.from.clamp);
+        dx.at[i] = Element<T>::narrow(fmaf(affine.scale[i], g, fmaf(b.at[i], widened(loaded.x, i), c.at[i])));
+      }
+      store(op.dx.at(row, channel), dx);
+    }
+  };
+};
+
+// Between the passes: the parameters' gradients, b and c. Frozen: statistics are constants, so b and c are 0.
+struct GradientFinish {
+  NormParameters norm;
+  double count = 0;  // rows
+  bool frozen = false;
+  bool add = false;  // b and c add to what is there: see norm_lazy.hpp
+  float* weight_gradient = nullptr;
+  float* bias_gradient = nullptr;
+  float* b = nullptr;
+  float* c = nullptr;
+
+  CHEXBENCH_HOST_DEVICE static DoublePair term(Pair partial, int) {
+    return {static_cast<double>(partial.first), static_cast<double>(partial.second)};
+  }
+  CHEXBENCH_HOST_DEVICE void write(int channel, DoublePair sum) const {
+    const auto inverse = static_cast<double>(inverse_deviation(norm.variance[channel], norm.epsilon));
+    weight_gradient[channel] = static_cast<float>(sum.second * inverse);
+    bias_gradient[channel] = static_cast<float>(sum.first);
+    float of_x = 0, constant = 0;
+    if (!frozen) {
+      const double a = static_cast<double>(norm.weight[channel]) * inverse;
+      const double slope = -a * inverse * inverse * sum.second / count;
+      of_x = static_cast<float>(slope);
+      constant = static_cast<float>(-a * sum.first / count - slope * static_cast<double>(norm.mean[channel]));
+    }
+    b[channel] = add ? b[channel] + of_x : of_x;
+    c[channel] = add ? c[channel] + constant : constant;
+  }
+};
+
+}  // namespace chexbench::engine::cuda::kernels

@@ -1,0 +1,89 @@
+// y = clamp(weight (x - mean) / deviation + bias (+ residual)): Ioffe and Szegedy, "Batch normalization", ICML 2015.
+#pragma once
+
+#include <cmath>
+
+#include "engine/cuda/kernels/channel_grid.hpp"
+#include "engine/cuda/kernels/clamp.hpp"
+#include "engine/cuda/kernels/element.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+// All indexed by channel of the slice. Frozen norms give their running statistics.
+struct NormParameters {
+  const float* mean = nullptr;
+  const float* variance = nullptr;
+  const float* weight = nullptr;
+  const float* bias = nullptr;
+  float epsilon = 0;
+};
+
+CHEXBENCH_HOST_DEVICE inline float inverse_deviation(float variance, float epsilon) {
+  return rsqrtf(variance + epsilon);
+}
+
+// Per-channel values of one thread. All loads go out before any is used, which a loop that computes would prevent.
+template <int V>
+struct Channels {
+  float at[V];
+
+  CHEXBENCH_HOST_DEVICE Channels(const float* array, int channel) {
+    for (int i = 0; i < V; ++i) at[i] = array[channel + i];
+  }
+};
+
+// The norm as scale * x + shift. Each thread works its own out: cheaper than a kernel that writes them for all.
+// Backward decides by the same bits what the activation passed, hence fmaf: no compiler may choose.
+template <int V>
+struct Affine {
+  float scale[V], shift[V];
+
+  CHEXBENCH_HOST_DEVICE Affine(const NormParameters& norm, int channel) {
+    const Channels<V> variance(norm.variance, channel), weight(norm.weight, channel), mean(norm.mean, channel),
+        bias(norm.bias, channel);
+    for (int i = 0; i < V; ++i) {
+      scale[i] = weight.at[i] * inverse_deviation(variance.at[i], norm.epsilon);
+      shift[i] = fmaf(-mean.at[i], scale[i], bias.at[i]);
+    }
+  }
+  CHEXBENCH_HOST_DEVICE float operator()(int i, float x) const { return fmaf(scale[i], x, shift[i]); }
+};
+
+template <typename T, int V, bool kResidual>
+struct Normalize {
+  Rows<const T> x;
+  Rows<const T> residual;
+  Rows<T> y;
+  NormParameters norm;
+  Clamp clamp;
+
+  struct Worker {
+    static constexpr int kUnroll = kResidual ? 2 : 4;
+    struct Loaded {
+      Pack<T, V> x, residual;
+    };
+    const Normalize& op;
+    const int channel;
+    const Affine<V> affine;
+
+    CHEXBENCH_HOST_DEVICE Worker(const Normalize& normalize, int first)
+        : op(normalize), channel(first), affine(normalize.norm, first) {}
+    CHEXBENCH_HOST_DEVICE Loaded load(int row) const {
+      Loaded loaded;
+      loaded.x = kernels::load<V>(op.x.at(row, channel));
+      if constexpr (kResidual) loaded.residual = kernels::load<V>(op.residual.at(row, channel));
+      return loaded;
+    }
+    CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& loaded) const {
+      Pack<T, V> y;
+      for (int i = 0; i < V; ++i) {
+        float value = affine(i, widened(loaded.x, i));
+        if constexpr (kResidual) value += widened(loaded.residual, i);
+        y.at[i] = Element<T>::narrow(clamped(value, op.clamp));
+      }
+      store(op.y.at(row, channel), y);
+    }
+  };
+};
+
+}  // namespace chexbench::engine::cuda::kernels

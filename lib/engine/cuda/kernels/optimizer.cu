@@ -1,0 +1,74 @@
+#include "engine/cuda/kernels/optimizer.hpp"
+
+#include "engine/cuda/kernels/launch.cuh"
+#include "engine/cuda/kernels/overflow.hpp"
+#include "engine/cuda/kernels/step_launch.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+namespace {
+
+__global__ void run_decide(StepScalars* scalars, const StepRules rules) { decide(*scalars, rules); }
+
+// call<G, C>()
+template <typename Call>
+void with_gradient_and_copy(const UpdateCall& call, const Call& launch) {
+  const bool known = call.gradient_type == ElementType::f32 || call.copy_type == call.gradient_type;
+  check_cuda(known ? cudaSuccess : cudaErrorInvalidValue, "update: the copy has another type than its gradients");
+  with_type(call.copy_type, [&]<typename C>() {
+    if (call.gradient_type == ElementType::f32) {
+      launch.template operator()<float, C>();
+    } else {
+      launch.template operator()<C, C>();
+    }
+  });
+}
+
+template <typename G, typename C>
+Update<G, C> update_of(const UpdateCall& call) {
+  Update<G, C> update;
+  update.scalars = call.scalars;
+  update.gradient = static_cast<const G*>(call.gradient);
+  update.first = call.first;
+  update.second = call.second;
+  update.weight = call.weight;
+  update.copy = static_cast<C*>(call.copy);
+  update.count = call.count;
+  return update;
+}
+
+}  // namespace
+
+void launch_overflow_check(ElementType type, const void* gradient, std::int64_t count, StepScalars* scalars,
+                           Stream stream) {
+  with_type(type, [&]<typename G>() {
+    using Check = OverflowCheck<G>;
+    launch_calls(Check{static_cast<const G*>(gradient), count, &scalars->overflow}, Check::calls(count), stream);
+  });
+}
+
+void launch_decide(StepScalars* scalars, const StepRules& rules, Stream stream) {
+  run_decide<<<1, 1, 0, stream>>>(scalars, rules);
+  check_launch("step scalars");
+}
+
+void launch_adam(const UpdateCall& call, const StepRules& rules, float epsilon, Stream stream) {
+  with_gradient_and_copy(call, [&]<typename G, typename C>() {
+    Update<G, C> update = update_of<G, C>(call);
+    update.beta1 = rules.beta1;
+    update.beta2 = rules.beta2;
+    update.epsilon = epsilon;
+    launch_calls(update, Update<G, C>::calls(call.count), stream);
+  });
+}
+
+void launch_sgd(const UpdateCall& call, float learning_rate, float momentum, Stream stream) {
+  with_gradient_and_copy(call, [&]<typename G, typename C>() {
+    Update<G, C> update = update_of<G, C>(call);
+    update.is_adam = false;
+    update.rate = learning_rate;
+    update.momentum = momentum;
+    launch_calls(update, Update<G, C>::calls(call.count), stream);
+  });
+}
+
+}  // namespace chexbench::engine::cuda::kernels

@@ -1,0 +1,88 @@
+// The update of all weights at once: formulas as in torch.optim and in the CPU engine. Arrays are flat and begin at
+// multiples of 16 bytes.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "engine/cuda/kernels/element.hpp"
+#include "engine/cuda/kernels/step_scalars.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+// Kingma and Ba, ICLR 2015. rate and root hold the bias corrections.
+struct AdamFactors {
+  float beta1, beta2, rate, root, epsilon;
+};
+
+CHEXBENCH_HOST_DEVICE inline void adam(const AdamFactors& f, float g, float& first, float& second, float& weight) {
+  first = f.beta1 * first + (1.0f - f.beta1) * g;
+  second = f.beta2 * second + (1.0f - f.beta2) * g * g;
+  weight -= f.rate * first / (sqrtf(second) * f.root + f.epsilon);
+}
+
+CHEXBENCH_HOST_DEVICE inline void sgd(float rate, float momentum, float g, float& velocity, float& weight) {
+  velocity = momentum * velocity + g;
+  weight -= rate * velocity;
+}
+
+// Weights of one call: 16 bytes of each f32 array.
+inline constexpr int kWeightsAtOnce = 4;
+
+// G: of the gradients. C: of the copy that forward and backward read.
+template <typename G, typename C>
+struct Update {
+  const StepScalars* scalars = nullptr;
+  const G* gradient = nullptr;
+  float* first = nullptr;                   // mean of gradients, or velocity
+  float* second = nullptr;                  // Adam: mean of squared gradients
+  float* weight = nullptr;                  // f32 master
+  C* copy = nullptr;                        // null where the master is what is read
+  float beta1 = 0, beta2 = 0, epsilon = 0;  // Adam
+  float rate = 0, momentum = 0;             // SGD
+  bool is_adam = true;
+  std::int64_t count = 0;
+
+  CHEXBENCH_HOST_DEVICE static std::int64_t calls(std::int64_t count) {
+    return (count + kWeightsAtOnce - 1) / kWeightsAtOnce;
+  }
+
+  CHEXBENCH_HOST_DEVICE void operator()(std::int64_t call) const {
+    if (scalars->skip != 0) return;
+    const std::int64_t i = call * kWeightsAtOnce;
+    if (i + kWeightsAtOnce <= count) {
+      update<kWeightsAtOnce>(i);
+    } else {
+      for (std::int64_t rest = i; rest < count; ++rest) update<1>(rest);
+    }
+  }
+
+ private:
+  template <int V>
+  CHEXBENCH_HOST_DEVICE void update(std::int64_t i) const {
+    const Pack<G, V> gradients = load<V>(gradient + i);
+    Pack<float, V> weights = load<V>(weight + i), firsts = load<V>(first + i), seconds{};
+    if (is_adam) seconds = load<V>(second + i);
+    const AdamFactors factors{beta1, beta2, scalars->adam_rate, scalars->adam_root, epsilon};
+    for (int k = 0; k < V; ++k) {
+      const float g = widened(gradients, k) * scalars->unscale;
+      if (is_adam) {
+        adam(factors, g, firsts.at[k], seconds.at[k], weights.at[k]);
+      } else {
+        sgd(rate, momentum, g, firsts.at[k], weights.at[k]);
+      }
+    }
+    store(weight + i, weights);
+    store(first + i, firsts);
+    if (is_adam) store(second + i, seconds);
+    if (copy != nullptr) write_copy(i, weights);
+  }
+  template <int V>
+  CHEXBENCH_HOST_DEVICE void write_copy(std::int64_t i, const Pack<float, V>& weights) const {
+    Pack<C, V> narrow;
+    for (int k = 0; k < V; ++k) narrow.at[k] = Element<C>::narrow(weights.at[k]);
+    store(copy + i, narrow);
+  }
+};
+
+}  // namespace chexbench::engine::cuda::kernels

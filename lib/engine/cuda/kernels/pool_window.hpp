@@ -1,0 +1,74 @@
+// Geometry of square pooling windows, as the CPU engine's. Positions outside the image don't count (max) or count as 0
+// (average).
+#pragma once
+
+#include "engine/cuda/kernels/channel_grid.hpp"
+#include "engine/cuda/kernels/element.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+struct PoolShape {
+  int height = 0, width = 0;
+  int out_height = 0, out_width = 0;
+  int kernel = 0, stride = 0, padding = 0;
+
+  CHEXBENCH_HOST_DEVICE int pixels() const { return height * width; }
+  CHEXBENCH_HOST_DEVICE int out_pixels() const { return out_height * out_width; }
+};
+
+// A row of [image][y][x], taken apart.
+struct Pixel {
+  int image, y, x;
+
+  CHEXBENCH_HOST_DEVICE Pixel(int row, int height, int width) {
+    const unsigned line = static_cast<unsigned>(row) / static_cast<unsigned>(width);  // unsigned divides faster
+    x = row - static_cast<int>(line) * width;
+    image = static_cast<int>(line / static_cast<unsigned>(height));
+    y = static_cast<int>(line) - image * height;
+  }
+};
+
+// Positions [first, last), along one axis.
+struct Span {
+  int first, last;
+};
+
+// The outputs whose windows hold input position `in`.
+CHEXBENCH_HOST_DEVICE inline Span covering(int in, const PoolShape& shape, int outputs) {
+  const int low = in + shape.padding - shape.kernel + 1;
+  const int high = (in + shape.padding) / shape.stride + 1;
+  return {low <= 0 ? 0 : (low + shape.stride - 1) / shape.stride, high > outputs ? outputs : high};
+}
+
+// Place of an input position in the window of output `out`.
+CHEXBENCH_HOST_DEVICE inline int place(int in, int out, const PoolShape& shape) {
+  return in - out * shape.stride + shape.padding;
+}
+
+CHEXBENCH_HOST_DEVICE inline bool inside(int position, int size) { return position >= 0 && position < size; }
+
+CHEXBENCH_HOST_DEVICE inline int nearest_inside(int position, int size) {
+  return position < 0 ? 0 : position < size ? position : size - 1;
+}
+
+// K neighbours of one line of a window. All are fetched, so that no branch keeps the loads apart; where a position is
+// outside, it is the nearest one inside, and does not count.
+template <typename T, int V, int K>
+struct WindowLine {
+  Pack<T, V> at[K];
+  bool counts[K];
+
+  CHEXBENCH_HOST_DEVICE WindowLine(const Rows<const T>& x, const PoolShape& shape, int image, int h, int left,
+                                   int channel) {
+    const int line = (image * shape.height + nearest_inside(h, shape.height)) * shape.width;
+    for (int k = 0; k < K; ++k) {
+      at[k] = load<V>(x.at(line + nearest_inside(left + k, shape.width), channel));
+      counts[k] = inside(h, shape.height) && inside(left + k, shape.width);
+    }
+  }
+};
+
+// For the workers of pools: they gather from many rows, so there is nothing that for_rows() could fetch for them.
+struct NothingLoaded {};
+
+}  // namespace chexbench::engine::cuda::kernels

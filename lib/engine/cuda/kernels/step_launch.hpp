@@ -1,0 +1,54 @@
+// The ends of a step on the device: upload.hpp, loss.hpp, overflow.hpp, step_scalars.hpp, optimizer.hpp.
+#pragma once
+
+#include "engine/cuda/kernels/device_tensor.hpp"
+#include "engine/cuda/kernels/step_scalars.hpp"
+#include "engine/cuda/kernels/upload.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+// To NHWC of `channels` = 4 or 8, the ones behind the third zero. `to` begins at a multiple of 16 bytes.
+struct UploadCall {
+  ElementType type = ElementType::f32;
+  int channels = 4;
+  std::int64_t pixels = 0;  // of all images
+  void* to = nullptr;
+};
+void launch_upload_gray(const UploadCall& call, const std::uint8_t* gray, const Normalization& norm, Stream stream);
+void launch_upload_color(const UploadCall& call, const float* values, Stream stream);
+
+// *loss, f32, and its gradient times scalars->loss_scale; logits and gradient are [batch][ld], targets
+// [batch][outputs].
+struct LossCall {
+  ElementType type = ElementType::f32;
+  int batch = 0, outputs = 0, ld = 0;
+  const void* logits = nullptr;
+  void* gradient = nullptr;
+  const float* targets = nullptr;
+  const StepScalars* scalars = nullptr;
+  float* loss = nullptr;
+};
+void launch_loss(const LossCall& call, Stream stream);
+
+// Sets scalars->overflow where one of `count` gradients, which begin at a multiple of 16 bytes, is infinite or NaN.
+void launch_overflow_check(ElementType type, const void* gradient, std::int64_t count, StepScalars* scalars,
+                           Stream stream);
+// decide() of step_scalars.hpp: after all checks of a step, before its updates.
+void launch_decide(StepScalars* scalars, const StepRules& rules, Stream stream);
+
+// Updates `count` weights unless scalars->skip. All arrays begin at multiples of 16 bytes. The copy is null, or has the
+// gradient's type, or any where gradients are f32.
+struct UpdateCall {
+  ElementType gradient_type = ElementType::f32, copy_type = ElementType::f32;
+  std::int64_t count = 0;
+  const void* gradient = nullptr;
+  float* weight = nullptr;
+  void* copy = nullptr;
+  float* first = nullptr;   // Adam's mean of gradients, or the velocity
+  float* second = nullptr;  // Adam's mean of squared gradients
+  const StepScalars* scalars = nullptr;
+};
+void launch_adam(const UpdateCall& call, const StepRules& rules, float epsilon, Stream stream);
+void launch_sgd(const UpdateCall& call, float learning_rate, float momentum, Stream stream);
+
+}  // namespace chexbench::engine::cuda::kernels

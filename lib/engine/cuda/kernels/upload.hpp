@@ -1,0 +1,74 @@
+// From a batch as it was delivered to the network's input: NHWC in the network's type, channels padded with zeros.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/cuda/kernels/element.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+inline constexpr int kImageChannels = 3;
+
+// Per channel; ImageNet's in chexbench (lib/data's Normalization).
+struct Normalization {
+  float mean[kImageChannels];
+  float deviation[kImageChannels];
+};
+
+// As the CPU engine works it out, divisions and all: in f32 both train on the same bits.
+CHEXBENCH_HOST_DEVICE inline float normalized(std::uint8_t value, const Normalization& norm, int channel) {
+  return (static_cast<float>(value) / 255.0f - norm.mean[channel]) / norm.deviation[channel];
+}
+
+// One call writes 16 bytes or one pixel, whichever is more.
+template <typename T, int C>
+inline constexpr int kPixelsAtOnce = kVectorWidth<T> > C ? kVectorWidth<T> / C : 1;
+
+// Source: channel(pixel, c), f32, for c < 3.
+template <typename Source, typename T, int C>
+struct Upload {
+  static constexpr int kPixels = kPixelsAtOnce<T, C>;
+  Source source;
+  T* to = nullptr;
+  std::int64_t pixels = 0;  // of all images
+
+  CHEXBENCH_HOST_DEVICE static std::int64_t calls(std::int64_t pixels) { return (pixels + kPixels - 1) / kPixels; }
+
+  CHEXBENCH_HOST_DEVICE void operator()(std::int64_t call) const {
+    const std::int64_t first = call * kPixels;
+    if (first + kPixels <= pixels) {
+      write<kPixels>(first);
+    } else {
+      for (std::int64_t pixel = first; pixel < pixels; ++pixel) write<1>(pixel);
+    }
+  }
+
+ private:
+  template <int P>
+  CHEXBENCH_HOST_DEVICE void write(std::int64_t first) const {
+    Pack<T, P * C> pack;
+    for (int p = 0; p < P; ++p) {
+      for (int c = 0; c < C; ++c) {
+        pack.at[p * C + c] = Element<T>::narrow(c < kImageChannels ? source.channel(first + p, c) : 0.0f);
+      }
+    }
+    store(to + first * C, pack);
+  }
+};
+
+// u8, one gray channel, spread to three.
+struct GraySource {
+  const std::uint8_t* gray = nullptr;
+  Normalization norm;
+
+  CHEXBENCH_HOST_DEVICE float channel(std::int64_t pixel, int c) const { return normalized(gray[pixel], norm, c); }
+};
+
+// f32, three channels, normalized by the pipeline.
+struct ColorSource {
+  const float* values = nullptr;
+
+  CHEXBENCH_HOST_DEVICE float channel(std::int64_t pixel, int c) const { return values[pixel * kImageChannels + c]; }
+};
+
+}  // namespace chexbench::engine::cuda::kernels

@@ -1,0 +1,116 @@
+// Runs the kernels' operations on the host: loops over blocks and threads instead of a launch, in the phases that the
+// device's barriers separate. Tensors have wider rows than they need, and notice when the rest is written.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "engine/cuda/kernels/element.hpp"
+#include "engine/cuda/kernels/reduction.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+// How elements lie and move: of type T, V at a time.
+template <typename T, int V>
+struct Moved {
+  using Type = T;
+  static constexpr int kWidth = V;
+};
+using AllMoves = testing::Types<Moved<float, 4>, Moved<float, 1>, Moved<Half, 8>, Moved<Half, 1>, Moved<BFloat16, 8>,
+                                Moved<BFloat16, 1>>;
+
+// A few times the error of one rounding to T.
+template <typename T>
+double tolerance() {
+  return std::is_same_v<T, float> ? 4e-6 : std::is_same_v<T, Half> ? 2e-3 : 1.6e-2;
+}
+
+inline constexpr float kGuard = 96.0f;  // in any type
+
+// `channels` channels in rows of `ld`, from `first` on.
+template <typename T>
+class Tensor {
+ public:
+  Tensor(int rows, int channels, int ld = 0, int first = 0)
+      : rows_(rows), channels_(channels), ld_(ld == 0 ? channels : ld), first_(first) {
+    memory_.assign(static_cast<std::size_t>(rows_) * ld_, Element<T>::narrow(kGuard));
+  }
+  int rows() const { return rows_; }
+  int channels() const { return channels_; }
+  T& at(int row, int channel) { return memory_[static_cast<std::size_t>(row) * ld_ + first_ + channel]; }
+  double operator()(int row, int channel) const {
+    return static_cast<double>(Element<T>::widen(memory_[static_cast<std::size_t>(row) * ld_ + first_ + channel]));
+  }
+  Rows<T> view() { return {memory_.data() + first_, ld_}; }
+  Rows<const T> view() const { return {memory_.data() + first_, ld_}; }
+
+  Tensor& fill(const std::function<double(int row, int channel)>& value) {
+    for (int row = 0; row < rows_; ++row) {
+      for (int c = 0; c < channels_; ++c) at(row, c) = Element<T>::narrow(static_cast<float>(value(row, c)));
+    }
+    return *this;
+  }
+  Tensor& randomize(unsigned seed, double mean = 0, double deviation = 1) {
+    std::mt19937 engine(seed);
+    std::normal_distribution<double> values(mean, deviation);
+    return fill([&](int, int) { return values(engine); });
+  }
+  void expect_guards_untouched() const {
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      const int column = static_cast<int>(i % static_cast<std::size_t>(ld_));
+      if (column >= first_ && column < first_ + channels_) continue;
+      ASSERT_EQ(Element<T>::widen(memory_[i]), kGuard) << "element " << i;
+    }
+  }
+
+ private:
+  int rows_, channels_, ld_, first_;
+  std::vector<T> memory_;
+};
+
+template <typename Op>
+void run_channels(const Op& op, int rows, int channels, int width, int most_blocks = 7) {
+  const auto grid = ChannelGrid::of(rows, channels, width, most_blocks);
+  for (int block = 0; block < grid.blocks(); ++block) {
+    for (int thread = 0; thread < kThreads; ++thread) run_lane(op, grid, block, thread);
+  }
+}
+
+template <typename R>
+void run_reduction(const R& reduction, int blocks) {
+  for (int block = 0; block < blocks; ++block) {
+    typename R::Scratch scratch;
+    for (int thread = 0; thread < R::kThreads; ++thread) reduction.gather(block, thread, scratch);
+    for (int active = reduction.lanes(); active > 1; active = folded(active)) {
+      for (int thread = 0; thread < R::kThreads; ++thread) reduction.fold(thread, active, scratch);
+    }
+    for (int thread = 0; thread < R::kThreads; ++thread) reduction.publish(block, thread, scratch);
+  }
+}
+
+template <typename Op, typename Finish>
+void run_sums(const Op& op, const Finish& finish, int rows, int channels, int most_blocks = 7) {
+  const auto grid = ChannelGrid::of(rows, channels, Op::kWidth, most_blocks);
+  std::vector<Pair> partials(static_cast<std::size_t>(grid.row_blocks) * channels, Pair{1e30f, 1e30f});
+  run_reduction(BlockSums<Op>{op, grid, partials.data()}, grid.blocks());
+  const ChannelFinish<Finish> last{finish, grid, partials.data()};
+  run_reduction(last, last.blocks());
+}
+
+template <typename Op>
+void run_calls(const Op& op, std::int64_t calls) {
+  for (std::int64_t i = 0; i < calls; ++i) op(i);
+}
+
+inline std::vector<float> random_values(int count, unsigned seed, float low, float high) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> values(low, high);
+  std::vector<float> result(static_cast<std::size_t>(count));
+  for (float& value : result) value = values(engine);
+  return result;
+}
+
+}  // namespace chexbench::engine::cuda::kernels
