@@ -78,14 +78,19 @@ void publish(report::Report& report, const std::string& folder, const std::strin
   if (first_error) std::rethrow_exception(first_error);
 }
 
-// What a run that ended early leaves: nothing where it measured nothing new, so that an earlier report stays.
-void publish_partial(report::Report& report, const std::string& folder, const std::string& format,
+// What a run that ended early leaves: nothing where it measured nothing new, so that an earlier report stays, and a new
+// run can be started again with the same --output.
+void publish_partial(report::Report& report, const std::string& folder, const RunArguments& arguments,
                      const bench::RepeatKeys& before) {
   const bench::RepeatKeys now = bench::repeat_keys(report);
-  if (std::includes(before.begin(), before.end(), now.begin(), now.end())) return;
+  if (std::includes(before.begin(), before.end(), now.begin(), now.end())) {
+    // One that is resumed is not this process's to remove: another may be at its first repeat.
+    if (arguments.resume.empty()) bench::remove_empty_journal(folder + "/journal.jsonl");
+    return;
+  }
   report.interrupted = true;
   try {
-    publish(report, folder, format);
+    publish(report, folder, arguments.format);
   } catch (const OutputError& error) {
     log::error("{}", error.what());  // the error that ended the run is the one to end with
   }
@@ -101,7 +106,7 @@ void measure(report::Report& report, comm::World& world, const RunArguments& arg
   try {
     bench::run_trials(report, world, {.journal_path = journal_path, .show_progress = show_progress(arguments)});
   } catch (...) {
-    if (is_root) publish_partial(report, folder, arguments.format, before);
+    if (is_root) publish_partial(report, folder, arguments, before);
     throw;
   }
   if (is_root) publish(report, folder, arguments.format);

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -55,6 +56,11 @@ bool create_journal(const std::string& path) {
   if (descriptor < 0) fail("create", path);
   close(descriptor);
   return true;
+}
+
+void remove_empty_journal(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) == 0 && !error) std::filesystem::remove(path, error);
 }
 
 RepeatKeys read_repeat_keys(const std::string& journal_path) {

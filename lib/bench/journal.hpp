@@ -14,6 +14,9 @@ namespace chexbench::bench {
 // Begins the journal of a new run, as the one process that may. False where there is one. @throws OutputError
 bool create_journal(const std::string& path);
 
+// Takes back what create_journal() made, if nothing was written since.
+void remove_empty_journal(const std::string& path);
+
 // Repeats by their trial's key and their number.
 using RepeatKeys = std::set<std::pair<std::string, int>>;
 // Those that the journal holds. @throws OutputError as Journal does

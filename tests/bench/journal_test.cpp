@@ -99,6 +99,15 @@ TEST_F(JournalTest, OfANewRunIsCreatedOnce) {
   EXPECT_THROW(create_journal(folder_ + "/missing/journal.jsonl"), OutputError);
 }
 
+TEST_F(JournalTest, IsTakenBackOnlyWhereNothingWasWritten) {
+  create_journal(path_);
+  remove_empty_journal(path_);
+  EXPECT_TRUE(create_journal(path_));
+  Journal(path_).append("a", repeat(0, 1));
+  remove_empty_journal(path_);
+  EXPECT_FALSE(create_journal(path_));
+}
+
 TEST_F(JournalTest, TellsWhichRepeatsItHolds) {
   Journal(path_).append("a", repeat(2, 1));
   EXPECT_EQ(read_repeat_keys(path_), (RepeatKeys{{"a", 2}}));

@@ -161,6 +161,12 @@ class Resume(SystemTest):
         self.succeed("--config", spec, "--output", out)
         self.fail_with(6, "--config", spec, "--output", out, says=["already holds", "--resume"])
 
+    def test_a_run_that_measured_nothing_is_not_in_the_way_of_the_next(self):
+        out = self.folder / "out"
+        self.fail_with(3, "--config", self.spec(), "--set", f"data.root={self.folder}/nowhere", "--output", out)
+        self.assertEqual(list(out.iterdir()), [])
+        self.succeed("--config", self.spec(), "--output", out)
+
     def test_resume_measures_only_what_is_missing(self):
         out = self.folder / "out"
         spec = self.spec(sweep={"pipeline": ["naive", "optimized"]})
