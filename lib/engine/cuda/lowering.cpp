@@ -26,6 +26,9 @@ class Lowering {
       for (const int input : layer(i).inputs) readers_[index(input)].push_back(i);
     }
     find_dense_blocks();
+    for (int i = 0; i < size(); ++i) {
+      if (readers_[index(i)].size() > 2 && !slices_[index(i)].exists()) refuse(i, "more than two layers read it");
+    }
   }
 
   Program run() {

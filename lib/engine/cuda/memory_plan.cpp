@@ -19,57 +19,89 @@ std::size_t element_bytes(spec::Precision precision) {
   return half ? 2 : 4;
 }
 
-std::size_t bytes_of(const Buffer& buffer, const MemoryRequest& request) {
+std::size_t bytes_of(const Buffer& buffer, int images, std::size_t bytes_each) {
   const std::size_t elements = static_cast<std::size_t>(buffer.channels) * static_cast<std::size_t>(buffer.height) *
-                               static_cast<std::size_t>(buffer.width) * static_cast<std::size_t>(request.images);
-  return (elements * element_bytes(request.precision) + kAlignBytes - 1) / kAlignBytes * kAlignBytes;
+                               static_cast<std::size_t>(buffer.width) * static_cast<std::size_t>(images);
+  return (elements * bytes_each + kAlignBytes - 1) / kAlignBytes * kAlignBytes;
 }
+
+// From when to when something is used, while that is found out.
+struct Use {
+  int first = 0;
+  int last = -1;  // before the first: not used
+
+  bool exists() const { return last >= first; }
+  void at(int time) {
+    first = exists() ? std::min(first, time) : time;
+    last = std::max(last, time);
+  }
+};
+using Uses = std::vector<Use>;
 
 // Times: node i runs forward at i, and backward at 2 n - 1 - i of n nodes.
 class Schedule {
  public:
   explicit Schedule(const Program& program)
-      : program_(program), activations_(program.buffers.size()), gradients_(program.buffers.size()) {
+      : activations(program.buffers.size()),
+        gradients(program.buffers.size()),
+        second_gradients(program.buffers.size()),
+        winners(program.nodes.size()),
+        program_(program),
+        norms_(program.buffers.size()) {
     const int nodes = static_cast<int>(program.nodes.size());
-    use(activations_, program.input, 0);
-    for (int i = 0; i < nodes; ++i) schedule(program.nodes[static_cast<std::size_t>(i)], i, 2 * nodes - 1 - i);
-    use(gradients_, program.logits, nodes);  // the loss writes it
+    at(activations, program.input, 0);
+    for (int i = 0; i < nodes; ++i) forward(program.nodes[static_cast<std::size_t>(i)], i);
+    at(gradients, program.logits, nodes);  // the loss writes it
+    for (int i = nodes - 1; i >= 0; --i) backward(i, 2 * nodes - 1 - i);
   }
 
-  const std::vector<Lifetime>& activations() const { return activations_; }
-  const std::vector<Lifetime>& gradients() const { return gradients_; }
+  Uses activations, gradients, second_gradients, winners;
 
  private:
-  static bool reads_input_again(NodeKind kind) {
-    return kind == NodeKind::convolution || kind == NodeKind::linear || kind == NodeKind::normalize ||
-           kind == NodeKind::max_pool;
+  static std::size_t index(const Slice& slice) { return static_cast<std::size_t>(slice.buffer); }
+  static void at(Uses& uses, const Slice& slice, int time) {
+    if (slice.exists()) uses[index(slice)].at(time);
   }
 
-  void schedule(const Node& node, int forward, int backward) {
-    use(activations_, node.in, forward);
+  void forward(const Node& node, int time) {
+    at(activations, node.in, time);
+    at(activations, node.out, time);
+    at(activations, node.residual, time);
+    if (node.kind == NodeKind::normalize) ++norms_[index(node.in)];
+  }
+
+  void backward(int i, int time) {
+    const Node& node = program_.nodes[static_cast<std::size_t>(i)];
     if (node.kind == NodeKind::statistics) return;
-    use(activations_, node.out, forward);
-    use(activations_, node.residual, forward);
-    if (reads_input_again(node.kind)) use(activations_, node.in, backward);
+    if (node.kind == NodeKind::convolution || node.kind == NodeKind::linear || node.kind == NodeKind::normalize)
+      at(activations, node.in, time);
     // Without a residual the sign of the activation's input is worked out again from `in`; with one it is read off.
-    if (node.residual.exists() && node.activation != Activation::none) use(activations_, node.out, backward);
-    use(gradients_, node.out, backward);
-    use(gradients_, node.residual, backward);
-    if (node.in.buffer != program_.input.buffer) use(gradients_, node.in, backward);
+    if (node.residual.exists() && node.activation != Activation::none) at(activations, node.out, time);
+    if (node.kind == NodeKind::max_pool) {
+      winners[static_cast<std::size_t>(i)].at(i);
+      winners[static_cast<std::size_t>(i)].at(time);
+    }
+    read_gradient(node.out, time);
+    write_gradient(node.residual, time);
+    if (node.in.buffer != program_.input.buffer) write_gradient(node.in, time);
   }
 
-  void use(std::vector<Lifetime>& lifetimes, const Slice& slice, int time) {
+  void read_gradient(const Slice& slice, int time) {
     if (!slice.exists()) return;
-    Lifetime& life = lifetimes[static_cast<std::size_t>(slice.buffer)];
-    const bool unused = life.bytes == 0;
-    life = {.bytes = 1,  // used; the true size depends on the batch
-            .first_use = unused ? time : std::min(life.first_use, time),
-            .last_use = unused ? time : std::max(life.last_use, time)};
+    gradients[index(slice)].at(time);
+    Use& second = second_gradients[index(slice)];
+    if (second.exists()) second.at(time);
+  }
+
+  // The norms that read one dense block add to its gradient in place; any other second reader has memory of its own.
+  void write_gradient(const Slice& slice, int time) {
+    if (!slice.exists()) return;
+    const bool is_second = gradients[index(slice)].exists() && norms_[index(slice)] < 2;
+    at(is_second ? second_gradients : gradients, slice, time);
   }
 
   const Program& program_;
-  std::vector<Lifetime> activations_;
-  std::vector<Lifetime> gradients_;
+  std::vector<int> norms_;  // that read each buffer
 };
 
 std::size_t parameter_bytes(const model::Graph& graph, const MemoryRequest& request) {
@@ -79,29 +111,57 @@ std::size_t parameter_bytes(const model::Graph& graph, const MemoryRequest& requ
   return parameters * (sizeof(float) * (2 + moments) + copy);
 }
 
+// Lifetimes of one kind, and where their offsets go.
+class Lifetimes {
+ public:
+  void add(const Use& use, std::size_t bytes, std::size_t& offset) {
+    if (!use.exists()) return;
+    lifetimes_.push_back({.bytes = bytes, .first_use = use.first, .last_use = use.last});
+    offsets_.push_back(&offset);
+  }
+  // Fills the offsets. Returns the bytes of the arena.
+  std::size_t place() const {
+    const ArenaPlan arena = plan_arena(lifetimes_);
+    for (std::size_t i = 0; i < offsets_.size(); ++i) *offsets_[i] = arena.offsets[i];
+    return arena.bytes;
+  }
+
+ private:
+  std::vector<Lifetime> lifetimes_;
+  std::vector<std::size_t*> offsets_;
+};
+
+void plan_arena(const Program& program, const MemoryRequest& request, MemoryPlan& plan) {
+  const Schedule schedule(program);
+  Lifetimes lifetimes;
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const std::size_t bytes = bytes_of(program.buffers[i], request.images, element_bytes(request.precision));
+    lifetimes.add(schedule.activations[i], bytes, plan.activations[i]);
+    lifetimes.add(schedule.gradients[i], bytes, plan.gradients[i]);
+    lifetimes.add(schedule.second_gradients[i], bytes, plan.second_gradients[i]);
+  }
+  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
+    if (!schedule.winners[i].exists()) continue;
+    lifetimes.add(schedule.winners[i], bytes_of(program.buffer(program.nodes[i].out), request.images, 1),
+                  plan.winners[i]);
+  }
+  plan.arena_bytes = lifetimes.place();
+}
+
 }  // namespace
 
 MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request) {
-  const Schedule schedule(program);
-  std::vector<Lifetime> lifetimes;
-  std::vector<std::size_t*> offsets;
-  MemoryPlan plan{.activations = std::vector(program.buffers.size(), kNoMemory),
-                  .gradients = std::vector(program.buffers.size(), kNoMemory),
+  const std::size_t buffers = program.buffers.size();
+  MemoryPlan plan{.activations = std::vector(buffers, kNoMemory),
+                  .gradients = std::vector(buffers, kNoMemory),
+                  .second_gradients = std::vector(buffers, kNoMemory),
+                  .winners = std::vector(program.nodes.size(), kNoMemory),
                   .parameter_bytes = parameter_bytes(graph, request),
                   .workspace_bytes = request.workspace_bytes};
-  const auto add = [&](const std::vector<Lifetime>& lives, std::vector<std::size_t>& result) {
-    for (std::size_t i = 0; i < lives.size(); ++i) {
-      if (lives[i].bytes == 0) continue;
-      lifetimes.push_back(lives[i]);
-      lifetimes.back().bytes = bytes_of(program.buffers[i], request);
-      offsets.push_back(&result[i]);
-    }
-  };
-  add(schedule.activations(), plan.activations);
-  add(schedule.gradients(), plan.gradients);
-  const ArenaPlan arena = plan_arena(lifetimes);
-  for (std::size_t i = 0; i < offsets.size(); ++i) *offsets[i] = arena.offsets[i];
-  plan.arena_bytes = arena.bytes;
+  plan_arena(program, request, plan);
+  for (const Buffer& buffer : program.buffers) {
+    plan.channel_bytes += 4 * sizeof(float) * static_cast<std::size_t>(buffer.channels);
+  }
   const Buffer& image = program.buffer(program.input);
   plan.batch_bytes = 2 * sizeof(float) * 3 * static_cast<std::size_t>(image.height) *
                      static_cast<std::size_t>(image.width) * static_cast<std::size_t>(request.images);

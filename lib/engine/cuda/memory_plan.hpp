@@ -20,15 +20,21 @@ struct MemoryRequest {
 
 // All sizes in bytes. Activations and their gradients share one arena: each has its memory from its first write to its
 // last read in backward, and what is read again in backward (inputs of convolutions and batch norms) lives until then.
+// Offsets are in the arena, kNoMemory where there is nothing to hold.
 struct MemoryPlan {
-  std::vector<std::size_t> activations;  // offset in the arena of each buffer of the program
-  std::vector<std::size_t> gradients;    // of each buffer's gradient; that of the images has no memory
+  std::vector<std::size_t> activations;       // of each buffer of the program
+  std::vector<std::size_t> gradients;         // of each buffer's gradient; the images have none
+  std::vector<std::size_t> second_gradients;  // from the second of two readers; whoever reads the gradient adds both
+  std::vector<std::size_t> winners;           // of each node: which place of a window a max pool took, u8 each
   std::size_t arena_bytes = 0;
+  std::size_t channel_bytes = 0;  // of each channel of each buffer: mean, variance, and b and c of its norm's backward
   std::size_t parameter_bytes = 0;  // f32 weights, their gradients and moments, and the copy that computes
   std::size_t batch_bytes = 0;      // two uploaded batches: one computes while the next arrives
   std::size_t workspace_bytes = 0;
 
-  std::size_t total_bytes() const { return arena_bytes + parameter_bytes + batch_bytes + workspace_bytes; }
+  std::size_t total_bytes() const {
+    return arena_bytes + channel_bytes + parameter_bytes + batch_bytes + workspace_bytes;
+  }
 };
 
 inline constexpr std::size_t kNoMemory = static_cast<std::size_t>(-1);

@@ -149,6 +149,11 @@ TEST(LowerToCuda, NamesTheLayerThatItCannotCompute) {
   bare.add(bare.convolution(bare.input(), "a", 8, {}), bare.convolution(bare.input(), "b", 8, {}));
   EXPECT_THAT(refusal(bare), HasSubstr("an add without a batch norm before it"));
 
+  model::GraphBuilder forked("tiny", 32);
+  const int fork = forked.convolution(forked.input(), "fork", 8, {});
+  for (const char* name : {"x", "y", "z"}) forked.convolution(fork, name, 8, {});
+  EXPECT_THAT(refusal(forked), HasSubstr("more than two layers read it"));
+
   model::GraphBuilder shared("tiny", 32);
   const int a = shared.convolution(shared.input(), "a", 8, {}), b = shared.convolution(shared.input(), "b", 8, {});
   shared.concat({a, b});
