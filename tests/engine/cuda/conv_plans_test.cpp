@@ -4,11 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
 #include <tuple>
 
 #include "core/errors.hpp"
+#include "engine/cuda/device_file.hpp"
 #include "engine/cuda/lowering.hpp"
 #include "model/networks.hpp"
 
@@ -18,19 +17,7 @@ namespace {
 using spec::Precision;
 using testing::HasSubstr;
 
-PlanTarget h200() {
-  std::ifstream file(CHEXBENCH_DEVICES "/h200.json");
-  std::stringstream text;
-  text << file.rdbuf();
-  return PlanTarget::from_description(text.str());
-}
-
-// The first candidate that is not refused.
-Plan first_plan(ConvPlans plans) {
-  Plan plan;
-  for (int i = 0; i < plans.candidates() && plan.state == PlanState::refused; ++i) plan = plans.build(i);
-  return plan;
-}
+PlanTarget h200() { return described_device("h200"); }
 
 using Case = std::tuple<std::string, int, Precision>;
 
