@@ -32,7 +32,7 @@ class IsalInflater final : public Inflater {
   std::optional<std::string> inflate(std::span<const std::span<const std::byte>> pieces,
                                      std::span<std::uint8_t> out) override {
     const std::span<const std::byte> stream = pieces.size() == 1 ? pieces.front() : join(pieces);
-    if (const auto refusal = refuse_window(stream, out.size())) return refusal;
+    if (auto refusal = refuse_window(stream, out.size())) return refusal;
     ::isal_inflate_init(state_.get());
     state_->crc_flag = ISAL_ZLIB;
     state_->next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(stream.data()));

@@ -21,7 +21,7 @@ class ZlibInflater final : public Inflater {
                                      std::span<std::uint8_t> out) override {
     const auto first = std::ranges::find_if(pieces, [](const auto& piece) { return !piece.empty(); });
     if (first != pieces.end()) {
-      if (const auto refusal = refuse_window(*first, out.size())) return refusal;
+      if (auto refusal = refuse_window(*first, out.size())) return refusal;
     }
     ::inflateReset(&stream_);
     stream_.next_out = out.data();
