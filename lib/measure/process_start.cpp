@@ -24,18 +24,21 @@ double clock_s(clockid_t clock) {
 
 }  // namespace
 
-double process_start_s() {
-  std::ifstream file("/proc/self/stat");
-  std::string line;
-  std::getline(file, line);
-  std::istringstream fields(line.substr(line.rfind(')') + 1));
+double start_since_boot_s(const std::string& stat) {
+  std::istringstream fields(stat.substr(stat.rfind(')') + 1));
   std::string skipped;
   for (int i = 1; i < kFieldsFromNameToStart; ++i) fields >> skipped;
   double start_ticks = 0;
   if (!(fields >> start_ticks)) return std::numeric_limits<double>::quiet_NaN();
-  const double start_since_boot_s = start_ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return start_ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+double process_start_s() {
+  std::ifstream file("/proc/self/stat");
+  std::string stat;
+  std::getline(file, stat);
   // The kernel counts it on the boot clock, which goes on in suspend.
-  return now_s() - (clock_s(CLOCK_BOOTTIME) - start_since_boot_s);
+  return now_s() - (clock_s(CLOCK_BOOTTIME) - start_since_boot_s(stat));
 }
 
 }  // namespace chexbench::measure

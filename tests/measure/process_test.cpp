@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -115,14 +114,17 @@ TEST(ProcessStart, LiesInThePastAndStaysWhereItIs) {
   EXPECT_GE(now_s() - start_s + 0.02, thread_cpu_s());
 }
 
-TEST(ProcessStart, IsUnknownWhereNoFileCanBeOpened) {
-  rlimit before{};
-  getrlimit(RLIMIT_NOFILE, &before);
-  const rlimit none{0, before.rlim_max};
-  setrlimit(RLIMIT_NOFILE, &none);
-  const double start_s = process_start_s();
-  setrlimit(RLIMIT_NOFILE, &before);
-  EXPECT_TRUE(std::isnan(start_s));
+TEST(ProcessStart, IsTheTwentySecondFieldWhateverTheProgramIsCalled) {
+  const std::string fields = " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4200 20 21";
+  const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
+  EXPECT_DOUBLE_EQ(start_since_boot_s("17 (plain)" + fields), 4200 * tick_s);
+  EXPECT_DOUBLE_EQ(start_since_boot_s("17 (odd ) name (x)" + fields), 4200 * tick_s);
+}
+
+// As where no more files may be opened.
+TEST(ProcessStart, IsUnknownWhereTheKernelTellsNothing) {
+  EXPECT_TRUE(std::isnan(start_since_boot_s("")));
+  EXPECT_TRUE(std::isnan(start_since_boot_s("17 (torn) S 1 2")));
 }
 
 TEST(Machine, IsDescribed) {
