@@ -200,7 +200,8 @@ TEST_P(EveryPipeline, CountsWhatItDid) {
   EXPECT_EQ(counters.back().elements_out, 2 * kImages / 4);
   EXPECT_EQ(read, 2 * dataset().total_bytes);
   EXPECT_GT(parts_s, 0);
-  EXPECT_LE(parts_s, busy_s + 0.1);  // a worker's current image may not be booked yet
+  // A worker's current image may not be booked yet: one of a dozen that each has, on a machine as slow as it may be.
+  EXPECT_LE(parts_s, 1.25 * busy_s + 0.1);
 }
 
 TEST_P(EveryPipeline, HoldsNoMoreImagesThanItDecodedAndDidNotDeliver) {
