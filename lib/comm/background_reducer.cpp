@@ -34,7 +34,7 @@ void BackgroundReducer::reduce(BucketSpan bucket, ReadyEvent ready) {
   thread_.submit({.lane = lane_,
                   .longest_nap_s = kLongestNapS,
                   .poll =
-                      [begin_s, average = make_average_({bucket.data, bucket.count})] {
+                      [begin_s, average = make_average_(bucket.floats())] {
                         if (*begin_s == 0) *begin_s = now_s();
                         return average();
                       },

@@ -15,6 +15,7 @@ class SingleReducer final : public Reducer {
   void reduce(BucketSpan, ReadyEvent) override {}
   void wait() override {}
   ReducerTimings timings() const override { return {}; }
+  bool capturable() const override { return true; }
   int world() const override { return 1; }
 };
 

@@ -3,20 +3,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace chexbench {
 
-// A run of gradients that is averaged over all ranks at once, in place. Memory belongs to the engine: host memory for
-// CPU engines, device memory where `ReadyEvent` is a device event. All f32. Empty buckets are not allowed.
-struct BucketSpan {
-  float* data = nullptr;
-  std::size_t count = 0;
+enum class GradientType { f32, f16, bf16 };
 
-  std::size_t bytes() const { return count * sizeof(float); }
+// A run of gradients that is averaged over all ranks at once, in place. Memory belongs to the engine: host memory, f32,
+// for CPU engines, device memory of any type for GPU engines. Empty buckets are not allowed.
+struct BucketSpan {
+  void* data = nullptr;
+  std::size_t count = 0;
+  GradientType type = GradientType::f32;
+
+  std::size_t bytes() const { return count * (type == GradientType::f32 ? 4 : 2); }
+  std::span<float> floats() const { return {static_cast<float*>(data), count}; }  // where type is f32
 };
 
-// Opaque: a cudaEvent_t that fires when the bucket's gradients are complete, or null where they are complete already.
+// Opaque: a cudaEvent_t, recorded when the bucket's gradients are complete; null for host memory, where they are.
 using ReadyEvent = void*;
+// Opaque: a cudaStream_t.
+using DeviceStream = void*;
 
 // What the last finished step spent on communication.
 struct ReducerTimings {
@@ -36,6 +43,17 @@ class Reducer {
   virtual void reduce(BucketSpan bucket, ReadyEvent ready) = 0;
   // Returns when every bucket since the last wait() is averaged. @throws DeviceError as above
   virtual void wait() = 0;
+  // Instead of wait(), for buckets in device memory: what is queued on `stream` from now on comes after the averages.
+  virtual void join(DeviceStream stream) {
+    static_cast<void>(stream);
+    wait();
+  }
+  // Whether reduce() and join() only queue work on the device: then a step that calls them may be captured into a CUDA
+  // graph and replayed. The reducer must outlive such a graph.
+  virtual bool capturable() const { return false; }
+  // Looks, without waiting, whether the ranks are still there: for who waits on the host for a device. @throws
+  // DeviceError where one was lost
+  virtual void check() {}
   virtual ReducerTimings timings() const = 0;
   // Number of ranks that are averaged over; 1 means that reduce() and wait() do nothing.
   virtual int world() const = 0;

@@ -26,7 +26,8 @@ struct EngineTraits {
   std::string source;              // where its speed comes from, for emulated ones: the profile's citation
   std::vector<std::string> notes;  // to be repeated in every output, e.g. "batch 64 scaled linearly to 16"
   bool emulated = false;
-  bool trains = true;  // has weights, gradients and a loss
+  bool trains = true;    // has weights, gradients and a loss
+  std::string gpu_uuid;  // "GPU-...", of the GPU that computes; empty where none does
 };
 
 // Not thread-safe: one thread drives it. All functions @throws DeviceError where the device fails.
@@ -74,6 +75,7 @@ struct EngineConfig {
   Deliver deliver = Deliver::f32;
   std::vector<int> cores;  // to compute on; empty: no binding, one thread
   int world = 1;           // ranks, for a modelled all-reduce
+  int gpu = 0;             // of those that CUDA shows this process, for an engine that computes on one
 };
 
 // Builds the engine that `name` asks for: auto, onednn, none, emulated:<profile>. Takes seconds for real ones.

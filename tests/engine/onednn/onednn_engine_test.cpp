@@ -193,7 +193,7 @@ TEST(OnednnEngine, HandsEveryGradientToTheReducerInBucketsWhileBackwardRuns) {
 TEST(OnednnEngine, UpdatesWithWhatTheReducerLeaves) {
   class ZeroingReducer final : public Reducer {
    public:
-    void reduce(BucketSpan bucket, ReadyEvent) override { std::fill_n(bucket.data, bucket.count, 0.0f); }
+    void reduce(BucketSpan bucket, ReadyEvent) override { std::ranges::fill(bucket.floats(), 0.0f); }
     void wait() override {}
     ReducerTimings timings() const override { return {}; }
     int world() const override { return 2; }
