@@ -7,6 +7,7 @@
 
 #include "core/errors.hpp"
 #include "engine/arena.hpp"
+#include "engine/cuda/backward_order.hpp"
 #include "model/parameters.hpp"
 
 namespace chexbench::engine::cuda {
@@ -38,7 +39,7 @@ struct Use {
 };
 using Uses = std::vector<Use>;
 
-// Times: node i runs forward at i, and backward at 2 n - 1 - i of n nodes.
+// Times: node i runs forward at i, and the steps of backward follow.
 class Schedule {
  public:
   explicit Schedule(const Program& program)
@@ -46,62 +47,55 @@ class Schedule {
         gradients(program.buffers.size()),
         second_gradients(program.buffers.size()),
         winners(program.nodes.size()),
-        program_(program),
-        norms_(program.buffers.size()) {
-    const int nodes = static_cast<int>(program.nodes.size());
+        program_(program) {
     at(activations, program.input, 0);
-    for (int i = 0; i < nodes; ++i) forward(program.nodes[static_cast<std::size_t>(i)], i);
-    at(gradients, program.logits, nodes);  // the loss writes it
-    for (int i = nodes - 1; i >= 0; --i) backward(i, 2 * nodes - 1 - i);
+    int time = 0;
+    for (; time < static_cast<int>(program.nodes.size()); ++time) forward(node(time), time);
+    at(gradients, program.logits, time);  // the loss writes it
+    for (const BackwardStep& step : backward_order(program)) backward(step, time++);
   }
 
   Uses activations, gradients, second_gradients, winners;
 
  private:
-  static std::size_t index(const Slice& slice) { return static_cast<std::size_t>(slice.buffer); }
+  const Node& node(int i) const { return program_.nodes[static_cast<std::size_t>(i)]; }
   static void at(Uses& uses, const Slice& slice, int time) {
-    if (slice.exists()) uses[index(slice)].at(time);
+    if (slice.exists()) uses[static_cast<std::size_t>(slice.buffer)].at(time);
   }
 
   void forward(const Node& node, int time) {
     at(activations, node.in, time);
     at(activations, node.out, time);
     at(activations, node.residual, time);
-    if (node.kind == NodeKind::normalize) ++norms_[index(node.in)];
   }
 
-  void backward(int i, int time) {
-    const Node& node = program_.nodes[static_cast<std::size_t>(i)];
-    if (node.kind == NodeKind::statistics) return;
-    if (node.kind == NodeKind::convolution || node.kind == NodeKind::linear || node.kind == NodeKind::normalize)
-      at(activations, node.in, time);
+  void backward(const BackwardStep& step, int time) {
+    const Node& node = this->node(step.node);
+    if (reads_input(node)) at(activations, node.in, time);
     // Without a residual the sign of the activation's input is worked out again from `in`; with one it is read off.
     if (node.residual.exists() && node.activation != Activation::none) at(activations, node.out, time);
     if (node.kind == NodeKind::max_pool) {
-      winners[static_cast<std::size_t>(i)].at(i);
-      winners[static_cast<std::size_t>(i)].at(time);
+      winners[static_cast<std::size_t>(step.node)].at(step.node);
+      winners[static_cast<std::size_t>(step.node)].at(time);
     }
-    read_gradient(node.out, time);
-    write_gradient(node.residual, time);
-    if (node.in.buffer != program_.input.buffer) write_gradient(node.in, time);
+    if (node.kind == NodeKind::statistics) at(gradients, node.in, time);
+    at(gradients, node.out, time);
+    if (step.two) at(second_gradients, node.out, time);
+    write(step.residual, node.residual, time);
+    write(step.in, node.in, time);
   }
 
-  void read_gradient(const Slice& slice, int time) {
-    if (!slice.exists()) return;
-    gradients[index(slice)].at(time);
-    Use& second = second_gradients[index(slice)];
-    if (second.exists()) second.at(time);
+  static bool reads_input(const Node& node) {
+    return node.kind == NodeKind::convolution || node.kind == NodeKind::linear || node.kind == NodeKind::normalize ||
+           node.kind == NodeKind::statistics;
   }
 
-  // The norms that read one dense block add to its gradient in place; any other second reader has memory of its own.
-  void write_gradient(const Slice& slice, int time) {
-    if (!slice.exists()) return;
-    const bool is_second = gradients[index(slice)].exists() && norms_[index(slice)] < 2;
-    at(is_second ? second_gradients : gradients, slice, time);
+  void write(Target target, const Slice& slice, int time) {
+    if (target == Target::gradient) at(gradients, slice, time);
+    if (target == Target::second) at(second_gradients, slice, time);
   }
 
   const Program& program_;
-  std::vector<int> norms_;  // that read each buffer
 };
 
 std::size_t parameter_bytes(const model::Graph& graph, const MemoryRequest& request) {

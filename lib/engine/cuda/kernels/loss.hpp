@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/cuda/kernels/element.hpp"
+#include "engine/cuda/kernels/overflow.hpp"
 #include "engine/cuda/kernels/reduction.hpp"
 
 namespace chexbench::engine::cuda::kernels {
@@ -19,7 +20,7 @@ CHEXBENCH_HOST_DEVICE inline float cross_entropy_gradient(float logit, float tar
 }
 
 // A reduction (reduction.hpp) of one block: a batch has a few thousand logits. Rows of logits and gradients are padded
-// to `ld`; the padding gets gradient 0 and has no part in the loss.
+// to `ld`; the padding gets gradient 0 and has no part in the loss. The last layer's bias is added here, in f32.
 template <typename T>
 struct Loss {
   static constexpr int kThreads = 1024;
@@ -28,10 +29,13 @@ struct Loss {
   };
 
   const T* logits = nullptr;
+  const float* bias = nullptr;     // [outputs]
   const float* targets = nullptr;  // [batch][outputs]
+  float* biased = nullptr;         // [batch][outputs], logits + bias
   T* gradient = nullptr;           // multiplied by *scale
   const float* scale = nullptr;
   float* loss = nullptr;
+  std::int32_t* bad = nullptr;  // set to 1 where the loss is infinite or NaN
   int batch = 0, outputs = 0, ld = 0;
 
   CHEXBENCH_HOST_DEVICE int lanes() const { return kThreads; }
@@ -43,7 +47,8 @@ struct Loss {
       const int image = i / ld, output = i % ld;
       float slope = 0;
       if (output < outputs) {
-        const float logit = Element<T>::widen(logits[i]), target = targets[image * outputs + output];
+        const float logit = Element<T>::widen(logits[i]) + bias[output], target = targets[image * outputs + output];
+        biased[image * outputs + output] = logit;
         sum += static_cast<double>(cross_entropy(logit, target));
         slope = cross_entropy_gradient(logit, target) * factor;
       }
@@ -56,7 +61,23 @@ struct Loss {
     if (other < active) scratch.sum[thread] += scratch.sum[other];
   }
   CHEXBENCH_HOST_DEVICE void publish(int, int thread, const Scratch& scratch) const {
-    if (thread == 0) *loss = static_cast<float>(scratch.sum[0] / (static_cast<double>(batch) * outputs));
+    if (thread != 0) return;
+    *loss = static_cast<float>(scratch.sum[0] / (static_cast<double>(batch) * outputs));
+    if (!finite(*loss)) *bad = 1;
+  }
+};
+
+// The gradient of the last layer's bias, one call for each output.
+template <typename T>
+struct BiasGradient {
+  const T* gradient = nullptr;  // of the logits, [batch][ld]
+  float* of_bias = nullptr;
+  int batch = 0, ld = 0;
+
+  CHEXBENCH_HOST_DEVICE void operator()(std::int64_t output) const {
+    float sum = 0;
+    for (int image = 0; image < batch; ++image) sum += Element<T>::widen(gradient[image * ld + output]);
+    of_bias[output] = sum;
   }
 };
 

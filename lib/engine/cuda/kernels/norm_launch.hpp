@@ -19,6 +19,8 @@ struct StatisticsCall {
 };
 void launch_statistics(const StatisticsCall& call, Stream stream);
 
+void launch_moments(const MomentsOfSums& moments, int channels, Stream stream);
+
 // The running statistics of `channels` channels, of all norms at once.
 void launch_running_update(const RunningUpdate& update, std::int64_t channels, Stream stream);
 

@@ -14,6 +14,10 @@ void launch_statistics(const StatisticsCall& call, Stream stream) {
       call.x);
 }
 
+void launch_moments(const MomentsOfSums& moments, int channels, Stream stream) {
+  launch_calls(moments, channels, stream);
+}
+
 void launch_running_update(const RunningUpdate& update, std::int64_t channels, Stream stream) {
   launch_calls(update, channels, stream);
 }

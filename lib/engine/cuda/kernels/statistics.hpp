@@ -78,6 +78,18 @@ struct StatisticsFinish {
   }
 };
 
+// The same from sums of x and x^2, which a convolution gave along with its output: one call for each channel.
+struct MomentsOfSums {
+  const float* sum = nullptr;
+  const float* sum_of_squares = nullptr;
+  StatisticsFinish finish;
+
+  CHEXBENCH_HOST_DEVICE void operator()(std::int64_t channel) const {
+    finish.write(static_cast<int>(channel),
+                 {static_cast<double>(sum[channel]), static_cast<double>(sum_of_squares[channel])});
+  }
+};
+
 // The running statistics of all batch norms at once, a channel each: one launch a step instead of one a layer. Several
 // norms of a dense block share the statistics of a channel, so each names the ones that it normalized by.
 struct RunningUpdate {

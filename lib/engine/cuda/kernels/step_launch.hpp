@@ -17,16 +17,20 @@ struct UploadCall {
 void launch_upload_gray(const UploadCall& call, const std::uint8_t* gray, const Normalization& norm, Stream stream);
 void launch_upload_color(const UploadCall& call, const float* values, Stream stream);
 
-// *loss, f32, and its gradient times scalars->loss_scale; logits and gradient are [batch][ld], targets
-// [batch][outputs].
+// *loss, f32, its gradient times scalars->loss_scale, and that of the last layer's bias; logits (without the bias) and
+// gradient are [batch][ld], targets and biased (logits with it, f32) [batch][outputs]. Sets scalars->overflow where the
+// loss is infinite or NaN.
 struct LossCall {
   ElementType type = ElementType::f32;
   int batch = 0, outputs = 0, ld = 0;
   const void* logits = nullptr;
+  const float* bias = nullptr;  // f32[outputs]
   void* gradient = nullptr;
+  float* bias_gradient = nullptr;  // f32[outputs]
   const float* targets = nullptr;
-  const StepScalars* scalars = nullptr;
+  StepScalars* scalars = nullptr;
   float* loss = nullptr;
+  float* biased = nullptr;
 };
 void launch_loss(const LossCall& call, Stream stream);
 

@@ -13,7 +13,7 @@ namespace chexbench::engine::cuda::kernels {
 struct StepScalars {
   float loss_scale = 65536;     // as PyTorch's GradScaler begins; 1 where nothing is scaled
   std::int32_t good_steps = 0;  // since the scale last changed
-  std::int32_t overflow = 0;    // set by the check of this step's gradients, cleared by decide()
+  std::int32_t overflow = 0;    // set by the loss and by the check of this step's gradients, cleared by decide()
   std::int32_t skip = 0;        // this step's update is left out
   std::int32_t skipped = 0;     // updates left out so far
   std::int32_t step = 0;        // updates made
@@ -60,7 +60,7 @@ CHEXBENCH_HOST_DEVICE inline void advance_optimizer(StepScalars& scalars, const 
 
 CHEXBENCH_HOST_DEVICE inline void decide(StepScalars& scalars, const StepRules& rules) {
   scalars.unscale = rules.gradient_factor / scalars.loss_scale;  // of the scale that this step's loss had
-  scalars.skip = rules.dynamic_scale && scalars.overflow != 0 ? 1 : 0;
+  scalars.skip = scalars.overflow != 0 ? 1 : 0;  // also where nothing is scaled: NaN must not reach the weights
   if (rules.dynamic_scale) update_scale(scalars);
   if (scalars.skip != 0) {
     ++scalars.skipped;

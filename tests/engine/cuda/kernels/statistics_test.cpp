@@ -119,6 +119,16 @@ TEST(StatisticsInF32, TheSameInputGivesTheSameBits) {
   EXPECT_EQ(once.variance, again.variance);
 }
 
+TEST(MomentsOfSums, AreThoseOfTheValuesSummed) {  // 1 2 3 and 5 5 5
+  const float sum[]{6, 15}, squares[]{14, 75};
+  float mean[2], variance[2];
+  run_calls(MomentsOfSums{sum, squares, {3, mean, variance}}, 2);
+  EXPECT_FLOAT_EQ(mean[0], 2);
+  EXPECT_FLOAT_EQ(variance[0], 2.0f / 3);
+  EXPECT_FLOAT_EQ(mean[1], 5);
+  EXPECT_EQ(variance[1], 0);
+}
+
 TEST(MergedMoments, AreThoseOfAllValues) {  // of 1 2 3 and 5 9
   const Pair merged = merged_moments({2, 2}, 3, {7, 8}, 2.0f / 5);
   EXPECT_FLOAT_EQ(merged.first, 4);

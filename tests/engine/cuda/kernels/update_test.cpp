@@ -185,17 +185,17 @@ TEST(LossScale, StaysWithinItsBounds) {
   EXPECT_EQ(s.loss_scale, 2147483648.0f);
 }
 
-TEST(LossScale, OfOtherPrecisionsNeverChangesNorSkips) {
+TEST(LossScale, OfOtherPrecisionsNeverChanges) {
   StepScalars s;
   s.loss_scale = 1;
   for (int i = 0; i < 3000; ++i) {
     s.overflow = i % 2;
     decide(s, {.dynamic_scale = false, .gradient_factor = 0.25f});
-    ASSERT_EQ(s.skip, 0);
+    ASSERT_EQ(s.skip, i % 2);
   }
   EXPECT_EQ(s.loss_scale, 1);
   EXPECT_EQ(s.unscale, 0.25f);
-  EXPECT_EQ(s.step, 3000);
+  EXPECT_EQ(s.step, 1500);
 }
 
 TEST(BiasCorrection, IsThatOfTheStepEvenAfterMany) {

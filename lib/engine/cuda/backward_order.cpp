@@ -1,0 +1,75 @@
+#include "engine/cuda/backward_order.hpp"
+
+#include "core/errors.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+struct Readers {
+  int norms = 0;
+  int others = 0;
+};
+
+class Order {
+ public:
+  explicit Order(const Program& program)
+      : program_(program), readers_(program.buffers.size()), written_(program.buffers.size()) {
+    for (const Node& node : program.nodes) {
+      if (node.kind == NodeKind::statistics) continue;
+      ++(node.kind == NodeKind::normalize ? readers_[index(node.in)].norms : readers_[index(node.in)].others);
+      if (node.residual.exists()) ++readers_[index(node.residual)].others;
+    }
+    for (const Readers& readers : readers_) {
+      if (readers.norms > 1 && readers.others > 0)
+        throw DeviceError(
+            "engine 'cuda' cannot compute a network whose batch norms share their input with other layers");
+    }
+    written_[index(program.logits)] = 1;  // by the loss
+    for (int i = static_cast<int>(program.nodes.size()) - 1; i >= 0; --i) add(i);
+  }
+
+  std::vector<BackwardStep> steps;
+
+ private:
+  static std::size_t index(const Slice& slice) { return static_cast<std::size_t>(slice.buffer); }
+  bool is_dense(const Slice& slice) const { return readers_[index(slice)].norms > 1; }
+
+  void add(int i) {
+    const Node& node = program_.nodes[static_cast<std::size_t>(i)];
+    if (node.kind == NodeKind::statistics) {
+      if (is_dense(node.in)) steps.push_back({.node = i, .lazy = true});
+      return;
+    }
+    BackwardStep step{.node = i, .two = !is_dense(node.out) && written_[index(node.out)] > 1};
+    if (node.kind == NodeKind::normalize && is_dense(node.in)) {
+      add_dense(node, step);
+    } else {
+      step.residual = target(node.residual);
+      if (node.in.buffer != program_.input.buffer) step.in = target(node.in);
+    }
+    steps.push_back(step);
+  }
+
+  void add_dense(const Node& node, BackwardStep& step) {
+    step.lazy = true;
+    step.in = Target::gradient;
+    step.first = written_[index(node.in)]++ == 0;
+    if (step.two || node.residual.exists() || (step.first && node.in.channels != program_.buffer(node.in).channels))
+      throw DeviceError("engine 'cuda' cannot compute this kind of dense block");
+  }
+
+  Target target(const Slice& slice) {
+    if (!slice.exists()) return Target::none;
+    return written_[index(slice)]++ == 0 ? Target::gradient : Target::second;
+  }
+
+  const Program& program_;
+  std::vector<Readers> readers_;  // of each buffer
+  std::vector<int> written_;      // places of each buffer's gradient that are written so far
+};
+
+}  // namespace
+
+std::vector<BackwardStep> backward_order(const Program& program) { return Order(program).steps; }
+
+}  // namespace chexbench::engine::cuda

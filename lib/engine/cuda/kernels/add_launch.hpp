@@ -1,0 +1,16 @@
+// Sums of feature maps on the device: add.hpp.
+#pragma once
+
+#include "engine/cuda/kernels/device_tensor.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+// to += from
+struct AddCall {
+  ElementType type = ElementType::f32;
+  int rows = 0, channels = 0;
+  Matrix from, to;
+};
+void launch_add(const AddCall& call, Stream stream);
+
+}  // namespace chexbench::engine::cuda::kernels
