@@ -78,9 +78,12 @@ struct EngineConfig {
   int gpu = 0;             // of those that CUDA shows this process, for an engine that computes on one
 };
 
-// Builds the engine that `name` asks for: auto, onednn, none, emulated:<profile>. Takes seconds for real ones.
+// Builds the engine that `name` asks for: auto, cuda, onednn, none, emulated:<profile>. Takes seconds for real ones.
 // @throws SpecError for an unknown name (with the nearest), DeviceError where this machine or build lacks it
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineConfig& config);
+
+// Whether the engine of that name (resolved) keeps gradients in device memory, and EngineConfig::gpu says where.
+bool computes_on_gpu(const std::string& name);
 
 // `auto` resolved to the engine this build and machine would use; other names unchanged. Builds nothing.
 // @throws as make_engine() for a name that this build has no engine for

@@ -58,6 +58,10 @@ struct TrainingSpec {
   OptimizerKind optimizer = OptimizerKind::adam;
   double learning_rate = 1e-3;
   double momentum = 0.9;  // sgd only
+  // Engine cuda only.
+  bool deterministic = false;  // the same bits on the same device, each time
+  bool fused = true;           // convolutions with what surrounds them, where that was measured to be faster
+  bool cuda_graph = true;      // a step is launched as a whole
 
   friend bool operator==(const TrainingSpec&, const TrainingSpec&) = default;
 };
@@ -94,7 +98,7 @@ struct Experiment {
   PipelineSpec pipeline;  // the preset or file already expanded to its ops
   ModelSpec model;
   TrainingSpec training;
-  std::string engine = "auto";  // auto | onednn | none | emulated:<profile>
+  std::string engine = "auto";  // auto | cuda | onednn | none | emulated:<profile>
   CommSpec comm;
   int ranks = 0;                      // 0: all
   std::optional<int> cores_per_rank;  // empty: floor(cores / largest local world)

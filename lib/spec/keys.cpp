@@ -119,6 +119,11 @@ KeyRule sgd_only(KeyRule rule) {
   return rule;
 }
 
+KeyRule cuda_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) { return experiment.engine == "cuda"; }, "engine is cuda"};
+  return rule;
+}
+
 KeyRule alpha_beta_only(KeyRule rule) {
   rule.stated_where = {[](const Experiment& experiment) { return experiment.comm.model == CommModel::alpha_beta; },
                        "comm.model is alpha_beta"};
@@ -141,9 +146,9 @@ KeyRule model_name_key() {
 KeyRule engine_key() {
   KeyRule rule{"engine", "", {}, {}, {}, {}, {}};
   rule.description =
-      "What trains: auto (the fastest real engine here), onednn (CPUs), emulated:<profile of configs/accelerators>, "
-      "none (drops batches: the ceiling of the input side).";
-  rule.values.words = {"auto", "onednn", "none"};
+      "What trains: auto (the fastest real engine here), cuda (GPUs), onednn (CPUs), emulated:<profile of "
+      "configs/accelerators>, none (drops batches: the ceiling of the input side).";
+  rule.values.words = {"auto", "cuda", "onednn", "none"};
   rule.values.prefix = "emulated:";
   rule.get = [](const Experiment& experiment) { return experiment.engine; };
   rule.set = [](Experiment& experiment, const Value& value) { experiment.engine = std::get<std::string>(value); };
@@ -231,6 +236,13 @@ void add_training_keys(std::vector<KeyRule>& rules) {
       trained_only(key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate.")));
   rules.push_back(at_most(
       1, trained_only(sgd_only(key("training.momentum", training, &TrainingSpec::momentum, "Momentum of SGD.")))));
+  rules.push_back(cuda_only(key("training.deterministic", training, &TrainingSpec::deterministic,
+                                "The same bits on the same device, each time: slower convolutions.")));
+  rules.push_back(cuda_only(key("training.fused", training, &TrainingSpec::fused,
+                                "Convolutions together with what surrounds them, where that was measured to be "
+                                "faster.")));
+  rules.push_back(cuda_only(key("training.cuda_graph", training, &TrainingSpec::cuda_graph,
+                                "A step is launched as one CUDA graph, where communication allows it.")));
 }
 
 void add_comm_keys(std::vector<KeyRule>& rules) {

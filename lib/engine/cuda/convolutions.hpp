@@ -15,6 +15,7 @@ namespace chexbench::engine::cuda {
 struct ConvolutionsConfig {
   spec::Precision precision = spec::Precision::f32;
   bool deterministic = false;
+  bool fused = true;  // false: plain patterns alone
   std::int64_t workspace_limit_bytes = std::int64_t{1} << 28;
   std::string cache_file;  // of timings; empty: all are made anew and forgotten
 };

@@ -1,12 +1,24 @@
 #include "core/errors.hpp"
+#include "engine/cuda/cuda_engine.hpp"
 #include "engine/plan_sweep.hpp"
 
 namespace chexbench::engine {
+namespace {
 
-bool sweep_plans(const PlanSweepOptions&, const std::function<void(const PlanTiming&)>&) {
-  throw DeviceError(
-      "plan-sweep: this build has no cuDNN; install the CUDA toolkit and cuDNN 9, run scripts/setup --cuda, and build "
-      "again");
+[[noreturn]] void throw_absent(const char* who) {
+  throw DeviceError(std::string(who) +
+                    ": this build has no cuDNN; install the CUDA toolkit and cuDNN 9, run scripts/setup --cuda, and "
+                    "build again");
 }
+
+}  // namespace
+
+bool sweep_plans(const PlanSweepOptions&, const std::function<void(const PlanTiming&)>&) { throw_absent("plan-sweep"); }
+
+std::unique_ptr<Engine> make_cuda_engine(const EngineConfig&) { throw_absent("engine 'cuda'"); }
+
+bool has_cuda() { return false; }
+
+std::vector<GpuIdentity> visible_gpus() { throw_absent("engine 'cuda'"); }
 
 }  // namespace chexbench::engine

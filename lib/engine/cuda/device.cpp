@@ -1,18 +1,15 @@
 #include "engine/cuda/device.hpp"
 
-#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <array>
+#include <new>
+
 #include "core/errors.hpp"
+#include "engine/cuda/cuda_check.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
-
-void check(cudaError_t error, const char* what) {
-  if (error != cudaSuccess)
-    throw DeviceError(
-        fmt::format("CUDA: {} failed: {} ({})", what, cudaGetErrorString(error), cudaGetErrorName(error)));
-}
 
 cudaEvent_t event(void* handle) { return static_cast<cudaEvent_t>(handle); }
 
@@ -39,6 +36,71 @@ void require_device() {
   if (error == cudaErrorNoDevice || (error == cudaSuccess && devices == 0))
     throw DeviceError("CUDA: there is a driver, but no GPU that this process may use (CUDA_VISIBLE_DEVICES?)");
   check(error, "cudaGetDeviceCount");
+}
+
+namespace {
+
+std::string uuid_text(const cudaUUID_t& uuid) {
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+  }
+  return text;
+}
+
+DeviceIdentity identify(int index) {
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
+  std::array<char, 32> bus_id{};
+  check(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), index), "cudaDeviceGetPCIBusId");
+  return {.name = properties.name,
+          .uuid = uuid_text(properties.uuid),
+          .pci_bus_id = bus_id.data(),
+          .compute_capability = 10 * properties.major + properties.minor,
+          .multiprocessors = properties.multiProcessorCount};
+}
+
+class CudaPinnedAllocator final : public PinnedAllocator {
+ public:
+  std::byte* allocate(std::size_t bytes) override {
+    void* memory = nullptr;
+    check(cudaHostAlloc(&memory, bytes, cudaHostAllocDefault), "pinning host memory");
+    return static_cast<std::byte*>(memory);
+  }
+  void deallocate(std::byte* memory, std::size_t) noexcept override { cudaFreeHost(memory); }
+};
+
+}  // namespace
+
+std::vector<DeviceIdentity> visible_devices() {
+  require_device();
+  int count = 0;
+  check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  std::vector<DeviceIdentity> devices;
+  for (int i = 0; i < count; ++i) devices.push_back(identify(i));
+  return devices;
+}
+
+DeviceIdentity select_device(int index) {
+  const std::vector<DeviceIdentity> devices = visible_devices();
+  if (index < 0 || index >= static_cast<int>(devices.size())) {
+    throw DeviceError(
+        fmt::format("CUDA: there is no GPU {}: {} are visible (CUDA_VISIBLE_DEVICES?)", index, devices.size()));
+  }
+  check(cudaSetDevice(index), "cudaSetDevice");
+  return devices[static_cast<std::size_t>(index)];
+}
+
+std::size_t free_device_bytes() {
+  std::size_t available = 0, total = 0;
+  check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
+  return available;
+}
+
+PinnedAllocator& pinned_allocator() {
+  static CudaPinnedAllocator instance;
+  return instance;
 }
 
 DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {

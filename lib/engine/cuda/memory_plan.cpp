@@ -8,12 +8,9 @@
 #include "core/errors.hpp"
 #include "engine/arena.hpp"
 #include "engine/cuda/backward_order.hpp"
-#include "model/parameters.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
-
-constexpr std::size_t kAlignBytes = 256;  // of cudaMalloc; vectors of 16 bytes need less
 
 std::size_t element_bytes(spec::Precision precision) {
   const bool half = precision == spec::Precision::fp16 || precision == spec::Precision::bf16;
@@ -23,7 +20,7 @@ std::size_t element_bytes(spec::Precision precision) {
 std::size_t bytes_of(const Buffer& buffer, int images, std::size_t bytes_each) {
   const std::size_t elements = static_cast<std::size_t>(buffer.channels) * static_cast<std::size_t>(buffer.height) *
                                static_cast<std::size_t>(buffer.width) * static_cast<std::size_t>(images);
-  return (elements * bytes_each + kAlignBytes - 1) / kAlignBytes * kAlignBytes;
+  return (elements * bytes_each + kRegionAlignBytes - 1) / kRegionAlignBytes * kRegionAlignBytes;
 }
 
 // From when to when something is used, while that is found out.
@@ -98,13 +95,6 @@ class Schedule {
   const Program& program_;
 };
 
-std::size_t parameter_bytes(const model::Graph& graph, const MemoryRequest& request) {
-  const auto parameters = static_cast<std::size_t>(model::parameter_count(graph));
-  const std::size_t moments = request.optimizer == spec::OptimizerKind::adam ? 2 : 1;
-  const std::size_t copy = element_bytes(request.precision) == 4 ? 0 : element_bytes(request.precision);
-  return parameters * (sizeof(float) * (2 + moments) + copy);
-}
-
 // Lifetimes of one kind, and where their offsets go.
 class Lifetimes {
  public:
@@ -125,7 +115,8 @@ class Lifetimes {
   std::vector<std::size_t*> offsets_;
 };
 
-void plan_arena(const Program& program, const MemoryRequest& request, MemoryPlan& plan) {
+// Returns the bytes of the arena.
+std::size_t plan_arena(const Program& program, const MemoryRequest& request, MemoryPlan& plan) {
   const Schedule schedule(program);
   Lifetimes lifetimes;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
@@ -139,7 +130,7 @@ void plan_arena(const Program& program, const MemoryRequest& request, MemoryPlan
     lifetimes.add(schedule.winners[i], bytes_of(program.buffer(program.nodes[i].out), request.images, 1),
                   plan.winners[i]);
   }
-  plan.arena_bytes = lifetimes.place();
+  return lifetimes.place();
 }
 
 }  // namespace
@@ -149,16 +140,17 @@ MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const 
   MemoryPlan plan{.activations = std::vector(buffers, kNoMemory),
                   .gradients = std::vector(buffers, kNoMemory),
                   .second_gradients = std::vector(buffers, kNoMemory),
-                  .winners = std::vector(program.nodes.size(), kNoMemory),
-                  .parameter_bytes = parameter_bytes(graph, request),
-                  .workspace_bytes = request.workspace_bytes};
-  plan_arena(program, request, plan);
-  for (const Buffer& buffer : program.buffers) {
-    plan.channel_bytes += 4 * sizeof(float) * static_cast<std::size_t>(buffer.channels);
-  }
-  const Buffer& image = program.buffer(program.input);
-  plan.batch_bytes = 2 * sizeof(float) * 3 * static_cast<std::size_t>(image.height) *
-                     static_cast<std::size_t>(image.width) * static_cast<std::size_t>(request.images);
+                  .winners = std::vector(program.nodes.size(), kNoMemory)};
+  plan.regions = lay_out(program, ParameterLayout(graph, program),
+                         {.images = request.images,
+                          .image_size = graph.image_size,
+                          .outputs = graph.layers.back().channels,
+                          .deliver = request.deliver,
+                          .precision = request.precision,
+                          .optimizer = request.optimizer,
+                          .arena_bytes = plan_arena(program, request, plan),
+                          .workspace_bytes = request.workspace_bytes,
+                          .multiprocessors = request.multiprocessors});
   return plan;
 }
 

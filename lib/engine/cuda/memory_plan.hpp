@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cuda/device_regions.hpp"
 #include "engine/cuda/program.hpp"
 #include "model/graph.hpp"
 #include "spec/experiment.hpp"
@@ -15,7 +16,9 @@ struct MemoryRequest {
   int images = 0;  // of one step
   spec::Precision precision = spec::Precision::f32;
   spec::OptimizerKind optimizer = spec::OptimizerKind::adam;
+  Deliver deliver = Deliver::f32;
   std::size_t workspace_bytes = 0;  // the largest that a convolution's plan wants
+  int multiprocessors = 132;
 };
 
 // All sizes in bytes. Activations and their gradients share one arena: each has its memory from its first write to its
@@ -26,15 +29,10 @@ struct MemoryPlan {
   std::vector<std::size_t> gradients;         // of each buffer's gradient; the images have none
   std::vector<std::size_t> second_gradients;  // from the second of two readers; whoever reads the gradient adds both
   std::vector<std::size_t> winners;           // of each node: which place of a window a max pool took, u8 each
-  std::size_t arena_bytes = 0;
-  std::size_t channel_bytes = 0;  // of each channel of each buffer: mean, variance, and b and c of its norm's backward
-  std::size_t parameter_bytes = 0;  // f32 weights, their gradients and moments, and the copy that computes
-  std::size_t batch_bytes = 0;      // two uploaded batches: one computes while the next arrives
-  std::size_t workspace_bytes = 0;
+  DeviceRegions regions;
 
-  std::size_t total_bytes() const {
-    return arena_bytes + channel_bytes + parameter_bytes + batch_bytes + workspace_bytes;
-  }
+  std::size_t arena_bytes() const { return regions.arena.bytes; }
+  std::size_t total_bytes() const { return regions.bytes; }
 };
 
 inline constexpr std::size_t kNoMemory = static_cast<std::size_t>(-1);

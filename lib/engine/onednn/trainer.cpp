@@ -8,12 +8,11 @@
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "engine/initial_weights.hpp"
 #include "engine/onednn/loss.hpp"
 #include "engine/onednn/parallel.hpp"
 #include "engine/onednn/upload.hpp"
 #include "model/networks.hpp"
-#include "model/weights.hpp"
-#include "spec/safetensors.hpp"
 
 namespace chexbench::engine {
 namespace {
@@ -29,16 +28,6 @@ std::vector<std::int64_t> parameter_counts(const ParameterStore& store) {
   std::vector<std::int64_t> counts;
   for (const auto& slot : store.slots()) counts.push_back(static_cast<std::int64_t>(slot->count));
   return counts;
-}
-
-// "random" or a safetensors file. Buffers that the file lacks start as those of a new network.
-WeightSource weight_source(const spec::ModelSpec& spec) {
-  WeightSource random = model::random_weights(spec.seed, model::weight_fan(spec.name));
-  if (spec.weights == "random") return random;
-  return [random, file = spec::Safetensors(spec.weights)](const TensorInfo& info, std::span<float> values) {
-    if (info.name.find(".running_") != std::string::npos && !file.contains(info.name)) return random(info, values);
-    file.read(info.name, info.shape, values);
-  };
 }
 
 std::span<float> floats(const Tensor& tensor) {
@@ -58,7 +47,7 @@ OnednnEngine::OnednnEngine(const EngineConfig& config)
                {config.comm.first_bucket_bytes, config.comm.bucket_bytes}) {
   traits_.name = "onednn";
   traits_.device = device_text(device_);
-  load_weights(weight_source(config.model));
+  load_weights(initial_weights(config.model));
 }
 
 void OnednnEngine::check(const Batch& batch) const {

@@ -27,16 +27,16 @@ class MemoryRun {
     for (std::size_t i = 0; i < program.buffers.size(); ++i) {
       const Buffer& b = program.buffers[i];
       const std::size_t elements = static_cast<std::size_t>(b.channels * b.height * b.width * images);
-      add({Kind::activation, i}, plan.activations[i], 2 * elements, plan.arena_bytes);
-      add({Kind::gradient, i}, plan.gradients[i], 2 * elements, plan.arena_bytes);
-      add({Kind::second_gradient, i}, plan.second_gradients[i], 2 * elements, plan.arena_bytes);
+      add({Kind::activation, i}, plan.activations[i], 2 * elements, plan.arena_bytes());
+      add({Kind::gradient, i}, plan.gradients[i], 2 * elements, plan.arena_bytes());
+      add({Kind::second_gradient, i}, plan.second_gradients[i], 2 * elements, plan.arena_bytes());
     }
     for (std::size_t i = 0; i < program.nodes.size(); ++i) {
       if (plan.winners[i] == kNoMemory) continue;
       const Slice& out = program.nodes[i].out;
       const Buffer& b = program.buffer(out);
       add({Kind::winners, i}, plan.winners[i], static_cast<std::size_t>(b.channels * b.height * b.width * images),
-          plan.arena_bytes);
+          plan.arena_bytes());
     }
   }
 
@@ -141,14 +141,19 @@ TEST_P(CudaMemoryPlan, SharesMemoryBetweenTensorsThatDoNotMeet) {
   for (const Buffer& buffer : program_.buffers) {
     apart_bytes += 2 * 2 * static_cast<std::size_t>(buffer.channels * buffer.height * buffer.width * kRequest.images);
   }
-  EXPECT_LT(plan_memory(graph_, program_, kRequest).arena_bytes, 2 * apart_bytes / 3);
+  EXPECT_LT(plan_memory(graph_, program_, kRequest).arena_bytes(), 2 * apart_bytes / 3);
 }
 
 TEST_P(CudaMemoryPlan, HoldsWeightsGradientsMomentsAndTheCopyThatComputes) {
   const auto parameters = static_cast<std::size_t>(model::parameter_count(graph_));
-  EXPECT_EQ(plan_memory(graph_, program_, kRequest).parameter_bytes, parameters * (4 * 4 + 2));
+  // Gradients of matrices are fp16; padding and the f32 gradients of vectors add less than 1 %.
+  const auto expect_about = [](std::size_t bytes, std::size_t least) {
+    EXPECT_GE(bytes, least);
+    EXPECT_LT(static_cast<double>(bytes), 1.01 * static_cast<double>(least));
+  };
+  expect_about(plan_memory(graph_, program_, kRequest).regions.parameter_bytes(), parameters * (3 * 4 + 2 + 2));
   const MemoryRequest sgd{.images = 8, .precision = spec::Precision::tf32, .optimizer = spec::OptimizerKind::sgd};
-  EXPECT_EQ(plan_memory(graph_, program_, sgd).parameter_bytes, parameters * (3 * 4));
+  expect_about(plan_memory(graph_, program_, sgd).regions.parameter_bytes(), parameters * (3 * 4));
 }
 
 TEST_P(CudaMemoryPlan, TheLargestBatchFitsAndOneMoreDoesNot) {

@@ -8,6 +8,9 @@
 
 namespace chexbench::engine::cuda::kernels {
 
+using F16 = __half;
+using BF16 = __nv_bfloat16;
+
 template <>
 struct Element<__half> {
   CHEXBENCH_HOST_DEVICE static float widen(__half value) { return __half2float(value); }

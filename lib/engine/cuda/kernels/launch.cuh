@@ -1,4 +1,5 @@
-// From an operation (the headers' functors) to a launch.
+// From an operation (the headers' functors) to a launch. The tests compile the launchers as C++ against a twin of this
+// file that runs operations on the host.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,8 +7,7 @@
 #include <algorithm>
 
 #include "engine/cuda/kernels/channel_grid.hpp"
-#include "engine/cuda/kernels/device_element.cuh"
-#include "engine/cuda/kernels/device_tensor.hpp"
+#include "engine/cuda/kernels/dispatch.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
 #include "engine/cuda/kernels/reduction.hpp"
 
@@ -78,44 +78,6 @@ void launch_sums(const Op& op, const Finish& finish, int rows, int channels, voi
   launch_blocks(sums, sums.grid.blocks(), stream);
   const ChannelFinish<Finish> last{finish, sums.grid, sums.partials};
   launch_blocks(last, last.blocks(), stream);
-}
-
-template <typename T>
-Rows<T> rows_of(const Matrix& matrix) {
-  return {static_cast<T*>(matrix.data), matrix.ld};
-}
-
-template <typename Call>
-void with_type(ElementType type, const Call& call) {
-  switch (type) {
-    case ElementType::f32:
-      return call.template operator()<float>();
-    case ElementType::f16:
-      return call.template operator()<__half>();
-    case ElementType::bf16:
-      return call.template operator()<__nv_bfloat16>();
-  }
-}
-
-// Whether all of `matrices` that exist can be moved in vectors of 16 bytes.
-template <typename T, typename... Matrices>
-bool vectors_fit(int channels, const Matrices&... matrices) {
-  const auto fits = [&](const Matrix& m) {
-    return !m.exists() || whole_vectors(m.data, m.ld, channels, kVectorWidth<T>);
-  };
-  return (fits(matrices) && ...);
-}
-
-// call<T, V>() with V the elements that move at once.
-template <typename Call, typename... Matrices>
-void with_vectors(ElementType type, int channels, const Call& call, const Matrices&... matrices) {
-  with_type(type, [&]<typename T>() {
-    if (vectors_fit<T>(channels, matrices...)) {
-      call.template operator()<T, kVectorWidth<T>>();
-    } else {
-      call.template operator()<T, 1>();
-    }
-  });
 }
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -7,8 +7,6 @@
 namespace chexbench::engine::cuda::kernels {
 namespace {
 
-__global__ void run_decide(StepScalars* scalars, const StepRules rules) { decide(*scalars, rules); }
-
 // call<G, C>()
 template <typename Call>
 void with_gradient_and_copy(const UpdateCall& call, const Call& launch) {
@@ -47,8 +45,7 @@ void launch_overflow_check(ElementType type, const void* gradient, std::int64_t 
 }
 
 void launch_decide(StepScalars* scalars, const StepRules& rules, Stream stream) {
-  run_decide<<<1, 1, 0, stream>>>(scalars, rules);
-  check_launch("step scalars");
+  launch_calls(Decide{scalars, rules}, 1, stream);
 }
 
 void launch_adam(const UpdateCall& call, const StepRules& rules, float epsilon, Stream stream) {

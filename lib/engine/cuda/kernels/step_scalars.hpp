@@ -70,4 +70,12 @@ CHEXBENCH_HOST_DEVICE inline void decide(StepScalars& scalars, const StepRules& 
   scalars.overflow = 0;
 }
 
+// One call.
+struct Decide {
+  StepScalars* scalars = nullptr;
+  StepRules rules;
+
+  CHEXBENCH_HOST_DEVICE void operator()(std::int64_t) const { decide(*scalars, rules); }
+};
+
 }  // namespace chexbench::engine::cuda::kernels

@@ -1,4 +1,4 @@
-// The symbols that cuda_module.cpp looks up.
+// The symbol that cuda_module.cpp looks up for plan-sweep.
 #include "engine/cuda/plan_timer.hpp"
 
 extern "C" bool chexbench_sweep_plans(const chexbench::engine::PlanSweepOptions& options,

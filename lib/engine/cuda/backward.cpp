@@ -1,0 +1,146 @@
+#include "engine/cuda/kernels/add_launch.hpp"
+#include "engine/cuda/network.hpp"
+
+namespace chexbench::engine::cuda {
+
+using model::ParameterRole;
+
+void Network::backward(Stream stream, const OnComplete& on_complete) {
+  const std::vector<ParameterPlace>& places = addresses_.config().parameters.places();
+  std::size_t complete[kParameterKinds] = {0, 0};
+  auto next = places.begin();
+  for (const BackwardStep& step : order_) {
+    backward(step, stream);
+    if (node(step.node).kind == NodeKind::statistics) continue;  // whose layer is the one before it
+    const int layer = node(step.node).layer;
+    const bool has_parameters = next != places.end() && next->parameter.layer == layer;
+    for (; next != places.end() && next->parameter.layer == layer; ++next)
+      complete[static_cast<std::size_t>(next->kind)] = next->offset + next->count;
+    if (has_parameters) on_complete(complete[0], complete[1]);
+  }
+}
+
+void Network::backward(const BackwardStep& step, Stream stream) {
+  const Node& node = this->node(step.node);
+  if (step.two && node.kind != NodeKind::normalize) {
+    kernels::launch_add({.type = addresses_.type(),
+                         .rows = addresses_.rows(node.out),
+                         .channels = node.out.channels,
+                         .from = addresses_.gradient(node.out, Target::second),
+                         .to = addresses_.gradient(node.out)},
+                        stream);
+  }
+  switch (node.kind) {
+    case NodeKind::convolution:
+      return backward_convolution(step, stream);
+    case NodeKind::statistics:
+      return apply_lazy(node, stream);
+    case NodeKind::normalize:
+      return step.lazy ? backward_lazy_norm(step, stream) : backward_norm(step, stream);
+    case NodeKind::max_pool:
+    case NodeKind::average_pool:
+    case NodeKind::global_average_pool:
+      return backward_pool(step, stream);
+    case NodeKind::linear:
+      return backward_linear(step, stream);
+  }
+}
+
+kernels::NormGradientCall Network::norm_gradient(const BackwardStep& step) const {
+  const Node& norm = node(step.node);
+  kernels::NormGradientCall call{.type = addresses_.type(),
+                                 .rows = addresses_.rows(norm.in),
+                                 .channels = norm.in.channels,
+                                 .x = addresses_.activation(norm.in),
+                                 .gradient = addresses_.gradient(norm.out),
+                                 .norm = addresses_.norm(step.node),
+                                 .clamp = addresses_.clamp(norm)};
+  if (step.two) call.gradient2 = addresses_.gradient(norm.out, Target::second);
+  return call;
+}
+
+kernels::NormSums Network::norm_sums(const Node& norm) const {
+  const Addresses::Config& config = addresses_.config();
+  const DeviceRegions& regions = config.plan.regions;
+  return {
+      .weight_gradient = addresses_.vector_gradient(config.parameters.place(norm.layer, ParameterRole::norm_weight)),
+      .bias_gradient = addresses_.vector_gradient(config.parameters.place(norm.layer, ParameterRole::norm_bias)),
+      .b = addresses_.channels(regions.slope, norm.in),
+      .c = addresses_.channels(regions.constant, norm.in),
+      .frozen = config.frozen,
+      .scratch = addresses_.at(regions.reductions)};
+}
+
+void Network::backward_norm(const BackwardStep& step, Stream stream) {
+  const Node& norm = node(step.node);
+  kernels::NormGradientCall call = norm_gradient(step);
+  const kernels::NormSums sums = norm_sums(norm);
+  const bool masked = norm.residual.exists();
+  kernels::Matrix output, residual;
+  if (masked) {
+    // Without an activation nothing is masked, and the output may be gone.
+    output = norm.activation == Activation::none ? call.x : addresses_.activation(norm.out);
+    residual = addresses_.gradient(norm.residual, step.residual);
+  }
+  kernels::launch_gradient_sums(call, output, residual, sums, stream);
+  if (masked) call.gradient = residual;
+  kernels::launch_gradient_apply(call, masked, sums.b, sums.c, addresses_.gradient(norm.in, step.in), stream);
+}
+
+void Network::backward_lazy_norm(const BackwardStep& step, Stream stream) {
+  const Node& norm = node(step.node);
+  kernels::launch_lazy_accumulate(norm_gradient(step), addresses_.type(), addresses_.gradient(norm.in), step.first,
+                                  norm_sums(norm), stream);
+}
+
+void Network::apply_lazy(const Node& node, Stream stream) {
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const kernels::Matrix gradient = addresses_.gradient(node.in);
+  kernels::launch_lazy_apply({.type = addresses_.type(),
+                              .total_type = addresses_.type(),
+                              .rows = addresses_.rows(node.in),
+                              .channels = node.in.channels,
+                              .x = addresses_.activation(node.in),
+                              .total = gradient,
+                              .dx = gradient,
+                              .b = addresses_.channels(regions.slope, node.in),
+                              .c = addresses_.channels(regions.constant, node.in)},
+                             stream);
+}
+
+void Network::backward_convolution(const BackwardStep& step, Stream stream) {
+  const Node& conv = node(step.node);
+  const ConvShape shape = this->shape(conv);
+  const ParameterPlace& weight = addresses_.config().parameters.place(conv.layer, ParameterRole::convolution_weight);
+  const void* const dy = addresses_.gradient(conv.out).data;
+  if (step.in != Target::none) {
+    convolutions_.data_gradient(shape, dy, addresses_.matrix(weight), addresses_.gradient(conv.in, step.in).data,
+                                stream);
+  }
+  convolutions_.weight_gradient(shape, addresses_.activation(conv.in).data, dy, addresses_.matrix_gradient(weight),
+                                stream);
+}
+
+void Network::backward_linear(const BackwardStep& step, Stream stream) {
+  const Node& linear = node(step.node);
+  const ParameterPlace& weight = addresses_.config().parameters.place(linear.layer, ParameterRole::linear_weight);
+  const void* const dy = addresses_.gradient(linear.out).data;
+  classifier_.data_gradient(dy, addresses_.matrix(weight), addresses_.gradient(linear.in, step.in).data, stream);
+  classifier_.weight_gradient(addresses_.activation(linear.in).data, dy, addresses_.matrix_gradient(weight), stream);
+}
+
+void Network::backward_pool(const BackwardStep& step, Stream stream) {
+  const Node& node = this->node(step.node);
+  kernels::PoolCall call = addresses_.pool(node);
+  call.x = addresses_.gradient(node.in, step.in);
+  call.y = addresses_.gradient(node.out);
+  if (node.kind == NodeKind::max_pool) {
+    kernels::launch_max_pool_backward(call, addresses_.winners(step.node), stream);
+  } else if (node.kind == NodeKind::average_pool) {
+    kernels::launch_average_pool_backward(call, stream);
+  } else {
+    kernels::launch_global_average_backward(call, stream);
+  }
+}
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,155 @@
+#include "engine/cuda/classifier.hpp"
+
+#include <cublasLt.h>
+#include <fmt/format.h>
+
+#include <string>
+
+#include "core/errors.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+constexpr std::size_t kWorkspaceBytes = std::size_t{4} << 20;  // what cuBLAS takes for itself on older devices
+
+void check(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw DeviceError(fmt::format("cuBLASLt: {} failed: {}", what, cublasLtGetStatusString(status)));
+}
+
+cudaDataType_t storage(spec::Precision precision) {
+  if (precision == spec::Precision::fp16) return CUDA_R_16F;
+  return precision == spec::Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
+}
+
+// Strict f32 keeps off the tensor cores, which would round to tf32.
+cublasComputeType_t compute(spec::Precision precision) {
+  return precision == spec::Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+
+// A row-major matrix as it lies.
+struct Matrix {
+  int rows = 0, columns = 0;
+};
+
+class Layout {
+ public:
+  Layout(const Matrix& matrix, cudaDataType_t type) {
+    check(cublasLtMatrixLayoutCreate(&layout_, type, static_cast<std::uint64_t>(matrix.rows),
+                                     static_cast<std::uint64_t>(matrix.columns), matrix.columns),
+          "a layout");
+    constexpr cublasLtOrder_t kRowMajor = CUBLASLT_ORDER_ROW;
+    check(cublasLtMatrixLayoutSetAttribute(layout_, CUBLASLT_MATRIX_LAYOUT_ORDER, &kRowMajor, sizeof kRowMajor),
+          "a layout");
+  }
+  ~Layout() { cublasLtMatrixLayoutDestroy(layout_); }
+  Layout(const Layout&) = delete;
+  Layout& operator=(const Layout&) = delete;
+  cublasLtMatrixLayout_t get() const { return layout_; }
+
+ private:
+  cublasLtMatrixLayout_t layout_ = nullptr;
+};
+
+// c = op(a) op(b), with the algorithm that heuristics put first.
+class Product {
+ public:
+  struct Operands {
+    Matrix a, b, c;
+    bool transpose_a = false, transpose_b = false;
+  };
+  Product(cublasLtHandle_t handle, const Operands& operands, spec::Precision precision)
+      : handle_(handle),
+        a_(operands.a, storage(precision)),
+        b_(operands.b, storage(precision)),
+        c_(operands.c, storage(precision)) {
+    check(cublasLtMatmulDescCreate(&operation_, compute(precision), CUDA_R_32F), "a product's description");
+    transpose(CUBLASLT_MATMUL_DESC_TRANSA, operands.transpose_a);
+    transpose(CUBLASLT_MATMUL_DESC_TRANSB, operands.transpose_b);
+    choose();
+  }
+  ~Product() { cublasLtMatmulDescDestroy(operation_); }
+  Product(const Product&) = delete;
+  Product& operator=(const Product&) = delete;
+
+  void run(const void* a, const void* b, void* c, void* workspace, Stream stream) const {
+    constexpr float kOne = 1, kZero = 0;
+    check(cublasLtMatmul(handle_, operation_, &kOne, a, a_.get(), b, b_.get(), &kZero, c, c_.get(), c, c_.get(),
+                         &chosen_.algo, workspace, kWorkspaceBytes, stream),
+          "the last layer");
+  }
+
+ private:
+  void transpose(cublasLtMatmulDescAttributes_t attribute, bool transposed) {
+    const cublasOperation_t operation = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    check(cublasLtMatmulDescSetAttribute(operation_, attribute, &operation, sizeof operation),
+          "a product's description");
+  }
+
+  void choose() {
+    cublasLtMatmulPreference_t preference = nullptr;
+    check(cublasLtMatmulPreferenceCreate(&preference), "a preference");
+    cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes,
+                                         sizeof kWorkspaceBytes);
+    int found = 0;
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(handle_, operation_, a_.get(), b_.get(), c_.get(),
+                                                                 c_.get(), preference, 1, &chosen_, &found);
+    cublasLtMatmulPreferenceDestroy(preference);
+    check(status, "the choice of an algorithm");
+    if (found == 0) throw DeviceError("cuBLASLt: it offers no algorithm for the last layer");
+  }
+
+  cublasLtHandle_t handle_;
+  const Layout a_, b_, c_;
+  cublasLtMatmulDesc_t operation_ = nullptr;
+  cublasLtMatmulHeuristicResult_t chosen_{};
+};
+
+class Handle {
+ public:
+  Handle() { check(cublasLtCreate(&handle_), "its start"); }
+  ~Handle() { cublasLtDestroy(handle_); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  cublasLtHandle_t get() const { return handle_; }
+
+ private:
+  cublasLtHandle_t handle_ = nullptr;
+};
+
+}  // namespace
+
+struct Classifier::Impl {
+  Handle handle;
+  const Product forward, data_gradient, weight_gradient;
+
+  Impl(const ClassifierShape& shape, spec::Precision precision)
+      : Impl({shape.images, shape.inputs}, {shape.outputs, shape.inputs}, {shape.images, shape.outputs}, precision) {}
+
+ private:
+  Impl(const Matrix& x, const Matrix& w, const Matrix& y, spec::Precision precision)
+      : forward(handle.get(), {.a = x, .b = w, .c = y, .transpose_b = true}, precision),
+        data_gradient(handle.get(), {.a = y, .b = w, .c = x}, precision),
+        weight_gradient(handle.get(), {.a = y, .b = x, .c = w, .transpose_a = true}, precision) {}
+};
+
+Classifier::Classifier(const ClassifierShape& shape, spec::Precision precision)
+    : impl_(std::make_unique<Impl>(shape, precision)) {}
+
+Classifier::~Classifier() = default;
+
+std::size_t Classifier::workspace_bytes() const { return kWorkspaceBytes; }
+
+void Classifier::forward(const void* x, const void* w, void* y, Stream stream) {
+  impl_->forward.run(x, w, y, workspace_, stream);
+}
+
+void Classifier::data_gradient(const void* dy, const void* w, void* dx, Stream stream) {
+  impl_->data_gradient.run(dy, w, dx, workspace_, stream);
+}
+
+void Classifier::weight_gradient(const void* x, const void* dy, void* dw, Stream stream) {
+  impl_->weight_gradient.run(dy, x, dw, workspace_, stream);
+}
+
+}  // namespace chexbench::engine::cuda

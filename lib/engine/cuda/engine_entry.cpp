@@ -1,0 +1,12 @@
+// The symbols that cuda_module.cpp looks up for the engine.
+#include "engine/cuda/cuda_engine.hpp"
+#include "engine/cuda/trainer.hpp"
+
+extern "C" chexbench::engine::Engine* chexbench_make_cuda_engine(const chexbench::engine::EngineConfig& config) {
+  return new chexbench::engine::cuda::CudaEngine(config);
+}
+
+extern "C" void chexbench_visible_gpus(std::vector<chexbench::engine::GpuIdentity>& gpus) {
+  for (const auto& device : chexbench::engine::cuda::visible_devices())
+    gpus.push_back({device.name, device.uuid, device.pci_bus_id});
+}

@@ -1,0 +1,131 @@
+#include "engine/cuda/network.hpp"
+
+namespace chexbench::engine::cuda {
+
+using model::ParameterRole;
+
+Network::Network(const Addresses& addresses, Convolutions& convolutions, Classifier& classifier)
+    : addresses_(addresses),
+      convolutions_(convolutions),
+      classifier_(classifier),
+      order_(backward_order(addresses.config().program)) {}
+
+const Node& Network::node(int i) const { return addresses_.config().program.nodes[static_cast<std::size_t>(i)]; }
+
+ConvShape Network::shape(const Node& node) const {
+  const Addresses::Config& config = addresses_.config();
+  return conv_shape(config.graph, config.program, node, config.images);
+}
+
+void Network::forward(Stream stream) {
+  const int nodes = static_cast<int>(addresses_.config().program.nodes.size());
+  for (int i = 0; i < nodes; ++i) forward(i, stream);
+}
+
+void Network::forward(int i, Stream stream) {
+  const Node& node = this->node(i);
+  const ParameterLayout& parameters = addresses_.config().parameters;
+  kernels::PoolCall pool;
+  if (node.kind == NodeKind::max_pool || node.kind == NodeKind::average_pool ||
+      node.kind == NodeKind::global_average_pool) {
+    pool = addresses_.pool(node);
+    pool.x = addresses_.activation(node.in);
+    pool.y = addresses_.activation(node.out);
+  }
+  switch (node.kind) {
+    case NodeKind::convolution:
+      return convolutions_.forward(shape(node), addresses_.activation(node.in).data,
+                                   addresses_.matrix(parameters.place(node.layer, ParameterRole::convolution_weight)),
+                                   addresses_.activation(node.out).data, output_sums(), stream);
+    case NodeKind::statistics:
+      return compute_statistics(i, stream);
+    case NodeKind::normalize:
+      return normalize(i, stream);
+    case NodeKind::max_pool:
+      return kernels::launch_max_pool(pool, addresses_.winners(i), stream);
+    case NodeKind::average_pool:
+      return kernels::launch_average_pool(pool, stream);
+    case NodeKind::global_average_pool:
+      return kernels::launch_global_average(pool, stream);
+    case NodeKind::linear:
+      return classifier_.forward(addresses_.activation(node.in).data,
+                                 addresses_.matrix(parameters.place(node.layer, ParameterRole::linear_weight)),
+                                 addresses_.activation(node.out).data, stream);
+  }
+}
+
+OutputSums Network::output_sums() const {
+  const Region& region = addresses_.config().plan.regions.output_sums;
+  return {addresses_.at<float>(region), addresses_.at<float>(region, region.bytes / sizeof(float) / 2)};
+}
+
+bool Network::has_output_sums(int i) const {
+  return i > 0 && node(i - 1).kind == NodeKind::convolution && node(i - 1).out == node(i).in &&
+         convolutions_.gives_sums(shape(node(i - 1)));
+}
+
+void Network::compute_statistics(int i, Stream stream) {
+  const Slice& in = node(i).in;
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  float* const mean = addresses_.channels(regions.mean, in);
+  float* const variance = addresses_.channels(regions.variance, in);
+  const int rows = addresses_.rows(in);
+  if (has_output_sums(i)) {
+    const OutputSums sums = output_sums();
+    const kernels::StatisticsFinish finish{static_cast<double>(rows), mean, variance};
+    return kernels::launch_moments({sums.sum, sums.sum_of_squares, finish}, in.channels, stream);
+  }
+  kernels::launch_statistics({.type = addresses_.type(),
+                              .rows = rows,
+                              .channels = in.channels,
+                              .x = addresses_.activation(in),
+                              .mean = mean,
+                              .variance = variance,
+                              .scratch = addresses_.at(regions.reductions)},
+                             stream);
+}
+
+void Network::normalize(int i, Stream stream) {
+  const Node& norm = node(i);
+  kernels::NormalizeCall call{.type = addresses_.type(),
+                              .rows = addresses_.rows(norm.in),
+                              .channels = norm.in.channels,
+                              .x = addresses_.activation(norm.in),
+                              .y = addresses_.activation(norm.out),
+                              .norm = addresses_.norm(i),
+                              .clamp = addresses_.clamp(norm)};
+  if (norm.residual.exists()) call.residual = addresses_.activation(norm.residual);
+  kernels::launch_normalize(call, stream);
+}
+
+void Network::prepare_running(Stream stream) {
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const Program& program = addresses_.config().program;
+  std::vector<int> source;
+  std::vector<float> unbias;
+  for (const Node& norm : program.nodes) {
+    if (norm.kind != NodeKind::normalize) continue;
+    const auto first = static_cast<int>(regions.channel_offsets[static_cast<std::size_t>(norm.in.buffer)]);
+    const auto rows = static_cast<float>(addresses_.rows(norm.in));
+    for (int channel = 0; channel < norm.in.channels; ++channel) {
+      source.push_back(first + norm.in.first_channel + channel);
+      unbias.push_back(rows > 1 ? rows / (rows - 1) : 1);
+    }
+  }
+  copy_to_device(addresses_.at(regions.running_source), source.data(), source.size() * sizeof(int), stream);
+  copy_to_device(addresses_.at(regions.running_unbias), unbias.data(), unbias.size() * sizeof(float), stream);
+}
+
+void Network::update_running(Stream stream) {
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  if (addresses_.config().frozen) return;
+  kernels::launch_running_update({.mean = addresses_.at<float>(regions.mean),
+                                  .variance = addresses_.at<float>(regions.variance),
+                                  .source = addresses_.at<int>(regions.running_source),
+                                  .unbias = addresses_.at<float>(regions.running_unbias),
+                                  .running_mean = addresses_.at<float>(regions.running_mean),
+                                  .running_variance = addresses_.at<float>(regions.running_variance)},
+                                 static_cast<std::int64_t>(regions.norm_offsets.back()), stream);
+}
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,58 @@
+// Forward and backward of a network as work queued on a stream: a walk over its program.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "engine/cuda/addresses.hpp"
+#include "engine/cuda/classifier.hpp"
+#include "engine/cuda/convolutions.hpp"
+
+namespace chexbench::engine::cuda {
+
+// References must outlive it. Not thread-safe. Nothing waits, everything may be captured.
+class Network {
+ public:
+  Network(const Addresses& addresses, Convolutions& convolutions, Classifier& classifier);
+
+  void forward(Stream stream);
+  void forward(int node, Stream stream);  // one node of it
+
+  // Called behind the work that completed gradients: so many elements of the flat arrays are complete by then.
+  using OnComplete = std::function<void(std::size_t matrices, std::size_t vectors)>;
+  // Begins with the gradient of the logits.
+  void backward(Stream stream, const OnComplete& on_complete);
+
+  // Once before the first step: tables that update_running() reads.
+  void prepare_running(Stream stream);
+  // The running statistics of all norms follow those of the last forward().
+  void update_running(Stream stream);
+
+ private:
+  const Node& node(int i) const;
+  ConvShape shape(const Node& node) const;
+  // Whether the statistics of node i come with the convolution before it.
+  bool has_output_sums(int i) const;
+  OutputSums output_sums() const;
+
+  void compute_statistics(int i, Stream stream);
+  void normalize(int i, Stream stream);
+
+  void backward(const BackwardStep& step, Stream stream);
+  void backward_norm(const BackwardStep& step, Stream stream);
+  void backward_lazy_norm(const BackwardStep& step, Stream stream);
+  void apply_lazy(const Node& node, Stream stream);
+  void backward_convolution(const BackwardStep& step, Stream stream);
+  void backward_linear(const BackwardStep& step, Stream stream);
+  void backward_pool(const BackwardStep& step, Stream stream);
+  kernels::NormGradientCall norm_gradient(const BackwardStep& step) const;
+  kernels::NormSums norm_sums(const Node& node) const;
+
+  const Addresses& addresses_;
+  Convolutions& convolutions_;
+  Classifier& classifier_;
+  const std::vector<BackwardStep> order_;
+};
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,218 @@
+#include "engine/cuda/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+#include "engine/cuda/bad_layer.hpp"
+#include "engine/cuda/lowering.hpp"
+#include "engine/cuda/precision_check.hpp"
+#include "engine/initial_weights.hpp"
+#include "model/networks.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+constexpr auto kPollEvery = std::chrono::microseconds(50);  // little against a step
+constexpr double kCheckRanksEvery_s = 0.01;
+
+bool is_frozen(const EngineConfig& config) { return config.model.batch_norm == spec::BatchNormMode::frozen; }
+
+DeviceIdentity take_device(const EngineConfig& config) {
+  DeviceIdentity device = select_device(config.gpu);
+  check_precision(config.training.precision, device.compute_capability, device.name);
+  return device;
+}
+
+ConvolutionsConfig convolutions_config(const EngineConfig& config) {
+  return {.precision = config.training.precision,
+          .deterministic = config.training.deterministic,
+          .fused = config.training.fused && !is_frozen(config)};
+}
+
+ClassifierShape classifier_shape(const Program& program, int images) {
+  const auto linear = std::ranges::find(program.nodes, NodeKind::linear, &Node::kind);
+  return {images, linear->in.channels, linear->out.channels};
+}
+
+MemoryRequest memory_request(const EngineConfig& config, const DeviceIdentity& device) {
+  return {.images = config.training.batch_size,
+          .precision = config.training.precision,
+          .optimizer = config.training.optimizer,
+          .deliver = config.deliver,
+          .multiprocessors = device.multiprocessors};
+}
+
+std::string text(const DeviceIdentity& device) {
+  return fmt::format("{} (compute capability {}.{})", device.name, device.compute_capability / 10,
+                     device.compute_capability % 10);
+}
+
+}  // namespace
+
+CudaEngine::CudaEngine(const EngineConfig& config)
+    : shape_{config.training.batch_size, config.model.image_size, config.model.image_size, config.deliver},
+      device_(take_device(config)),
+      graph_(model::make_network(config.model.name, config.model.image_size)),
+      program_(lower(graph_, {.frozen = is_frozen(config)})),
+      parameters_(graph_, program_),
+      request_(memory_request(config, device_)),
+      convolutions_(planned_convolutions(config)),
+      classifier_(classifier_shape(program_, shape_.images), config.training.precision),
+      plan_(plan()),
+      memory_(plan_.total_bytes()),
+      addresses_({.graph = graph_,
+                  .program = program_,
+                  .parameters = parameters_,
+                  .plan = plan_,
+                  .memory = static_cast<std::byte*>(memory_.data()),
+                  .images = shape_.images,
+                  .precision = config.training.precision,
+                  .frozen = is_frozen(config)}),
+      network_(addresses_, *convolutions_, classifier_),
+      update_(addresses_, config.training),
+      buckets_(addresses_, config.comm),
+      weights_(addresses_),
+      queue_({.addresses = addresses_,
+              .network = network_,
+              .update = update_,
+              .buckets = buckets_,
+              .deliver = config.deliver,
+              .use_graphs = config.training.cuda_graph}) {
+  traits_.name = "cuda";
+  traits_.device = text(device_);
+  traits_.gpu_uuid = device_.uuid;
+  convolutions_->use_workspace(addresses_.at(plan_.regions.workspace));
+  classifier_.use_workspace(addresses_.at(plan_.regions.workspace));
+  // Padding between parameters is updated along with them, from gradients that nobody writes.
+  for (const ParameterRegions& kind : plan_.regions.parameters)
+    clear(addresses_.at(kind.gradients), kind.gradients.bytes, queue_.stream());
+  network_.prepare_running(queue_.stream());
+  load_weights(initial_weights(config.model));
+}
+
+CudaEngine::~CudaEngine() {
+  try {
+    synchronize(queue_.stream());
+  } catch (const DeviceError&) {
+    // Whoever drove the engine has seen that error: nothing is left to wait for.
+  }
+}
+
+// What does not fit without any workspace is refused before minutes of timing.
+std::unique_ptr<Convolutions> CudaEngine::planned_convolutions(const EngineConfig& config) const {
+  check_fits(graph_, program_, request_, free_device_bytes());
+  return std::make_unique<Convolutions>(conv_shapes(graph_, program_, shape_.images), convolutions_config(config));
+}
+
+MemoryPlan CudaEngine::plan() {
+  request_.workspace_bytes = std::max(convolutions_->workspace_bytes(), classifier_.workspace_bytes());
+  check_fits(graph_, program_, request_, free_device_bytes());
+  return plan_memory(graph_, program_, request_);
+}
+
+void CudaEngine::check(const Batch& batch) const {
+  if (!(batch.shape == shape_)) {
+    throw SpecError(fmt::format("engine 'cuda': it was built for {} images of {}x{}, the batch holds {} of {}x{}",
+                                shape_.images, shape_.height, shape_.width, batch.shape.images, batch.shape.height,
+                                batch.shape.width));
+  }
+  if (batch.valid != shape_.images) {
+    throw SpecError(fmt::format("engine 'cuda': the batch holds {} of {} images; set drop_remainder in the pipeline",
+                                batch.valid, shape_.images));
+  }
+}
+
+void CudaEngine::step(BatchLease batch, Reducer& reducer) {
+  check(*batch);
+  const int slot = static_cast<int>(begun_ % kSlots);
+  reducer_ = &reducer;
+  queue_.upload(*batch, slot);
+  queue_.run(slot, reducer);
+  ++begun_;
+  wait_until([&] { return queue_.uploaded(slot); });
+  batch.release();
+  if (begun_ - finished_ == kSlots) collect();
+}
+
+void CudaEngine::finish() {
+  if (finished_ < begun_) collect();
+}
+
+void CudaEngine::wait_until(const std::function<bool()>& done) {
+  double look_s = now_s() + kCheckRanksEvery_s;
+  while (!done()) {
+    std::this_thread::sleep_for(kPollEvery);
+    if (now_s() < look_s) continue;
+    reducer_->check();
+    look_s = now_s() + kCheckRanksEvery_s;
+  }
+}
+
+void CudaEngine::collect() {
+  const int slot = static_cast<int>(finished_ % kSlots);
+  wait_until([&] { return queue_.done(slot); });
+  timings_ = timings_of(queue_.marks(slot, *previous_end_));
+  timings_.communication_busy_s = reducer_->timings().busy_s;
+  timings_.loss = static_cast<double>(queue_.loss(slot));
+  timings_.images = shape_.images;
+  timings_.end_s = previous_end_s_ += timings_.wall_s;
+  previous_end_ = &queue_.end(slot);
+  ++finished_;
+  if (!std::isfinite(timings_.loss)) report_bad_loss(slot);
+}
+
+void CudaEngine::report_bad_loss(int slot) {
+  synchronize(queue_.stream());
+  queue_.convert(slot, queue_.stream());
+  throw DeviceError(
+      fmt::format("engine 'cuda': the loss of step {} is {}: {}; a lower training.learning_rate may help, or "
+                  "training.precision: f32",
+                  finished_, timings_.loss, first_bad_layer(addresses_, network_, queue_.stream())));
+}
+
+void CudaEngine::restart() {
+  const Stream stream = queue_.stream();
+  synchronize(stream);
+  weights_.restart(stream);
+  update_.restart(stream);
+  update_.refresh_copies(stream);
+  restarted_.mark(stream);
+  synchronize(stream);
+  previous_end_ = &restarted_;
+  previous_end_s_ = now_s();
+  timings_ = {};
+  begun_ = finished_ = 0;
+}
+
+void CudaEngine::load_weights(const WeightSource& source) {
+  weights_.fill(source);
+  restart();
+}
+
+void CudaEngine::read_parameter(const std::string& name, std::span<float> values) const {
+  weights_.read_parameter(name, values, queue_.stream());
+}
+
+void CudaEngine::read_gradient(const std::string& name, std::span<float> values) const {
+  weights_.read_gradient(name, values, queue_.stream());
+}
+
+void CudaEngine::read_buffer(const std::string& name, std::span<float> values) const {
+  weights_.read_buffer(name, values, queue_.stream());
+}
+
+std::span<const float> CudaEngine::logits() const {
+  const Region& logits = plan_.regions.logits;
+  logits_.resize(logits.bytes / sizeof(float));
+  copy_to_host(logits_.data(), addresses_.at(logits), logits.bytes, queue_.stream());
+  synchronize(queue_.stream());
+  return logits_;
+}
+
+}  // namespace chexbench::engine::cuda

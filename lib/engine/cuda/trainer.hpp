@@ -1,0 +1,74 @@
+// The engine itself: a batch is uploaded, its step queued, and the step before it waited for.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "engine/cuda/step_queue.hpp"
+#include "engine/cuda/weights.hpp"
+#include "engine/engine.hpp"
+
+namespace chexbench::engine::cuda {
+
+// The device has always one step to do while the host fetches the next batch; more would hide a slow pipeline behind a
+// queue.
+class CudaEngine final : public Engine {
+ public:
+  // Selects the device. Seconds; minutes where convolutions must be timed first (convolutions.hpp).
+  explicit CudaEngine(const EngineConfig& config);
+  ~CudaEngine() override;
+
+  const EngineTraits& traits() const override { return traits_; }
+  PinnedAllocator& allocator() override { return pinned_allocator(); }
+  void step(BatchLease batch, Reducer& reducer) override;
+  void finish() override;
+  const measure::StepTimings& timings() const override { return timings_; }
+  std::int64_t steps_finished() const override { return finished_; }
+  void restart() override;
+  std::size_t held_bytes() const override { return weights_.held_bytes(); }
+
+  std::vector<TensorInfo> parameters() const override { return weights_.parameters(); }
+  std::vector<TensorInfo> buffers() const override { return weights_.buffers(); }
+  void load_weights(const WeightSource& source) override;
+  void read_parameter(const std::string& name, std::span<float> values) const override;
+  void read_gradient(const std::string& name, std::span<float> values) const override;
+  void read_buffer(const std::string& name, std::span<float> values) const override;
+  std::span<const float> logits() const override;
+
+ private:
+  std::unique_ptr<Convolutions> planned_convolutions(const EngineConfig& config) const;
+  MemoryPlan plan();
+  void check(const Batch& batch) const;
+  // Waits for the oldest step that is not finished, and takes its timings.
+  void collect();
+  void wait_until(const std::function<bool()>& done);
+  [[noreturn]] void report_bad_loss(int slot);
+
+  const BatchShape shape_;
+  const DeviceIdentity device_;
+  const model::Graph graph_;
+  const Program program_;
+  const ParameterLayout parameters_;
+  MemoryRequest request_;
+  const std::unique_ptr<Convolutions> convolutions_;
+  Classifier classifier_;
+  const MemoryPlan plan_;
+  const DeviceMemory memory_;
+  const Addresses addresses_;
+  Network network_;
+  Update update_;
+  DeviceBuckets buckets_;
+  Weights weights_;
+  StepQueue queue_;
+  EngineTraits traits_;
+
+  Event restarted_;
+  const Event* previous_end_ = &restarted_;
+  double previous_end_s_ = 0;  // on the host's clock
+  std::int64_t begun_ = 0, finished_ = 0;
+  Reducer* reducer_ = nullptr;  // of the step begun last
+  measure::StepTimings timings_;
+  mutable std::vector<float> logits_;
+};
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,33 @@
+// The end of a step: from gradients that are averaged over ranks to new weights.
+#pragma once
+
+#include "engine/cuda/addresses.hpp"
+#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/stream.hpp"
+
+namespace chexbench::engine::cuda {
+
+// Adam's beta 0.9 and 0.999, epsilon 1e-8, or SGD with momentum; dynamic loss scaling for fp16. `addresses` must
+// outlive it. Nothing waits, everything may be captured.
+class Update {
+ public:
+  Update(const Addresses& addresses, const spec::TrainingSpec& training);
+
+  // Loss scale, step and moments as at the begin.
+  void restart(Stream stream);
+  void run(Stream stream);
+  // From the f32 weights to the copies that forward and backward read: after weights were loaded.
+  void refresh_copies(Stream stream);
+
+  const kernels::StepScalars& initial_scalars() const { return initial_; }
+
+ private:
+  kernels::UpdateCall call(ParameterKind kind) const;
+
+  const Addresses& addresses_;
+  const spec::TrainingSpec training_;
+  const bool dynamic_scale_;
+  kernels::StepScalars initial_;
+};
+
+}  // namespace chexbench::engine::cuda

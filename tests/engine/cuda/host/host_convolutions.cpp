@@ -1,0 +1,216 @@
+// convolutions.hpp and classifier.hpp on the host: the plain sums, in f32.
+#include <algorithm>
+#include <vector>
+
+#include "engine/cuda/classifier.hpp"
+#include "engine/cuda/conv_pattern.hpp"
+#include "engine/cuda/convolutions.hpp"
+#include "engine/cuda/host/host_stream.hpp"
+#include "engine/cuda/kernels/element.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+using spec::Precision;
+
+// Elements of the type that a precision computes in, as floats.
+class Array {
+ public:
+  Array(Precision precision, const void* data) : precision_(precision), data_(const_cast<void*>(data)) {}
+
+  std::vector<float> load(std::size_t count) const {
+    std::vector<float> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = get(i);
+    return values;
+  }
+  float get(std::size_t i) const {
+    if (precision_ == Precision::fp16) return kernels::to_float(static_cast<kernels::Half*>(data_)[i]);
+    if (precision_ == Precision::bf16) return kernels::to_float(static_cast<kernels::BFloat16*>(data_)[i]);
+    return static_cast<float*>(data_)[i];
+  }
+  void set(std::size_t i, float value) const {
+    if (precision_ == Precision::fp16) {
+      static_cast<kernels::Half*>(data_)[i] = kernels::to_half(value);
+    } else if (precision_ == Precision::bf16) {
+      static_cast<kernels::BFloat16*>(data_)[i] = kernels::to_bfloat16(value);
+    } else {
+      static_cast<float*>(data_)[i] = value;
+    }
+  }
+
+ private:
+  Precision precision_;
+  void* data_;
+};
+
+// `pixels` rows of `channels`, `stride` elements apart, packed, and back.
+std::vector<float> gather(const Array& from, int pixels, int channels, int stride) {
+  std::vector<float> packed;
+  packed.reserve(static_cast<std::size_t>(pixels) * channels);
+  for (int p = 0; p < pixels; ++p) {
+    for (int c = 0; c < channels; ++c) packed.push_back(from.get(static_cast<std::size_t>(p) * stride + c));
+  }
+  return packed;
+}
+
+void scatter(const std::vector<float>& packed, const Array& to, int pixels, int channels, int stride) {
+  for (int p = 0; p < pixels; ++p) {
+    for (int c = 0; c < channels; ++c)
+      to.set(static_cast<std::size_t>(p) * stride + c, packed[static_cast<std::size_t>(p) * channels + c]);
+  }
+}
+
+struct Sizes {
+  const ConvShape& s;
+  int in_pixels() const { return s.images * s.height * s.width; }
+  int out_pixels() const { return s.images * s.out_height() * s.out_width(); }
+  std::size_t weights() const { return static_cast<std::size_t>(s.out_channels) * s.kernel * s.kernel * s.in_channels; }
+};
+
+// Calls use(input pixel, output pixel, place in the window) for all that meet.
+template <typename Use>
+void each_pair(const ConvShape& s, const Use& use) {
+  for (int n = 0; n < s.images; ++n)
+    for (int y = 0; y < s.out_height(); ++y)
+      for (int x = 0; x < s.out_width(); ++x)
+        for (int k = 0; k < s.kernel * s.kernel; ++k) {
+          const int h = y * s.stride - s.padding + k / s.kernel, w = x * s.stride - s.padding + k % s.kernel;
+          if (h < 0 || w < 0 || h >= s.height || w >= s.width) continue;
+          use((n * s.height + h) * s.width + w, (n * s.out_height() + y) * s.out_width() + x, k);
+        }
+}
+
+// to[0..n) += factor * from[0..n)
+void accumulate(float* to, float factor, const float* from, int n) {
+  for (int i = 0; i < n; ++i) to[i] += factor * from[i];
+}
+
+// [out][window][in] -> [window][in][out]
+std::vector<float> outputs_innermost(const ConvShape& s, const std::vector<float>& weight) {
+  const int window = s.kernel * s.kernel;
+  std::vector<float> turned(weight.size());
+  for (int o = 0; o < s.out_channels; ++o)
+    for (int i = 0; i < window * s.in_channels; ++i)
+      turned[static_cast<std::size_t>(i) * s.out_channels + o] =
+          weight[static_cast<std::size_t>(o) * window * s.in_channels + i];
+  return turned;
+}
+
+std::vector<float> convolve(const ConvShape& s, const std::vector<float>& x, const std::vector<float>& weight) {
+  const std::vector<float> turned = outputs_innermost(s, weight);
+  std::vector<float> y(static_cast<std::size_t>(Sizes{s}.out_pixels()) * s.out_channels);
+  each_pair(s, [&](int from, int to, int k) {
+    for (int c = 0; c < s.in_channels; ++c)
+      accumulate(&y[static_cast<std::size_t>(to) * s.out_channels],
+                 x[static_cast<std::size_t>(from) * s.in_channels + c],
+                 &turned[(static_cast<std::size_t>(k) * s.in_channels + c) * s.out_channels], s.out_channels);
+  });
+  return y;
+}
+
+std::vector<float> data_gradient(const ConvShape& s, const std::vector<float>& dy, const std::vector<float>& weight) {
+  std::vector<float> dx(static_cast<std::size_t>(Sizes{s}.in_pixels()) * s.in_channels);
+  each_pair(s, [&](int to, int from, int k) {
+    for (int o = 0; o < s.out_channels; ++o)
+      accumulate(&dx[static_cast<std::size_t>(to) * s.in_channels],
+                 dy[static_cast<std::size_t>(from) * s.out_channels + o],
+                 &weight[(static_cast<std::size_t>(o) * s.kernel * s.kernel + k) * s.in_channels], s.in_channels);
+  });
+  return dx;
+}
+
+std::vector<float> weight_gradient(const ConvShape& s, const std::vector<float>& x, const std::vector<float>& dy) {
+  std::vector<float> dw(Sizes{s}.weights());
+  each_pair(s, [&](int in, int out, int k) {
+    for (int o = 0; o < s.out_channels; ++o)
+      accumulate(&dw[(static_cast<std::size_t>(o) * s.kernel * s.kernel + k) * s.in_channels],
+                 dy[static_cast<std::size_t>(out) * s.out_channels + o],
+                 &x[static_cast<std::size_t>(in) * s.in_channels], s.in_channels);
+  });
+  return dw;
+}
+
+}  // namespace
+
+struct Convolutions::Impl {
+  ConvolutionsConfig config;
+
+  Array array(const void* data) const { return {config.precision, data}; }
+  std::vector<float> input(const ConvShape& s, const void* x) const {
+    return gather(array(x), Sizes{s}.in_pixels(), s.in_channels, s.in_pixel_stride);
+  }
+  std::vector<float> output(const ConvShape& s, const void* y) const {
+    return gather(array(y), Sizes{s}.out_pixels(), s.out_channels, s.out_pixel_stride);
+  }
+};
+
+Convolutions::Convolutions(const std::vector<ConvShape>&, const ConvolutionsConfig& config)
+    : impl_(std::make_unique<Impl>(Impl{config})) {}
+Convolutions::~Convolutions() = default;
+std::size_t Convolutions::workspace_bytes() const { return 1000; }
+
+bool Convolutions::gives_sums(const ConvShape& shape) const {
+  return impl_->config.fused && wanted(ConvPattern::forward_statistics, shape, impl_->config.precision);
+}
+
+void Convolutions::forward(const ConvShape& s, const void* x, const void* weight, void* y, const OutputSums& sums,
+                           kernels::Stream stream) {
+  host::enqueue(stream, [=, this, with_sums = gives_sums(s)] {
+    const Sizes sizes{s};
+    const std::vector<float> out = convolve(s, impl_->input(s, x), impl_->array(weight).load(sizes.weights()));
+    scatter(out, impl_->array(y), sizes.out_pixels(), s.out_channels, s.out_pixel_stride);
+    if (!with_sums) return;
+    std::fill_n(sums.sum, s.out_channels, 0.0f);
+    std::fill_n(sums.sum_of_squares, s.out_channels, 0.0f);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      sums.sum[i % s.out_channels] += out[i];
+      sums.sum_of_squares[i % s.out_channels] += out[i] * out[i];
+    }
+  });
+}
+
+void Convolutions::data_gradient(const ConvShape& s, const void* dy, const void* weight, void* dx,
+                                 kernels::Stream stream) {
+  host::enqueue(stream, [=, this] {
+    const std::vector<float> result =
+        cuda::data_gradient(s, impl_->output(s, dy), impl_->array(weight).load(Sizes{s}.weights()));
+    scatter(result, impl_->array(dx), Sizes{s}.in_pixels(), s.in_channels, s.in_pixel_stride);
+  });
+}
+
+void Convolutions::weight_gradient(const ConvShape& s, const void* x, const void* dy, void* dweight,
+                                   kernels::Stream stream) {
+  host::enqueue(stream, [=, this] {
+    const std::vector<float> result = cuda::weight_gradient(s, impl_->input(s, x), impl_->output(s, dy));
+    for (std::size_t i = 0; i < result.size(); ++i) impl_->array(dweight).set(i, result[i]);
+  });
+}
+
+// A matrix product is a convolution of 1x1 over images of one pixel.
+struct Classifier::Impl {
+  Convolutions convolutions;
+  ConvShape shape;
+};
+
+Classifier::Classifier(const ClassifierShape& shape, Precision precision)
+    : impl_(new Impl{.convolutions = Convolutions({}, {.precision = precision, .fused = false}),
+                     .shape = {.images = shape.images,
+                               .in_channels = shape.inputs,
+                               .height = 1,
+                               .width = 1,
+                               .out_channels = shape.outputs,
+                               .in_pixel_stride = shape.inputs,
+                               .out_pixel_stride = shape.outputs}}) {}
+Classifier::~Classifier() = default;
+std::size_t Classifier::workspace_bytes() const { return 500; }
+void Classifier::forward(const void* x, const void* w, void* y, Stream stream) {
+  impl_->convolutions.forward(impl_->shape, x, w, y, {}, stream);
+}
+void Classifier::data_gradient(const void* dy, const void* w, void* dx, Stream stream) {
+  impl_->convolutions.data_gradient(impl_->shape, dy, w, dx, stream);
+}
+void Classifier::weight_gradient(const void* x, const void* dy, void* dw, Stream stream) {
+  impl_->convolutions.weight_gradient(impl_->shape, x, dy, dw, stream);
+}
+
+}  // namespace chexbench::engine::cuda
