@@ -4,6 +4,7 @@
 #include <cudnn_frontend.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
 #include <unordered_map>
 #include <utility>
@@ -42,6 +43,9 @@ using fe::DataType_t;
 using fe::PointwiseMode_t;
 using spec::Precision;
 
+// cuDNN's name of an operand.
+std::int64_t id(OperandRole role) { return static_cast<std::int64_t>(role) + 1; }
+
 DataType_t storage(Precision precision) {
   if (precision == Precision::fp16) return DataType_t::HALF;
   return precision == Precision::bf16 ? DataType_t::BFLOAT16 : DataType_t::FLOAT;
@@ -64,7 +68,7 @@ class Description {
       case ConvPattern::normalized_forward_statistics:
         return finish_forward(normalized(input()), true);
       case ConvPattern::data_gradient:
-        output(data_gradient(), type_, input_extents(), input_strides());
+        output(OperandRole::dx, data_gradient(), type_, input_extents(), input_strides());
         return;
       case ConvPattern::data_gradient_norm:
         return data_gradient_norm();
@@ -92,32 +96,32 @@ class Description {
 
   // Gives a tensor that the caller provides its id and its shape.
   template <typename Attributes>
-  void provide(Attributes& attributes, DataType_t type, const Extents& extents, const Extents& strides) {
-    const auto id = static_cast<std::int64_t>(operands_.size()) + 1;
+  void provide(OperandRole role, Attributes& attributes, DataType_t type, const Extents& extents,
+               const Extents& strides) {
     const std::int64_t elements = extents[0] * strides[0];
-    operands_.push_back({id, static_cast<std::size_t>(elements) * (type == DataType_t::FLOAT ? 4 : 2)});
-    attributes.set_uid(id).set_dim(extents).set_stride(strides).set_data_type(type);
+    operands_.push_back({role, static_cast<std::size_t>(elements) * (type == DataType_t::FLOAT ? 4 : 2)});
+    attributes.set_uid(id(role)).set_dim(extents).set_stride(strides).set_data_type(type);
   }
-  void output(const Tensor& value, DataType_t type, const Extents& extents, const Extents& strides) {
-    provide(*value, type, extents, strides);
+  void output(OperandRole role, const Tensor& value, DataType_t type, const Extents& extents, const Extents& strides) {
+    provide(role, *value, type, extents, strides);
     value->set_output(true);
   }
-  Tensor tensor(const char* name, DataType_t type, const Extents& extents, const Extents& strides) {
+  Tensor tensor(OperandRole role, DataType_t type, const Extents& extents, const Extents& strides) {
     graph::Tensor_attributes attributes;
-    provide(attributes.set_name(name), type, extents, strides);
+    provide(role, attributes.set_name(to_string(role)), type, extents, strides);
     return operations_.tensor(attributes);
   }
-  Tensor input() { return tensor("x", type_, input_extents(), input_strides()); }
-  Tensor output_gradient() { return tensor("dy", type_, output_extents(), output_strides()); }
-  Tensor weights() { return tensor("w", type_, weight_extents(), weight_strides()); }
+  Tensor input() { return tensor(OperandRole::x, type_, input_extents(), input_strides()); }
+  Tensor output_gradient() { return tensor(OperandRole::dy, type_, output_extents(), output_strides()); }
+  Tensor weights() { return tensor(OperandRole::w, type_, weight_extents(), weight_strides()); }
   // One value for each channel.
   static Extents row_extents(std::int64_t channels) { return {1, channels, 1, 1}; }
   static Extents row_strides(std::int64_t channels) { return {channels, 1, channels, channels}; }
-  Tensor input_row(const char* name, DataType_t type) {
-    return tensor(name, type, row_extents(shape_.in_channels), row_strides(shape_.in_channels));
+  Tensor input_row(OperandRole role, DataType_t type) {
+    return tensor(role, type, row_extents(shape_.in_channels), row_strides(shape_.in_channels));
   }
-  void output_row(const Tensor& value, std::int64_t channels) {
-    output(value, DataType_t::FLOAT, row_extents(channels), row_strides(channels));
+  void output_row(OperandRole role, const Tensor& value, std::int64_t channels) {
+    output(role, value, DataType_t::FLOAT, row_extents(channels), row_strides(channels));
   }
 
   Tensor pointwise(PointwiseMode_t mode, const Tensor& a, const Tensor& b) {
@@ -126,8 +130,8 @@ class Description {
 
   // Scale and bias are of the storage type: cuDNN takes no others in front of a convolution.
   Tensor normalized(const Tensor& x) {
-    const Tensor scaled = pointwise(PointwiseMode_t::MUL, x, input_row("scale", type_));
-    const Tensor shifted = pointwise(PointwiseMode_t::ADD, scaled, input_row("bias", type_));
+    const Tensor scaled = pointwise(PointwiseMode_t::MUL, x, input_row(OperandRole::scale, type_));
+    const Tensor shifted = pointwise(PointwiseMode_t::ADD, scaled, input_row(OperandRole::bias, type_));
     const Tensor active =
         operations_.pointwise(shifted, graph::Pointwise_attributes().set_mode(PointwiseMode_t::RELU_FWD));
     for (const Tensor& value : {scaled, shifted, active}) value->set_data_type(type_);
@@ -144,10 +148,11 @@ class Description {
 
   void finish_forward(const Tensor& x, bool statistics) {
     const Tensor y = operations_.conv_fprop(x, weights(), window<graph::Conv_fprop_attributes>());
-    output(y, type_, output_extents(), output_strides());
+    output(OperandRole::y, y, type_, output_extents(), output_strides());
     if (!statistics) return;
-    for (const Tensor& sum : operations_.genstats(y, graph::Genstats_attributes()))
-      output_row(sum, shape_.out_channels);
+    const auto [sum, sum_of_squares] = operations_.genstats(y, graph::Genstats_attributes());
+    output_row(OperandRole::sum, sum, shape_.out_channels);
+    output_row(OperandRole::sum_of_squares, sum_of_squares, shape_.out_channels);
   }
 
   Tensor data_gradient() {
@@ -160,23 +165,25 @@ class Description {
   // gives.
   void data_gradient_norm() {
     const Tensor dx = data_gradient(), x = input();
-    const Tensor mean = input_row("mean", DataType_t::FLOAT);
-    const Tensor inverse_deviation = input_row("inverse_deviation", DataType_t::FLOAT);
-    const Tensor scale = input_row("scale", DataType_t::FLOAT);
+    const Tensor mean = input_row(OperandRole::mean, DataType_t::FLOAT);
+    const Tensor inverse_deviation = input_row(OperandRole::inverse_deviation, DataType_t::FLOAT);
+    const Tensor scale = input_row(OperandRole::scale, DataType_t::FLOAT);
     const Tensor centred = pointwise(PointwiseMode_t::SUB, x, mean);
     const Tensor unit = pointwise(PointwiseMode_t::MUL, centred, inverse_deviation);
     const Tensor scaled = pointwise(PointwiseMode_t::MUL, unit, scale);
-    const Tensor active = pointwise(PointwiseMode_t::ADD, scaled, input_row("bias", DataType_t::FLOAT));
+    const Tensor active = pointwise(PointwiseMode_t::ADD, scaled, input_row(OperandRole::bias, DataType_t::FLOAT));
     const Tensor through = pointwise(PointwiseMode_t::RELU_BWD, dx, active);
-    output(through, type_, input_extents(), input_strides());
-    for (const Tensor& sum :
-         operations_.dbn_weight(through, x, mean, inverse_deviation, scale, graph::DBN_weight_attributes())) {
-      output_row(sum, shape_.in_channels);
-    }
+    output(OperandRole::dx, through, type_, input_extents(), input_strides());
+    const std::array sums =
+        operations_.dbn_weight(through, x, mean, inverse_deviation, scale, graph::DBN_weight_attributes());
+    constexpr std::array kRoles{OperandRole::scale_gradient, OperandRole::bias_gradient, OperandRole::dx_per_dy,
+                                OperandRole::dx_per_x, OperandRole::dx_offset};
+    static_assert(kRoles.size() == sums.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) output_row(kRoles[i], sums[i], shape_.in_channels);
   }
 
   void weight_gradient(const Tensor& x) {
-    output(operations_.conv_wgrad(output_gradient(), x, window<graph::Conv_wgrad_attributes>()), type_,
+    output(OperandRole::dw, operations_.conv_wgrad(output_gradient(), x, window<graph::Conv_wgrad_attributes>()), type_,
            weight_extents(), weight_strides());
   }
 
@@ -194,11 +201,6 @@ void deselect(const PlanRequest& request, graph::Graph& plans) {
   plans.deselect_numeric_notes(notes).deselect_workspace_greater_than(request.workspace_limit_bytes);
 }
 
-std::string text(const PlanRequest& request) {
-  return fmt::format("{} of {} in {}", to_string(request.pattern), request.shape.text(),
-                     spec::to_string(request.precision));
-}
-
 // cudnn-frontend asks the current device where it is not told, although the description holds it: "deviceVer": 900.
 int sm_version(const std::string& description) {
   constexpr std::string_view kKey = "\"deviceVer\":";
@@ -210,10 +212,12 @@ int sm_version(const std::string& description) {
 
 void check(fe::error_t error, const PlanRequest& request, std::string_view what) {
   if (error.is_bad())
-    throw DeviceError(fmt::format("cuDNN: no plan for {}: {}: {}", text(request), what, error.get_message()));
+    throw DeviceError(fmt::format("cuDNN: no plan for {}: {}: {}", request.text(), what, error.get_message()));
 }
 
 }  // namespace
+
+std::int64_t cudnn_version() { return static_cast<std::int64_t>(cudnnGetVersion()); }
 
 PlanTarget PlanTarget::from_description(const std::string& json) {
   auto impl = std::make_shared<Impl>();
@@ -257,6 +261,11 @@ ConvPlans::ConvPlans(ConvPlans&&) noexcept = default;
 
 int ConvPlans::candidates() const { return static_cast<int>(impl_->plans.get_execution_plan_count()); }
 
+std::string ConvPlans::engine(int index) const {
+  std::string name;
+  return impl_->plans.get_plan_name_at_index(index, name).is_good() ? name : "";
+}
+
 Plan ConvPlans::build(int index) {
   Plan plan;
   if (auto error = impl_->plans.get_plan_name_at_index(index, plan.engine); error.is_bad()) {
@@ -277,9 +286,11 @@ Plan ConvPlans::build(int index) {
 
 const std::vector<Operand>& ConvPlans::operands() const { return impl_->operands; }
 
-void ConvPlans::run(int index, const std::vector<OperandMemory>& memory, void* workspace) {
+void ConvPlans::run(int index, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream) {
   std::unordered_map<std::int64_t, void*> pointers;
-  for (const OperandMemory& operand : memory) pointers[operand.id] = operand.data;
+  for (const OperandMemory& operand : memory) pointers[id(operand.role)] = operand.data;
+  if (const cudnnStatus_t status = cudnnSetStream(impl_->target->handle, stream); status != CUDNN_STATUS_SUCCESS)
+    throw DeviceError(fmt::format("cuDNN: it does not take the stream: {}", cudnnGetErrorString(status)));
   auto error = impl_->plans.execute_plan_at_index(impl_->target->handle, pointers, workspace, index);
   if (error.is_bad()) throw DeviceError("cuDNN: a convolution did not start: " + error.get_message());
 }

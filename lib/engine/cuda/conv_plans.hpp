@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/cuda/conv_pattern.hpp"
+#include "engine/cuda/conv_operand.hpp"
+#include "engine/cuda/kernels/device_tensor.hpp"
+#include "engine/cuda/plan_request.hpp"
 
 namespace chexbench::engine::cuda {
 
@@ -16,7 +18,7 @@ class PlanTarget {
  public:
   // A JSON object as cuDNN's device properties serialize to. @throws DeviceError where cuDNN refuses it
   static PlanTarget from_description(const std::string& json);
-  // The GPU of this process: plans for it can also run, on the default stream. @throws DeviceError
+  // The GPU of this process: plans for it can also run. @throws DeviceError
   static PlanTarget present_device();
 
   struct Impl;
@@ -24,14 +26,6 @@ class PlanTarget {
 
  private:
   std::shared_ptr<const Impl> impl_;
-};
-
-struct PlanRequest {
-  ConvPattern pattern = ConvPattern::forward;
-  ConvShape shape;
-  spec::Precision precision = spec::Precision::f32;
-  std::int64_t workspace_limit_bytes = std::int64_t{1} << 30;
-  bool deterministic = false;
 };
 
 enum class PlanState {
@@ -47,17 +41,8 @@ struct Plan {
   std::string reason;  // where it is not ready
 };
 
-// A tensor that a plan reads or writes.
-struct Operand {
-  std::int64_t id = 0;
-  std::size_t bytes = 0;
-};
-
-// Where an operand lies on the device.
-struct OperandMemory {
-  std::int64_t id = 0;
-  void* data = nullptr;
-};
+// Of the library that is loaded: 91900 is 9.19.0.
+std::int64_t cudnn_version();
 
 // The candidates of one request, best guess first. Not thread-safe.
 class ConvPlans {
@@ -68,13 +53,15 @@ class ConvPlans {
   ConvPlans(ConvPlans&&) noexcept;
 
   int candidates() const;
+  // Plan::engine of candidate `index`, without building it: what finds a candidate again, as indices may change.
+  std::string engine(int index) const;
   // Finalizes candidate `index`: milliseconds where it is precompiled, half a second or more where not.
   Plan build(int index);
 
   const std::vector<Operand>& operands() const;
   // Enqueues candidate `index`, which build() found ready on the present device; returns at once. `memory` has every
   // operand once, `workspace` the bytes that the plan wants. @throws DeviceError
-  void run(int index, const std::vector<OperandMemory>& memory, void* workspace);
+  void run(int index, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream);
 
  private:
   struct Impl;

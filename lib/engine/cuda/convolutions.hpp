@@ -12,12 +12,14 @@
 
 namespace chexbench::engine::cuda {
 
+struct ConvDevice;
+
 struct ConvolutionsConfig {
   spec::Precision precision = spec::Precision::f32;
   bool deterministic = false;
   bool fused = true;  // false: plain patterns alone
   std::int64_t workspace_limit_bytes = std::int64_t{1} << 28;
-  std::string cache_file;  // of timings; empty: all are made anew and forgotten
+  std::string cache_file;  // of timings, plan_cache.hpp; empty: all are made anew and forgotten
 };
 
 // Sums of y and y^2 over the rows of each channel of a forward pass, f32[out_channels] each, or none.
@@ -32,8 +34,11 @@ struct OutputSums {
 class Convolutions {
  public:
   // Times the candidates of whatever the cache does not know: seconds, or minutes for a network of many shapes.
-  // @throws DeviceError where cuDNN offers nothing for a shape
+  // Device memory for timing is free again when it returns.
+  // @throws DeviceError where there is no GPU, or no plan of cuDNN's for a shape runs on it
   Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config);
+  // The same on a device that answers through conv_candidates.hpp, as in tests.
+  Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config, const ConvDevice& device);
   ~Convolutions();
   Convolutions(const Convolutions&) = delete;
   Convolutions& operator=(const Convolutions&) = delete;
@@ -42,11 +47,13 @@ class Convolutions {
   std::size_t workspace_bytes() const;
   void use_workspace(void* workspace) { workspace_ = workspace; }
 
-  // Whether forward() of that shape gives the sums of its outputs: only where a pass of its own took longer.
+  // Whether forward() of that shape gives the sums of its outputs: only where a pass of its own took longer. Never in
+  // deterministic mode. For this and all below: @throws std::logic_error for a shape that was not named at first
   bool gives_sums(const ConvShape& shape) const;
-  // `sums` are written where gives_sums(), else not touched.
+  // `sums` are written where gives_sums() and both are given, else not touched.
   void forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
                kernels::Stream stream);
+  // Not for shapes that read images.
   void data_gradient(const ConvShape& shape, const void* dy, const void* weight, void* dx, kernels::Stream stream);
   void weight_gradient(const ConvShape& shape, const void* x, const void* dy, void* dweight, kernels::Stream stream);
 

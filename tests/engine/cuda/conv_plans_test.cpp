@@ -1,9 +1,13 @@
 // Asks cuDNN, without a device, for every plan that the engine would make on an H200.
 #include "engine/cuda/conv_plans.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
 #include <tuple>
 
 #include "core/errors.hpp"
@@ -102,6 +106,65 @@ TEST(ConvPlansOfH200, WhatCudnnLacksIsAnErrorThatNamesPatternShapeAndPrecision) 
     ADD_FAILURE() << "planned";
   } catch (const DeviceError& error) {
     EXPECT_THAT(error.what(), HasSubstr("forward_statistics of n64 256x56x56 -> 64 k1 s1 in bf16"));
+  }
+}
+
+// "x w y": inputs and outputs, by role, in alphabetical order.
+std::string roles(ConvPattern pattern) {
+  std::set<std::string> names;
+  const ConvPlans plans(h200(), {.pattern = pattern, .shape = kShape, .precision = Precision::fp16});
+  for (const Operand& operand : plans.operands()) EXPECT_TRUE(names.insert(to_string(operand.role)).second);
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+TEST(ConvPlansOfH200, EachOperandHasARoleOfItsOwn) {
+  EXPECT_EQ(roles(ConvPattern::forward), "w x y");
+  EXPECT_EQ(roles(ConvPattern::data_gradient), "dx dy w");
+  EXPECT_EQ(roles(ConvPattern::weight_gradient), "dw dy x");
+  EXPECT_EQ(roles(ConvPattern::forward_statistics), "sum sum_of_squares w x y");
+  EXPECT_EQ(roles(ConvPattern::normalized_forward), "bias scale w x y");
+  EXPECT_EQ(roles(ConvPattern::normalized_forward_statistics), "bias scale sum sum_of_squares w x y");
+  EXPECT_EQ(roles(ConvPattern::data_gradient_norm),
+            "bias bias_gradient dx dx_offset dx_per_dy dx_per_x dy inverse_deviation mean scale scale_gradient w x");
+  EXPECT_EQ(roles(ConvPattern::normalized_weight_gradient), "bias dw dy scale x");
+}
+
+TEST(ConvPlansOfH200, OperandsAreAsLargeAsTheirRoleSays) {
+  std::map<OperandRole, std::size_t> bytes;
+  for (const ConvPattern pattern : conv_patterns()) {
+    const ConvPlans plans(h200(), {.pattern = pattern, .shape = kShape, .precision = Precision::fp16});
+    for (const Operand& operand : plans.operands()) {
+      if (operand.role == OperandRole::scale || operand.role == OperandRole::bias) continue;  // f32 or fp16
+      const auto [known, first] = bytes.emplace(operand.role, operand.bytes);
+      EXPECT_EQ(known->second, operand.bytes) << to_string(operand.role) << " of " << to_string(pattern);
+    }
+  }
+  const std::size_t pixels = 64 * 56 * 56;
+  EXPECT_EQ(bytes[OperandRole::x], pixels * 256 * 2);
+  EXPECT_EQ(bytes[OperandRole::dx], pixels * 256 * 2);
+  EXPECT_EQ(bytes[OperandRole::y], pixels * 64 * 2);
+  EXPECT_EQ(bytes[OperandRole::dy], pixels * 64 * 2);
+  EXPECT_EQ(bytes[OperandRole::w], 256u * 64 * 2);
+  EXPECT_EQ(bytes[OperandRole::dw], 256u * 64 * 2);
+  for (const OperandRole role : {OperandRole::sum, OperandRole::sum_of_squares}) EXPECT_EQ(bytes[role], 64u * 4);
+  for (const OperandRole role :
+       {OperandRole::mean, OperandRole::inverse_deviation, OperandRole::scale_gradient, OperandRole::bias_gradient,
+        OperandRole::dx_per_dy, OperandRole::dx_per_x, OperandRole::dx_offset})
+    EXPECT_EQ(bytes[role], 256u * 4) << to_string(role);
+}
+
+TEST(ConvPlansOfH200, ACandidateIsFoundAgainByItsEngine) {
+  for (const ConvPattern pattern : {ConvPattern::forward, ConvPattern::weight_gradient}) {
+    const PlanRequest request{.pattern = pattern, .shape = kShape, .precision = Precision::fp16};
+    ConvPlans first(h200(), request), second(h200(), request);
+    std::set<std::string> engines;
+    for (int i = 0; i < first.candidates(); ++i) {
+      const std::string engine = first.build(i).engine;
+      EXPECT_EQ(second.engine(i), engine);
+      engines.insert(engine);
+    }
+    EXPECT_GT(engines.size(), 1u);
+    EXPECT_EQ(engines.size(), static_cast<std::size_t>(first.candidates()));
   }
 }
 

@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "engine/cuda/classifier.hpp"
-#include "engine/cuda/conv_pattern.hpp"
+#include "engine/cuda/conv_candidates.hpp"
 #include "engine/cuda/convolutions.hpp"
 #include "engine/cuda/host/host_stream.hpp"
 #include "engine/cuda/kernels/element.hpp"
@@ -130,77 +131,118 @@ std::vector<float> weight_gradient(const ConvShape& s, const std::vector<float>&
   return dw;
 }
 
-}  // namespace
+// The one plan of a request.
+class HostPlan final : public ConvCandidates {
+ public:
+  explicit HostPlan(const PlanRequest& request) : request_(request) {}
 
-struct Convolutions::Impl {
-  ConvolutionsConfig config;
+  int count() const override { return 1; }
+  std::string engine(int) const override { return "host"; }
+  Plan build(int) override { return {.state = PlanState::ready, .engine = "host", .workspace_bytes = 1000}; }
+  std::unique_ptr<CandidateTimer> timer() override { return std::make_unique<HostTimer>(request_.pattern); }
 
-  Array array(const void* data) const { return {config.precision, data}; }
-  std::vector<float> input(const ConvShape& s, const void* x) const {
-    return gather(array(x), Sizes{s}.in_pixels(), s.in_channels, s.in_pixel_stride);
+  void run(int, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream) override {
+    if (workspace == nullptr) throw DeviceError("host twin: a plan got no workspace");
+    host::enqueue(stream, [request = request_, memory] { HostRun(request, memory).run(); });
   }
-  std::vector<float> output(const ConvShape& s, const void* y) const {
-    return gather(array(y), Sizes{s}.out_pixels(), s.out_channels, s.out_pixel_stride);
-  }
+
+ private:
+  // Sums that come with the output are always faster here, so that they are used where they are wanted.
+  class HostTimer final : public CandidateTimer {
+   public:
+    explicit HostTimer(ConvPattern pattern) : statistics_s_(is_fused(pattern) ? 1 : 2) {}
+    double plan_s(int, const Plan&) override { return 1; }
+    double plan_and_statistics_s(int, const Plan&) override { return statistics_s_; }
+
+   private:
+    double statistics_s_;
+  };
+
+  class HostRun {
+   public:
+    HostRun(const PlanRequest& request, const std::vector<OperandMemory>& memory)
+        : s_(request.shape), request_(request), memory_(memory) {}
+
+    void run() const {
+      switch (request_.pattern) {
+        case ConvPattern::forward:
+        case ConvPattern::forward_statistics:
+          return forward();
+        case ConvPattern::data_gradient:
+          return scatter(data_gradient(s_, output(OperandRole::dy), weight()), at(OperandRole::dx),
+                         Sizes{s_}.in_pixels(), s_.in_channels, s_.in_pixel_stride);
+        case ConvPattern::weight_gradient:
+          return scatter(weight_gradient(s_, input(), output(OperandRole::dy)), at(OperandRole::dw),
+                         static_cast<int>(Sizes{s_}.weights()), 1, 1);
+        default:
+          throw DeviceError("host twin: it has no " + to_string(request_.pattern));
+      }
+    }
+
+   private:
+    void* data(OperandRole role) const { return std::ranges::find(memory_, role, &OperandMemory::role)->data; }
+    Array at(OperandRole role) const { return {request_.precision, data(role)}; }
+    std::vector<float> weight() const { return at(OperandRole::w).load(Sizes{s_}.weights()); }
+    std::vector<float> input() const {
+      return gather(at(OperandRole::x), Sizes{s_}.in_pixels(), s_.in_channels, s_.in_pixel_stride);
+    }
+    std::vector<float> output(OperandRole role) const {
+      return gather(at(role), Sizes{s_}.out_pixels(), s_.out_channels, s_.out_pixel_stride);
+    }
+
+    void forward() const {
+      const std::vector<float> y = convolve(s_, input(), weight());
+      scatter(y, at(OperandRole::y), Sizes{s_}.out_pixels(), s_.out_channels, s_.out_pixel_stride);
+      if (request_.pattern == ConvPattern::forward) return;
+      auto* const sum = static_cast<float*>(data(OperandRole::sum));
+      auto* const sum_of_squares = static_cast<float*>(data(OperandRole::sum_of_squares));
+      std::fill_n(sum, s_.out_channels, 0.0f);
+      std::fill_n(sum_of_squares, s_.out_channels, 0.0f);
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        sum[i % s_.out_channels] += y[i];
+        sum_of_squares[i % s_.out_channels] += y[i] * y[i];
+      }
+    }
+
+    const ConvShape& s_;
+    const PlanRequest& request_;
+    const std::vector<OperandMemory>& memory_;
+  };
+
+  const PlanRequest request_;
 };
 
-Convolutions::Convolutions(const std::vector<ConvShape>&, const ConvolutionsConfig& config)
-    : impl_(std::make_unique<Impl>(Impl{config})) {}
-Convolutions::~Convolutions() = default;
-std::size_t Convolutions::workspace_bytes() const { return 1000; }
-
-bool Convolutions::gives_sums(const ConvShape& shape) const {
-  return impl_->config.fused && wanted(ConvPattern::forward_statistics, shape, impl_->config.precision);
+ConvDevice host_device() {
+  return {.machine = {.device = "host twin"},
+          .candidates = [](const PlanRequest& request) { return std::make_unique<HostPlan>(request); }};
 }
 
-void Convolutions::forward(const ConvShape& s, const void* x, const void* weight, void* y, const OutputSums& sums,
-                           kernels::Stream stream) {
-  host::enqueue(stream, [=, this, with_sums = gives_sums(s)] {
-    const Sizes sizes{s};
-    const std::vector<float> out = convolve(s, impl_->input(s, x), impl_->array(weight).load(sizes.weights()));
-    scatter(out, impl_->array(y), sizes.out_pixels(), s.out_channels, s.out_pixel_stride);
-    if (!with_sums) return;
-    std::fill_n(sums.sum, s.out_channels, 0.0f);
-    std::fill_n(sums.sum_of_squares, s.out_channels, 0.0f);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      sums.sum[i % s.out_channels] += out[i];
-      sums.sum_of_squares[i % s.out_channels] += out[i] * out[i];
-    }
-  });
-}
+}  // namespace
 
-void Convolutions::data_gradient(const ConvShape& s, const void* dy, const void* weight, void* dx,
-                                 kernels::Stream stream) {
-  host::enqueue(stream, [=, this] {
-    const std::vector<float> result =
-        cuda::data_gradient(s, impl_->output(s, dy), impl_->array(weight).load(Sizes{s}.weights()));
-    scatter(result, impl_->array(dx), Sizes{s}.in_pixels(), s.in_channels, s.in_pixel_stride);
-  });
-}
-
-void Convolutions::weight_gradient(const ConvShape& s, const void* x, const void* dy, void* dweight,
-                                   kernels::Stream stream) {
-  host::enqueue(stream, [=, this] {
-    const std::vector<float> result = cuda::weight_gradient(s, impl_->input(s, x), impl_->output(s, dy));
-    for (std::size_t i = 0; i < result.size(); ++i) impl_->array(dweight).set(i, result[i]);
-  });
-}
+Convolutions::Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config)
+    : Convolutions(shapes, config, host_device()) {}
 
 // A matrix product is a convolution of 1x1 over images of one pixel.
 struct Classifier::Impl {
+  const ConvShape shape;
   Convolutions convolutions;
-  ConvShape shape;
+  std::byte workspace[1000];
+
+  Impl(const ConvShape& of, Precision precision)
+      : shape(of), convolutions({of}, {.precision = precision, .fused = false}) {
+    convolutions.use_workspace(workspace);
+  }
 };
 
 Classifier::Classifier(const ClassifierShape& shape, Precision precision)
-    : impl_(new Impl{.convolutions = Convolutions({}, {.precision = precision, .fused = false}),
-                     .shape = {.images = shape.images,
-                               .in_channels = shape.inputs,
-                               .height = 1,
-                               .width = 1,
-                               .out_channels = shape.outputs,
-                               .in_pixel_stride = shape.inputs,
-                               .out_pixel_stride = shape.outputs}}) {}
+    : impl_(std::make_unique<Impl>(ConvShape{.images = shape.images,
+                                             .in_channels = shape.inputs,
+                                             .height = 1,
+                                             .width = 1,
+                                             .out_channels = shape.outputs,
+                                             .in_pixel_stride = shape.inputs,
+                                             .out_pixel_stride = shape.outputs},
+                                   precision)) {}
 Classifier::~Classifier() = default;
 std::size_t Classifier::workspace_bytes() const { return 500; }
 void Classifier::forward(const void* x, const void* w, void* y, Stream stream) {

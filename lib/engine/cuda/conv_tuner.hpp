@@ -1,0 +1,58 @@
+// Which of cuDNN's candidates a convolution runs, and whether a fused one pays. Plain: tests script the device.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/cuda/conv_candidates.hpp"
+
+namespace chexbench::engine::cuda {
+
+// Candidates that are timed, of each request; heuristics put the promising ones first. PyTorch's benchmark of cuDNN's
+// plans tries as many.
+inline constexpr int kMostTimed = 10;
+
+// The plan that was chosen, built.
+struct TunedPlan {
+  std::unique_ptr<ConvCandidates> candidates;
+  int index = 0;
+  Plan plan;
+  double seconds = 0;
+};
+
+struct TuningCounts {
+  int cached = 0;  // requests whose timing was known
+  int timed = 0;
+  double timing_s = 0;
+  int without_fused = 0;    // shapes for which a fused plan was wanted and none runs
+  std::string fused_error;  // of the first of them
+};
+
+// Asks the cache first and times what it does not know. Not thread-safe; `device` and `cache` outlive it.
+class ConvTuner {
+ public:
+  ConvTuner(const ConvDevice& device, PlanCache& cache) : device_(device), cache_(cache) {}
+
+  // The fastest plan; of equally fast ones that with the smaller workspace, then the first.
+  // @throws DeviceError, naming the request, where none runs
+  TunedPlan fastest(const PlanRequest& request);
+
+  // The plan that gives the sums of y along with y, where that takes less time to the mean and variance of y than
+  // `forward`, chosen for `request`, and a pass over y. None where it takes more, or does not run, which is counted.
+  std::optional<TunedPlan> forward_statistics(const PlanRequest& request, const TunedPlan& forward);
+
+  const TuningCounts& counts() const { return counts_; }
+
+ private:
+  bool take_cached(const PlanRequest& request, TunedPlan& tuned);
+  void take_timed(const PlanRequest& request, TunedPlan& tuned);
+  double with_statistics_s(const PlanRequest& request, const TunedPlan& tuned);
+  void count_timing();
+
+  const ConvDevice& device_;
+  PlanCache& cache_;
+  TuningCounts counts_;
+};
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,140 @@
+#include "engine/cuda/convolutions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "core/log.hpp"
+#include "engine/cuda/conv_tuner.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+struct ShapePlans {
+  ConvShape shape;
+  TunedPlan forward;  // also where no sums are asked for
+  std::optional<TunedPlan> forward_and_sums;
+  std::optional<TunedPlan> data_gradient;
+  TunedPlan weight_gradient;
+
+  // Calls use(plan) for each that is there.
+  template <typename Use>
+  void each(const Use& use) const {
+    use(forward);
+    if (forward_and_sums) use(*forward_and_sums);
+    if (data_gradient) use(*data_gradient);
+    use(weight_gradient);
+  }
+};
+
+ShapePlans plans_of(const ConvShape& shape, const ConvolutionsConfig& config, ConvTuner& tuner) {
+  const auto request = [&](ConvPattern pattern) {
+    return PlanRequest{.pattern = pattern,
+                       .shape = shape,
+                       .precision = config.precision,
+                       .workspace_limit_bytes = config.workspace_limit_bytes,
+                       .deterministic = config.deterministic};
+  };
+  ShapePlans plans{.shape = shape};
+  plans.forward = tuner.fastest(request(ConvPattern::forward));
+  // A deterministic step takes the sums of our own kernel, whose order is fixed by its code.
+  if (config.fused && !config.deterministic && wanted(ConvPattern::forward_statistics, shape, config.precision))
+    plans.forward_and_sums = tuner.forward_statistics(request(ConvPattern::forward), plans.forward);
+  if (wanted(ConvPattern::data_gradient, shape, config.precision))
+    plans.data_gradient = tuner.fastest(request(ConvPattern::data_gradient));
+  plans.weight_gradient = tuner.fastest(request(ConvPattern::weight_gradient));
+  return plans;
+}
+
+// cuDNN's interface knows no const pointers.
+void* readable(const void* data) { return const_cast<void*>(data); }
+
+void report(const TuningCounts& counts, const std::string& cache_file) {
+  log::info("convolutions: {} timings known{}, {} made in {:.1f} s", counts.cached,
+            cache_file.empty() ? "" : fmt::format(" from {}", cache_file), counts.timed, counts.timing_s);
+  if (counts.without_fused == 0) return;  // one warning: where a GPU has no such plan at all, every shape lacks it
+  log::warning(
+      "convolutions: for {} shapes no plan with statistics runs here, they take a pass of their own; the first: {}",
+      counts.without_fused, counts.fused_error);
+}
+
+}  // namespace
+
+struct Convolutions::Impl {
+  std::vector<ShapePlans> plans;
+
+  Impl(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config, const ConvDevice& device) {
+    PlanCache cache(config.cache_file);
+    ConvTuner tuner(device, cache);
+    try {
+      for (const ConvShape& shape : shapes) {
+        if (find(shape) == plans.end()) plans.push_back(plans_of(shape, config, tuner));
+      }
+    } catch (...) {  // what was timed before is worth keeping
+      cache.save();
+      throw;
+    }
+    cache.save();
+    report(tuner.counts(), config.cache_file);
+  }
+
+  std::vector<ShapePlans>::const_iterator find(const ConvShape& shape) const {
+    return std::ranges::find(plans, shape, &ShapePlans::shape);
+  }
+  const ShapePlans& of(const ConvShape& shape) const {
+    const auto found = find(shape);
+    if (found == plans.end()) throw std::logic_error("convolutions: nothing was planned for " + shape.text());
+    return *found;
+  }
+};
+
+Convolutions::Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config,
+                           const ConvDevice& device)
+    : impl_(std::make_unique<Impl>(shapes, config, device)) {}
+
+Convolutions::~Convolutions() = default;
+
+std::size_t Convolutions::workspace_bytes() const {
+  std::int64_t most_bytes = 0;
+  for (const ShapePlans& plans : impl_->plans)
+    plans.each([&](const TunedPlan& tuned) { most_bytes = std::max(most_bytes, tuned.plan.workspace_bytes); });
+  return static_cast<std::size_t>(most_bytes);
+}
+
+bool Convolutions::gives_sums(const ConvShape& shape) const { return impl_->of(shape).forward_and_sums.has_value(); }
+
+void Convolutions::forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
+                           kernels::Stream stream) {
+  const ShapePlans& plans = impl_->of(shape);
+  std::vector<OperandMemory> memory{
+      {OperandRole::x, readable(x)}, {OperandRole::w, readable(weight)}, {OperandRole::y, y}};
+  const bool fused = plans.forward_and_sums && sums.sum != nullptr;
+  if (fused) {
+    memory.push_back({OperandRole::sum, sums.sum});
+    memory.push_back({OperandRole::sum_of_squares, sums.sum_of_squares});
+  }
+  const TunedPlan& tuned = fused ? *plans.forward_and_sums : plans.forward;
+  tuned.candidates->run(tuned.index, memory, workspace_, stream);
+}
+
+void Convolutions::data_gradient(const ConvShape& shape, const void* dy, const void* weight, void* dx,
+                                 kernels::Stream stream) {
+  const ShapePlans& plans = impl_->of(shape);
+  if (!plans.data_gradient) throw std::logic_error("convolutions: no gradient of the images, " + shape.text());
+  const TunedPlan& tuned = *plans.data_gradient;
+  tuned.candidates->run(tuned.index,
+                        {{OperandRole::dy, readable(dy)}, {OperandRole::w, readable(weight)}, {OperandRole::dx, dx}},
+                        workspace_, stream);
+}
+
+void Convolutions::weight_gradient(const ConvShape& shape, const void* x, const void* dy, void* dweight,
+                                   kernels::Stream stream) {
+  const TunedPlan& tuned = impl_->of(shape).weight_gradient;
+  tuned.candidates->run(tuned.index,
+                        {{OperandRole::x, readable(x)}, {OperandRole::dy, readable(dy)}, {OperandRole::dw, dweight}},
+                        workspace_, stream);
+}
+
+}  // namespace chexbench::engine::cuda

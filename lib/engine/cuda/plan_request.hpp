@@ -1,0 +1,22 @@
+// What cuDNN is asked to plan.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/cuda/conv_pattern.hpp"
+
+namespace chexbench::engine::cuda {
+
+struct PlanRequest {
+  ConvPattern pattern = ConvPattern::forward;
+  ConvShape shape;
+  spec::Precision precision = spec::Precision::f32;
+  std::int64_t workspace_limit_bytes = std::int64_t{1} << 30;
+  bool deterministic = false;
+
+  // For people: "weight_gradient of n256 64x56x56 -> 256 k1 s1 in fp16".
+  std::string text() const;
+};
+
+}  // namespace chexbench::engine::cuda
