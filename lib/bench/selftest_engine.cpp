@@ -66,7 +66,8 @@ double step(engine::Engine& engine, const EngineGolden& golden) {
   fill_images(golden, *batch);
   model::fill_formula_labels(golden.salt, "target", batch->labels);
   batch->valid = golden.batch;
-  engine.step(std::move(batch), *comm::make_single_reducer());
+  const auto reducer = comm::make_single_reducer();
+  engine.step(std::move(batch), *reducer);
   engine.finish();
   return engine.timings().loss;
 }
