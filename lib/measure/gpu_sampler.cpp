@@ -30,6 +30,7 @@ void GpuSampler::stop() {
   if (!thread_.joinable()) return;
   thread_.request_stop();
   thread_.join();
+  if (problem().empty()) take_sample();
 }
 
 void GpuSampler::run(const std::stop_token& stop) {

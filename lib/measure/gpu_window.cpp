@@ -1,7 +1,9 @@
-#include <algorithm>
-#include <functional>
+#include "measure/gpu_window.hpp"
 
-#include "measure/gpu_sampler.hpp"
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
 
 namespace chexbench::measure {
 namespace {
@@ -30,12 +32,13 @@ std::optional<Value> extreme(const std::vector<Value>& values, Before before) {
   return found == values.end() ? std::nullopt : std::optional(*found);
 }
 
-std::vector<ThrottleShare> throttle_shares(std::span<const GpuSample> samples) {
-  const auto reasons = told(samples, &GpuSample::throttle_reasons);
+using Reasons = std::vector<std::vector<std::string>>;  // of each sample
+
+std::vector<ThrottleShare> throttle_shares(const Reasons& reasons) {
   std::vector<ThrottleShare> shares;
   for (const auto& words : reasons) {
-    for (const std::string_view word : words) {
-      auto found = std::find_if(shares.begin(), shares.end(), [word](const auto& one) { return one.word == word; });
+    for (const std::string& word : words) {
+      auto found = std::find_if(shares.begin(), shares.end(), [&word](const auto& one) { return one.word == word; });
       if (found == shares.end()) found = shares.insert(found, {.word = word});
       found->share += 1;
     }
@@ -45,9 +48,22 @@ std::vector<ThrottleShare> throttle_shares(std::span<const GpuSample> samples) {
   return shares;
 }
 
+// Whether power or heat holds the clocks down; hw_slowdown is one of the two.
+bool is_throttled(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 5> kPowerAndHeat{"sw_power_cap", "hw_slowdown", "sw_thermal_slowdown",
+                                                          "hw_thermal_slowdown", "hw_power_brake_slowdown"};
+  return std::find_first_of(words.begin(), words.end(), kPowerAndHeat.begin(), kPowerAndHeat.end()) != words.end();
+}
+
+std::optional<double> throttled_share(const Reasons& reasons) {
+  if (reasons.empty()) return std::nullopt;
+  const auto throttled = std::count_if(reasons.begin(), reasons.end(), is_throttled);
+  return static_cast<double>(throttled) / static_cast<double>(reasons.size());
+}
+
 // 0 where the counter went back: a reset of the GPU cleared it.
 std::optional<std::uint64_t> rise(const std::vector<std::uint64_t>& counts) {
-  if (counts.empty()) return std::nullopt;
+  if (counts.size() < 2) return std::nullopt;
   return std::max(counts.back(), counts.front()) - counts.front();
 }
 
@@ -59,7 +75,9 @@ GpuWindow summarize(std::span<const GpuSample> samples, double begin_s, double e
   const auto last = std::upper_bound(first, samples.end(), end_s,
                                      [](double time_s, const GpuSample& sample) { return time_s < sample.time_s; });
   const std::span<const GpuSample> within(first, last);
-  const std::span<const GpuSample> with_one_before(first == samples.begin() ? first : first - 1, last);
+  const std::span<const GpuSample> with_neighbours(first == samples.begin() ? first : first - 1,
+                                                   last == samples.end() ? last : last + 1);
+  const Reasons reasons = told(within, &GpuSample::throttle_reasons);
   return {.samples = within.size(),
           .mean_utilization = mean(told(within, &GpuSample::utilization)),
           .mean_memory_utilization = mean(told(within, &GpuSample::memory_utilization)),
@@ -68,9 +86,9 @@ GpuWindow summarize(std::span<const GpuSample> samples, double begin_s, double e
           .lowest_sm_clock_hz = extreme(told(within, &GpuSample::sm_clock_hz), std::less<>()),
           .lowest_memory_clock_hz = extreme(told(within, &GpuSample::memory_clock_hz), std::less<>()),
           .highest_temperature_c = extreme(told(within, &GpuSample::temperature_c), std::greater<>()),
-          .throttle = throttle_shares(within),
-          .new_uncorrected_ecc_errors =
-              within.empty() ? std::nullopt : rise(told(with_one_before, &GpuSample::uncorrected_ecc_errors))};
+          .throttled_share = throttled_share(reasons),
+          .throttle = throttle_shares(reasons),
+          .new_uncorrected_ecc_errors = rise(told(with_neighbours, &GpuSample::uncorrected_ecc_errors))};
 }
 
 }  // namespace chexbench::measure

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "core/clock.hpp"
@@ -131,10 +132,10 @@ constexpr std::array<std::pair<unsigned long long, std::string_view>, 9> kThrott
     {nvmlClocksThrottleReasonDisplayClockSetting, "display_clock_setting"},
 }};
 
-std::vector<std::string_view> throttle_words(unsigned long long reasons) {
-  std::vector<std::string_view> words;
+std::vector<std::string> throttle_words(unsigned long long reasons) {
+  std::vector<std::string> words;
   for (const auto& [bit, word] : kThrottleWords) {
-    if ((reasons & bit) != 0) words.push_back(word);
+    if ((reasons & bit) != 0) words.emplace_back(word);
     reasons &= ~bit;
   }
   if (reasons != 0) words.emplace_back("unknown");  // a reason that a newer driver knows

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace chexbench::measure {
@@ -30,9 +29,11 @@ struct GpuSample {
   std::optional<double> power_w;
   std::optional<double> temperature_c;
   // Why the clocks are not at their highest, in nvidia-smi's words: "sw_power_cap", "hw_thermal_slowdown"; "gpu_idle"
-  // only means that nothing runs. The words live as long as the program.
-  std::optional<std::vector<std::string_view>> throttle_reasons;
+  // only means that nothing runs.
+  std::optional<std::vector<std::string>> throttle_reasons;
   std::optional<std::uint64_t> uncorrected_ecc_errors;  // since the driver was loaded
+
+  bool operator==(const GpuSample&) const = default;
 };
 
 // One GPU of an open NVML. Thread-safe; may outlive the Nvml that it came from.

@@ -1,8 +1,8 @@
-// What a window of time showed of a GPU, from made-up samples.
+// From made-up samples.
+#include "measure/gpu_window.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "measure/gpu_sampler.hpp"
 
 namespace chexbench::measure {
 namespace {
@@ -25,7 +25,7 @@ TEST(GpuWindow, IsEmptyWithoutSamples) {
   EXPECT_EQ(window.samples, 0u);
   EXPECT_FALSE(window.mean_utilization || window.mean_memory_utilization || window.peak_memory_used_bytes ||
                window.mean_power_w || window.lowest_sm_clock_hz || window.lowest_memory_clock_hz ||
-               window.highest_temperature_c || window.new_uncorrected_ecc_errors);
+               window.highest_temperature_c || window.throttled_share || window.new_uncorrected_ecc_errors);
   EXPECT_TRUE(window.throttle.empty());
 }
 
@@ -74,7 +74,7 @@ TEST(GpuWindow, AFigureRestsOnTheSamplesThatToldIt) {
 
 TEST(GpuWindow, SharesOutThrottleReasonsMostFrequentFirst) {
   std::vector<GpuSample> samples(5);
-  using Words = std::vector<std::string_view>;
+  using Words = std::vector<std::string>;
   samples[0].throttle_reasons = Words{"gpu_idle"};
   samples[1].throttle_reasons = Words{"sw_power_cap"};
   samples[2].throttle_reasons = Words{"sw_power_cap", "hw_slowdown"};
@@ -86,15 +86,30 @@ TEST(GpuWindow, SharesOutThrottleReasonsMostFrequentFirst) {
   EXPECT_EQ(window.throttle[1].word, "gpu_idle");
   EXPECT_DOUBLE_EQ(window.throttle[1].share, 0.25);
   EXPECT_EQ(window.throttle[2].word, "hw_slowdown");
+  EXPECT_THAT(window.throttled_share, Optional(0.5));  // one sample had two reasons of power or heat
 }
 
-TEST(GpuWindow, CountsEccErrorsFromTheLastSampleBeforeIt) {
+TEST(GpuWindow, IsNotThrottledByReasonsThatAreNeitherPowerNorHeat) {
+  std::vector<GpuSample> samples(2);
+  using Words = std::vector<std::string>;
+  samples[0].throttle_reasons = Words{"gpu_idle", "applications_clocks_setting", "sync_boost"};
+  EXPECT_THAT(summarize(samples, 0, 0).throttled_share, Optional(0.0));
+  for (const char* reason :
+       {"sw_power_cap", "hw_power_brake_slowdown", "hw_slowdown", "sw_thermal_slowdown", "hw_thermal_slowdown"}) {
+    samples[1].throttle_reasons = Words{reason};
+    EXPECT_THAT(summarize(samples, 0, 0).throttled_share, Optional(0.5)) << reason;
+  }
+}
+
+TEST(GpuWindow, CountsEccErrorsFromTheLastSampleBeforeItToTheFirstAfterIt) {
   auto samples = with_utilization({0, 0, 0, 0});
   const std::vector<std::uint64_t> counts{4, 5, 5, 8};
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i].uncorrected_ecc_errors = counts[i];
-  EXPECT_THAT(summarize(samples, 1, 2).new_uncorrected_ecc_errors, Optional(1u));
+  EXPECT_THAT(summarize(samples, 1, 1).new_uncorrected_ecc_errors, Optional(1u));
+  EXPECT_THAT(summarize(samples, 1, 2).new_uncorrected_ecc_errors, Optional(4u));
   EXPECT_THAT(summarize(samples, 0, 3).new_uncorrected_ecc_errors, Optional(4u));
-  EXPECT_THAT(summarize(samples, 2, 2).new_uncorrected_ecc_errors, Optional(0u));
+  EXPECT_THAT(summarize(samples, 2.2, 2.8).new_uncorrected_ecc_errors, Optional(3u));  // none within
+  EXPECT_FALSE(summarize(samples, 4, 9).new_uncorrected_ecc_errors);                   // one count is no difference
 }
 
 TEST(GpuWindow, AResetOfTheGpuIsNoEccError) {

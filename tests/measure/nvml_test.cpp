@@ -15,6 +15,7 @@
 #include "core/errors.hpp"
 #include "measure/gpu_sampler.hpp"
 #include "measure/gpu_survey.hpp"
+#include "measure/gpu_window.hpp"
 
 namespace chexbench::measure {
 namespace {
