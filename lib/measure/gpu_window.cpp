@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <numeric>
 #include <string_view>
+#include <utility>
 
 namespace chexbench::measure {
 namespace {
 
-// The values of one figure, of the samples that told it.
-template <class Value>
-std::vector<Value> told(std::span<const GpuSample> samples, std::optional<Value> GpuSample::*figure) {
+// The values of one figure, of the samples or windows that have it.
+template <class Record, class Value>
+std::vector<Value> told(std::span<const Record> records, std::optional<Value> Record::*figure) {
   std::vector<Value> values;
-  for (const GpuSample& sample : samples) {
-    if (sample.*figure) values.push_back(*(sample.*figure));
+  for (const Record& record : records) {
+    if (record.*figure) values.push_back(*(record.*figure));
   }
   return values;
 }
@@ -34,18 +36,35 @@ std::optional<Value> extreme(const std::vector<Value>& values, Before before) {
 
 using Reasons = std::vector<std::vector<std::string>>;  // of each sample
 
+// Adds a share of a reason, which `shares` may have already.
+void add(std::vector<ThrottleShare>& shares, const std::string& word, double share) {
+  auto found = std::find_if(shares.begin(), shares.end(), [&word](const auto& one) { return one.word == word; });
+  if (found == shares.end()) found = shares.insert(found, {.word = word});
+  found->share += share;
+}
+
+// Divides sums of shares by the number of what was summed.
+std::vector<ThrottleShare> means(std::vector<ThrottleShare> shares, std::size_t number) {
+  for (ThrottleShare& one : shares) one.share /= static_cast<double>(number);
+  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  return shares;
+}
+
 std::vector<ThrottleShare> throttle_shares(const Reasons& reasons) {
   std::vector<ThrottleShare> shares;
   for (const auto& words : reasons) {
-    for (const std::string& word : words) {
-      auto found = std::find_if(shares.begin(), shares.end(), [&word](const auto& one) { return one.word == word; });
-      if (found == shares.end()) found = shares.insert(found, {.word = word});
-      found->share += 1;
-    }
+    for (const std::string& word : words) add(shares, word, 1);
   }
-  for (ThrottleShare& one : shares) one.share /= static_cast<double>(reasons.size());
-  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
-  return shares;
+  return means(std::move(shares), reasons.size());
+}
+
+// A window that told reasons, but not this one, has a share of 0 of it.
+std::vector<ThrottleShare> throttle_shares(std::span<const GpuWindow> windows) {
+  std::vector<ThrottleShare> shares;
+  for (const GpuWindow& window : windows) {
+    for (const auto& [word, share] : window.throttle) add(shares, word, share);
+  }
+  return means(std::move(shares), told(windows, &GpuWindow::throttled_share).size());
 }
 
 // Whether power or heat holds the clocks down; hw_slowdown is one of the two.
@@ -65,6 +84,11 @@ std::optional<double> throttled_share(const Reasons& reasons) {
 std::optional<std::uint64_t> rise(const std::vector<std::uint64_t>& counts) {
   if (counts.size() < 2) return std::nullopt;
   return std::max(counts.back(), counts.front()) - counts.front();
+}
+
+std::optional<std::uint64_t> sum(const std::vector<std::uint64_t>& counts) {
+  if (counts.empty()) return std::nullopt;
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
 }  // namespace
@@ -89,6 +113,22 @@ GpuWindow summarize(std::span<const GpuSample> samples, double begin_s, double e
           .throttled_share = throttled_share(reasons),
           .throttle = throttle_shares(reasons),
           .new_uncorrected_ecc_errors = rise(told(with_neighbours, &GpuSample::uncorrected_ecc_errors))};
+}
+
+GpuWindow combine(std::span<const GpuWindow> windows) {
+  std::size_t samples = 0;
+  for (const GpuWindow& window : windows) samples += window.samples;
+  return {.samples = samples,
+          .mean_utilization = mean(told(windows, &GpuWindow::mean_utilization)),
+          .mean_memory_utilization = mean(told(windows, &GpuWindow::mean_memory_utilization)),
+          .peak_memory_used_bytes = extreme(told(windows, &GpuWindow::peak_memory_used_bytes), std::greater<>()),
+          .mean_power_w = mean(told(windows, &GpuWindow::mean_power_w)),
+          .lowest_sm_clock_hz = extreme(told(windows, &GpuWindow::lowest_sm_clock_hz), std::less<>()),
+          .lowest_memory_clock_hz = extreme(told(windows, &GpuWindow::lowest_memory_clock_hz), std::less<>()),
+          .highest_temperature_c = extreme(told(windows, &GpuWindow::highest_temperature_c), std::greater<>()),
+          .throttled_share = mean(told(windows, &GpuWindow::throttled_share)),
+          .throttle = throttle_shares(windows),
+          .new_uncorrected_ecc_errors = sum(told(windows, &GpuWindow::new_uncorrected_ecc_errors))};
 }
 
 }  // namespace chexbench::measure

@@ -42,4 +42,9 @@ inline constexpr double kUtilizationPeriodS = 1;
 // Of the samples, ordered by time, with begin_s <= time_s <= end_s. Pure, thread-safe.
 GpuWindow summarize(std::span<const GpuSample> samples, double begin_s, double end_s);
 
+// What several windows, of GPUs that worked side by side or of one after another, come to: means of their means and
+// shares, each window counting alike; the extremes of their extremes; the sums of their samples and errors. Power stays
+// that of one GPU. A figure rests on the windows that have it. Pure, thread-safe.
+GpuWindow combine(std::span<const GpuWindow> windows);
+
 }  // namespace chexbench::measure

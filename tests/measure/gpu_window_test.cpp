@@ -112,6 +112,61 @@ TEST(GpuWindow, CountsEccErrorsFromTheLastSampleBeforeItToTheFirstAfterIt) {
   EXPECT_FALSE(summarize(samples, 4, 9).new_uncorrected_ecc_errors);                   // one count is no difference
 }
 
+TEST(CombinedGpuWindow, TakesMeansOfMeansExtremesOfExtremesAndSums) {
+  const GpuWindow a{.samples = 30,
+                    .mean_utilization = 0.9,
+                    .mean_memory_utilization = 0.3,
+                    .peak_memory_used_bytes = 7,
+                    .mean_power_w = 300,
+                    .lowest_sm_clock_hz = 2e9,
+                    .lowest_memory_clock_hz = 3e9,
+                    .highest_temperature_c = 60,
+                    .new_uncorrected_ecc_errors = 1};
+  const GpuWindow b{.samples = 10,
+                    .mean_utilization = 0.5,
+                    .mean_memory_utilization = 0.1,
+                    .peak_memory_used_bytes = 9,
+                    .mean_power_w = 500,
+                    .lowest_sm_clock_hz = 1e9,
+                    .lowest_memory_clock_hz = 4e9,
+                    .highest_temperature_c = 50,
+                    .new_uncorrected_ecc_errors = 2};
+  const GpuWindow both = combine(std::vector{a, b});
+  EXPECT_EQ(both.samples, 40u);
+  EXPECT_DOUBLE_EQ(both.mean_utilization.value_or(-1), 0.7);
+  EXPECT_DOUBLE_EQ(both.mean_memory_utilization.value_or(-1), 0.2);
+  EXPECT_THAT(both.peak_memory_used_bytes, Optional(9u));
+  EXPECT_THAT(both.mean_power_w, Optional(400.0));
+  EXPECT_THAT(both.lowest_sm_clock_hz, Optional(1e9));
+  EXPECT_THAT(both.lowest_memory_clock_hz, Optional(3e9));
+  EXPECT_THAT(both.highest_temperature_c, Optional(60.0));
+  EXPECT_THAT(both.new_uncorrected_ecc_errors, Optional(3u));
+}
+
+TEST(CombinedGpuWindow, CountsAReasonAsZeroWhereItWasNotSeenAndNotAtAllWhereNoReasonsWereTold) {
+  const GpuWindow capped{.throttled_share = 0.4, .throttle = {{"gpu_idle", 0.1}, {"sw_power_cap", 0.4}}};
+  const GpuWindow hot{.throttled_share = 0.2, .throttle = {{"sw_power_cap", 0.2}, {"hw_slowdown", 0.2}}};
+  const GpuWindow untold;
+  const GpuWindow all = combine(std::vector{capped, hot, untold});
+  EXPECT_DOUBLE_EQ(all.throttled_share.value_or(-1), 0.3);
+  ASSERT_EQ(all.throttle.size(), 3u);
+  EXPECT_EQ(all.throttle[0].word, "sw_power_cap");
+  EXPECT_DOUBLE_EQ(all.throttle[0].share, 0.3);
+  EXPECT_EQ(all.throttle[1].word, "hw_slowdown");
+  EXPECT_DOUBLE_EQ(all.throttle[1].share, 0.1);
+  EXPECT_DOUBLE_EQ(all.throttle[2].share, 0.05);
+}
+
+TEST(CombinedGpuWindow, OfNothingOrOfWindowsThatToldNothingIsEmpty) {
+  for (const auto& windows : {std::vector<GpuWindow>{}, std::vector<GpuWindow>(2)}) {
+    const GpuWindow window = combine(windows);
+    EXPECT_EQ(window.samples, 0u);
+    EXPECT_FALSE(window.mean_utilization || window.mean_power_w || window.lowest_sm_clock_hz ||
+                 window.throttled_share || window.new_uncorrected_ecc_errors);
+    EXPECT_TRUE(window.throttle.empty());
+  }
+}
+
 TEST(GpuWindow, AResetOfTheGpuIsNoEccError) {
   auto samples = with_utilization({0, 0});
   samples[0].uncorrected_ecc_errors = 3;
