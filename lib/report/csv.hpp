@@ -14,4 +14,7 @@ std::string trials_csv(const Report& report);
 // steps.csv: one row a measured step of a rank.
 std::string steps_csv(const Report& report);
 
+// gpu.csv: one row a sample of a rank's GPU. Empty, without even a header, where no GPU was sampled.
+std::string gpu_csv(const Report& report);
+
 }  // namespace chexbench::report

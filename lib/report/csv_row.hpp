@@ -9,6 +9,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include "report/gpu.hpp"
 
 namespace chexbench::report {
 
@@ -31,6 +34,10 @@ class CsvRow {
   void operator()(const std::optional<Value>& value) {
     value ? (*this)(*value) : append("");
   }
+
+  // Lists stand in one field.
+  void operator()(const std::vector<std::string>& reasons) { (*this)(reasons_text(reasons)); }
+  void operator()(const std::vector<measure::ThrottleShare>& shares) { (*this)(shares_text(shares)); }
 
   // The row with its line end; the object is used up.
   std::string line() && { return std::move(text_) + '\n'; }

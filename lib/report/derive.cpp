@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "measure/statistics.hpp"
+#include "report/gpu.hpp"
 #include "report/record.hpp"
 #include "report/wait_cause.hpp"
 
@@ -105,6 +106,7 @@ Figures derive_figures(const TrialResult& trial, const std::vector<TrialResult>&
   derive_shares(trial, figures);
   figures.decoded_per_trained = decoded_per_trained(trial);
   figures.au_share = accelerator_utilization(trial);
+  figures.gpu = summarize_gpus(trial);
   if (!trial.oversubscribed) {
     figures.images_per_s_per_core = ratio(*figures.images_per_s, trial.ranks * trial.cores_per_rank);
   }

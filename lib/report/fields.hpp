@@ -18,6 +18,8 @@ void visit_environment(Visitor&& visit, Record& environment) {
   visit("mpi", environment.mpi);
   visit("instruction_set", environment.instruction_set);
   visit("command_line", environment.command_line);
+  visit("gpu_driver", environment.gpu_driver);
+  visit("gpus", environment.gpus);
 }
 
 template <class Visitor, class Record>
@@ -62,7 +64,44 @@ void visit_op(Visitor&& visit, Record& counters) {
   visit("bad_records", counters.bad_records);
 }
 
-// Without steps and ops.
+template <class Visitor, class Record>
+void visit_gpu_sample(Visitor&& visit, Record& sample) {
+  visit("time_s", sample.time_s);
+  visit("utilization", sample.utilization);
+  visit("memory_utilization", sample.memory_utilization);
+  visit("memory_used_bytes", sample.memory_used_bytes);
+  visit("sm_clock_hz", sample.sm_clock_hz);
+  visit("memory_clock_hz", sample.memory_clock_hz);
+  visit("power_w", sample.power_w);
+  visit("temperature_c", sample.temperature_c);
+  visit("throttle_reasons", sample.throttle_reasons);
+  visit("uncorrected_ecc_errors", sample.uncorrected_ecc_errors);
+}
+
+// Without samples.
+template <class Visitor, class Record>
+void visit_gpu_series(Visitor&& visit, Record& gpu) {
+  visit("rank", gpu.rank);
+  visit("name", gpu.name);
+  visit("uuid", gpu.uuid);
+  visit("problem", gpu.problem);
+}
+
+template <class Visitor, class Record>
+void visit_gpu_window(Visitor&& visit, Record& window) {
+  visit("gpu_utilization", window.mean_utilization);
+  visit("gpu_memory_utilization", window.mean_memory_utilization);
+  visit("gpu_peak_memory_bytes", window.peak_memory_used_bytes);
+  visit("gpu_power_w", window.mean_power_w);
+  visit("gpu_lowest_sm_clock_hz", window.lowest_sm_clock_hz);
+  visit("gpu_lowest_memory_clock_hz", window.lowest_memory_clock_hz);
+  visit("gpu_highest_temperature_c", window.highest_temperature_c);
+  visit("gpu_throttled_share", window.throttled_share);
+  visit("gpu_throttle_reasons", window.throttle);
+  visit("gpu_new_uncorrected_ecc_errors", window.new_uncorrected_ecc_errors);
+}
+
+// Without steps, ops and GPUs.
 template <class Visitor, class Record>
 void visit_repeat(Visitor&& visit, Record& repeat) {
   visit("repeat", repeat.repeat);
@@ -119,6 +158,7 @@ void visit_figures(Visitor&& visit, Record& figures) {
   visit("buffer_fed", figures.buffer_fed);
   visit("peak_rss_bytes", figures.peak_rss_bytes);
   visit("anonymous_rss_bytes", figures.anonymous_rss_bytes);
+  visit_gpu_window(visit, figures.gpu);
 }
 
 }  // namespace chexbench::report

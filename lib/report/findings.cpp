@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "measure/statistics.hpp"
+#include "report/gpu_findings.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -193,6 +195,11 @@ std::vector<Finding> derive_findings(const std::vector<TrialResult>& trials) {
   find_starvation(chosen, findings);
   find_scaling(chosen, findings);
   find_ceilings(chosen, measured, findings);
+  const auto append = [&findings](std::vector<Finding> more) {
+    findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  for (const Measured& one : chosen) append(gpu_findings(one.trial, one.figures));
+  for (const Measured& one : measured) append(ecc_findings(one.trial, one.figures));
   return findings;
 }
 

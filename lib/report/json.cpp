@@ -7,6 +7,7 @@
 
 #include "core/errors.hpp"
 #include "report/fields.hpp"
+#include "report/gpu.hpp"
 #include "report/json_visitors.hpp"
 #include "spec/parse.hpp"
 #include "spec/resolved.hpp"
@@ -18,15 +19,19 @@ using Json = nlohmann::ordered_json;  // keys in the order of fields.hpp, for pe
 
 // ---- records to JSON
 
-// Steps are many and alike: one array a step, under one row of column names.
-Json steps_to_json(const std::vector<StepRecord>& steps) {
+constexpr auto kVisitStep = [](auto&& visitor, auto& step) { visit_step(visitor, step); };
+constexpr auto kVisitSample = [](auto&& visitor, auto& sample) { visit_gpu_sample(visitor, sample); };
+
+// Steps and samples are many and alike: one array each, under one row of column names.
+template <class Record, class Visit>
+Json rows_to_json(const std::vector<Record>& records, Visit visit) {
   Json columns = Json::array();
   Json rows = Json::array();
-  const StepRecord any;
-  visit_step([&columns](const char* name, const auto&) { columns.push_back(name); }, any);
-  for (const StepRecord& step : steps) {
+  const Record any;
+  visit([&columns](const char* name, const auto&) { columns.push_back(name); }, any);
+  for (const Record& record : records) {
     Json object = Json::object();
-    visit_step(JsonWriter(object), step);
+    visit(JsonWriter(object), record);
     Json row = Json::array();
     for (const auto& item : object.items()) row.push_back(std::move(item.value()));
     rows.push_back(std::move(row));
@@ -48,6 +53,15 @@ Json step_time_summary(const std::vector<StepRecord>& steps) {
           {"max_s", walls_s.back()}};
 }
 
+Json gpu_to_json(const RepeatResult& repeat, const GpuSeries& gpu) {
+  Json object = Json::object();
+  visit_gpu_series(JsonWriter(object), gpu);
+  const measure::GpuWindow figures = summarize_gpu(repeat, gpu);
+  visit_gpu_window(JsonWriter(object["figures"] = Json::object()), figures);
+  object["samples"] = rows_to_json(gpu.samples, kVisitSample);
+  return object;
+}
+
 Json repeat_to_json(const RepeatResult& repeat) {
   Json object = Json::object();
   visit_repeat(JsonWriter(object), repeat);
@@ -56,7 +70,9 @@ Json repeat_to_json(const RepeatResult& repeat) {
     visit_op(JsonWriter(ops.emplace_back(Json::object())), counters);
   object["ops"] = std::move(ops);
   object["step_times"] = step_time_summary(repeat.steps);
-  object["steps"] = steps_to_json(repeat.steps);
+  object["steps"] = rows_to_json(repeat.steps, kVisitStep);
+  Json& gpus = object["gpus"] = Json::array();
+  for (const GpuSeries& gpu : repeat.gpus) gpus.push_back(gpu_to_json(repeat, gpu));
   return object;
 }
 
@@ -100,22 +116,31 @@ void print(const Json& value, const std::string& indent, std::string& text) {
 
 // ---- JSON to records
 
-std::vector<StepRecord> steps_from_json(const Json& object) {
-  std::vector<StepRecord> steps;
+template <class Record, class Visit>
+std::vector<Record> rows_from_json(const Json& object, Visit visit) {
+  std::vector<Record> records;
   const Json& columns = object.at("columns");
   for (const Json& row : object.at("rows")) {
-    Json step = Json::object();
-    for (std::size_t i = 0; i < columns.size(); ++i) step[columns.at(i).get<std::string>()] = row.at(i);
-    visit_step(JsonReader(step), steps.emplace_back());
+    Json record = Json::object();
+    for (std::size_t i = 0; i < columns.size(); ++i) record[columns.at(i).get<std::string>()] = row.at(i);
+    visit(JsonReader(record), records.emplace_back());
   }
-  return steps;
+  return records;
+}
+
+GpuSeries gpu_from_json(const Json& object) {
+  GpuSeries gpu;
+  visit_gpu_series(JsonReader(object), gpu);
+  gpu.samples = rows_from_json<measure::GpuSample>(object.at("samples"), kVisitSample);
+  return gpu;
 }
 
 RepeatResult repeat_from_json(const Json& object) {
   RepeatResult repeat;
   visit_repeat(JsonReader(object), repeat);
   for (const Json& counters : object.at("ops")) visit_op(JsonReader(counters), repeat.ops.emplace_back());
-  repeat.steps = steps_from_json(object.at("steps"));
+  repeat.steps = rows_from_json<StepRecord>(object.at("steps"), kVisitStep);
+  for (const Json& gpu : object.value("gpus", Json::array())) repeat.gpus.push_back(gpu_from_json(gpu));
   return repeat;
 }
 

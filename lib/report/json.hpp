@@ -9,7 +9,7 @@
 namespace chexbench::report {
 
 // report.json: schema_version, environment, and each trial with its resolved spec, figures, repeats, op counters,
-// steps.
+// steps, samples of GPUs.
 std::string to_json(const Report& report);
 
 // The report that to_json() wrote; figures are derived again, not read. `name` stands in messages, e.g. the path.

@@ -8,11 +8,15 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "core/errors.hpp"
+#include "measure/gpu_window.hpp"
 #include "measure/statistics.hpp"
+#include "report/gpu.hpp"
 
 namespace chexbench::report {
 
@@ -28,11 +32,20 @@ class JsonWriter {
   void operator()(const char* name, double value) const {  // JSON knows no NaN
     object_[name] = std::isfinite(value) ? Json(value) : Json(nullptr);
   }
-  void operator()(const char* name, const std::optional<double>& value) const {
-    (*this)(name, value.value_or(std::numeric_limits<double>::quiet_NaN()));
+  template <class Value>
+  void operator()(const char* name, const std::optional<Value>& value) const {
+    value ? (*this)(name, *value) : (*this)(name, nullptr);
   }
   void operator()(const char* name, const std::optional<measure::Interval>& value) const {
     object_[name] = value ? Json::array({value->low, value->high}) : Json(nullptr);
+  }
+  // As one text, so that a sample stays a row of plain values.
+  void operator()(const char* name, const std::optional<std::vector<std::string>>& reasons) const {
+    (*this)(name, reasons ? std::optional(reasons_text(*reasons)) : std::nullopt);
+  }
+  void operator()(const char* name, const std::vector<measure::ThrottleShare>& shares) const {
+    Json& object = object_[name] = Json::object();
+    for (const auto& [word, share] : shares) object[word] = share;
   }
 
  private:
@@ -58,6 +71,16 @@ class JsonReader {
       }
       found->get_to(value);
     }
+  }
+  template <class Value>
+  void operator()(const char* name, std::optional<Value>& value) const {
+    const auto found = object_.find(name);
+    if (found != object_.end() && !found->is_null()) (*this)(name, value.emplace());
+  }
+  void operator()(const char* name, std::optional<std::vector<std::string>>& reasons) const {
+    std::optional<std::string> text;
+    (*this)(name, text);
+    if (text) reasons = reasons_from_text(*text);
   }
 
  private:

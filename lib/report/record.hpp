@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/gpu_window.hpp"
 #include "measure/op_counters.hpp"
 #include "measure/statistics.hpp"
 #include "measure/step_timings.hpp"
@@ -25,7 +26,9 @@ struct Environment {
   std::uint64_t memory_bytes = 0;
   std::string kernel;
   std::string mpi;
-  std::string instruction_set;  // baseline, avx2, avx512
+  std::string instruction_set;    // baseline, avx2, avx512
+  std::string gpu_driver;         // "580.65.06"; empty where NVML does not answer
+  std::vector<std::string> gpus;  // names of the host's GPUs, by NVML
   std::vector<std::string> command_line;
 };
 
@@ -35,6 +38,15 @@ struct StepRecord {
   int step = 0;
   double next_s = 0;
   measure::StepTimings timings;
+};
+
+// What NVML saw of the GPU of one rank.
+struct GpuSeries {
+  int rank = 0;
+  std::string name;  // "NVIDIA H100 80GB HBM3"; empty where NVML does not tell
+  std::string uuid;
+  std::string problem;                      // why samples are missing: a sentence; empty where none are
+  std::vector<measure::GpuSample> samples;  // in the measured window, the last one before it and the first one after
 };
 
 // One repeat of one trial: the journal's unit.
@@ -56,6 +68,7 @@ struct RepeatResult {
   double start_to_first_batch_s = 0;      // of rank 0, from the start of its process; 0 in all but its first repeat
   std::vector<StepRecord> steps;          // of all ranks
   std::vector<measure::OpCounters> ops;   // within the window, summed over ranks
+  std::vector<GpuSeries> gpus;            // one for each rank whose engine computes on a GPU
 };
 
 // One trial: its resolved spec and what was measured. Figures are derived (derive.hpp), never stored twice.
@@ -111,6 +124,7 @@ struct Figures {
   std::optional<double> decoded_per_trained;
   std::optional<double> au_share;  // MLPerf Storage's accelerator utilization: emulated engines only
   std::optional<double> images_per_s_per_core;
+  measure::GpuWindow gpu;  // by NVML, over all GPUs and repeats (gpu.hpp)
   bool buffer_fed = false;
   std::uint64_t peak_rss_bytes = 0;       // largest of the repeats
   std::uint64_t anonymous_rss_bytes = 0;  // likewise

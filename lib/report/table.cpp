@@ -97,7 +97,7 @@ std::vector<std::string> row_of(std::vector<std::string> labels, Cells... cells)
 
 std::string figures_table(const Report& report, const std::vector<Figures>& all, const Labels& labels) {
   TextTable table{.header = row_of(labels.names, "images/s", "+- MAD", "95 % interval", "scaling", "wait", "busy", "AU",
-                                   "decoded/trained", "peak RSS", "flags"),
+                                   "NVML", "decoded/trained", "peak RSS", "flags"),
                   .rows = {},
                   .left_columns = labels.names.size(),
                   .last_left = true};
@@ -106,8 +106,8 @@ std::string figures_table(const Report& report, const std::vector<Figures>& all,
     table.rows.push_back(row_of(labels.rows[i], throughput(figures.images_per_s), throughput(figures.images_per_s_mad),
                                 interval(figures.images_per_s_ci95), percent(figures.scaling_efficiency),
                                 percent(figures.wait_share), percent(figures.busy_share), percent(figures.au_share),
-                                number(figures.decoded_per_trained, 2), megabytes(figures.peak_rss_bytes),
-                                flags_of(report.trials[i], figures)));
+                                percent(figures.gpu.mean_utilization), number(figures.decoded_per_trained, 2),
+                                megabytes(figures.peak_rss_bytes), flags_of(report.trials[i], figures)));
   }
   return render(table);
 }
@@ -170,11 +170,22 @@ std::string engine_notes(const Report& report) {
   return text + fmt::format("{}", fmt::join(lines, ""));
 }
 
+// "GPUs: 4 x NVIDIA H100 80GB HBM3; driver 580.65.06"
+std::string gpus_line(const Environment& environment) {
+  if (environment.gpus.empty()) return "";
+  std::map<std::string, int> numbers;
+  for (const std::string& name : environment.gpus) ++numbers[name];
+  std::vector<std::string> words;
+  for (const auto& [name, number] : numbers) words.push_back(fmt::format("{} x {}", number, name));
+  return fmt::format("GPUs: {}; driver {}\n", fmt::join(words, ", "), environment.gpu_driver);
+}
+
 std::string title(const Report& report, const Labels& labels) {
   const Environment& environment = report.environment;
   std::string text = fmt::format("{}: {} {} on {} ({}, {} {}), {}\n", report.experiment, report.trials.size(),
                                  report.trials.size() == 1 ? "trial" : "trials", environment.host, environment.cpu,
                                  environment.cores, environment.cores == 1 ? "core" : "cores", environment.date_utc);
+  text += gpus_line(environment);
   if (report.interrupted) text += "ended early: this is what was measured until then\n";
   if (!labels.common.empty()) text += "all trials: " + labels.common + "\n";
   return text;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/csv_row.hpp"
+#include "report/fields.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -114,6 +115,7 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("instruction_set", report.environment.instruction_set);
   visit("wait_op", figures.wait_op);
   visit("wait_part", figures.wait_part);
+  visit_gpu_window(visit, figures.gpu);
 }
 
 template <class Visitor>

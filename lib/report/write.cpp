@@ -16,6 +16,7 @@ std::vector<std::string> write_report(const Report& report, const std::string& f
   };
   write("trials.csv", trials_csv(report));
   write("steps.csv", steps_csv(report));
+  if (const std::string samples = gpu_csv(report); !samples.empty()) write("gpu.csv", samples);
   write("report.json", to_json(report));  // last: whoever sees it finds the others, too
   return paths;
 }

@@ -8,8 +8,8 @@
 
 namespace chexbench::report {
 
-// Writes report.json, trials.csv and steps.csv into `folder`, which must exist, each as a whole or not at all, and
-// returns their paths. May be called again as trials finish. @throws OutputError
+// Writes report.json, trials.csv, steps.csv and, where a GPU was sampled, gpu.csv into `folder`, which must exist, each
+// as a whole or not at all, and returns their paths. May be called again as trials finish. @throws OutputError
 std::vector<std::string> write_report(const Report& report, const std::string& folder);
 
 // What stdout carries: "table", "json" (report.json) or "csv" (trials.csv). @throws SpecError for another format

@@ -75,15 +75,15 @@ TEST(TrialsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
             promised);
 }
 
-TEST(TrialsCsv, EndsWithTheColumnsThatWereAddedLast) {
+TEST(TrialsCsv, HasItsLaterColumnsInTheOrderInWhichTheyWereAdded) {
   Report report = make_report({make_trial({}, {100})});
   report.environment.instruction_set = "avx512";
   const auto lines = read_csv(trials_csv(report));
-  const auto last_three = [](const std::vector<std::string>& cells) {
-    return std::vector<std::string>(cells.end() - 3, cells.end());
+  const auto three = [](const std::vector<std::string>& cells) {  // before the ten of GPUs (gpu_test.cpp)
+    return std::vector<std::string>(cells.end() - 13, cells.end() - 10);
   };
-  EXPECT_EQ(last_three(lines.at(0)), (std::vector<std::string>{"instruction_set", "wait_op", "wait_part"}));
-  EXPECT_EQ(last_three(lines.at(1)), (std::vector<std::string>{"avx512", "map", "decode"}));
+  EXPECT_EQ(three(lines.at(0)), (std::vector<std::string>{"instruction_set", "wait_op", "wait_part"}));
+  EXPECT_EQ(three(lines.at(1)), (std::vector<std::string>{"avx512", "map", "decode"}));
 }
 
 TEST(TrialsCsv, HasARowForEachTrialWithItsFigures) {
