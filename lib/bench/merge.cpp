@@ -33,6 +33,7 @@ report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_r
     merged.peak_rss_bytes = std::max(merged.peak_rss_bytes, other.peak_rss_bytes);
     merged.anonymous_rss_bytes = std::max(merged.anonymous_rss_bytes, other.anonymous_rss_bytes);
     merged.steps.insert(merged.steps.end(), other.steps.begin(), other.steps.end());
+    merged.gpus.insert(merged.gpus.end(), other.gpus.begin(), other.gpus.end());
     for (std::size_t op = 0; op < merged.ops.size() && op < other.ops.size(); ++op) add(merged.ops[op], other.ops[op]);
   }
   const double full_batches = static_cast<double>(merged.steps.size());  // one step of one rank each

@@ -4,6 +4,7 @@
 
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
+#include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
 #include "report/findings.hpp"
 #include "spec/profile.hpp"
@@ -23,6 +24,11 @@ report::Environment describe_environment(comm::World& world) {
   environment.kernel = machine.kernel;
   environment.instruction_set = machine.instruction_set;
   environment.mpi = world.library();
+  if (world.communicator().rank() == 0) {  // one rank keeps the report, and a sleeping driver takes a second to answer
+    const measure::GpuSurvey survey = measure::survey_gpus();
+    environment.gpu_driver = survey.driver_version;
+    for (const measure::GpuInfo& gpu : survey.gpus) environment.gpus.push_back(gpu.name);
+  }
   return environment;
 }
 

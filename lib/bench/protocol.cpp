@@ -1,13 +1,16 @@
 #include "bench/protocol.hpp"
 
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "bench/gpu_watch.hpp"
 #include "bench/groups.hpp"
 #include "bench/journal.hpp"
 #include "bench/layout.hpp"
@@ -16,6 +19,7 @@
 #include "bench/trial.hpp"
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
+#include "core/errors.hpp"
 #include "core/log.hpp"
 #include "engine/engine.hpp"
 #include "measure/page_cache.hpp"
@@ -63,6 +67,7 @@ class Runner {
       : report_(report),
         ranks_(world.communicator()),
         host_(find_host_cores(world)),
+        make_engine_(options.make_engine),
         progress_(options.show_progress && ranks_.rank() == 0) {
     if (!options.journal_path.empty() && ranks_.rank() == 0) journal_.emplace(options.journal_path);
   }
@@ -80,6 +85,7 @@ class Runner {
   // Both collective over the group. Only rank 0 keeps the result.
   void run_repeat_of(Arm& arm, int repeat, const TrialContext& context);
   void measure_repeat(Arm& arm, const TrialContext& context);
+  void warn_of_gpus(const report::RepeatResult& result);
   bool take_from_journal(Arm& arm, int repeat, comm::Communicator& members);
   std::string prepare_files(const Arm& arm) const;
   const data::Dataset& dataset(const spec::DataSpec& spec);
@@ -87,9 +93,11 @@ class Runner {
   report::Report& report_;
   comm::Communicator& ranks_;
   const HostCores host_;
+  const EngineMaker make_engine_;
   Progress progress_;
   std::optional<Journal> journal_;
   std::map<std::string, data::Dataset> datasets_;
+  std::set<std::string> gpu_problems_;  // that were told
 };
 
 const data::Dataset& Runner::dataset(const spec::DataSpec& spec) {
@@ -103,12 +111,13 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   const CoreShare share = share_cores(host_, spec, group.ranks);
   bind_this_thread(share.cores);
   const auto reducer = members.make_reducer();  // before the engine, which uses it until it is gone
-  const auto engine = engine::make_engine(spec.engine, {.model = spec.model,
-                                                        .training = spec.training,
-                                                        .comm = spec.comm,
-                                                        .deliver = spec.data.deliver,
-                                                        .cores = share.cores,
-                                                        .world = group.ranks});
+  const auto engine = make_engine_(spec.engine, {.model = spec.model,
+                                                 .training = spec.training,
+                                                 .comm = spec.comm,
+                                                 .deliver = spec.data.deliver,
+                                                 .cores = share.cores,
+                                                 .world = group.ranks});
+  GpuWatch gpu_watch(engine->traits().gpu_uuid);
   std::vector<Arm> arms;
   for (const std::size_t index : group.arms) {
     report::TrialResult& trial = report_.trials[index];
@@ -125,6 +134,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
                      .engine = *engine,
                      .communicator = members,
                      .reducer = *reducer,
+                     .gpu_watch = gpu_watch,
                      .cores = share.cores,
                      .repeat = repeat,
                      .on_step = [this](int step, int total_steps) { progress_.step(step, total_steps); }});
@@ -146,12 +156,33 @@ std::string Runner::prepare_files(const Arm& arm) const {
   return state.word;
 }
 
+// run_repeat(); where the device fails, the trial and the error say what NVML knows of it.
+report::RepeatResult run_repeat_watched(Arm& arm, const TrialContext& context) {
+  try {
+    return run_repeat(context);
+  } catch (const DeviceError& error) {
+    const std::string words = context.gpu_watch.last_words();
+    if (words.empty()) throw;
+    arm.trial.notes.push_back(fmt::format("repeat {} failed: {}{}", context.repeat, error.what(), words));
+    throw DeviceError(error.what() + words);
+  }
+}
+
+// Each problem once: a driver that does not answer stays silent in every repeat, on every rank.
+void Runner::warn_of_gpus(const report::RepeatResult& result) {
+  for (const report::GpuSeries& gpu : result.gpus) {
+    if (gpu.problem.empty() || !gpu_problems_.insert(gpu.problem).second) continue;
+    log::warning("the GPU figures of rank {} are missing or end early: {}", gpu.rank, gpu.problem);
+  }
+  for (const std::string& note : ecc_notes(result)) log::warning("{}", note);
+}
+
 void Runner::measure_repeat(Arm& arm, const TrialContext& context) {
   comm::Communicator& members = context.communicator;
   const double begin_s = now_s();
   const std::string page_cache = prepare_files(arm);
   members.barrier();
-  report::RepeatResult mine = run_repeat(context);
+  report::RepeatResult mine = run_repeat_watched(arm, context);
   mine.page_cache = page_cache;
   malloc_trim(0);  // what this arm held must not count as memory of the next one
   std::vector<report::RepeatResult> all;
@@ -161,6 +192,7 @@ void Runner::measure_repeat(Arm& arm, const TrialContext& context) {
   if (members.rank() != 0) return;
   arm.trial.repeats.push_back(merge_ranks(all, arm.trial.spec.training.batch_size));
   arm.trial.repeats.back().spent_s = now_s() - begin_s;
+  warn_of_gpus(arm.trial.repeats.back());
   if (journal_) journal_->append(arm.trial.key, arm.trial.repeats.back());
 }
 
@@ -171,7 +203,10 @@ void Runner::run_repeat_of(Arm& arm, int repeat, const TrialContext& context) {
     progress_.begin(arm.number, report_.trials.size(), arm.trial.trial, repeat, arm.trial.spec.measure.repeats);
     measure_repeat(arm, context);
   }
-  if (is_root) arm.spent_s += arm.trial.repeats.back().spent_s;
+  if (is_root) {
+    arm.spent_s += arm.trial.repeats.back().spent_s;
+    for (std::string& note : ecc_notes(arm.trial.repeats.back())) arm.trial.notes.push_back(std::move(note));
+  }
   const spec::MeasureSpec& measure = arm.trial.spec.measure;
   const bool finished = is_root && is_finished(measure, rates(arm.trial), arm.spent_s);
   arm.finished = !broadcast_text(members, finished ? "finished" : "").empty();

@@ -2,16 +2,23 @@
 // journal.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "comm/communicator.hpp"
+#include "engine/engine.hpp"
 #include "report/record.hpp"
 
 namespace chexbench::bench {
 
+// Builds the engine of a group of trials, as engine::make_engine() does.
+using EngineMaker = std::function<std::unique_ptr<engine::Engine>(const std::string&, const engine::EngineConfig&)>;
+
 struct RunOptions {
   std::string journal_path;  // empty: no journal
   bool show_progress = false;
+  EngineMaker make_engine = engine::make_engine;
 };
 
 // Measures every trial of `report`, and adds repeats to it as they are done (on rank 0; the other ranks measure with

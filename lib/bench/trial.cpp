@@ -40,6 +40,7 @@ report::RepeatResult run_repeat(const TrialContext& context) {
                                                      .cores = context.cores,
                                                      .repeat = context.repeat}));
   const InterruptWatch watch(*pipeline);
+  context.gpu_watch.begin();
   context.communicator.barrier();
   context.engine.restart();
   Recorder recorder(*pipeline, context.spec.measure.warmup_steps, context.communicator.rank());
@@ -53,6 +54,8 @@ report::RepeatResult run_repeat(const TrialContext& context) {
   recorder.look(context.engine);
   report::RepeatResult result = recorder.result();
   result.repeat = context.repeat;
+  context.gpu_watch.end();
+  result.gpus = context.gpu_watch.series(result, context.communicator.rank());
   return result;
 }
 

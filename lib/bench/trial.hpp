@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "bench/gpu_watch.hpp"
 #include "comm/communicator.hpp"
 #include "data/dataset.hpp"
 #include "engine/engine.hpp"
@@ -20,6 +21,7 @@ struct TrialContext {
   engine::Engine& engine;
   comm::Communicator& communicator;  // the ranks of this trial
   Reducer& reducer;                  // over the same ranks
+  GpuWatch& gpu_watch;               // of the engine's GPU
   std::vector<int> cores;            // of this rank
   int repeat = 0;
   std::function<void(int step, int total_steps)> on_step;  // for a progress line; may be empty
@@ -30,7 +32,8 @@ struct TrialContext {
 // @throws SpecError where a finite pipeline ends too early, DataError, DeviceError, InterruptedError
 report::RepeatResult run_repeat(const TrialContext& context);
 
-// The repeat as all ranks saw it, from each rank's own: wall time of the slowest, everything else summed.
+// The repeat as all ranks saw it, from each rank's own: wall time of the slowest, counts summed, the largest of memory,
+// every step and each GPU's samples.
 // `rank_results` must not be empty.
 report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_results, int local_batch);
 

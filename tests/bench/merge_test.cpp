@@ -48,6 +48,18 @@ TEST(MergeRanks, KeepsTheDoubtOfAnyHostAboutThePageCache) {
   EXPECT_EQ(merge_ranks({sure, sure}, 4).page_cache, "cold");
 }
 
+TEST(MergeRanks, KeepsTheSamplesOfEveryGpu) {
+  auto first = rank_result(0, 1, 1.0);
+  auto second = rank_result(1, 1, 1.0);
+  first.gpus = {{.rank = 0, .samples = std::vector<measure::GpuSample>(2)}};
+  second.gpus = {{.rank = 1, .samples = std::vector<measure::GpuSample>(3)}};
+  const auto merged = merge_ranks({first, second}, 4);
+  ASSERT_EQ(merged.gpus.size(), 2u);
+  EXPECT_EQ(merged.gpus[0].samples.size(), 2u);
+  EXPECT_EQ(merged.gpus[1].rank, 1);
+  EXPECT_EQ(merged.gpus[1].samples.size(), 3u);
+}
+
 TEST(MergeRanks, TakesTheLargestMemoryOfAnyRank) {
   auto small = rank_result(0, 1, 1.0);
   auto large = rank_result(1, 1, 1.0);

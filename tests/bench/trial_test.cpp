@@ -26,11 +26,13 @@ report::RepeatResult run(const spec::Experiment& spec) {
   const auto engine = engine::make_engine(
       spec.engine,
       {.model = spec.model, .training = spec.training, .comm = spec.comm, .deliver = spec.data.deliver, .cores = {0}});
+  GpuWatch no_gpu("");
   const TrialContext context{.spec = spec,
                              .dataset = dataset,
                              .engine = *engine,
                              .communicator = world->communicator(),
                              .reducer = *reducer,
+                             .gpu_watch = no_gpu,
                              .cores = {0},
                              .repeat = 3,
                              .on_step = {}};
@@ -97,11 +99,13 @@ TEST(RunRepeat, NamesTheFileThatCannotBeRead) {
   data::Dataset dataset = data::open_dataset(spec.data);
   for (auto& image : dataset.images) image.path = "/nowhere/" + image.name;
   const auto engine = engine::make_engine("none", {});
+  GpuWatch no_gpu("");
   EXPECT_THROW(run_repeat({.spec = spec,
                            .dataset = dataset,
                            .engine = *engine,
                            .communicator = world->communicator(),
                            .reducer = *reducer,
+                           .gpu_watch = no_gpu,
                            .cores = {0},
                            .repeat = 0,
                            .on_step = {}}),
