@@ -1,0 +1,206 @@
+"""What is run, in its order: the most valuable first. A case is one command and one row."""
+
+import csv
+import json
+import shutil
+import statistics
+from dataclasses import dataclass, field
+from pathlib import Path
+
+NETWORKS = ("resnet50", "densenet121")
+IMAGES = 2048  # of 1024x1024, made on the spot: 0.8 GB
+TIME_LEFT = "(seconds left)"  # in a command: the time that it gets, less some to end by itself
+# The columns of chexbench's trials.csv that a row keeps.
+FIGURES = ("images_per_s", "images_per_s_mad", "wait_share", "upload_share", "busy_share", "decoded_per_trained",
+           "images_per_s_per_core")
+FACTS = ("cores_per_rank", "buffer_fed", "unstable", "partial", "wait_op", "engine_device")
+
+
+@dataclass
+class Case:
+    """`facts` go into its row as they are; `read` makes figures of what the command wrote, or raises ValueError."""
+    part: str
+    name: str
+    command: list
+    read: object
+    facts: dict = field(default_factory=dict)
+    limit_s: float = 120
+    needs: str = "gpu"  # or "torch": a GPU and PyTorch
+
+    @property
+    def runs_torch(self):
+        return self.facts.get("framework") == "torch"
+
+
+@dataclass
+class Place:
+    """Where everything is: `home` is the bundle, `output` this run's folder, `images` a place that goes with it."""
+    home: Path
+    output: Path
+    images: Path
+    python: str
+
+    def share(self, path):
+        return self.home / "share/chexbench" / path
+
+
+def read_trial(output, errors):
+    """The figures of the one trial in chexbench's CSV."""
+    rows = list(csv.DictReader(output.splitlines()))
+    if len(rows) != 1 or not rows[0].get("images_per_s"):
+        raise ValueError("chexbench measured nothing")
+    figures = {name: float(rows[0][name]) for name in FIGURES if rows[0].get(name)}
+    return {**figures, **{name: rows[0][name] for name in FACTS if rows[0].get(name) not in (None, "", "false")}}
+
+
+def read_windows(output, errors):
+    """The median over torch_gpu.py's windows, with the best and their number; the last line has the other facts."""
+    lines = [json.loads(line) for line in output.splitlines() if line.startswith("{") and line.endswith("}")]
+    if not lines:
+        raise ValueError("PyTorch measured nothing")
+    rates = [line["images_per_s"] for line in lines]
+    return {**lines[-1], "images_per_s": statistics.median(rates), "images_per_s_best": max(rates), "windows": len(rates)}
+
+
+def read_text(output, errors):
+    return {"said": output.strip()}
+
+
+def read_sweep(output, errors):
+    """How many plans of each pattern ran, and the sum over its shapes of the fastest one's time."""
+    fastest_us, ran = {}, 0
+    for line in output.splitlines():
+        if not line.endswith("}"):
+            continue  # cut off
+        plan = json.loads(line)
+        if plan["ran"]:
+            ran += 1
+            shapes = fastest_us.setdefault(plan["pattern"], {})
+            shapes[plan["shape"]] = min(plan["median_us"], shapes.get(plan["shape"], plan["median_us"]))
+    if not ran:
+        raise ValueError("no plan ran")
+    patterns = {pattern: {"shapes": len(shapes), "fastest_us": round(sum(shapes.values()), 1)}
+                for pattern, shapes in fastest_us.items()}
+    return {"plans": ran, "complete": "stopped at its budget" not in errors, "patterns": patterns}
+
+
+def read_memcheck(output, errors):
+    for line in output.splitlines():
+        if "ERROR SUMMARY:" in line:
+            return {"memory_errors": int(line.split("ERROR SUMMARY:")[1].split()[0])}
+    raise ValueError("compute-sanitizer came to no summary")
+
+
+def trial(place, part, name, settings, facts, config="peers-training.json", limit_s=120):
+    """One trial of chexbench over one of the bundle's specs, with `settings` in place of its keys."""
+    command = [place.home / "chexbench", "--config", place.share("configs/experiments") / config, "--quiet",
+               "--format", "csv", "--output", place.output / "runs" / name.replace(" ", "-")]
+    for key, value in settings.items():
+        command += ["--set", f"{key}={value}"]
+    return Case(part, name, command, read_trial, {"framework": "chexbench", **facts}, limit_s)
+
+
+def ours(place, part, model, precision="fp16", batch=256, turn=1, label="", limit_s=120, **changes):
+    """Training in chexbench; `changes` are keys of the spec, a__b for a.b."""
+    keys = {key.replace("__", "."): value for key, value in changes.items()}
+    settings = {"engine": "cuda", "model.name": model, "training.precision": precision, "training.batch_size": batch,
+                "data.deliver": "u8",  # normalized on the device: a twelfth of the bytes to upload
+                "measure.warmup_steps": 20, "measure.steps": 20, "measure.repeats": 5, **keys}
+    name = " ".join(filter(None, [part, str(turn), model, precision, str(batch), "chexbench", label]))
+    facts = {"model": model, "precision": precision, "batch": batch, "mode": label or "default", "turn": turn}
+    config = "peers-input.json" if "data.root" in keys else "peers-training.json"
+    return trial(place, part, name, settings, facts, config, limit_s)
+
+
+def torch(place, part, model, precision="fp16", batch=256, mode="eager", turn=1):
+    """The same training in PyTorch. Small batches are compiled into CUDA graphs, which pay there."""
+    command = [place.python, place.home / "torch_gpu.py", model, "--batch", batch, "--precision", precision,
+               "--mode", mode]
+    if mode == "compiled" and batch < 256:
+        command += ["--compile-mode", "reduce-overhead"]
+    facts = {"framework": "torch", "model": model, "precision": precision, "batch": batch, "mode": mode, "turn": turn}
+    return Case(part, f"{part} {turn} {model} {precision} {batch} torch {mode}", command, read_windows, facts,
+                limit_s=90 if mode == "eager" else 200, needs="torch")
+
+
+def golden(place, file, precision):
+    """f32 is what the verb does unasked."""
+    command = [place.home / "chexbench", "selftest", "engine", "--engine", "cuda", "--golden",
+               place.share("golden") / f"{file}.json"]
+    if precision != "f32":
+        command += ["--precision", precision]
+    return Case("golden", f"golden {file} {precision}", command, read_text,
+                {"framework": "chexbench", "model": file, "precision": precision}, limit_s=90)
+
+
+def input_cases(place):
+    """PNGs made on the spot: what the cores decode, then naive and optimized in front of the engine."""
+    root = place.images
+    synth = Case("input", "input images", [place.home / "chexbench", "data", "synth", root, "--images", IMAGES],
+                 read_text, {"framework": "chexbench"})
+    fed = {"data__root": root, "data__format": "png", "cores_per_rank": "all"}
+    ceiling = trial(place, "input", "input ceiling optimized",
+                    {"data.root": root, "data.deliver": "u8", "training.batch_size": 256, "measure.warmup_steps": 10,
+                     "measure.steps": 20, "measure.repeats": 3, "cores_per_rank": "all"},
+                    {"mode": "ceiling"}, "peers-input.json")
+    arms = [ours(place, "input", model, label=pipeline, pipeline=pipeline, **fed)
+            for model, pipeline in (("resnet50", "optimized"), ("resnet50", "naive"), ("densenet121", "optimized"),
+                                    ("densenet121", "naive"))]
+    return [synth, ceiling, *arms]
+
+
+def graph_cases(place):
+    """Replay against eager at 64, where launches weigh most; fused against unfused at 256."""
+    return [case for model in NETWORKS for case in (
+        ours(place, "graph", model, batch=64, label="eager", training__cuda_graph="false"),
+        ours(place, "graph", model, batch=64, label="replay", training__cuda_graph="true"),
+        ours(place, "graph", model, label="unfused", training__fused="false"),
+        ours(place, "graph", model, label="fused", training__fused="true"))]
+
+
+def sweep(place, model, precision, limit_s):
+    command = [place.home / "chexbench", "plan-sweep", "--network", model, "--batch", 256, "--precision", precision,
+               "--budget", TIME_LEFT]
+    return Case("plan-sweep", f"plan-sweep {model} {precision} 256", command, read_sweep,
+                {"framework": "chexbench", "model": model, "precision": precision, "batch": 256}, limit_s)
+
+
+def memcheck(place):
+    """On kernels of our own alone, which their mangled names tell: all of cuDNN's would take hours."""
+    found = shutil.which("compute-sanitizer") or next(
+        (str(path) for path in sorted(Path("/usr/local").glob("cuda*/bin/compute-sanitizer"))), None)
+    command = ["env", f"CHEXBENCH_UNDER={found} --tool memcheck --kernel-name kns=chexbench --error-exitcode 9",
+               place.home / "chexbench", "selftest", "engine", "--engine", "cuda", "--golden",
+               place.share("golden") / "densenet121-97-batch1.json"]
+    return Case("memcheck", "memcheck own kernels", command if found else [], read_memcheck,
+                {"framework": "chexbench"}, limit_s=150)
+
+
+def all_cases(place):
+    """By part, in the order in which they run."""
+    def in_turns(part, modes, turn=1, **options):
+        return [case for model in NETWORKS for case in
+                (ours(place, part, model, turn=turn, **options),
+                 *(torch(place, part, model, mode=mode, turn=turn, **options) for mode in modes))]
+
+    goldens = [("resnet50", "f32"), ("densenet121", "f32"), ("resnet50", "tf32"), ("densenet121", "tf32"),
+               ("resnet50-128-batch3", "f32"), ("densenet121-97-batch1", "f32")]
+    cases = [golden(place, *arguments) for arguments in goldens]
+    cases += in_turns("training", ["eager"])
+    cases += [torch(place, "compiled", model, mode="compiled") for model in NETWORKS]
+    cases += input_cases(place)
+    cases += in_turns("batches", ["eager", "compiled"], batch=64)
+    cases += in_turns("batches", ["eager"], batch=128)
+    cases += in_turns("bf16", ["eager"], precision="bf16")
+    cases += graph_cases(place)
+    cases += [sweep(place, model, precision, 100) for precision in ("fp16", "bf16") for model in NETWORKS]
+    cases += [memcheck(place)]
+    cases += in_turns("again", ["eager", "compiled"], turn=2)
+    return cases
+
+
+def first_cases(place):
+    """What needs no engine, and by which fusion is chosen."""
+    cases = [torch(place, "training", model) for model in NETWORKS]
+    cases += [torch(place, "compiled", model, mode="compiled") for model in NETWORKS]
+    return cases + [sweep(place, model, "fp16", limit_s) for model, limit_s in zip(NETWORKS, (150, 600))]

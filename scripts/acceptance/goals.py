@@ -1,0 +1,144 @@
+"""The summary: each figure beside its goal, from the rows alone."""
+
+import statistics
+
+# In the same run, on an H200: lib/engine/cuda's own kernels around plain convolutions, then with fused convolutions.
+RATIO_GOALS = {"resnet50": [1.5, 2.3], "densenet121": [2.0]}
+FED_SHARE_GOAL = 0.9  # as long as the cores decode that many
+PUBLISHED = {"resnet50": "published for PyTorch AMP on an H200: 3079 images/s, on an H100: 2790"}
+
+
+def figure(name, value, goal=None, note="", judged=True):
+    """`met` is None where there is no goal, or nothing to judge by it."""
+    met = value >= goal if judged and goal is not None and value is not None else None
+    value = round(value, 4) if isinstance(value, float) else value
+    return {"figure": name, "value": value, "goal": goal, "met": met, **({"note": note} if note else {})}
+
+
+class Rows:
+    """The rows that hold a figure, found by their facts."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def rates(self, **facts):
+        """images/s by turn, of whole and cut rows; a later part's row of the same turn does not count."""
+        by_turn = {}
+        for row in self.rows:
+            if row.get("images_per_s") and all(row.get(key) == value for key, value in facts.items()):
+                by_turn.setdefault(row.get("turn", 1), row["images_per_s"])
+        return by_turn
+
+    def rate(self, **facts):
+        rates = self.rates(**facts)
+        return statistics.median(rates.values()) if rates else None
+
+    def why_not(self, **facts):
+        """Why no such row holds a figure, in the words of the first that should."""
+        for row in self.rows:
+            if all(row.get(key) == value for key, value in facts.items()) and row["outcome"] != "ok":
+                return f"not measured: {row.get('reason', row['outcome'])}"
+        return "not measured: not asked for"
+
+
+def ratios_to_torch(rows, training):
+    """Ours to the better of PyTorch's modes within each turn, and those modes; a turn in which a mode did not run is held
+    against that mode's first."""
+    ours = rows.rates(framework="chexbench", mode="default", **training)
+    modes = {mode: rows.rates(framework="torch", mode=mode, **training) for mode in ("eager", "compiled")}
+    modes = {mode: rates for mode, rates in modes.items() if rates}
+    if not modes:
+        return [], []
+    peer = {turn: max(rates.get(turn, next(iter(rates.values()))) for rates in modes.values()) for turn in ours}
+    return [rate / peer[turn] for turn, rate in ours.items()], list(modes)
+
+
+def against_torch(rows, model, batch, precision, goals=(None,)):
+    training = {"model": model, "batch": batch, "precision": precision}
+    name = f"{model} {precision} batch {batch}: chexbench / PyTorch's better of eager and compiled"
+    ratios, modes = ratios_to_torch(rows, training)
+    if not ratios:
+        lacking = "torch" if rows.rate(framework="chexbench", mode="default", **training) else "chexbench"
+        return [figure(name, None, goal, rows.why_not(framework=lacking, **training)) for goal in goals]
+    note = f"turns: {len(ratios)}, {min(ratios):.2f} to {max(ratios):.2f}"
+    if len(modes) == 1:
+        note += f"; against {modes[0]} alone, so no goal can be met"
+    value = statistics.median(ratios)
+    return [figure(name, value, goal, note, judged=len(modes) == 2 or goal is None or value < goal) for goal in goals]
+
+
+def golden(rows):
+    figures = []
+    for row in rows.rows:
+        if row["part"] == "golden":
+            judged = row["outcome"] in ("ok", "failed")
+            note = "" if row["outcome"] == "ok" else rows.why_not(case=row["case"])
+            figures.append(figure(f"golden values, {row['model']} {row['precision']}",
+                                  row["outcome"] == "ok" if judged else None, True, note))
+    return figures
+
+
+def fed_by_pngs(rows, model):
+    """Which of the two it was, the engine or the cores' decoding, that bounds the fed rate."""
+    name = f"{model} fp16 batch 256: fed by PNGs (optimized) / synthetic"
+    fed = rows.rate(part="input", model=model, mode="optimized")
+    synthetic = rows.rate(framework="chexbench", model=model, precision="fp16", batch=256, mode="default")
+    if not fed or not synthetic:
+        lacks = {"part": "input", "model": model} if synthetic else {"framework": "chexbench", "model": model}
+        return figure(name, None, FED_SHARE_GOAL, rows.why_not(**lacks))
+    ceiling = rows.rate(part="input", mode="ceiling")
+    if ceiling is None:
+        return figure(name, fed / synthetic, FED_SHARE_GOAL, "what the cores decode was not measured")
+    share = f"the cores decode {ceiling:.0f} images/s, {ceiling / synthetic:.2f} of synthetic"
+    if ceiling >= FED_SHARE_GOAL * synthetic:
+        return figure(name, fed / synthetic, FED_SHARE_GOAL, share)
+    return figure(name, fed / synthetic, FED_SHARE_GOAL, f"{share}: bound by decoding, so the goal does not apply; fed "
+                  f"reaches {fed / ceiling:.2f} of that", judged=False)
+
+
+def quotient(rows, name, above, below):
+    rates = rows.rate(**above), rows.rate(**below)
+    if not all(rates):
+        return figure(name, None, note=rows.why_not(**(below if rates[0] else above)))
+    return figure(name, rates[0] / rates[1])
+
+
+def quotients(rows):
+    for model in RATIO_GOALS:
+        for part, name, above, below in (("input", "fed by PNGs", "optimized", "naive"),
+                                         ("graph", "fp16 batch 64", "replay", "eager"),
+                                         ("graph", "fp16 batch 256", "fused", "unfused")):
+            facts = {"part": part, "model": model}
+            yield quotient(rows, f"{model} {name}: {above} / {below}", {**facts, "mode": above}, {**facts, "mode": below})
+
+
+def memory_errors(rows):
+    for row in rows.rows:
+        if row["part"] == "memcheck":
+            errors = row.get("memory_errors")
+            clean = None if errors is None else errors == 0
+            return [figure("own kernels without memory errors", clean, True,
+                           rows.why_not(part="memcheck") if clean is None else f"{errors} errors")]
+    return []
+
+
+def summarize(row_list):
+    """Every figure, its goal (None: it has none), and whether it is met (None: not measured, or no goal)."""
+    rows = Rows(row_list)
+    figures = golden(rows)
+    for model, goals in RATIO_GOALS.items():
+        figures += against_torch(rows, model, 256, "fp16", goals)
+    for model in RATIO_GOALS:
+        for mode in ("eager", "compiled"):
+            facts = {"framework": "torch", "model": model, "precision": "fp16", "batch": 256, "mode": mode}
+            rate = rows.rate(**facts)
+            figures.append(figure(f"{model} fp16 batch 256: PyTorch {mode}, images/s", rate,
+                                  note=PUBLISHED.get(model, "") if rate else rows.why_not(**facts)))
+    figures += [fed_by_pngs(rows, model) for model in RATIO_GOALS]
+    for model in RATIO_GOALS:
+        for batch, precision in ((64, "fp16"), (128, "fp16"), (256, "bf16")):
+            figures += against_torch(rows, model, batch, precision)
+    figures += quotients(rows)
+    figures += memory_errors(rows)
+    figures.append(figure("share of the step outside kernels, batch 64", None, 0.03, "not measured: needs a profiler"))
+    return figures

@@ -1,0 +1,278 @@
+"""scripts/gpu-acceptance with stand-ins of chexbench and PyTorch: what it runs, what it writes and when it ends."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+from harness import ROOT, SystemTest
+
+sys.path.insert(0, str(ROOT / "scripts"))
+from acceptance import cases, goals  # noqa: E402
+
+# Each looks its answers up in the file `script` beside it: the first key whose words all stand in the command.
+STANDIN = f"""#!{sys.executable} -B
+import json, os, signal, subprocess, sys, time
+from pathlib import Path
+here = Path(__file__).resolve().parent
+script = json.loads((here / "script").read_text())
+words = " ".join([Path(__file__).name, os.environ.get("CHEXBENCH_UNDER", ""), *sys.argv[1:]])
+with (here / "calls").open("a") as calls:
+    calls.write(words + "\\n")
+answer = next((answer for key, answer in script.items() if all(word in words for word in key.split())), {{}})
+print(answer.get("output", ""), flush=True)
+if answer.get("hangs"):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    (here / "pid").write_text(str(subprocess.Popen(["sleep", "1000"]).pid))
+    time.sleep(1000)
+print(answer.get("errors", ""), file=sys.stderr)
+sys.exit(answer.get("code", 0))
+"""
+TORCH = """
+__version__ = "2.11.0"
+class version: cuda = "13.0"
+class cuda: is_available = staticmethod(lambda: True)
+"""
+
+
+def doctor(gpus):
+    return {"output": json.dumps({"gpus": gpus, "driver": {"problem": "no driver"}})}
+
+
+def trial(rate):
+    return {"output": f"images_per_s,wait_share,buffer_fed,engine_device\n{rate},0.01,false,a GPU"}
+
+
+def window(rate):
+    return {"output": json.dumps({"images_per_s": rate, "torch": "2.11.0"})}
+
+
+def good_answers():
+    """Everything runs and meets its goals."""
+    return {
+        "chexbench doctor": doctor([{"name": "a GPU"}]),
+        "chexbench plan-sweep": {"output": json.dumps({"pattern": "forward", "shape": "s", "ran": True, "median_us": 5})},
+        "chexbench memcheck": {"output": "========= ERROR SUMMARY: 0 errors"},
+        "chexbench selftest": {"output": "  logits  1e-4 of 1e-3"},
+        "chexbench engine=cuda pipeline=naive": trial(3000),
+        "chexbench engine=cuda data.root": trial(5900),
+        "chexbench data.root": trial(8000),
+        "chexbench engine=cuda": trial(6000),
+        "torch_gpu.py compiled": window(2500),
+        "torch_gpu.py": window(2000),
+    }
+
+
+class GpuAcceptance(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.bundle = self.folder / "bundle"
+        shutil.copytree(ROOT / "scripts/acceptance", self.bundle / "acceptance")
+        shutil.copy(ROOT / "scripts/gpu-acceptance", self.bundle)
+        for name in ("chexbench", "torch_gpu.py", "compute-sanitizer"):
+            (self.bundle / name).write_text(STANDIN)
+            (self.bundle / name).chmod(0o755)
+        (self.bundle / "torch.py").write_text(TORCH)
+        (self.bundle / "torchvision.py").write_text("__version__ = '0.26.0'")
+        self.environment = {**os.environ, "PYTHONPATH": str(self.bundle),
+                            "PATH": f"{self.bundle}:{os.environ['PATH']}"}
+        self.output = self.folder / "out"
+
+    def start(self, answers, *arguments):
+        (self.bundle / "script").write_text(json.dumps(answers))
+        command = [sys.executable, self.bundle / "gpu-acceptance", "--output", self.output, *map(str, arguments)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
+
+    def accept(self, answers, *arguments, code=0):
+        """Runs it to its end; its rows by the names of their cases."""
+        process = self.start(answers, *arguments)
+        self.stdout, self.stderr = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, code, self.stdout + self.stderr)
+        return {row["case"]: row for row in map(json.loads, self.stdout.splitlines())}
+
+    def figures(self, rows):
+        return {figure["figure"]: figure for figure in rows["summary"]["figures"]}
+
+    def test_everything_that_runs_and_meets_its_goals_is_a_success(self):
+        rows = self.accept(good_answers())
+        self.assertEqual({row["outcome"] for row in rows.values()}, {"ok"})
+        self.assertEqual((self.output / "rows.jsonl").read_text(), self.stdout)
+        judged = [figure for figure in rows["summary"]["figures"] if figure["goal"] is not None]
+        self.assertEqual([figure["figure"] for figure in judged if figure["met"] is not True],
+                         ["share of the step outside kernels, batch 64"])
+
+    def test_parts_come_in_order_of_their_worth(self):
+        rows = self.accept(good_answers())
+        parts = list(dict.fromkeys(row["part"] for row in rows.values()))
+        self.assertEqual(parts, ["machine", "golden", "training", "compiled", "input", "batches", "bf16", "graph",
+                                 "plan-sweep", "memcheck", "again", "summary"])
+
+    def test_both_sides_are_measured_in_turn(self):
+        rows = self.accept(good_answers(), "--only", "training")
+        self.assertEqual([(row["model"], row["framework"]) for row in rows.values() if row["part"] == "training"],
+                         [("resnet50", "chexbench"), ("resnet50", "torch"),
+                          ("densenet121", "chexbench"), ("densenet121", "torch")])
+
+    def test_the_first_run_on_a_gpu_needs_no_engine(self):
+        rows = self.accept({**good_answers(), "chexbench engine=cuda": {"code": 2}}, "--first")
+        self.assertEqual({row["part"] for row in rows.values()},
+                         {"machine", "training", "compiled", "plan-sweep", "summary"})
+        self.assertNotIn("engine=cuda", (self.bundle / "calls").read_text())
+
+    def test_a_sweep_is_told_to_end_before_it_would_be_killed(self):
+        self.accept(good_answers(), "--only", "plan-sweep")
+        self.assertIn("--budget 95\n", (self.bundle / "calls").read_text())
+
+    def test_what_does_not_fit_here_is_a_failure_and_the_rest_is_still_run(self):
+        misfit = {**doctor([{"name": "a GPU"}]), "code": 4, "errors": "doctor: 1 thing does not fit"}
+        rows = self.accept({**good_answers(), "chexbench doctor": misfit}, "--only", "golden", code=5)
+        self.assertIn("1 thing does not fit", rows["doctor"]["reason"])
+        self.assertEqual(rows["golden resnet50 f32"]["outcome"], "ok")
+
+    @unittest.skipIf(Path("/dev/nvidiactl").exists(), "this machine has a GPU")
+    def test_without_a_gpu_every_row_says_so_and_nothing_is_started(self):
+        rows = self.accept({"chexbench doctor": doctor([])}, code=4)
+        self.assertGreater(len(rows), 30)
+        for row in rows.values():
+            self.assertIn("no GPU: no driver", row["reason"])
+        self.assertEqual((self.bundle / "calls").read_text().count("\n"), 1)
+
+    def test_without_pytorch_its_rows_say_so_and_the_others_run(self):
+        (self.bundle / "torch.py").write_text("raise ImportError('no torch here')")
+        rows = self.accept(good_answers(), "--only", "training", code=5)
+        self.assertEqual({row["outcome"] for row in rows.values() if row.get("framework") == "torch"}, {"skipped"})
+        self.assertEqual({row["outcome"] for row in rows.values() if row.get("framework") == "chexbench"}, {"ok"})
+        ratio = self.figures(rows)["resnet50 fp16 batch 256: chexbench / PyTorch's better of eager and compiled"]
+        self.assertIsNone(ratio["value"])
+        self.assertIn("no torch here", ratio["note"])
+
+    def test_what_fails_tells_its_own_words_and_the_next_goes_on(self):
+        refused = {"code": 2, "errors": "error: unknown option '--precision'"}
+        rows = self.accept({"chexbench selftest tf32": refused, **good_answers()}, "--only", "golden", code=5)
+        self.assertEqual(rows["golden resnet50 tf32"]["outcome"], "failed")
+        self.assertIn("exit status 2: error: unknown option '--precision'", rows["golden resnet50 tf32"]["reason"])
+        self.assertEqual(rows["golden densenet121-97-batch1 f32"]["outcome"], "ok")
+        self.assertIs(self.figures(rows)["golden values, resnet50 tf32"]["met"], False)
+        self.assertEqual(rows["summary"]["failed"], ["golden resnet50 tf32", "golden densenet121 tf32"])
+
+    def test_output_that_makes_no_sense_is_a_failure(self):
+        answers = {**good_answers(), "chexbench engine=cuda": {"output": "all is well"}}
+        rows = self.accept(answers, "--only", "training", code=5)
+        self.assertEqual(rows["training 1 resnet50 fp16 256 chexbench"]["reason"],
+                         "its output makes no sense: chexbench measured nothing")
+
+    def test_a_missed_goal_is_no_success(self):
+        answers = {**good_answers(), "chexbench engine=cuda": trial(4000)}
+        rows = self.accept(answers, "--only", "training", "--only", "compiled", code=5)
+        met = [figure["met"] for figure in rows["summary"]["figures"] if figure["goal"] in (1.5, 2.3)]
+        self.assertEqual(met, [True, False])
+
+    def test_at_its_deadline_a_run_kills_its_children_and_keeps_what_it_has(self):
+        started = time.monotonic()
+        answers = {"torch_gpu.py eager": {**window(2000), "hangs": True}, **good_answers()}
+        rows = self.accept(answers, "--only", "training", "--budget", 14)
+        self.assertLess(time.monotonic() - started, 20)
+        cut = rows["training 1 resnet50 fp16 256 torch eager"]
+        self.assertEqual((cut["outcome"], cut["images_per_s"]), ("cut", 2000))
+        self.assertIn("budget of 14 s is spent", rows["training 1 densenet121 fp16 256 chexbench"]["reason"])
+        self.assertFalse(self.is_alive(int((self.bundle / "pid").read_text())))
+
+    def test_an_end_from_outside_still_summarizes_and_leaves_no_child(self):
+        process = self.start({"torch_gpu.py eager": {"hangs": True}, **good_answers()}, "--only", "training")
+        self.addCleanup(process.kill)
+        give_up = time.monotonic() + 30
+        while not (self.bundle / "pid").exists() or not (self.bundle / "pid").read_text():
+            self.assertLess(time.monotonic(), give_up)
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        stdout, _ = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(json.loads(stdout.splitlines()[-1])["part"], "summary")
+        self.assertFalse(self.is_alive(int((self.bundle / "pid").read_text())))
+
+    def is_alive(self, process):
+        try:
+            return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:
+            return False
+
+    def test_wrong_arguments_are_told_before_anything_runs(self):
+        self.accept({}, "--only", "everything", code=2)
+        self.accept({}, "--budget", 0, code=2)
+        self.output.mkdir()
+        (self.output / "rows.jsonl").touch()
+        self.accept({}, code=2)
+        self.assertFalse((self.bundle / "calls").exists())
+
+
+class Summary(unittest.TestCase):
+    TRAINING = {"model": "resnet50", "precision": "fp16", "batch": 256, "outcome": "ok"}
+
+    def row(self, framework, rate, **facts):
+        mode = "default" if framework == "chexbench" else "eager"
+        return {"part": "training", "case": "", "framework": framework, "images_per_s": rate, "mode": mode, "turn": 1,
+                **self.TRAINING, **facts}
+
+    def figure(self, rows, beginning):
+        return next(figure for figure in goals.summarize(rows) if figure["figure"].startswith(beginning))
+
+    def ratio(self, *rows):
+        return self.figure(rows, "resnet50 fp16 batch 256: chexbench /")
+
+    def test_a_ratio_is_to_the_better_of_eager_and_compiled(self):
+        figure = self.ratio(self.row("chexbench", 6000), self.row("torch", 3000), self.row("torch", 3750, mode="compiled"))
+        self.assertEqual((figure["value"], figure["goal"], figure["met"]), (1.6, 1.5, True))
+
+    def test_against_eager_alone_a_goal_can_be_missed_but_not_met(self):
+        self.assertIsNone(self.ratio(self.row("chexbench", 6000), self.row("torch", 3000))["met"])
+        self.assertIs(self.ratio(self.row("chexbench", 4000), self.row("torch", 3000))["met"], False)
+
+    def test_ratios_are_taken_within_a_turn(self):
+        figure = self.ratio(self.row("chexbench", 4000), self.row("torch", 2000), self.row("torch", 1000, mode="compiled"),
+                            self.row("chexbench", 3000, turn=2), self.row("torch", 1000, turn=2))
+        self.assertEqual(figure["value"], 2.5)  # of 2.0 and 3.0, not of the medians 3500 and 1500
+        self.assertIn("2.00 to 3.00", figure["note"])
+
+    def test_a_trial_of_another_kind_is_no_figure_of_training(self):
+        figure = self.ratio(self.row("chexbench", 9000, mode="unfused"), self.row("torch", 3000))
+        self.assertIsNone(figure["value"])
+
+    def fed(self, fed, ceiling):
+        rows = [self.row("chexbench", 4000), self.row("chexbench", fed, part="input", mode="optimized"),
+                {"part": "input", "case": "", "mode": "ceiling", "outcome": "ok", "images_per_s": ceiling}]
+        return self.figure(rows, "resnet50 fp16 batch 256: fed")
+
+    def test_fed_by_pngs_the_goal_holds_where_the_cores_decode_enough(self):
+        self.assertEqual([self.fed(3700, 8000)["met"], self.fed(3500, 8000)["met"]], [True, False])
+
+    def test_fed_by_pngs_the_goal_is_void_where_the_cores_decode_too_little(self):
+        figure = self.fed(1900, 2000)
+        self.assertIsNone(figure["met"])
+        self.assertIn("bound by decoding", figure["note"])
+        self.assertIn("fed reaches 0.95 of that", figure["note"])
+
+    def test_memory_errors_miss_their_goal(self):
+        rows = [{"part": "memcheck", "case": "", "outcome": "failed", "memory_errors": 3}]
+        self.assertIs(self.figure(rows, "own kernels")["met"], False)
+
+
+class Readers(unittest.TestCase):
+    def test_windows_give_their_median(self):
+        read = cases.read_windows("\n".join(json.dumps({"images_per_s": rate}) for rate in (1, 9, 2)) + '\n{"images', "")
+        self.assertEqual((read["images_per_s"], read["images_per_s_best"], read["windows"]), (2, 9, 3))
+
+    def test_a_sweep_gives_the_sum_of_each_patterns_fastest_plans(self):
+        plans = [{"pattern": "forward", "shape": shape, "ran": True, "median_us": time_us}
+                 for shape, time_us in (("a", 5), ("a", 3), ("b", 4))]
+        plans.append({"pattern": "forward", "shape": "c", "ran": False})
+        read = cases.read_sweep("\n".join(map(json.dumps, plans)) + '\n{"pattern"', "stopped at its budget of 9 s")
+        self.assertEqual(read, {"plans": 3, "complete": False, "patterns": {"forward": {"shapes": 2, "fastest_us": 7}}})
+
+
+if __name__ == "__main__":
+    unittest.main()
