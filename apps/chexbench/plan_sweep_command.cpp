@@ -5,14 +5,12 @@
 #include "bench/plan_sweep.hpp"
 #include "core/log.hpp"
 #include "output.hpp"
+#include "precisions.hpp"
 
 namespace chexbench::app {
 namespace {
 
 using spec::Precision;
-
-const std::map<std::string, Precision> kPrecisions{
-    {"f32", Precision::f32}, {"tf32", Precision::tf32}, {"fp16", Precision::fp16}, {"bf16", Precision::bf16}};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include "bench/selftest_data.hpp"
 #include "bench/selftest_engine.hpp"
 #include "output.hpp"
+#include "precisions.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 struct SelftestArguments {
   std::string golden;
   std::string root = "tests/data/nih";
-  std::string engine = "auto";
+  bench::SelftestEngine engine;
 };
 
 void add_golden(CLI::App& verb, SelftestArguments& arguments) {
@@ -29,7 +30,10 @@ void add_selftest_commands(CLI::App& app) {
 
   CLI::App* const engine = selftest->add_subcommand("engine", "Logits, loss, gradients and first steps of a network");
   add_golden(*engine, *arguments);
-  engine->add_option("--engine", arguments->engine, "The engine to test")->capture_default_str();
+  engine->add_option("--engine", arguments->engine.name, "The engine to test")->capture_default_str();
+  engine->add_option("--precision", arguments->engine.precision, "Of the arithmetic; tf32 may be less near")
+      ->transform(CLI::CheckedTransformer(kPrecisions))
+      ->option_text("TEXT:{f32,tf32}=f32");
   engine->callback([arguments] { print(bench::selftest_engine(arguments->golden, arguments->engine)); });
 
   CLI::App* const preprocess = selftest->add_subcommand("preprocess", "Decoded and resized pixels");

@@ -8,6 +8,7 @@
 #include "bench/pipeline_context.hpp"
 #include "core/allocator.hpp"
 #include "data/dataset.hpp"
+#include "engine/device_memory.hpp"
 #include "measure/process_sampler.hpp"
 #include "spec/resolved.hpp"
 
@@ -29,6 +30,21 @@ pipeline::MemoryForecast forecast(const report::TrialResult& trial, const HostCo
       spec, dataset, host_allocator(), {.world = trial.ranks, .cores = share_cores(host, spec, trial.ranks).cores}));
 }
 
+void print_device_memory(std::string& text, const spec::Experiment& spec) {
+  const auto lines = engine::forecast_device_memory(
+      engine::resolve_engine_name(spec.engine),
+      {.model = spec.model, .training = spec.training, .comm = spec.comm, .deliver = spec.data.deliver});
+  if (lines.empty()) return;
+  auto out = std::back_inserter(text);
+  std::size_t total = 0;
+  fmt::format_to(out, "memory of a GPU, without the workspace of its convolutions\n");
+  for (const engine::DeviceMemoryLine& line : lines) {
+    fmt::format_to(out, "  {:>9.1f} MB  {}\n", megabytes(line.bytes), line.what);
+    total += line.bytes;
+  }
+  fmt::format_to(out, "  {:>9.1f} MB  in all\n", megabytes(total));
+}
+
 }  // namespace
 
 std::string describe_plan(const report::Report& report, comm::World& world) {
@@ -47,6 +63,7 @@ std::string describe_plan(const report::Report& report, comm::World& world) {
     for (const auto& line : memory.lines) print_line(text, line.bytes, line.op, line.what);
     print_line(text, {process_bytes, process_bytes}, "process", "as it stands now");
     print_line(text, {memory.total.full + process_bytes, memory.total.starved + process_bytes}, "in all", "");
+    print_device_memory(text, trial.spec);
     text += '\n';
   }
   return text;

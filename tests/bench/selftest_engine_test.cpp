@@ -69,10 +69,11 @@ TEST(SelftestEngineFailure, RefusesMoreEntriesThanABufferHas) {
 }
 
 TEST(SelftestEngineFailure, RefusesEnginesThatDoNotTrain) {
-  EXPECT_THROW(selftest_engine(golden("resnet50"), "none"), SpecError);
+  EXPECT_THROW(selftest_engine(golden("resnet50"), {.name = "none"}), SpecError);
 }
 
 TEST(SelftestEngineFailure, RefusesFilesOfAnotherKind) {
+  EXPECT_THROW(selftest_engine(golden("resnet50"), {.precision = spec::Precision::fp16}), SpecError);
   EXPECT_THROW(selftest_engine(golden("preprocess")), DataError);
   EXPECT_THROW(selftest_engine(golden("missing")), DataError);
 }

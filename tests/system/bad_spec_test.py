@@ -1,5 +1,6 @@
 """A wrong spec or command line: exit code 2, the JSON path, what was expected, and the nearest valid name."""
 
+import os
 import unittest
 
 from harness import REAL_IMAGES, SystemTest
@@ -35,9 +36,13 @@ class BadSpec(SystemTest):
     def test_unknown_engine(self):
         self.refuse("onednn", engine="onedn")
 
-    def test_engine_that_this_build_lacks(self):
-        self.refuse(["cuda", "auto", "onednn", "none", "emulated"], engine="cuda")
-        self.fail_with(2, "--config", self.spec(engine="cuda"), "--dry-run", says="onednn")
+    def test_engine_that_no_build_has(self):
+        self.refuse(["cudnn", "auto", "cuda", "onednn", "none", "emulated"], engine="cudnn")
+        self.fail_with(2, "--config", self.spec(engine="onedn"), "--dry-run", says="onednn")
+
+    @unittest.skipIf(os.path.exists("/dev/nvidiactl"), "there is a driver")
+    def test_engine_for_gpus_where_there_is_none(self):
+        self.fail_with(4, "--config", self.spec(engine="cuda"), says="CUDA")
 
     def test_unknown_profile(self):
         self.refuse("v100", engine="emulated:v10")

@@ -1,0 +1,24 @@
+#include "engine/cuda/lowering.hpp"
+#include "engine/cuda/memory_plan.hpp"
+#include "engine/device_memory.hpp"
+#include "model/networks.hpp"
+
+namespace chexbench::engine {
+
+std::vector<DeviceMemoryLine> forecast_device_memory(const std::string& name, const EngineConfig& config) {
+  if (!computes_on_gpu(name)) return {};
+  const model::Graph graph = model::make_network(config.model.name, config.model.image_size);
+  const cuda::Program program = cuda::lower(graph, {.frozen = config.model.batch_norm == spec::BatchNormMode::frozen});
+  const cuda::MemoryPlan plan = cuda::plan_memory(graph, program,
+                                                  {.images = config.training.batch_size,
+                                                   .precision = config.training.precision,
+                                                   .optimizer = config.training.optimizer,
+                                                   .deliver = config.deliver});
+  const std::size_t parameters = plan.regions.parameter_bytes(), batches = plan.regions.batch_bytes();
+  return {{"activations and their gradients", plan.arena_bytes()},
+          {"weights, gradients, moments and copies", parameters},
+          {"two batches", batches},
+          {"statistics and the rest", plan.total_bytes() - plan.arena_bytes() - parameters - batches}};
+}
+
+}  // namespace chexbench::engine

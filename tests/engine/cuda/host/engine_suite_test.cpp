@@ -1,0 +1,301 @@
+// The engine for GPUs as the trial loop sees it, on the host twin of a device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "core/errors.hpp"
+#include "engine/cuda/host/host_stream.hpp"
+#include "engine/cuda/trainer.hpp"
+#include "engine/emulated_fixture.hpp"
+#include "model/weights.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+using spec::Precision;
+using testing::HasSubstr;
+
+constexpr int kSize = 32;
+constexpr int kImages = 4;
+
+EngineConfig config_of(const std::string& model, Precision precision = Precision::f32) {
+  EngineConfig config;
+  config.model.name = model;
+  config.model.image_size = kSize;
+  config.training.batch_size = kImages;
+  config.training.precision = precision;
+  config.training.learning_rate = 1e-3;
+  config.deliver = Deliver::u8;
+  return config;
+}
+
+BatchLease batch_of(int number, Deliver deliver = Deliver::u8) {
+  const auto pool =
+      BatchPool::create({.images = kImages, .height = kSize, .width = kSize, .deliver = deliver}, 1, host_allocator());
+  BatchLease batch = pool->acquire({});
+  std::vector<float> noise(batch->shape.bytes() / batch->shape.element_bytes());
+  model::fill_formula_signed("twin", std::to_string(number), noise);
+  model::fill_formula_labels("twin", std::to_string(number), batch->labels);
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    if (deliver == Deliver::u8) {
+      batch->images[i] = static_cast<std::byte>(static_cast<std::uint8_t>(127.0f + 127.0f * noise[i]));
+    } else {
+      batch->f32()[i] = noise[i];
+    }
+  }
+  batch->valid = kImages;
+  return batch;
+}
+
+std::vector<double> losses(CudaEngine& engine, Reducer& reducer, int steps) {
+  std::vector<double> result;
+  std::int64_t seen = engine.steps_finished();
+  const auto look = [&] {
+    if (engine.steps_finished() > seen) result.push_back(engine.timings().loss);
+    seen = engine.steps_finished();
+  };
+  for (int i = 0; i < steps; ++i) {
+    engine.step(batch_of(i), reducer);
+    look();
+  }
+  engine.finish();
+  look();
+  return result;
+}
+
+std::vector<float> gradient(const CudaEngine& engine, const TensorInfo& info) {
+  std::vector<float> values(static_cast<std::size_t>(info.count()));
+  engine.read_gradient(info.name, values);
+  return values;
+}
+
+double norm(const std::vector<float>& values) {
+  double sum = 0;
+  for (const float value : values) sum += static_cast<double>(value) * static_cast<double>(value);
+  return std::sqrt(sum);
+}
+
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  std::vector<float> difference(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) difference[i] = a[i] - b[i];
+  return norm(difference);
+}
+
+// One that may be captured.
+class SingleReducer final : public Reducer {
+ public:
+  void reduce(BucketSpan, ReadyEvent) override {}
+  void wait() override {}
+  bool capturable() const override { return true; }
+  ReducerTimings timings() const override { return {}; }
+  int world() const override { return 1; }
+};
+
+// Averages over ranks that are all alike, on the device's stream: f32 gradients stay as they are.
+class EqualRanks final : public Reducer {
+ public:
+  void reduce(BucketSpan bucket, ReadyEvent ready) override {
+    EXPECT_NE(ready, nullptr);
+    elements += bucket.count;
+    host::enqueue(nullptr, [this] { ++reductions; });
+  }
+  void wait() override { ADD_FAILURE() << "a device's gradients are joined, not waited for"; }
+  void join(DeviceStream) override {
+    host::enqueue(nullptr, [this] { ++joins; });
+  }
+  bool capturable() const override { return true; }
+  ReducerTimings timings() const override { return {.busy_s = 0.25}; }
+  int world() const override { return 2; }
+
+  std::size_t elements = 0;
+  int reductions = 0, joins = 0;
+};
+
+class CudaEngineOnHost : public testing::TestWithParam<const char*> {
+ protected:
+  SingleReducer single_;
+};
+
+TEST_P(CudaEngineOnHost, LearnsABatchByHeartInEveryPrecision) {
+  for (const Precision precision : {Precision::f32, Precision::fp16, Precision::bf16}) {
+    CudaEngine engine(config_of(GetParam(), precision));
+    engine.step(batch_of(0), single_);
+    engine.finish();
+    const double first = engine.timings().loss;
+    // fp16 begins with a loss scale that is too large, and leaves steps out until it is not.
+    const int steps = precision == Precision::fp16 ? 14 : 6;
+    for (int i = 0; i < steps; ++i) engine.step(batch_of(0), single_);
+    engine.finish();
+    EXPECT_LT(engine.timings().loss, 0.8 * first) << spec::to_string(precision);
+  }
+}
+
+TEST_P(CudaEngineOnHost, AReplayedStepIsTheSameAsOneQueuedLaunchByLaunch) {
+  EngineConfig config = config_of(GetParam());
+  CudaEngine replayed(config);
+  config.training.cuda_graph = false;
+  CudaEngine eager(config);
+  const std::vector<double> expected = losses(eager, single_, 6);
+  EXPECT_EQ(losses(replayed, single_, 6), expected);
+  EXPECT_EQ(std::set(expected.begin(), expected.end()).size(), 6u) << "each step has a batch of its own";
+}
+
+TEST_P(CudaEngineOnHost, RestartRepeatsTheSameLossesBitForBit) {
+  CudaEngine engine(config_of(GetParam(), Precision::fp16));
+  const std::vector<double> first = losses(engine, single_, 4);
+  engine.restart();
+  EXPECT_EQ(engine.steps_finished(), 0);
+  EXPECT_EQ(losses(engine, single_, 4), first);
+}
+
+TEST_P(CudaEngineOnHost, SumsThatComeWithAConvolutionGiveTheSameStep) {
+  EngineConfig config = config_of(GetParam(), Precision::fp16);
+  CudaEngine fused(config);
+  config.training.fused = false;
+  CudaEngine apart(config);
+  EXPECT_NEAR(losses(fused, single_, 1)[0], losses(apart, single_, 1)[0], 2e-2);
+  EXPECT_NE(losses(fused, single_, 2)[1], losses(apart, single_, 2)[1]) << "both took the same way";
+}
+
+TEST_P(CudaEngineOnHost, HalfPrecisionGradientsAreNearThoseOfF32AndUnscaled) {
+  const auto config = [](Precision precision) {
+    EngineConfig larger = config_of(GetParam(), precision);
+    larger.model.image_size = 2 * kSize;  // at kSize ResNet's last norms see four values each, which half types upset
+    return larger;
+  };
+  CudaEngine exact(config(Precision::f32));
+  exact.step(batch_of(0, Deliver::u8, 2 * kSize), single_);
+  exact.finish();
+  for (const auto& [precision, tolerance] : {std::pair{Precision::fp16, 0.1}, std::pair{Precision::bf16, 0.5}}) {
+    CudaEngine half(config(precision));
+    half.step(batch_of(0, Deliver::u8, 2 * kSize), single_);
+    half.finish();
+    const TensorInfo last = half.parameters().front();
+    EXPECT_LT(distance(gradient(half, last), gradient(exact, last)), tolerance * norm(gradient(exact, last)))
+        << spec::to_string(precision);
+  }
+}
+
+TEST_P(CudaEngineOnHost, EveryGradientIsReducedOnceAStepAlsoInAReplay) {
+  CudaEngine engine(config_of(GetParam()));
+  EqualRanks ranks;
+  losses(engine, ranks, 2);
+  const int buckets = ranks.reductions / 2;
+  EXPECT_GT(buckets, 1);
+  std::int64_t parameters = 0;
+  for (const TensorInfo& info : engine.parameters()) parameters += info.count();
+  EXPECT_GE(ranks.elements / 2, static_cast<std::size_t>(parameters));
+  losses(engine, ranks, 3);
+  EXPECT_EQ(ranks.reductions, 5 * buckets);
+  EXPECT_EQ(ranks.joins, 5);
+  EXPECT_EQ(engine.timings().communication_busy_s, 0.25);
+}
+
+TEST_P(CudaEngineOnHost, PartsOfAStepSumToItsWallTimeAndStepsFollowEachOther) {
+  CudaEngine engine(config_of(GetParam()));
+  double end_s = 0;
+  for (int i = 0; i < 4; ++i) {
+    engine.step(batch_of(i), single_);
+    engine.finish();
+    const measure::StepTimings& t = engine.timings();
+    EXPECT_DOUBLE_EQ(t.wait_s + t.upload_s + t.compute_s + t.exposed_communication_s + t.update_s + t.other_s,
+                     t.wall_s);
+    EXPECT_GT(t.forward_s, 0);
+    EXPECT_GT(t.backward_s, 0);
+    EXPECT_GT(t.update_s, 0);
+    EXPECT_GT(t.upload_s, 0);
+    EXPECT_EQ(t.images, kImages);
+    if (i > 0) {
+      EXPECT_NEAR(t.end_s - end_s, t.wall_s, 1e-9);
+    }
+    end_s = t.end_s;
+  }
+}
+
+TEST_P(CudaEngineOnHost, FrozenNormsKeepTheirRunningStatistics) {
+  EngineConfig config = config_of(GetParam());
+  config.model.batch_norm = spec::BatchNormMode::frozen;
+  CudaEngine engine(config);
+  const TensorInfo mean = engine.buffers().front();
+  std::vector<float> before(static_cast<std::size_t>(mean.count())), after(before.size());
+  engine.read_buffer(mean.name, before);
+  const std::vector<double> frozen = losses(engine, single_, 3);
+  engine.read_buffer(mean.name, after);
+  EXPECT_EQ(after, before);
+  EXPECT_LT(frozen[2], 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, CudaEngineOnHost, testing::Values("resnet50", "densenet121"));
+
+TEST(CudaEngineFaults, ALossOfNanNamesStepAndLayerAndLeavesTheWeightsAlone) {
+  CudaEngine engine(config_of("resnet50"));
+  SingleReducer single;
+  losses(engine, single, 1);
+  std::vector<float> before(64), after(64);
+  engine.read_parameter("bn1.weight", before);
+  engine.load_weights([](const TensorInfo& info, std::span<float> values) {
+    model::random_weights(1, model::Fan::out)(info, values);
+    if (info.name == "layer2.1.conv2.weight") values[7] = std::numeric_limits<float>::quiet_NaN();
+  });
+  engine.read_parameter("bn1.weight", before);
+  engine.step(batch_of(0), single);
+  try {
+    engine.finish();
+    ADD_FAILURE() << "no error";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("step 1"), HasSubstr("layer2.1.conv2 is the first layer")));
+  }
+  engine.read_parameter("bn1.weight", after);
+  EXPECT_EQ(after, before);
+}
+
+TEST(CudaEngineFaults, OverflowInHalfPrecisionSkipsTheStepAndHalvesTheScale) {
+  CudaEngine engine(config_of("resnet50", Precision::fp16));
+  SingleReducer single;
+  // Last weights so large that scaled gradients leave fp16, and logits so small that the loss does not.
+  engine.load_weights([](const TensorInfo& info, std::span<float> values) {
+    model::random_weights(1, model::Fan::out)(info, values);
+    if (info.name == "bn1.bias") std::ranges::fill(values, 0.5f);
+    if (info.name == "layer4.2.bn3.weight") std::ranges::fill(values, 200.0f);
+  });
+  std::vector<float> before(64 * 3 * 49), after(before.size());
+  engine.read_parameter("conv1.weight", before);
+  losses(engine, single, 1);
+  engine.read_parameter("conv1.weight", after);
+  EXPECT_EQ(after, before) << "the first scale is too large for these gradients";
+}
+
+TEST(CudaEngineFaults, ABatchOfAnotherSizeIsRefused) {
+  CudaEngine engine(config_of("resnet50"));
+  SingleReducer single;
+  EXPECT_THROW(engine.step(batch_of(0, Deliver::f32), single), SpecError);
+  BatchLease partial = batch_of(0);
+  partial->valid = 1;
+  EXPECT_THROW(engine.step(std::move(partial), single), SpecError);
+}
+
+TEST(CudaEngineFaults, ABatchThatDoesNotFitTheMemorySaysWhichWould) {
+  EngineConfig config = config_of("resnet50");
+  config.model.image_size = 512;
+  config.training.batch_size = 256;
+  try {
+    CudaEngine engine(config);
+    ADD_FAILURE() << "it fits";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("GB more than there are free"), HasSubstr("would fit")));
+  }
+}
+
+TEST(CudaEngineFaults, NamesThatNoTensorHas) {
+  CudaEngine engine(config_of("resnet50"));
+  std::vector<float> values(64);
+  EXPECT_THROW(engine.read_parameter("bn1.weigth", values), SpecError);
+  EXPECT_THROW(engine.read_buffer("bn1.mean", values), SpecError);
+  EXPECT_THROW(engine.read_gradient("conv1.weight", values), SpecError);  // of another size
+}
+
+}  // namespace
+}  // namespace chexbench::engine::cuda
