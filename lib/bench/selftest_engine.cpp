@@ -60,7 +60,7 @@ void fill_images(const EngineGolden& golden, Batch& batch) {
 }
 
 // One step on the golden batch; returns its loss.
-double step(engine::Engine& engine, const EngineGolden& golden) {
+double step(engine::Engine& engine, const EngineGolden& golden, Reducer& reducer) {
   const auto pool = BatchPool::create(
       {.images = golden.batch, .height = golden.image_size, .width = golden.image_size, .deliver = Deliver::f32}, 1,
       engine.allocator());
@@ -68,8 +68,7 @@ double step(engine::Engine& engine, const EngineGolden& golden) {
   fill_images(golden, *batch);
   model::fill_formula_labels(golden.salt, "target", batch->labels);
   batch->valid = golden.batch;
-  const auto reducer = comm::make_single_reducer();
-  engine.step(std::move(batch), *reducer);
+  engine.step(std::move(batch), reducer);
   engine.finish();
   return engine.timings().loss;
 }
@@ -199,20 +198,21 @@ std::string selftest_engine(const std::string& golden_path, const SelftestEngine
   }
   const EngineGolden golden = spec::load_engine_golden(golden_path);
   Selftest selftest(golden, tested.precision);
+  const auto reducer = comm::make_single_reducer();  // outlives the engines
   std::string device;
   {
     const auto engine = make_engine(tested, golden, spec::OptimizerKind::sgd);
     device = engine->traits().device;
     selftest.compare_names(*engine);
-    const double first = step(*engine, golden);
+    const double first = step(*engine, golden, *reducer);
     selftest.compare_forward(*engine, first);
     selftest.compare_gradients(*engine);
     selftest.compare_buffers(*engine);
-    selftest.compare_losses("SGD", {first, step(*engine, golden)}, golden.losses_sgd);
+    selftest.compare_losses("SGD", {first, step(*engine, golden, *reducer)}, golden.losses_sgd);
   }
   const auto engine = make_engine(tested, golden, spec::OptimizerKind::adam);
-  const double first = step(*engine, golden);
-  selftest.compare_losses("Adam", {first, step(*engine, golden)}, golden.losses_adam);
+  const double first = step(*engine, golden, *reducer);
+  selftest.compare_losses("Adam", {first, step(*engine, golden, *reducer)}, golden.losses_adam);
   return selftest.result(device);
 }
 

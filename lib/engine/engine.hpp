@@ -40,7 +40,7 @@ class Engine {
 
   // One batch through upload, forward, backward (each finished bucket goes to `reducer`), update. May return before
   // the device is done, but runs at most one step ahead of it. The lease ends when its upload is done. The reducer
-  // must live until finish() returns, or the engine is gone.
+  // must outlive the engine, which may keep its work in a CUDA graph.
   // @throws SpecError for a batch of another size, or with valid < images unless the engine takes those
   virtual void step(BatchLease batch, Reducer& reducer) = 0;
   // Waits until every step begun is done.

@@ -29,6 +29,7 @@ const char* advice(cudaError_t error) {
 
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
+  cudaGetLastError();  // forgets it: who survives it must not have the next launch blamed
   throw DeviceError(fmt::format("CUDA: {} failed: {} ({}){}", what, cudaGetErrorString(error), cudaGetErrorName(error),
                                 advice(error)));
 }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <new>
+#include <atomic>
 
 #include "core/errors.hpp"
 #include "engine/cuda/cuda_check.hpp"
@@ -61,14 +61,21 @@ DeviceIdentity identify(int index) {
           .multiprocessors = properties.multiProcessorCount};
 }
 
+// CUDA's current device is a thread's own: on another one, memory would be pinned, and a context made, for device 0.
+std::atomic<int> selected = 0;
+
 class CudaPinnedAllocator final : public PinnedAllocator {
  public:
   std::byte* allocate(std::size_t bytes) override {
+    check(cudaSetDevice(selected), "cudaSetDevice");
     void* memory = nullptr;
     check(cudaHostAlloc(&memory, bytes, cudaHostAllocDefault), "pinning host memory");
     return static_cast<std::byte*>(memory);
   }
-  void deallocate(std::byte* memory, std::size_t) noexcept override { cudaFreeHost(memory); }
+  void deallocate(std::byte* memory, std::size_t) noexcept override {
+    cudaSetDevice(selected);
+    cudaFreeHost(memory);
+  }
 };
 
 }  // namespace
@@ -89,6 +96,7 @@ DeviceIdentity select_device(int index) {
         fmt::format("CUDA: there is no GPU {}: {} are visible (CUDA_VISIBLE_DEVICES?)", index, devices.size()));
   }
   check(cudaSetDevice(index), "cudaSetDevice");
+  selected = index;
   return devices[static_cast<std::size_t>(index)];
 }
 
@@ -107,6 +115,7 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
   void* memory = nullptr;
   const cudaError_t error = cudaMalloc(&memory, bytes);
   if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // or the next launch would be blamed
     std::size_t available = 0, total = 0;
     check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
     throw DeviceError(fmt::format("CUDA: {:.2f} GB of device memory were asked for, {:.2f} of {:.2f} GB are left",

@@ -158,7 +158,7 @@ int largest_batch(const model::Graph& graph, const Program& program, MemoryReque
                   std::size_t available_bytes) {
   const auto fits = [&](int images) {
     request.images = images;
-    return plan_memory(graph, program, request).total_bytes() <= available_bytes;
+    return plan_memory(graph, program, request).total_bytes() + request.reserve_bytes <= available_bytes;
   };
   if (!fits(1)) return 0;
   int good = 1, bad = 2;
@@ -175,12 +175,13 @@ int largest_batch(const model::Graph& graph, const Program& program, MemoryReque
 
 void check_fits(const model::Graph& graph, const Program& program, const MemoryRequest& request,
                 std::size_t available_bytes) {
-  const std::size_t wanted = plan_memory(graph, program, request).total_bytes();
+  const std::size_t wanted = plan_memory(graph, program, request).total_bytes() + request.reserve_bytes;
   if (wanted <= available_bytes) return;
   const int fitting = largest_batch(graph, program, request, available_bytes);
   throw DeviceError(fmt::format(
-      "engine 'cuda': {} at batch {} takes {:.2f} GB of device memory, {:.2f} GB more than there are free; {}",
-      graph.name, request.images, 1e-9 * static_cast<double>(wanted),
+      "engine 'cuda': {} at batch {} takes {:.2f} GB of device memory, {:.2f} GB of it left to libraries, which is "
+      "{:.2f} GB more than there are free; {}",
+      graph.name, request.images, 1e-9 * static_cast<double>(wanted), 1e-9 * static_cast<double>(request.reserve_bytes),
       1e-9 * static_cast<double>(wanted - available_bytes),
       fitting > 0 ? fmt::format("training.batch_size: {} would fit", fitting) : "not even one image fits"));
 }

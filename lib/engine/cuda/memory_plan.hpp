@@ -18,6 +18,7 @@ struct MemoryRequest {
   spec::OptimizerKind optimizer = spec::OptimizerKind::adam;
   Deliver deliver = Deliver::f32;
   std::size_t workspace_bytes = 0;  // the largest that a convolution's plan wants
+  std::size_t reserve_bytes = 0;    // to be left free, for what libraries take for themselves
   int multiprocessors = 132;
 };
 

@@ -14,42 +14,50 @@ constexpr kernels::Normalization kNormalization{{0.485f, 0.456f, 0.406f}, {0.229
 
 StepQueue::StepQueue(const Parts& parts) : parts_(parts) {}
 
-void StepQueue::upload(const Batch& batch, int slot) {
-  Slot& to = slots_[index(slot)];
+const Event& StepQueue::end(std::int64_t step) const {
+  return step < 0 ? restarted_ : ends_[static_cast<std::size_t>(step % kEnds)];
+}
+
+void StepQueue::restart() { restarted_.mark(stream_.get()); }
+
+void StepQueue::upload(const Batch& batch, std::int64_t step) {
+  Slot& to = slots_[index(step)];
   const DeviceRegions& regions = parts_.addresses.config().plan.regions;
-  const Region &images = regions.images[slot], &labels = regions.labels[slot];
+  const Region &images = regions.images[index(step)], &labels = regions.labels[index(step)];
   const Stream stream = upload_stream_.get();
   to.upload_begin.mark(stream);
-  copy_to_device(parts_.addresses.at(images), batch.images, images.bytes, stream);
+  // First: they are not pinned, and the driver may keep the host until it has taken them.
   copy_to_device(parts_.addresses.at(labels), batch.labels.data(), labels.bytes, stream);
+  copy_to_device(parts_.addresses.at(images), batch.images, images.bytes, stream);
   to.upload_end.mark(stream);
 }
 
-void StepQueue::run(int slot, Reducer& reducer) {
-  wait_for(stream_.get(), slots_[index(slot)].upload_end);
-  if (!may_replay(reducer)) {
-    queue(slot, reducer);
+void StepQueue::run(std::int64_t step, Reducer& reducer) {
+  wait_for(stream_.get(), slot(step).upload_end);
+  const bool replay = captured_ == &reducer;
+  if (replay) {
+    slot(step).graph.launch(stream_.get());
+  } else {
+    queue(step, reducer);
     ++eager_steps_;
-    return;
   }
-  if (captured_ != &reducer) {
-    for (int i = 0; i < kSlots; ++i) slots_[index(i)].graph = Graph::capture(stream_.get(), [&] { queue(i, reducer); });
-    captured_ = &reducer;
-  }
-  slots_[index(slot)].graph.launch(stream_.get());
+  // Outside the graph, so that it is known to be of this step.
+  ends_[static_cast<std::size_t>(step % kEnds)].mark(stream_.get());
+  if (!replay && parts_.use_graphs && reducer.capturable() && eager_steps_ >= kEagerSteps) capture(reducer);
 }
 
-bool StepQueue::may_replay(const Reducer& reducer) const {
-  return parts_.use_graphs && reducer.capturable() && eager_steps_ >= kEagerSteps;
+void StepQueue::capture(Reducer& reducer) {
+  for (int i = 0; i < kSlots; ++i) slots_[index(i)].graph = Graph::capture(stream_.get(), [&] { queue(i, reducer); });
+  captured_ = &reducer;
 }
 
-void StepQueue::queue(int slot, Reducer& reducer) {
-  Slot& events = slots_[index(slot)];
+void StepQueue::queue(std::int64_t step, Reducer& reducer) {
+  Slot& events = slots_[index(step)];
   const Stream stream = stream_.get();
   events.begin.mark(stream);
-  convert(slot, stream);
+  convert(step, stream);
   parts_.network.forward(stream);
-  queue_loss(slot);
+  queue_loss(step);
   events.forward_end.mark(stream);
   parts_.buckets.begin_step();
   parts_.network.backward(stream, [&](std::size_t matrices, std::size_t vectors) {
@@ -60,12 +68,17 @@ void StepQueue::queue(int slot, Reducer& reducer) {
   events.reduced.mark(stream);
   parts_.update.run(stream);
   parts_.network.update_running(stream);
-  copy_to_host(events.loss.data(), parts_.addresses.at(parts_.addresses.config().plan.regions.losses[slot]),
-               sizeof(float), stream);
-  events.end.mark(stream);
+  queue_results(step);
 }
 
-void StepQueue::convert(int slot, Stream stream) const {
+void StepQueue::queue_results(std::int64_t step) {
+  const DeviceRegions& regions = parts_.addresses.config().plan.regions;
+  const Slot& to = slot(step);
+  copy_to_host(to.loss.data(), parts_.addresses.at(regions.losses[index(step)]), sizeof(float), stream_.get());
+  copy_to_host(to.scalars.data(), parts_.addresses.at(regions.scalars), sizeof(kernels::StepScalars), stream_.get());
+}
+
+void StepQueue::convert(std::int64_t step, Stream stream) const {
   const Addresses& addresses = parts_.addresses;
   const Addresses::Config& config = addresses.config();
   const Slice& input = config.program.input;
@@ -73,7 +86,7 @@ void StepQueue::convert(int slot, Stream stream) const {
                                  .channels = input.channels,
                                  .pixels = addresses.rows(input),
                                  .to = addresses.activation(input).data};
-  const Region& images = config.plan.regions.images[slot];
+  const Region& images = config.plan.regions.images[index(step)];
   if (parts_.deliver == Deliver::u8) {
     kernels::launch_upload_gray(call, addresses.at<std::uint8_t>(images), kNormalization, stream);
   } else {
@@ -81,7 +94,7 @@ void StepQueue::convert(int slot, Stream stream) const {
   }
 }
 
-void StepQueue::queue_loss(int slot) {
+void StepQueue::queue_loss(std::int64_t step) {
   const Addresses& addresses = parts_.addresses;
   const Addresses::Config& config = addresses.config();
   const DeviceRegions& regions = config.plan.regions;
@@ -96,23 +109,25 @@ void StepQueue::queue_loss(int slot) {
                         .bias = addresses.vector(bias),
                         .gradient = addresses.gradient(config.program.logits).data,
                         .bias_gradient = addresses.vector_gradient(bias),
-                        .targets = addresses.at<float>(regions.labels[slot]),
+                        .targets = addresses.at<float>(regions.labels[index(step)]),
                         .scalars = addresses.at<kernels::StepScalars>(regions.scalars),
-                        .loss = addresses.at<float>(regions.losses[slot]),
+                        .loss = addresses.at<float>(regions.losses[index(step)]),
                         .biased = addresses.at<float>(regions.logits)},
                        stream_.get());
 }
 
-StepMarks StepQueue::marks(int slot, const Event& previous_end) const {
-  const Slot& events = slots_[index(slot)];
-  const auto since = [&](const Event& event) { return elapsed_s(previous_end, event); };
+StepMarks StepQueue::marks(std::int64_t step) const {
+  const Slot& events = slot(step);
+  const Event& base = end(step - 2 < 0 ? -1 : step - 2);
+  const double previous_end_s = elapsed_s(base, end(step - 1));
+  const auto since = [&](const Event& event) { return elapsed_s(base, event) - previous_end_s; };
   return {.upload_begin_s = since(events.upload_begin),
           .upload_end_s = since(events.upload_end),
           .begin_s = since(events.begin),
           .forward_end_s = since(events.forward_end),
           .backward_end_s = since(events.backward_end),
           .reduced_s = since(events.reduced),
-          .end_s = since(events.end)};
+          .end_s = since(end(step))};
 }
 
 }  // namespace chexbench::engine::cuda

@@ -12,7 +12,8 @@
 
 namespace chexbench::engine::cuda {
 
-// Steps alternate between two slots: batch, loss, events and graph. References must outlive it. Not thread-safe.
+// Steps are counted from 0 since the last restart. They alternate between two slots: batch, loss, events and graph.
+// References must outlive it. Not thread-safe.
 class StepQueue {
  public:
   struct Parts {
@@ -26,37 +27,51 @@ class StepQueue {
   explicit StepQueue(const Parts& parts);
 
   Stream stream() const { return stream_.get(); }
-  // Queues the copy of a batch, beside whatever runs. The slot's last step must be done.
-  void upload(const Batch& batch, int slot);
+  // From now on `step` counts from 0. Nothing may be under way.
+  void restart();
+  // Queues the copy of a batch, beside whatever runs. The step before the last must be done.
+  void upload(const Batch& batch, std::int64_t step);
   // Whether the batch has been copied and its memory may be reused.
-  bool uploaded(int slot) const { return slots_[index(slot)].upload_end.done(); }
-  // Queues the step. The first two are queued launch by launch, as libraries load kernels and connect at their first
-  // use; then one graph is captured for each slot, unless the reducer does not allow it.
-  void run(int slot, Reducer& reducer);
-  bool done(int slot) const { return slots_[index(slot)].end.done(); }
+  bool uploaded(std::int64_t step) const { return slot(step).upload_end.done(); }
+  // Queues the step. The first two of a process are queued launch by launch, as libraries load kernels and connect at
+  // their first use; behind the second one graph is captured for each slot, unless the reducer does not allow it.
+  void run(std::int64_t step, Reducer& reducer);
 
-  // Of a step that is done. `previous_end`: the end of the step before, or what was marked before the first.
-  StepMarks marks(int slot, const Event& previous_end) const;
-  const Event& end(int slot) const { return slots_[index(slot)].end; }
-  float loss(int slot) const { return *reinterpret_cast<const float*>(slots_[index(slot)].loss.data()); }
+  // For the last two steps.
+  bool done(std::int64_t step) const { return end(step).done(); }
+  // Of a step that is done.
+  StepMarks marks(std::int64_t step) const;
+  float loss(std::int64_t step) const { return *reinterpret_cast<const float*>(slot(step).loss.data()); }
+  const kernels::StepScalars& scalars(std::int64_t step) const {
+    return *reinterpret_cast<const kernels::StepScalars*>(slot(step).scalars.data());
+  }
 
-  // From the batch in the slot to the network's input.
-  void convert(int slot, Stream stream) const;
+  // From the batch in the step's slot to the network's input.
+  void convert(std::int64_t step, Stream stream) const;
 
  private:
   struct Slot {
-    Event upload_begin, upload_end, begin, forward_end, backward_end, reduced, end;
-    PinnedMemory loss{sizeof(float)};
+    Event upload_begin, upload_end, begin, forward_end, backward_end, reduced;
+    PinnedMemory loss{sizeof(float)}, scalars{sizeof(kernels::StepScalars)};
     Graph graph;
   };
-  static std::size_t index(int slot) { return static_cast<std::size_t>(slot); }
-  void queue(int slot, Reducer& reducer);
-  void queue_loss(int slot);
-  bool may_replay(const Reducer& reducer) const;
+  static std::size_t index(std::int64_t step) { return static_cast<std::size_t>(step % kSlots); }
+  const Slot& slot(std::int64_t step) const { return slots_[index(step)]; }
+  const Event& end(std::int64_t step) const;
+  void queue(std::int64_t step, Reducer& reducer);
+  void queue_loss(std::int64_t step);
+  void queue_results(std::int64_t step);
+  void capture(Reducer& reducer);
+
+  // The ends of a step and of the three before it: a step is judged while the next one is under way, and by times since
+  // the end of the step before the last, which is over when its batch comes.
+  static constexpr int kEnds = 4;
 
   const Parts parts_;
   OwnedStream stream_, upload_stream_;
   std::array<Slot, kSlots> slots_;
+  Event restarted_;
+  std::array<Event, kEnds> ends_;
   const Reducer* captured_ = nullptr;  // whose work the graphs hold
   int eager_steps_ = 0;
 };

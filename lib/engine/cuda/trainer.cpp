@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <thread>
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "engine/cuda/bad_layer.hpp"
 #include "engine/cuda/lowering.hpp"
+#include "engine/cuda/plan_cache.hpp"
 #include "engine/cuda/precision_check.hpp"
 #include "engine/initial_weights.hpp"
 #include "model/networks.hpp"
@@ -20,6 +22,8 @@ namespace {
 
 constexpr auto kPollEvery = std::chrono::microseconds(50);  // little against a step
 constexpr double kCheckRanksEvery_s = 0.01;
+// What libraries take for themselves later: kernels that are loaded, graphs, and NCCL's buffers.
+constexpr std::size_t kReserveBytes = 512 << 20, kReserveOfRanksBytes = 1536 << 20;
 
 bool is_frozen(const EngineConfig& config) { return config.model.batch_norm == spec::BatchNormMode::frozen; }
 
@@ -32,7 +36,8 @@ DeviceIdentity take_device(const EngineConfig& config) {
 ConvolutionsConfig convolutions_config(const EngineConfig& config) {
   return {.precision = config.training.precision,
           .deterministic = config.training.deterministic,
-          .fused = config.training.fused && !is_frozen(config)};
+          .fused = config.training.fused && !is_frozen(config),
+          .cache_file = default_plan_cache_file(std::getenv)};
 }
 
 ClassifierShape classifier_shape(const Program& program, int images) {
@@ -45,6 +50,7 @@ MemoryRequest memory_request(const EngineConfig& config, const DeviceIdentity& d
           .precision = config.training.precision,
           .optimizer = config.training.optimizer,
           .deliver = config.deliver,
+          .reserve_bytes = config.world > 1 ? kReserveOfRanksBytes : kReserveBytes,
           .multiprocessors = device.multiprocessors};
 }
 
@@ -130,12 +136,12 @@ void CudaEngine::check(const Batch& batch) const {
 
 void CudaEngine::step(BatchLease batch, Reducer& reducer) {
   check(*batch);
-  const int slot = static_cast<int>(begun_ % kSlots);
+  const std::int64_t step = begun_;
   reducer_ = &reducer;
-  queue_.upload(*batch, slot);
-  queue_.run(slot, reducer);
+  queue_.upload(*batch, step);
+  queue_.run(step, reducer);
   ++begun_;
-  wait_until([&] { return queue_.uploaded(slot); });
+  wait_until([&] { return queue_.uploaded(step); });
   batch.release();
   if (begun_ - finished_ == kSlots) collect();
 }
@@ -155,25 +161,26 @@ void CudaEngine::wait_until(const std::function<bool()>& done) {
 }
 
 void CudaEngine::collect() {
-  const int slot = static_cast<int>(finished_ % kSlots);
-  wait_until([&] { return queue_.done(slot); });
-  timings_ = timings_of(queue_.marks(slot, *previous_end_));
+  const std::int64_t step = finished_;
+  wait_until([&] { return queue_.done(step); });
+  timings_ = timings_of(queue_.marks(step));
   timings_.communication_busy_s = reducer_->timings().busy_s;
-  timings_.loss = static_cast<double>(queue_.loss(slot));
+  timings_.loss = static_cast<double>(queue_.loss(step));
   timings_.images = shape_.images;
-  timings_.end_s = previous_end_s_ += timings_.wall_s;
-  previous_end_ = &queue_.end(slot);
+  timings_.end_s = end_s_ += timings_.wall_s;
   ++finished_;
-  if (!std::isfinite(timings_.loss)) report_bad_loss(slot);
+  const bool lost = queue_.scalars(step).skip != 0 && !update_.scales_loss();
+  if (lost || !std::isfinite(timings_.loss)) report_bad_step(step);
 }
 
-void CudaEngine::report_bad_loss(int slot) {
-  synchronize(queue_.stream());
-  queue_.convert(slot, queue_.stream());
+void CudaEngine::report_bad_step(std::int64_t step) {
+  wait_until([&] { return queue_.done(begun_ - 1); });
+  queue_.convert(step, queue_.stream());
   throw DeviceError(
-      fmt::format("engine 'cuda': the loss of step {} is {}: {}; a lower training.learning_rate may help, or "
-                  "training.precision: f32",
-                  finished_, timings_.loss, first_bad_layer(addresses_, network_, queue_.stream())));
+      fmt::format("engine 'cuda': step {} has a loss of {}{}: {}; a lower training.learning_rate may help, or "
+                  "training.precision f32",
+                  step + 1, timings_.loss, std::isfinite(timings_.loss) ? " and gradients that are not finite" : "",
+                  first_bad_layer(addresses_, network_, queue_.stream())));
 }
 
 void CudaEngine::restart() {
@@ -182,10 +189,9 @@ void CudaEngine::restart() {
   weights_.restart(stream);
   update_.restart(stream);
   update_.refresh_copies(stream);
-  restarted_.mark(stream);
+  queue_.restart();
   synchronize(stream);
-  previous_end_ = &restarted_;
-  previous_end_s_ = now_s();
+  end_s_ = now_s();
   timings_ = {};
   begun_ = finished_ = 0;
 }

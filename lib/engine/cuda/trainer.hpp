@@ -42,7 +42,7 @@ class CudaEngine final : public Engine {
   // Waits for the oldest step that is not finished, and takes its timings.
   void collect();
   void wait_until(const std::function<bool()>& done);
-  [[noreturn]] void report_bad_loss(int slot);
+  [[noreturn]] void report_bad_step(std::int64_t step);
 
   const BatchShape shape_;
   const DeviceIdentity device_;
@@ -62,9 +62,7 @@ class CudaEngine final : public Engine {
   StepQueue queue_;
   EngineTraits traits_;
 
-  Event restarted_;
-  const Event* previous_end_ = &restarted_;
-  double previous_end_s_ = 0;  // on the host's clock
+  double end_s_ = 0;  // of the step finished last, on the host's clock
   std::int64_t begun_ = 0, finished_ = 0;
   Reducer* reducer_ = nullptr;  // of the step begun last
   measure::StepTimings timings_;

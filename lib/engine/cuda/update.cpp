@@ -40,11 +40,10 @@ void Update::restart(Stream stream) {
 
 void Update::run(Stream stream) {
   auto* const scalars = addresses_.at<kernels::StepScalars>(addresses_.config().plan.regions.scalars);
-  if (dynamic_scale_) {
-    for (const ParameterKind kind : kKinds) {
-      const kernels::UpdateCall of = call(kind);
-      kernels::launch_overflow_check(of.gradient_type, of.gradient, of.count, scalars, stream);
-    }
+  // In every precision, and behind the reduction: what is not finite must not reach the weights of any rank.
+  for (const ParameterKind kind : kKinds) {
+    const kernels::UpdateCall of = call(kind);
+    kernels::launch_overflow_check(of.gradient_type, of.gradient, of.count, scalars, stream);
   }
   const kernels::StepRules rules{.dynamic_scale = dynamic_scale_,
                                  .learning_rate = static_cast<float>(training_.learning_rate)};

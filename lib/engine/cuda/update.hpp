@@ -19,7 +19,8 @@ class Update {
   // From the f32 weights to the copies that forward and backward read: after weights were loaded.
   void refresh_copies(Stream stream);
 
-  const kernels::StepScalars& initial_scalars() const { return initial_; }
+  // Whether an overflow is part of training: else gradients that are not finite are the end of it.
+  bool scales_loss() const { return dynamic_scale_; }
 
  private:
   kernels::UpdateCall call(ParameterKind kind) const;

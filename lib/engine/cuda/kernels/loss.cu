@@ -14,7 +14,6 @@ void launch_loss(const LossCall& call, Stream stream) {
                        .gradient = static_cast<T*>(call.gradient),
                        .scale = &call.scalars->loss_scale,
                        .loss = call.loss,
-                       .bad = &call.scalars->overflow,
                        .batch = call.batch,
                        .outputs = call.outputs,
                        .ld = call.ld};

@@ -18,8 +18,7 @@ void launch_upload_gray(const UploadCall& call, const std::uint8_t* gray, const 
 void launch_upload_color(const UploadCall& call, const float* values, Stream stream);
 
 // *loss, f32, its gradient times scalars->loss_scale, and that of the last layer's bias; logits (without the bias) and
-// gradient are [batch][ld], targets and biased (logits with it, f32) [batch][outputs]. Sets scalars->overflow where the
-// loss is infinite or NaN.
+// gradient are [batch][ld], targets and biased (logits with it, f32) [batch][outputs].
 struct LossCall {
   ElementType type = ElementType::f32;
   int batch = 0, outputs = 0, ld = 0;
@@ -28,7 +27,7 @@ struct LossCall {
   void* gradient = nullptr;
   float* bias_gradient = nullptr;  // f32[outputs]
   const float* targets = nullptr;
-  StepScalars* scalars = nullptr;
+  const StepScalars* scalars = nullptr;
   float* loss = nullptr;
   float* biased = nullptr;
 };

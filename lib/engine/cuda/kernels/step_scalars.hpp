@@ -13,7 +13,7 @@ namespace chexbench::engine::cuda::kernels {
 struct StepScalars {
   float loss_scale = 65536;     // as PyTorch's GradScaler begins; 1 where nothing is scaled
   std::int32_t good_steps = 0;  // since the scale last changed
-  std::int32_t overflow = 0;    // set by the loss and by the check of this step's gradients, cleared by decide()
+  std::int32_t overflow = 0;    // set by the check of this step's gradients
   std::int32_t skip = 0;        // this step's update is left out
   std::int32_t skipped = 0;     // updates left out so far
   std::int32_t step = 0;        // updates made
@@ -67,7 +67,8 @@ CHEXBENCH_HOST_DEVICE inline void decide(StepScalars& scalars, const StepRules& 
   } else {
     advance_optimizer(scalars, rules);
   }
-  scalars.overflow = 0;
+  // Where no smaller scale can help, all later updates are left out too: the weights stay those that went wrong.
+  if (rules.dynamic_scale) scalars.overflow = 0;
 }
 
 // One call.

@@ -32,9 +32,9 @@ EngineConfig config_of(const std::string& model, Precision precision = Precision
   return config;
 }
 
-BatchLease batch_of(int number, Deliver deliver = Deliver::u8) {
+BatchLease batch_of(int number, Deliver deliver = Deliver::u8, int size = kSize) {
   const auto pool =
-      BatchPool::create({.images = kImages, .height = kSize, .width = kSize, .deliver = deliver}, 1, host_allocator());
+      BatchPool::create({.images = kImages, .height = size, .width = size, .deliver = deliver}, 1, host_allocator());
   BatchLease batch = pool->acquire({});
   std::vector<float> noise(batch->shape.bytes() / batch->shape.element_bytes());
   model::fill_formula_signed("twin", std::to_string(number), noise);

@@ -14,51 +14,40 @@ namespace {
 
 using spec::Precision;
 
-// Elements of the type that a precision computes in, as floats.
-class Array {
- public:
-  Array(Precision precision, const void* data) : precision_(precision), data_(const_cast<void*>(data)) {}
-
-  std::vector<float> load(std::size_t count) const {
-    std::vector<float> values(count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = get(i);
-    return values;
-  }
-  float get(std::size_t i) const {
-    if (precision_ == Precision::fp16) return kernels::to_float(static_cast<kernels::Half*>(data_)[i]);
-    if (precision_ == Precision::bf16) return kernels::to_float(static_cast<kernels::BFloat16*>(data_)[i]);
-    return static_cast<float*>(data_)[i];
-  }
-  void set(std::size_t i, float value) const {
-    if (precision_ == Precision::fp16) {
-      static_cast<kernels::Half*>(data_)[i] = kernels::to_half(value);
-    } else if (precision_ == Precision::bf16) {
-      static_cast<kernels::BFloat16*>(data_)[i] = kernels::to_bfloat16(value);
-    } else {
-      static_cast<float*>(data_)[i] = value;
-    }
-  }
-
- private:
-  Precision precision_;
-  void* data_;
+// Rows of elements of the type that a precision computes in.
+struct Array {
+  Precision precision;
+  void* data;
+  int rows = 0, columns = 0, stride = 0;
 };
 
-// `pixels` rows of `channels`, `stride` elements apart, packed, and back.
-std::vector<float> gather(const Array& from, int pixels, int channels, int stride) {
-  std::vector<float> packed;
-  packed.reserve(static_cast<std::size_t>(pixels) * channels);
-  for (int p = 0; p < pixels; ++p) {
-    for (int c = 0; c < channels; ++c) packed.push_back(from.get(static_cast<std::size_t>(p) * stride + c));
-  }
+// use(pointer to the elements), with their type
+template <typename Use>
+void with_elements(const Array& array, const Use& use) {
+  if (array.precision == Precision::fp16) return use(static_cast<kernels::Half*>(array.data));
+  if (array.precision == Precision::bf16) return use(static_cast<kernels::BFloat16*>(array.data));
+  use(static_cast<float*>(array.data));
+}
+
+// The rows as floats, one after another, and back.
+std::vector<float> gather(const Array& from) {
+  std::vector<float> packed(static_cast<std::size_t>(from.rows) * static_cast<std::size_t>(from.columns));
+  with_elements(from, [&]<typename T>(const T* elements) {
+    float* to = packed.data();
+    for (int row = 0; row < from.rows; ++row, elements += from.stride) {
+      for (int i = 0; i < from.columns; ++i) *to++ = kernels::Element<T>::widen(elements[i]);
+    }
+  });
   return packed;
 }
 
-void scatter(const std::vector<float>& packed, const Array& to, int pixels, int channels, int stride) {
-  for (int p = 0; p < pixels; ++p) {
-    for (int c = 0; c < channels; ++c)
-      to.set(static_cast<std::size_t>(p) * stride + c, packed[static_cast<std::size_t>(p) * channels + c]);
-  }
+void scatter(const std::vector<float>& packed, const Array& to) {
+  with_elements(to, [&]<typename T>(T* elements) {
+    const float* from = packed.data();
+    for (int row = 0; row < to.rows; ++row, elements += to.stride) {
+      for (int i = 0; i < to.columns; ++i) elements[i] = kernels::Element<T>::narrow(*from++);
+    }
+  });
 }
 
 struct Sizes {
@@ -169,11 +158,11 @@ class HostPlan final : public ConvCandidates {
         case ConvPattern::forward_statistics:
           return forward();
         case ConvPattern::data_gradient:
-          return scatter(data_gradient(s_, output(OperandRole::dy), weight()), at(OperandRole::dx),
-                         Sizes{s_}.in_pixels(), s_.in_channels, s_.in_pixel_stride);
+          return scatter(data_gradient(s_, gather(output(OperandRole::dy)), gather(weight(OperandRole::w))),
+                         input(OperandRole::dx));
         case ConvPattern::weight_gradient:
-          return scatter(weight_gradient(s_, input(), output(OperandRole::dy)), at(OperandRole::dw),
-                         static_cast<int>(Sizes{s_}.weights()), 1, 1);
+          return scatter(weight_gradient(s_, gather(input(OperandRole::x)), gather(output(OperandRole::dy))),
+                         weight(OperandRole::dw));
         default:
           throw DeviceError("host twin: it has no " + to_string(request_.pattern));
       }
@@ -181,18 +170,19 @@ class HostPlan final : public ConvCandidates {
 
    private:
     void* data(OperandRole role) const { return std::ranges::find(memory_, role, &OperandMemory::role)->data; }
-    Array at(OperandRole role) const { return {request_.precision, data(role)}; }
-    std::vector<float> weight() const { return at(OperandRole::w).load(Sizes{s_}.weights()); }
-    std::vector<float> input() const {
-      return gather(at(OperandRole::x), Sizes{s_}.in_pixels(), s_.in_channels, s_.in_pixel_stride);
+    Array weight(OperandRole role) const {
+      return {request_.precision, data(role), 1, static_cast<int>(Sizes{s_}.weights()), 0};
     }
-    std::vector<float> output(OperandRole role) const {
-      return gather(at(role), Sizes{s_}.out_pixels(), s_.out_channels, s_.out_pixel_stride);
+    Array input(OperandRole role) const {
+      return {request_.precision, data(role), Sizes{s_}.in_pixels(), s_.in_channels, s_.in_pixel_stride};
+    }
+    Array output(OperandRole role) const {
+      return {request_.precision, data(role), Sizes{s_}.out_pixels(), s_.out_channels, s_.out_pixel_stride};
     }
 
     void forward() const {
-      const std::vector<float> y = convolve(s_, input(), weight());
-      scatter(y, at(OperandRole::y), Sizes{s_}.out_pixels(), s_.out_channels, s_.out_pixel_stride);
+      const std::vector<float> y = convolve(s_, gather(input(OperandRole::x)), gather(weight(OperandRole::w)));
+      scatter(y, output(OperandRole::y));
       if (request_.pattern == ConvPattern::forward) return;
       auto* const sum = static_cast<float*>(data(OperandRole::sum));
       auto* const sum_of_squares = static_cast<float*>(data(OperandRole::sum_of_squares));
@@ -217,10 +207,16 @@ ConvDevice host_device() {
           .candidates = [](const PlanRequest& request) { return std::make_unique<HostPlan>(request); }};
 }
 
+// Timings of the twin are none.
+ConvolutionsConfig without_file(ConvolutionsConfig config) {
+  config.cache_file.clear();
+  return config;
+}
+
 }  // namespace
 
 Convolutions::Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config)
-    : Convolutions(shapes, config, host_device()) {}
+    : Convolutions(shapes, without_file(config), host_device()) {}
 
 // A matrix product is a convolution of 1x1 over images of one pixel.
 struct Classifier::Impl {

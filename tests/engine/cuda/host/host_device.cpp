@@ -77,6 +77,7 @@ bool Event::done() const { return true; }
 double elapsed_s(const Event& from, const Event& to) {
   const auto &begin = host::event(from.handle()).passed_s, &end = host::event(to.handle()).passed_s;
   if (!begin || !end) throw DeviceError("host twin: an event was never marked");
+  if (*end < *begin) throw DeviceError("host twin: a time that a device may not tell, as it is negative");
   return *end - *begin;
 }
 

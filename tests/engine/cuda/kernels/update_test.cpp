@@ -185,17 +185,23 @@ TEST(LossScale, StaysWithinItsBounds) {
   EXPECT_EQ(s.loss_scale, 2147483648.0f);
 }
 
-TEST(LossScale, OfOtherPrecisionsNeverChanges) {
+TEST(LossScale, OfOtherPrecisionsNeverChangesAndAnOverflowIsTheEnd) {
   StepScalars s;
   s.loss_scale = 1;
+  const StepRules rules{.dynamic_scale = false, .gradient_factor = 0.25f};
   for (int i = 0; i < 3000; ++i) {
-    s.overflow = i % 2;
-    decide(s, {.dynamic_scale = false, .gradient_factor = 0.25f});
-    ASSERT_EQ(s.skip, i % 2);
+    decide(s, rules);
+    ASSERT_EQ(s.skip, 0);
   }
   EXPECT_EQ(s.loss_scale, 1);
   EXPECT_EQ(s.unscale, 0.25f);
-  EXPECT_EQ(s.step, 1500);
+  EXPECT_EQ(s.step, 3000);
+  s.overflow = 1;
+  for (int i = 0; i < 3; ++i) {
+    decide(s, rules);
+    ASSERT_EQ(s.skip, 1);
+  }
+  EXPECT_EQ(s.step, 3000);
 }
 
 TEST(BiasCorrection, IsThatOfTheStepEvenAfterMany) {
