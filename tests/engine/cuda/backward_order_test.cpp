@@ -1,0 +1,261 @@
+#include "engine/cuda/backward_order.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "core/errors.hpp"
+#include "engine/cuda/lowering.hpp"
+#include "model/networks.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+using testing::HasSubstr;
+
+// Runs the steps over each channel's gradient: nothing is read before it is whole, nothing is written over.
+class GradientRun {
+ public:
+  explicit GradientRun(const Program& program) : program_(program) {
+    for (const Buffer& buffer : program.buffers) states_.emplace_back(static_cast<std::size_t>(buffer.channels));
+    for (const Node& node : program.nodes) {
+      each(node.residual, [](Channel& channel) { ++channel.readers; });
+      if (node.kind == NodeKind::statistics) continue;
+      each(node.in, [](Channel& channel) { ++channel.readers; });
+      if (node.kind == NodeKind::normalize) ++norms_[node.in.buffer];
+    }
+    each(program.logits, [](Channel& channel) { channel = {.readers = 1, .written = 1}; });
+  }
+
+  void run(const std::vector<BackwardStep>& steps) {
+    for (const BackwardStep& step : steps) {
+      SCOPED_TRACE("node " + std::to_string(step.node));
+      run(program_.nodes[static_cast<std::size_t>(step.node)], step);
+    }
+  }
+
+  // Of all buffers but the images.
+  void expect_complete() {
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      if (static_cast<int>(i) == program_.input.buffer) continue;
+      for (const Channel& channel : states_[i]) {
+        EXPECT_EQ(channel.written, channel.readers);
+        EXPECT_TRUE(channel.used);
+      }
+    }
+  }
+
+ private:
+  struct Channel {
+    int readers = 0;       // in forward
+    int written = 0;       // by so many of them in backward
+    bool applied = false;  // what the norms of a dense block left was turned into a gradient
+    bool used = false;
+  };
+
+  template <typename Visit>
+  void each(const Slice& slice, const Visit& visit) {
+    for (int c = 0; slice.exists() && c < slice.channels; ++c)
+      visit(states_[static_cast<std::size_t>(slice.buffer)][static_cast<std::size_t>(slice.first_channel + c)]);
+  }
+
+  bool is_dense(const Slice& slice) const { return norms_.contains(slice.buffer) && norms_.at(slice.buffer) > 1; }
+
+  void run(const Node& node, const BackwardStep& step) {
+    if (node.kind == NodeKind::statistics) {
+      EXPECT_TRUE(step.lazy);
+      EXPECT_TRUE(is_dense(node.in));
+      each(node.in, [](Channel& channel) {
+        EXPECT_EQ(channel.written, channel.readers);
+        EXPECT_FALSE(channel.applied);
+        channel.applied = true;
+      });
+      return;
+    }
+    each(node.out, [&](Channel& channel) {
+      EXPECT_EQ(channel.written, channel.readers);
+      EXPECT_EQ(step.two, channel.readers == 2 && !is_dense(node.out));
+      EXPECT_EQ(channel.applied, is_dense(node.out));
+      channel.used = true;
+    });
+    write(node.residual, step.residual, step);
+    write(node.in, step.in, step);
+  }
+
+  void write(const Slice& slice, Target target, const BackwardStep& step) {
+    if (!slice.exists() || slice.buffer == program_.input.buffer) {
+      EXPECT_EQ(target, Target::none);
+      return;
+    }
+    each(slice, [&](Channel& channel) {
+      EXPECT_FALSE(channel.applied);
+      if (step.lazy) {
+        EXPECT_EQ(target, Target::gradient);
+        EXPECT_EQ(step.first, channel.written == 0);
+      } else {
+        EXPECT_LT(channel.written, 2);
+        EXPECT_EQ(target, channel.written == 0 ? Target::gradient : Target::second);
+      }
+      ++channel.written;
+    });
+  }
+
+  const Program& program_;
+  std::vector<std::vector<Channel>> states_;  // of each buffer
+  std::map<int, int> norms_;                  // that read a buffer
+};
+
+int count(const std::vector<BackwardStep>& steps, bool BackwardStep::*flag) {
+  return static_cast<int>(std::ranges::count(steps, true, flag));
+}
+
+class CudaBackwardOrder : public testing::TestWithParam<const char*> {
+ protected:
+  const Program program_ = lower(model::make_network(GetParam(), 224));
+  const std::vector<BackwardStep> steps_ = backward_order(program_);
+};
+
+TEST_P(CudaBackwardOrder, EachGradientIsWholeWhenItIsReadAndNoneIsWrittenOver) {
+  GradientRun run(program_);
+  run.run(steps_);
+  run.expect_complete();
+}
+
+TEST_P(CudaBackwardOrder, EachNodeThatComputesHasItsStepLastToFirst) {
+  EXPECT_TRUE(std::ranges::is_sorted(steps_, std::ranges::greater{}, &BackwardStep::node));
+  std::vector<int> computing, expected;
+  for (const BackwardStep& step : steps_) {
+    if (program_.nodes[static_cast<std::size_t>(step.node)].kind != NodeKind::statistics)
+      computing.push_back(step.node);
+  }
+  for (int i = static_cast<int>(program_.nodes.size()) - 1; i >= 0; --i) {
+    if (program_.nodes[static_cast<std::size_t>(i)].kind != NodeKind::statistics) expected.push_back(i);
+  }
+  EXPECT_EQ(computing, expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, CudaBackwardOrder, testing::Values("resnet50", "densenet121"));
+
+TEST(BackwardOrder, OfResnetHasTwoPlacesForWhatABlockAndItsShortcutRead) {
+  const std::vector<BackwardStep> steps = backward_order(lower(model::resnet50(224)));
+  EXPECT_EQ(count(steps, &BackwardStep::two), 16);
+  EXPECT_EQ(count(steps, &BackwardStep::lazy), 0);
+}
+
+// A block reads x by its convolution and as its residual; backward comes to the residual first.
+TEST(BackwardOrder, TheResidualWritesTheGradientAndTheBlockBesideIt) {
+  model::GraphBuilder net("tiny", 32);
+  const int x = net.relu(net.batch_norm(net.convolution(net.input(), "a", 8, {}), "an"));
+  const int y = net.relu(net.add(net.batch_norm(net.convolution(x, "b", 8, {}), "bn"), x));
+  net.linear(net.global_average_pool(y), "fc", 14);
+  const Program program = lower(net.finish());
+  std::map<NodeKind, std::vector<BackwardStep>> steps;
+  for (const BackwardStep& step : backward_order(program))
+    steps[program.nodes[static_cast<std::size_t>(step.node)].kind].push_back(step);
+
+  const std::vector<BackwardStep>&norms = steps[NodeKind::normalize], &convolutions = steps[NodeKind::convolution];
+  ASSERT_EQ(norms.size(), 2u);
+  ASSERT_EQ(convolutions.size(), 2u);
+  EXPECT_EQ(norms[0].residual, Target::gradient);
+  EXPECT_EQ(norms[0].in, Target::gradient);
+  EXPECT_FALSE(norms[0].two);
+  EXPECT_EQ(convolutions[0].in, Target::second);
+  EXPECT_TRUE(norms[1].two);
+  EXPECT_EQ(norms[1].residual, Target::none);
+  EXPECT_EQ(convolutions[1].in, Target::none);  // images have no gradient
+  EXPECT_TRUE(steps[NodeKind::statistics].empty());
+}
+
+// 58 dense layers, three transitions and the last norm read dense blocks; each block's maps, with that which it begins
+// with, are finished one by one.
+TEST(BackwardOrder, OfDensenetAddsToTheBlocksInPlace) {
+  const Program program = lower(model::densenet121(224));
+  const std::vector<BackwardStep> steps = backward_order(program);
+  int norms = 0, statistics = 0;
+  for (const BackwardStep& step : steps) {
+    if (!step.lazy) continue;
+    const NodeKind kind = program.nodes[static_cast<std::size_t>(step.node)].kind;
+    norms += kind == NodeKind::normalize;
+    statistics += kind == NodeKind::statistics;
+  }
+  EXPECT_EQ(norms, 58 + 3 + 1);
+  EXPECT_EQ(statistics, 58 + 4);
+  EXPECT_EQ(count(steps, &BackwardStep::first), 4);
+  EXPECT_EQ(count(steps, &BackwardStep::two), 0);
+}
+
+TEST(BackwardOrder, FrozenNormsLeaveNothingToStatistics) {
+  const Program program = lower(model::densenet121(224), {.frozen = true});
+  const std::vector<BackwardStep> steps = backward_order(program);
+  EXPECT_EQ(steps.size(), program.nodes.size());
+  EXPECT_EQ(count(steps, &BackwardStep::lazy), 62);
+}
+
+// A dense block of two maps: a convolution of the images begins it, a second one appends to it, one norm reads what the
+// block begins with and one reads all.
+Program dense_block() {
+  Program program;
+  program.buffers = {{.channels = 4}, {.channels = 16}, {.channels = 8}, {.channels = 16}, {.channels = 8}};
+  const Slice images{0, 0, 4}, begin{1, 0, 8}, end{1, 8, 8}, whole{1, 0, 16};
+  const Slice normed{2, 0, 8}, out{3, 0, 16};
+  program.input = images;
+  program.logits = {4, 0, 8};
+  program.nodes = {{.kind = NodeKind::convolution, .in = images, .out = begin},
+                   {.kind = NodeKind::normalize, .in = begin, .out = normed},
+                   {.kind = NodeKind::convolution, .in = normed, .out = end},
+                   {.kind = NodeKind::normalize, .in = whole, .out = out},
+                   {.kind = NodeKind::linear, .in = out, .out = program.logits}};
+  return program;
+}
+
+std::string refusal(const Program& program) {
+  try {
+    backward_order(program);
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+  return "ordered";
+}
+
+TEST(BackwardOrder, ComputesADenseBlockOfTwoMaps) { EXPECT_EQ(refusal(dense_block()), "ordered"); }
+
+TEST(BackwardOrder, RefusesNormsThatShareTheirInputWithOtherLayers) {
+  Program program = dense_block();
+  program.buffers.push_back({.channels = 8});
+  program.nodes.insert(program.nodes.begin() + 3, {.kind = NodeKind::max_pool, .in = {1, 0, 8}, .out = {5, 0, 8}});
+  EXPECT_THAT(refusal(program), HasSubstr("share their input with other layers"));
+}
+
+TEST(BackwardOrder, RefusesADenseBlockThatIsAResidualToo) {
+  Program program = dense_block();
+  program.buffers.push_back({.channels = 16});
+  program.nodes.insert(program.nodes.begin() + 4,
+                       {.kind = NodeKind::normalize, .in = {3, 0, 16}, .out = {5, 0, 16}, .residual = {1, 0, 16}});
+  program.nodes.back().in = {5, 0, 16};
+  EXPECT_THAT(refusal(program), HasSubstr("share their input with other layers"));
+}
+
+TEST(BackwardOrder, RefusesADenseBlockWhoseLastNormReadsAPartOfIt) {
+  Program program = dense_block();
+  program.nodes[3].in.channels = 8;
+  EXPECT_THAT(refusal(program), HasSubstr("this kind of dense block"));
+}
+
+TEST(BackwardOrder, RefusesADenseBlockThatIsNormalizedWithAResidual) {
+  Program program = dense_block();
+  program.nodes[1].residual = {0, 0, 4};
+  EXPECT_THAT(refusal(program), HasSubstr("this kind of dense block"));
+}
+
+TEST(BackwardOrder, RefusesADenseBlockWhoseNormHasTwoReaders) {
+  Program program = dense_block();
+  program.buffers.push_back({.channels = 8});
+  program.nodes.insert(program.nodes.begin() + 3, {.kind = NodeKind::convolution, .in = {2, 0, 8}, .out = {5, 0, 8}});
+  EXPECT_THAT(refusal(program), HasSubstr("this kind of dense block"));
+}
+
+}  // namespace
+}  // namespace chexbench::engine::cuda
