@@ -19,11 +19,7 @@ class Order {
       ++(node.kind == NodeKind::normalize ? readers_[index(node.in)].norms : readers_[index(node.in)].others);
       if (node.residual.exists()) ++readers_[index(node.residual)].others;
     }
-    for (const Readers& readers : readers_) {
-      if (readers.norms > 1 && readers.others > 0)
-        throw DeviceError(
-            "engine 'cuda' cannot compute a network whose batch norms share their input with other layers");
-    }
+    for (const Node& node : program.nodes) refuse_unknown(node);
     written_[index(program.logits)] = 1;  // by the loss
     for (int i = static_cast<int>(program.nodes.size()) - 1; i >= 0; --i) add(i);
   }
@@ -33,6 +29,17 @@ class Order {
  private:
   static std::size_t index(const Slice& slice) { return static_cast<std::size_t>(slice.buffer); }
   bool is_dense(const Slice& slice) const { return readers_[index(slice)].norms > 1; }
+
+  // Gradients are counted by buffer: where nodes write parts of one, it must have one reader, or norms that add up.
+  void refuse_unknown(const Node& node) const {
+    if (node.kind == NodeKind::statistics) return;
+    const Readers& readers = readers_[index(node.out)];
+    if (readers.norms > 1 && readers.others > 0)
+      throw DeviceError("engine 'cuda' cannot compute a network whose batch norms share their input with other layers");
+    const bool is_part = node.out.channels != program_.buffer(node.out).channels;
+    if (is_part && readers.norms + readers.others > 1 && readers.others > 0)
+      throw DeviceError("engine 'cuda' cannot compute a network with a concatenation that several layers read");
+  }
 
   void add(int i) {
     const Node& node = program_.nodes[static_cast<std::size_t>(i)];

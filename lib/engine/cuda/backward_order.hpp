@@ -23,8 +23,8 @@ struct BackwardStep {
 };
 
 // In the order of execution: nodes last to first, without statistics nodes that have nothing to do.
-// @throws DeviceError where a norm shares its input with something else than norms, or a dense block's last norm does
-// not read all of it: those gradients would be wrong
+// @throws DeviceError where several norms share their input with something else, several other layers read a
+// concatenation, or a dense block's last norm does not read all of it: those gradients would be wrong
 std::vector<BackwardStep> backward_order(const Program& program);
 
 }  // namespace chexbench::engine::cuda

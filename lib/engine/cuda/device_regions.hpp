@@ -47,7 +47,7 @@ struct DeviceRegions {
   // f32, a value for each channel of each buffer (channel_offsets): statistics, and b and c of
   // kernels/norm_backward.hpp.
   Region mean, variance, slope, constant;
-  Region output_sums;  // f32, two rows of the most channels a convolution has
+  Region output_sums;  // f32, two rows of the most channels a buffer has
   // f32, a value for each channel of each norm (norm_offsets), and where its statistics are (kernels/statistics.hpp).
   Region running_mean, running_variance, running_source, running_unbias;
   Region images[kSlots], labels[kSlots], losses[kSlots];
@@ -56,7 +56,7 @@ struct DeviceRegions {
   std::size_t bytes = 0;
 
   std::vector<std::size_t> channel_offsets;  // of each buffer, in values
-  std::vector<std::size_t> norm_offsets;     // of each node, in values; 0 for those that are no norms
+  std::vector<std::size_t> norm_offsets;     // of each node, in values; back(): how many there are
 
   std::size_t parameter_bytes() const;
   std::size_t channel_bytes() const;  // all that is kept by channel

@@ -1,5 +1,5 @@
-// What the kernels' operations are tested with: tensors that have wider rows than they need, and notice when the rest is
-// written. The operations run on the host: host_run.hpp.
+// What the kernels' operations are tested with: tensors that have wider rows than they need, and notice when the rest
+// is written. The operations run on the host: host_run.hpp.
 #pragma once
 
 #include <gtest/gtest.h>
