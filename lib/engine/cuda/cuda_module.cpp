@@ -1,6 +1,6 @@
 // Loads the module that needs CUDA: the program itself starts where no library of NVIDIA is.
+#include "core/module.hpp"
 #include "engine/cuda/cuda_engine.hpp"
-#include "engine/module.hpp"
 #include "engine/plan_sweep.hpp"
 
 namespace chexbench::engine {

@@ -2,7 +2,7 @@
 // OMP_WAIT_POLICY when it is loaded, never again, so it must not be linked to the program that sets the policy.
 #include <cstdlib>
 
-#include "engine/module.hpp"
+#include "core/module.hpp"
 #include "engine/onednn/onednn_engine.hpp"
 
 namespace chexbench::engine {

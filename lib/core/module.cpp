@@ -1,4 +1,4 @@
-#include "engine/module.hpp"
+#include "core/module.hpp"
 
 #include <dlfcn.h>
 
@@ -6,7 +6,7 @@
 
 #include "core/errors.hpp"
 
-namespace chexbench::engine {
+namespace chexbench {
 namespace {
 
 void* open_module(const std::string& owner, const char* file) {
@@ -27,4 +27,4 @@ void* module_symbol(const std::string& owner, const char* file, const char* symb
   return found;
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench

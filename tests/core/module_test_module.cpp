@@ -1,0 +1,2 @@
+// What module_test.cpp loads.
+extern "C" int core_test_answer() { return 42; }
