@@ -1,4 +1,4 @@
-// CUDA's half types as elements: one instruction each way, where the host's twins (element.hpp) take many.
+// CUDA's half types as elements: one instruction each way, where the host's twins (core/half.hpp) take many.
 #pragma once
 
 #include <cuda_bf16.h>

@@ -1,28 +1,18 @@
 // The element types of tensors. Kernels compute in f32 whatever a tensor holds: Element<T> widens what they load and
-// narrows what they store. On the device T is CUDA's own half type (device_element.cuh); here are their twins for
-// tests.
+// narrows what they store. On the device T is CUDA's own half type (device_element.cuh); core/half.hpp has their
+// twins for tests.
 #pragma once
 
-#include <cstdint>
-
+#include "core/half.hpp"
 #include "engine/cuda/kernels/host_device.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 
-// IEEE binary16 and the upper half of an IEEE binary32. Host only.
-struct Half {
-  std::uint16_t bits = 0;
-};
-struct BFloat16 {
-  std::uint16_t bits = 0;
-};
-
-// Narrowing rounds to nearest, ties to even, as the device's instructions do; too large becomes infinity; NaN stays
-// NaN.
-float to_float(Half value);
-float to_float(BFloat16 value);
-Half to_half(float value);
-BFloat16 to_bfloat16(float value);
+using chexbench::BFloat16;
+using chexbench::Half;
+using chexbench::to_bfloat16;
+using chexbench::to_float;
+using chexbench::to_half;
 
 template <typename T>
 struct Element;

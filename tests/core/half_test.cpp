@@ -1,5 +1,5 @@
-// Half types of the host against what their bits mean.
-#include "engine/cuda/kernels/element.hpp"
+// Against what the bits mean.
+#include "core/half.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,9 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <vector>
 
-namespace chexbench::engine::cuda::kernels {
+namespace chexbench {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -68,5 +69,27 @@ TEST(HalfTypes, BFloat16IsTheRoundedUpperHalfOfAFloat) {
   EXPECT_TRUE(std::isnan(to_float(to_bfloat16(std::bit_cast<float>(0x7F800001u)))));  // would round to infinity
 }
 
+TEST(HalfTypes, ManyValuesAtOnceAreWhatEachOneIs) {
+  std::mt19937 engine(1);
+  std::vector<float> values(1003), widened(values.size());
+  for (float& value : values) value = std::bit_cast<float>(static_cast<std::uint32_t>(engine()));
+  std::vector<Half> halves(values.size());
+  std::vector<BFloat16> bfloats(values.size());
+  narrow(values, halves);
+  narrow(values, bfloats);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ASSERT_EQ(halves[i].bits, to_half(values[i]).bits) << values[i];
+    ASSERT_EQ(bfloats[i].bits, to_bfloat16(values[i]).bits) << values[i];
+  }
+  const auto expect_widened = [&](const auto& narrowed) {
+    widen(narrowed, widened);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(widened[i]), std::bit_cast<std::uint32_t>(to_float(narrowed[i])));
+    }
+  };
+  expect_widened(halves);
+  expect_widened(bfloats);
+}
+
 }  // namespace
-}  // namespace chexbench::engine::cuda::kernels
+}  // namespace chexbench
