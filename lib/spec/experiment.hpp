@@ -21,6 +21,7 @@ enum class Precision { f32, tf32, fp16, bf16 };
 enum class OptimizerKind { adam, sgd };
 enum class UpdateScheme { all_reduce };  // named in specs, so that one written now means the same later
 enum class CommModel { real, alpha_beta, none };
+enum class CommBackend { automatic, nccl, mpi };  // of gradients in device memory
 enum class PageCache { as_is, warm, cold };
 enum class BatchNormMode { train, frozen };
 
@@ -71,6 +72,7 @@ struct CommSpec {
   std::int64_t bucket_bytes = 26214400;
   std::int64_t first_bucket_bytes = 1048576;  // small, so that communication starts early (PyTorch DDP)
   CommModel model = CommModel::real;
+  CommBackend backend = CommBackend::automatic;
   double alpha_s = 3e-6;          // alpha_beta: latency of a message
   double beta_bytes_per_s = 9e9;  // alpha_beta: bandwidth of a link
   double launch_s = 0;            // alpha_beta: fixed cost of a bucket
@@ -118,6 +120,7 @@ std::string to_string(Precision value);
 std::string to_string(OptimizerKind value);
 std::string to_string(UpdateScheme value);
 std::string to_string(CommModel value);
+std::string to_string(CommBackend value);
 std::string to_string(PageCache value);
 std::string to_string(BatchNormMode value);
 std::string to_string(Deliver value);

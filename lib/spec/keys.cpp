@@ -113,6 +113,13 @@ KeyRule buckets_only(KeyRule rule) {
   return rule;
 }
 
+KeyRule gpu_only(KeyRule rule) {
+  rule.swept_where = {
+      [](const Experiment& experiment) { return experiment.engine == "auto" || experiment.engine == "cuda"; },
+      "engine is auto or cuda"};
+  return rule;
+}
+
 KeyRule sgd_only(KeyRule rule) {
   rule.stated_where = {[](const Experiment& experiment) { return experiment.training.optimizer == OptimizerKind::sgd; },
                        "training.optimizer is sgd"};
@@ -256,6 +263,9 @@ void add_comm_keys(std::vector<KeyRule>& rules) {
                                    "Size of the first bucket; small, so that communication starts early."))));
   rules.push_back(key("comm.model", comm, &CommSpec::model,
                       "Under an emulated engine: real communication, a modelled one, or none."));
+  rules.push_back(gpu_only(key("comm.backend", comm, &CommSpec::backend,
+                               "What averages gradients of GPUs: nccl, mpi (in host memory), or auto: NCCL where every "
+                               "rank has it.")));
   rules.push_back(
       alpha_beta_only(key("comm.alpha_s", comm, &CommSpec::alpha_s, "Modelled latency of a message, in seconds.")));
   rules.push_back(alpha_beta_only(above(0, key("comm.beta_bytes_per_s", comm, &CommSpec::beta_bytes_per_s,

@@ -74,6 +74,13 @@ std::span<const std::pair<CommModel, std::string>> named_values() {
 }
 
 template <>
+std::span<const std::pair<CommBackend, std::string>> named_values() {
+  static const Names<CommBackend> names = {
+      {CommBackend::automatic, "auto"}, {CommBackend::nccl, "nccl"}, {CommBackend::mpi, "mpi"}};
+  return names;
+}
+
+template <>
 std::span<const std::pair<PageCache, std::string>> named_values() {
   static const Names<PageCache> names = {
       {PageCache::as_is, "as_is"}, {PageCache::warm, "warm"}, {PageCache::cold, "cold"}};
@@ -101,6 +108,7 @@ std::string to_string(Precision value) { return word_of(value); }
 std::string to_string(OptimizerKind value) { return word_of(value); }
 std::string to_string(UpdateScheme value) { return word_of(value); }
 std::string to_string(CommModel value) { return word_of(value); }
+std::string to_string(CommBackend value) { return word_of(value); }
 std::string to_string(PageCache value) { return word_of(value); }
 std::string to_string(BatchNormMode value) { return word_of(value); }
 std::string to_string(Deliver value) { return word_of(value); }

@@ -34,6 +34,8 @@ std::span<const std::pair<UpdateScheme, std::string>> named_values();
 template <>
 std::span<const std::pair<CommModel, std::string>> named_values();
 template <>
+std::span<const std::pair<CommBackend, std::string>> named_values();
+template <>
 std::span<const std::pair<PageCache, std::string>> named_values();
 template <>
 std::span<const std::pair<BatchNormMode, std::string>> named_values();

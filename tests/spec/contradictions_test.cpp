@@ -94,6 +94,15 @@ TEST(Contradictions, NoEngineHasNoModelAndNoBucketsToSweep) {
   }
 }
 
+TEST(Contradictions, OnlyGpusHaveABackendToSweep) {
+  const std::string axis = R"("comm.backend": ["nccl", "mpi"])";
+  for (const std::string engine : {"none", "onednn", "emulated:v100"}) {
+    EXPECT_THAT(contradiction(sweep_of(engine, axis)), HasSubstr("only where engine is auto or cuda"));
+  }
+  EXPECT_EQ(trials_of(sweep_of("auto", axis)).size(), 2u);
+  EXPECT_EQ(trials_of(R"({"comm": {"backend": "nccl"}})", {"engine=none"}).size(), 1u);
+}
+
 TEST(Contradictions, WhatAnEngineHasNoUseForMayStayStated) {
   const std::string text = R"({"training": {"optimizer": "sgd", "momentum": 0.5, "learning_rate": 0.1}})";
   for (const std::string engine : {"none", "emulated:v100"}) {

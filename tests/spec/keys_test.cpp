@@ -74,6 +74,7 @@ TEST(Keys, HaveTheDefaultsOfTheDesign) {
   EXPECT_EQ(standard("training.batch_size"), Value(std::int64_t{16}));
   EXPECT_EQ(standard("training.learning_rate"), Value(1e-3));
   EXPECT_EQ(standard("comm.bucket_bytes"), Value(std::int64_t{26214400}));
+  EXPECT_EQ(standard("comm.backend"), Value("auto"));
   EXPECT_EQ(standard("engine"), Value("auto"));
   EXPECT_EQ(standard("ranks"), Value("all"));
   EXPECT_EQ(standard("cores_per_rank"), Value("auto"));
@@ -122,6 +123,7 @@ TEST(Names, AreTheWordsOfTheDesign) {
   EXPECT_EQ(to_string(OptimizerKind::sgd), "sgd");
   EXPECT_EQ(to_string(UpdateScheme::all_reduce), "all_reduce");
   EXPECT_EQ(to_string(CommModel::alpha_beta), "alpha_beta");
+  EXPECT_EQ(to_string(CommBackend::nccl), "nccl");
   EXPECT_EQ(to_string(PageCache::as_is), "as_is");
   EXPECT_EQ(to_string(BatchNormMode::frozen), "frozen");
   EXPECT_EQ(to_string(Deliver::u8), "u8");
