@@ -15,4 +15,13 @@ void check_first(int ranks, int world) {
     throw DeviceError(fmt::format("comm: cannot make a group of {} ranks out of {}", ranks, world));
 }
 
+void check_bucket(const BucketSpan& bucket) {
+  if (bucket.data == nullptr || bucket.count == 0) throw DeviceError("comm: an empty bucket was to be averaged");
+}
+
+void check_device_bucket(const BucketSpan& bucket, ReadyEvent ready) {
+  check_bucket(bucket);
+  if (ready == nullptr) throw DeviceError("comm: a bucket in device memory came without the event that it is ready at");
+}
+
 }  // namespace chexbench::comm

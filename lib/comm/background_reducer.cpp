@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "comm/arguments.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 
@@ -24,7 +25,7 @@ BackgroundReducer::~BackgroundReducer() {
 }
 
 void BackgroundReducer::reduce(BucketSpan bucket, ReadyEvent ready) {
-  if (bucket.data == nullptr || bucket.count == 0) throw DeviceError("comm: an empty bucket was to be averaged");
+  check_bucket(bucket);
   if (ready != nullptr) throw DeviceError("comm: buckets in device memory cannot be averaged over MPI in host memory");
   {
     const std::lock_guard lock(mutex_);

@@ -9,8 +9,15 @@
 #include <vector>
 
 #include "core/reducer.hpp"
+#include "spec/experiment.hpp"
 
 namespace chexbench::comm {
+
+// How gradients in device memory are averaged.
+struct DeviceReducerConfig {
+  int gpu = 0;  // of those that CUDA shows this process; the same in every call
+  spec::CommBackend backend = spec::CommBackend::automatic;
+};
 
 // A group of ranks. Every function is collective over the group unless it says otherwise, and must be called in the
 // same order by all of it. Thread-safe in the sense that one caller thread a communicator at a time is allowed; all MPI
@@ -32,6 +39,10 @@ class Communicator {
   virtual std::unique_ptr<Communicator> first(int ranks) = 0;
   // Averages gradients over this group in the background. The communicator must outlive it. Not collective.
   virtual std::unique_ptr<Reducer> make_reducer() = 0;
+  // Averages gradients in device memory over the first `ranks`; null on the others. Collective over the whole group,
+  // as NCCL makes smaller communicators out of larger ones. The communicator must outlive it.
+  // @throws DeviceError where this rank lacks what `backend` asks for
+  virtual std::unique_ptr<Reducer> make_device_reducer(int ranks, const DeviceReducerConfig& config) = 0;
 };
 
 // Where this process stands among the processes started together.

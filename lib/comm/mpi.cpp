@@ -15,6 +15,7 @@
 #include "comm/arguments.hpp"
 #include "comm/background_reducer.hpp"
 #include "comm/comm_thread.hpp"
+#include "comm/device_reducers.hpp"
 #include "comm/library_name.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
@@ -141,12 +142,16 @@ class MpiCommunicator final : public Communicator {
   std::vector<std::string> gather(const std::string& bytes, int root) override;
   std::unique_ptr<Communicator> first(int ranks) override;
   std::unique_ptr<Reducer> make_reducer() override;
+  std::unique_ptr<Reducer> make_device_reducer(int ranks, const DeviceReducerConfig& config) override {
+    return device_reducers_.make(*this, ranks, config);
+  }
 
  private:
   void run(Poll poll) { thread_.run(this, kLongestNapS, std::move(poll)); }
 
   CommThread& thread_;
   Group group_;
+  DeviceReducers device_reducers_;
 };
 
 void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {

@@ -85,6 +85,17 @@ if(TARGET cudnn)  # and with it the kernels of our own
 endif()
 chexbench_report("cuDNN" cudnn "no plans for GPUs (needs the CUDA toolkit, cuDNN 9 and `scripts/setup --cuda`)")
 
+option(CHEXBENCH_WITH_nccl "Use NCCL" ON)
+find_path(nccl_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+find_library(nccl_LIBRARY NAMES nccl libnccl.so.2 HINTS ${CUDAToolkit_LIBRARY_DIR})
+mark_as_advanced(nccl_INCLUDE nccl_LIBRARY)
+if(CHEXBENCH_WITH_nccl AND CUDAToolkit_FOUND AND nccl_INCLUDE AND nccl_LIBRARY)
+  add_library(nccl INTERFACE IMPORTED GLOBAL)
+  target_include_directories(nccl SYSTEM INTERFACE ${nccl_INCLUDE} ${CUDAToolkit_INCLUDE_DIRS})
+  target_link_libraries(nccl INTERFACE ${nccl_LIBRARY} CUDA::cudart)
+endif()
+chexbench_report("NCCL" nccl "gradients of GPUs are averaged in host memory, over MPI (needs the CUDA toolkit and NCCL 2)")
+
 # Headers alone: the driver's library is opened at run time, so that one binary serves machines with and without a GPU.
 option(CHEXBENCH_WITH_nvml "Use NVML" ON)
 find_path(nvml_INCLUDE nvml.h HINTS ${PROJECT_SOURCE_DIR}/build/cuda/nvml/include ${CUDAToolkit_INCLUDE_DIRS})

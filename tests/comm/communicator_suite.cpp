@@ -5,13 +5,17 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "comm/host_copies.hpp"
+#include "comm/staged_reducer.hpp"
 #include "core/errors.hpp"
+#include "core/half.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -148,6 +152,39 @@ void reducer_works_behind_the_callers_back(Communicator& group) {
   EXPECT_FLOAT_EQ(bucket[0], static_cast<float>(sum_of_ranks(group.world())) / static_cast<float>(group.world()));
 }
 
+// Rank r holds 40960 + 512 r: the sum of two such binary16 numbers is infinite, their mean is not.
+template <typename T, typename Narrow>
+void expect_staged_mean(Communicator& group, GradientType type, Narrow narrow_value) {
+  HostEvent ready = true;
+  StagedReducer reducer(group.first(group.world()), std::make_unique<HostCopies>());
+  const float mean = 40960 + 512 * static_cast<float>(sum_of_ranks(group.world())) / static_cast<float>(group.world());
+  for (const std::size_t count : {std::size_t{3}, std::size_t{1'200'001}}) {
+    std::vector<T> bucket(count, narrow_value(40960 + 512 * static_cast<float>(group.rank())));
+    reducer.reduce({bucket.data(), bucket.size(), type}, &ready);
+    reducer.join(nullptr);
+    const T expected = narrow_value(mean);
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(std::memcmp(&bucket[i], &expected, sizeof(T)), 0) << "at " << i;
+  }
+}
+
+void staged_reducer_averages_every_type(Communicator& group) {
+  expect_staged_mean<float>(group, GradientType::f32, [](float value) { return value; });
+  expect_staged_mean<Half>(group, GradientType::f16, [](float value) { return to_half(value); });
+  expect_staged_mean<BFloat16>(group, GradientType::bf16, [](float value) { return to_bfloat16(value); });
+}
+
+// Of one rank: no device is needed for that.
+void device_reducers_are_for_the_first_ranks_alone(Communicator& group) {
+  const std::unique_ptr<Reducer> reducer = group.make_device_reducer(1, {});
+  ASSERT_EQ(reducer != nullptr, group.rank() == 0);
+  if (reducer) {
+    EXPECT_EQ(reducer->world(), 1);
+    EXPECT_TRUE(reducer->capturable());
+  }
+  EXPECT_THROW(group.make_device_reducer(0, {}), DeviceError);
+  EXPECT_THROW(group.make_device_reducer(group.world() + 1, {}), DeviceError);
+}
+
 void reducer_waits_for_nothing_where_nothing_was_added(Communicator& group) {
   const std::unique_ptr<Reducer> reducer = group.make_reducer();
   reducer->wait();
@@ -181,6 +218,8 @@ const std::pair<const char*, Case> kCases[] = {
     {"AGroupOfMoreRanksThanThereAreIsAnError", a_group_of_more_ranks_than_there_are_is_an_error},
     {"ReducerAveragesEveryBucket", reducer_averages_every_bucket},
     {"ReducerWorksBehindTheCallersBack", reducer_works_behind_the_callers_back},
+    {"StagedReducerAveragesEveryType", staged_reducer_averages_every_type},
+    {"DeviceReducersAreForTheFirstRanksAlone", device_reducers_are_for_the_first_ranks_alone},
     {"ReducerWaitsForNothingWhereNothingWasAdded", reducer_waits_for_nothing_where_nothing_was_added},
     {"GroupsOfOneWorldWorkAtTheSameTime", groups_of_one_world_work_at_the_same_time},
 };

@@ -1,0 +1,13 @@
+// Copies by the CUDA runtime, on a stream of their own.
+#pragma once
+
+#include <memory>
+
+#include "comm/device_copies.hpp"
+
+namespace chexbench::comm::nccl {
+
+// @throws DeviceError where CUDA has no such GPU
+std::unique_ptr<DeviceCopies> make_cuda_copies(int gpu);
+
+}  // namespace chexbench::comm::nccl

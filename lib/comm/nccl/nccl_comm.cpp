@@ -1,0 +1,78 @@
+#include "comm/nccl/nccl_comm.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <utility>
+
+#include "core/errors.hpp"
+
+namespace chexbench::comm::nccl {
+namespace {
+
+ncclDataType_t type_of(GradientType type) {
+  switch (type) {
+    case GradientType::f16:
+      return ncclFloat16;
+    case GradientType::bf16:
+      return ncclBfloat16;
+    case GradientType::f32:
+      break;
+  }
+  return ncclFloat32;
+}
+
+}  // namespace
+
+NcclComm::NcclComm(const NcclId& id, const NcclRank& rank) : rank_(rank.rank) {
+  static_assert(sizeof(NcclId) == sizeof(ncclUniqueId));
+  check(ncclCommInitRank(&comm_, rank.world, std::bit_cast<ncclUniqueId>(id), rank.rank), "ncclCommInitRank");
+}
+
+NcclComm::~NcclComm() {
+  if (comm_ == nullptr) return;
+  if (std::uncaught_exceptions() > exceptions_) {
+    abort();
+  } else {
+    ncclCommDestroy(comm_);
+  }
+}
+
+std::unique_ptr<NcclComm> NcclComm::first(int ranks) {
+  check();
+  ncclComm_t sub = nullptr;
+  const int color = rank_ < ranks ? 0 : NCCL_SPLIT_NOCOLOR;
+  check(ncclCommSplit(comm_, color, rank_, &sub, nullptr), "ncclCommSplit");
+  return sub != nullptr ? std::unique_ptr<NcclComm>(new NcclComm(sub, rank_)) : nullptr;
+}
+
+void NcclComm::average(const BucketSpan& bucket, cudaStream_t stream) {
+  if (!failure_.empty()) throw DeviceError(failure_);
+  // ncclAvg multiplies every rank's floats by 1/ranks before it adds them, so that binary16 sums do not overflow:
+  // hostToDevRedOp() in NCCL's src/enqueue.cc makes it ncclDevPreMulSum (2.28.9).
+  check(ncclAllReduce(bucket.data, bucket.data, bucket.count, type_of(bucket.type), ncclAvg, comm_, stream),
+        "ncclAllReduce");
+}
+
+void NcclComm::check() {
+  if (!failure_.empty()) throw DeviceError(failure_);
+  ncclResult_t state = ncclSuccess;
+  check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
+  check(state, "the communication between ranks");
+}
+
+void NcclComm::check(ncclResult_t result, const char* what) {
+  if (result == ncclSuccess || result == ncclInProgress) return;
+  const char* const detail = ncclGetLastError(comm_);
+  failure_ = fmt::format("NCCL: {} failed: {}", what, ncclGetErrorString(result));
+  if (detail != nullptr && *detail != '\0') failure_ += fmt::format(" ({})", detail);
+  failure_ += "; NCCL_DEBUG=WARN in the environment tells more";
+  abort();
+  throw DeviceError(failure_);
+}
+
+void NcclComm::abort() {
+  if (comm_ != nullptr) ncclCommAbort(std::exchange(comm_, nullptr));
+}
+
+}  // namespace chexbench::comm::nccl

@@ -1,0 +1,40 @@
+// Averages buckets in device memory by NCCL. Private to this folder.
+#pragma once
+
+#include <memory>
+
+#include "comm/nccl/bucket_clock.hpp"
+#include "comm/nccl/cuda_check.hpp"
+#include "comm/nccl/nccl_comm.hpp"
+#include "core/reducer.hpp"
+
+namespace chexbench::comm::nccl {
+
+// reduce() and join() queue work on the device and return, so a step that calls them can be captured into a CUDA graph.
+// wait() looks every 50 us whether the device is done and the ranks are there, and must not be called in a capture.
+class NcclReducer final : public Reducer {
+ public:
+  // On the current device.
+  NcclReducer(std::shared_ptr<NcclComm> comm, int world);
+
+  void reduce(BucketSpan bucket, ReadyEvent ready) override;
+  void wait() override;
+  void join(DeviceStream stream) override;
+  bool capturable() const override { return true; }
+  void check() override { comm_->check(); }
+  ReducerTimings timings() const override { return clock_.last(); }
+  int world() const override { return world_; }
+
+ private:
+  // Records done_ behind the last bucket. False: there was none since the last time.
+  bool end_step();
+
+  const std::shared_ptr<NcclComm> comm_;
+  const int world_;
+  const Stream stream_;
+  const Event done_;
+  BucketClock clock_;
+  bool begun_ = false;
+};
+
+}  // namespace chexbench::comm::nccl
