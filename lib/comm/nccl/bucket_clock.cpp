@@ -58,7 +58,7 @@ std::optional<BucketClock::Finished> BucketClock::read(const Step& step) const {
   Finished finished{.timings = {.reduced_bytes = step.bytes}};
   for (std::size_t i = 0; i < step.buckets; ++i) {
     const std::optional<float> ms = elapsed_ms(step.begins[i], step.ends[i]);
-    if (!ms || *ms < 0) return {};  // negative: the next replay has begun, and recorded one of the two
+    if (!ms || *ms <= 0) return {};  // the next replay has begun, and recorded one of the two
     finished.timings.busy_s += 1e-3 * static_cast<double>(*ms);
   }
   const std::optional<float> at_ms = elapsed_ms(epoch_, step.ends[step.buckets - 1]);

@@ -1,0 +1,256 @@
+// What one rank asks of NCCL and CUDA, and what it makes of their answers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "comm/nccl/nccl_world.hpp"
+#include "comm/nccl_standin.hpp"
+#include "core/errors.hpp"
+
+namespace chexbench::comm {
+namespace {
+
+using standin::calls;
+using standin::script;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+class NcclTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    standin::reset();
+    ready_ = standin::make_event();  // event1
+    stream_ = standin::make_event();
+    reset_world();
+    calls().clear();
+  }
+  void TearDown() override {
+    reducer_.reset();
+    world_.reset();
+  }
+  void reset_world() {
+    world_ = nccl::join(nccl::make_id(), {.rank = 1, .world = 3, .gpu = 2});
+    reducer_ = world_->make_reducer(3);
+  }
+  void reduce(std::size_t count = 3, GradientType type = GradientType::f32) {
+    reducer_->reduce({gradients_.data(), count, type}, ready_);
+  }
+  template <typename Call>
+  static std::string error_of(Call call) {
+    try {
+      call();
+    } catch (const DeviceError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  std::vector<float> gradients_ = std::vector<float>(8);
+  cudaEvent_t ready_ = nullptr;
+  void* stream_ = nullptr;  // of the engine: "event2"
+  std::unique_ptr<NcclWorld> world_;
+  std::unique_ptr<Reducer> reducer_;
+};
+
+TEST_F(NcclTest, AverageOnAStreamOfItsOwnBehindTheReadyEventAndLetTheEngineWaitForTheLast) {
+  reduce(3);
+  reduce(5);
+  reducer_->join(stream_);
+  EXPECT_THAT(calls(), ElementsAre("stream1 waits for event1", "time event5 on stream1",
+                                   "ncclAllReduce type=7 op=4 count=3 comm1 stream1", "time event6 on stream1",
+                                   "stream1 waits for event1", "time event7 on stream1",
+                                   "ncclAllReduce type=7 op=4 count=5 comm1 stream1", "time event8 on stream1",
+                                   "record event3 on stream1", "event2 waits for event3"));
+}
+
+TEST_F(NcclTest, QueuesTheSameInACaptureButTimesEveryReplay) {
+  script().capturing = true;
+  EXPECT_TRUE(reducer_->capturable());
+  reduce();
+  reducer_->join(stream_);
+  EXPECT_THAT(calls(),
+              ElementsAre("stream1 waits for event1", "time event5 on stream1 in every replay",
+                          "ncclAllReduce type=7 op=4 count=3 comm1 stream1", "time event6 on stream1 in every replay",
+                          "record event3 on stream1", "event2 waits for event3"));
+}
+
+// ncclFloat32 is 7, ncclFloat16 6, ncclBfloat16 9; ncclAvg is 4.
+TEST_F(NcclTest, AveragesEachTypeAsWhatItIs) {
+  for (const auto& [type, expected] : {std::pair(GradientType::f32, "type=7 op=4"),
+                                       {GradientType::f16, "type=6 op=4"},
+                                       {GradientType::bf16, "type=9 op=4"}}) {
+    calls().clear();
+    reduce(4, type);
+    EXPECT_THAT(calls(), Contains(HasSubstr(expected)));
+  }
+}
+
+// The higher a priority, the smaller its number; flag 1 is cudaStreamNonBlocking.
+TEST_F(NcclTest, MakesItsGpuTheCurrentOneBeforeAnythingIsMade) {
+  reducer_.reset();
+  world_.reset();
+  calls().clear();
+  reset_world();
+  EXPECT_THAT(calls(), ElementsAre("ncclGetUniqueId", "cudaSetDevice 2",
+                                   StartsWith("ncclCommInitRank comm2 rank 1 of 3 id=abcdefghij"),
+                                   "create stream2 flags=1 priority=-5", StartsWith("record event")));
+}
+
+TEST_F(NcclTest, ASmallerWorldIsSplitOffByTheRanksInItAndTheOthers) {
+  const auto outside = world_->make_reducer(1);
+  EXPECT_EQ(outside, nullptr);
+  EXPECT_THAT(calls(), ElementsAre("ncclCommSplit comm1 color=-1 key=1 -> null"));
+  calls().clear();
+  auto inside = world_->make_reducer(2);
+  ASSERT_NE(inside, nullptr);
+  EXPECT_EQ(inside->world(), 2);
+  EXPECT_EQ(calls().front(), "ncclCommSplit comm1 color=0 key=1 -> comm2");
+  inside->reduce({gradients_.data(), 3}, ready_);
+  EXPECT_THAT(calls(), Contains("ncclAllReduce type=7 op=4 count=3 comm2 stream2"));
+  calls().clear();
+  inside.reset();
+  EXPECT_THAT(calls(), Contains("ncclCommDestroy comm2"));
+}
+
+TEST_F(NcclTest, AStepWithoutBucketsAsksForNothing) {
+  reducer_->join(stream_);
+  reducer_->wait();
+  EXPECT_THAT(calls(), IsEmpty());
+}
+
+TEST_F(NcclTest, WaitLooksAtTheDeviceUntilItIsDone) {
+  script().busy_queries = 3;
+  reduce();
+  reducer_->wait();
+  EXPECT_LT(script().busy_queries, 0);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "a later check of a launch would find it";
+}
+
+TEST_F(NcclTest, TimesTheLastFinishedStep) {
+  EXPECT_EQ(reducer_->timings().busy_s, 0);
+  for (const int buckets : {2, 1, 3}) {
+    for (int i = 0; i < buckets; ++i) reduce(5, GradientType::bf16);
+    reducer_->join(stream_);
+    EXPECT_FLOAT_EQ(static_cast<float>(reducer_->timings().busy_s), 2e-3f * static_cast<float>(buckets));
+    EXPECT_EQ(reducer_->timings().reduced_bytes, 10u * static_cast<unsigned>(buckets));
+  }
+}
+
+TEST_F(NcclTest, TimesReplaysOfAStepThatNobodyTellsItOf) {
+  reduce();
+  reducer_->join(stream_);
+  script().capturing = true;
+  reduce();
+  reduce();
+  reducer_->join(stream_);
+  EXPECT_FLOAT_EQ(static_cast<float>(reducer_->timings().busy_s), 2e-3f) << "captured, but not replayed yet";
+  standin::replay();
+  EXPECT_FLOAT_EQ(static_cast<float>(reducer_->timings().busy_s), 4e-3f);
+  EXPECT_EQ(reducer_->timings().reduced_bytes, 24u);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+// Two executables alternate: while one runs, the other's times are those of the last finished step.
+TEST_F(NcclTest, TellsTwoGraphsApartByWhichEndedLast) {
+  script().capturing = true;
+  reduce();  // three things to replay: record, all-reduce, record
+  reducer_->join(stream_);
+  reduce();
+  reduce();
+  reducer_->join(stream_);
+  for (int round = 0; round < 2; ++round) {
+    standin::replay_in_part(0, 3);
+    EXPECT_FLOAT_EQ(static_cast<float>(reducer_->timings().busy_s), 2e-3f);
+    standin::replay_in_part(3, 9);
+    EXPECT_FLOAT_EQ(static_cast<float>(reducer_->timings().busy_s), 4e-3f);
+  }
+}
+
+TEST_F(NcclTest, KeepsTheTimesOfAStepWhoseNextReplayHasBegun) {
+  script().capturing = true;
+  reduce();
+  reducer_->join(stream_);
+  standin::replay();
+  ASSERT_FLOAT_EQ(static_cast<float>(reducer_->timings().busy_s), 2e-3f);
+  standin::replay_in_part(0, 2);
+  EXPECT_FLOAT_EQ(static_cast<float>(reducer_->timings().busy_s), 2e-3f);
+}
+
+TEST_F(NcclTest, ACaptureThatFailedLeavesNoBucketsToTheNextStep) {
+  script().capturing = true;
+  reduce();
+  script().capturing = false;  // ended by the engine: no join
+  reduce();
+  reducer_->join(stream_);
+  EXPECT_EQ(reducer_->timings().reduced_bytes, 12u);
+}
+
+TEST_F(NcclTest, ALostRankIsFoundWhileTheHostWaitsAndAborts) {
+  reducer_->check();
+  script().busy_queries = 1000;
+  script().async_error = ncclRemoteError;
+  reduce();
+  EXPECT_THAT(error_of([&] { reducer_->wait(); }),
+              AllOf(HasSubstr("remote process exited"), HasSubstr("connection closed by peer 10.0.0.7")));
+  EXPECT_EQ(calls().back(), "ncclCommAbort comm1");
+}
+
+TEST_F(NcclTest, ALostRankIsFoundByCheckAndSaidAgainByEveryLaterCall) {
+  script().async_error = ncclRemoteError;
+  EXPECT_THAT(error_of([&] { reducer_->check(); }), HasSubstr("remote process exited"));
+  script().async_error = ncclSuccess;
+  EXPECT_THAT(error_of([&] { reducer_->check(); }), HasSubstr("remote process exited"));
+  EXPECT_THAT(error_of([&] { reduce(); }), HasSubstr("remote process exited"));
+  EXPECT_THAT(error_of([&] { world_->make_reducer(2); }), HasSubstr("remote process exited"));
+  EXPECT_THAT(calls(), Not(Contains(StartsWith("ncclAllReduce"))));
+  reducer_.reset();
+  world_.reset();
+  EXPECT_EQ(std::ranges::count(calls(), "ncclCommAbort comm1"), 1);
+  EXPECT_THAT(calls(), Not(Contains(StartsWith("ncclCommDestroy"))));
+}
+
+TEST_F(NcclTest, AnAllReduceThatIsRefusedAborts) {
+  script().all_reduce = ncclInvalidUsage;
+  EXPECT_THAT(error_of([&] { reduce(); }), HasSubstr("ncclAllReduce"));
+  EXPECT_THAT(calls(), Contains("ncclCommAbort comm1"));
+}
+
+TEST_F(NcclTest, IsDestroyedWhenItsLastUserIsGone) {
+  world_.reset();
+  EXPECT_THAT(calls(), IsEmpty());
+  reducer_.reset();
+  EXPECT_EQ(calls().back(), "ncclCommDestroy comm1");
+}
+
+TEST_F(NcclTest, IsAbortedWhereAnExceptionEndsIt) {
+  reducer_.reset();
+  try {
+    const auto leaving = std::move(world_);
+    throw DataError("a broken file");
+  } catch (const DataError&) {
+  }
+  EXPECT_THAT(calls(), Contains("ncclCommAbort comm1"));
+  EXPECT_THAT(calls(), Not(Contains("ncclCommDestroy comm1")));
+}
+
+TEST_F(NcclTest, RefusesBucketsThatItCannotAverage) {
+  EXPECT_THROW(reducer_->reduce({nullptr, 1}, ready_), DeviceError);
+  EXPECT_THROW(reducer_->reduce({gradients_.data(), 0}, ready_), DeviceError);
+  EXPECT_THROW(reducer_->reduce({gradients_.data(), 1}, nullptr), DeviceError);
+  EXPECT_THAT(calls(), IsEmpty());
+}
+
+TEST_F(NcclTest, AGpuThatIsNotThereIsAnErrorInTheWordsOfCuda) {
+  script().set_device = cudaErrorNoDevice;
+  EXPECT_THAT(error_of([&] { reset_world(); }), AllOf(HasSubstr("cudaSetDevice"), HasSubstr("no CUDA-capable device")));
+}
+
+}  // namespace
+}  // namespace chexbench::comm
