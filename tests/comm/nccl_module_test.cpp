@@ -1,0 +1,26 @@
+// The modules themselves, with NVIDIA's own libraries: as far as they go without a GPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "comm/device_copies.hpp"
+#include "comm/nccl/nccl.hpp"
+#include "core/errors.hpp"
+
+namespace chexbench::comm {
+namespace {
+
+TEST(NcclModule, IsFoundWithAllThatItNeeds) { EXPECT_EQ(nccl_problem(), ""); }
+
+TEST(NcclModule, MakesIdsThatDiffer) { EXPECT_NE(make_nccl_id(), make_nccl_id()); }
+
+TEST(CopiesModule, AsksCudaForTheGpu) {
+  try {
+    make_device_copies(1 << 20);
+    ADD_FAILURE() << "no machine has that many";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("cudaSetDevice"));
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::comm
