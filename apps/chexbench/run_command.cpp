@@ -34,6 +34,7 @@ struct RunArguments {
   std::string progress = "auto";
   bool dry_run = false;
   bool quiet = false;
+  bool allow_shared_gpu = false;
 };
 
 bool show_progress(const RunArguments& arguments) {
@@ -104,7 +105,10 @@ void measure(report::Report& report, comm::World& world, const RunArguments& arg
   const bench::RepeatKeys before = is_root ? bench::read_repeat_keys(journal_path) : bench::RepeatKeys{};
   if (is_root && !arguments.resume.empty()) bench::check_resumable(report, folder, before);
   try {
-    bench::run_trials(report, world, {.journal_path = journal_path, .show_progress = show_progress(arguments)});
+    bench::run_trials(report, world,
+                      {.journal_path = journal_path,
+                       .show_progress = show_progress(arguments),
+                       .allow_shared_gpu = arguments.allow_shared_gpu});
   } catch (...) {
     if (is_root) publish_partial(report, folder, arguments, before);
     throw;
@@ -174,6 +178,8 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
   app.add_flag("--dry-run", arguments->dry_run, "Print the resolved trials and a forecast of memory, and stop");
+  app.add_flag("--allow-shared-gpu", arguments->allow_shared_gpu,
+               "Let ranks share a GPU: to try things out, not for figures");
   app.add_flag("--quiet", arguments->quiet, "Log warnings and errors only");
   app.parse_complete_callback([&app] {
     if (!app.get_subcommands().empty()) refuse_run_options(app);

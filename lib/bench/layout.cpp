@@ -68,7 +68,7 @@ std::vector<std::string> all_gather(comm::Communicator& communicator, const std:
 
 HostCores host_cores_of(const std::vector<RankCores>& ranks, std::size_t rank) {
   const RankCores& own = ranks[rank];
-  HostCores host{.cores = own.cores, .sharers = 0};
+  HostCores host{.cores = own.cores, .sharers = 0, .host = own.host};
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     if (ranks[r].host != own.host) continue;
     if (r < rank) ++host.local_rank;

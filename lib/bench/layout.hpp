@@ -18,6 +18,7 @@ struct HostCores {
   // Another rank of this host may use some of these cores, but not just these.
   bool overlaps = false;
   int local_rank = 0;
+  std::string host;  // its name
 };
 
 // What one rank tells the others of itself.

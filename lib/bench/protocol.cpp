@@ -43,6 +43,11 @@ void describe_engine(report::TrialResult& trial, const engine::EngineTraits& tra
   trial.oversubscribed = share.oversubscribed;
 }
 
+void describe_gpus(report::TrialResult& trial, const GpuShare& share, const Reducer& reducer) {
+  if (share.shared) trial.notes.emplace_back("ranks share a GPU: no figure of that GPU");
+  if (!reducer.capturable()) trial.notes.emplace_back("gradients averaged in host memory, over MPI");
+}
+
 // The files that a trial reads.
 std::vector<std::string> paths(const data::Dataset& dataset) {
   if (dataset.format == spec::DataFormat::tfrecord) return dataset.shards;
@@ -65,6 +70,7 @@ class Runner {
  public:
   Runner(report::Report& report, comm::World& world, const RunOptions& options)
       : report_(report),
+        options_(options),
         ranks_(world.communicator()),
         host_(find_host_cores(world)),
         make_engine_(options.make_engine),
@@ -75,13 +81,22 @@ class Runner {
   void run() {
     for (const ArmGroup& group : group_arms(report_.trials)) {
       const std::unique_ptr<comm::Communicator> members = ranks_.first(group.ranks);
-      if (members) run_group(group, *members);
+      if (members) {
+        run_group(group, *members);
+      } else {
+        sit_out(group);
+      }
       ranks_.barrier();  // ranks that sat this group out sleep here
     }
   }
 
  private:
   void run_group(const ArmGroup& group, comm::Communicator& members);
+  // What making the members' reducer asks of the others.
+  void sit_out(const ArmGroup& group);
+  const spec::Experiment& spec_of(const ArmGroup& group) const { return report_.trials[group.arms.front()].spec; }
+  // Collective over the world.
+  std::unique_ptr<Reducer> make_device_reducer(const ArmGroup& group);
   // Both collective over the group. Only rank 0 keeps the result.
   void run_repeat_of(Arm& arm, int repeat, const TrialContext& context);
   void measure_repeat(Arm& arm, const TrialContext& context);
@@ -91,9 +106,11 @@ class Runner {
   const data::Dataset& dataset(const spec::DataSpec& spec);
 
   report::Report& report_;
+  const RunOptions& options_;
   comm::Communicator& ranks_;
   const HostCores host_;
   const EngineMaker make_engine_;
+  std::optional<GpuShare> gpu_;  // once an engine computes on GPUs
   Progress progress_;
   std::optional<Journal> journal_;
   std::map<std::string, data::Dataset> datasets_;
@@ -106,22 +123,35 @@ const data::Dataset& Runner::dataset(const spec::DataSpec& spec) {
   return found != datasets_.end() ? found->second : datasets_.emplace(key, data::open_dataset(spec)).first->second;
 }
 
+std::unique_ptr<Reducer> Runner::make_device_reducer(const ArmGroup& group) {
+  if (!gpu_) gpu_ = share_gpus(ranks_, host_, options_.visible_gpus(), options_.allow_shared_gpu);
+  return ranks_.make_device_reducer(group.ranks, {.gpu = gpu_->gpu, .backend = spec_of(group).comm.backend});
+}
+
+void Runner::sit_out(const ArmGroup& group) {
+  if (engine::computes_on_gpu(spec_of(group).engine)) make_device_reducer(group);
+}
+
 void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
-  const spec::Experiment& spec = report_.trials[group.arms.front()].spec;
+  const spec::Experiment& spec = spec_of(group);
   const CoreShare share = share_cores(host_, spec, group.ranks);
   bind_this_thread(share.cores);
-  const auto reducer = members.make_reducer();  // before the engine, which uses it until it is gone
+  const bool on_gpu = engine::computes_on_gpu(spec.engine);
+  // Before the engine, which uses it until it is gone.
+  const auto reducer = on_gpu ? make_device_reducer(group) : members.make_reducer();
   const auto engine = make_engine_(spec.engine, {.model = spec.model,
                                                  .training = spec.training,
                                                  .comm = spec.comm,
                                                  .deliver = spec.data.deliver,
                                                  .cores = share.cores,
-                                                 .world = group.ranks});
+                                                 .world = group.ranks,
+                                                 .gpu = on_gpu ? gpu_->gpu : 0});
   GpuWatch gpu_watch(engine->traits().gpu_uuid);
   std::vector<Arm> arms;
   for (const std::size_t index : group.arms) {
     report::TrialResult& trial = report_.trials[index];
     describe_engine(trial, engine->traits(), share);
+    if (on_gpu) describe_gpus(trial, *gpu_, *reducer);
     arms.push_back({.trial = trial, .dataset = dataset(trial.spec.data), .number = index + 1});
   }
   const auto unfinished = [](const Arm& arm) { return !arm.finished; };

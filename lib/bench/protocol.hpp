@@ -5,7 +5,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "bench/gpu_layout.hpp"
 #include "comm/communicator.hpp"
 #include "engine/engine.hpp"
 #include "report/record.hpp"
@@ -19,6 +21,8 @@ struct RunOptions {
   std::string journal_path;  // empty: no journal
   bool show_progress = false;
   EngineMaker make_engine = engine::make_engine;
+  bool allow_shared_gpu = false;  // two ranks on one
+  std::function<std::vector<engine::GpuIdentity>()> visible_gpus = engine::visible_gpus;
 };
 
 // Measures every trial of `report`, and adds repeats to it as they are done (on rank 0; the other ranks measure with

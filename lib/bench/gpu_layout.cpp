@@ -1,0 +1,92 @@
+#include "bench/gpu_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "core/errors.hpp"
+#include "core/log.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+std::string to_text(const RankGpu& rank) {
+  return fmt::format("{}\n{}\n{}\n{}", rank.host, rank.gpu.name, rank.gpu.uuid, rank.gpu.pci_bus_id);
+}
+
+RankGpu from_text(const std::string& text) {
+  std::istringstream lines(text);
+  RankGpu rank;
+  for (std::string* part : {&rank.host, &rank.gpu.name, &rank.gpu.uuid, &rank.gpu.pci_bus_id}) {
+    std::getline(lines, *part);
+  }
+  return rank;
+}
+
+}  // namespace
+
+int gpu_of(int local_rank, std::size_t visible) { return local_rank % static_cast<int>(visible); }
+
+std::optional<std::pair<std::size_t, std::size_t>> find_shared_gpu(const std::vector<RankGpu>& ranks) {
+  for (std::size_t later = 1; later < ranks.size(); ++later) {
+    for (std::size_t rank = 0; rank < later; ++rank) {
+      if (ranks[rank].gpu.uuid == ranks[later].gpu.uuid) return std::pair(rank, later);
+    }
+  }
+  return {};
+}
+
+void check_shared_gpus(const std::vector<RankGpu>& ranks, bool allow_shared_gpu) {
+  const auto shared = find_shared_gpu(ranks);
+  if (!shared) return;
+  const RankGpu& first = ranks[shared->first];
+  if (!allow_shared_gpu) {
+    throw DeviceError(
+        fmt::format("ranks {} and {} on host {} would share the GPU {} ({}, {}): start no more ranks on a host than it "
+                    "has GPUs, show each its own by CUDA_VISIBLE_DEVICES, or try out with --allow-shared-gpu what "
+                    "needs no figures",
+                    shared->first, shared->second, first.host, first.gpu.pci_bus_id, first.gpu.name, first.gpu.uuid));
+  }
+  const auto elsewhere = std::ranges::find_if(ranks, [&](const RankGpu& rank) { return rank.host != first.host; });
+  if (elsewhere != ranks.end()) {
+    throw DeviceError(fmt::format(
+        "--allow-shared-gpu: ranks are on hosts {} and {}, but those that share a GPU speak by the loopback interface: "
+        "start all of them on one host",
+        first.host, elsewhere->host));
+  }
+}
+
+// NCCL 2.28.9: init.cc calls two ranks of one host hash and bus id a duplicate, and utils.cc takes the hash of
+// NCCL_HOSTID; paths.cc and shm.cc join no ranks of different hashes, but those of a rack's NVLink (MNNVL); socket.cc
+// takes "lo" last of all, and "=" for the whole name.
+std::vector<std::pair<std::string, std::string>> shared_gpu_environment(const std::string& host, int rank) {
+  return {{"NCCL_HOSTID", fmt::format("{}-rank-{}", host, rank)},
+          {"NCCL_NET", "Socket"},
+          {"NCCL_SOCKET_IFNAME", "=lo"},
+          {"NCCL_MNNVL_ENABLE", "0"}};
+}
+
+GpuShare share_gpus(comm::Communicator& ranks, const HostCores& host, const std::vector<engine::GpuIdentity>& visible,
+                    bool allow_shared_gpu) {
+  if (visible.empty()) {
+    throw DeviceError(
+        fmt::format("rank {} on host {}: CUDA shows it no GPU (CUDA_VISIBLE_DEVICES?)", ranks.rank(), host.host));
+  }
+  const int gpu = gpu_of(host.local_rank, visible.size());
+  std::vector<RankGpu> all;
+  for (const std::string& text :
+       all_gather(ranks, to_text({.host = host.host, .gpu = visible[static_cast<std::size_t>(gpu)]}))) {
+    all.push_back(from_text(text));
+  }
+  check_shared_gpus(all, allow_shared_gpu);
+  if (!find_shared_gpu(all)) return {.gpu = gpu};
+  for (const auto& [name, value] : shared_gpu_environment(host.host, ranks.rank())) {
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+  if (ranks.rank() == 0) log::warning("ranks share a GPU: nothing measured here is a figure of that GPU");
+  return {.gpu = gpu, .shared = true};
+}
+
+}  // namespace chexbench::bench

@@ -1,0 +1,120 @@
+#include "bench/gpu_layout.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "core/errors.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Pair;
+
+RankGpu rank_on(const std::string& host, const std::string& uuid) {
+  return {.host = host, .gpu = {.name = "Some GPU", .uuid = uuid, .pci_bus_id = "0000:17:00.0"}};
+}
+
+std::string error_of(const std::vector<RankGpu>& ranks, bool allow) {
+  try {
+    check_shared_gpus(ranks, allow);
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(error.code(), ExitCode::device);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(GpuLayout, RanksOfAHostTakeItsGpusInTurn) {
+  EXPECT_EQ(gpu_of(0, 4), 0);
+  EXPECT_EQ(gpu_of(3, 4), 3);
+  EXPECT_EQ(gpu_of(5, 4), 1);
+  EXPECT_EQ(gpu_of(2, 1), 0) << "the launcher shows each rank its own";
+}
+
+TEST(GpuLayout, EachItsOwnIsNothingToComplainOf) {
+  EXPECT_EQ(error_of({rank_on("a", "GPU-1"), rank_on("a", "GPU-2"), rank_on("b", "GPU-3")}, false), "no error");
+  EXPECT_EQ(error_of({rank_on("a", "GPU-1")}, false), "no error");
+}
+
+TEST(GpuLayout, TwoRanksOnAGpuAreNamedWithTheirHostTheGpuAndTheWayOut) {
+  EXPECT_THAT(
+      error_of({rank_on("a", "GPU-1"), rank_on("b", "GPU-2"), rank_on("c", "GPU-3"), rank_on("b", "GPU-2")}, false),
+      AllOf(HasSubstr("ranks 1 and 3"), HasSubstr("host b"), HasSubstr("0000:17:00.0"), HasSubstr("Some GPU"),
+            HasSubstr("GPU-2"), HasSubstr("--allow-shared-gpu")));
+}
+
+TEST(GpuLayout, ContainersThatPassForHostsOfTheirOwnDoNotHideAGpu) {
+  EXPECT_THAT(error_of({rank_on("pod1", "GPU-1"), rank_on("pod2", "GPU-1")}, false), HasSubstr("ranks 0 and 1"));
+}
+
+TEST(GpuLayout, SharingThatIsAllowedIsForOneHost) {
+  EXPECT_EQ(error_of({rank_on("a", "GPU-1"), rank_on("a", "GPU-1")}, true), "no error");
+  EXPECT_THAT(error_of({rank_on("a", "GPU-1"), rank_on("a", "GPU-1"), rank_on("b", "GPU-2")}, true),
+              AllOf(HasSubstr("hosts a and b"), HasSubstr("loopback")));
+  EXPECT_EQ(error_of({rank_on("a", "GPU-1"), rank_on("b", "GPU-2")}, true), "no error") << "nothing is shared";
+}
+
+TEST(GpuLayout, RanksThatShareAGpuPassForHostsOfTheirOwnToNccl) {
+  std::set<std::string> hosts;
+  for (int rank = 0; rank < 3; ++rank) {
+    const auto environment = shared_gpu_environment("a", rank);
+    EXPECT_EQ(environment.front().first, "NCCL_HOSTID");
+    hosts.insert(environment.front().second);
+    EXPECT_THAT(environment, Contains(Pair("NCCL_NET", "Socket")));
+    EXPECT_THAT(environment, Contains(Pair("NCCL_SOCKET_IFNAME", "=lo")));
+  }
+  EXPECT_EQ(hosts.size(), 3u);
+}
+
+TEST(GpuLayout, ARankWithoutAGpuSaysSo) {
+  const auto world = comm::join_world();
+  try {
+    share_gpus(world->communicator(), {.host = "a"}, {}, false);
+    ADD_FAILURE() << "no error";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("rank 0"), HasSubstr("host a"), HasSubstr("CUDA_VISIBLE_DEVICES")));
+  }
+}
+
+// What ranks tell each other must come through whole: this process stands for all of them.
+class TwoRanks final : public comm::Communicator {
+ public:
+  int rank() const override { return 1; }
+  int world() const override { return 2; }
+  void all_reduce_sum(std::span<float>) override {}
+  void all_reduce_sum(std::span<double>) override {}
+  void broadcast(std::span<std::byte>, int) override {}
+  void barrier() override {}
+  std::vector<std::string> gather(const std::string& text, int) override { return {text, text}; }
+  std::unique_ptr<comm::Communicator> first(int) override { return nullptr; }
+  std::unique_ptr<Reducer> make_reducer() override { return nullptr; }
+  std::unique_ptr<Reducer> make_device_reducer(int, const comm::DeviceReducerConfig&) override { return nullptr; }
+};
+
+TEST(GpuLayout, TheEnvironmentIsSetWhereRanksShareAGpuAndMayAndNotBefore) {
+  const std::vector<engine::GpuIdentity> visible = {{"Some GPU", "GPU-1", "0000:17:00.0"},
+                                                    {"Other GPU", "GPU-2", "0000:18:00.0"}};
+  TwoRanks ranks;
+  unsetenv("NCCL_HOSTID");
+  try {
+    share_gpus(ranks, {.local_rank = 1, .host = "a"}, visible, false);
+    ADD_FAILURE() << "no error";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("Other GPU"), HasSubstr("GPU-2"), HasSubstr("0000:18:00.0")));
+  }
+  EXPECT_EQ(std::getenv("NCCL_HOSTID"), nullptr);
+  const GpuShare share = share_gpus(ranks, {.local_rank = 1, .host = "a"}, visible, true);
+  EXPECT_EQ(share.gpu, 1);
+  EXPECT_TRUE(share.shared);
+  EXPECT_STREQ(std::getenv("NCCL_HOSTID"), "a-rank-1");
+  for (const auto& [name, value] : shared_gpu_environment("a", 1)) unsetenv(name.c_str());
+}
+
+}  // namespace
+}  // namespace chexbench::bench
