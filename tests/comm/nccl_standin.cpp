@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 
 namespace standin {
 namespace {
@@ -32,8 +33,11 @@ State& state() {
   return the_state;
 }
 
+// Aborts come on a thread of their own.
 template <typename... Args>
 void note(fmt::format_string<Args...> format, Args&&... args) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   state().calls.push_back(fmt::format(format, std::forward<Args>(args)...));
 }
 

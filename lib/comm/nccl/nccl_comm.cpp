@@ -71,8 +71,10 @@ void NcclComm::check(ncclResult_t result, const char* what) {
   throw DeviceError(failure_);
 }
 
+// On a thread of its own, as it waits until no CUDA graph holds work of the communicator: graphs that go while the
+// caller unwinds. The device leaves its kernels at once.
 void NcclComm::abort() {
-  if (comm_ != nullptr) ncclCommAbort(std::exchange(comm_, nullptr));
+  if (comm_ != nullptr) aborting_ = std::jthread([comm = std::exchange(comm_, nullptr)] { ncclCommAbort(comm); });
 }
 
 }  // namespace chexbench::comm::nccl

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "comm/nccl/nccl.hpp"
 #include "core/reducer.hpp"
@@ -36,6 +37,7 @@ class NcclComm {
 
   ncclComm_t comm_ = nullptr;
   int rank_ = 0;
+  std::jthread aborting_;
   std::string failure_;
   const int exceptions_ = std::uncaught_exceptions();
 };
