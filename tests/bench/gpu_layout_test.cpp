@@ -6,7 +6,10 @@
 #include <cstdlib>
 #include <set>
 
+#include "bench/plan.hpp"
+#include "bench/protocol.hpp"
 #include "core/errors.hpp"
+#include "spec/parse.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -94,8 +97,32 @@ class TwoRanks final : public comm::Communicator {
   std::vector<std::string> gather(const std::string& text, int) override { return {text, text}; }
   std::unique_ptr<comm::Communicator> first(int) override { return nullptr; }
   std::unique_ptr<Reducer> make_reducer() override { return nullptr; }
-  std::unique_ptr<Reducer> make_device_reducer(int, const comm::DeviceReducerConfig&) override { return nullptr; }
+  std::unique_ptr<Reducer> make_device_reducer(int ranks, const comm::DeviceReducerConfig& config) override {
+    asked_for.push_back({ranks, config.gpu, config.backend});
+    return nullptr;
+  }
+
+  struct Asked {
+    int ranks;
+    int gpu;
+    spec::CommBackend backend;
+  };
+  std::vector<Asked> asked_for;
 };
+
+class WorldOfTwo final : public comm::World {
+ public:
+  TwoRanks& communicator() override { return ranks_; }
+  std::string library() const override { return "none"; }
+  [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
+
+ private:
+  TwoRanks ranks_;
+};
+
+void unset_environment() {
+  for (const auto& [name, value] : shared_gpu_environment("a", 1)) unsetenv(name.c_str());
+}
 
 TEST(GpuLayout, TheEnvironmentIsSetWhereRanksShareAGpuAndMayAndNotBefore) {
   const std::vector<engine::GpuIdentity> visible = {{"Some GPU", "GPU-1", "0000:17:00.0"},
@@ -113,7 +140,37 @@ TEST(GpuLayout, TheEnvironmentIsSetWhereRanksShareAGpuAndMayAndNotBefore) {
   EXPECT_EQ(share.gpu, 1);
   EXPECT_TRUE(share.shared);
   EXPECT_STREQ(std::getenv("NCCL_HOSTID"), "a-rank-1");
-  for (const auto& [name, value] : shared_gpu_environment("a", 1)) unsetenv(name.c_str());
+  unset_environment();
+}
+
+// The ranks of a smaller world get a reducer only if the others take part in its making.
+TEST(GpuLayout, ARankThatSitsATrialOnGpusOutTakesPartInMakingItsReducer) {
+  WorldOfTwo world;
+  const std::string spec =
+      R"({"engine": "cuda", "comm": {"backend": "mpi"}, "data": {"format": "synthetic"}, "ranks": 1})";
+  report::Report report = plan_report("test", spec::expand(spec::parse_spec(spec, "test.json", {})), world);
+  int asked = 0;
+  const auto visible = [&] {
+    ++asked;
+    return std::vector<engine::GpuIdentity>{{"Some GPU", "GPU-1", ""}, {"Some GPU", "GPU-2", ""}};
+  };
+  run_trials(report, world, {.allow_shared_gpu = true, .visible_gpus = visible});
+  unset_environment();
+  EXPECT_EQ(asked, 1);
+  ASSERT_EQ(world.communicator().asked_for.size(), 1u);
+  EXPECT_EQ(world.communicator().asked_for[0].ranks, 1);
+  EXPECT_EQ(world.communicator().asked_for[0].gpu, 1) << "of the second rank of the host";
+  EXPECT_EQ(world.communicator().asked_for[0].backend, spec::CommBackend::mpi);
+}
+
+TEST(GpuLayout, NobodyAsksForGpusWhereNoEngineComputesOnThem) {
+  WorldOfTwo world;
+  report::Report report = plan_report(
+      "test",
+      spec::expand(spec::parse_spec(R"({"engine": "none", "data": {"format": "synthetic"}, "ranks": 1})", "x", {})),
+      world);
+  run_trials(report, world, {.visible_gpus = []() -> std::vector<engine::GpuIdentity> { throw DeviceError("asked"); }});
+  EXPECT_TRUE(world.communicator().asked_for.empty());
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
     // A trial in which the key has a meaning: modelled communication is emulated, weights are trained, a
     // backend is for GPUs.
     const bool is_comm = rule.path.starts_with("comm.") && rule.path != "comm.backend";
-    experiment.engine = is_comm ? "emulated:v100" : "auto";
+    experiment.engine = is_comm ? "emulated:v100" : "cuda";
     experiment.comm.model = is_comm ? CommModel::alpha_beta : CommModel::real;
     const std::string axis = "sweep." + rule.path + "=[" + to_text(to_node(rule.get(experiment))) + "]";
     EXPECT_EQ(expand(parse_spec(to_json(experiment), "x", {axis})).front().experiment, experiment) << axis;

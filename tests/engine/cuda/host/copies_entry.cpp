@@ -1,0 +1,31 @@
+// Copies between the twin's memory and the host's, which are one: what averages gradients of GPUs over MPI runs on it.
+#include <cstring>
+#include <vector>
+
+#include "comm/device_copies.hpp"
+
+namespace chexbench::comm {
+namespace {
+
+class TwinCopies final : public DeviceCopies {
+ public:
+  std::span<std::byte> host_buffer(std::size_t bytes) override {
+    buffer_.resize(bytes);
+    return buffer_;
+  }
+  void wait(ReadyEvent) override {}  // the twin is done with all that it was given
+  void to_host(const void* device, std::span<std::byte> host) override {
+    std::memcpy(host.data(), device, host.size());
+  }
+  void to_device(std::span<const std::byte> host, void* device) override {
+    std::memcpy(device, host.data(), host.size());
+  }
+
+ private:
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace
+}  // namespace chexbench::comm
+
+extern "C" chexbench::comm::DeviceCopies* chexbench_make_device_copies(int) { return new chexbench::comm::TwinCopies; }
