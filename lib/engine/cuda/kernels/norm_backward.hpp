@@ -101,12 +101,12 @@ struct GradientApply {
         : op(apply), channel(first), b(apply.b, first), c(apply.c, first), affine(apply.from.norm, first) {}
     CHEXBENCH_HOST_DEVICE Loaded load(int row) const { return Loaded::at(op.from, row, channel); }
     CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& loaded) const {
-      Pack<T, V> dx;
+      Pack<T, V> result;
       for (int i = 0; i < V; ++i) {
         const float g = kMasked ? widened(loaded.gradient, i) : loaded.masked(i, affine, op.from.clamp);
-        dx.at[i] = Element<T>::narrow(fmaf(affine.scale[i], g, fmaf(b.at[i], widened(loaded.x, i), c.at[i])));
+        result.at[i] = Element<T>::narrow(fmaf(affine.scale[i], g, fmaf(b.at[i], widened(loaded.x, i), c.at[i])));
       }
-      store(op.dx.at(row, channel), dx);
+      store(op.dx.at(row, channel), result);
     }
   };
 };

@@ -75,13 +75,13 @@ struct Normalize {
       return loaded;
     }
     CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& loaded) const {
-      Pack<T, V> y;
+      Pack<T, V> result;
       for (int i = 0; i < V; ++i) {
         float value = affine(i, widened(loaded.x, i));
         if constexpr (kResidual) value += widened(loaded.residual, i);
-        y.at[i] = Element<T>::narrow(clamped(value, op.clamp));
+        result.at[i] = Element<T>::narrow(clamped(value, op.clamp));
       }
-      store(op.y.at(row, channel), y);
+      store(op.y.at(row, channel), result);
     }
   };
 };

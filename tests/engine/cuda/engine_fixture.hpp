@@ -1,0 +1,72 @@
+// Small batches and steps for tests of the engine for GPUs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/cuda/trainer.hpp"
+#include "model/weights.hpp"
+
+namespace chexbench::engine::cuda {
+
+inline constexpr int kSize = 32;
+inline constexpr int kImages = 4;
+
+inline EngineConfig config_of(const std::string& model, spec::Precision precision = spec::Precision::f32) {
+  EngineConfig config;
+  config.model.name = model;
+  config.model.image_size = kSize;
+  config.training.batch_size = kImages;
+  config.training.precision = precision;
+  config.training.learning_rate = 1e-3;
+  config.deliver = Deliver::u8;
+  return config;
+}
+
+// Images of noise: the same for the same number.
+inline BatchLease batch_of(int number, Deliver deliver = Deliver::u8, int size = kSize) {
+  const auto pool =
+      BatchPool::create({.images = kImages, .height = size, .width = size, .deliver = deliver}, 1, host_allocator());
+  BatchLease batch = pool->acquire({});
+  std::vector<float> noise(batch->shape.bytes() / batch->shape.element_bytes());
+  model::fill_formula_signed("twin", std::to_string(number), noise);
+  model::fill_formula_labels("twin", std::to_string(number), batch->labels);
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    if (deliver == Deliver::u8) {
+      batch->images[i] = static_cast<std::byte>(static_cast<std::uint8_t>(127.0f + 127.0f * noise[i]));
+    } else {
+      batch->f32()[i] = noise[i];
+    }
+  }
+  batch->valid = kImages;
+  return batch;
+}
+
+// Of each of so many steps, the i-th on batch i.
+inline std::vector<double> losses(CudaEngine& engine, Reducer& reducer, int steps) {
+  std::vector<double> result;
+  std::int64_t seen = engine.steps_finished();
+  const auto look = [&] {
+    if (engine.steps_finished() > seen) result.push_back(engine.timings().loss);
+    seen = engine.steps_finished();
+  };
+  for (int i = 0; i < steps; ++i) {
+    engine.step(batch_of(i), reducer);
+    look();
+  }
+  engine.finish();
+  look();
+  return result;
+}
+
+// One that may be captured.
+class SingleReducer final : public Reducer {
+ public:
+  void reduce(BucketSpan, ReadyEvent) override {}
+  void wait() override {}
+  bool capturable() const override { return true; }
+  ReducerTimings timings() const override { return {}; }
+  int world() const override { return 1; }
+};
+
+}  // namespace chexbench::engine::cuda

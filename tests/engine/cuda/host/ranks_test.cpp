@@ -1,0 +1,52 @@
+// What the engine for GPUs asks of a reducer, in steps that are queued and in steps that are replayed.
+#include <gtest/gtest.h>
+
+#include "engine/cuda/engine_fixture.hpp"
+#include "engine/cuda/host/host_stream.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+// Averages over ranks that are all alike, on the device's stream: gradients stay as they are.
+class EqualRanks final : public Reducer {
+ public:
+  void reduce(BucketSpan bucket, ReadyEvent ready) override {
+    EXPECT_NE(ready, nullptr);
+    host::enqueue(nullptr, [this, count = bucket.count] {
+      ++reductions;
+      elements += count;
+    });
+  }
+  void wait() override { ADD_FAILURE() << "a device's gradients are joined, not waited for"; }
+  void join(DeviceStream) override {
+    host::enqueue(nullptr, [this] { ++joins; });
+  }
+  bool capturable() const override { return true; }
+  ReducerTimings timings() const override { return {.busy_s = 0.25}; }
+  int world() const override { return 2; }
+
+  std::size_t elements = 0;
+  int reductions = 0, joins = 0;
+};
+
+class CudaEngineRanks : public testing::TestWithParam<const char*> {};
+
+TEST_P(CudaEngineRanks, EveryGradientIsReducedOnceAStepAlsoInAReplay) {
+  EqualRanks ranks;
+  CudaEngine engine(config_of(GetParam()));
+  losses(engine, ranks, 2);
+  const int buckets = ranks.reductions / 2;
+  EXPECT_GT(buckets, 1);
+  std::int64_t parameters = 0;
+  for (const TensorInfo& info : engine.parameters()) parameters += info.count();
+  EXPECT_GE(ranks.elements / 2, static_cast<std::size_t>(parameters));
+  losses(engine, ranks, 3);
+  EXPECT_EQ(ranks.reductions, 5 * buckets);
+  EXPECT_EQ(ranks.joins, 5);
+  EXPECT_EQ(engine.timings().communication_busy_s, 0.25);
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, CudaEngineRanks, testing::Values("resnet50", "densenet121"));
+
+}  // namespace
+}  // namespace chexbench::engine::cuda
