@@ -6,9 +6,13 @@
 namespace chexbench::log {
 namespace {
 
+constexpr const char* kName = "chexbench";
+
 spdlog::logger& logger() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
-    auto created = spdlog::stderr_color_mt("chexbench");
+    // A module has this file linked in once more, while spdlog's registry is that of the program: so is the logger.
+    if (auto known = spdlog::get(kName)) return known;
+    auto created = spdlog::stderr_color_mt(kName);
     created->set_pattern("[%H:%M:%S] %^%l%$: %v");
     return created;
   }();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "core/log.hpp"
 
 namespace chexbench {
 namespace {
@@ -35,6 +36,20 @@ TEST(Module, ThatIsNowhereIsAnErrorThatNamesItsOwnerAndBothPlaces) {
 TEST(Module, OfAnotherBuildIsAnErrorThatNamesTheSymbol) {
   EXPECT_THAT(error_of(kFile, "newer_function"),
               AllOf(HasSubstr("engine 'x'"), HasSubstr("another build"), HasSubstr("newer_function")));
+}
+
+TEST(Module, LogsAsTheProgramDoes) {
+  auto* const log_in_module =
+      reinterpret_cast<void (*)(const char*)>(module_symbol("engine 'x'", kFile, "core_test_log"));
+  testing::internal::CaptureStderr();
+  log::configure(log::Level::warning);
+  log::warning("of the program");
+  log_in_module("below the program's level");
+  log::configure(log::Level::info);
+  log_in_module("of the module");
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text, AllOf(HasSubstr("of the program"), HasSubstr("info: of the module")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("below")));
 }
 
 }  // namespace
