@@ -1,6 +1,8 @@
 // How long the all-reduce of each bucket took, by events on the device. Private to this folder.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstdint>
 #include <deque>
 #include <optional>

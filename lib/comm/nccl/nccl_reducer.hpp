@@ -1,6 +1,8 @@
 // Averages buckets in device memory by NCCL. Private to this folder.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <memory>
 
 #include "comm/nccl/bucket_clock.hpp"
