@@ -79,12 +79,12 @@ const BadSpec kBadSpecs[] = {
      "x.json: model.name must be one of 'resnet50', 'densenet121', not the text \"resnet5\" (did you mean "
      "'resnet50'?)"},
     {"UnknownEngine", R"({"engine": "emulatd:v100"})",
-     "x.json: engine must be one of 'auto', 'onednn', 'none', 'emulated:NAME', not the text \"emulatd:v100\" "
+     "x.json: engine must be one of 'auto', 'cuda', 'onednn', 'none', 'emulated:NAME', not the text \"emulatd:v100\" "
      "(did you mean 'emulated:'?)"},
-    {"EngineThatDoesNotExist", R"({"engine": "cuda"})",
-     "x.json: engine must be one of 'auto', 'onednn', 'none', 'emulated:NAME', not the text \"cuda\""},
+    {"EngineThatDoesNotExist", R"({"engine": "tpu"})",
+     "x.json: engine must be one of 'auto', 'cuda', 'onednn', 'none', 'emulated:NAME', not the text \"tpu\""},
     {"EngineWithoutProfile", R"({"engine": "emulated:"})",
-     "x.json: engine must be one of 'auto', 'onednn', 'none', 'emulated:NAME', not the text \"emulated:\""},
+     "x.json: engine must be one of 'auto', 'cuda', 'onednn', 'none', 'emulated:NAME', not the text \"emulated:\""},
     {"NoRanks", R"({"ranks": 0})", "x.json: ranks must be a whole number of at least 1, or 'all', not 0"},
     {"NoRanksInAList", R"({"ranks": [1, 0]})",
      "x.json: ranks[1] must be a whole number of at least 1, or 'all', not 0"},

@@ -105,7 +105,7 @@ TEST(Values, SayWhatIsExpected) {
   EXPECT_EQ(expectation(find_key("data.split")->values), "one of 'train', 'test', 'all'");
   EXPECT_EQ(expectation(find_key("data.root")->values), "text");
   EXPECT_EQ(expectation(find_key("ranks")->values), "a whole number of at least 1, or 'all'");
-  EXPECT_EQ(expectation(find_key("engine")->values), "one of 'auto', 'onednn', 'none', 'emulated:NAME'");
+  EXPECT_EQ(expectation(find_key("engine")->values), "one of 'auto', 'cuda', 'onednn', 'none', 'emulated:NAME'");
 }
 
 TEST(Values, TakeWholeNumbersHoweverTheyAreWritten) {

@@ -34,16 +34,21 @@ TEST(Resolved, HasEveryKeyThatHasAMeaning) {
   experiment.training.optimizer = OptimizerKind::sgd;
   experiment.engine = "emulated:v100";
   experiment.comm.model = CommModel::alpha_beta;
-  const std::string text = to_json(experiment);
+  Experiment on_gpu = example();
+  on_gpu.engine = "cuda";
+  on_gpu.training.fused = false;
+  const std::string text = to_json(experiment), gpu_text = to_json(on_gpu);
   for (const KeyRule& rule : key_rules()) {
-    EXPECT_THAT(text, HasSubstr('"' + rule.path.substr(rule.path.rfind('.') + 1) + '"')) << rule.path;
+    EXPECT_THAT(text + gpu_text, HasSubstr('"' + rule.path.substr(rule.path.rfind('.') + 1) + '"')) << rule.path;
   }
   EXPECT_EQ(parse_experiment(text, "x"), experiment);
+  EXPECT_EQ(parse_experiment(gpu_text, "x"), on_gpu);
 }
 
 TEST(Resolved, LeavesOutWhatHasNoMeaning) {
   EXPECT_THAT(to_json(example()), Not(HasSubstr("momentum")));
   EXPECT_THAT(to_json(example()), Not(HasSubstr("alpha_s")));
+  EXPECT_THAT(to_json(example()), Not(HasSubstr("cuda_graph")));
 }
 
 TEST(Resolved, ShowsAnOpPerLine) {
