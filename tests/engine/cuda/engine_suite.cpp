@@ -150,7 +150,7 @@ TEST_P(CudaEngineSuite, FrozenNormsKeepTheirRunningStatistics) {
   EXPECT_LT(frozen[2], 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, CudaEngineSuite, testing::Values("resnet50", "densenet121"));
+INSTANTIATE_TEST_SUITE_P(Networks, CudaEngineSuite, testing::Values(CHEXBENCH_TEST_NETWORKS));
 
 TEST_F(CudaEngineFaults, ALossOfNanNamesStepAndLayerAndLeavesTheWeightsAlone) {
   CudaEngine engine(config_of("resnet50"));
@@ -190,10 +190,10 @@ TEST_F(CudaEngineFaults, OverflowInHalfPrecisionSkipsTheStepAndHalvesTheScale) {
 
 TEST_F(CudaEngineFaults, ABatchOfAnotherSizeIsRefused) {
   CudaEngine engine(config_of("resnet50"));
-  EXPECT_THROW(engine.step(batch_of(0, Deliver::f32), single), SpecError);
+  EXPECT_THROW(engine.step(batch_of(0, Deliver::f32), single_), SpecError);
   BatchLease partial = batch_of(0);
   partial->valid = 1;
-  EXPECT_THROW(engine.step(std::move(partial), single), SpecError);
+  EXPECT_THROW(engine.step(std::move(partial), single_), SpecError);
 }
 
 TEST_F(CudaEngineFaults, ABatchThatDoesNotFitTheMemorySaysWhichWould) {

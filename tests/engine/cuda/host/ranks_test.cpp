@@ -46,7 +46,7 @@ TEST_P(CudaEngineRanks, EveryGradientIsReducedOnceAStepAlsoInAReplay) {
   EXPECT_EQ(engine.timings().communication_busy_s, 0.25);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, CudaEngineRanks, testing::Values("resnet50", "densenet121"));
+INSTANTIATE_TEST_SUITE_P(Networks, CudaEngineRanks, testing::Values(CHEXBENCH_TEST_NETWORKS));
 
 }  // namespace
 }  // namespace chexbench::engine::cuda

@@ -1,0 +1,40 @@
+"""The engine for GPUs from the command line, run on a host twin of a GPU."""
+
+import re
+import unittest
+
+from harness import GOLDEN, SystemTest
+
+
+class GpuEngine(SystemTest):
+    def test_both_networks_reach_the_golden_gradients(self):
+        for golden in ("densenet121-97-batch1", "resnet50-128-batch3"):
+            with self.subTest(golden):
+                done = self.succeed("selftest", "engine", "--golden", GOLDEN / f"{golden}.json", "--engine", "cuda")
+                self.assertIn("gradient norms", done.stdout)
+                self.assertIn("host twin", done.stdout)
+
+    def test_a_trial_trains_on_real_images_and_its_parts_sum_to_its_time(self):
+        out = self.folder / "out"
+        self.succeed("--config", self.spec(engine="cuda", model__image_size=32, measure__steps=3, measure__repeats=1),
+                     "--set", "training.precision=fp16", "--output", out)
+        row = self.rows(out)[0]
+        self.assertEqual((row["engine"], row["precision"], row["emulated"]), ("cuda", "fp16", "false"))
+        shares = [float(row[key]) for key in row if key.endswith("_share") and row[key] and key not in
+                  ("busy_share", "au_share", "gpu_throttled_share")]
+        self.assertAlmostEqual(sum(shares), 1, places=6, msg=row)
+
+    def test_a_dry_run_tells_the_memory_of_the_gpu(self):
+        spec = self.spec(engine="cuda", training__batch_size=8)
+        memory = {}
+        for precision in ("f32", "fp16"):
+            plan = self.succeed("--config", spec, "--set", f"training.precision={precision}", "--dry-run").stdout
+            parts = re.findall(r"([0-9.]+) MB  (.+)", plan[plan.index("memory of a GPU"):])
+            *lines, total = [float(megabytes) for megabytes, _ in parts]
+            self.assertAlmostEqual(sum(lines), total, delta=0.3)
+            memory[precision] = total
+        self.assertLess(memory["fp16"], 0.8 * memory["f32"])
+
+
+if __name__ == "__main__":
+    unittest.main()
