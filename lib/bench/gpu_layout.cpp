@@ -68,6 +68,10 @@ std::vector<std::pair<std::string, std::string>> shared_gpu_environment(const st
           {"NCCL_MNNVL_ENABLE", "0"}};
 }
 
+std::vector<std::pair<std::string, std::string>> deterministic_environment() {
+  return {{"NCCL_ALGO", "Ring"}, {"NCCL_PROTO", "Simple"}};
+}
+
 GpuShare share_gpus(comm::Communicator& ranks, const HostCores& host, const std::vector<engine::GpuIdentity>& visible,
                     bool allow_shared_gpu) {
   if (visible.empty()) {

@@ -34,6 +34,10 @@ void check_shared_gpus(const std::vector<RankGpu>& ranks, bool allow_shared_gpu)
 // sockets, on the loopback interface, which NCCL avoids unless it is named.
 std::vector<std::pair<std::string, std::string>> shared_gpu_environment(const std::string& host, int rank);
 
+// What NCCL must find in the environment so that it adds in the same order in each run: it chooses algorithm and
+// protocol by size and topology, and may choose differently.
+std::vector<std::pair<std::string, std::string>> deterministic_environment();
+
 struct GpuShare {
   int gpu = 0;          // of this rank, of those that CUDA shows it
   bool shared = false;  // some ranks share one

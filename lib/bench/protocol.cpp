@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -125,6 +126,9 @@ const data::Dataset& Runner::dataset(const spec::DataSpec& spec) {
 
 std::unique_ptr<Reducer> Runner::make_device_reducer(const ArmGroup& group) {
   if (!gpu_) gpu_ = share_gpus(ranks_, host_, options_.visible_gpus(), options_.allow_shared_gpu);
+  if (spec_of(group).training.deterministic) {
+    for (const auto& [name, value] : deterministic_environment()) setenv(name.c_str(), value.c_str(), 0);
+  }
   return ranks_.make_device_reducer(group.ranks, {.gpu = gpu_->gpu, .backend = spec_of(group).comm.backend});
 }
 

@@ -173,5 +173,11 @@ TEST(GpuLayout, NobodyAsksForGpusWhereNoEngineComputesOnThem) {
   EXPECT_TRUE(world.communicator().asked_for.empty());
 }
 
+TEST(GpuLayout, DeterministicSumsTakeOneAlgorithmAndOneProtocol) {
+  using Setting = std::pair<std::string, std::string>;
+  EXPECT_THAT(deterministic_environment(),
+              testing::ElementsAre(Setting("NCCL_ALGO", "Ring"), Setting("NCCL_PROTO", "Simple")));
+}
+
 }  // namespace
 }  // namespace chexbench::bench

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
@@ -39,7 +40,10 @@ class AddTime {
 TunedPlan ConvTuner::fastest(const PlanRequest& request) {
   TunedPlan tuned;
   tuned.candidates = device_.candidates(request);
-  if (!take_cached(request, tuned)) take_timed(request, tuned);
+  if (!take_cached(request, tuned)) {
+    take_timed(request, tuned);
+    drop_losers(request, tuned);
+  }
   return tuned;
 }
 
@@ -90,6 +94,20 @@ void ConvTuner::take_timed(const PlanRequest& request, TunedPlan& tuned) {
                                   candidates.count(), request.text(), reason));
   }
   cache_.add(plan_key(device_.machine, request), to_keep(tuned, tuned.seconds));
+}
+
+// Plans stay built as long as their candidates, and those compiled at run time hold device memory.
+void ConvTuner::drop_losers(const PlanRequest& request, TunedPlan& tuned) {
+  auto fresh = device_.candidates(request);
+  for (int i = 0; i < fresh->count(); ++i) {
+    if (fresh->engine(i) != tuned.plan.engine) continue;
+    const Plan plan = fresh->build(i);
+    if (plan.state != PlanState::ready) continue;
+    tuned.index = i;
+    tuned.plan = plan;
+    tuned.candidates = std::move(fresh);
+    return;
+  }
 }
 
 double ConvTuner::with_statistics_s(const PlanRequest& request, const TunedPlan& tuned) {

@@ -47,6 +47,7 @@ class ConvTuner {
  private:
   bool take_cached(const PlanRequest& request, TunedPlan& tuned);
   void take_timed(const PlanRequest& request, TunedPlan& tuned);
+  void drop_losers(const PlanRequest& request, TunedPlan& tuned);
   double with_statistics_s(const PlanRequest& request, const TunedPlan& tuned);
   void count_timing();
 

@@ -120,6 +120,7 @@ TEST_F(ConvolutionsTest, TheWorkspaceIsThatOfTheNeediestPlanThatMayRun) {
 TEST_F(ConvolutionsTest, SumsAreOnlyAskedForWhereThePatternIsWanted) {
   EXPECT_FALSE(made({.precision = spec::Precision::bf16}).gives_sums(kShape));
   EXPECT_FALSE(made({.precision = spec::Precision::fp16, .deterministic = true}).gives_sums(kShape));
+  EXPECT_FALSE(made({.precision = spec::Precision::fp16, .fused = false}).gives_sums(kShape));
   EXPECT_THAT(scripted_.built, testing::Not(testing::Contains("fused")));
 }
 
