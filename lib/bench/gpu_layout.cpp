@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
@@ -12,22 +11,19 @@
 namespace chexbench::bench {
 namespace {
 
-std::string to_text(const RankGpu& rank) {
-  return fmt::format("{}\n{}\n{}\n{}", rank.host, rank.gpu.name, rank.gpu.uuid, rank.gpu.pci_bus_id);
+RankView own_view(const HostCores& host, const std::vector<engine::GpuIdentity>& visible) {
+  RankView view{.host = host.host, .cores = host.cores};
+  for (const engine::GpuIdentity& gpu : visible) view.gpus.push_back({gpu, cpus_near(gpu.pci_bus_id)});
+  return view;
 }
 
-RankGpu from_text(const std::string& text) {
-  std::istringstream lines(text);
-  RankGpu rank;
-  for (std::string* part : {&rank.host, &rank.gpu.name, &rank.gpu.uuid, &rank.gpu.pci_bus_id}) {
-    std::getline(lines, *part);
-  }
-  return rank;
+std::vector<RankView> gather_views(comm::Communicator& ranks, const RankView& own) {
+  std::vector<RankView> views;
+  for (const std::string& text : all_gather(ranks, to_text(own))) views.push_back(rank_view_from_text(text));
+  return views;
 }
 
 }  // namespace
-
-int gpu_of(int local_rank, std::size_t visible) { return local_rank % static_cast<int>(visible); }
 
 std::optional<std::pair<std::size_t, std::size_t>> find_shared_gpu(const std::vector<RankGpu>& ranks) {
   for (std::size_t later = 1; later < ranks.size(); ++later) {
@@ -78,12 +74,14 @@ GpuShare share_gpus(comm::Communicator& ranks, const HostCores& host, const std:
     throw DeviceError(
         fmt::format("rank {} on host {}: CUDA shows it no GPU (CUDA_VISIBLE_DEVICES?)", ranks.rank(), host.host));
   }
-  const int gpu = gpu_of(host.local_rank, visible.size());
+  const std::vector<RankView> views = gather_views(ranks, own_view(host, visible));
+  const std::vector<int> assigned = assign_gpus(views);
   std::vector<RankGpu> all;
-  for (const std::string& text :
-       all_gather(ranks, to_text({.host = host.host, .gpu = visible[static_cast<std::size_t>(gpu)]}))) {
-    all.push_back(from_text(text));
+  for (std::size_t rank = 0; rank < views.size(); ++rank) {
+    const NearGpu& near = views[rank].gpus[static_cast<std::size_t>(assigned[rank])];
+    all.push_back({.host = views[rank].host, .gpu = near.gpu});
   }
+  const int gpu = assigned[static_cast<std::size_t>(ranks.rank())];
   check_shared_gpus(all, allow_shared_gpu);
   if (!find_shared_gpu(all)) return {.gpu = gpu};
   for (const auto& [name, value] : shared_gpu_environment(host.host, ranks.rank())) {

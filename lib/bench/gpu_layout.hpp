@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/gpu_affinity.hpp"
 #include "bench/layout.hpp"
 #include "comm/communicator.hpp"
 #include "engine/cuda/cuda_engine.hpp"
@@ -18,9 +19,6 @@ struct RankGpu {
   std::string host;
   engine::GpuIdentity gpu;
 };
-
-// The ranks of a host take its GPUs in turn: which of the `visible` ones is that of rank `local_rank` of the host.
-int gpu_of(int local_rank, std::size_t visible);
 
 // The first two ranks that are on one GPU, in whatever containers and under whatever numbers.
 std::optional<std::pair<std::size_t, std::size_t>> find_shared_gpu(const std::vector<RankGpu>& ranks);
@@ -43,7 +41,8 @@ struct GpuShare {
   bool shared = false;  // some ranks share one
 };
 
-// Collective over the world, before any rank uses NCCL. Sets the environment where ranks share GPUs.
+// Collective over the world, before any rank uses NCCL: each rank takes a GPU near its cores (gpu_affinity.hpp). Sets
+// the environment where ranks share GPUs.
 // @throws DeviceError where this rank sees no GPU, or as check_shared_gpus() does
 GpuShare share_gpus(comm::Communicator& ranks, const HostCores& host, const std::vector<engine::GpuIdentity>& visible,
                     bool allow_shared_gpu);
