@@ -27,7 +27,8 @@ cublasComputeType_t compute(spec::Precision precision) {
   return precision == spec::Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
-// A row-major matrix as it lies.
+// As BLAS sees memory: columns one after another. Rows of ours are its columns, so every matrix is the transpose of
+// what it is for us: its row-major layouts are seldom used, and this is the way that all others go.
 struct Matrix {
   int rows = 0, columns = 0;
 };
@@ -36,10 +37,7 @@ class Layout {
  public:
   Layout(const Matrix& matrix, cudaDataType_t type) {
     check(cublasLtMatrixLayoutCreate(&layout_, type, static_cast<std::uint64_t>(matrix.rows),
-                                     static_cast<std::uint64_t>(matrix.columns), matrix.columns),
-          "a layout");
-    constexpr cublasLtOrder_t kRowMajor = CUBLASLT_ORDER_ROW;
-    check(cublasLtMatrixLayoutSetAttribute(layout_, CUBLASLT_MATRIX_LAYOUT_ORDER, &kRowMajor, sizeof kRowMajor),
+                                     static_cast<std::uint64_t>(matrix.columns), matrix.rows),
           "a layout");
   }
   ~Layout() { cublasLtMatrixLayoutDestroy(layout_); }
@@ -124,13 +122,13 @@ struct Classifier::Impl {
   const Product forward, data_gradient, weight_gradient;
 
   Impl(const ClassifierShape& shape, spec::Precision precision)
-      : Impl({shape.images, shape.inputs}, {shape.outputs, shape.inputs}, {shape.images, shape.outputs}, precision) {}
+      : Impl({shape.inputs, shape.images}, {shape.inputs, shape.outputs}, {shape.outputs, shape.images}, precision) {}
 
  private:
   Impl(const Matrix& x, const Matrix& w, const Matrix& y, spec::Precision precision)
-      : forward(handle.get(), {.a = x, .b = w, .c = y, .transpose_b = true}, precision),
-        data_gradient(handle.get(), {.a = y, .b = w, .c = x}, precision),
-        weight_gradient(handle.get(), {.a = y, .b = x, .c = w, .transpose_a = true}, precision) {}
+      : forward(handle.get(), {.a = w, .b = x, .c = y, .transpose_a = true}, precision),
+        data_gradient(handle.get(), {.a = w, .b = y, .c = x}, precision),
+        weight_gradient(handle.get(), {.a = x, .b = y, .c = w, .transpose_b = true}, precision) {}
 };
 
 Classifier::Classifier(const ClassifierShape& shape, spec::Precision precision)
@@ -141,15 +139,15 @@ Classifier::~Classifier() = default;
 std::size_t Classifier::workspace_bytes() const { return kWorkspaceBytes; }
 
 void Classifier::forward(const void* x, const void* w, void* y, Stream stream) {
-  impl_->forward.run(x, w, y, workspace_, stream);
+  impl_->forward.run(w, x, y, workspace_, stream);
 }
 
 void Classifier::data_gradient(const void* dy, const void* w, void* dx, Stream stream) {
-  impl_->data_gradient.run(dy, w, dx, workspace_, stream);
+  impl_->data_gradient.run(w, dy, dx, workspace_, stream);
 }
 
 void Classifier::weight_gradient(const void* x, const void* dy, void* dw, Stream stream) {
-  impl_->weight_gradient.run(dy, x, dw, workspace_, stream);
+  impl_->weight_gradient.run(x, dy, dw, workspace_, stream);
 }
 
 }  // namespace chexbench::engine::cuda
