@@ -7,7 +7,7 @@ report::Doctor examine() {
   doctor.machine = measure::probe_machine();
   doctor.packages = {{"MPI", CHEXBENCH_HAS_MPI},    {"oneDNN", CHEXBENCH_HAS_ONEDNN}, {"OpenCV", CHEXBENCH_HAS_OPENCV},
                      {"ISA-L", CHEXBENCH_HAS_ISAL}, {"hwloc", CHEXBENCH_HAS_HWLOC},   {"cuDNN", CHEXBENCH_HAS_CUDNN},
-                     {"NVML", CHEXBENCH_HAS_NVML}};
+                     {"NCCL", CHEXBENCH_HAS_NCCL},  {"NVML", CHEXBENCH_HAS_NVML}};
   doctor.survey = measure::survey_gpus();
   doctor.libraries = measure::find_gpu_libraries();
   doctor.misfits = measure::misfits(doctor.survey, doctor.libraries);
