@@ -117,8 +117,9 @@ void Network::backward_convolution(const BackwardStep& step, Stream stream) {
     convolutions_.data_gradient(shape, dy, addresses_.matrix(weight), addresses_.gradient(conv.in, step.in).data,
                                 stream);
   }
-  convolutions_.weight_gradient(shape, addresses_.activation(conv.in).data, dy, addresses_.matrix_gradient(weight),
-                                stream);
+  const Addresses::Config& config = addresses_.config();
+  convolutions_.weight_gradient(shape, addresses_.activation(config.plan.input_of(config.program, step.node)).data, dy,
+                                addresses_.matrix_gradient(weight), prologue(step.node), stream);
 }
 
 void Network::backward_linear(const BackwardStep& step, Stream stream) {

@@ -33,7 +33,8 @@ std::string first_bad_layer(const Addresses& addresses, Network& network, Stream
   std::vector<bool> begun(program.buffers.size());  // others may hold anything
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     const Node& node = program.nodes[i];
-    if (node.out.exists() && !begun[static_cast<std::size_t>(node.out.buffer)]) {
+    const bool is_held = node.out.exists() && !addresses.config().plan.is_left_out(static_cast<int>(i));
+    if (is_held && !begun[static_cast<std::size_t>(node.out.buffer)]) {
       begun[static_cast<std::size_t>(node.out.buffer)] = true;
       const Slice whole{node.out.buffer, 0, program.buffer(node.out).channels};
       clear(addresses.activation(whole).data,
@@ -42,7 +43,7 @@ std::string first_bad_layer(const Addresses& addresses, Network& network, Stream
             stream);
     }
     network.forward(static_cast<int>(i), stream);
-    if (node.out.exists() && is_bad(addresses, node.out, stream))
+    if (is_held && is_bad(addresses, node.out, stream))
       return name_of(addresses, node) + " is the first layer whose output is not finite";
   }
   return "the output of every layer is finite";

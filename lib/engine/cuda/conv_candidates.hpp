@@ -20,6 +20,8 @@ class CandidateTimer {
   virtual double plan_s(int index, const Plan& plan) = 0;
   // The same of a forward pass, and of what finds mean and variance of each channel of its output then.
   virtual double plan_and_statistics_s(int index, const Plan& plan) = 0;
+  // Of the pass of a norm and its ReLU over the input.
+  virtual double norm_s() = 0;
 };
 
 // As ConvPlans. Not thread-safe.

@@ -141,6 +141,39 @@ std::optional<TunedPlan> ConvTuner::forward_statistics(const PlanRequest& reques
   return {};
 }
 
+double ConvTuner::norm_s(const PlanRequest& request, const TunedPlan& forward) {
+  const std::string key = plan_key(device_.machine, request) + " | norm before";
+  if (const CachedPlan* known = cache_.find(key); known != nullptr) {
+    ++counts_.cached;
+    return known->seconds;
+  }
+  count_timing();
+  const AddTime timing(counts_.timing_s);
+  const double seconds = forward.candidates->timer()->norm_s();
+  cache_.add(key, {"own kernel", 0, seconds});
+  return seconds;
+}
+
+std::optional<ProloguePlans> ConvTuner::prologue(const PlanRequest& request, const TunedPlan& forward,
+                                                 bool forward_gives_sums, const TunedPlan& weight_gradient) {
+  const auto with = [&](ConvPattern pattern) {
+    PlanRequest other = request;
+    other.pattern = pattern;
+    return other;
+  };
+  try {
+    const PlanRequest apart = forward_gives_sums ? with(ConvPattern::forward_statistics) : request;
+    const double apart_s = norm_s(request, forward) + with_statistics_s(apart, forward) + weight_gradient.seconds;
+    const PlanRequest fused = with(ConvPattern::normalized_forward_statistics);
+    ProloguePlans plans{.forward = fastest(fused),
+                        .weight_gradient = fastest(with(ConvPattern::normalized_weight_gradient))};
+    if (with_statistics_s(fused, plans.forward) + plans.weight_gradient.seconds < apart_s) return plans;
+  } catch (const DeviceError& error) {
+    if (counts_.without_fused++ == 0) counts_.fused_error = error.what();
+  }
+  return {};
+}
+
 void ConvTuner::count_timing() {
   if (counts_.timed++ == 0)
     log::info("timing convolutions on {}: what was not run there before takes seconds to minutes, once",

@@ -21,6 +21,12 @@ struct TunedPlan {
   double seconds = 0;
 };
 
+// Both together: one alone would still need the norm's output in memory.
+struct ProloguePlans {
+  TunedPlan forward;
+  TunedPlan weight_gradient;
+};
+
 struct TuningCounts {
   int cached = 0;  // requests whose timing was known
   int timed = 0;
@@ -42,6 +48,12 @@ class ConvTuner {
   // `forward`, chosen for `request`, and a pass over y. None where it takes more, or does not run, which is counted.
   std::optional<TunedPlan> forward_statistics(const PlanRequest& request, const TunedPlan& forward);
 
+  // The plans that normalize their input themselves and give the sums of y, where they take less time together than a
+  // norm's pass, `forward` (with sums or without), a pass for statistics and `weight_gradient`; `request` is that of
+  // the plain forward pass. None where they take more, or do not run, which is counted.
+  std::optional<ProloguePlans> prologue(const PlanRequest& request, const TunedPlan& forward, bool forward_gives_sums,
+                                        const TunedPlan& weight_gradient);
+
   const TuningCounts& counts() const { return counts_; }
 
  private:
@@ -49,6 +61,7 @@ class ConvTuner {
   void take_timed(const PlanRequest& request, TunedPlan& tuned);
   void drop_losers(const PlanRequest& request, TunedPlan& tuned);
   double with_statistics_s(const PlanRequest& request, const TunedPlan& tuned);
+  double norm_s(const PlanRequest& request, const TunedPlan& forward);
   void count_timing();
 
   const ConvDevice& device_;

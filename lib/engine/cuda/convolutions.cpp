@@ -18,6 +18,7 @@ struct ShapePlans {
   std::optional<TunedPlan> forward_and_sums;
   std::optional<TunedPlan> data_gradient;
   TunedPlan weight_gradient;
+  std::optional<ProloguePlans> behind_norm;
 
   // Calls use(plan) for each that is there.
   template <typename Use>
@@ -26,6 +27,9 @@ struct ShapePlans {
     if (forward_and_sums) use(*forward_and_sums);
     if (data_gradient) use(*data_gradient);
     use(weight_gradient);
+    if (!behind_norm) return;
+    use(behind_norm->forward);
+    use(behind_norm->weight_gradient);
   }
 };
 
@@ -45,11 +49,28 @@ ShapePlans plans_of(const ConvShape& shape, const ConvolutionsConfig& config, Co
   if (wanted(ConvPattern::data_gradient, shape, config.precision))
     plans.data_gradient = tuner.fastest(request(ConvPattern::data_gradient));
   plans.weight_gradient = tuner.fastest(request(ConvPattern::weight_gradient));
+  const bool may_normalize = config.fused && !config.deterministic &&
+                             std::ranges::count(config.behind_norms, shape) > 0 &&
+                             wanted(ConvPattern::normalized_forward_statistics, shape, config.precision);
+  if (may_normalize) {
+    plans.behind_norm =
+        tuner.prologue(request(ConvPattern::forward), plans.forward_and_sums ? *plans.forward_and_sums : plans.forward,
+                       plans.forward_and_sums.has_value(), plans.weight_gradient);
+  }
   return plans;
 }
 
 // cuDNN's interface knows no const pointers.
 void* readable(const void* data) { return const_cast<void*>(data); }
+
+// Whether there is a prologue, whose operands are then added.
+bool add_prologue(const ShapePlans& plans, const Prologue& prologue, std::vector<OperandMemory>& memory) {
+  if (prologue.scale == nullptr) return false;
+  if (!plans.behind_norm) throw std::logic_error("convolutions: no prologue was planned for " + plans.shape.text());
+  memory.push_back({OperandRole::scale, readable(prologue.scale)});
+  memory.push_back({OperandRole::bias, readable(prologue.shift)});
+  return true;
+}
 
 void report(const TuningCounts& counts, const std::string& cache_file) {
   log::info("convolutions: {} timings known{}, {} made in {:.1f} s", counts.cached,
@@ -105,17 +126,20 @@ std::size_t Convolutions::workspace_bytes() const {
 
 bool Convolutions::gives_sums(const ConvShape& shape) const { return impl_->of(shape).forward_and_sums.has_value(); }
 
+bool Convolutions::takes_prologue(const ConvShape& shape) const { return impl_->of(shape).behind_norm.has_value(); }
+
 void Convolutions::forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
-                           kernels::Stream stream) {
+                           const Prologue& prologue, kernels::Stream stream) {
   const ShapePlans& plans = impl_->of(shape);
   std::vector<OperandMemory> memory{
       {OperandRole::x, readable(x)}, {OperandRole::w, readable(weight)}, {OperandRole::y, y}};
-  const bool fused = plans.forward_and_sums && sums.sum != nullptr;
+  const bool normalizes = add_prologue(plans, prologue, memory);
+  const bool fused = normalizes || (plans.forward_and_sums && sums.sum != nullptr);
   if (fused) {
     memory.push_back({OperandRole::sum, sums.sum});
     memory.push_back({OperandRole::sum_of_squares, sums.sum_of_squares});
   }
-  const TunedPlan& tuned = fused ? *plans.forward_and_sums : plans.forward;
+  const TunedPlan& tuned = normalizes ? plans.behind_norm->forward : fused ? *plans.forward_and_sums : plans.forward;
   tuned.candidates->run(tuned.index, memory, workspace_, stream);
 }
 
@@ -130,11 +154,13 @@ void Convolutions::data_gradient(const ConvShape& shape, const void* dy, const v
 }
 
 void Convolutions::weight_gradient(const ConvShape& shape, const void* x, const void* dy, void* dweight,
-                                   kernels::Stream stream) {
-  const TunedPlan& tuned = impl_->of(shape).weight_gradient;
-  tuned.candidates->run(tuned.index,
-                        {{OperandRole::x, readable(x)}, {OperandRole::dy, readable(dy)}, {OperandRole::dw, dweight}},
-                        workspace_, stream);
+                                   const Prologue& prologue, kernels::Stream stream) {
+  const ShapePlans& plans = impl_->of(shape);
+  std::vector<OperandMemory> memory{
+      {OperandRole::x, readable(x)}, {OperandRole::dy, readable(dy)}, {OperandRole::dw, dweight}};
+  const bool normalizes = add_prologue(plans, prologue, memory);
+  const TunedPlan& tuned = normalizes ? plans.behind_norm->weight_gradient : plans.weight_gradient;
+  tuned.candidates->run(tuned.index, memory, workspace_, stream);
 }
 
 }  // namespace chexbench::engine::cuda

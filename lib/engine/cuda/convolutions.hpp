@@ -19,13 +19,20 @@ struct ConvolutionsConfig {
   bool deterministic = false;
   bool fused = true;  // false: plain patterns alone
   std::int64_t workspace_limit_bytes = std::int64_t{1} << 28;
-  std::string cache_file;  // of timings, plan_cache.hpp; empty: all are made anew and forgotten
+  std::string cache_file;               // of timings, plan_cache.hpp; empty: all are made anew and forgotten
+  std::vector<ConvShape> behind_norms;  // those of the shapes that may take a prologue
 };
 
 // Sums of y and y^2 over the rows of each channel of a forward pass, f32[out_channels] each, or none.
 struct OutputSums {
   float* sum = nullptr;
   float* sum_of_squares = nullptr;
+};
+
+// relu(scale x + shift) is what is convolved, instead of x: element_type[in_channels] each, or none.
+struct Prologue {
+  const void* scale = nullptr;
+  const void* shift = nullptr;
 };
 
 // Tensors are NHWC with the shape's pixel strides, of the type that the precision computes in; weights and their
@@ -50,12 +57,16 @@ class Convolutions {
   // Whether forward() of that shape gives the sums of its outputs: only where a pass of its own took longer. Never in
   // deterministic mode. For this and all below: @throws std::logic_error for a shape that was not named at first
   bool gives_sums(const ConvShape& shape) const;
-  // `sums` are written where gives_sums() and both are given, else not touched.
+  // Whether forward() and weight_gradient() of that shape take a prologue: only where both of them together took less
+  // time so than with a norm's own pass before. They then give the sums, too.
+  bool takes_prologue(const ConvShape& shape) const;
+  // `sums` are written where gives_sums() and both are given, or there is a prologue, else not touched.
   void forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
-               kernels::Stream stream);
+               const Prologue& prologue, kernels::Stream stream);
   // Not for shapes that read images.
   void data_gradient(const ConvShape& shape, const void* dy, const void* weight, void* dx, kernels::Stream stream);
-  void weight_gradient(const ConvShape& shape, const void* x, const void* dy, void* dweight, kernels::Stream stream);
+  void weight_gradient(const ConvShape& shape, const void* x, const void* dy, void* dweight, const Prologue& prologue,
+                       kernels::Stream stream);
 
  private:
   struct Impl;

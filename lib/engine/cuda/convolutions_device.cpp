@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <limits>
 #include <utility>
 
 #include "engine/cuda/conv_candidates.hpp"
@@ -57,6 +58,40 @@ class StatisticsPass {
   DeviceMemory scratch_;
 };
 
+// A norm and its ReLU over the input of a plain forward pass.
+class NormPass {
+ public:
+  NormPass(const PlanRequest& request, const PlanBench& bench)
+      : shape_(request.shape),
+        type_(element_type(request.precision)),
+        bench_(bench),
+        output_(static_cast<std::size_t>(rows()) * static_cast<std::size_t>(shape_.in_channels) * sizeof(float)),
+        parameters_(sizeof(float) * static_cast<std::size_t>(shape_.in_channels)) {
+    parameters_.fill(0x2c);
+  }
+
+  void launch() const {
+    const auto* const row = static_cast<const float*>(parameters_.data());
+    kernels::launch_normalize({.type = type_,
+                               .rows = rows(),
+                               .channels = shape_.in_channels,
+                               .x = {bench_.at(OperandRole::x), shape_.in_pixel_stride},
+                               .y = {output_.data(), shape_.in_channels},
+                               .norm = {.mean = row, .variance = row, .weight = row, .bias = row, .epsilon = 1e-5f},
+                               .clamp = {0, std::numeric_limits<float>::infinity()}},
+                              nullptr);
+  }
+
+ private:
+  int rows() const { return shape_.images * shape_.height * shape_.width; }
+
+  const ConvShape shape_;
+  const kernels::ElementType type_;
+  const PlanBench& bench_;
+  DeviceMemory output_;
+  DeviceMemory parameters_;
+};
+
 class DeviceTimings : public CandidateTimer {
  public:
   DeviceTimings(const PlanRequest& request, ConvPlans& plans)
@@ -71,6 +106,11 @@ class DeviceTimings : public CandidateTimer {
       run(index, workspace);
       statistics.launch();
     });
+  }
+
+  double norm_s() override {
+    const NormPass norm(request_, bench_);
+    return bench_.median_s(0, [&](void*) { norm.launch(); });
   }
 
  private:

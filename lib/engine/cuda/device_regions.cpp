@@ -48,7 +48,7 @@ int most_channels(const Program& program) {
   return std::ranges::max_element(program.buffers, {}, &Buffer::channels)->channels;
 }
 
-void add_channels(const Program& program, DeviceRegions& regions, Builder& builder) {
+void add_channels(const Program& program, const RegionRequest& request, DeviceRegions& regions, Builder& builder) {
   regions.channel_offsets = offsets(program.buffers, [](const Buffer& buffer) { return buffer.channels; });
   const std::size_t channels = regions.channel_offsets.back();
   for (Region* region : {&regions.mean, &regions.variance, &regions.slope, &regions.constant})
@@ -59,6 +59,8 @@ void add_channels(const Program& program, DeviceRegions& regions, Builder& build
   for (Region* region :
        {&regions.running_mean, &regions.running_variance, &regions.running_source, &regions.running_unbias})
     *region = builder.add_floats(running);
+  const std::size_t prologue_bytes = request.has_prologues ? running * element_bytes(request.precision) : 0;
+  for (Region* region : {&regions.prologue_scale, &regions.prologue_shift}) *region = builder.add(prologue_bytes);
   regions.output_sums = builder.add_floats(2 * static_cast<std::size_t>(most_channels(program)));
 }
 
@@ -85,7 +87,8 @@ std::size_t DeviceRegions::parameter_bytes() const {
 
 std::size_t DeviceRegions::channel_bytes() const {
   return mean.bytes + variance.bytes + slope.bytes + constant.bytes + output_sums.bytes + running_mean.bytes +
-         running_variance.bytes + running_source.bytes + running_unbias.bytes;
+         running_variance.bytes + running_source.bytes + running_unbias.bytes + prologue_scale.bytes +
+         prologue_shift.bytes;
 }
 
 std::size_t DeviceRegions::batch_bytes() const {
@@ -101,7 +104,7 @@ DeviceRegions lay_out(const Program& program, const ParameterLayout& parameters,
     regions.parameters[static_cast<std::size_t>(kind)] =
         add_parameters(parameters.size(kind), kind == ParameterKind::matrix, request, builder);
   }
-  add_channels(program, regions, builder);
+  add_channels(program, request, regions, builder);
   add_batches(request, regions, builder);
   regions.scalars = builder.add(sizeof(kernels::StepScalars));
   regions.reductions = builder.add(kernels::reduction_scratch_bytes(most_channels(program), request.multiprocessors));

@@ -32,6 +32,7 @@ struct RegionRequest {
   std::size_t arena_bytes = 0;
   std::size_t workspace_bytes = 0;  // of the convolutions and the classifier
   int multiprocessors = 132;        // of an H100 or H200; only the size of partial sums depends on it
+  bool has_prologues = false;
 };
 
 struct ParameterRegions {
@@ -50,6 +51,7 @@ struct DeviceRegions {
   Region output_sums;  // f32, two rows of the most channels a buffer has
   // f32, a value for each channel of each norm (norm_offsets), and where its statistics are (kernels/statistics.hpp).
   Region running_mean, running_variance, running_source, running_unbias;
+  Region prologue_scale, prologue_shift;  // of each norm, in the type of the activations; empty without prologues
   Region images[kSlots], labels[kSlots], losses[kSlots];
   Region logits;  // f32[images][outputs]
   Region scalars, reductions, workspace, arena;

@@ -34,9 +34,7 @@ void Network::forward(int i, Stream stream) {
   }
   switch (node.kind) {
     case NodeKind::convolution:
-      return convolutions_.forward(shape(node), addresses_.activation(node.in).data,
-                                   addresses_.matrix(parameters.place(node.layer, ParameterRole::convolution_weight)),
-                                   addresses_.activation(node.out).data, output_sums(), stream);
+      return convolve(i, stream);
     case NodeKind::statistics:
       return compute_statistics(i, stream);
     case NodeKind::normalize:
@@ -54,14 +52,36 @@ void Network::forward(int i, Stream stream) {
   }
 }
 
+void Network::convolve(int i, Stream stream) {
+  const Node& conv = node(i);
+  const Addresses::Config& config = addresses_.config();
+  convolutions_.forward(shape(conv), addresses_.activation(config.plan.input_of(config.program, i)).data,
+                        addresses_.matrix(config.parameters.place(conv.layer, ParameterRole::convolution_weight)),
+                        addresses_.activation(conv.out).data, output_sums(), prologue(i), stream);
+}
+
+AffineMemory Network::affine_memory(int norm) const {
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const std::size_t offset = regions.norm_offsets[static_cast<std::size_t>(norm)] * bytes_of(addresses_.type());
+  return {addresses_.at(regions.prologue_scale, offset), addresses_.at(regions.prologue_shift, offset)};
+}
+
+Prologue Network::prologue(int i) const {
+  const int norm = addresses_.config().plan.prologues[static_cast<std::size_t>(i)];
+  if (norm < 0) return {};
+  const AffineMemory memory = affine_memory(norm);
+  return {memory.scale, memory.shift};
+}
+
 OutputSums Network::output_sums() const {
   const Region& region = addresses_.config().plan.regions.output_sums;
   return {addresses_.at<float>(region), addresses_.at<float>(region, region.bytes / sizeof(float) / 2)};
 }
 
 bool Network::has_output_sums(int i) const {
-  return i > 0 && node(i - 1).kind == NodeKind::convolution && node(i - 1).out == node(i).in &&
-         convolutions_.gives_sums(shape(node(i - 1)));
+  if (i == 0 || node(i - 1).kind != NodeKind::convolution || !(node(i - 1).out == node(i).in)) return false;
+  const bool normalizes = addresses_.config().plan.prologues[static_cast<std::size_t>(i - 1)] >= 0;
+  return normalizes || convolutions_.gives_sums(shape(node(i - 1)));
 }
 
 void Network::compute_statistics(int i, Stream stream) {
@@ -87,6 +107,15 @@ void Network::compute_statistics(int i, Stream stream) {
 
 void Network::normalize(int i, Stream stream) {
   const Node& norm = node(i);
+  if (addresses_.config().plan.is_left_out(i)) {
+    const AffineMemory memory = affine_memory(i);
+    return kernels::launch_affine({.type = addresses_.type(),
+                                   .channels = norm.in.channels,
+                                   .norm = addresses_.norm(i),
+                                   .scale = memory.scale,
+                                   .shift = memory.shift},
+                                  stream);
+  }
   kernels::NormalizeCall call{.type = addresses_.type(),
                               .rows = addresses_.rows(norm.in),
                               .channels = norm.in.channels,

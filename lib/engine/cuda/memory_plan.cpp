@@ -39,15 +39,16 @@ using Uses = std::vector<Use>;
 // Times: node i runs forward at i, and the steps of backward follow.
 class Schedule {
  public:
-  explicit Schedule(const Program& program)
+  Schedule(const Program& program, const MemoryPlan& plan)
       : activations(program.buffers.size()),
         gradients(program.buffers.size()),
         second_gradients(program.buffers.size()),
         winners(program.nodes.size()),
-        program_(program) {
+        program_(program),
+        plan_(plan) {
     at(activations, program.input, 0);
     int time = 0;
-    for (; time < static_cast<int>(program.nodes.size()); ++time) forward(node(time), time);
+    for (; time < static_cast<int>(program.nodes.size()); ++time) forward(time);
     at(gradients, program.logits, time);  // the loss writes it
     for (const BackwardStep& step : backward_order(program)) backward(step, time++);
   }
@@ -60,15 +61,16 @@ class Schedule {
     if (slice.exists()) uses[static_cast<std::size_t>(slice.buffer)].at(time);
   }
 
-  void forward(const Node& node, int time) {
-    at(activations, node.in, time);
-    at(activations, node.out, time);
-    at(activations, node.residual, time);
+  void forward(int i) {
+    at(activations, plan_.input_of(program_, i), i);
+    if (plan_.is_left_out(i)) return;
+    at(activations, node(i).out, i);
+    at(activations, node(i).residual, i);
   }
 
   void backward(const BackwardStep& step, int time) {
     const Node& node = this->node(step.node);
-    if (reads_input(node)) at(activations, node.in, time);
+    if (reads_input(node)) at(activations, plan_.input_of(program_, step.node), time);
     // Without a residual the sign of the activation's input is worked out again from `in`; with one it is read off.
     if (node.residual.exists() && node.activation != Activation::none) at(activations, node.out, time);
     if (node.kind == NodeKind::max_pool) {
@@ -93,6 +95,7 @@ class Schedule {
   }
 
   const Program& program_;
+  const MemoryPlan& plan_;
 };
 
 // Lifetimes of one kind, and where their offsets go.
@@ -117,7 +120,7 @@ class Lifetimes {
 
 // Returns the bytes of the arena.
 std::size_t plan_arena(const Program& program, const MemoryRequest& request, MemoryPlan& plan) {
-  const Schedule schedule(program);
+  const Schedule schedule(program, plan);
   Lifetimes lifetimes;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const std::size_t bytes = bytes_of(program.buffers[i], request.images, element_bytes(request.precision));
@@ -135,12 +138,19 @@ std::size_t plan_arena(const Program& program, const MemoryRequest& request, Mem
 
 }  // namespace
 
+const Slice& MemoryPlan::input_of(const Program& program, int i) const {
+  const int norm = prologues[static_cast<std::size_t>(i)];
+  return program.nodes[static_cast<std::size_t>(norm >= 0 ? norm : i)].in;
+}
+
 MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request) {
   const std::size_t buffers = program.buffers.size();
   MemoryPlan plan{.activations = std::vector(buffers, kNoMemory),
                   .gradients = std::vector(buffers, kNoMemory),
                   .second_gradients = std::vector(buffers, kNoMemory),
-                  .winners = std::vector(program.nodes.size(), kNoMemory)};
+                  .winners = std::vector(program.nodes.size(), kNoMemory),
+                  .prologues = request.prologues};
+  if (plan.prologues.empty()) plan.prologues.assign(program.nodes.size(), -1);
   plan.regions = lay_out(program, ParameterLayout(graph, program),
                          {.images = request.images,
                           .image_size = graph.image_size,
@@ -150,7 +160,8 @@ MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const 
                           .optimizer = request.optimizer,
                           .arena_bytes = plan_arena(program, request, plan),
                           .workspace_bytes = request.workspace_bytes,
-                          .multiprocessors = request.multiprocessors});
+                          .multiprocessors = request.multiprocessors,
+                          .has_prologues = !request.prologues.empty()});
   return plan;
 }
 

@@ -1,6 +1,7 @@
 // The device memory of a step, worked out before a device is asked for any.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct MemoryRequest {
   std::size_t workspace_bytes = 0;  // the largest that a convolution's plan wants
   std::size_t reserve_bytes = 0;    // to be left free, for what libraries take for themselves
   int multiprocessors = 132;
+  std::vector<int> prologues;  // of each node, the norm that it computes on its way (prologue.hpp), or -1; none: empty
 };
 
 // All sizes in bytes. Activations and their gradients share one arena: each has its memory from its first write to its
@@ -30,7 +32,13 @@ struct MemoryPlan {
   std::vector<std::size_t> gradients;         // of each buffer's gradient; the images have none
   std::vector<std::size_t> second_gradients;  // from the second of two readers; whoever reads the gradient adds both
   std::vector<std::size_t> winners;           // of each node: which place of a window a max pool took, u8 each
+  std::vector<int> prologues;                 // of each node, as in the request; -1: it reads what its own input is
   DeviceRegions regions;
+
+  // What node i of the program reads: the norm's input where it computes the norm itself.
+  const Slice& input_of(const Program& program, int i) const;
+  // Whether norm i is left to the node behind it, and its output held nowhere.
+  bool is_left_out(int i) const { return std::ranges::find(prologues, i) != prologues.end(); }
 
   std::size_t arena_bytes() const { return regions.arena.bytes; }
   std::size_t total_bytes() const { return regions.bytes; }

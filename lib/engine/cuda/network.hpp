@@ -11,6 +11,12 @@
 
 namespace chexbench::engine::cuda {
 
+// Where a norm's scale and shift lie for the convolution behind it.
+struct AffineMemory {
+  void* scale = nullptr;
+  void* shift = nullptr;
+};
+
 // References must outlive it. Not thread-safe. Nothing waits, everything may be captured.
 class Network {
  public:
@@ -35,8 +41,12 @@ class Network {
   // Whether the statistics of node i come with the convolution before it.
   bool has_output_sums(int i) const;
   OutputSums output_sums() const;
+  // Of convolution i where it computes the norm before it; none elsewhere.
+  Prologue prologue(int i) const;
+  AffineMemory affine_memory(int norm) const;
 
   void compute_statistics(int i, Stream stream);
+  void convolve(int i, Stream stream);
   void normalize(int i, Stream stream);
 
   void backward(const BackwardStep& step, Stream stream);

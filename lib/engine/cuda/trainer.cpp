@@ -14,6 +14,7 @@
 #include "engine/cuda/lowering.hpp"
 #include "engine/cuda/plan_cache.hpp"
 #include "engine/cuda/precision_check.hpp"
+#include "engine/cuda/prologue.hpp"
 #include "engine/initial_weights.hpp"
 #include "model/networks.hpp"
 
@@ -113,11 +114,27 @@ CudaEngine::~CudaEngine() {
 // What does not fit without any workspace is refused before minutes of timing.
 std::unique_ptr<Convolutions> CudaEngine::planned_convolutions(const EngineConfig& config) const {
   check_fits(graph_, program_, request_, free_device_bytes());
-  return std::make_unique<Convolutions>(conv_shapes(graph_, program_, shape_.images), convolutions_config(config));
+  ConvolutionsConfig tuning = convolutions_config(config);
+  const std::vector<int> norms = prologue_norms(program_);
+  for (std::size_t i = 0; i < norms.size(); ++i) {
+    if (norms[i] >= 0) tuning.behind_norms.push_back(conv_shape(graph_, program_, program_.nodes[i], shape_.images));
+  }
+  return std::make_unique<Convolutions>(conv_shapes(graph_, program_, shape_.images), tuning);
+}
+
+// Where that is faster, convolutions compute the norm before them.
+std::vector<int> CudaEngine::chosen_prologues() const {
+  std::vector<int> norms = prologue_norms(program_);
+  for (std::size_t i = 0; i < norms.size(); ++i) {
+    if (norms[i] < 0) continue;
+    if (!convolutions_->takes_prologue(conv_shape(graph_, program_, program_.nodes[i], shape_.images))) norms[i] = -1;
+  }
+  return norms;
 }
 
 MemoryPlan CudaEngine::plan() {
   request_.workspace_bytes = std::max(convolutions_->workspace_bytes(), classifier_.workspace_bytes());
+  request_.prologues = chosen_prologues();
   check_fits(graph_, program_, request_, free_device_bytes());
   return plan_memory(graph_, program_, request_);
 }

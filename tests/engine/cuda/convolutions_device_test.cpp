@@ -123,9 +123,9 @@ TEST_F(ConvolutionsOnADevice, AgreeWithPlainLoops) {
   x.draw(1);
   w.draw(2);
   dy.draw(3);
-  convolutions.forward(kShape, x.data(), w.data(), y.data(), {}, nullptr);
+  convolutions.forward(kShape, x.data(), w.data(), y.data(), {}, {}, nullptr);
   convolutions.data_gradient(kShape, dy.data(), w.data(), dx.data(), nullptr);
-  convolutions.weight_gradient(kShape, x.data(), dy.data(), dw.data(), nullptr);
+  convolutions.weight_gradient(kShape, x.data(), dy.data(), dw.data(), {}, nullptr);
   std::vector<double> expected_y(kY), expected_dx(kX), expected_dw(kW);
   each_product([&](std::size_t i, std::size_t j, std::size_t k) {
     expected_y[k] += static_cast<double>(x.at(i)) * w.at(j);
@@ -146,7 +146,7 @@ TEST_F(ConvolutionsOnADevice, SumsAreThoseOfTheOutput) {
   x.draw(1);
   w.draw(2);
   float* const sum = static_cast<float*>(sums.data());
-  convolutions.forward(kShape, x.data(), w.data(), y.data(), {sum, sum + 32}, nullptr);
+  convolutions.forward(kShape, x.data(), w.data(), y.data(), {sum, sum + 32}, {}, nullptr);
   std::vector<float> got(64);
   ASSERT_EQ(cudaMemcpy(got.data(), sum, got.size() * sizeof(float), cudaMemcpyDeviceToHost), cudaSuccess);
   std::vector<double> expected(64);

@@ -66,7 +66,7 @@ TEST_F(ConvolutionsTest, ForwardReadsInputAndWeightsAndWritesTheOutputAndItsSums
   convolutions.use_workspace(at(9));
   float sum = 0, squares = 0;
   ASSERT_TRUE(convolutions.gives_sums(kShape));
-  convolutions.forward(kShape, at(1), at(2), at(3), {&sum, &squares}, stream_);
+  convolutions.forward(kShape, at(1), at(2), at(3), {&sum, &squares}, {}, stream_);
   const ScriptedRun& run = scripted_.runs.at(0);
   EXPECT_EQ(run.engine, "fused");
   EXPECT_THAT(run.memory, UnorderedElementsAre(Pair(OperandRole::x, at(1)), Pair(OperandRole::w, at(2)),
@@ -78,7 +78,7 @@ TEST_F(ConvolutionsTest, ForwardReadsInputAndWeightsAndWritesTheOutputAndItsSums
 
 TEST_F(ConvolutionsTest, ForwardWithoutSumsIsThePlainPlan) {
   Convolutions convolutions = made();
-  convolutions.forward(kShape, at(1), at(2), at(3), {}, stream_);
+  convolutions.forward(kShape, at(1), at(2), at(3), {}, {}, stream_);
   EXPECT_EQ(scripted_.runs.at(0).engine, "plain");
   EXPECT_THAT(
       scripted_.runs.at(0).memory,
@@ -89,7 +89,7 @@ TEST_F(ConvolutionsTest, SumsAreNotTouchedWhereThePlanGivesNone) {
   Convolutions convolutions = made();
   float sum = 0, squares = 0;
   ASSERT_FALSE(convolutions.gives_sums(kOfImages));
-  convolutions.forward(kOfImages, at(1), at(2), at(3), {&sum, &squares}, stream_);
+  convolutions.forward(kOfImages, at(1), at(2), at(3), {&sum, &squares}, {}, stream_);
   EXPECT_EQ(scripted_.runs.at(0).memory.size(), 3u);
 }
 
@@ -104,7 +104,7 @@ TEST_F(ConvolutionsTest, TheDataGradientReadsOutputGradientAndWeights) {
 
 TEST_F(ConvolutionsTest, TheWeightGradientReadsInputAndOutputGradient) {
   Convolutions convolutions = made();
-  convolutions.weight_gradient(kShape, at(1), at(2), at(3), stream_);
+  convolutions.weight_gradient(kShape, at(1), at(2), at(3), {}, stream_);
   EXPECT_EQ(scripted_.runs.at(0).pattern, ConvPattern::weight_gradient);
   EXPECT_THAT(
       scripted_.runs.at(0).memory,
@@ -136,7 +136,7 @@ TEST_F(ConvolutionsTest, WithoutFusedPlansForwardRunsThePlainOneAndOneWarningSay
   EXPECT_THAT(log, HasSubstr("for 2 shapes no plan with statistics runs here"));
   EXPECT_EQ(log.find("warning"), log.rfind("warning"));
   EXPECT_FALSE(convolutions.gives_sums(kShape));
-  convolutions.forward(kShape, at(1), at(2), at(3), {}, stream_);
+  convolutions.forward(kShape, at(1), at(2), at(3), {}, {}, stream_);
   EXPECT_EQ(scripted_.runs.at(0).engine, "plain");
 }
 
@@ -144,7 +144,7 @@ TEST_F(ConvolutionsTest, ShapesThatWereNotNamedAndGradientsOfImagesAreDefectsOfT
   Convolutions convolutions = made();
   ConvShape unknown = kShape;
   unknown.images = 1;
-  EXPECT_THROW(convolutions.forward(unknown, at(1), at(2), at(3), {}, stream_), std::logic_error);
+  EXPECT_THROW(convolutions.forward(unknown, at(1), at(2), at(3), {}, {}, stream_), std::logic_error);
   EXPECT_THROW(convolutions.data_gradient(kOfImages, at(1), at(2), at(3), stream_), std::logic_error);
 }
 
@@ -176,6 +176,69 @@ TEST_F(ConvolutionsTest, WhatWasTimedIsKeptEvenIfALaterShapeCannotRun) {
             nullptr);
   std::filesystem::remove(file);
   std::filesystem::remove(file + ".lock");
+}
+
+class ConvolutionsBehindNorms : public ConvolutionsTest {
+ protected:
+  ConvolutionsBehindNorms() {
+    scripted_.plans[ConvPattern::normalized_forward_statistics] = {{.engine = "behind", .statistics_s = 0}};
+    scripted_.plans[ConvPattern::normalized_weight_gradient] = {{.engine = "behind too"}};
+  }
+  const ConvolutionsConfig config_{.precision = spec::Precision::fp16, .behind_norms = {kShape}};
+};
+
+TEST_F(ConvolutionsBehindNorms, APrologueIsHandedOverWithTheRest) {
+  Convolutions convolutions = made(config_);
+  ASSERT_TRUE(convolutions.takes_prologue(kShape));
+  float sum = 0, squares = 0;
+  convolutions.forward(kShape, at(1), at(2), at(3), {&sum, &squares}, {at(4), at(5)}, stream_);
+  convolutions.weight_gradient(kShape, at(1), at(2), at(3), {at(4), at(5)}, stream_);
+  EXPECT_EQ(scripted_.runs.at(0).engine, "behind");
+  EXPECT_THAT(
+      scripted_.runs.at(0).memory,
+      UnorderedElementsAre(Pair(OperandRole::x, at(1)), Pair(OperandRole::w, at(2)), Pair(OperandRole::y, at(3)),
+                           Pair(OperandRole::scale, at(4)), Pair(OperandRole::bias, at(5)),
+                           Pair(OperandRole::sum, &sum), Pair(OperandRole::sum_of_squares, &squares)));
+  EXPECT_EQ(scripted_.runs.at(1).engine, "behind too");
+  EXPECT_THAT(
+      scripted_.runs.at(1).memory,
+      UnorderedElementsAre(Pair(OperandRole::x, at(1)), Pair(OperandRole::dy, at(2)), Pair(OperandRole::dw, at(3)),
+                           Pair(OperandRole::scale, at(4)), Pair(OperandRole::bias, at(5))));
+}
+
+TEST_F(ConvolutionsBehindNorms, PlainPassesStayForConvolutionsOfTheSameShapeWithoutANorm) {
+  Convolutions convolutions = made(config_);
+  convolutions.forward(kShape, at(1), at(2), at(3), {}, {}, stream_);
+  convolutions.weight_gradient(kShape, at(1), at(2), at(3), {}, stream_);
+  EXPECT_EQ(scripted_.runs.at(0).pattern, ConvPattern::forward);
+  EXPECT_EQ(scripted_.runs.at(1).pattern, ConvPattern::weight_gradient);
+}
+
+// Apart it is norm 1, forward with sums 1 and weight gradient 1; together 1 and 1.
+TEST_F(ConvolutionsBehindNorms, APrologueIsOnlyTakenWhereBothPassesTogetherAreFasterWithIt) {
+  scripted_.norm_s = 0;
+  EXPECT_FALSE(made(config_).takes_prologue(kShape));
+  scripted_.norm_s = 0.5;
+  EXPECT_TRUE(made(config_).takes_prologue(kShape));
+  scripted_.plans[ConvPattern::normalized_weight_gradient][0].seconds = 1.5;
+  EXPECT_FALSE(made(config_).takes_prologue(kShape));
+}
+
+TEST_F(ConvolutionsBehindNorms, WhereOneOfThemDoesNotRunNoneIsTaken) {
+  scripted_.plans[ConvPattern::normalized_weight_gradient][0].state = PlanState::refused;
+  Convolutions convolutions = made(config_);
+  EXPECT_FALSE(convolutions.takes_prologue(kShape));
+  EXPECT_THROW(convolutions.forward(kShape, at(1), at(2), at(3), {}, {at(4), at(5)}, stream_), std::logic_error);
+}
+
+TEST_F(ConvolutionsBehindNorms, NoneIsAskedForUnfusedOrDeterministicOrElsewhere) {
+  ConvolutionsConfig config = config_;
+  config.fused = false;
+  EXPECT_FALSE(made(config).takes_prologue(kShape));
+  config = config_;
+  config.deterministic = true;
+  EXPECT_FALSE(made(config).takes_prologue(kShape));
+  EXPECT_FALSE(made().takes_prologue(kShape));
 }
 
 }  // namespace

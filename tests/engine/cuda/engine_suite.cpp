@@ -88,28 +88,37 @@ TEST_P(CudaEngineSuite, RestartRepeatsTheSameLossesBitForBit) {
   EXPECT_EQ(losses(engine, single_, 4), first);
 }
 
-TEST_P(CudaEngineSuite, SumsThatComeWithAConvolutionGiveTheSameStep) {
-  EngineConfig config = config_of(GetParam(), Precision::fp16);
+// At kSize ResNet's last norms see four values each, which the rounding of half types upsets.
+EngineConfig larger_config(const std::string& model, Precision precision) {
+  EngineConfig config = config_of(model, precision);
+  config.model.image_size = 2 * kSize;
+  return config;
+}
+
+void run_larger_step(CudaEngine& engine, Reducer& reducer) {
+  engine.step(batch_of(0, Deliver::u8, 2 * kSize), reducer);
+  engine.finish();
+}
+
+TEST_P(CudaEngineSuite, WhatConvolutionsDoBesideGivesTheSameStep) {
+  EngineConfig config = larger_config(GetParam(), Precision::fp16);
   CudaEngine fused(config);
   config.training.fused = false;
   CudaEngine apart(config);
-  EXPECT_NEAR(losses(fused, single_, 1)[0], losses(apart, single_, 1)[0], 2e-2);
-  EXPECT_NE(losses(fused, single_, 2)[1], losses(apart, single_, 2)[1]) << "both took the same way";
+  run_larger_step(fused, single_);
+  run_larger_step(apart, single_);
+  EXPECT_NEAR(fused.timings().loss, apart.timings().loss, 5e-3);
+  EXPECT_NE(fused.timings().loss, apart.timings().loss) << "both took the same way";
+  const TensorInfo last = fused.parameters().front();
+  EXPECT_LT(distance(gradient(fused, last), gradient(apart, last)), 0.1 * norm(gradient(apart, last)));
 }
 
 TEST_P(CudaEngineSuite, HalfPrecisionGradientsAreNearThoseOfF32AndUnscaled) {
-  const auto config = [](Precision precision) {
-    EngineConfig larger = config_of(GetParam(), precision);
-    larger.model.image_size = 2 * kSize;  // at kSize ResNet's last norms see four values each, which half types upset
-    return larger;
-  };
-  CudaEngine exact(config(Precision::f32));
-  exact.step(batch_of(0, Deliver::u8, 2 * kSize), single_);
-  exact.finish();
+  CudaEngine exact(larger_config(GetParam(), Precision::f32));
+  run_larger_step(exact, single_);
   for (const auto& [precision, tolerance] : {std::pair{Precision::fp16, 0.1}, std::pair{Precision::bf16, 0.5}}) {
-    CudaEngine half(config(precision));
-    half.step(batch_of(0, Deliver::u8, 2 * kSize), single_);
-    half.finish();
+    CudaEngine half(larger_config(GetParam(), precision));
+    run_larger_step(half, single_);
     const TensorInfo last = half.parameters().front();
     EXPECT_LT(distance(gradient(half, last), gradient(exact, last)), tolerance * norm(gradient(exact, last)))
         << spec::to_string(precision);

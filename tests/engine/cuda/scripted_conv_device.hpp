@@ -36,6 +36,7 @@ struct ScriptedDevice {
   std::vector<std::string> built;
   std::vector<ScriptedRun> runs;
   int timers = 0;  // that live
+  double norm_s = 1;
 
   inline ConvDevice device();
 };
@@ -52,6 +53,10 @@ class ScriptedTimer : public CandidateTimer {
     device_.timed.push_back(plan.engine);
     if (!plan.runs) throw DeviceError(plan.engine + " did not start");
     return plan.seconds;
+  }
+  double norm_s() override {
+    device_.timed.push_back("norm");
+    return device_.norm_s;
   }
   double plan_and_statistics_s(int index, const Plan&) override {
     const ScriptedPlan& plan = plans_.at(static_cast<std::size_t>(index));

@@ -24,6 +24,16 @@ void launch_moments(const MomentsOfSums& moments, int channels, Stream stream);
 // The running statistics of `channels` channels, of all norms at once.
 void launch_running_update(const RunningUpdate& update, std::int64_t channels, Stream stream);
 
+// The norm as scale x + shift, element_type[channels] each.
+struct AffineCall {
+  ElementType type = ElementType::f32;
+  int channels = 0;
+  NormParameters norm;
+  void* scale = nullptr;
+  void* shift = nullptr;
+};
+void launch_affine(const AffineCall& call, Stream stream);
+
 // y = clamp(norm(x) + residual); the residual need not exist. y may be x or the residual.
 struct NormalizeCall {
   ElementType type = ElementType::f32;

@@ -142,6 +142,7 @@ class HostPlan final : public ConvCandidates {
     explicit HostTimer(ConvPattern pattern) : statistics_s_(is_fused(pattern) ? 1 : 2) {}
     double plan_s(int, const Plan&) override { return 1; }
     double plan_and_statistics_s(int, const Plan&) override { return statistics_s_; }
+    double norm_s() override { return 1; }
 
    private:
     double statistics_s_;
@@ -156,13 +157,14 @@ class HostPlan final : public ConvCandidates {
       switch (request_.pattern) {
         case ConvPattern::forward:
         case ConvPattern::forward_statistics:
+        case ConvPattern::normalized_forward_statistics:
           return forward();
         case ConvPattern::data_gradient:
           return scatter(data_gradient(s_, gather(output(OperandRole::dy)), gather(weight(OperandRole::w))),
                          input(OperandRole::dx));
         case ConvPattern::weight_gradient:
-          return scatter(weight_gradient(s_, gather(input(OperandRole::x)), gather(output(OperandRole::dy))),
-                         weight(OperandRole::dw));
+        case ConvPattern::normalized_weight_gradient:
+          return scatter(weight_gradient(s_, convolved(), gather(output(OperandRole::dy))), weight(OperandRole::dw));
         default:
           throw DeviceError("host twin: it has no " + to_string(request_.pattern));
       }
@@ -180,8 +182,23 @@ class HostPlan final : public ConvCandidates {
       return {request_.precision, data(role), Sizes{s_}.out_pixels(), s_.out_channels, s_.out_pixel_stride};
     }
 
+    // x, or what a prologue makes of it, rounded as cuDNN does between the two.
+    std::vector<float> convolved() const {
+      std::vector<float> x = gather(input(OperandRole::x));
+      if (request_.pattern != ConvPattern::normalized_forward_statistics &&
+          request_.pattern != ConvPattern::normalized_weight_gradient)
+        return x;
+      const Array row{request_.precision, data(OperandRole::scale), 1, s_.in_channels, 0};
+      const std::vector<float> scale = gather(row);
+      const std::vector<float> shift = gather({row.precision, data(OperandRole::bias), 1, s_.in_channels, 0});
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const std::size_t channel = i % scale.size();
+        x[i] = kernels::to_float(kernels::to_half(std::max(0.0f, x[i] * scale[channel] + shift[channel])));
+      }
+      return x;
+    }
     void forward() const {
-      const std::vector<float> y = convolve(s_, gather(input(OperandRole::x)), gather(weight(OperandRole::w)));
+      const std::vector<float> y = convolve(s_, convolved(), gather(weight(OperandRole::w)));
       scatter(y, output(OperandRole::y));
       if (request_.pattern == ConvPattern::forward) return;
       auto* const sum = static_cast<float*>(data(OperandRole::sum));
@@ -242,13 +259,13 @@ Classifier::Classifier(const ClassifierShape& shape, Precision precision)
 Classifier::~Classifier() = default;
 std::size_t Classifier::workspace_bytes() const { return 500; }
 void Classifier::forward(const void* x, const void* w, void* y, Stream stream) {
-  impl_->convolutions.forward(impl_->shape, x, w, y, {}, stream);
+  impl_->convolutions.forward(impl_->shape, x, w, y, {}, {}, stream);
 }
 void Classifier::data_gradient(const void* dy, const void* w, void* dx, Stream stream) {
   impl_->convolutions.data_gradient(impl_->shape, dy, w, dx, stream);
 }
 void Classifier::weight_gradient(const void* x, const void* dy, void* dw, Stream stream) {
-  impl_->convolutions.weight_gradient(impl_->shape, x, dy, dw, stream);
+  impl_->convolutions.weight_gradient(impl_->shape, x, dy, dw, {}, stream);
 }
 
 }  // namespace chexbench::engine::cuda

@@ -1,6 +1,7 @@
 // Batch norm forward and backward against norm_reference.hpp, and that against finite differences.
 #include <limits>
 
+#include "engine/cuda/kernels/affine.hpp"
 #include "engine/cuda/kernels/norm_backward.hpp"
 #include "norm_reference.hpp"
 
@@ -261,6 +262,25 @@ TEST(GradientFinish, FrozenNormsHaveNoTermsOfStatisticsEvenWhereSumsAreNan) {
   EXPECT_TRUE(std::isnan(dw) && std::isnan(db));
   EXPECT_EQ(b, 5);
   EXPECT_EQ(c, 6);
+}
+
+template <typename T>
+class AffineOf : public testing::Test {};
+using ElementTypes = testing::Types<float, Half, BFloat16>;
+TYPED_TEST_SUITE(AffineOf, ElementTypes);
+
+TYPED_TEST(AffineOf, AScaleAndAShiftAreTheNorm) {
+  const std::vector<float> mean{1, -2}, variance{4, 0.25f}, weight{3, -1}, bias{0.5f, 2};
+  TypeParam scale[2], shift[2];
+  run_calls(WriteAffine<TypeParam>{{mean.data(), variance.data(), weight.data(), bias.data(), 0}, scale, shift}, 2);
+  for (std::size_t c = 0; c < 2; ++c) {
+    for (const float x : {-1.0f, 0.0f, 5.0f}) {
+      const double exact = static_cast<double>(weight[c] * (x - mean[c]) / std::sqrt(variance[c]) + bias[c]);
+      const double found =
+          static_cast<double>(Element<TypeParam>::widen(scale[c]) * x + Element<TypeParam>::widen(shift[c]));
+      EXPECT_NEAR(found, exact, tolerance<TypeParam>() * (1 + std::abs(exact)));
+    }
+  }
 }
 
 }  // namespace
