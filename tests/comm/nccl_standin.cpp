@@ -33,11 +33,11 @@ State& state() {
   return the_state;
 }
 
-// Aborts come on a thread of their own.
+std::mutex of_calls;  // aborts come on a thread of their own
+
 template <typename... Args>
 void note(fmt::format_string<Args...> format, Args&&... args) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(of_calls);
   state().calls.push_back(fmt::format(format, std::forward<Args>(args)...));
 }
 
