@@ -15,13 +15,6 @@ const ParameterRegions& regions_of(const MemoryPlan& plan, ParameterKind kind) {
 
 }  // namespace
 
-kernels::ElementType element_type(spec::Precision precision) {
-  if (precision == spec::Precision::fp16) return kernels::ElementType::f16;
-  return precision == spec::Precision::bf16 ? kernels::ElementType::bf16 : kernels::ElementType::f32;
-}
-
-std::size_t bytes_of(kernels::ElementType type) { return type == kernels::ElementType::f32 ? 4 : 2; }
-
 int Addresses::rows(const Slice& slice) const {
   const Buffer& buffer = config_.program.buffer(slice);
   return config_.images * buffer.height * buffer.width;

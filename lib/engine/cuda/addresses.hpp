@@ -4,15 +4,12 @@
 #include <cstddef>
 
 #include "engine/cuda/backward_order.hpp"
+#include "engine/cuda/element_type.hpp"
 #include "engine/cuda/kernels/norm_launch.hpp"
 #include "engine/cuda/kernels/pool_launch.hpp"
 #include "engine/cuda/memory_plan.hpp"
 
 namespace chexbench::engine::cuda {
-
-// The type that activations, matrices and their gradients have.
-kernels::ElementType element_type(spec::Precision precision);
-std::size_t bytes_of(kernels::ElementType type);
 
 // A network's program, what it was planned with, and its memory. References must outlive this. Thread-safe: all const.
 class Addresses {

@@ -7,17 +7,13 @@
 
 #include "engine/cuda/conv_candidates.hpp"
 #include "engine/cuda/convolutions.hpp"
+#include "engine/cuda/element_type.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
 #include "engine/cuda/kernels/norm_launch.hpp"
 #include "engine/cuda/plan_bench.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
-
-kernels::ElementType element_type(spec::Precision precision) {
-  if (precision == spec::Precision::fp16) return kernels::ElementType::f16;
-  return precision == spec::Precision::bf16 ? kernels::ElementType::bf16 : kernels::ElementType::f32;
-}
 
 // What finds mean and variance of a forward pass's output: from its sums where the plan gives them, else a pass over y.
 class StatisticsPass {

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
+#include "engine/cuda/element_type.hpp"
 #include "engine/cuda/kernels/reduction.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
-
-std::size_t element_bytes(spec::Precision precision) {
-  return precision == spec::Precision::fp16 || precision == spec::Precision::bf16 ? 2 : 4;
-}
 
 class Builder {
  public:
@@ -27,7 +24,7 @@ class Builder {
 };
 
 ParameterRegions add_parameters(std::size_t count, bool matrices, const RegionRequest& request, Builder& builder) {
-  const std::size_t bytes = matrices ? element_bytes(request.precision) : sizeof(float);
+  const std::size_t bytes = matrices ? bytes_of(element_type(request.precision)) : sizeof(float);
   ParameterRegions regions{.weights = builder.add_floats(count),
                            .gradients = builder.add(count * bytes),
                            .first = builder.add_floats(count)};
@@ -59,7 +56,7 @@ void add_channels(const Program& program, const RegionRequest& request, DeviceRe
   for (Region* region :
        {&regions.running_mean, &regions.running_variance, &regions.running_source, &regions.running_unbias})
     *region = builder.add_floats(running);
-  const std::size_t prologue_bytes = request.has_prologues ? running * element_bytes(request.precision) : 0;
+  const std::size_t prologue_bytes = request.has_prologues ? running * bytes_of(element_type(request.precision)) : 0;
   for (Region* region : {&regions.prologue_scale, &regions.prologue_shift}) *region = builder.add(prologue_bytes);
   regions.output_sums = builder.add_floats(2 * static_cast<std::size_t>(most_channels(program)));
 }

@@ -8,16 +8,12 @@
 #include "core/errors.hpp"
 #include "engine/arena.hpp"
 #include "engine/cuda/backward_order.hpp"
+#include "engine/cuda/element_type.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
 
-std::size_t element_bytes(spec::Precision precision) {
-  const bool half = precision == spec::Precision::fp16 || precision == spec::Precision::bf16;
-  return half ? 2 : 4;
-}
-
-std::size_t bytes_of(const Buffer& buffer, int images, std::size_t bytes_each) {
+std::size_t buffer_bytes(const Buffer& buffer, int images, std::size_t bytes_each) {
   const std::size_t elements = static_cast<std::size_t>(buffer.channels) * static_cast<std::size_t>(buffer.height) *
                                static_cast<std::size_t>(buffer.width) * static_cast<std::size_t>(images);
   return (elements * bytes_each + kRegionAlignBytes - 1) / kRegionAlignBytes * kRegionAlignBytes;
@@ -123,14 +119,15 @@ std::size_t plan_arena(const Program& program, const MemoryRequest& request, Mem
   const Schedule schedule(program, plan);
   Lifetimes lifetimes;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    const std::size_t bytes = bytes_of(program.buffers[i], request.images, element_bytes(request.precision));
+    const std::size_t bytes =
+        buffer_bytes(program.buffers[i], request.images, bytes_of(element_type(request.precision)));
     lifetimes.add(schedule.activations[i], bytes, plan.activations[i]);
     lifetimes.add(schedule.gradients[i], bytes, plan.gradients[i]);
     lifetimes.add(schedule.second_gradients[i], bytes, plan.second_gradients[i]);
   }
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     if (!schedule.winners[i].exists()) continue;
-    lifetimes.add(schedule.winners[i], bytes_of(program.buffer(program.nodes[i].out), request.images, 1),
+    lifetimes.add(schedule.winners[i], buffer_bytes(program.buffer(program.nodes[i].out), request.images, 1),
                   plan.winners[i]);
   }
   return lifetimes.place();

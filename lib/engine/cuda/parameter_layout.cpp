@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
+#include "engine/checks.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -30,12 +31,6 @@ void for_elements(const ParameterPlace& place, const Move& move) {
       }
     }
   }
-}
-
-void check_size(const ParameterPlace& place, std::size_t values) {
-  const auto count = static_cast<std::size_t>(place.parameter.info.count());
-  if (count != values)
-    throw SpecError(fmt::format("'{}' has {} values, not {}", place.parameter.info.name, count, values));
 }
 
 }  // namespace
@@ -85,13 +80,13 @@ const ParameterPlace& ParameterLayout::place(const std::string& name) const {
 }
 
 void to_device_order(const ParameterPlace& place, std::span<const float> values, std::span<float> device) {
-  check_size(place, values.size());
+  check_size(place.parameter.info, values.size());
   std::ranges::fill(device, 0.0f);
   for_elements(place, [&](std::size_t from, std::size_t to) { device[to] = values[from]; });
 }
 
 void from_device_order(const ParameterPlace& place, std::span<const float> device, std::span<float> values) {
-  check_size(place, values.size());
+  check_size(place.parameter.info, values.size());
   for_elements(place, [&](std::size_t to, std::size_t from) { values[to] = device[from]; });
 }
 

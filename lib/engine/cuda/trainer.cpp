@@ -10,6 +10,7 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "engine/checks.hpp"
 #include "engine/cuda/bad_layer.hpp"
 #include "engine/cuda/lowering.hpp"
 #include "engine/cuda/plan_cache.hpp"
@@ -139,20 +140,8 @@ MemoryPlan CudaEngine::plan() {
   return plan_memory(graph_, program_, request_);
 }
 
-void CudaEngine::check(const Batch& batch) const {
-  if (!(batch.shape == shape_)) {
-    throw SpecError(fmt::format("engine 'cuda': it was built for {} images of {}x{}, the batch holds {} of {}x{}",
-                                shape_.images, shape_.height, shape_.width, batch.shape.images, batch.shape.height,
-                                batch.shape.width));
-  }
-  if (batch.valid != shape_.images) {
-    throw SpecError(fmt::format("engine 'cuda': the batch holds {} of {} images; set drop_remainder in the pipeline",
-                                batch.valid, shape_.images));
-  }
-}
-
 void CudaEngine::step(BatchLease batch, Reducer& reducer) {
-  check(*batch);
+  check_batch(traits_.name, shape_, *batch);
   const std::int64_t step = begun_;
   reducer_ = &reducer;
   queue_.upload(*batch, step);

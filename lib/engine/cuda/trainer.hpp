@@ -39,7 +39,6 @@ class CudaEngine final : public Engine {
   std::unique_ptr<Convolutions> planned_convolutions(const EngineConfig& config) const;
   std::vector<int> chosen_prologues() const;
   MemoryPlan plan();
-  void check(const Batch& batch) const;
   // Waits for the oldest step that is not finished, and takes its timings.
   void collect();
   void wait_until(const std::function<bool()>& done);

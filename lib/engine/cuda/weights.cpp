@@ -1,10 +1,9 @@
 #include "engine/cuda/weights.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "core/errors.hpp"
+#include "engine/checks.hpp"
 #include "engine/cuda/kernels/element.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
 
@@ -23,11 +22,6 @@ std::vector<RunningPlace> running_places(const Addresses::Config& config) {
     }
   }
   return places;
-}
-
-void check_size(const model::TensorInfo& info, std::size_t values) {
-  if (static_cast<std::size_t>(info.count()) == values) return;
-  throw SpecError(fmt::format("'{}' has {} values, not {}", info.name, info.count(), values));
 }
 
 template <typename T>

@@ -7,6 +7,7 @@
 
 #include "core/allocator.hpp"
 #include "core/errors.hpp"
+#include "engine/checks.hpp"
 
 namespace chexbench::engine {
 namespace {
@@ -20,11 +21,6 @@ dnnl::memory::desc plain(const model::TensorInfo& info) {
 }
 
 }  // namespace
-
-void check_size(const model::TensorInfo& info, std::size_t values) {
-  if (static_cast<std::size_t>(info.count()) == values) return;
-  throw SpecError(fmt::format("'{}' has {} values, not {}", info.name, info.count(), values));
-}
 
 FloatArray::FloatArray(std::size_t count)
     : count_(count),

@@ -14,9 +14,6 @@
 
 namespace chexbench::engine {
 
-// @throws SpecError where the tensor has another number of values
-void check_size(const model::TensorInfo& info, std::size_t values);
-
 // Aligned, zeroed f32 memory from the host allocator.
 class FloatArray {
  public:

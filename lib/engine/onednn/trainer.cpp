@@ -8,6 +8,7 @@
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "engine/checks.hpp"
 #include "engine/initial_weights.hpp"
 #include "engine/onednn/loss.hpp"
 #include "engine/onednn/parallel.hpp"
@@ -50,24 +51,12 @@ OnednnEngine::OnednnEngine(const EngineConfig& config)
   load_weights(initial_weights(config.model));
 }
 
-void OnednnEngine::check(const Batch& batch) const {
-  if (!(batch.shape == shape_)) {
-    throw SpecError(fmt::format("engine 'onednn': it was built for {} images of {}x{}, the batch holds {} of {}x{}",
-                                shape_.images, shape_.height, shape_.width, batch.shape.images, batch.shape.height,
-                                batch.shape.width));
-  }
-  if (batch.valid != shape_.images) {
-    throw SpecError(fmt::format("engine 'onednn': the batch holds {} of {} images; set drop_remainder in the pipeline",
-                                batch.valid, shape_.images));
-  }
-}
-
 double OnednnEngine::compute_loss(std::span<const float> labels) {
   return binary_cross_entropy(floats(network_.logits()), labels, floats(network_.logits_gradient()));
 }
 
 void OnednnEngine::step(BatchLease batch, Reducer& reducer) {
-  check(*batch);
+  check_batch(traits_.name, shape_, *batch);
   measure::StepTimings timings;
   timings.images = batch->valid;
   const double begin_s = now_s();

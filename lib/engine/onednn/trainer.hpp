@@ -31,7 +31,6 @@ class OnednnEngine final : public Engine {
   std::span<const float> logits() const override;
 
  private:
-  void check(const Batch& batch) const;
   double compute_loss(std::span<const float> labels);
   void remember_weights();
 

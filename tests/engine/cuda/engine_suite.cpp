@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "engine/cuda/engine_fixture.hpp"
 #include "engine/cuda/trainer.hpp"
+#include "engine/gradients.hpp"
 #include "model/weights.hpp"
 
 namespace chexbench::engine::cuda {
@@ -16,24 +17,6 @@ namespace {
 
 using spec::Precision;
 using testing::HasSubstr;
-
-std::vector<float> gradient(const CudaEngine& engine, const TensorInfo& info) {
-  std::vector<float> values(static_cast<std::size_t>(info.count()));
-  engine.read_gradient(info.name, values);
-  return values;
-}
-
-double norm(const std::vector<float>& values) {
-  double sum = 0;
-  for (const float value : values) sum += static_cast<double>(value) * static_cast<double>(value);
-  return std::sqrt(sum);
-}
-
-double distance(const std::vector<float>& a, const std::vector<float>& b) {
-  std::vector<float> difference(a.size());
-  for (std::size_t i = 0; i < a.size(); ++i) difference[i] = a[i] - b[i];
-  return norm(difference);
-}
 
 // Why nothing can run here; empty where it can.
 std::string device_problem() {

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "../emulated_fixture.hpp"
+#include "../gradients.hpp"
 #include "core/cpu_features.hpp"
 #include "core/errors.hpp"
 #include "model/weights.hpp"
@@ -54,24 +55,6 @@ BatchLease series(int images, int first = 0, Deliver deliver = Deliver::u8) {
 std::unique_ptr<Engine> make_u8(EngineConfig config) {
   config.deliver = Deliver::u8;
   return make_engine("onednn", config);
-}
-
-std::vector<float> gradient(const Engine& engine, const TensorInfo& info) {
-  std::vector<float> values(static_cast<std::size_t>(info.count()));
-  engine.read_gradient(info.name, values);
-  return values;
-}
-
-double norm(const std::vector<float>& values) {
-  double sum = 0;
-  for (const float value : values) sum += static_cast<double>(value) * static_cast<double>(value);
-  return std::sqrt(sum);
-}
-
-double distance(const std::vector<float>& a, const std::vector<float>& b) {
-  std::vector<float> difference(a.size());
-  for (std::size_t i = 0; i < a.size(); ++i) difference[i] = a[i] - b[i];
-  return norm(difference);
 }
 
 TEST(OnednnEngine, PartsOfAStepSumToItsWallTime) {

@@ -1,0 +1,18 @@
+// The type that activations, matrices and their gradients have.
+#pragma once
+
+#include <cstddef>
+
+#include "engine/cuda/kernels/device_tensor.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::engine::cuda {
+
+inline kernels::ElementType element_type(spec::Precision precision) {
+  if (precision == spec::Precision::fp16) return kernels::ElementType::f16;
+  return precision == spec::Precision::bf16 ? kernels::ElementType::bf16 : kernels::ElementType::f32;
+}
+
+inline std::size_t bytes_of(kernels::ElementType type) { return type == kernels::ElementType::f32 ? 4 : 2; }
+
+}  // namespace chexbench::engine::cuda
