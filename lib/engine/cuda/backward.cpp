@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/cuda/kernels/add_launch.hpp"
 #include "engine/cuda/network.hpp"
 
@@ -75,15 +77,16 @@ void Network::backward_norm(const BackwardStep& step, Stream stream) {
   const Node& norm = node(step.node);
   kernels::NormGradientCall call = norm_gradient(step);
   const kernels::NormSums sums = norm_sums(norm);
-  const bool masked = norm.residual.exists();
+  const bool summed = std::ranges::find(norms_before_, step.node) != norms_before_.end();
+  const bool masked = norm.residual.exists() || summed;
   kernels::Matrix output, residual;
-  if (masked) {
+  if (norm.residual.exists()) {
     // Without an activation nothing is masked, and the output may be gone.
     output = norm.activation == Activation::none ? call.x : addresses_.activation(norm.out);
     residual = addresses_.gradient(norm.residual, step.residual);
   }
-  kernels::launch_gradient_sums(call, output, residual, sums, stream);
-  if (masked) call.gradient = residual;
+  if (!summed) kernels::launch_gradient_sums(call, output, residual, sums, stream);
+  if (norm.residual.exists()) call.gradient = residual;
   kernels::launch_gradient_apply(call, masked, sums.b, sums.c, addresses_.gradient(norm.in, step.in), stream);
 }
 
@@ -108,13 +111,35 @@ void Network::apply_lazy(const Node& node, Stream stream) {
                              stream);
 }
 
+NormBefore Network::norm_before(int i) const {
+  const int before = norms_before_[static_cast<std::size_t>(i)];
+  if (before < 0) return {};
+  const kernels::NormParameters norm = addresses_.norm(before);
+  const kernels::NormSums sums = norm_sums(node(before));
+  return {.x = addresses_.activation(node(before).in).data,
+          .mean = norm.mean,
+          .inverse_deviation = channel_row(0),
+          .weight = norm.weight,
+          .bias = norm.bias,
+          .weight_gradient = sums.weight_gradient,
+          .bias_gradient = sums.bias_gradient,
+          .b = sums.b,
+          .c = sums.c,
+          .scratch = channel_row(1)};
+}
+
 void Network::backward_convolution(const BackwardStep& step, Stream stream) {
   const Node& conv = node(step.node);
   const ConvShape shape = this->shape(conv);
   const ParameterPlace& weight = addresses_.config().parameters.place(conv.layer, ParameterRole::convolution_weight);
   const void* const dy = addresses_.gradient(conv.out).data;
   if (step.in != Target::none) {
-    convolutions_.data_gradient(shape, dy, addresses_.matrix(weight), addresses_.gradient(conv.in, step.in).data,
+    const NormBefore norm = norm_before(step.node);
+    if (norm.x != nullptr) {
+      const kernels::NormParameters parameters = addresses_.norm(norms_before_[static_cast<std::size_t>(step.node)]);
+      kernels::launch_inverse_deviation(parameters, conv.in.channels, channel_row(0), stream);
+    }
+    convolutions_.data_gradient(shape, dy, addresses_.matrix(weight), addresses_.gradient(conv.in, step.in).data, norm,
                                 stream);
   }
   const Addresses::Config& config = addresses_.config();

@@ -22,6 +22,8 @@ class CandidateTimer {
   virtual double plan_and_statistics_s(int index, const Plan& plan) = 0;
   // Of the pass of a norm and its ReLU over the input.
   virtual double norm_s() = 0;
+  // Of the pass of backward that finds such a norm's sums from its input and from its output's gradient.
+  virtual double norm_sums_s() = 0;
 };
 
 // As ConvPlans. Not thread-safe.

@@ -18,6 +18,11 @@ std::string statistics_key(const PlanMachine& machine, const PlanRequest& reques
   return plan_key(machine, request) + " | with statistics";
 }
 
+PlanRequest with(PlanRequest request, ConvPattern pattern) {
+  request.pattern = pattern;
+  return request;
+}
+
 CachedPlan to_keep(const TunedPlan& tuned, double seconds) {
   return {tuned.plan.engine, tuned.plan.workspace_bytes, seconds};
 }
@@ -124,8 +129,7 @@ double ConvTuner::with_statistics_s(const PlanRequest& request, const TunedPlan&
 }
 
 std::optional<TunedPlan> ConvTuner::forward_statistics(const PlanRequest& request, const TunedPlan& forward) {
-  PlanRequest fused_request = request;
-  fused_request.pattern = ConvPattern::forward_statistics;
+  const PlanRequest fused_request = with(request, ConvPattern::forward_statistics);
   try {
     const double apart_s = with_statistics_s(request, forward);
     const CachedPlan* const known = cache_.find(statistics_key(device_.machine, fused_request));
@@ -136,42 +140,55 @@ std::optional<TunedPlan> ConvTuner::forward_statistics(const PlanRequest& reques
     TunedPlan fused = fastest(fused_request);
     if (with_statistics_s(fused_request, fused) < apart_s) return fused;
   } catch (const DeviceError& error) {
-    if (counts_.without_fused++ == 0) counts_.fused_error = error.what();
+    count_missing(error);
   }
   return {};
 }
 
-double ConvTuner::norm_s(const PlanRequest& request, const TunedPlan& forward) {
-  const std::string key = plan_key(device_.machine, request) + " | norm before";
+double ConvTuner::own_pass_s(const PlanRequest& request, const TunedPlan& tuned, const char* name,
+                             double (CandidateTimer::*time)()) {
+  const std::string key = fmt::format("{} | {}", plan_key(device_.machine, request), name);
   if (const CachedPlan* known = cache_.find(key); known != nullptr) {
     ++counts_.cached;
     return known->seconds;
   }
   count_timing();
   const AddTime timing(counts_.timing_s);
-  const double seconds = forward.candidates->timer()->norm_s();
+  const double seconds = (*tuned.candidates->timer().*time)();
   cache_.add(key, {"own kernel", 0, seconds});
   return seconds;
 }
 
 std::optional<ProloguePlans> ConvTuner::prologue(const PlanRequest& request, const TunedPlan& forward,
                                                  bool forward_gives_sums, const TunedPlan& weight_gradient) {
-  const auto with = [&](ConvPattern pattern) {
-    PlanRequest other = request;
-    other.pattern = pattern;
-    return other;
-  };
   try {
-    const PlanRequest apart = forward_gives_sums ? with(ConvPattern::forward_statistics) : request;
-    const double apart_s = norm_s(request, forward) + with_statistics_s(apart, forward) + weight_gradient.seconds;
-    const PlanRequest fused = with(ConvPattern::normalized_forward_statistics);
+    const PlanRequest apart = forward_gives_sums ? with(request, ConvPattern::forward_statistics) : request;
+    const double apart_s = own_pass_s(request, forward, "norm before", &CandidateTimer::norm_s) +
+                           with_statistics_s(apart, forward) + weight_gradient.seconds;
+    const PlanRequest fused = with(request, ConvPattern::normalized_forward_statistics);
     ProloguePlans plans{.forward = fastest(fused),
-                        .weight_gradient = fastest(with(ConvPattern::normalized_weight_gradient))};
+                        .weight_gradient = fastest(with(request, ConvPattern::normalized_weight_gradient))};
     if (with_statistics_s(fused, plans.forward) + plans.weight_gradient.seconds < apart_s) return plans;
   } catch (const DeviceError& error) {
-    if (counts_.without_fused++ == 0) counts_.fused_error = error.what();
+    count_missing(error);
   }
   return {};
+}
+
+std::optional<TunedPlan> ConvTuner::norm_before(const PlanRequest& request, const TunedPlan& data_gradient) {
+  try {
+    const double apart_s =
+        data_gradient.seconds + own_pass_s(request, data_gradient, "norm sums", &CandidateTimer::norm_sums_s);
+    TunedPlan fused = fastest(with(request, ConvPattern::data_gradient_norm));
+    if (fused.seconds < apart_s) return fused;
+  } catch (const DeviceError& error) {
+    count_missing(error);
+  }
+  return {};
+}
+
+void ConvTuner::count_missing(const DeviceError& error) {
+  if (counts_.without_fused++ == 0) counts_.fused_error = error.what();
 }
 
 void ConvTuner::count_timing() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/errors.hpp"
 #include "engine/cuda/conv_candidates.hpp"
 
 namespace chexbench::engine::cuda {
@@ -31,7 +32,7 @@ struct TuningCounts {
   int cached = 0;  // requests whose timing was known
   int timed = 0;
   double timing_s = 0;
-  int without_fused = 0;    // shapes for which a fused plan was wanted and none runs
+  int without_fused = 0;    // requests for a fused plan of which none runs
   std::string fused_error;  // of the first of them
 };
 
@@ -54,6 +55,11 @@ class ConvTuner {
   std::optional<ProloguePlans> prologue(const PlanRequest& request, const TunedPlan& forward, bool forward_gives_sums,
                                         const TunedPlan& weight_gradient);
 
+  // The plan of a data gradient that gives the sums of the norm before it as well, where it takes less time than
+  // `data_gradient`, chosen for `request`, and a pass for the sums. None where it takes more, or does not run, which is
+  // counted.
+  std::optional<TunedPlan> norm_before(const PlanRequest& request, const TunedPlan& data_gradient);
+
   const TuningCounts& counts() const { return counts_; }
 
  private:
@@ -61,8 +67,11 @@ class ConvTuner {
   void take_timed(const PlanRequest& request, TunedPlan& tuned);
   void drop_losers(const PlanRequest& request, TunedPlan& tuned);
   double with_statistics_s(const PlanRequest& request, const TunedPlan& tuned);
-  double norm_s(const PlanRequest& request, const TunedPlan& forward);
+  // Of a pass of our own beside the plan, which `time` times; kept in the cache under `name`.
+  double own_pass_s(const PlanRequest& request, const TunedPlan& tuned, const char* name,
+                    double (CandidateTimer::*time)());
   void count_timing();
+  void count_missing(const DeviceError& error);
 
   const ConvDevice& device_;
   PlanCache& cache_;

@@ -17,6 +17,7 @@ struct ShapePlans {
   TunedPlan forward;  // also where no sums are asked for
   std::optional<TunedPlan> forward_and_sums;
   std::optional<TunedPlan> data_gradient;
+  std::optional<TunedPlan> data_gradient_norm;
   TunedPlan weight_gradient;
   std::optional<ProloguePlans> behind_norm;
 
@@ -26,6 +27,7 @@ struct ShapePlans {
     use(forward);
     if (forward_and_sums) use(*forward_and_sums);
     if (data_gradient) use(*data_gradient);
+    if (data_gradient_norm) use(*data_gradient_norm);
     use(weight_gradient);
     if (!behind_norm) return;
     use(behind_norm->forward);
@@ -41,18 +43,19 @@ ShapePlans plans_of(const ConvShape& shape, const ConvolutionsConfig& config, Co
                        .workspace_limit_bytes = config.workspace_limit_bytes,
                        .deterministic = config.deterministic};
   };
+  // A deterministic step takes the sums of our own kernels, whose order is fixed by their code.
+  const bool fuses = config.fused && !config.deterministic;
+  const bool behind_norm = fuses && std::ranges::count(config.behind_norms, shape) > 0;
+  const auto is_wanted = [&](ConvPattern pattern) { return wanted(pattern, shape, config.precision); };
   ShapePlans plans{.shape = shape};
   plans.forward = tuner.fastest(request(ConvPattern::forward));
-  // A deterministic step takes the sums of our own kernel, whose order is fixed by its code.
-  if (config.fused && !config.deterministic && wanted(ConvPattern::forward_statistics, shape, config.precision))
+  if (fuses && is_wanted(ConvPattern::forward_statistics))
     plans.forward_and_sums = tuner.forward_statistics(request(ConvPattern::forward), plans.forward);
-  if (wanted(ConvPattern::data_gradient, shape, config.precision))
-    plans.data_gradient = tuner.fastest(request(ConvPattern::data_gradient));
+  if (is_wanted(ConvPattern::data_gradient)) plans.data_gradient = tuner.fastest(request(ConvPattern::data_gradient));
+  if (behind_norm && is_wanted(ConvPattern::data_gradient_norm))
+    plans.data_gradient_norm = tuner.norm_before(request(ConvPattern::data_gradient), *plans.data_gradient);
   plans.weight_gradient = tuner.fastest(request(ConvPattern::weight_gradient));
-  const bool may_normalize = config.fused && !config.deterministic &&
-                             std::ranges::count(config.behind_norms, shape) > 0 &&
-                             wanted(ConvPattern::normalized_forward_statistics, shape, config.precision);
-  if (may_normalize) {
+  if (behind_norm && is_wanted(ConvPattern::normalized_forward_statistics)) {
     plans.behind_norm =
         tuner.prologue(request(ConvPattern::forward), plans.forward_and_sums ? *plans.forward_and_sums : plans.forward,
                        plans.forward_and_sums.has_value(), plans.weight_gradient);
@@ -72,13 +75,31 @@ bool add_prologue(const ShapePlans& plans, const Prologue& prologue, std::vector
   return true;
 }
 
+// Whether there is a norm before the convolution, whose operands are then added.
+bool add_norm(const ShapePlans& plans, const NormBefore& norm, std::vector<OperandMemory>& memory) {
+  if (norm.x == nullptr) return false;
+  if (!plans.data_gradient_norm)
+    throw std::logic_error("convolutions: no data gradient with a norm was planned for " + plans.shape.text());
+  for (const OperandMemory& operand : {OperandMemory{OperandRole::x, readable(norm.x)},
+                                       {OperandRole::mean, readable(norm.mean)},
+                                       {OperandRole::inverse_deviation, readable(norm.inverse_deviation)},
+                                       {OperandRole::scale, readable(norm.weight)},
+                                       {OperandRole::bias, readable(norm.bias)},
+                                       {OperandRole::scale_gradient, norm.weight_gradient},
+                                       {OperandRole::bias_gradient, norm.bias_gradient},
+                                       {OperandRole::dx_per_dy, norm.scratch},
+                                       {OperandRole::dx_per_x, norm.b},
+                                       {OperandRole::dx_offset, norm.c}})
+    memory.push_back(operand);
+  return true;
+}
+
 void report(const TuningCounts& counts, const std::string& cache_file) {
   log::info("convolutions: {} timings known{}, {} made in {:.1f} s", counts.cached,
             cache_file.empty() ? "" : fmt::format(" from {}", cache_file), counts.timed, counts.timing_s);
   if (counts.without_fused == 0) return;  // one warning: where a GPU has no such plan at all, every shape lacks it
-  log::warning(
-      "convolutions: for {} shapes no plan with statistics runs here, they take a pass of their own; the first: {}",
-      counts.without_fused, counts.fused_error);
+  log::warning("convolutions: {} fused plans do not run here, passes of their own take their place; the first: {}",
+               counts.without_fused, counts.fused_error);
 }
 
 }  // namespace
@@ -128,6 +149,10 @@ bool Convolutions::gives_sums(const ConvShape& shape) const { return impl_->of(s
 
 bool Convolutions::takes_prologue(const ConvShape& shape) const { return impl_->of(shape).behind_norm.has_value(); }
 
+bool Convolutions::takes_norm_before(const ConvShape& shape) const {
+  return impl_->of(shape).data_gradient_norm.has_value();
+}
+
 void Convolutions::forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
                            const Prologue& prologue, kernels::Stream stream) {
   const ShapePlans& plans = impl_->of(shape);
@@ -144,13 +169,14 @@ void Convolutions::forward(const ConvShape& shape, const void* x, const void* we
 }
 
 void Convolutions::data_gradient(const ConvShape& shape, const void* dy, const void* weight, void* dx,
-                                 kernels::Stream stream) {
+                                 const NormBefore& norm, kernels::Stream stream) {
   const ShapePlans& plans = impl_->of(shape);
   if (!plans.data_gradient) throw std::logic_error("convolutions: no gradient of the images, " + shape.text());
-  const TunedPlan& tuned = *plans.data_gradient;
-  tuned.candidates->run(tuned.index,
-                        {{OperandRole::dy, readable(dy)}, {OperandRole::w, readable(weight)}, {OperandRole::dx, dx}},
-                        workspace_, stream);
+  std::vector<OperandMemory> memory{
+      {OperandRole::dy, readable(dy)}, {OperandRole::w, readable(weight)}, {OperandRole::dx, dx}};
+  const bool has_norm = add_norm(plans, norm, memory);
+  const TunedPlan& tuned = has_norm ? *plans.data_gradient_norm : *plans.data_gradient;
+  tuned.candidates->run(tuned.index, memory, workspace_, stream);
 }
 
 void Convolutions::weight_gradient(const ConvShape& shape, const void* x, const void* dy, void* dweight,

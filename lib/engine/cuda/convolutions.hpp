@@ -20,7 +20,7 @@ struct ConvolutionsConfig {
   bool fused = true;  // false: plain patterns alone
   std::int64_t workspace_limit_bytes = std::int64_t{1} << 28;
   std::string cache_file;               // of timings, plan_cache.hpp; empty: all are made anew and forgotten
-  std::vector<ConvShape> behind_norms;  // those of the shapes that may take a prologue
+  std::vector<ConvShape> behind_norms;  // those of the shapes that may compute parts of a norm before them
 };
 
 // Sums of y and y^2 over the rows of each channel of a forward pass, f32[out_channels] each, or none.
@@ -33,6 +33,22 @@ struct OutputSums {
 struct Prologue {
   const void* scale = nullptr;
   const void* shift = nullptr;
+};
+
+// The norm and ReLU before a convolution, in backward: y = relu(weight inverse_deviation (x - mean) + bias), and x has
+// the gradient weight inverse_deviation g + b x + c, with g what passed the ReLU. f32[in_channels] each but x; or none.
+struct NormBefore {
+  const void* x = nullptr;  // as the convolution's input
+  const float* mean = nullptr;
+  const float* inverse_deviation = nullptr;
+  const float* weight = nullptr;
+  const float* bias = nullptr;
+  // Results.
+  float* weight_gradient = nullptr;
+  float* bias_gradient = nullptr;
+  float* b = nullptr;
+  float* c = nullptr;
+  float* scratch = nullptr;  // cuDNN writes weight inverse_deviation there
 };
 
 // Tensors are NHWC with the shape's pixel strides, of the type that the precision computes in; weights and their
@@ -63,8 +79,12 @@ class Convolutions {
   // `sums` are written where gives_sums() and both are given, or there is a prologue, else not touched.
   void forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
                const Prologue& prologue, kernels::Stream stream);
-  // Not for shapes that read images.
-  void data_gradient(const ConvShape& shape, const void* dy, const void* weight, void* dx, kernels::Stream stream);
+  // Whether data_gradient() of that shape takes a norm: only where that took less time than the norm's own pass for
+  // sums behind it. Never in deterministic mode.
+  bool takes_norm_before(const ConvShape& shape) const;
+  // Not for shapes that read images. With a norm, dx is its g.
+  void data_gradient(const ConvShape& shape, const void* dy, const void* weight, void* dx, const NormBefore& norm,
+                     kernels::Stream stream);
   void weight_gradient(const ConvShape& shape, const void* x, const void* dy, void* dweight, const Prologue& prologue,
                        kernels::Stream stream);
 

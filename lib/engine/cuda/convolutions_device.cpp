@@ -54,38 +54,61 @@ class StatisticsPass {
   DeviceMemory scratch_;
 };
 
-// A norm and its ReLU over the input of a plain forward pass.
+// A norm and its ReLU before a plain pass: forward over its input x, or the sums of backward from the gradient dx. What
+// the bench lacks, forward's output or backward's input, is made here.
 class NormPass {
  public:
   NormPass(const PlanRequest& request, const PlanBench& bench)
       : shape_(request.shape),
         type_(element_type(request.precision)),
         bench_(bench),
-        output_(static_cast<std::size_t>(rows()) * static_cast<std::size_t>(shape_.in_channels) * sizeof(float)),
-        parameters_(sizeof(float) * static_cast<std::size_t>(shape_.in_channels)) {
+        other_(static_cast<std::size_t>(rows()) * static_cast<std::size_t>(shape_.in_pixel_stride) * sizeof(float)),
+        parameters_(kRows * sizeof(float) * static_cast<std::size_t>(shape_.in_channels)),
+        scratch_(kernels::reduction_scratch_bytes(shape_.in_channels, kernels::multiprocessors())) {
     parameters_.fill(0x2c);
+    other_.fill(0x2c);
   }
 
-  void launch() const {
-    const auto* const row = static_cast<const float*>(parameters_.data());
+  void forward() const {
     kernels::launch_normalize({.type = type_,
                                .rows = rows(),
                                .channels = shape_.in_channels,
                                .x = {bench_.at(OperandRole::x), shape_.in_pixel_stride},
-                               .y = {output_.data(), shape_.in_channels},
-                               .norm = {.mean = row, .variance = row, .weight = row, .bias = row, .epsilon = 1e-5f},
-                               .clamp = {0, std::numeric_limits<float>::infinity()}},
+                               .y = {other_.data(), shape_.in_channels},
+                               .norm = norm(),
+                               .clamp = kRelu},
                               nullptr);
+  }
+  void sums() const {
+    kernels::launch_gradient_sums(
+        {.type = type_,
+         .rows = rows(),
+         .channels = shape_.in_channels,
+         .x = {other_.data(), shape_.in_pixel_stride},
+         .gradient = {bench_.at(OperandRole::dx), shape_.in_pixel_stride},
+         .norm = norm(),
+         .clamp = kRelu},
+        {}, {},
+        {.weight_gradient = row(1), .bias_gradient = row(2), .b = row(3), .c = row(4), .scratch = scratch_.data()},
+        nullptr);
   }
 
  private:
+  static constexpr std::size_t kRows = 5;
+  static constexpr kernels::Clamp kRelu{0, std::numeric_limits<float>::infinity()};
+
   int rows() const { return shape_.images * shape_.height * shape_.width; }
+  float* row(int i) const { return static_cast<float*>(parameters_.data()) + i * shape_.in_channels; }
+  kernels::NormParameters norm() const {
+    return {.mean = row(0), .variance = row(0), .weight = row(0), .bias = row(0), .epsilon = 1e-5f};
+  }
 
   const ConvShape shape_;
   const kernels::ElementType type_;
   const PlanBench& bench_;
-  DeviceMemory output_;
+  DeviceMemory other_;
   DeviceMemory parameters_;
+  DeviceMemory scratch_;
 };
 
 class DeviceTimings : public CandidateTimer {
@@ -106,7 +129,11 @@ class DeviceTimings : public CandidateTimer {
 
   double norm_s() override {
     const NormPass norm(request_, bench_);
-    return bench_.median_s(0, [&](void*) { norm.launch(); });
+    return bench_.median_s(0, [&](void*) { norm.forward(); });
+  }
+  double norm_sums_s() override {
+    const NormPass norm(request_, bench_);
+    return bench_.median_s(0, [&](void*) { norm.sums(); });
   }
 
  private:

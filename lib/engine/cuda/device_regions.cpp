@@ -58,7 +58,7 @@ void add_channels(const Program& program, const RegionRequest& request, DeviceRe
     *region = builder.add_floats(running);
   const std::size_t prologue_bytes = request.has_prologues ? running * bytes_of(element_type(request.precision)) : 0;
   for (Region* region : {&regions.prologue_scale, &regions.prologue_shift}) *region = builder.add(prologue_bytes);
-  regions.output_sums = builder.add_floats(2 * static_cast<std::size_t>(most_channels(program)));
+  regions.channel_rows = builder.add_floats(2 * static_cast<std::size_t>(most_channels(program)));
 }
 
 void add_batches(const RegionRequest& request, DeviceRegions& regions, Builder& builder) {
@@ -83,7 +83,7 @@ std::size_t DeviceRegions::parameter_bytes() const {
 }
 
 std::size_t DeviceRegions::channel_bytes() const {
-  return mean.bytes + variance.bytes + slope.bytes + constant.bytes + output_sums.bytes + running_mean.bytes +
+  return mean.bytes + variance.bytes + slope.bytes + constant.bytes + channel_rows.bytes + running_mean.bytes +
          running_variance.bytes + running_source.bytes + running_unbias.bytes + prologue_scale.bytes +
          prologue_shift.bytes;
 }

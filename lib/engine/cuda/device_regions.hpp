@@ -48,7 +48,9 @@ struct DeviceRegions {
   // f32, a value for each channel of each buffer (channel_offsets): statistics, and b and c of
   // kernels/norm_backward.hpp.
   Region mean, variance, slope, constant;
-  Region output_sums;  // f32, two rows of the most channels a buffer has
+  // f32, two rows of the most channels a buffer has, from one kernel to the next: sums of a convolution's output, and
+  // what its data gradient takes and gives of the norm before it.
+  Region channel_rows;
   // f32, a value for each channel of each norm (norm_offsets), and where its statistics are (kernels/statistics.hpp).
   Region running_mean, running_variance, running_source, running_unbias;
   Region prologue_scale, prologue_shift;  // of each norm, in the type of the activations; empty without prologues

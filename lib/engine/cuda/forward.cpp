@@ -1,4 +1,5 @@
 #include "engine/cuda/network.hpp"
+#include "engine/cuda/prologue.hpp"
 
 namespace chexbench::engine::cuda {
 
@@ -8,7 +9,13 @@ Network::Network(const Addresses& addresses, Convolutions& convolutions, Classif
     : addresses_(addresses),
       convolutions_(convolutions),
       classifier_(classifier),
-      order_(backward_order(addresses.config().program)) {}
+      order_(backward_order(addresses.config().program)),
+      norms_before_(prologue_norms(addresses.config().program)) {
+  for (std::size_t i = 0; i < norms_before_.size(); ++i) {
+    if (norms_before_[i] < 0) continue;
+    if (!convolutions.takes_norm_before(shape(node(static_cast<int>(i))))) norms_before_[i] = -1;
+  }
+}
 
 const Node& Network::node(int i) const { return addresses_.config().program.nodes[static_cast<std::size_t>(i)]; }
 
@@ -57,7 +64,7 @@ void Network::convolve(int i, Stream stream) {
   const Addresses::Config& config = addresses_.config();
   convolutions_.forward(shape(conv), addresses_.activation(config.plan.input_of(config.program, i)).data,
                         addresses_.matrix(config.parameters.place(conv.layer, ParameterRole::convolution_weight)),
-                        addresses_.activation(conv.out).data, output_sums(), prologue(i), stream);
+                        addresses_.activation(conv.out).data, {channel_row(0), channel_row(1)}, prologue(i), stream);
 }
 
 AffineMemory Network::affine_memory(int norm) const {
@@ -73,9 +80,9 @@ Prologue Network::prologue(int i) const {
   return {memory.scale, memory.shift};
 }
 
-OutputSums Network::output_sums() const {
-  const Region& region = addresses_.config().plan.regions.output_sums;
-  return {addresses_.at<float>(region), addresses_.at<float>(region, region.bytes / sizeof(float) / 2)};
+float* Network::channel_row(int row) const {
+  const Region& region = addresses_.config().plan.regions.channel_rows;
+  return addresses_.at<float>(region, static_cast<std::size_t>(row) * region.bytes / sizeof(float) / 2);
 }
 
 bool Network::has_output_sums(int i) const {
@@ -91,9 +98,8 @@ void Network::compute_statistics(int i, Stream stream) {
   float* const variance = addresses_.channels(regions.variance, in);
   const int rows = addresses_.rows(in);
   if (has_output_sums(i)) {
-    const OutputSums sums = output_sums();
     const kernels::StatisticsFinish finish{static_cast<double>(rows), mean, variance};
-    return kernels::launch_moments({sums.sum, sums.sum_of_squares, finish}, in.channels, stream);
+    return kernels::launch_moments({channel_row(0), channel_row(1), finish}, in.channels, stream);
   }
   kernels::launch_statistics({.type = addresses_.type(),
                               .rows = rows,

@@ -40,7 +40,7 @@ class Network {
   ConvShape shape(const Node& node) const;
   // Whether the statistics of node i come with the convolution before it.
   bool has_output_sums(int i) const;
-  OutputSums output_sums() const;
+  float* channel_row(int row) const;  // of the two
   // Of convolution i where it computes the norm before it; none elsewhere.
   Prologue prologue(int i) const;
   AffineMemory affine_memory(int norm) const;
@@ -58,11 +58,14 @@ class Network {
   void backward_pool(const BackwardStep& step, Stream stream);
   kernels::NormGradientCall norm_gradient(const BackwardStep& step) const;
   kernels::NormSums norm_sums(const Node& node) const;
+  // Of convolution i whose data gradient takes the norm before it; none elsewhere.
+  NormBefore norm_before(int i) const;
 
   const Addresses& addresses_;
   Convolutions& convolutions_;
   Classifier& classifier_;
   const std::vector<BackwardStep> order_;
+  std::vector<int> norms_before_;  // of each convolution, the norm whose sums come with its data gradient, or -1
 };
 
 }  // namespace chexbench::engine::cuda

@@ -124,7 +124,7 @@ TEST_F(ConvolutionsOnADevice, AgreeWithPlainLoops) {
   w.draw(2);
   dy.draw(3);
   convolutions.forward(kShape, x.data(), w.data(), y.data(), {}, {}, nullptr);
-  convolutions.data_gradient(kShape, dy.data(), w.data(), dx.data(), nullptr);
+  convolutions.data_gradient(kShape, dy.data(), w.data(), dx.data(), {}, nullptr);
   convolutions.weight_gradient(kShape, x.data(), dy.data(), dw.data(), {}, nullptr);
   std::vector<double> expected_y(kY), expected_dx(kX), expected_dw(kW);
   each_product([&](std::size_t i, std::size_t j, std::size_t k) {

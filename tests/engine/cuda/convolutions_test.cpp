@@ -95,7 +95,7 @@ TEST_F(ConvolutionsTest, SumsAreNotTouchedWhereThePlanGivesNone) {
 
 TEST_F(ConvolutionsTest, TheDataGradientReadsOutputGradientAndWeights) {
   Convolutions convolutions = made();
-  convolutions.data_gradient(kShape, at(1), at(2), at(3), stream_);
+  convolutions.data_gradient(kShape, at(1), at(2), at(3), {}, stream_);
   EXPECT_EQ(scripted_.runs.at(0).pattern, ConvPattern::data_gradient);
   EXPECT_THAT(
       scripted_.runs.at(0).memory,
@@ -133,7 +133,7 @@ TEST_F(ConvolutionsTest, WithoutFusedPlansForwardRunsThePlainOneAndOneWarningSay
   Convolutions convolutions({kShape, another}, {.precision = spec::Precision::fp16}, scripted_.device());
   const std::string log = testing::internal::GetCapturedStderr();
   testing::internal::CaptureStderr();
-  EXPECT_THAT(log, HasSubstr("for 2 shapes no plan with statistics runs here"));
+  EXPECT_THAT(log, HasSubstr("2 fused plans do not run here"));
   EXPECT_EQ(log.find("warning"), log.rfind("warning"));
   EXPECT_FALSE(convolutions.gives_sums(kShape));
   convolutions.forward(kShape, at(1), at(2), at(3), {}, {}, stream_);
@@ -145,7 +145,7 @@ TEST_F(ConvolutionsTest, ShapesThatWereNotNamedAndGradientsOfImagesAreDefectsOfT
   ConvShape unknown = kShape;
   unknown.images = 1;
   EXPECT_THROW(convolutions.forward(unknown, at(1), at(2), at(3), {}, {}, stream_), std::logic_error);
-  EXPECT_THROW(convolutions.data_gradient(kOfImages, at(1), at(2), at(3), stream_), std::logic_error);
+  EXPECT_THROW(convolutions.data_gradient(kOfImages, at(1), at(2), at(3), {}, stream_), std::logic_error);
 }
 
 TEST_F(ConvolutionsTest, ASecondStartTimesNothingAndSaysSo) {
@@ -186,6 +186,73 @@ class ConvolutionsBehindNorms : public ConvolutionsTest {
   }
   const ConvolutionsConfig config_{.precision = spec::Precision::fp16, .behind_norms = {kShape}};
 };
+
+class DataGradientsBehindNorms : public ConvolutionsTest {
+ protected:
+  DataGradientsBehindNorms() { scripted_.plans[ConvPattern::data_gradient_norm] = {{.engine = "with norm"}}; }
+  const ConvolutionsConfig config_{.precision = spec::Precision::fp16, .behind_norms = {kShape}};
+};
+
+TEST_F(DataGradientsBehindNorms, AllOfTheNormIsHandedOver) {
+  Convolutions convolutions = made(config_);
+  ASSERT_TRUE(convolutions.takes_norm_before(kShape));
+  float rows[9] = {};
+  convolutions.data_gradient(kShape, at(1), at(2), at(3),
+                             {.x = at(4),
+                              .mean = &rows[0],
+                              .inverse_deviation = &rows[1],
+                              .weight = &rows[2],
+                              .bias = &rows[3],
+                              .weight_gradient = &rows[4],
+                              .bias_gradient = &rows[5],
+                              .b = &rows[6],
+                              .c = &rows[7],
+                              .scratch = &rows[8]},
+                             stream_);
+  EXPECT_EQ(scripted_.runs.at(0).pattern, ConvPattern::data_gradient_norm);
+  EXPECT_THAT(
+      scripted_.runs.at(0).memory,
+      UnorderedElementsAre(Pair(OperandRole::dy, at(1)), Pair(OperandRole::w, at(2)), Pair(OperandRole::dx, at(3)),
+                           Pair(OperandRole::x, at(4)), Pair(OperandRole::mean, &rows[0]),
+                           Pair(OperandRole::inverse_deviation, &rows[1]), Pair(OperandRole::scale, &rows[2]),
+                           Pair(OperandRole::bias, &rows[3]), Pair(OperandRole::scale_gradient, &rows[4]),
+                           Pair(OperandRole::bias_gradient, &rows[5]), Pair(OperandRole::dx_per_x, &rows[6]),
+                           Pair(OperandRole::dx_offset, &rows[7]), Pair(OperandRole::dx_per_dy, &rows[8])));
+}
+
+// Apart it is the data gradient 1 and the sums; together what the plan takes.
+TEST_F(DataGradientsBehindNorms, TheNormIsOnlyTakenWhereThatIsFasterThanAPassForItsSums) {
+  scripted_.norm_sums_s = 0.5;
+  EXPECT_TRUE(made(config_).takes_norm_before(kShape));
+  scripted_.norm_sums_s = 0;
+  EXPECT_FALSE(made(config_).takes_norm_before(kShape));
+  scripted_.norm_sums_s = 0.5;
+  scripted_.plans[ConvPattern::data_gradient_norm][0].seconds = 1.5;
+  EXPECT_FALSE(made(config_).takes_norm_before(kShape));
+}
+
+TEST_F(DataGradientsBehindNorms, ThePlainPassStaysForConvolutionsOfTheSameShapeWithoutANorm) {
+  Convolutions convolutions = made(config_);
+  convolutions.data_gradient(kShape, at(1), at(2), at(3), {}, stream_);
+  EXPECT_EQ(scripted_.runs.at(0).pattern, ConvPattern::data_gradient);
+}
+
+TEST_F(DataGradientsBehindNorms, NoneIsAskedForUnfusedOrDeterministicOrElsewhere) {
+  ConvolutionsConfig config = config_;
+  config.fused = false;
+  EXPECT_FALSE(made(config).takes_norm_before(kShape));
+  config = config_;
+  config.deterministic = true;
+  EXPECT_FALSE(made(config).takes_norm_before(kShape));
+  Convolutions elsewhere = made();
+  EXPECT_FALSE(elsewhere.takes_norm_before(kShape));
+  EXPECT_THROW(elsewhere.data_gradient(kShape, at(1), at(2), at(3), {.x = at(4)}, stream_), std::logic_error);
+}
+
+TEST_F(DataGradientsBehindNorms, WhereThePlanDoesNotRunThePlainOneDoes) {
+  scripted_.plans[ConvPattern::data_gradient_norm][0].state = PlanState::refused;
+  EXPECT_FALSE(made(config_).takes_norm_before(kShape));
+}
 
 TEST_F(ConvolutionsBehindNorms, APrologueIsHandedOverWithTheRest) {
   Convolutions convolutions = made(config_);

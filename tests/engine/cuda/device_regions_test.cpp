@@ -27,7 +27,7 @@ std::vector<Region> all(const DeviceRegions& regions) {
                              regions.variance,
                              regions.slope,
                              regions.constant,
-                             regions.output_sums,
+                             regions.channel_rows,
                              regions.running_mean,
                              regions.running_variance,
                              regions.running_source,
@@ -160,7 +160,7 @@ TEST_P(CudaDeviceRegions, EachChannelOfANormHasItsOwnRunningStatistics) {
 }
 
 TEST_P(CudaDeviceRegions, OutputSumsHoldTwoRowsOfTheWidestConvolution) {
-  EXPECT_GE(lay_out(kRequest).output_sums.bytes, 2u * 4 * static_cast<std::size_t>(most_outputs(program_)));
+  EXPECT_GE(lay_out(kRequest).channel_rows.bytes, 2u * 4 * static_cast<std::size_t>(most_outputs(program_)));
 }
 
 TEST_P(CudaDeviceRegions, OnlyPartialSumsGrowWithTheDevice) {

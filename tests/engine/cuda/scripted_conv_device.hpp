@@ -37,6 +37,7 @@ struct ScriptedDevice {
   std::vector<ScriptedRun> runs;
   int timers = 0;  // that live
   double norm_s = 1;
+  double norm_sums_s = 1;
 
   inline ConvDevice device();
 };
@@ -57,6 +58,10 @@ class ScriptedTimer : public CandidateTimer {
   double norm_s() override {
     device_.timed.push_back("norm");
     return device_.norm_s;
+  }
+  double norm_sums_s() override {
+    device_.timed.push_back("norm sums");
+    return device_.norm_sums_s;
   }
   double plan_and_statistics_s(int index, const Plan&) override {
     const ScriptedPlan& plan = plans_.at(static_cast<std::size_t>(index));

@@ -12,4 +12,8 @@ void launch_affine(const AffineCall& call, Stream stream) {
   });
 }
 
+void launch_inverse_deviation(const NormParameters& norm, int channels, float* inverse, Stream stream) {
+  launch_calls(WriteInverseDeviation{norm.variance, norm.epsilon, inverse}, channels, stream);
+}
+
 }  // namespace chexbench::engine::cuda::kernels

@@ -1,4 +1,5 @@
-// A norm as the scale and the shift that a convolution takes in front of it, in its element type.
+// What a convolution takes of the norm in front of it: forward its scale and shift, in the element type, backward its
+// inverse deviation.
 #pragma once
 
 #include "engine/cuda/kernels/norm_forward.hpp"
@@ -16,6 +17,17 @@ struct WriteAffine {
     const Affine<1> affine(norm, static_cast<int>(channel));
     scale[channel] = Element<T>::narrow(affine.scale[0]);
     shift[channel] = Element<T>::narrow(affine.shift[0]);
+  }
+};
+
+// One call for each channel.
+struct WriteInverseDeviation {
+  const float* variance = nullptr;
+  float epsilon = 0;
+  float* inverse = nullptr;
+
+  CHEXBENCH_HOST_DEVICE void operator()(std::int64_t channel) const {
+    inverse[channel] = inverse_deviation(variance[channel], epsilon);
   }
 };
 

@@ -34,6 +34,9 @@ struct AffineCall {
 };
 void launch_affine(const AffineCall& call, Stream stream);
 
+// 1 / sqrt(variance + epsilon), f32[channels].
+void launch_inverse_deviation(const NormParameters& norm, int channels, float* inverse, Stream stream);
+
 // y = clamp(norm(x) + residual); the residual need not exist. y may be x or the residual.
 struct NormalizeCall {
   ElementType type = ElementType::f32;

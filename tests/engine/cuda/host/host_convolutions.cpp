@@ -6,6 +6,7 @@
 #include "engine/cuda/classifier.hpp"
 #include "engine/cuda/conv_candidates.hpp"
 #include "engine/cuda/convolutions.hpp"
+#include "engine/cuda/host/host_convolutions.hpp"
 #include "engine/cuda/host/host_stream.hpp"
 #include "engine/cuda/kernels/element.hpp"
 
@@ -143,6 +144,7 @@ class HostPlan final : public ConvCandidates {
     double plan_s(int, const Plan&) override { return 1; }
     double plan_and_statistics_s(int, const Plan&) override { return statistics_s_; }
     double norm_s() override { return 1; }
+    double norm_sums_s() override { return 1; }
 
    private:
     double statistics_s_;
@@ -162,6 +164,8 @@ class HostPlan final : public ConvCandidates {
         case ConvPattern::data_gradient:
           return scatter(data_gradient(s_, gather(output(OperandRole::dy)), gather(weight(OperandRole::w))),
                          input(OperandRole::dx));
+        case ConvPattern::data_gradient_norm:
+          return data_gradient_norm();
         case ConvPattern::weight_gradient:
         case ConvPattern::normalized_weight_gradient:
           return scatter(weight_gradient(s_, convolved(), gather(output(OperandRole::dy))), weight(OperandRole::dw));
@@ -211,6 +215,35 @@ class HostPlan final : public ConvCandidates {
       }
     }
 
+    float* row(OperandRole role) const { return static_cast<float*>(data(role)); }
+
+    // Through the ReLU of the norm before, and that norm's sums, from gradients that are not rounded yet.
+    void data_gradient_norm() const {
+      std::vector<float> g = data_gradient(s_, gather(output(OperandRole::dy)), gather(weight(OperandRole::w)));
+      const std::vector<float> x = gather(input(OperandRole::x));
+      const float *mean = row(OperandRole::mean), *inverse = row(OperandRole::inverse_deviation);
+      const float *scale = row(OperandRole::scale), *bias = row(OperandRole::bias);
+      const auto channels = static_cast<std::size_t>(s_.in_channels);
+      std::vector<double> sum(channels), sum_with_unit(channels);
+      for (std::size_t i = 0; i < g.size(); ++i) {
+        const std::size_t c = i % channels;
+        const float unit = (x[i] - mean[c]) * inverse[c];
+        if (unit * scale[c] + bias[c] <= 0) g[i] = 0;
+        sum[c] += g[i];
+        sum_with_unit[c] += static_cast<double>(g[i]) * unit;
+      }
+      scatter(g, input(OperandRole::dx));
+      for (std::size_t c = 0; c < channels; ++c) {
+        const double per_g = static_cast<double>(scale[c]) * inverse[c], count = Sizes{s_}.in_pixels();
+        const double per_x = -per_g * inverse[c] * sum_with_unit[c] / count;
+        row(OperandRole::scale_gradient)[c] = static_cast<float>(sum_with_unit[c]);
+        row(OperandRole::bias_gradient)[c] = static_cast<float>(sum[c]);
+        row(OperandRole::dx_per_dy)[c] = static_cast<float>(per_g);
+        row(OperandRole::dx_per_x)[c] = static_cast<float>(per_x);
+        row(OperandRole::dx_offset)[c] = static_cast<float>(-per_g * sum[c] / count - per_x * mean[c]);
+      }
+    }
+
     const ConvShape& s_;
     const PlanRequest& request_;
     const std::vector<OperandMemory>& memory_;
@@ -220,8 +253,11 @@ class HostPlan final : public ConvCandidates {
 };
 
 ConvDevice host_device() {
-  return {.machine = {.device = "host twin"},
-          .candidates = [](const PlanRequest& request) { return std::make_unique<HostPlan>(request); }};
+  return {.machine = {.device = "host twin"}, .candidates = [](const PlanRequest& request) {
+            if (std::ranges::count(host::lacking_patterns(), request.pattern) > 0)
+              throw DeviceError("host twin: no plan for " + request.text());
+            return std::make_unique<HostPlan>(request);
+          }};
 }
 
 // Timings of the twin are none.
@@ -231,6 +267,11 @@ ConvolutionsConfig without_file(ConvolutionsConfig config) {
 }
 
 }  // namespace
+
+std::vector<ConvPattern>& host::lacking_patterns() {
+  static std::vector<ConvPattern> patterns;
+  return patterns;
+}
 
 Convolutions::Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config)
     : Convolutions(shapes, without_file(config), host_device()) {}
@@ -262,7 +303,7 @@ void Classifier::forward(const void* x, const void* w, void* y, Stream stream) {
   impl_->convolutions.forward(impl_->shape, x, w, y, {}, {}, stream);
 }
 void Classifier::data_gradient(const void* dy, const void* w, void* dx, Stream stream) {
-  impl_->convolutions.data_gradient(impl_->shape, dy, w, dx, stream);
+  impl_->convolutions.data_gradient(impl_->shape, dy, w, dx, {}, stream);
 }
 void Classifier::weight_gradient(const void* x, const void* dy, void* dw, Stream stream) {
   impl_->convolutions.weight_gradient(impl_->shape, x, dy, dw, {}, stream);

@@ -283,5 +283,14 @@ TYPED_TEST(AffineOf, AScaleAndAShiftAreTheNorm) {
   }
 }
 
+TEST(InverseDeviation, IsOfTheVarianceAndEpsilon) {
+  const std::vector<float> variance{0.75f, 0, 3.75f};
+  float inverse[3];
+  run_calls(WriteInverseDeviation{variance.data(), 0.25f, inverse}, 3);
+  EXPECT_FLOAT_EQ(inverse[0], 1);
+  EXPECT_FLOAT_EQ(inverse[1], 2);
+  EXPECT_FLOAT_EQ(inverse[2], 0.5f);
+}
+
 }  // namespace
 }  // namespace chexbench::engine::cuda::kernels
