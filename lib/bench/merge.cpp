@@ -10,10 +10,9 @@ namespace {
 // A pipeline whose stock of decoded images fell by more than this share of those trained lived off its buffers.
 constexpr double kBufferFedShare = 0.05;
 
-void add(measure::OpCounters& sum, const measure::OpCounters& other) {
-  for (const auto counter : measure::kOpTotals) sum.*counter += other.*counter;
-  for (const auto counter : measure::kOpTimes) sum.*counter += other.*counter;
-  for (const auto counter : measure::kOpLevels) sum.*counter += other.*counter;
+template <class Record>
+void append(std::vector<Record>& all, const std::vector<Record>& more) {
+  all.insert(all.end(), more.begin(), more.end());
 }
 
 }  // namespace
@@ -28,13 +27,17 @@ report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_r
     merged.images_held_change += other.images_held_change;
     merged.bad_records += other.bad_records;
     merged.process_cpu_s += other.process_cpu_s;
+    merged.cpu_wait_s += other.cpu_wait_s;
     merged.bytes_read += other.bytes_read;
     if (measure::is_doubtful(other.page_cache)) merged.page_cache = other.page_cache;  // on one host is on all
     merged.peak_rss_bytes = std::max(merged.peak_rss_bytes, other.peak_rss_bytes);
     merged.anonymous_rss_bytes = std::max(merged.anonymous_rss_bytes, other.anonymous_rss_bytes);
-    merged.steps.insert(merged.steps.end(), other.steps.begin(), other.steps.end());
-    merged.gpus.insert(merged.gpus.end(), other.gpus.begin(), other.gpus.end());
-    for (std::size_t op = 0; op < merged.ops.size() && op < other.ops.size(); ++op) add(merged.ops[op], other.ops[op]);
+    append(merged.steps, other.steps);
+    append(merged.waits, other.waits);
+    append(merged.op_samples, other.op_samples);
+    append(merged.gpus, other.gpus);
+    for (std::size_t op = 0; op < merged.ops.size() && op < other.ops.size(); ++op)
+      measure::add(merged.ops[op], other.ops[op]);
   }
   const double full_batches = static_cast<double>(merged.steps.size());  // one step of one rank each
   merged.images_per_s = merged.wall_s > 0 ? full_batches * local_batch / merged.wall_s : 0;

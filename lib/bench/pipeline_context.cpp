@@ -18,6 +18,7 @@ pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, co
           .rank = place.rank,
           .world = place.world,
           .seed = derive_seed(spec.measure.seed, static_cast<std::uint64_t>(place.repeat)),
+          .timed = spec.measure.attribution,
           .cores = place.cores};
 }
 

@@ -9,6 +9,8 @@
 namespace chexbench::bench {
 namespace {
 
+constexpr int kMostOpSamples = 200;  // steps of a repeat whose ops are kept for charts
+
 // True once per process: its first batch.
 bool first_batch_of_process() {
   static bool first = true;
@@ -17,47 +19,75 @@ bool first_batch_of_process() {
 
 }  // namespace
 
-measure::OpCounters difference(const measure::OpCounters& after, const measure::OpCounters& before) {
-  measure::OpCounters d = after;
-  for (const auto counter : measure::kOpTotals) d.*counter -= before.*counter;
-  for (const auto counter : measure::kOpTimes) d.*counter -= before.*counter;
-  return d;
-}
-
-Recorder::Recorder(const pipeline::Pipeline& pipeline, int warmup_steps, int rank)
-    : pipeline_(pipeline), warmup_steps_(warmup_steps), rank_(rank) {
+Recorder::Recorder(const pipeline::Pipeline& pipeline, const spec::MeasureSpec& measure, int rank)
+    : pipeline_(pipeline), measure_(measure), rank_(rank), waits_(rank) {
   measure::reset_peak_rss();
   open_ = edge();
 }
 
 Recorder::Edge Recorder::edge() const {
-  Edge edge{.ops = pipeline_.counters(), .process_cpu_s = measure::process_cpu_s()};
+  Edge edge{.ops = pipeline_.counters(),
+            .process_cpu_s = measure::process_cpu_s(),
+            .cpu_wait_s = measure::process_cpu_wait_s()};
   for (const measure::OpCounters& op : edge.ops) edge.images_held += static_cast<std::int64_t>(op.images_held);
   for (const StepBegun& step : begun_) edge.images_held += step.images;
   return edge;
 }
 
-void Recorder::batch_arrived(double asked_s, double arrived_s, int images) {
-  begun_.push_back({.next_s = arrived_s - asked_s, .images = images});
+void Recorder::batch_asked(double asked_s) {
+  asked_s_ = asked_s;
+  if (measure_.attribution) asked_ops_ = pipeline_.counters();
+}
+
+void Recorder::batch_arrived(double arrived_s, int images) {
+  StepBegun& step = begun_.emplace_back();
+  step.next_s = arrived_s - asked_s_;
+  step.images = images;
+  if (measure_.attribution) {
+    step.meanwhile = pipeline_.counters();
+    for (std::size_t i = 0; i < asked_ops_.size(); ++i)
+      step.meanwhile[i] = measure::difference(step.meanwhile[i], asked_ops_[i]);
+  }
   if (first_batch_of_process()) result_.start_to_first_batch_s = arrived_s - measure::process_start_s();
 }
 
 void Recorder::look(const engine::Engine& engine) {
   if (engine.steps_finished() == steps_seen_) return;
-  const int step = static_cast<int>(steps_seen_++) - warmup_steps_;
-  const double next_s = begun_.front().next_s;
+  const int step = static_cast<int>(steps_seen_++) - measure_.warmup_steps;
+  const StepBegun begun = std::move(begun_.front());
   begun_.pop_front();
   if (step >= 0) {
-    result_.steps.push_back({.rank = rank_, .step = step, .next_s = next_s, .timings = engine.timings()});
+    const measure::StepTimings& timings = engine.timings();
+    result_.steps.push_back({.rank = rank_, .step = step, .next_s = begun.next_s, .timings = timings});
+    if (measure_.attribution) {
+      waits_.step(timings.wait_s, begun.meanwhile);
+      sample_ops(step);
+    }
   } else if (step == -1) {
     open_ = edge();
   }
   result_.anonymous_rss_bytes = std::max(result_.anonymous_rss_bytes, measure::sample_process().anonymous_rss_bytes);
 }
 
+void Recorder::sample_ops(int step) {
+  const int every = (measure_.steps + kMostOpSamples - 1) / kMostOpSamples;
+  if (step % every != 0) return;
+  const std::vector<measure::OpCounters> now = pipeline_.counters();
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    result_.op_samples.push_back({.rank = rank_,
+                                  .step = step,
+                                  .op_index = static_cast<int>(i),
+                                  .elements_out = now[i].elements_out - open_.ops[i].elements_out,
+                                  .queue_depth = now[i].queue_depth,
+                                  .images_held = now[i].images_held,
+                                  .bytes_held = now[i].bytes_held});
+  }
+}
+
 report::RepeatResult Recorder::result() {
   const Edge close = edge();
-  for (std::size_t i = 0; i < close.ops.size(); ++i) result_.ops.push_back(difference(close.ops[i], open_.ops[i]));
+  for (std::size_t i = 0; i < close.ops.size(); ++i)
+    result_.ops.push_back(measure::difference(close.ops[i], open_.ops[i]));
   for (const measure::OpCounters& op : result_.ops) {
     result_.images_decoded += op.images_decoded;
     result_.bytes_read += op.bytes_read;
@@ -69,6 +99,8 @@ report::RepeatResult Recorder::result() {
   }
   result_.images_held_change = close.images_held - open_.images_held;
   result_.process_cpu_s = close.process_cpu_s - open_.process_cpu_s;
+  result_.cpu_wait_s = std::max(0.0, close.cpu_wait_s - open_.cpu_wait_s);
+  result_.waits = waits_.close();
   result_.peak_rss_bytes = measure::sample_process().peak_rss_bytes;
   return result_;
 }

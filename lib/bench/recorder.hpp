@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "measure/wait_book.hpp"
 #include "pipeline/pipeline.hpp"
 #include "report/record.hpp"
 
@@ -15,11 +16,12 @@ namespace chexbench::bench {
 // Used by the thread that runs the loop.
 class Recorder {
  public:
-  // With warmup_steps == 0 the window opens here.
-  Recorder(const pipeline::Pipeline& pipeline, int warmup_steps, int rank);
+  // With no warm-up steps the window opens here.
+  Recorder(const pipeline::Pipeline& pipeline, const spec::MeasureSpec& measure, int rank);
 
-  // A batch of `images` was asked for and came (host clock).
-  void batch_arrived(double asked_s, double arrived_s, int images);
+  // A batch is asked for; then one of `images` came (host clock).
+  void batch_asked(double asked_s);
+  void batch_arrived(double arrived_s, int images);
   // To be called after each step() and after finish(): takes over the step that has finished since, if any.
   void look(const engine::Engine& engine);
   // Closes the window. Only figures of this rank are filled.
@@ -31,23 +33,26 @@ class Recorder {
     std::vector<measure::OpCounters> ops;
     std::int64_t images_held = 0;  // by the pipeline, and by the engine for steps that are not finished
     double process_cpu_s = 0;
+    double cpu_wait_s = 0;
   };
   struct StepBegun {
     double next_s = 0;
     int images = 0;
+    std::vector<measure::OpCounters> meanwhile;  // what ops did in those next_s
   };
   Edge edge() const;
+  void sample_ops(int step);
 
   const pipeline::Pipeline& pipeline_;
-  const int warmup_steps_;
+  const spec::MeasureSpec measure_;
   const int rank_;
+  double asked_s_ = 0;
+  std::vector<measure::OpCounters> asked_ops_;
   std::deque<StepBegun> begun_;  // and not yet finished: an engine may be a step behind
   std::int64_t steps_seen_ = 0;
   Edge open_;
+  measure::WaitBook waits_;
   report::RepeatResult result_;
 };
-
-// What an op did between two looks at its counters; "now" values are those of `after`.
-measure::OpCounters difference(const measure::OpCounters& after, const measure::OpCounters& before);
 
 }  // namespace chexbench::bench

@@ -16,7 +16,7 @@ namespace chexbench::bench {
 namespace {
 
 BatchLease next_batch(pipeline::Pipeline& pipeline, Recorder& recorder, int step, int total_steps) {
-  const double asked_s = now_s();
+  recorder.batch_asked(now_s());
   BatchLease batch = pipeline.next();
   const double arrived_s = now_s();
   throw_if_interrupted();
@@ -25,7 +25,7 @@ BatchLease next_batch(pipeline::Pipeline& pipeline, Recorder& recorder, int step
         fmt::format("pipeline: it ended after {} of {} batches; add {{\"op\": \"repeat\"}} or ask for fewer steps",
                     step, total_steps));
   }
-  recorder.batch_arrived(asked_s, arrived_s, batch->valid);
+  recorder.batch_arrived(arrived_s, batch->valid);
   return batch;
 }
 
@@ -43,7 +43,7 @@ report::RepeatResult run_repeat(const TrialContext& context) {
   context.gpu_watch.begin();
   context.communicator.barrier();
   context.engine.restart();
-  Recorder recorder(*pipeline, context.spec.measure.warmup_steps, context.communicator.rank());
+  Recorder recorder(*pipeline, context.spec.measure, context.communicator.rank());
   for (int step = 0; step < total_steps; ++step) {
     BatchLease batch = next_batch(*pipeline, recorder, step, total_steps);
     context.engine.step(std::move(batch), context.reducer);

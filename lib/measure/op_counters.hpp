@@ -41,4 +41,9 @@ inline constexpr std::array kOpLevels{&OpCounters::queue_capacity, &OpCounters::
 static_assert(sizeof(OpCounters) == sizeof(std::string) + 8 * (kOpTotals.size() + kOpTimes.size() + kOpLevels.size()),
               "each counter stands in one of the lists");
 
+// What an op did between two looks at its counters; "now" values are those of `after`.
+OpCounters difference(const OpCounters& after, const OpCounters& before);
+// As if both were one op.
+void add(OpCounters& sum, const OpCounters& other);
+
 }  // namespace chexbench::measure

@@ -6,7 +6,9 @@
 #include <array>
 #include <charconv>
 #include <ctime>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 namespace chexbench::measure {
 namespace {
@@ -41,6 +43,21 @@ double process_cpu_s() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+double process_cpu_wait_s() {
+  std::error_code error;  // a thread may end while its folder is looked at
+  double sum_s = 0;
+  for (std::filesystem::directory_iterator task("/proc/self/task", error), end; !error && task != end;
+       task.increment(error)) {
+    Page page;
+    const std::string_view text = read_proc((task->path() / "schedstat").c_str(), page);
+    const std::size_t blank = text.find(' ');
+    std::uint64_t wait_ns = 0;
+    if (blank != std::string_view::npos) std::from_chars(text.data() + blank + 1, text.data() + text.size(), wait_ns);
+    sum_s += 1e-9 * static_cast<double>(wait_ns);
+  }
+  return sum_s;
 }
 
 ProcessSample sample_process() {

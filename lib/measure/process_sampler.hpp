@@ -19,6 +19,11 @@ ProcessSample sample_process();
 // CPU seconds of all threads, without a look at /proc: a system call.
 double process_cpu_s();
 
+// Seconds that threads were ready to run and had no core, since each began: summed over the threads that live now
+// (their schedstat). A thread that ended takes its time along, so a difference may be too small, or below 0. 0 where
+// the kernel does not tell.
+double process_cpu_wait_s();
+
 // Lets peak_rss_bytes begin anew at the present resident set (clear_refs, Linux 4.0). False where the system refuses:
 // then the peak goes on counting from the start of the process.
 bool reset_peak_rss();

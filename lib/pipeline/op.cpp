@@ -34,7 +34,9 @@ Op::Op(const OpSetup& setup)
       name_(setup.spec.op),
       index_(setup.index),
       kind_(setup.kind),
-      delay_s_(setup.spec.number("delay_s")) {}
+      delay_s_(setup.spec.number("delay_s")) {
+  stats_.timed = context().timed;
+}
 
 void Op::delay(const std::stop_token& stop) const {
   if (delay_s_ <= 0) return;

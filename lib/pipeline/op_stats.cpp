@@ -30,12 +30,18 @@ measure::OpCounters OpStats::snapshot(const std::string& op) const {
 TimeScope::Sample TimeScope::sample() { return {now_s(), thread_cpu_s()}; }
 
 TimeScope::TimeScope(OpStats& stats, Book book)
-    : stats_(stats), book_(book), outer_(innermost_), start_(sample()), charged_until_(start_) {
+    : stats_(stats),
+      book_(book),
+      outer_(innermost_),
+      start_(stats.timed ? sample() : Sample{}),
+      charged_until_(start_) {
+  if (!stats.timed) return;
   if (outer_ != nullptr) outer_->charge(start_);
   innermost_ = this;
 }
 
 TimeScope::~TimeScope() {
+  if (!stats_.timed) return;
   const Sample now = sample();
   charge(now);
   innermost_ = outer_;

@@ -37,6 +37,7 @@ class Count {
 
 // The live form of measure::OpCounters, whose header says what each member means. Thread-safe.
 struct OpStats {
+  bool timed = true;  // else TimeScope does nothing; set before threads begin
   Count elements_out;
   Count images_decoded;
   Count bytes_read;

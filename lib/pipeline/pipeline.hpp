@@ -25,6 +25,7 @@ struct PipelineContext {
   int rank = 0;
   int world = 1;
   std::uint64_t seed = 1;
+  bool timed = true;       // ops book times; else counts alone
   std::vector<int> cores;  // worker threads are bound to these; one pool worker a core
 };
 

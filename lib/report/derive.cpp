@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
 
 #include "measure/statistics.hpp"
 #include "report/gpu.hpp"
 #include "report/record.hpp"
-#include "report/wait_cause.hpp"
+#include "report/verdict.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -30,6 +33,34 @@ double sum_s(const TrialResult& trial, double StepTimings::*part) {
   return sum;
 }
 
+// Waits by op and part, over ranks and repeats.
+void derive_waits(const TrialResult& trial, double wall_s, Figures& figures) {
+  std::map<std::tuple<int, std::string, std::string>, double> sums;
+  for (const RepeatResult& repeat : trial.repeats) {
+    for (const measure::WaitBooking& wait : repeat.waits) sums[{wait.op_index, wait.op, wait.part}] += wait.wait_s;
+  }
+  for (const auto& [booked, wait_s] : sums) {
+    const auto& [index, op, part] = booked;
+    if (index >= 0) figures.waits.push_back({.op = op, .part = part, .share = wait_s / wall_s});
+  }
+  std::ranges::stable_sort(figures.waits, std::ranges::greater{}, &WaitShare::share);
+  if (figures.waits.empty()) return;
+  figures.wait_op = figures.waits.front().op;
+  figures.wait_part = figures.waits.front().part;
+}
+
+// How full the ranks' cores were. Of time in the window alone, in which every rank has its cores.
+void derive_cores(const TrialResult& trial, Figures& figures) {
+  double cpu_s = 0, cpu_wait_s = 0, core_s = 0;
+  for (const RepeatResult& repeat : trial.repeats) {
+    cpu_s += repeat.process_cpu_s;
+    cpu_wait_s += repeat.cpu_wait_s;
+    core_s += repeat.wall_s * trial.ranks * trial.cores_per_rank;
+  }
+  if (!trial.oversubscribed) figures.cores_busy_share = ratio(cpu_s, core_s);
+  figures.cpu_wait_share = ratio(cpu_wait_s, cpu_s + cpu_wait_s);
+}
+
 void derive_shares(const TrialResult& trial, Figures& figures) {
   const double wall_s = sum_s(trial, &StepTimings::wall_s);
   const auto share = [&](double StepTimings::*part) { return ratio(sum_s(trial, part), wall_s); };
@@ -39,11 +70,7 @@ void derive_shares(const TrialResult& trial, Figures& figures) {
   figures.exposed_communication_share = share(&StepTimings::exposed_communication_s);
   figures.update_share = share(&StepTimings::update_s);
   figures.other_share = share(&StepTimings::other_s);
-  if (figures.wait_share.value_or(0) >= kFedShare) {
-    const WaitCause cause = wait_cause(trial);
-    figures.wait_op = cause.op;
-    figures.wait_part = cause.part;
-  }
+  if (figures.wait_share.value_or(0) >= kFedShare) derive_waits(trial, wall_s, figures);
   if (wall_s > 0) figures.busy_share = *figures.upload_share + *figures.compute_share + *figures.update_share;
 }
 
@@ -107,9 +134,11 @@ Figures derive_figures(const TrialResult& trial, const std::vector<TrialResult>&
   figures.decoded_per_trained = decoded_per_trained(trial);
   figures.au_share = accelerator_utilization(trial);
   figures.gpu = summarize_gpus(trial);
+  derive_cores(trial, figures);
   if (!trial.oversubscribed) {
     figures.images_per_s_per_core = ratio(*figures.images_per_s, trial.ranks * trial.cores_per_rank);
   }
+  figures.limit = find_limit(trial, figures).word;
   return figures;
 }
 

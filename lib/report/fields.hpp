@@ -65,6 +65,26 @@ void visit_op(Visitor&& visit, Record& counters) {
 }
 
 template <class Visitor, class Record>
+void visit_wait(Visitor&& visit, Record& booking) {
+  visit("rank", booking.rank);
+  visit("op_index", booking.op_index);
+  visit("op", booking.op);
+  visit("part", booking.part);
+  visit("wait_s", booking.wait_s);
+}
+
+template <class Visitor, class Record>
+void visit_op_sample(Visitor&& visit, Record& sample) {
+  visit("rank", sample.rank);
+  visit("step", sample.step);
+  visit("op_index", sample.op_index);
+  visit("elements_out", sample.elements_out);
+  visit("queue_depth", sample.queue_depth);
+  visit("images_held", sample.images_held);
+  visit("bytes_held", sample.bytes_held);
+}
+
+template <class Visitor, class Record>
 void visit_gpu_sample(Visitor&& visit, Record& sample) {
   visit("time_s", sample.time_s);
   visit("utilization", sample.utilization);
@@ -101,7 +121,7 @@ void visit_gpu_window(Visitor&& visit, Record& window) {
   visit("gpu_new_uncorrected_ecc_errors", window.new_uncorrected_ecc_errors);
 }
 
-// Without steps, ops and GPUs.
+// Without steps, ops, waits, samples and GPUs.
 template <class Visitor, class Record>
 void visit_repeat(Visitor&& visit, Record& repeat) {
   visit("repeat", repeat.repeat);
@@ -114,6 +134,7 @@ void visit_repeat(Visitor&& visit, Record& repeat) {
   visit("bad_records", repeat.bad_records);
   visit("buffer_fed", repeat.buffer_fed);
   visit("process_cpu_s", repeat.process_cpu_s);
+  visit("cpu_wait_s", repeat.cpu_wait_s);
   visit("bytes_read", repeat.bytes_read);
   visit("page_cache", repeat.page_cache);
   visit("peak_rss_bytes", repeat.peak_rss_bytes);
@@ -146,6 +167,10 @@ void visit_figures(Visitor&& visit, Record& figures) {
   visit("wait_share", figures.wait_share);
   visit("wait_op", figures.wait_op);
   visit("wait_part", figures.wait_part);
+  visit("waits", figures.waits);
+  visit("limit", figures.limit);
+  visit("cores_busy_share", figures.cores_busy_share);
+  visit("cpu_wait_share", figures.cpu_wait_share);
   visit("upload_share", figures.upload_share);
   visit("compute_share", figures.compute_share);
   visit("exposed_communication_share", figures.exposed_communication_share);

@@ -8,12 +8,12 @@
 
 #include "measure/statistics.hpp"
 #include "report/gpu_findings.hpp"
+#include "report/verdict.hpp"
 
 namespace chexbench::report {
 namespace {
 
 constexpr double kAmplified = 1.25;     // images decoded per image trained from which a sentence is due
-constexpr double kStarvedShare = 0.10;  // of the time an accelerator waits
 constexpr double kCeilingFactor = 1.2;  // pipeline alone against training, from which training is the bottleneck
 
 // A measured trial and its figures.
@@ -104,30 +104,10 @@ void find_amplification(const Trials& trials, std::vector<Finding>& findings) {
   }
 }
 
-// ", because of map (decode)".
-std::string awaited(const Figures& figures) {
-  if (figures.wait_op.empty()) return "";
-  return figures.wait_part.empty() ? fmt::format(", because of {}", figures.wait_op)
-                                   : fmt::format(", because of {} ({})", figures.wait_op, figures.wait_part);
-}
-
-void find_starvation(const Trials& trials, std::vector<Finding>& findings) {
+void find_verdicts(const Trials& trials, std::vector<Finding>& findings) {
   for (const Measured& measured : trials) {
-    const std::optional<double>& wait = measured.figures.wait_share;
-    if (!measured.trains() || !wait) continue;
-    if (*wait >= kStarvedShare) {
-      add(findings, "starved",
-          fmt::format("{} starves its accelerator: no batch was ready for {:.0f} % of the time{}; {} images/s, of at "
-                      "most {} without the wait.",
-                      measured.name(), 100 * *wait, awaited(measured.figures), rate(measured.images_per_s()),
-                      rate(measured.images_per_s() / (1 - *wait))),
-          measured.trial.emulated);
-    } else if (*wait <= kFedShare) {
-      add(findings, "fed",
-          fmt::format("{} keeps its accelerator fed: it waits for {:.1f} % of the time, {} images/s.", measured.name(),
-                      100 * *wait, rate(measured.images_per_s())),
-          measured.trial.emulated);
-    }
+    Finding finding = verdict(measured.trial, measured.figures);
+    if (!finding.kind.empty()) findings.push_back(std::move(finding));
   }
 }
 
@@ -192,7 +172,7 @@ std::vector<Finding> derive_findings(const std::vector<TrialResult>& trials) {
   compare_arms(chosen, measured, "pipeline_ratio", pipelines, findings);
   compare_arms(chosen, measured, "format_ratio", formats, findings);
   find_amplification(chosen, findings);
-  find_starvation(chosen, findings);
+  find_verdicts(chosen, findings);
   find_scaling(chosen, findings);
   find_ceilings(chosen, measured, findings);
   const auto append = [&findings](std::vector<Finding> more) {

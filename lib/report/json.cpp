@@ -20,6 +20,8 @@ using Json = nlohmann::ordered_json;  // keys in the order of fields.hpp, for pe
 // ---- records to JSON
 
 constexpr auto kVisitStep = [](auto&& visitor, auto& step) { visit_step(visitor, step); };
+constexpr auto kVisitWait = [](auto&& visitor, auto& booking) { visit_wait(visitor, booking); };
+constexpr auto kVisitOpSample = [](auto&& visitor, auto& sample) { visit_op_sample(visitor, sample); };
 constexpr auto kVisitSample = [](auto&& visitor, auto& sample) { visit_gpu_sample(visitor, sample); };
 
 // Steps and samples are many and alike: one array each, under one row of column names.
@@ -69,6 +71,8 @@ Json repeat_to_json(const RepeatResult& repeat) {
   for (const measure::OpCounters& counters : repeat.ops)
     visit_op(JsonWriter(ops.emplace_back(Json::object())), counters);
   object["ops"] = std::move(ops);
+  object["waits"] = rows_to_json(repeat.waits, kVisitWait);
+  object["op_samples"] = rows_to_json(repeat.op_samples, kVisitOpSample);
   object["step_times"] = step_time_summary(repeat.steps);
   object["steps"] = rows_to_json(repeat.steps, kVisitStep);
   Json& gpus = object["gpus"] = Json::array();
@@ -140,6 +144,12 @@ RepeatResult repeat_from_json(const Json& object) {
   visit_repeat(JsonReader(object), repeat);
   for (const Json& counters : object.at("ops")) visit_op(JsonReader(counters), repeat.ops.emplace_back());
   repeat.steps = rows_from_json<StepRecord>(object.at("steps"), kVisitStep);
+  const auto read_rows = [&object](const char* name, auto& records, auto visit) {
+    using Record = typename std::remove_reference_t<decltype(records)>::value_type;
+    if (object.contains(name)) records = rows_from_json<Record>(object.at(name), visit);
+  };
+  read_rows("waits", repeat.waits, kVisitWait);
+  read_rows("op_samples", repeat.op_samples, kVisitOpSample);
   for (const Json& gpu : object.value("gpus", Json::array())) repeat.gpus.push_back(gpu_from_json(gpu));
   return repeat;
 }

@@ -43,6 +43,10 @@ class JsonWriter {
   void operator()(const char* name, const std::optional<std::vector<std::string>>& reasons) const {
     (*this)(name, reasons ? std::optional(reasons_text(*reasons)) : std::nullopt);
   }
+  void operator()(const char* name, const std::vector<WaitShare>& waits) const {
+    Json& rows = object_[name] = Json::array();
+    for (const auto& [op, part, share] : waits) rows.push_back({{"op", op}, {"part", part}, {"share", share}});
+  }
   void operator()(const char* name, const std::vector<measure::ThrottleShare>& shares) const {
     Json& object = object_[name] = Json::object();
     for (const auto& [word, share] : shares) object[word] = share;

@@ -10,6 +10,7 @@
 #include "measure/op_counters.hpp"
 #include "measure/statistics.hpp"
 #include "measure/step_timings.hpp"
+#include "measure/wait_book.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::report {
@@ -40,6 +41,17 @@ struct StepRecord {
   measure::StepTimings timings;
 };
 
+// One op of one rank's pipeline as a measured step ended. Queue and holdings are as they were then.
+struct OpSample {
+  int rank = 0;
+  int step = 0;
+  int op_index = 0;                // in the op list
+  std::uint64_t elements_out = 0;  // since the window opened
+  std::uint64_t queue_depth = 0;
+  std::uint64_t images_held = 0;
+  std::uint64_t bytes_held = 0;
+};
+
 // What NVML saw of the GPU of one rank.
 struct GpuSeries {
   int rank = 0;
@@ -61,14 +73,17 @@ struct RepeatResult {
   std::uint64_t bad_records = 0;
   bool buffer_fed = false;   // images held fell by more than 5 % of those trained
   double process_cpu_s = 0;  // CPU time of all ranks within the window
+  double cpu_wait_s = 0;     // of all ranks' threads, ready to run without a core, within the window
   std::uint64_t bytes_read = 0;
-  std::string page_cache;                 // warm | cold | as_is | "cold (not verified)"
-  std::uint64_t peak_rss_bytes = 0;       // of the largest rank, since the repeat began
-  std::uint64_t anonymous_rss_bytes = 0;  // largest seen after a step, of the largest rank
-  double start_to_first_batch_s = 0;      // of rank 0, from the start of its process; 0 in all but its first repeat
-  std::vector<StepRecord> steps;          // of all ranks
-  std::vector<measure::OpCounters> ops;   // within the window, summed over ranks
-  std::vector<GpuSeries> gpus;            // one for each rank whose engine computes on a GPU
+  std::string page_cache;                   // warm | cold | as_is | "cold (not verified)"
+  std::uint64_t peak_rss_bytes = 0;         // of the largest rank, since the repeat began
+  std::uint64_t anonymous_rss_bytes = 0;    // largest seen after a step, of the largest rank
+  double start_to_first_batch_s = 0;        // of rank 0, from the start of its process; 0 in all but its first repeat
+  std::vector<StepRecord> steps;            // of all ranks
+  std::vector<measure::OpCounters> ops;     // within the window, summed over ranks
+  std::vector<measure::WaitBooking> waits;  // of all ranks: what the steps' wait_s is booked to
+  std::vector<OpSample> op_samples;         // of all ranks; up to 200 steps each
+  std::vector<GpuSeries> gpus;              // one for each rank whose engine computes on a GPU
 };
 
 // One trial: its resolved spec and what was measured. Figures are derived (derive.hpp), never stored twice.
@@ -106,6 +121,13 @@ struct Report {
 // A trial that waits for less of its time than this keeps its accelerator fed.
 inline constexpr double kFedShare = 0.02;
 
+// A part of a trial's time that the engine waited because of one op.
+struct WaitShare {
+  std::string op;
+  std::string part;  // read, parse, decode, resize, other; empty where the op has no parts
+  double share = 0;  // of the steps' time
+};
+
 // What is reported of a trial, from its repeats. Formulas: README.md beside this file. Undefined values are empty.
 struct Figures {
   std::optional<double> images_per_s;
@@ -113,8 +135,10 @@ struct Figures {
   std::optional<measure::Interval> images_per_s_ci95;
   std::optional<double> scaling_efficiency;
   std::optional<double> wait_share;
-  std::string wait_op;    // that the waits are booked to (wait_cause.hpp); empty where they are under 2 % of the time
-  std::string wait_part;  // of that op: read, parse, decode, resize, other; empty where it has no parts
+  std::vector<WaitShare> waits;  // what waits are booked to, longest first; empty where they are under 2 % of the time
+  std::string wait_op;           // of the first of them
+  std::string wait_part;
+  std::string limit;  // what bounds the images/s: a word of verdict.hpp
   std::optional<double> upload_share;
   std::optional<double> compute_share;
   std::optional<double> exposed_communication_share;
@@ -124,7 +148,9 @@ struct Figures {
   std::optional<double> decoded_per_trained;
   std::optional<double> au_share;  // MLPerf Storage's accelerator utilization: emulated engines only
   std::optional<double> images_per_s_per_core;
-  measure::GpuWindow gpu;  // by NVML, over all GPUs and repeats (gpu.hpp)
+  std::optional<double> cores_busy_share;  // of the ranks' cores, by this process
+  std::optional<double> cpu_wait_share;    // of the time that threads could have run: waiting for a core
+  measure::GpuWindow gpu;                  // by NVML, over all GPUs and repeats (gpu.hpp)
   bool buffer_fed = false;
   std::uint64_t peak_rss_bytes = 0;       // largest of the repeats
   std::uint64_t anonymous_rss_bytes = 0;  // likewise

@@ -76,6 +76,15 @@ void visit_promised_columns(Visitor&& visit, const TrialRow& row) {
   visit("emulated", trial.emulated);
 }
 
+// "map/decode 0.182; shuffle 0.021": shares of the steps' time.
+std::string waits_text(const Figures& figures) {
+  std::string text;
+  for (const auto& [op, part, share] : figures.waits) {
+    text += fmt::format("{}{}{}{} {:.3f}", text.empty() ? "" : "; ", op, part.empty() ? "" : "/", part, share);
+  }
+  return text;
+}
+
 // Columns added since, only ever at the end.
 template <class Visitor>
 void visit_later_columns(Visitor&& visit, const TrialRow& row) {
@@ -116,6 +125,10 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("wait_op", figures.wait_op);
   visit("wait_part", figures.wait_part);
   visit_gpu_window(visit, figures.gpu);
+  visit("limit", figures.limit);
+  visit("waits", waits_text(figures));
+  visit("cores_busy_share", figures.cores_busy_share);
+  visit("cpu_wait_share", figures.cpu_wait_share);
 }
 
 template <class Visitor>

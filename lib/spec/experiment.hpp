@@ -86,6 +86,7 @@ struct MeasureSpec {
   int repeats = 6;
   PageCache page_cache = PageCache::as_is;
   std::uint64_t seed = 1;
+  bool attribution = true;               // ops time their work, so that waits can be booked to them
   std::optional<double> max_seconds;     // of one trial, all repeats together
   std::optional<double> relative_error;  // half width of the 95 % interval / median at which a trial may end
 

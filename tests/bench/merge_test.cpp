@@ -48,12 +48,23 @@ TEST(MergeRanks, KeepsTheDoubtOfAnyHostAboutThePageCache) {
   EXPECT_EQ(merge_ranks({sure, sure}, 4).page_cache, "cold");
 }
 
-TEST(MergeRanks, KeepsTheSamplesOfEveryGpu) {
+TEST(MergeRanks, KeepsTheWaitsAndSamplesOfEveryRank) {
   auto first = rank_result(0, 1, 1.0);
   auto second = rank_result(1, 1, 1.0);
+  first.waits = {{.rank = 0, .op = "map", .wait_s = 1}};
+  second.waits = {{.rank = 1, .op = "map", .wait_s = 2}};
+  first.op_samples = {{.rank = 0}};
+  second.op_samples = {{.rank = 1}};
+  first.cpu_wait_s = 0.25;
+  second.cpu_wait_s = 0.5;
   first.gpus = {{.rank = 0, .samples = std::vector<measure::GpuSample>(2)}};
   second.gpus = {{.rank = 1, .samples = std::vector<measure::GpuSample>(3)}};
   const auto merged = merge_ranks({first, second}, 4);
+  ASSERT_EQ(merged.waits.size(), 2u);
+  EXPECT_EQ(merged.waits[1].rank, 1);
+  ASSERT_EQ(merged.op_samples.size(), 2u);
+  EXPECT_EQ(merged.op_samples[1].rank, 1);
+  EXPECT_EQ(merged.cpu_wait_s, 0.75);
   ASSERT_EQ(merged.gpus.size(), 2u);
   EXPECT_EQ(merged.gpus[0].samples.size(), 2u);
   EXPECT_EQ(merged.gpus[1].rank, 1);

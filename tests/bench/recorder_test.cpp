@@ -30,8 +30,8 @@ class ScriptedEngine final : public engine::TensorlessEngine {
   void restart() override {}
   std::size_t held_bytes() const override { return 0; }
 
-  void finish_step(double wall_s) {
-    timings_ = {.wall_s = wall_s, .images = 4};
+  void finish_step(double wall_s, double wait_s = 0) {
+    timings_ = {.wall_s = wall_s, .wait_s = wait_s, .images = 4};
     ++finished_;
   }
 
@@ -45,7 +45,8 @@ class RecorderTest : public testing::Test {
  protected:
   // One turn of the loop: a batch that took `next_s`, and the step of `finished_wall_s` that ended meanwhile, if any.
   void turn(Recorder& recorder, double next_s, double finished_wall_s) {
-    recorder.batch_arrived(10, 10 + next_s, 4);
+    recorder.batch_asked(10);
+    recorder.batch_arrived(10 + next_s, 4);
     if (finished_wall_s > 0) engine_.finish_step(finished_wall_s);
     recorder.look(engine_);
   }
@@ -55,7 +56,7 @@ class RecorderTest : public testing::Test {
 };
 
 TEST_F(RecorderTest, LeavesWarmUpOutAndNumbersMeasuredStepsFromZero) {
-  Recorder recorder(pipeline_, 2, 1);
+  Recorder recorder(pipeline_, {.warmup_steps = 2}, 1);
   for (const double wall_s : {9.0, 8.0, 1.0, 2.0}) turn(recorder, 0.5, wall_s);
   const report::RepeatResult result = recorder.result();
   ASSERT_EQ(result.steps.size(), 2u);
@@ -66,7 +67,7 @@ TEST_F(RecorderTest, LeavesWarmUpOutAndNumbersMeasuredStepsFromZero) {
 }
 
 TEST_F(RecorderTest, GivesEachStepTheWaitForItsOwnBatchThoughTheEngineRunsAStepBehind) {
-  Recorder recorder(pipeline_, 0, 0);
+  Recorder recorder(pipeline_, {.warmup_steps = 0}, 0);
   turn(recorder, 0.1, 0);
   turn(recorder, 0.2, 1.0);
   turn(recorder, 0.3, 1.0);
@@ -81,7 +82,7 @@ TEST_F(RecorderTest, GivesEachStepTheWaitForItsOwnBatchThoughTheEngineRunsAStepB
 TEST_F(RecorderTest, CountsWhatThePipelineDidWithinTheWindowOnly) {
   pipeline_.counters_.images_decoded = 100;
   pipeline_.counters_.images_held = 50;
-  Recorder recorder(pipeline_, 1, 0);
+  Recorder recorder(pipeline_, {.warmup_steps = 1}, 0);
   pipeline_.counters_.images_decoded = 140;
   turn(recorder, 0.1, 1.0);  // the window opens behind this step
   pipeline_.counters_.images_decoded = 170;
@@ -95,7 +96,7 @@ TEST_F(RecorderTest, CountsWhatThePipelineDidWithinTheWindowOnly) {
 }
 
 TEST_F(RecorderTest, CountsTheBatchInTheHandsOfAnEngineAStepBehindAsHeld) {
-  Recorder recorder(pipeline_, 1, 0);
+  Recorder recorder(pipeline_, {.warmup_steps = 1}, 0);
   pipeline_.counters_.images_decoded = 4;
   turn(recorder, 0.1, 0);
   pipeline_.counters_.images_decoded = 8;
@@ -108,8 +109,48 @@ TEST_F(RecorderTest, CountsTheBatchInTheHandsOfAnEngineAStepBehindAsHeld) {
   EXPECT_EQ(result.images_held_change, -4);
 }
 
+TEST_F(RecorderTest, BooksTheWaitsOfMeasuredStepsToTheOpThatWorked) {
+  Recorder recorder(pipeline_, {.warmup_steps = 1}, 2);
+  for (int i = 0; i < 3; ++i) {
+    recorder.batch_asked(10);
+    pipeline_.counters_.busy_wall_s += 0.5;
+    pipeline_.counters_.elements_out += 4;
+    pipeline_.counters_.queue_depth = 7;
+    recorder.batch_arrived(10.5, 4);
+    engine_.finish_step(1, 0.5);
+    recorder.look(engine_);
+  }
+  const report::RepeatResult result = recorder.result();
+  ASSERT_EQ(result.waits.size(), 1u);
+  EXPECT_EQ(result.waits[0].op, "map");
+  EXPECT_EQ(result.waits[0].rank, 2);
+  EXPECT_DOUBLE_EQ(result.waits[0].wait_s, 1);
+  ASSERT_EQ(result.op_samples.size(), 2u);
+  EXPECT_EQ(result.op_samples[1].step, 1);
+  EXPECT_EQ(result.op_samples[1].elements_out, 8u);
+  EXPECT_EQ(result.op_samples[1].queue_depth, 7u);
+}
+
+TEST_F(RecorderTest, KeepsSamplesOfTwoHundredStepsAtMost) {
+  Recorder recorder(pipeline_, {.warmup_steps = 0, .steps = 401}, 0);
+  for (int i = 0; i < 401; ++i) turn(recorder, 0.1, 1);
+  EXPECT_EQ(recorder.result().op_samples.size(), 134u);
+}
+
+TEST_F(RecorderTest, WithoutAttributionBooksNothing) {
+  Recorder recorder(pipeline_, {.warmup_steps = 0, .attribution = false}, 0);
+  recorder.batch_asked(10);
+  pipeline_.counters_.busy_wall_s = 1;
+  recorder.batch_arrived(10.5, 4);
+  engine_.finish_step(1, 0.5);
+  recorder.look(engine_);
+  const report::RepeatResult result = recorder.result();
+  EXPECT_TRUE(result.waits.empty());
+  EXPECT_TRUE(result.op_samples.empty());
+}
+
 TEST_F(RecorderTest, SeesMemoryOfThisProcess) {
-  Recorder recorder(pipeline_, 0, 0);
+  Recorder recorder(pipeline_, {.warmup_steps = 0}, 0);
   turn(recorder, 0.1, 1.0);
   EXPECT_GT(recorder.result().anonymous_rss_bytes, 0u);
   EXPECT_GT(recorder.result().peak_rss_bytes, 0u);

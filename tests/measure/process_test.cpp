@@ -1,10 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <regex>
@@ -88,6 +91,21 @@ TEST(ProcessSampler, CountsThreadsThatHaveEnded) {
   }).join();
   const double own_s = thread_cpu_s() - own_before_s;
   EXPECT_GE(process_cpu_s() - before_s, thread_s + own_s - 1e-3);
+}
+
+TEST(ProcessSampler, SeesThreadsThatWaitForACore) {
+  cpu_set_t first{};
+  CPU_SET(0, &first);
+  const double before_s = process_cpu_wait_s();
+  std::atomic<bool> stop = false;
+  const auto spin = [&] {
+    sched_setaffinity(0, sizeof(first), &first);
+    while (!stop) {
+    }
+  };
+  std::jthread one(spin), two(spin);
+  while (process_cpu_wait_s() - before_s < 0.02) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  stop = true;
 }
 
 TEST(ProcessSampler, NeverCountsReadsBackwards) {

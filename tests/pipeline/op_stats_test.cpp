@@ -57,6 +57,17 @@ TEST(OpStats, PutsEveryCounterInItsPlace) {
               testing::Pointwise(testing::DoubleEq(), {4, 5, 6, 7, 8, 13, 14, 15, 16}));
 }
 
+TEST(TimeScope, BooksNothingWhereTimesAreNotWanted) {
+  OpStats stats;
+  stats.timed = false;
+  {
+    const TimeScope scope(stats, TimeScope::Book::busy);
+    burn_cpu(kBurn);
+  }
+  EXPECT_EQ(stats.busy_wall.seconds(), 0);
+  EXPECT_EQ(stats.busy_cpu.seconds(), 0);
+}
+
 TEST(TimeScope, OfThreeOpsThatAskEachOtherGivesEachItsOwnTimeAndItsWaitForTheOneBefore) {
   OpStats first, second, third;
   {

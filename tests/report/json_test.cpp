@@ -46,14 +46,16 @@ std::string listing(Visit visit, const Record& record) {
 }
 #define LISTING(visit, record) listing([](auto&& visitor, const auto& r) { visit(visitor, r); }, record)
 
+#define EXPECT_SAME_RECORDS(visit, a, b) \
+  ASSERT_EQ((a).size(), (b).size());     \
+  for (std::size_t i = 0; i < (a).size(); ++i) EXPECT_EQ(LISTING(visit, (a)[i]), LISTING(visit, (b)[i]))
+
 void expect_same_repeat(const RepeatResult& a, const RepeatResult& b) {
   EXPECT_EQ(LISTING(visit_repeat, a), LISTING(visit_repeat, b));
-  ASSERT_EQ(a.steps.size(), b.steps.size());
-  for (std::size_t i = 0; i < a.steps.size(); ++i) {
-    EXPECT_EQ(LISTING(visit_step, a.steps[i]), LISTING(visit_step, b.steps[i]));
-  }
-  ASSERT_EQ(a.ops.size(), b.ops.size());
-  for (std::size_t i = 0; i < a.ops.size(); ++i) EXPECT_EQ(LISTING(visit_op, a.ops[i]), LISTING(visit_op, b.ops[i]));
+  EXPECT_SAME_RECORDS(visit_step, a.steps, b.steps);
+  EXPECT_SAME_RECORDS(visit_op, a.ops, b.ops);
+  EXPECT_SAME_RECORDS(visit_wait, a.waits, b.waits);
+  EXPECT_SAME_RECORDS(visit_op_sample, a.op_samples, b.op_samples);
 }
 
 TEST(ReportJson, RoundTripsEveryField) {

@@ -33,12 +33,18 @@ inline RepeatResult make_repeat(int repeat, int ranks, double images_per_s) {
   result.images_decoded = result.images_trained;
   result.peak_rss_bytes = 500'000'000 + static_cast<std::uint64_t>(repeat);
   result.anonymous_rss_bytes = 300'000'000 - static_cast<std::uint64_t>(repeat);
-  result.process_cpu_s = 0.25;
+  result.process_cpu_s = 0.125 * ranks;
+  result.cpu_wait_s = 0.005 * ranks;
   result.bytes_read = 1000;
   for (int rank = 0; rank < ranks; ++rank) {
     for (int step = 0; step < 2; ++step) {
       result.steps.push_back({.rank = rank, .step = step, .next_s = 0.041, .timings = make_timings()});
+      for (int op = 0; op < 2; ++op)
+        result.op_samples.push_back({.rank = rank, .step = step, .op_index = op, .elements_out = 16, .queue_depth = 3});
     }
+    result.waits.push_back({.rank = rank, .op_index = 0, .op = "read", .wait_s = 0.008});
+    result.waits.push_back({.rank = rank, .op_index = 1, .op = "map", .part = "decode", .wait_s = 0.062});
+    result.waits.push_back({.rank = rank, .op_index = 1, .op = "map", .part = "other", .wait_s = 0.010});
   }
   result.ops = {{.op = "read", .elements_out = 32, .bytes_read = 1000},
                 {.op = "map", .elements_out = 32, .images_decoded = 32, .busy_wall_s = 0.3, .decode_s = 0.25}};

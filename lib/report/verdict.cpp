@@ -1,0 +1,136 @@
+#include "report/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "measure/statistics.hpp"
+
+namespace chexbench::report {
+namespace {
+
+// Seconds of one repeat's steps that each rank spent by itself, not waiting for others in the all-reduce.
+std::map<int, double> own_times_s(const RepeatResult& repeat) {
+  std::map<int, double> times_s;
+  for (const StepRecord& step : repeat.steps)
+    times_s[step.rank] += step.timings.wall_s - step.timings.exposed_communication_s;
+  return times_s;
+}
+
+// The rank that is slowest against the median of the others, by the median over repeats.
+Limit slowest_rank(const TrialResult& trial) {
+  std::map<int, std::vector<double>> factors;
+  for (const RepeatResult& repeat : trial.repeats) {
+    const std::map<int, double> times_s = own_times_s(repeat);
+    for (const auto& [rank, own_s] : times_s) {
+      std::vector<double> others_s;
+      for (const auto& [other, time_s] : times_s) {
+        if (other != rank) others_s.push_back(time_s);
+      }
+      if (others_s.empty() || measure::median(others_s) <= 0) continue;
+      factors[rank].push_back(own_s / measure::median(others_s));
+    }
+  }
+  Limit slowest{.word = "slow_rank"};
+  for (const auto& [rank, values] : factors) {
+    const double factor = measure::median(values);
+    if (factor > slowest.rank_factor) slowest = {.word = "slow_rank", .rank = rank, .rank_factor = factor};
+  }
+  return slowest;
+}
+
+bool trains(const TrialResult& trial) { return trial.spec.engine != "none"; }
+
+bool cores_are_missing(const Figures& figures) {
+  return figures.cores_busy_share.value_or(0) >= kFullCores || figures.cpu_wait_share.value_or(0) >= kCrowdedShare;
+}
+
+std::string rate(double images_per_s) { return fmt::format("{:.{}f}", images_per_s, images_per_s < 100 ? 1 : 0); }
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+// "map (decode) 18 %, map (resize) 6 %, shuffle 2 %": what makes up at least a tenth of the wait.
+std::string awaited(const Figures& figures) {
+  std::string text;
+  for (const WaitShare& wait : figures.waits) {
+    if (wait.share < 0.1 * *figures.wait_share) continue;
+    const std::string name = wait.part.empty() ? wait.op : fmt::format("{} ({})", wait.op, wait.part);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, percent(wait.share));
+  }
+  return text;
+}
+
+// " its 2 cores a rank are full (97 % busy)", " its threads wait 31 % of their time for a core that others use".
+std::string missing_cores(const TrialResult& trial, const Figures& figures) {
+  if (figures.cores_busy_share.value_or(0) < kFullCores)
+    return fmt::format("its threads wait for a core in {} of the time that they could run",
+                       percent(*figures.cpu_wait_share));
+  return trial.cores_per_rank == 1
+             ? fmt::format("the one core of a rank is full ({} busy)", percent(*figures.cores_busy_share))
+             : fmt::format("the {} cores of a rank are full ({} busy)", trial.cores_per_rank,
+                           percent(*figures.cores_busy_share));
+}
+
+std::string starved(const TrialResult& trial, const Figures& figures, const std::string& name, bool of_cores) {
+  std::string why = awaited(figures);
+  if (of_cores) {
+    why = fmt::format(", because {}{}", missing_cores(trial, figures), why.empty() ? "" : ": " + why);
+  } else if (!why.empty()) {
+    why = ", because of " + why;
+  }
+  return fmt::format(
+      "{} starves its accelerator: no batch was ready for {} of the time{}; {} images/s, of at most {} without the "
+      "wait.",
+      name, percent(*figures.wait_share), why, rate(*figures.images_per_s),
+      rate(*figures.images_per_s / (1 - *figures.wait_share)));
+}
+
+std::string slow(const Limit& limit, const Figures& figures, const std::string& name) {
+  return fmt::format("{}: rank {} takes {:.2f} x the time of the others for its own part of a step; {} images/s.", name,
+                     limit.rank, limit.rank_factor, rate(*figures.images_per_s));
+}
+
+std::string bound(const Figures& figures, const std::string& name, const char* what, double share) {
+  return fmt::format("{} is held back by {}: {} of the time; {} images/s, of at most {} without it.", name, what,
+                     percent(share), rate(*figures.images_per_s), rate(*figures.images_per_s / (1 - share)));
+}
+
+std::string fed(const Figures& figures, const std::string& name) {
+  return fmt::format("{} keeps its accelerator fed: it waits for {:.1f} % of the time and is busy for {}, {} images/s.",
+                     name, 100 * *figures.wait_share, percent(figures.busy_share.value_or(0)),
+                     rate(*figures.images_per_s));
+}
+
+}  // namespace
+
+Limit find_limit(const TrialResult& trial, const Figures& figures) {
+  if (figures.images_per_s.value_or(0) <= 0 || !figures.wait_share) return {};
+  if (const Limit slowest = slowest_rank(trial); slowest.rank_factor >= kSlowRank) return slowest;
+  if (!trains(trial)) return {};
+  if (*figures.wait_share >= kStarvedShare) return {.word = cores_are_missing(figures) ? "cpu" : "input"};
+  if (figures.exposed_communication_share.value_or(0) >= kCommunicationShare) return {.word = "communication"};
+  if (figures.upload_share.value_or(0) >= kUploadShare) return {.word = "upload"};
+  return {.word = "compute"};
+}
+
+Finding verdict(const TrialResult& trial, const Figures& figures) {
+  const Limit limit = find_limit(trial, figures);
+  const std::string name = trial.emulated ? trial.trial + " (emulated)" : trial.trial;
+  const auto finding = [&](const char* kind, std::string text) {
+    return Finding{.kind = kind, .text = std::move(text), .emulated = trial.emulated};
+  };
+  if (limit.word == "slow_rank") return finding("slow_rank", slow(limit, figures, name));
+  if (limit.word == "cpu") return finding("cpu_starved", starved(trial, figures, name, true));
+  if (limit.word == "input") return finding("starved", starved(trial, figures, name, false));
+  if (limit.word == "communication") {
+    return finding("communication", bound(figures, name, "communication that backward does not hide",
+                                          *figures.exposed_communication_share));
+  }
+  if (limit.word == "upload") return finding("upload", bound(figures, name, "uploads", *figures.upload_share));
+  if (limit.word == "compute" && *figures.wait_share <= kFedShare) return finding("fed", fed(figures, name));
+  return {};
+}
+
+}  // namespace chexbench::report
