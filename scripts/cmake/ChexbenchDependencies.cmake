@@ -106,6 +106,17 @@ if(CHEXBENCH_WITH_nvml AND nvml_INCLUDE)
 endif()
 chexbench_report("NVML" nvml "GPUs are neither sampled nor named by `doctor` (`scripts/setup --cuda` brings nvml.h)")
 
+# Headers alone, likewise. Of the toolkit itself: those of another one would ask for another CUPTI.
+option(CHEXBENCH_WITH_cupti "Use CUPTI" ON)
+find_path(cupti_INCLUDE cupti.h
+          PATHS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_BIN_DIR}/../extras/CUPTI/include NO_DEFAULT_PATH)
+mark_as_advanced(cupti_INCLUDE)
+if(CHEXBENCH_WITH_cupti AND CUDAToolkit_FOUND AND cupti_INCLUDE)
+  add_library(cupti INTERFACE IMPORTED GLOBAL)
+  target_include_directories(cupti SYSTEM INTERFACE ${cupti_INCLUDE} ${CUDAToolkit_INCLUDE_DIRS})
+endif()
+chexbench_report("CUPTI" cupti "kernels cannot be timed singly (needs the CUDA toolkit with extras/CUPTI)")
+
 if(CHEXBENCH_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)

@@ -1,0 +1,56 @@
+#include "measure/kernel_time/interval_union.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace chexbench::measure {
+
+void IntervalUnion::add(std::uint64_t begin_ns, std::uint64_t end_ns) {
+  begin_ns = std::max(begin_ns, begin_ns_);
+  if (end_ns <= begin_ns) return;
+  if (begin_ns < summed_until_ns_) {
+    exact_ = false;
+    begin_ns = summed_until_ns_;
+    if (end_ns <= begin_ns) return;
+  }
+  // The pieces that the new one touches become part of it.
+  auto next = open_.upper_bound(begin_ns);
+  if (next != open_.begin() && std::prev(next)->second >= begin_ns) --next;
+  while (next != open_.end() && next->first <= end_ns) {
+    begin_ns = std::min(begin_ns, next->first);
+    end_ns = std::max(end_ns, next->second);
+    next = open_.erase(next);
+  }
+  open_.emplace_hint(next, begin_ns, end_ns);
+  if (open_.size() > most_open_) sum_up_oldest();
+}
+
+// Half of them, so that this is rare.
+void IntervalUnion::sum_up_oldest() {
+  const std::size_t kept = most_open_ / 2;
+  while (open_.size() > kept) {
+    const auto oldest = open_.begin();
+    summed_ns_ += oldest->second - oldest->first;
+    summed_until_ns_ = oldest->second;
+    open_.erase(oldest);
+  }
+}
+
+void IntervalUnion::begin_at(std::uint64_t begin_ns) {
+  begin_ns_ = begin_ns;
+  summed_ns_ = 0;
+  exact_ = summed_until_ns_ <= begin_ns;
+  std::map<std::uint64_t, std::uint64_t> open;
+  open.swap(open_);
+  for (const auto& [from, to] : open) add(from, to);
+}
+
+std::uint64_t IntervalUnion::covered_ns(std::uint64_t end_ns) const {
+  std::uint64_t covered = summed_ns_;
+  for (const auto& [from, to] : open_) {
+    if (from < end_ns) covered += std::min(to, end_ns) - from;
+  }
+  return covered;
+}
+
+}  // namespace chexbench::measure

@@ -1,0 +1,91 @@
+#include "measure/kernel_time/interval_union.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace chexbench::measure {
+namespace {
+
+constexpr std::uint64_t kEnd = 1'000'000;
+
+TEST(IntervalUnion, CountsWhatOverlapsOnce) {
+  IntervalUnion busy;
+  busy.add(10, 20);
+  busy.add(15, 30);
+  busy.add(12, 14);
+  busy.add(40, 50);
+  EXPECT_EQ(busy.covered_ns(kEnd), 30u);
+}
+
+TEST(IntervalUnion, JoinsPiecesThatALateOneFills) {
+  IntervalUnion busy;
+  busy.add(10, 20);
+  busy.add(30, 40);
+  busy.add(18, 35);
+  busy.add(40, 45);
+  EXPECT_EQ(busy.covered_ns(kEnd), 35u);
+}
+
+TEST(IntervalUnion, AnEmptyOrReversedIntervalCoversNothing) {
+  IntervalUnion busy;
+  busy.add(10, 10);
+  busy.add(30, 20);
+  EXPECT_EQ(busy.covered_ns(kEnd), 0u);
+}
+
+TEST(IntervalUnion, CountsOnlyWhatLiesBeforeTheEnd) {
+  IntervalUnion busy;
+  busy.add(10, 20);
+  busy.add(30, 40);
+  EXPECT_EQ(busy.covered_ns(35), 15u);
+  EXPECT_EQ(busy.covered_ns(5), 0u);
+}
+
+TEST(IntervalUnion, BeginsWithinWhatIsThereAndCutsWhatComesLate) {
+  IntervalUnion busy;
+  busy.add(10, 20);
+  busy.add(30, 40);
+  busy.begin_at(35);
+  EXPECT_EQ(busy.covered_ns(kEnd), 5u);
+  busy.add(0, 37);
+  busy.add(50, 60);
+  EXPECT_EQ(busy.covered_ns(kEnd), 15u);
+  EXPECT_TRUE(busy.exact(kEnd));
+}
+
+// Against a plain count of nanoseconds, in an order shuffled by less than what is kept open.
+TEST(IntervalUnion, IsExactInAnyOrderWithinItsPieces) {
+  std::mt19937 random(7);
+  std::vector<bool> covered(20'000);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> intervals;
+  for (std::uint64_t begin = 1; begin + 40 < covered.size(); begin += random() % 12) {
+    intervals.emplace_back(begin, begin + random() % 9);
+    std::fill(covered.begin() + static_cast<long>(begin), covered.begin() + static_cast<long>(intervals.back().second),
+              true);
+  }
+  for (std::size_t i = 0; i + 8 < intervals.size(); i += 8) {
+    std::shuffle(intervals.begin() + static_cast<long>(i), intervals.begin() + static_cast<long>(i) + 8, random);
+  }
+  IntervalUnion busy(64);
+  for (const auto& [begin, end] : intervals) busy.add(begin, end);
+  EXPECT_EQ(busy.covered_ns(kEnd), static_cast<std::uint64_t>(std::ranges::count(covered, true)));
+  EXPECT_TRUE(busy.exact(kEnd));
+}
+
+TEST(IntervalUnion, SaysThatItIsNotExactWhereAPieceCameTooLate) {
+  IntervalUnion busy(4);
+  for (std::uint64_t i = 1; i <= 5; ++i) busy.add(100 * i, 100 * i + 10);
+  EXPECT_TRUE(busy.exact(kEnd));
+  EXPECT_FALSE(busy.exact(250)) << "summed up beyond it";
+  busy.add(150, 405);
+  EXPECT_FALSE(busy.exact(kEnd));
+  EXPECT_EQ(busy.covered_ns(kEnd), 10u + 10 + 10 + (410 - 310) + 10) << "from where nothing is summed up yet";
+  busy.begin_at(400);
+  EXPECT_TRUE(busy.exact(kEnd)) << "what was before does not matter any more";
+}
+
+}  // namespace
+}  // namespace chexbench::measure

@@ -1,0 +1,117 @@
+#include "measure/kernel_time/kernel_tally.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "measure/kernel_time/kernel_times_json.hpp"
+
+namespace chexbench::measure {
+namespace {
+
+using testing::DoubleEq;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+KernelTally tally(std::uint64_t skipped) { return KernelTally({.step_kernel = "Upload", .skipped_steps = skipped}); }
+
+// A step of 10 s: 1 s of upload, two convolutions that overlap and cover 6 s, a memset within, a copy beside.
+void run_step(KernelTally& tally, std::uint64_t begin_s) {
+  const std::uint64_t begin = begin_s * kSecond;
+  tally.kernel("runUpload", begin, begin + kSecond);
+  tally.kernel("conv_a", begin + 2 * kSecond, begin + 6 * kSecond);
+  tally.kernel("conv_b", begin + 3 * kSecond, begin + 8 * kSecond);
+  tally.copy(begin, begin + 3 * kSecond);
+  tally.memset(begin + 8 * kSecond, begin + 9 * kSecond);
+}
+
+TEST(KernelTally, CountsFromTheFirstStepAfterWarmUpToTheBeginOfTheLast) {
+  KernelTally timed = tally(2);
+  timed.kernel("tuning", 1, 4 * kSecond);
+  for (const std::uint64_t begin_s : {10, 20, 30, 40, 50}) run_step(timed, begin_s);
+  timed.kernel("after", 90 * kSecond, 99 * kSecond);
+  const KernelTimes times = timed.times();
+  EXPECT_EQ(times.problem, "");
+  EXPECT_EQ(times.steps, 2u);
+  EXPECT_DOUBLE_EQ(times.window_s, 20);
+  EXPECT_DOUBLE_EQ(times.kernel_s, 14);
+  EXPECT_EQ(times.kernels, 6u);
+  EXPECT_EQ(times.copies.count, 2u);
+  EXPECT_DOUBLE_EQ(times.copies.time_s, 6);
+  EXPECT_EQ(times.memsets.count, 2u);
+  EXPECT_DOUBLE_EQ(times.memsets.time_s, 2);
+  EXPECT_TRUE(times.exact);
+}
+
+TEST(KernelTally, NamesTheCostliestFirst) {
+  KernelTally timed({.step_kernel = "Upload", .skipped_steps = 0, .listed_names = 2});
+  run_step(timed, 10);
+  run_step(timed, 20);
+  EXPECT_THAT(timed.times().costliest,
+              ElementsAre(Field(&OperationTime::name, "conv_b"), Field(&OperationTime::name, "conv_a")));
+  EXPECT_THAT(timed.times().costliest,
+              ElementsAre(Field(&OperationTime::time_s, DoubleEq(5)), Field(&OperationTime::time_s, DoubleEq(4))));
+}
+
+TEST(KernelTally, SaysWhyWithoutAWindow) {
+  KernelTally timed = tally(1);
+  EXPECT_THAT(timed.times().problem, HasSubstr("'Upload'"));
+  run_step(timed, 10);
+  run_step(timed, 20);
+  EXPECT_THAT(timed.times().problem, HasSubstr("2 ran"));
+  EXPECT_EQ(timed.times().steps, 0u);
+  run_step(timed, 30);
+  EXPECT_EQ(timed.times().problem, "");
+}
+
+TEST(KernelTally, RecordsWithoutTimesAreLostAndTold) {
+  KernelTally timed = tally(0);
+  run_step(timed, 10);
+  timed.kernel("conv_a", 0, 0);
+  timed.kernel("conv_a", 20, 10);
+  timed.copy(0, 5);
+  run_step(timed, 20);
+  EXPECT_FALSE(timed.times().exact);
+  EXPECT_EQ(timed.times().lost_records, 3u);
+  EXPECT_EQ(timed.times().kernels, 3u);
+  EXPECT_DOUBLE_EQ(timed.times().kernel_s, 7);
+}
+
+TEST(KernelTally, DroppedRecordsMakeItInexact) {
+  KernelTally timed = tally(0);
+  run_step(timed, 10);
+  run_step(timed, 20);
+  EXPECT_TRUE(timed.times().exact);
+  timed.lose(4);
+  EXPECT_FALSE(timed.times().exact);
+}
+
+TEST(KernelTimesJson, IsOneObjectWithReadableNames) {
+  KernelTimes times{.steps = 3, .window_s = 0.5, .kernel_s = 0.25, .kernels = 7, .exact = false};
+  times.copies = {"copies", 2, 0.125};
+  times.costliest = {{"_ZN3one3runEi", 4, 0.0625}, {"gemm \"a\\b\"\n", 3, 1e-9}};
+  times.problem = "none";
+  const auto json = nlohmann::json::parse(to_json(times));
+  EXPECT_EQ(json["steps"], 3);
+  EXPECT_EQ(json["window_s"], 0.5);
+  EXPECT_EQ(json["kernel_s"], 0.25);
+  EXPECT_EQ(json["kernels"], 7);
+  EXPECT_EQ(json["copies"], 2);
+  EXPECT_EQ(json["copies_s"], 0.125);
+  EXPECT_EQ(json["memsets"], 0);
+  EXPECT_EQ(json["exact"], false);
+  EXPECT_EQ(json["problem"], "none");
+  ASSERT_THAT(json["costliest"], SizeIs(2));
+  EXPECT_EQ(json["costliest"][0]["name"], "one::run(int)");
+  EXPECT_EQ(json["costliest"][0]["count"], 4);
+  EXPECT_EQ(json["costliest"][1]["name"], "gemm \"a\\b\"\n");
+  EXPECT_EQ(json["costliest"][1]["time_s"], 1e-9);
+}
+
+}  // namespace
+}  // namespace chexbench::measure
