@@ -9,6 +9,8 @@ from pathlib import Path
 
 NETWORKS = ("resnet50", "densenet121")
 IMAGES = 2048  # of 1024x1024, made on the spot: 0.8 GB
+WARMUP_STEPS = 20
+STEP_KERNEL = "run_callsINS2_6UploadI"  # in the mangled name of the kernel that runs once a step, as its first
 TIME_LEFT = "(seconds left)"  # in a command: the time that it gets, less some to end by itself
 # The columns of chexbench's trials.csv that a row keeps.
 FIGURES = ("images_per_s", "images_per_s_mad", "wait_share", "upload_share", "busy_share", "decoded_per_trained",
@@ -91,6 +93,20 @@ def read_memcheck(output, errors):
     raise ValueError("compute-sanitizer came to no summary")
 
 
+def read_kernel_times(file):
+    """What the library left; where CUPTI dropped records, kernels are lacking, and their time says nothing."""
+    try:
+        times = json.loads(file.read_text())
+    except OSError:
+        raise ValueError("CUDA did not load the library that times kernels") from None
+    if times["problem"]:
+        raise ValueError(times["problem"])
+    if not times["exact"]:
+        raise ValueError(f"CUPTI lost records of kernels: {times['lost_records']}")
+    return {"kernel_s_per_step": times["kernel_s"] / times["steps"], "step_s": times["window_s"] / times["steps"],
+            **{key: times[key] for key in ("steps", "kernels", "copies_s", "memsets_s", "costliest")}}
+
+
 def trial(place, part, name, settings, facts, config="peers-training.json", limit_s=120):
     """One trial of chexbench over one of the bundle's specs, with `settings` in place of its keys."""
     command = [place.home / "chexbench", "--config", place.share("configs/experiments") / config, "--quiet",
@@ -105,11 +121,24 @@ def ours(place, part, model, precision="fp16", batch=256, turn=1, label="", limi
     keys = {key.replace("__", "."): value for key, value in changes.items()}
     settings = {"engine": "cuda", "model.name": model, "training.precision": precision, "training.batch_size": batch,
                 "data.deliver": "u8",  # normalized on the device: a twelfth of the bytes to upload
-                "measure.warmup_steps": 20, "measure.steps": 20, "measure.repeats": 5, **keys}
+                "measure.warmup_steps": WARMUP_STEPS, "measure.steps": 20, "measure.repeats": 5, **keys}
     name = " ".join(filter(None, [part, str(turn), model, precision, str(batch), "chexbench", label]))
     facts = {"model": model, "precision": precision, "batch": batch, "mode": label or "default", "turn": turn}
     config = "peers-input.json" if "data.root" in keys else "peers-training.json"
     return trial(place, part, name, settings, facts, config, limit_s)
+
+
+def kernel_time(place, model):
+    """A training with each of its kernels timed, by a library that CUDA loads into it. Its plans are those of the other
+    trainings at 64, before it."""
+    case = ours(place, "kernels", model, batch=64, label="kernels timed")
+    library = place.home / "lib/chexbench/libchexbench_kernel_time.so"
+    file = place.output / "logs" / f"kernel-times-{model}.json"
+    case.command = ["env", f"CUDA_INJECTION64_PATH={library}", f"CHEXBENCH_KERNEL_TIME_FILE={file}",
+                    f"CHEXBENCH_KERNEL_TIME_STEP={STEP_KERNEL}", f"CHEXBENCH_KERNEL_TIME_SKIP={WARMUP_STEPS}",
+                    *case.command] if library.is_file() else []
+    case.read = lambda output, errors: {**read_trial(output, errors), **read_kernel_times(file)}
+    return case
 
 
 def torch(place, part, model, precision="fp16", batch=256, mode="eager", turn=1):
@@ -190,6 +219,7 @@ def all_cases(place):
     cases += [torch(place, "compiled", model, mode="compiled") for model in NETWORKS]
     cases += input_cases(place)
     cases += in_turns("batches", ["eager", "compiled"], batch=64)
+    cases += [kernel_time(place, model) for model in NETWORKS]
     cases += in_turns("batches", ["eager"], batch=128)
     cases += in_turns("bf16", ["eager"], precision="bf16")
     cases += graph_cases(place)
