@@ -58,7 +58,7 @@ void derive_cores(const TrialResult& trial, Figures& figures) {
     core_s += repeat.wall_s * trial.ranks * trial.cores_per_rank;
   }
   if (!trial.oversubscribed) figures.cores_busy_share = ratio(cpu_s, core_s);
-  figures.cpu_wait_share = ratio(cpu_wait_s, cpu_s + cpu_wait_s);
+  figures.cpu_wait_share = ratio(cpu_wait_s, core_s);
 }
 
 void derive_shares(const TrialResult& trial, Figures& figures) {

@@ -149,7 +149,7 @@ struct Figures {
   std::optional<double> au_share;  // MLPerf Storage's accelerator utilization: emulated engines only
   std::optional<double> images_per_s_per_core;
   std::optional<double> cores_busy_share;  // of the ranks' cores, by this process
-  std::optional<double> cpu_wait_share;    // of the time that threads could have run: waiting for a core
+  std::optional<double> cpu_wait_share;    // of the ranks' cores' time: threads that were ready and had no core
   measure::GpuWindow gpu;                  // by NVML, over all GPUs and repeats (gpu.hpp)
   bool buffer_fed = false;
   std::uint64_t peak_rss_bytes = 0;       // largest of the repeats

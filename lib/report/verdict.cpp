@@ -44,7 +44,8 @@ Limit slowest_rank(const TrialResult& trial) {
 bool trains(const TrialResult& trial) { return trial.spec.engine != "none"; }
 
 bool cores_are_missing(const Figures& figures) {
-  return figures.cores_busy_share.value_or(0) >= kFullCores || figures.cpu_wait_share.value_or(0) >= kCrowdedShare;
+  return figures.cores_busy_share.value_or(0) >= kFullCores ||
+         figures.cpu_wait_share.value_or(0) >= kCrowded * *figures.wait_share;
 }
 
 std::string rate(double images_per_s) { return fmt::format("{:.{}f}", images_per_s, images_per_s < 100 ? 1 : 0); }
@@ -62,11 +63,10 @@ std::string awaited(const Figures& figures) {
   return text;
 }
 
-// " its 2 cores a rank are full (97 % busy)", " its threads wait 31 % of their time for a core that others use".
+// "the 2 cores of a rank are full (97 % busy)", or others have them.
 std::string missing_cores(const TrialResult& trial, const Figures& figures) {
   if (figures.cores_busy_share.value_or(0) < kFullCores)
-    return fmt::format("its threads wait for a core in {} of the time that they could run",
-                       percent(*figures.cpu_wait_share));
+    return fmt::format("its threads are ready without a free core for {} of it", percent(*figures.cpu_wait_share));
   return trial.cores_per_rank == 1
              ? fmt::format("the one core of a rank is full ({} busy)", percent(*figures.cores_busy_share))
              : fmt::format("the {} cores of a rank are full ({} busy)", trial.cores_per_rank,

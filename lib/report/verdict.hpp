@@ -9,7 +9,7 @@ namespace chexbench::report {
 
 inline constexpr double kStarvedShare = 0.10;        // of the time an accelerator waits for batches
 inline constexpr double kFullCores = 0.90;           // of the cores' time, from which they are what is missing
-inline constexpr double kCrowdedShare = 0.20;        // of the time that threads could run, likewise
+inline constexpr double kCrowded = 0.5;              // of the wait, that threads were ready and had no core, likewise
 inline constexpr double kSlowRank = 1.15;            // a rank's own time a step against the other ranks' median
 inline constexpr double kCommunicationShare = 0.10;  // exposed
 inline constexpr double kUploadShare = 0.10;

@@ -121,18 +121,6 @@ class Engines(SystemTest):
         self.succeed("--config", spec, "--output", self.folder / "out")
 
 
-class WaitCause(SystemTest):
-    def test_a_planted_bottleneck_is_found(self):
-        delay_s = 0.5 if SANITIZED else 0.05  # well over what decoding an image takes there
-        for place, op, part in (("shuffle[1]", "shuffle", ""), ("map_and_batch", "map_and_batch", "other")):
-            with self.subTest(op=op):
-                out = self.folder / op
-                self.succeed("--config", self.spec(measure__steps=6), "--set", f"pipeline.{place}.delay_s={delay_s}",
-                             "--output", out)
-                row = self.rows(out)[0]
-                self.assertEqual((row["wait_op"], row["wait_part"]), (op, part))
-
-
 class DryRun(SystemTest):
     def test_it_forecasts_memory_and_writes_nothing(self):
         out = self.folder / "out"
