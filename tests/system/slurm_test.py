@@ -1,0 +1,188 @@
+"""The batch scripts of scripts/slurm as shipped, on the cluster that tests/slurm/cluster makes: run this file under it.
+
+Only sizes are given to sbatch: two ranks a node with one core each, and two GPUs.
+"""
+
+import collections
+import json
+import os
+import re
+import subprocess
+import time
+import unittest
+
+from harness import BINARY, ROOT, TIMEOUT_S, SystemTest
+
+SCRIPTS = ROOT / "scripts/slurm"
+SIZES = ["--ntasks-per-node=2", "--cpus-per-task=1", "--gres=gpu:2"]
+ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"}
+# One image after another, each late: a repeat of 4 steps takes a second, whatever else this machine does.
+SLOW = {"name": "slow", "ops": [{"op": "list_files"}, {"op": "shard"}, {"op": "repeat"}, {"op": "read"},
+                                {"op": "map", "delay_s": 0.12}, {"op": "batch"}]}
+# Stands in for chexbench and prints what a rank gets from Slurm.
+FACTS = """#!/usr/bin/env bash
+cores=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+echo "node=$SLURMD_NODENAME gpus=$CUDA_VISIBLE_DEVICES cores=$cores omp=$OMP_WAIT_POLICY"
+"""
+
+
+class Slurm(SystemTest):
+    def submit(self, script, *arguments, sizes=(), program=BINARY):
+        """Submits a batch script from the test's folder; the job's number."""
+        done = subprocess.run(["sbatch", "--parsable", *SIZES, *sizes, SCRIPTS / script, *map(str, arguments)],
+                              cwd=self.folder, env={**os.environ, "CHEXBENCH": str(program)}, capture_output=True,
+                              text=True, timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.strip()
+
+    def state(self, job):
+        """What Slurm says of a job, or of each task of an array, as dictionaries."""
+        told = subprocess.run(["scontrol", "--oneliner", "show", "job", job], capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=True).stdout
+        return [dict(re.findall(r"(\w+)=(\S*)", line)) for line in told.splitlines() if line]
+
+    def await_end(self, job):
+        """Waits until a job, or each task of an array, has ended for good."""
+        give_up = time.monotonic() + TIMEOUT_S
+        while not all(part["JobState"] in ENDED for part in self.state(job)):
+            self.assertLess(time.monotonic(), give_up, self.log(job))
+            time.sleep(0.2)
+        return sorted(self.state(job), key=lambda part: int(part.get("ArrayTaskId", 0)))
+
+    def log(self, job):
+        return "".join(path.read_text() for path in sorted(self.folder.glob(f"*-{job}*.log")))
+
+    def succeeds(self, job):
+        for part in self.await_end(job):
+            self.assertEqual(part["JobState"], "COMPLETED", self.log(job))
+
+    def results(self, job):
+        return self.folder / "results/slurm" / job
+
+    def await_repeats(self, job, count):
+        journal = self.results(job) / "journal.jsonl"
+        give_up = time.monotonic() + TIMEOUT_S
+        while not (journal.exists() and journal.read_text().count("\n") >= count):
+            self.assertNotIn(self.state(job)[0]["JobState"], ENDED, self.log(job))
+            self.assertLess(time.monotonic(), give_up, self.log(job))
+            time.sleep(0.1)
+
+    def check_each_repeat_is_measured_once(self, job, arms, repeats):
+        lines = (self.results(job) / "journal.jsonl").read_text().splitlines()
+        measured = collections.Counter((entry["key"], entry["repeat"]["repeat"]) for entry in map(json.loads, lines))
+        self.assertEqual(set(measured.values()), {1})
+        self.assertEqual(sorted(repeat for _, repeat in measured), sorted(list(range(repeats)) * arms))
+        report = self.report(self.results(job))
+        self.assertFalse(report["interrupted"])
+        self.assertEqual([len(trial["repeats"]) for trial in report["trials"]], [repeats] * arms)
+        return lines
+
+
+class Measuring(Slurm):
+    def test_a_single_node_measures_with_all_its_ranks(self):
+        job = self.submit("single-node.sbatch", self.spec())
+        self.succeeds(job)
+        self.assertEqual([row["ranks"] for row in self.rows(self.results(job))], ["2"])
+
+    def test_several_nodes_are_one_world(self):
+        job = self.submit("four-nodes.sbatch", self.spec(cores_per_rank=1), sizes=["--nodes=2"])
+        self.succeeds(job)
+        self.assertEqual([row["ranks"] for row in self.rows(self.results(job))], ["4"])
+
+    def test_options_behind_the_spec_reach_chexbench(self):
+        job = self.submit("single-node.sbatch", self.spec(), "--set", "measure.steps=0")
+        self.assertEqual(self.await_end(job)[0]["JobState"], "FAILED")
+        self.assertIn("measure.steps", self.log(job))
+
+    def test_each_task_of_an_array_measures_its_part(self):
+        root = self.real_images(converted=True)
+        spec = self.spec(data__root=str(root), data__split="all", sweep={"pipeline": ["naive", "optimized"],
+                                                      "data.format": ["png", "tfrecord"]})
+        job = self.submit("sweep-array.sbatch", spec, SCRIPTS / "naive-vs-optimized.parts", sizes=["--array=1-5%1"])
+        states = [part["JobState"] for part in self.await_end(job)]
+        self.assertEqual(states, ["COMPLETED"] * 4 + ["FAILED"], self.log(job))
+        self.assertIn("has no line 5: give --array=1-4", self.log(job))
+        rows = [self.rows(self.results(job) / f"part-{part}") for part in (1, 2, 3, 4)]
+        self.assertEqual([[(row["pipeline"], row["format"]) for row in part] for part in rows],
+                         [[("naive", "png")], [("naive", "tfrecord")], [("optimized", "png")],
+                          [("optimized", "tfrecord")]])
+
+
+class WhatRanksGet(Slurm):
+    def facts(self, script, *arguments, sizes=()):
+        program = self.folder / "facts"
+        program.write_text(FACTS)
+        program.chmod(0o755)
+        job = self.submit(script, *arguments, sizes=sizes, program=program)
+        self.succeeds(job)
+        return sorted((dict(re.findall(r"(\w+)=(\S*)", line)) for line in self.log(job).splitlines()
+                       if line.startswith("node=")), key=lambda rank: (rank["node"], rank["cores"]))
+
+    def test_ranks_under_srun_see_the_gpus_of_their_node_and_have_cores_of_their_own(self):
+        ranks = self.facts("four-nodes.sbatch", "spec", sizes=["--nodes=2"])
+        self.assertEqual([rank["node"] for rank in ranks], ["n0", "n0", "n1", "n1"])
+        self.assertEqual([rank["gpus"] for rank in ranks], ["0,1"] * 4)
+        self.assertEqual([rank["omp"] for rank in ranks], ["passive"] * 4)
+        self.assertNotEqual(ranks[0]["cores"], ranks[1]["cores"])
+
+    def test_a_rank_under_srun_has_as_many_cores_as_the_job_asks_for(self):
+        ranks = self.facts("four-nodes.sbatch", "spec",
+                           sizes=["--nodes=2", "--ntasks-per-node=1", "--cpus-per-task=2"])
+        for rank in ranks:
+            self.assertRegex(rank["cores"], r"^\d+[-,]\d+$")
+
+    def test_ranks_under_mpirun_see_the_gpus_and_are_not_tied_to_one_core(self):
+        ranks = self.facts("single-node.sbatch", "spec")
+        # All four of the node: it is the job's alone, and the process that mpirun starts there asks for no number.
+        self.assertEqual([(rank["node"], rank["gpus"], rank["omp"]) for rank in ranks],
+                         [("n0", "0,1,2,3", "passive")] * 2)
+        for rank in ranks:
+            self.assertRegex(rank["cores"], "[-,]")
+
+
+class Requeue(Slurm):
+    def slow_spec(self, **keys):
+        return self.spec(pipeline=SLOW, **keys)
+
+    def test_a_job_out_of_time_is_queued_again_and_goes_on_to_the_same_trials(self):
+        # Slurm looks at time limits every 30 s: this signal comes 10 to 40 s after the start, of 50 s in all.
+        spec = self.slow_spec(sweep={"data.split": ["train", "all"]}, measure__repeats=25)
+        job = self.submit("requeue.sbatch", spec, sizes=["--time=1", "--signal=B:USR1@20"])
+        self.await_repeats(job, 1)
+        while not (self.results(job) / "report.json").exists():
+            self.assertNotIn(self.state(job)[0]["JobState"], ENDED, self.log(job))
+            time.sleep(0.1)
+        saved = self.report(self.results(job))
+        self.assertTrue(saved["interrupted"], self.log(job))
+        kept = (self.results(job) / "journal.jsonl").read_text().splitlines()
+        self.assertEqual(sum(len(trial["repeats"]) for trial in saved["trials"]), len(kept))
+        self.succeeds(job)
+        self.assertGreaterEqual(int(self.state(job)[0]["Restarts"]), 1)
+        lines = self.check_each_repeat_is_measured_once(job, arms=2, repeats=25)
+        self.assertEqual(lines[:len(kept)], kept)
+
+    def test_a_job_that_is_cancelled_keeps_what_it_measured_and_is_not_queued_again(self):
+        job = self.submit("requeue.sbatch", self.slow_spec(measure__repeats=500))
+        self.await_repeats(job, 2)
+        subprocess.run(["scancel", job], timeout=TIMEOUT_S, check=True)
+        self.assertEqual(self.await_end(job)[0]["JobState"], "CANCELLED", self.log(job))
+        self.assertTrue(self.report(self.results(job))["interrupted"])
+
+    def test_a_job_that_got_no_further_is_not_queued_again(self):
+        job = self.submit("requeue.sbatch", self.slow_spec(measure__steps=5000))
+        give_up = time.monotonic() + TIMEOUT_S
+        while not (self.results(job) / "journal.jsonl").exists():
+            self.assertLess(time.monotonic(), give_up, self.log(job))
+            time.sleep(0.1)
+        subprocess.run(["scancel", "--batch", "--signal=USR1", job], timeout=TIMEOUT_S, check=True)
+        self.assertEqual(self.await_end(job)[0]["JobState"], "FAILED", self.log(job))
+        self.assertIn("no repeat fits into this time limit", self.log(job))
+
+    def test_an_error_is_not_queued_again(self):
+        job = self.submit("requeue.sbatch", self.slow_spec(measure__steps=0))
+        self.assertEqual(self.await_end(job)[0]["JobState"], "FAILED", self.log(job))
+        self.assertEqual(self.state(job)[0]["Restarts"], "0")
+
+
+if __name__ == "__main__":
+    unittest.main()
