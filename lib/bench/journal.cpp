@@ -13,6 +13,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/atomic_file.hpp"
 #include "core/errors.hpp"
 #include "report/json.hpp"
 
@@ -119,6 +120,7 @@ Journal::Journal(const std::string& path) : path_(path), file_(path) {
   }
   const auto whole = static_cast<off_t>(contents.whole_bytes);
   if (ftruncate(file_.descriptor, whole) != 0 || lseek(file_.descriptor, whole, SEEK_SET) < 0) fail("continue", path_);
+  remove_abandoned_files(std::filesystem::path(path).parent_path().string());
 }
 
 const report::RepeatResult* Journal::find(const std::string& key, int repeat) const {

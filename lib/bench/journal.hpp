@@ -32,7 +32,7 @@ void check_resumable(const report::Report& planned, const std::string& folder, c
 class Journal {
  public:
   // Reads what is there, and keeps other processes from writing while it lives. A torn last line (the run was killed
-  // while writing it) is dropped.
+  // while writing it) is dropped, and so are files that a killed run left half-written beside it.
   // @throws OutputError where the file cannot be read or written, is another process's, or is damaged elsewhere than
   // at its end
   explicit Journal(const std::string& path);

@@ -60,6 +60,13 @@ void sync_folder_of(const std::string& path) {
   close(descriptor);
 }
 
+// NAME.PROCESS.tmp, as write_file_atomically() has them.
+bool is_temporary(const std::filesystem::path& path) {
+  const std::string process = path.stem().extension().string();
+  return path.extension() == ".tmp" && process.size() > 1 &&
+         process.find_first_not_of("0123456789", 1) == std::string::npos;
+}
+
 }  // namespace
 
 void write_file_atomically(const std::string& path, std::string_view text) {
@@ -74,6 +81,15 @@ void write_file_atomically(const std::string& path, std::string_view text) {
     throw;
   }
   sync_folder_of(path);
+}
+
+void remove_abandoned_files(const std::string& folder) {
+  std::error_code error;  // a file that cannot be removed costs nothing but its bytes
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    std::error_code stays;
+    if (is_temporary(entry->path())) std::filesystem::remove(entry->path(), stays);
+  }
 }
 
 }  // namespace chexbench

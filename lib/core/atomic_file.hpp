@@ -11,4 +11,7 @@ namespace chexbench {
 // @throws OutputError with the path and the system's reason ("No space left on device")
 void write_file_atomically(const std::string& path, std::string_view text);
 
+// Removes the temporary files in `folder` that killed processes left. Nobody may be writing there meanwhile.
+void remove_abandoned_files(const std::string& folder);
+
 }  // namespace chexbench

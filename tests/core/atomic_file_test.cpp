@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "core/errors.hpp"
 
@@ -51,6 +52,17 @@ TEST_F(AtomicFile, WritesEveryByteAndLeavesNothingElse) {
   write_file_atomically(path_, text);
   EXPECT_EQ(content(path_), text);
   EXPECT_EQ(files(), 1);
+}
+
+TEST_F(AtomicFile, OfAKilledProcessIsRemovedAndNothingElse) {
+  const std::string abandoned = path_ + ".4711.tmp";
+  const std::vector<std::string> others{path_, path_ + ".tmp", path_ + ".old.tmp", path_ + ".4711"};
+  for (const std::string& path : others) std::ofstream(path) << "x";
+  std::ofstream(abandoned) << "{";
+  remove_abandoned_files(folder_);
+  EXPECT_FALSE(std::filesystem::exists(abandoned));
+  EXPECT_EQ(files(), std::ssize(others));
+  remove_abandoned_files(folder_ + "/missing");
 }
 
 TEST_F(AtomicFile, ReplacesALongerFileAsAWhole) {
