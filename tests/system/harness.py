@@ -31,6 +31,30 @@ def run(*arguments, ranks=None, timeout=TIMEOUT_S, **options):
     return subprocess.run(command_line(arguments, ranks), capture_output=True, text=True, timeout=timeout, **options)
 
 
+def ranks_of(launcher):
+    """Process ids of the binary among the launcher's descendants."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                parents[int(entry.name)] = int(fields[1])
+            except OSError:
+                continue  # it ended meanwhile
+
+    def descends(process):
+        while process in parents and process != launcher:
+            process = parents[process]
+        return process == launcher
+
+    def is_rank(process):
+        try:
+            return os.readlink(f"/proc/{process}/exe") == str(BINARY.resolve())
+        except OSError:
+            return False
+    return [process for process in parents if descends(process) and is_rank(process)]
+
+
 class SystemTest(unittest.TestCase):
     """A fresh folder per test."""
 

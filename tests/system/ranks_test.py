@@ -7,7 +7,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import BINARY, HAS_ONEDNN, SystemTest, command_line
+from harness import HAS_ONEDNN, SystemTest, command_line, ranks_of
 
 
 class Ranks(SystemTest):
@@ -67,29 +67,6 @@ class LostRanks(SystemTest):
         self.fail_with(3, "--config", spec, "--output", self.folder / "out", ranks=2, says=victim)
         self.assertLess(time.monotonic() - started, 10)
 
-    def ranks_of(self, launcher):
-        """Process ids of the binary among the launcher's descendants."""
-        parents = {}
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                try:
-                    fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-                    parents[int(entry.name)] = int(fields[1])
-                except OSError:
-                    continue  # it ended meanwhile
-
-        def descends(process):
-            while process in parents and process != launcher:
-                process = parents[process]
-            return process == launcher
-
-        def is_rank(process):
-            try:
-                return os.readlink(f"/proc/{process}/exe") == str(BINARY.resolve())
-            except OSError:
-                return False
-        return [process for process in parents if descends(process) and is_rank(process)]
-
     def start_long_job(self):
         out = self.folder / "out"
         launcher = subprocess.Popen(command_line(["--config", self.spec(measure__repeats=5000), "--output", out], ranks=2),
@@ -115,14 +92,14 @@ class LostRanks(SystemTest):
 
     def test_a_rank_that_is_killed_ends_the_job_and_the_journal_stays(self):
         launcher = self.start_long_job()
-        ranks = self.ranks_of(launcher.pid)
+        ranks = ranks_of(launcher.pid)
         self.assertEqual(len(ranks), 2)
         os.kill(max(ranks), signal.SIGKILL)
         self.check_that_it_ends_soon(launcher, ranks)
 
     def test_control_c_of_a_job_keeps_what_was_measured(self):
         launcher = self.start_long_job()
-        ranks = self.ranks_of(launcher.pid)
+        ranks = ranks_of(launcher.pid)
         for process in (launcher.pid, *ranks):  # as a terminal does: every process of the foreground group
             os.kill(process, signal.SIGINT)
         self.check_that_it_ends_soon(launcher, ranks)

@@ -1,0 +1,157 @@
+"""kill -9 and --resume: no finished repeat is lost or measured twice, and the report is as without the kills."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import TIMEOUT_S, SystemTest, command_line, ranks_of
+
+DEADLY_DISK = os.environ.get("CHEXBENCH_DEADLY_DISK")
+REPEATS = 2
+# Of a resumed run: in the middle of its first line, or of its report where all is measured.
+SECOND_MOMENT = 3
+
+
+def kill(process):
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # ended by itself, or with the rank before it
+
+
+class Resume(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.out = self.folder / "out"
+        self.spec_path = self.spec(sweep={"pipeline": ["naive", "optimized"]}, measure__repeats=REPEATS)
+        self.kept = []
+
+    def command(self, ranks=None):
+        """What goes on with the run, or begins it."""
+        where = "--resume" if (self.out / "journal.jsonl").exists() else "--output"
+        return command_line(["--config", self.spec_path, where, self.out], ranks)
+
+    def run_to_the_end(self, ranks=None):
+        done = subprocess.run(self.command(ranks), capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def whole_lines(self):
+        journal = self.out / "journal.jsonl"
+        return journal.read_text().split("\n")[:-1] if journal.exists() else []
+
+    def check_what_is_kept(self):
+        """After a kill: what was there is there, line by line, and files of results are whole."""
+        lines = self.whole_lines()
+        self.assertEqual(lines[:len(self.kept)], self.kept)
+        self.kept = lines
+        if (self.out / "report.json").exists():
+            self.report(self.out)
+        if (self.out / "trials.csv").exists():
+            for row in self.rows(self.out):
+                self.assertNotIn(None, row.values())
+
+    def check_the_end(self, expected):
+        """`expected`: keys and repeats of an uninterrupted run, by trial."""
+        lines = self.whole_lines()
+        self.assertEqual(lines[:len(self.kept)], self.kept)
+        journal = [(entry["key"], entry["repeat"]["repeat"]) for entry in map(json.loads, lines)]
+        report = self.report(self.out)
+        reported = [(trial["key"], repeat["repeat"]) for trial in report["trials"] for repeat in trial["repeats"]]
+        self.assertEqual(sorted(journal), sorted(expected))
+        self.assertEqual(sorted(reported), sorted(expected))
+        self.assertFalse(report["interrupted"])
+        self.assertEqual(len(self.rows(self.out)), len(report["trials"]))
+        self.assertEqual([path.name for path in self.out.glob("*.tmp")], [])
+
+    def uninterrupted(self, ranks=None):
+        out, self.out = self.out, self.folder / "uninterrupted"
+        self.run_to_the_end(ranks)
+        keys = [(entry["key"], entry["repeat"]["repeat"]) for entry in map(json.loads, self.whole_lines())]
+        self.out = out
+        return keys
+
+
+class KilledAtEveryMoment(Resume):
+    @unittest.skipUnless(DEADLY_DISK, "a sanitizer must be loaded first")
+    def test_a_kill_between_any_two_changes_to_files_costs_nothing_that_was_finished(self):
+        expected = self.uninterrupted()
+        moments = 1
+        while moments < 100 and self.survives(moments, expected):
+            moments += 1
+        self.assertGreater(moments, 3 * len(expected) + 10)  # two halves of a line and its sync; four files of results
+
+    def survives(self, moment, expected):
+        """Kills a run at that moment, and again when it is resumed; False where the run ended before."""
+        shutil.rmtree(self.out, ignore_errors=True)
+        self.kept = []
+        with self.subTest(moment=moment):
+            if not self.killed_at(moment):
+                return False
+            self.check_what_is_kept()
+            self.assertTrue(self.killed_at(SECOND_MOMENT))
+            self.check_what_is_kept()
+            self.run_to_the_end()
+            self.check_the_end(expected)
+        return True
+
+    def killed_at(self, moment):
+        environment = {**os.environ, "LD_PRELOAD": DEADLY_DISK, "DEADLY_MOMENT": str(moment)}
+        done = subprocess.run(self.command(), env=environment, capture_output=True, timeout=TIMEOUT_S, check=False)
+        self.assertIn(done.returncode, (0, -signal.SIGKILL), done.stderr)
+        return done.returncode != 0
+
+
+class KilledAtRandom(Resume):
+    # One image after another, each late: a repeat takes 0.12 s or more, so that eight kills never see the end.
+    SLOW = {"name": "slow", "ops": [{"op": "list_files"}, {"op": "shard"}, {"op": "repeat"}, {"op": "read"},
+                                    {"op": "map", "delay_s": 0.015}, {"op": "batch"}]}
+    KILLS = 8
+    LATEST_S = 0.3
+
+    def setUp(self):
+        super().setUp()
+        self.spec_path = self.spec(pipeline=self.SLOW, sweep={"data.split": ["train", "all"]}, measure__repeats=15)
+        self.moments = random.Random(20191008)
+
+    def kill_one_by_one(self, ranks=None):
+        for number in range(self.KILLS):
+            process = subprocess.Popen(self.command(ranks), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.addCleanup(process.kill)
+            if number % 2 == 1:
+                self.await_progress(process)
+            time.sleep(self.moments.uniform(0, self.LATEST_S))
+            for victim in ranks_of(process.pid) if ranks else [process.pid]:
+                kill(victim)
+            process.wait(TIMEOUT_S)
+            self.check_what_is_kept()
+
+    def await_progress(self, process):
+        give_up = time.monotonic() + TIMEOUT_S
+        while len(self.whole_lines()) <= len(self.kept):
+            self.assertIsNone(process.poll(), "ended before it was killed")
+            self.assertLess(time.monotonic(), give_up)
+            time.sleep(0.01)
+
+    def test_a_run_that_is_killed_again_and_again_measures_the_same_trials(self):
+        expected = self.uninterrupted()
+        self.kill_one_by_one()
+        self.assertGreaterEqual(len(self.kept), self.KILLS // 2)
+        self.assertLess(len(self.kept), len(expected))
+        self.run_to_the_end()
+        self.check_the_end(expected)
+
+    @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
+    def test_a_job_whose_ranks_are_killed_again_and_again_measures_the_same_trials(self):
+        expected = self.uninterrupted(ranks=2)
+        self.kill_one_by_one(ranks=2)
+        self.run_to_the_end(ranks=2)
+        self.check_the_end(expected)
+
+
+if __name__ == "__main__":
+    unittest.main()
