@@ -161,12 +161,27 @@ class Requeue(Slurm):
         lines = self.check_each_repeat_is_measured_once(job, arms=2, repeats=25)
         self.assertEqual(lines[:len(kept)], kept)
 
+    def cancel(self, job, *options):
+        subprocess.run(["scancel", *options, job], timeout=TIMEOUT_S, check=True)
+
     def test_a_job_that_is_cancelled_keeps_what_it_measured_and_is_not_queued_again(self):
-        job = self.submit("requeue.sbatch", self.slow_spec(measure__repeats=500))
+        spec = self.slow_spec(measure__repeats=500)
+        for script in ("requeue.sbatch", "single-node.sbatch"):  # srun and mpirun; at a time limit, Slurm does the same
+            with self.subTest(script=script):
+                job = self.submit(script, spec)
+                self.await_repeats(job, 2)
+                self.cancel(job)
+                self.assertEqual(self.await_end(job)[0]["JobState"], "CANCELLED", self.log(job))
+                self.assertTrue(self.report(self.results(job))["interrupted"], self.log(job))
+
+    def test_a_job_that_an_administrator_queues_again_goes_on_as_well(self):
+        job = self.submit("requeue.sbatch", self.slow_spec(measure__repeats=8))
         self.await_repeats(job, 2)
-        subprocess.run(["scancel", job], timeout=TIMEOUT_S, check=True)
-        self.assertEqual(self.await_end(job)[0]["JobState"], "CANCELLED", self.log(job))
-        self.assertTrue(self.report(self.results(job))["interrupted"])
+        kept = (self.results(job) / "journal.jsonl").read_text().splitlines()
+        subprocess.run(["scontrol", "requeue", job], timeout=TIMEOUT_S, check=True)
+        self.succeeds(job)
+        lines = self.check_each_repeat_is_measured_once(job, arms=1, repeats=8)
+        self.assertEqual(lines[:len(kept)], kept)
 
     def test_a_job_that_got_no_further_is_not_queued_again(self):
         job = self.submit("requeue.sbatch", self.slow_spec(measure__steps=5000))
@@ -174,7 +189,7 @@ class Requeue(Slurm):
         while not (self.results(job) / "journal.jsonl").exists():
             self.assertLess(time.monotonic(), give_up, self.log(job))
             time.sleep(0.1)
-        subprocess.run(["scancel", "--batch", "--signal=USR1", job], timeout=TIMEOUT_S, check=True)
+        self.cancel(job, "--batch", "--signal=USR1")
         self.assertEqual(self.await_end(job)[0]["JobState"], "FAILED", self.log(job))
         self.assertIn("no repeat fits into this time limit", self.log(job))
 
