@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "advise_command.hpp"
 #include "core/errors.hpp"
 #include "data_command.hpp"
 #include "doctor_command.hpp"
@@ -57,6 +58,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
       "5 comparison or selftest failed, 6 output, 130 interrupted, 143 terminated.");
   add_run_options(app, session, command_line);
   add_data_commands(app);
+  add_advise_command(app, session);
   add_selftest_commands(app);
   add_doctor_command(app);
   add_plan_sweep_command(app);

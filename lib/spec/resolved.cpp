@@ -34,6 +34,8 @@ std::string to_json(const Experiment& experiment) {
   return to_text(Node{std::move(root)});
 }
 
+std::string to_json(const PipelineSpec& pipeline) { return to_text(to_node(pipeline)); }
+
 std::string trial_key(const Experiment& experiment, std::string_view extra) {
   Experiment unnamed = experiment;
   unnamed.name = "trial";

@@ -13,6 +13,9 @@ namespace chexbench::spec {
 // gives the same trial.
 std::string to_json(const Experiment& experiment);
 
+// The op list as a file of configs/pipelines has it: {"name": ..., "ops": [...]}. parse_pipeline() gives the same one.
+std::string to_json(const PipelineSpec& pipeline);
+
 // 16 hexadecimal digits that are the same for the same trial and the same `extra` (e.g. what else results depend on),
 // on every machine. The experiment's name does not count.
 std::string trial_key(const Experiment& experiment, std::string_view extra = {});

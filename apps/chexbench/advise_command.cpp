@@ -1,0 +1,107 @@
+#include "advise_command.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/advice/advise.hpp"
+#include "core/atomic_file.hpp"
+#include "core/errors.hpp"
+#include "core/log.hpp"
+#include "core/status_line.hpp"
+#include "measure/machine.hpp"
+#include "output.hpp"
+#include "spec/parse.hpp"
+#include "spec/resolved.hpp"
+
+namespace chexbench::app {
+namespace {
+
+struct AdviseArguments {
+  std::string config;
+  std::vector<std::string> overrides;
+  std::string output;
+  std::string format = "table";
+  double budget_s = 300;
+};
+
+// The one trial of the spec. All ranks read it: rank 0 complains.
+spec::Trial load_trial(const AdviseArguments& arguments, bench::Session& session) {
+  try {
+    const std::vector<spec::Trial> trials = spec::expand(spec::load_spec(arguments.config, arguments.overrides));
+    if (trials.size() != 1) {
+      throw SpecError(
+          fmt::format("advise takes one trial, and {} describes {}: fix each swept key with --set KEY=VALUE",
+                      arguments.config, trials.size()));
+    }
+    return trials.front();
+  } catch (const SpecError&) {
+    session.world();
+    session.wait_for_root();
+    throw;
+  }
+}
+
+// @throws OutputError
+std::string make_folder(const AdviseArguments& arguments, const std::string& experiment) {
+  namespace fs = std::filesystem;
+  fs::path folder = arguments.output;
+  if (folder.empty()) folder = fs::path("results") / (experiment + "-advice") / measure::utc_now();
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw OutputError(fmt::format("cannot create {}: {}", folder.string(), error.message()));
+  if (fs::exists(folder / "advice.json", error))
+    throw OutputError(fmt::format("{} already holds an advice; give another folder to --output", folder.string()));
+  return folder.string();
+}
+
+void write(const bench::AdviceResult& result, spec::Experiment best, const std::string& folder) {
+  best.ranks = 0;  // as many as it is started with
+  const auto put = [&folder](const char* name, const std::string& text) {
+    write_file_atomically(folder + "/" + name, text);
+    log::info("wrote {}/{}", folder, name);
+  };
+  put("pipeline.json", spec::to_json(best.pipeline) + "\n");
+  put("spec.json", spec::to_json(best) + "\n");
+  put("advice.json", report::advice_json(result.advice));
+}
+
+void advise(const AdviseArguments& arguments, bench::Session& session) {
+  const spec::Trial trial = load_trial(arguments, session);
+  comm::World& world = session.world();
+  const int rank = world.communicator().rank();
+  log::configure(log::Level::info, world.communicator().world() > 1 ? rank : -1);
+  const std::string folder = rank == 0 ? make_folder(arguments, trial.experiment.name) : "";
+  const bench::AdviceResult result =
+      bench::advise(trial, world, {.budget_s = arguments.budget_s, .run = {.show_progress = stderr_is_terminal()}});
+  if (rank != 0) return;
+  print(arguments.format == "json" ? report::advice_json(result.advice) : report::advice_table(result.advice));
+  write(result, result.best, folder);
+}
+
+}  // namespace
+
+void add_advise_command(CLI::App& app, bench::Session& session) {
+  const auto arguments = std::make_shared<AdviseArguments>();
+  CLI::App* const verb = app.add_subcommand(
+      "advise", "Try what would make a trial's input faster, and write the pipeline that came out as a file that runs");
+  verb->add_option("--config", arguments->config, "The experiment: a spec of one trial")->type_name("SPEC")->required();
+  verb->add_option("--set", arguments->overrides, "Override a key of the spec")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  verb->add_option("--output", arguments->output, "Write into this folder (default: results/EXPERIMENT-advice/TIME)")
+      ->type_name("DIR");
+  verb->add_option("--budget", arguments->budget_s, "Seconds after which nothing more is tried")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_option("--format", arguments->format, "What stdout gets")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  verb->callback([arguments, &session] { advise(*arguments, session); });
+}
+
+}  // namespace chexbench::app

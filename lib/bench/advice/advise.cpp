@@ -1,0 +1,178 @@
+#include "bench/advice/advise.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "bench/advice/edits.hpp"
+#include "bench/advice/input_model.hpp"
+#include "bench/layout.hpp"
+#include "bench/plan.hpp"
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+#include "core/log.hpp"
+#include "data/shards.hpp"
+#include "report/verdict.hpp"
+#include "spec/keys.hpp"
+#include "spec/parse.hpp"
+#include "spec/resolved.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+constexpr int kRepeats = 5;          // that make an interval
+constexpr double kPromising = 1.01;  // predicted ratio from which an edit is tried
+
+std::vector<double> rates(const report::TrialResult& trial) {
+  std::vector<double> images_per_s;
+  for (const report::RepeatResult& repeat : trial.repeats) images_per_s.push_back(repeat.images_per_s);
+  return images_per_s;
+}
+
+// An edit that was not tried yet, and what it promises.
+struct Candidate {
+  Edit edit;
+  double predicted_ratio = 1;
+};
+
+class Adviser {
+ public:
+  Adviser(const spec::Trial& trial, comm::World& world, const AdviceOptions& options)
+      : world_(world), options_(options), end_s_(now_s() + options.budget_s), first_(trial.experiment) {
+    first_.measure.repeats = std::max(first_.measure.repeats, kRepeats);
+    best_ = first_;
+    result_.advice.trial = trial.name;
+  }
+
+  AdviceResult run() {
+    const report::Report before = measure({first_});
+    if (is_root()) begin(before.trials.front());
+    while (const std::optional<Candidate> candidate = agree_on_next()) try_edit(*candidate);
+    conclude_advice();
+    result_.best = best_;
+    return std::move(result_);
+  }
+
+ private:
+  bool is_root() const { return world_.communicator().rank() == 0; }
+
+  // On rank 0 with what was measured.
+  report::Report measure(const std::vector<spec::Experiment>& experiments) {
+    std::vector<spec::Trial> trials;
+    for (const spec::Experiment& experiment : experiments) trials.push_back({experiment.pipeline.name, experiment});
+    report::Report report = plan_report(first_.name, trials, world_);
+    run_trials(report, world_, options_.run);
+    return report;
+  }
+
+  void begin(const report::TrialResult& trial) {
+    report::Advice& advice = result_.advice;
+    const report::Figures figures = report::derive_figures(trial, {trial});
+    advice.ranks = trial.ranks;
+    advice.emulated = trial.emulated;
+    advice.images_per_s_before = advice.images_per_s_after = *figures.images_per_s;
+    advice.verdict = report::verdict(trial, figures).text;
+    place_ = {.ranks = trial.ranks,
+              .cores_per_rank = trial.cores_per_rank,
+              .has_tfrecords = data::present_shard_count(trial.spec.data.root, trial.spec.data.split).has_value()};
+    costs_ = measured_costs(trial);
+  }
+
+  double predict(const spec::Experiment& experiment) const {
+    InputCosts costs = costs_;
+    if (experiment.data.format != best_.data.format) costs.read_s = 0;  // at best
+    if (experiment.data.deliver != best_.data.deliver) costs.batch_s /= 12;
+    return predicted_images_per_s(experiment, place_.ranks, place_.cores_per_rank, costs);
+  }
+
+  // Those not tried, the most promising first.
+  std::vector<Candidate> candidates() const {
+    std::vector<Candidate> left;
+    const double now = predict(best_);
+    for (Edit& edit : possible_edits(best_, place_)) {
+      if (tried_.contains(edit.name)) continue;
+      const double ratio = now > 0 ? predict(edit.edited) / now : 1;
+      left.push_back({.edit = std::move(edit), .predicted_ratio = ratio});
+    }
+    std::ranges::stable_sort(left, std::ranges::greater{}, &Candidate::predicted_ratio);
+    return left;
+  }
+
+  std::optional<Candidate> next() {
+    for (Candidate& candidate : candidates()) {
+      if (candidate.predicted_ratio < kPromising && !candidate.edit.saves_memory) continue;
+      if (now_s() < end_s_) return std::move(candidate);
+      result_.advice.out_of_time = true;
+      break;
+    }
+    return {};
+  }
+
+  // Rank 0 decides; all ranks measure.
+  std::optional<Candidate> agree_on_next() {
+    std::optional<Candidate> candidate = is_root() ? next() : std::nullopt;
+    const std::string text =
+        broadcast_text(world_.communicator(), candidate ? spec::to_json(candidate->edit.edited) : "");
+    if (text.empty()) return {};
+    if (!candidate) candidate.emplace();
+    candidate->edit.edited = spec::parse_experiment(text, "an edit");
+    return candidate;
+  }
+
+  void try_edit(const Candidate& candidate) {
+    const auto& [edit, predicted_ratio] = candidate;
+    report::AdviceTry attempt{
+        .edit = edit.name, .why = edit.why, .saves_memory = edit.saves_memory, .predicted_ratio = predicted_ratio};
+    if (is_root()) log::info("trying {}: predicted {:.2f} x the images/s", edit.name, predicted_ratio);
+    const report::Report both = measure({best_, edit.edited});
+    bool kept = false;
+    if (is_root()) {
+      attempt.ratio = measure::paired_ratio(rates(both.trials[1]), rates(both.trials[0]), first_.measure.seed);
+      attempt.images_per_s = measure::median(rates(both.trials[1]));
+      kept = attempt.kept = report::is_kept(attempt);
+      if (kept) costs_ = measured_costs(both.trials[1]);
+      result_.advice.tries.push_back(attempt);
+      tried_.insert(edit.name);
+    }
+    if (!broadcast_text(world_.communicator(), kept ? "kept" : "").empty()) best_ = edit.edited;
+  }
+
+  void conclude_advice() {
+    const bool changed = !(best_ == first_);
+    const report::Report both = changed ? measure({first_, best_}) : report::Report{};
+    if (!is_root()) return;
+    report::Advice& advice = result_.advice;
+    for (const Candidate& candidate : candidates()) {
+      advice.tries.push_back({.edit = candidate.edit.name,
+                              .why = candidate.edit.why,
+                              .saves_memory = candidate.edit.saves_memory,
+                              .predicted_ratio = candidate.predicted_ratio});
+    }
+    if (!changed) return;
+    advice.ratio = measure::paired_ratio(rates(both.trials[1]), rates(both.trials[0]), first_.measure.seed);
+    advice.images_per_s_before = measure::median(rates(both.trials[0]));
+    advice.images_per_s_after = measure::median(rates(both.trials[1]));
+  }
+
+  comm::World& world_;
+  const AdviceOptions& options_;
+  const double end_s_;
+  spec::Experiment first_;
+  spec::Experiment best_;
+  EditPlace place_;   // of rank 0, like the rest
+  InputCosts costs_;  // of the best so far
+  std::set<std::string> tried_;
+  AdviceResult result_;
+};
+
+}  // namespace
+
+AdviceResult advise(const spec::Trial& trial, comm::World& world, const AdviceOptions& options) {
+  if (!spec::uses_pipeline(trial.experiment))
+    throw SpecError("advise: data.format synthetic has no input to advise on; give png or tfrecord");
+  return Adviser(trial, world, options).run();
+}
+
+}  // namespace chexbench::bench

@@ -1,0 +1,27 @@
+// Finds out what makes a trial's input faster, by trying.
+#pragma once
+
+#include "bench/protocol.hpp"
+#include "comm/communicator.hpp"
+#include "report/advice.hpp"
+#include "spec/sweep.hpp"
+
+namespace chexbench::bench {
+
+struct AdviceOptions {
+  double budget_s = 300;  // no edit is begun afterwards
+  RunOptions run;         // without a journal
+};
+
+struct AdviceResult {
+  report::Advice advice;
+  spec::Experiment best;  // the trial with what was kept
+};
+
+// Measures the trial, then one edit after another, the most promising first, each in turn with the best so far, and
+// keeps what gains. At least five repeats each, so that there are intervals. Collective over the world; the result is
+// rank 0's.
+// @throws as run_trials()
+AdviceResult advise(const spec::Trial& trial, comm::World& world, const AdviceOptions& options);
+
+}  // namespace chexbench::bench
