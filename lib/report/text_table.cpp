@@ -15,19 +15,29 @@ std::size_t widest_cell(const TextTable& table, std::size_t column) {
 
 }  // namespace
 
-std::string render(const TextTable& table) {
+std::vector<std::size_t> shown_columns(const TextTable& table) {
   std::vector<std::size_t> shown;
+  for (std::size_t column = 0; column < table.header.size(); ++column) {
+    if (widest_cell(table, column) > 0) shown.push_back(column);
+  }
+  return shown;
+}
+
+bool stands_left(const TextTable& table, std::size_t column) {
+  return column < table.left_columns || (table.last_left && column + 1 == table.header.size());
+}
+
+std::string render(const TextTable& table) {
+  const std::vector<std::size_t> shown = shown_columns(table);
   std::vector<std::size_t> widths;
   for (std::size_t column = 0; column < table.header.size(); ++column) {
-    const std::size_t width = widest_cell(table, column);
-    widths.push_back(std::max(width, table.header[column].size()));
-    if (width > 0) shown.push_back(column);
+    widths.push_back(std::max(widest_cell(table, column), table.header[column].size()));
   }
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string text;
     for (const std::size_t column : shown) {
-      const bool left = column < table.left_columns || (table.last_left && column + 1 == table.header.size());
-      text += fmt::format(fmt::runtime(left ? "{:<{}}  " : "{:>{}}  "), cells[column], widths[column]);
+      const char* format = stands_left(table, column) ? "{:<{}}  " : "{:>{}}  ";
+      text += fmt::format(fmt::runtime(format), cells[column], widths[column]);
     }
     text.erase(text.find_last_not_of(' ') + 1);
     return text + '\n';

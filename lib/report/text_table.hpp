@@ -1,6 +1,7 @@
 // Columns of text, aligned for a terminal.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@ struct TextTable {
   std::size_t left_columns = 0;
   bool last_left = false;
 };
+
+// The columns that are not empty in every row.
+std::vector<std::size_t> shown_columns(const TextTable& table);
+
+bool stands_left(const TextTable& table, std::size_t column);
 
 // One line for the header, one for each row; no blanks at line ends.
 std::string render(const TextTable& table);

@@ -4,6 +4,7 @@
 #include "core/errors.hpp"
 #include "report/csv.hpp"
 #include "report/json.hpp"
+#include "report/markdown.hpp"
 #include "report/table.hpp"
 
 namespace chexbench::report {
@@ -25,7 +26,8 @@ std::string format_report(const Report& report, const std::string& format) {
   if (format == "table") return result_table(report);
   if (format == "json") return to_json(report);
   if (format == "csv") return trials_csv(report);
-  const std::vector<std::string> known{"table", "json", "csv"};
+  if (format == "markdown") return markdown(report);
+  const std::vector<std::string> known{"table", "json", "csv", "markdown"};
   throw SpecError("--format: unknown format '" + format + "'" + suggestion(format, known));
 }
 

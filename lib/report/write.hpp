@@ -12,7 +12,7 @@ namespace chexbench::report {
 // as a whole or not at all, and returns their paths. May be called again as trials finish. @throws OutputError
 std::vector<std::string> write_report(const Report& report, const std::string& folder);
 
-// What stdout carries: "table", "json" (report.json) or "csv" (trials.csv). @throws SpecError for another format
+// The report as "table", "json" (report.json), "csv" (trials.csv) or "markdown". @throws SpecError for another format
 std::string format_report(const Report& report, const std::string& format);
 
 }  // namespace chexbench::report

@@ -13,6 +13,7 @@
 #include "core/errors.hpp"
 #include "report/csv.hpp"
 #include "report/json.hpp"
+#include "report/markdown.hpp"
 #include "report/record_factory.hpp"
 #include "report/table.hpp"
 
@@ -89,10 +90,11 @@ TEST_F(WriteReport, NamesAFolderThatIsNotThere) {
   }
 }
 
-TEST_F(WriteReport, FormatsForStdoutAreTheTableAndTheFiles) {
+TEST_F(WriteReport, FormatsAreTheTablesAndTheFiles) {
   EXPECT_EQ(format_report(report_, "table"), result_table(report_));
   EXPECT_EQ(format_report(report_, "json"), to_json(report_));
   EXPECT_EQ(format_report(report_, "csv"), trials_csv(report_));
+  EXPECT_EQ(format_report(report_, "markdown"), markdown(report_));
 }
 
 TEST_F(WriteReport, SuggestsTheNearestFormat) {

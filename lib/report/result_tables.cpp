@@ -1,0 +1,167 @@
+#include "report/result_tables.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+
+#include "report/flags.hpp"
+#include "report/labels.hpp"
+
+namespace chexbench::report {
+namespace {
+
+using Optional = std::optional<double>;
+
+std::string number(const Optional& value, int decimals) {
+  return value ? fmt::format("{:.{}f}", *value, decimals) : "";
+}
+
+// What rounds to nothing is shown without a sign: sums of times end a rounding error beside zero.
+std::string percent(const Optional& share) {
+  if (!share) return "";
+  return fmt::format("{:.1f} %", std::abs(*share) < 0.0005 ? 0 : 100 * *share);
+}
+
+// Three significant digits at least: a CPU trains 3.81 images/s, a pipeline delivers 812.
+std::string throughput(const Optional& images_per_s) {
+  return images_per_s ? number(images_per_s, *images_per_s < 10 ? 2 : 1) : "";
+}
+
+std::string interval(const std::optional<measure::Interval>& ci95) {
+  return ci95 ? fmt::format("{} .. {}", throughput(ci95->low), throughput(ci95->high)) : "";
+}
+
+std::string megabytes(std::uint64_t bytes) {
+  return bytes > 0 ? fmt::format("{:.0f} MB", static_cast<double>(bytes) / 1e6) : "";
+}
+
+std::string flags_text(const TrialResult& trial, const Figures& figures) {
+  return fmt::format("{}", fmt::join(flags_of(trial, figures), ", "));
+}
+
+template <class... Cells>
+std::vector<std::string> row_of(std::vector<std::string> labels, Cells... cells) {
+  (labels.push_back(std::move(cells)), ...);
+  return labels;
+}
+
+TextTable figures_table(const Report& report, const std::vector<Figures>& all, const Labels& labels) {
+  TextTable table{.header = row_of(labels.names, "images/s", "+- MAD", "95 % interval", "scaling", "wait", "busy", "AU",
+                                   "NVML", "decoded/trained", "peak RSS", "flags"),
+                  .rows = {},
+                  .left_columns = labels.names.size(),
+                  .last_left = true};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Figures& figures = all[i];
+    table.rows.push_back(row_of(labels.rows[i], throughput(figures.images_per_s), throughput(figures.images_per_s_mad),
+                                interval(figures.images_per_s_ci95), percent(figures.scaling_efficiency),
+                                percent(figures.wait_share), percent(figures.busy_share), percent(figures.au_share),
+                                percent(figures.gpu.mean_utilization), number(figures.decoded_per_trained, 2),
+                                megabytes(figures.peak_rss_bytes), flags_text(report.trials[i], figures)));
+  }
+  return table;
+}
+
+// The mean: pipelines that work in bursts have a median step that says nothing.
+std::string mean_step(const TrialResult& trial) {
+  double wall_s = 0;
+  std::size_t steps = 0;
+  for (const RepeatResult& repeat : trial.repeats) {
+    for (const StepRecord& step : repeat.steps) wall_s += step.timings.wall_s;
+    steps += repeat.steps.size();
+  }
+  return steps == 0 ? "" : fmt::format("{:.1f} ms", 1e3 * wall_s / static_cast<double>(steps));
+}
+
+// "map_and_batch: decode": the op and the part of it that waits are booked to; empty where there are none.
+std::string waits_for(const Figures& figures) {
+  return figures.wait_part.empty() ? figures.wait_op : figures.wait_op + ": " + figures.wait_part;
+}
+
+TextTable time_table(const Report& report, const std::vector<Figures>& all, const Labels& labels) {
+  TextTable table{.header = row_of(labels.names, "mean step", "wait", "upload", "compute", "communication", "update",
+                                   "other", "waits for", ""),
+                  .rows = {},
+                  .left_columns = labels.names.size(),
+                  .last_left = true};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Figures& figures = all[i];
+    table.rows.push_back(row_of(
+        labels.rows[i], mean_step(report.trials[i]), percent(figures.wait_share), percent(figures.upload_share),
+        percent(figures.compute_share), percent(figures.exposed_communication_share), percent(figures.update_share),
+        percent(figures.other_share), waits_for(figures), std::string(report.trials[i].emulated ? "(emulated)" : "")));
+  }
+  return table;
+}
+
+std::vector<std::string> flag_notes(const Report& report, const std::vector<Figures>& all) {
+  std::vector<std::string> lines;
+  for (const Flag& flag : flags()) {
+    bool used = false;
+    for (std::size_t i = 0; i < all.size(); ++i) used |= flag.applies(report.trials[i], all[i]);
+    if (used) lines.push_back(fmt::format("{}: {}", flag.word, flag.meaning));
+  }
+  return lines;
+}
+
+// Where the speed of emulated engines comes from, then what engines want to be said; each once.
+std::vector<std::string> engine_notes(const Report& report) {
+  std::map<std::string, std::string> sources;
+  std::vector<std::string> said;
+  for (const TrialResult& trial : report.trials) {
+    if (trial.emulated) sources[trial.spec.engine] = trial.engine_source;
+    for (const std::string& note : trial.notes) {
+      const std::string line = fmt::format("{}: {}", trial.spec.engine, note);
+      if (std::ranges::find(said, line) == said.end()) said.push_back(line);
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [engine, source] : sources) {
+    lines.push_back(fmt::format("source of {} (emulated): {}", engine, source));
+  }
+  std::ranges::move(said, std::back_inserter(lines));
+  return lines;
+}
+
+// "GPUs: 4 x NVIDIA H100 80GB HBM3; driver 580.65.06"
+std::string gpus_line(const Environment& environment) {
+  std::map<std::string, int> numbers;
+  for (const std::string& name : environment.gpus) ++numbers[name];
+  std::vector<std::string> words;
+  for (const auto& [name, number] : numbers) words.push_back(fmt::format("{} x {}", number, name));
+  return fmt::format("GPUs: {}; driver {}", fmt::join(words, ", "), environment.gpu_driver);
+}
+
+std::vector<std::string> title(const Report& report, const Labels& labels) {
+  const Environment& environment = report.environment;
+  std::vector<std::string> lines{fmt::format("{}: {} {} on {} ({}, {} {}), {}", report.experiment, report.trials.size(),
+                                             report.trials.size() == 1 ? "trial" : "trials", environment.host,
+                                             environment.cpu, environment.cores,
+                                             environment.cores == 1 ? "core" : "cores", environment.date_utc)};
+  if (!environment.gpus.empty()) lines.push_back(gpus_line(environment));
+  if (report.interrupted) lines.emplace_back("ended early: this is what was measured until then");
+  if (!labels.common.empty()) lines.push_back("all trials: " + labels.common);
+  return lines;
+}
+
+}  // namespace
+
+ResultTables result_tables(const Report& report) {
+  const Labels labels = label_trials(report.trials);
+  std::vector<Figures> all;
+  for (const TrialResult& trial : report.trials) all.push_back(derive_figures(trial, report.trials));
+  ResultTables tables{.title = title(report, labels),
+                      .figures = figures_table(report, all, labels),
+                      .times = time_table(report, all, labels),
+                      .notes = flag_notes(report, all)};
+  std::ranges::move(engine_notes(report), std::back_inserter(tables.notes));
+  return tables;
+}
+
+}  // namespace chexbench::report

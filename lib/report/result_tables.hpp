@@ -1,0 +1,27 @@
+// The tables of a result and the lines around them, not yet laid out: for the terminal (table.hpp) and for a wiki
+// (markdown.hpp).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/record.hpp"
+#include "report/text_table.hpp"
+
+namespace chexbench::report {
+
+// Numbers are rounded and carry their units. Emulated trials are marked in their row of both tables.
+struct ResultTables {
+  std::vector<std::string> title;  // lines: what ran where and when, what all trials share
+  TextTable figures;               // a row each trial
+  TextTable times;                 // where the time went, a row each trial
+  std::vector<std::string> notes;  // lines: what the flags mean, where the speed of emulated engines comes from
+};
+
+inline constexpr const char* kTimesCaption =
+    "Where the time went (share of the step; communication as far as backward did not hide it):";
+
+// Milliseconds a trial, as derive_figures().
+ResultTables result_tables(const Report& report);
+
+}  // namespace chexbench::report

@@ -1,0 +1,72 @@
+#include "report/markdown.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "report/record_factory.hpp"
+
+namespace chexbench::report {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+// The lines of the table that begins with the header `header`.
+std::vector<std::string> rows_under(const std::string& text, const std::string& header) {
+  std::vector<std::string> rows;
+  std::istringstream stream(text);
+  bool inside = false;
+  for (std::string line; std::getline(stream, line);) {
+    if (inside && !line.starts_with("|")) break;
+    if (inside) rows.push_back(line);
+    inside |= line.starts_with(header);
+  }
+  return rows;
+}
+
+TEST(Markdown, HoldsARowForEachTrialUnderOneAlignment) {
+  const std::string text = markdown(make_report(
+      {make_trial({.pipeline = "naive"}, {100, 101, 102, 103, 104}), make_trial({}, {200, 201, 202, 203, 204})}));
+  const auto rows = rows_under(text, "| pipeline | images/s |");
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_THAT(rows[0], StartsWith("| --- | ---: | ---: |"));
+  EXPECT_THAT(rows[1], AllOf(StartsWith("| naive | 102.0 |"), HasSubstr("| 40.0 % |")));
+  EXPECT_THAT(rows[2], StartsWith("| optimized | 202.0 |"));
+  EXPECT_THAT(rows_under(text, "| pipeline | mean step |")[1], HasSubstr("| naive | 100.0 ms | 40.0 % | 5.0 % |"));
+}
+
+TEST(Markdown, ShowsFindingsBeforeTheTables) {
+  Report report = make_report({make_trial({}, {100})});
+  report.findings.push_back({.kind = "starved", .text = "the accelerator waits for 40 % of its time."});
+  const std::string text = markdown(report);
+  EXPECT_LT(text.find("- the accelerator waits for 40 %"), text.find("### Trials"));
+}
+
+TEST(Markdown, MarksEmulatedTrialsInBothTables) {
+  const std::string text = markdown(make_report({make_trial({.engine = "emulated:v100"}, {100})}));
+  EXPECT_THAT(rows_under(text, "| trial | images/s |")[1], HasSubstr("| (emulated) |"));
+  EXPECT_THAT(rows_under(text, "| trial | mean step |")[1], HasSubstr("| (emulated) |"));
+  EXPECT_THAT(text, HasSubstr("- source of emulated:v100 (emulated): a cited publication"));
+}
+
+TEST(Markdown, SaysThatNothingWasMeasured) {
+  EXPECT_THAT(markdown(make_report({})), AllOf(HasSubstr("Nothing was measured."), Not(HasSubstr("|"))));
+  EXPECT_THAT(markdown(make_report({make_trial({}, {})})), HasSubstr("Nothing was measured."));
+}
+
+TEST(MarkdownEscaped, TakesTheMeaningFromWhatWouldHaveOne) {
+  EXPECT_EQ(markdown_escaped("a|b <img> *x* [l](u) `c` \\"), "a\\|b \\<img\\> \\*x\\* \\[l\\](u) \\`c\\` \\\\");
+  EXPECT_EQ(markdown_escaped("two\nlines"), "two lines");
+}
+
+TEST(MarkdownEscaped, LeavesUnderscoresWithinWords) {
+  EXPECT_EQ(markdown_escaped("map_and_batch"), "map_and_batch");
+  EXPECT_EQ(markdown_escaped("_x_"), "\\_x\\_");
+}
+
+}  // namespace
+}  // namespace chexbench::report
