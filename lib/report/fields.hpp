@@ -159,6 +159,13 @@ void visit_trial(Visitor&& visit, Record& trial) {
 }
 
 template <class Visitor, class Record>
+void visit_finding(Visitor&& visit, Record& finding) {
+  visit("kind", finding.kind);
+  visit("text", finding.text);
+  visit("emulated", finding.emulated);
+}
+
+template <class Visitor, class Record>
 void visit_figures(Visitor&& visit, Record& figures) {
   visit("images_per_s", figures.images_per_s);
   visit("images_per_s_mad", figures.images_per_s_mad);

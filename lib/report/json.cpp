@@ -93,10 +93,6 @@ Json trial_to_json(const TrialResult& trial, const std::vector<TrialResult>& all
   return object;
 }
 
-Json finding_to_json(const Finding& finding) {
-  return {{"kind", finding.kind}, {"text", finding.text}, {"emulated", finding.emulated}};
-}
-
 std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // Like dump(2), but arrays of plain values stand on one line: a step is a line, not sixteen.
@@ -228,7 +224,8 @@ std::string to_json(const Report& report) {
   object["interrupted"] = report.interrupted;
   visit_environment(JsonWriter(object["environment"] = Json::object()), report.environment);
   Json& findings = object["findings"] = Json::array();
-  for (const Finding& finding : report.findings) findings.push_back(finding_to_json(finding));
+  for (const Finding& finding : report.findings)
+    visit_finding(JsonWriter(findings.emplace_back(Json::object())), finding);
   Json& trials = object["trials"] = Json::array();
   for (const TrialResult& trial : report.trials) trials.push_back(trial_to_json(trial, report.trials));
   std::string text;

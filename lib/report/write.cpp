@@ -3,6 +3,7 @@
 #include "core/atomic_file.hpp"
 #include "core/errors.hpp"
 #include "report/csv.hpp"
+#include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/markdown.hpp"
 #include "report/table.hpp"
@@ -18,7 +19,8 @@ std::vector<std::string> write_report(const Report& report, const std::string& f
   write("trials.csv", trials_csv(report));
   write("steps.csv", steps_csv(report));
   if (const std::string samples = gpu_csv(report); !samples.empty()) write("gpu.csv", samples);
-  write("report.json", to_json(report));  // last: whoever sees it finds the others, too
+  write("report.json", to_json(report));    // last of the data: whoever sees it finds the others, too
+  write("report.html", html_page(report));  // a picture of it, which no lack of room shall put before the data
   return paths;
 }
 
@@ -27,7 +29,8 @@ std::string format_report(const Report& report, const std::string& format) {
   if (format == "json") return to_json(report);
   if (format == "csv") return trials_csv(report);
   if (format == "markdown") return markdown(report);
-  const std::vector<std::string> known{"table", "json", "csv", "markdown"};
+  if (format == "html") return html_page(report);
+  const std::vector<std::string> known{"table", "json", "csv", "markdown", "html"};
   throw SpecError("--format: unknown format '" + format + "'" + suggestion(format, known));
 }
 

@@ -117,6 +117,15 @@ if(CHEXBENCH_WITH_cupti AND CUDAToolkit_FOUND AND cupti_INCLUDE)
 endif()
 chexbench_report("CUPTI" cupti "kernels cannot be timed singly (needs the CUDA toolkit with extras/CUPTI)")
 
+# A script that goes into report.html: needed at build time alone.
+option(CHEXBENCH_WITH_chartjs "Use Chart.js" ON)
+find_file(chartjs_FILE chart.min.js PATHS /usr/share/javascript/chart.js)
+mark_as_advanced(chartjs_FILE)
+if(CHEXBENCH_WITH_chartjs AND chartjs_FILE)
+  add_library(chartjs INTERFACE IMPORTED GLOBAL)
+endif()
+chexbench_report("Chart.js" chartjs "report.html has its tables, but no charts")
+
 if(CHEXBENCH_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)

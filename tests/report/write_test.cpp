@@ -12,6 +12,7 @@
 
 #include "core/errors.hpp"
 #include "report/csv.hpp"
+#include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/markdown.hpp"
 #include "report/record_factory.hpp"
@@ -52,12 +53,20 @@ class WriteReport : public testing::Test {
   rlimit limit_before_{};
 };
 
-TEST_F(WriteReport, WritesTheThreeFilesAndTellsTheirPaths) {
-  EXPECT_THAT(write_report(report_, folder_),
-              ElementsAre(folder_ + "/trials.csv", folder_ + "/steps.csv", folder_ + "/report.json"));
+TEST_F(WriteReport, WritesItsFilesAndTellsTheirPaths) {
+  EXPECT_THAT(write_report(report_, folder_), ElementsAre(folder_ + "/trials.csv", folder_ + "/steps.csv",
+                                                          folder_ + "/report.json", folder_ + "/report.html"));
   EXPECT_EQ(content("trials.csv"), trials_csv(report_));
   EXPECT_EQ(content("steps.csv"), steps_csv(report_));
   EXPECT_EQ(content("report.json"), to_json(report_));
+  EXPECT_EQ(content("report.html"), html_page(report_));
+}
+
+TEST_F(WriteReport, KeepsTheDataWhereThePageHasNoRoom) {
+  limit_file_size(html_page(report_).size() - 1);
+  EXPECT_THROW(write_report(report_, folder_), OutputError);
+  EXPECT_EQ(content("report.json"), to_json(report_));
+  EXPECT_EQ(content("report.html"), "");
 }
 
 TEST_F(WriteReport, ReplacesAnEarlierReport) {
@@ -95,6 +104,7 @@ TEST_F(WriteReport, FormatsAreTheTablesAndTheFiles) {
   EXPECT_EQ(format_report(report_, "json"), to_json(report_));
   EXPECT_EQ(format_report(report_, "csv"), trials_csv(report_));
   EXPECT_EQ(format_report(report_, "markdown"), markdown(report_));
+  EXPECT_EQ(format_report(report_, "html"), html_page(report_));
 }
 
 TEST_F(WriteReport, SuggestsTheNearestFormat) {

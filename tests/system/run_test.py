@@ -53,7 +53,7 @@ class Outputs(SystemTest):
         out = self.folder / "out"
         self.succeed("--config", self.spec(), "--output", out)
         names = sorted(path.name for path in out.iterdir())
-        self.assertEqual(names, ["journal.jsonl", "report.json", "steps.csv", "trials.csv"])
+        self.assertEqual(names, ["journal.jsonl", "report.html", "report.json", "steps.csv", "trials.csv"])
 
     def test_the_report_carries_spec_environment_and_steps(self):
         out = self.folder / "out"

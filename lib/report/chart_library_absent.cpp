@@ -1,0 +1,8 @@
+// In a build without Chart.js: report.html has its tables and says why it has no charts.
+#include "report/html_files.hpp"
+
+namespace chexbench::report {
+
+std::string_view chart_library() { return {}; }
+
+}  // namespace chexbench::report

@@ -1,0 +1,46 @@
+# chexbench_embed_page(<variable>): writes a source that defines page_files() of html_files.hpp over the files of html/,
+# and puts its path into <variable>. chexbench_embed_charts(<variable> <file>): likewise chart_library(), of Chart.js at
+# <file> under its license. Written again when a file changes.
+function(chexbench_read_embedded variable path)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+  file(READ ${path} text)
+  set(${variable} "R\"embedded(${text})embedded\"" PARENT_SCOPE)
+endfunction()
+
+function(chexbench_embed_page variable)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/html)
+  chexbench_read_embedded(html ${folder}/page.html)
+  chexbench_read_embedded(css ${folder}/page.css)
+  chexbench_read_embedded(page_js ${folder}/page.js)
+  chexbench_read_embedded(charts_js ${folder}/charts.js)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_page.cpp)
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[#include "report/html_files.hpp"
+
+namespace chexbench::report {
+
+PageFiles page_files() {
+  return {.html = @html@,
+          .css = @css@,
+          .page_js = @page_js@,
+          .charts_js = @charts_js@};
+}
+
+}  // namespace chexbench::report
+]])
+  set(${variable} ${source} PARENT_SCOPE)
+endfunction()
+
+function(chexbench_embed_charts variable file)
+  chexbench_read_embedded(license ${CMAKE_CURRENT_SOURCE_DIR}/html/chart-license.txt)
+  chexbench_read_embedded(library ${file})
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/chart_library.cpp)
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[#include "report/html_files.hpp"
+
+namespace chexbench::report {
+
+std::string_view chart_library() { return @license@ @library@; }
+
+}  // namespace chexbench::report
+]])
+  set(${variable} ${source} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,57 @@
+#include "report/html.hpp"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "report/html_data.hpp"
+#include "report/html_files.hpp"
+
+namespace chexbench::report {
+namespace {
+
+std::string escaped_for_html(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '<')
+      escaped += "&lt;";
+    else if (c == '&')
+      escaped += "&amp;";
+    else
+      escaped += c;
+  }
+  return escaped;
+}
+
+using Parts = std::vector<std::pair<std::string_view, std::string>>;
+
+// Each "{{name}}" of `page` becomes the part of that name; what is put in is not looked at again.
+std::string fill(std::string_view page, const Parts& parts) {
+  std::string text;
+  while (!page.empty()) {
+    const std::size_t begin = page.find("{{");
+    text += page.substr(0, begin);
+    if (begin == std::string_view::npos) break;
+    const std::size_t end = page.find("}}", begin);
+    const std::string_view name = page.substr(begin + 2, end - begin - 2);
+    for (const auto& [known, part] : parts) {
+      if (known == name) text += part;
+    }
+    page.remove_prefix(end + 2);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string html_page(const Report& report) {
+  const PageFiles files = page_files();
+  return fill(files.html, {{"experiment", escaped_for_html(report.experiment)},
+                           {"css", std::string(files.css)},
+                           {"data", page_data(report)},
+                           {"chart_library", std::string(chart_library())},
+                           {"charts_js", std::string(files.charts_js)},
+                           {"page_js", std::string(files.page_js)}});
+}
+
+}  // namespace chexbench::report

@@ -1,0 +1,150 @@
+#include "report/html_data.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/fields.hpp"
+#include "report/flags.hpp"
+#include "report/html_curves.hpp"
+#include "report/json_visitors.hpp"
+#include "report/labels.hpp"
+#include "report/read.hpp"
+#include "report/result_tables.hpp"
+#include "spec/resolved.hpp"
+
+namespace chexbench::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// "naive png, ranks 2": what tells the trial apart. Bare numbers carry their name.
+std::string label_of(const Labels& labels, std::size_t trial) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < labels.names.size(); ++i) {
+    const bool number = labels.names[i] == "ranks" || labels.names[i] == "batch";
+    words.push_back(number ? labels.names[i] + " " + labels.rows[trial][i] : labels.rows[trial][i]);
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+// The first trial of the same arm: trials that differ in their ranks alone share it.
+std::size_t arm_of(const std::vector<TrialResult>& trials, std::size_t trial) {
+  std::size_t first = 0;
+  while (first < trial && !same_arm(trials[first], trials[trial])) ++first;
+  return first;
+}
+
+Json ranks_of(const TrialResult& trial) {
+  Json ranks = Json::array();
+  for (const RankTime& time : time_by_rank(trial)) {
+    const measure::StepTimings& sum = time.sum;
+    ranks.push_back({{"rank", time.rank},
+                     {"wall_s", sum.wall_s},
+                     {"wait_s", sum.wait_s},
+                     {"upload_s", sum.upload_s},
+                     {"compute_s", sum.compute_s},
+                     {"exposed_communication_s", sum.exposed_communication_s},
+                     {"update_s", sum.update_s},
+                     {"other_s", sum.other_s}});
+  }
+  return ranks;
+}
+
+// Counters of one op over the repeats; what it held and how long its queue may get is one rank's share.
+Json op_of(const TrialResult& trial, std::size_t index) {
+  measure::OpCounters sum;
+  for (const RepeatResult& repeat : trial.repeats) {
+    if (index >= repeat.ops.size()) continue;
+    for (const auto total : measure::kOpTotals) sum.*total += repeat.ops[index].*total;
+    for (const auto time : measure::kOpTimes) sum.*time += repeat.ops[index].*time;
+    for (const auto level : measure::kOpLevels) sum.*level = std::max(sum.*level, repeat.ops[index].*level);
+  }
+  const auto per_rank = [&](std::uint64_t level) { return static_cast<double>(level) / trial.ranks; };
+  Json depth = nullptr;
+  if (sum.queue_capacity > 0 && sum.elements_out > 0) {
+    depth = sum.queue_depth_sum / static_cast<double>(sum.elements_out);
+  }
+  return {{"op", trial.repeats.front().ops[index].op},
+          {"elements_out", sum.elements_out},
+          {"busy_wall_s", sum.busy_wall_s},
+          {"blocked_input_s", sum.blocked_input_s},
+          {"blocked_output_s", sum.blocked_output_s},
+          {"mean_queue_depth", depth},
+          {"queue_capacity", sum.queue_capacity > 0 ? Json(per_rank(sum.queue_capacity)) : Json(nullptr)},
+          {"bytes_held", per_rank(sum.bytes_held)}};
+}
+
+Json ops_of(const TrialResult& trial) {
+  Json ops = Json::array();
+  const std::size_t count = trial.repeats.empty() ? 0 : trial.repeats.front().ops.size();
+  for (std::size_t i = 0; i < count; ++i) ops.push_back(op_of(trial, i));
+  return ops;
+}
+
+Json repeat_of(const RepeatResult& repeat) {
+  const StepCurve steps = step_curve(repeat, kMostPoints);
+  Json gpus = Json::array();
+  for (const GpuSeries& gpu : repeat.gpus) {
+    const UtilizationCurve curve = utilization_curve(repeat, gpu, kMostPoints);
+    gpus.push_back({{"rank", gpu.rank}, {"time_s", curve.time_s}, {"utilization", curve.utilization}});
+  }
+  Json queues = Json::array();
+  for (const QueueCurve& queue : queue_curves(repeat)) queues.push_back({{"op", queue.op}, {"depth", queue.depth}});
+  return {{"repeat", repeat.repeat},
+          {"images_per_s", repeat.images_per_s},
+          {"wall_s", repeat.wall_s},
+          {"page_cache", repeat.page_cache},
+          {"steps_per_point", steps.steps_per_point},
+          {"median_step_s", steps.median_s},
+          {"slowest_step_s", steps.slowest_s},
+          {"queues", std::move(queues)},
+          {"gpus", std::move(gpus)}};
+}
+
+Json trial_of(const Report& report, std::size_t index, const std::string& label) {
+  const TrialResult& trial = report.trials[index];
+  const Figures figures = derive_figures(trial, report.trials);
+  Json object = Json::object();
+  visit_trial(JsonWriter(object), trial);
+  object["label"] = label;
+  object["arm"] = arm_of(report.trials, index);
+  object["flags"] = flags_of(trial, figures);
+  visit_figures(JsonWriter(object["figures"] = Json::object()), figures);
+  object["time_by_rank"] = ranks_of(trial);
+  object["ops"] = ops_of(trial);
+  Json& repeats = object["repeats"] = Json::array();
+  for (const RepeatResult& repeat : trial.repeats) repeats.push_back(repeat_of(repeat));
+  object["spec"] = Json::parse(spec::to_json(trial.spec));
+  return object;
+}
+
+// A browser ends a script at "</script" and changes its mind about what that is at "<!--", inside strings, too.
+std::string escaped_for_script(const std::string& json) {
+  std::string text;
+  for (const char c : json) c == '<' ? text += "\\u003c" : text += c;
+  return text;
+}
+
+}  // namespace
+
+std::string page_data(const Report& report) {
+  const ResultTables tables = result_tables(report);
+  Json object = Json::object();
+  object["experiment"] = report.experiment;
+  object["measured"] = has_results(report);
+  object["title"] = tables.title;
+  object["notes"] = tables.notes;
+  visit_environment(JsonWriter(object["environment"] = Json::object()), report.environment);
+  Json& findings = object["findings"] = Json::array();
+  for (const Finding& finding : report.findings)
+    visit_finding(JsonWriter(findings.emplace_back(Json::object())), finding);
+  const Labels labels = label_trials(report.trials);
+  Json& trials = object["trials"] = Json::array();
+  for (std::size_t i = 0; i < report.trials.size(); ++i) trials.push_back(trial_of(report, i, label_of(labels, i)));
+  return escaped_for_script(object.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace chexbench::report

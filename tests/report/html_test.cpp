@@ -1,0 +1,201 @@
+#include "report/html.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/html_curves.hpp"
+#include "report/html_data.hpp"
+#include "report/html_files.hpp"
+#include "report/json.hpp"
+#include "report/record_factory.hpp"
+
+namespace chexbench::report {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Le;
+using testing::Not;
+using testing::SizeIs;
+using Json = nlohmann::json;
+
+Json data_of(std::vector<TrialResult> trials) { return Json::parse(page_data(make_report(std::move(trials)))); }
+
+TEST(PageData, HoldsTheFiguresOfReportJson) {
+  const Report report = make_report({make_trial({}, {100, 101, 102, 103, 104}), make_trial({.ranks = 2}, {180, 190})});
+  const Json page = Json::parse(page_data(report));
+  const Json file = Json::parse(to_json(report));
+  ASSERT_EQ(page["trials"].size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    Json figures = file["trials"][i]["figures"];
+    figures.erase("emulated");  // beside them in the page
+    EXPECT_EQ(page["trials"][i]["figures"], figures);
+    EXPECT_EQ(page["trials"][i]["spec"], file["trials"][i]["spec"]);
+  }
+  EXPECT_EQ(page["environment"], file["environment"]);
+}
+
+TEST(PageData, NamesTrialsByWhatDiffers) {
+  const Json page = data_of({make_trial({.pipeline = "naive"}, {1}), make_trial({.ranks = 2}, {1})});
+  EXPECT_EQ(page["trials"][0]["label"], "naive, ranks 1");
+  EXPECT_EQ(page["trials"][1]["label"], "optimized, ranks 2");
+}
+
+TEST(PageData, GroupsRankCountsOfOneArm) {
+  const Json page =
+      data_of({make_trial({}, {1}), make_trial({.pipeline = "naive"}, {1}), make_trial({.ranks = 2}, {1})});
+  EXPECT_EQ(page["trials"][0]["arm"], 0);
+  EXPECT_EQ(page["trials"][1]["arm"], 1);
+  EXPECT_EQ(page["trials"][2]["arm"], 0);
+}
+
+TEST(PageData, MarksEmulatedTrialsAndSaysWhatTheirSpeedRestsOn) {
+  const Json page = data_of({make_trial({.engine = "emulated:v100"}, {1})});
+  EXPECT_EQ(page["trials"][0]["emulated"], true);
+  EXPECT_EQ(page["trials"][0]["flags"][0], "(emulated)");
+  EXPECT_THAT(page["notes"].dump(), HasSubstr("a cited publication"));
+}
+
+TEST(PageData, GivesQueuesOfOneRank) {
+  TrialResult trial = make_trial({.ranks = 4}, {1, 1});
+  for (RepeatResult& repeat : trial.repeats) {  // of all ranks: 40 elements found 2 before them, room for 5 each
+    repeat.ops = {
+        {.op = "prefetch", .elements_out = 40, .busy_wall_s = 1.5, .queue_depth_sum = 80, .queue_capacity = 20}};
+  }
+  const Json op = data_of({trial})["trials"][0]["ops"][0];
+  EXPECT_EQ(op["op"], "prefetch");
+  EXPECT_EQ(op["mean_queue_depth"], 2.0);
+  EXPECT_EQ(op["queue_capacity"], 5.0);
+  EXPECT_EQ(op["busy_wall_s"], 3.0);
+  EXPECT_EQ(op["elements_out"], 80);
+}
+
+TEST(PageData, KeepsNoDepthOfAnOpWithoutAQueue) {
+  const Json op = data_of({make_trial({}, {1})})["trials"][0]["ops"][0];
+  EXPECT_TRUE(op["mean_queue_depth"].is_null());
+  EXPECT_TRUE(op["queue_capacity"].is_null());
+}
+
+TEST(PageData, HasNothingThatEndsAScript) {
+  Report report = make_report({make_trial({}, {1})});
+  report.experiment = "</script><!-- \xff";
+  report.findings.push_back({.kind = "odd", .text = "</SCRIPT> and \u2028"});
+  const std::string data = page_data(report);
+  EXPECT_THAT(data, Not(HasSubstr("<")));
+  EXPECT_THAT(Json::parse(data)["experiment"].get<std::string>(), HasSubstr("</script><!-- "));
+}
+
+TEST(PageData, TellsWhetherAnythingWasMeasured) {
+  EXPECT_EQ(data_of({})["measured"], false);
+  EXPECT_EQ(data_of({make_trial({}, {})})["measured"], false);
+  EXPECT_EQ(data_of({make_trial({}, {}), make_trial({}, {1})})["measured"], true);
+}
+
+TEST(HtmlPage, IsFilledInAndClosed) {
+  Report report = make_report({make_trial({}, {1})});
+  report.experiment = "a < b & {{css}}";
+  const std::string page = html_page(report);
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("<title>chexbench: a &lt; b &amp; {{css}}</title>"), HasSubstr("prefers-color-scheme"),
+                    HasSubstr("@media print"), HasSubstr(page_data(report)), HasSubstr("</html>")));
+  EXPECT_THAT(page, Not(HasSubstr("{{data}}")));
+}
+
+TEST(HtmlPage, AsksForNothingFromOutside) {
+  const std::string page = html_page(make_report({make_trial({}, {1})}));
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("src=")), Not(HasSubstr("@import")), Not(HasSubstr("<link"))));
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+}
+
+TEST(HtmlPage, KeepsTheLicenseOfChartJs) {
+  if (chart_library().empty()) GTEST_SKIP() << "built without Chart.js";
+  EXPECT_THAT(html_page(make_report({})), AllOf(HasSubstr("Permission is hereby granted"), HasSubstr("Chart.js v")));
+}
+
+TEST(HtmlPage, ScriptsOfThePageEndNoScript) {
+  const PageFiles files = page_files();
+  for (const std::string_view script : {files.page_js, files.charts_js, chart_library()}) {
+    EXPECT_THAT(std::string(script), AllOf(Not(HasSubstr("</script")), Not(HasSubstr("<!--"))));
+  }
+}
+
+RepeatResult repeat_of_walls(const std::vector<std::vector<double>>& walls_s_by_step) {
+  RepeatResult repeat;
+  for (std::size_t step = 0; step < walls_s_by_step.size(); ++step) {
+    for (std::size_t rank = 0; rank < walls_s_by_step[step].size(); ++rank) {
+      repeat.steps.push_back({.rank = static_cast<int>(rank), .step = static_cast<int>(step)});
+      repeat.steps.back().timings.wall_s = walls_s_by_step[step][rank];
+    }
+  }
+  return repeat;
+}
+
+TEST(StepCurve, IsTheMedianAndTheSlowestOfTheRanks) {
+  const StepCurve curve = step_curve(repeat_of_walls({{1, 2, 9}, {3, 3, 4}}), 10);
+  EXPECT_EQ(curve.steps_per_point, 1u);
+  EXPECT_THAT(curve.median_s, ElementsAre(2, 3));
+  EXPECT_THAT(curve.slowest_s, ElementsAre(9, 4));
+}
+
+TEST(StepCurve, KeepsTheSlowestStepWhenItThinsOut) {
+  std::vector<std::vector<double>> walls(1001, {1.0});
+  walls[500] = {7.0};
+  const StepCurve curve = step_curve(repeat_of_walls(walls), 300);
+  EXPECT_EQ(curve.steps_per_point, 4u);
+  EXPECT_THAT(curve.median_s, AllOf(SizeIs(251), Each(1.0)));
+  EXPECT_THAT(curve.slowest_s, testing::Contains(7.0).Times(1));
+}
+
+TEST(StepCurve, IsEmptyWithoutSteps) { EXPECT_THAT(step_curve({}, 10).median_s, IsEmpty()); }
+
+// Two steps of rank 0 from 100 s to 102 s, and a sample each 0.1 s from 99 s to 103 s.
+TEST(UtilizationCurve, CountsTimeFromTheWindowsBegin) {
+  RepeatResult repeat = repeat_of_walls({{1}, {1}});
+  repeat.steps[0].timings.end_s = 101;
+  repeat.steps[1].timings.end_s = 102;
+  GpuSeries gpu;
+  for (int i = 0; i <= 40; ++i) gpu.samples.push_back({.time_s = 99.05 + 0.1 * i, .utilization = 0.5});
+  gpu.samples[20].utilization.reset();
+  const UtilizationCurve all = utilization_curve(repeat, gpu, 100);
+  EXPECT_THAT(all.utilization, AllOf(SizeIs(19), Each(0.5)));
+  EXPECT_NEAR(all.time_s.front(), 0.05, 1e-9);
+  EXPECT_NEAR(all.time_s.back(), 1.95, 1e-9);
+  EXPECT_THAT(utilization_curve(repeat, gpu, 5).time_s, AllOf(SizeIs(5), Each(Le(2.0))));
+}
+
+TEST(UtilizationCurve, IsEmptyForARankWithoutSteps) {
+  EXPECT_THAT(utilization_curve({}, {.samples = {{.time_s = 1, .utilization = 1}}}, 10).time_s, IsEmpty());
+}
+
+TEST(QueueCurves, AreTheMeanOfTheRanksOfOpsWithAQueue) {
+  RepeatResult repeat;
+  repeat.ops = {{.op = "list_files"}, {.op = "prefetch", .queue_capacity = 8}};
+  for (int rank = 0; rank < 2; ++rank) {
+    for (int step = 0; step < 2; ++step) {
+      repeat.op_samples.push_back({.rank = rank, .step = step, .op_index = 0});
+      repeat.op_samples.push_back(
+          {.rank = rank, .step = step, .op_index = 1, .queue_depth = static_cast<std::uint64_t>(2 * rank + 4 * step)});
+    }
+  }
+  const auto curves = queue_curves(repeat);
+  ASSERT_THAT(curves, SizeIs(1));
+  EXPECT_EQ(curves[0].op, "prefetch");
+  EXPECT_THAT(curves[0].depth, ElementsAre(1, 5));
+}
+
+TEST(TimeByRank, SumsOverRepeats) {
+  const auto ranks = time_by_rank(make_trial({.ranks = 2}, {1, 1, 1}));
+  ASSERT_THAT(ranks, SizeIs(2));
+  EXPECT_EQ(ranks[1].rank, 1);
+  EXPECT_NEAR(ranks[1].sum.wall_s, 0.6, 1e-12);
+  EXPECT_NEAR(ranks[1].sum.wait_s, 0.24, 1e-12);
+  EXPECT_NEAR(ranks[1].sum.exposed_communication_s, 0.06, 1e-12);
+}
+
+}  // namespace
+}  // namespace chexbench::report
