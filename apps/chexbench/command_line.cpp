@@ -9,6 +9,7 @@
 #include "data_command.hpp"
 #include "doctor_command.hpp"
 #include "plan_sweep_command.hpp"
+#include "report_command.hpp"
 #include "run_command.hpp"
 #include "selftest_command.hpp"
 
@@ -61,6 +62,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_advise_command(app, session);
   add_selftest_commands(app);
   add_doctor_command(app);
+  add_report_command(app);
   add_plan_sweep_command(app);
 }
 

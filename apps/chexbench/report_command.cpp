@@ -1,0 +1,52 @@
+#include "report_command.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "core/atomic_file.hpp"
+#include "core/errors.hpp"
+#include "core/log.hpp"
+#include "output.hpp"
+#include "report/read.hpp"
+#include "report/write.hpp"
+
+namespace chexbench::app {
+namespace {
+
+struct ReportArguments {
+  std::string folder;
+  std::string format = "html";
+  std::string output;
+};
+
+void run(const ReportArguments& arguments) {
+  const report::Report report = report::read_report(arguments.folder);
+  if (!report::has_results(report)) {
+    throw DataError(
+        fmt::format("{}/report.json holds no measured trial: there is nothing to report", arguments.folder));
+  }
+  const std::string text = report::format_report(report, arguments.format);
+  std::string path = arguments.output;
+  if (path.empty() && arguments.format == "html") path = arguments.folder + "/report.html";
+  if (path.empty()) return print(text);
+  write_file_atomically(path, text);
+  log::info("wrote {}", path);
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app) {
+  const auto arguments = std::make_shared<ReportArguments>();
+  CLI::App* const verb =
+      app.add_subcommand("report", "The result of a run once more: writes its report.html, or prints it");
+  verb->add_option("DIR", arguments->folder, "Where the run wrote its results")->required();
+  verb->add_option("--format", arguments->format, "html writes DIR/report.html; the others go to stdout")
+      ->check(CLI::IsMember({"html", "markdown", "table", "json", "csv"}))
+      ->capture_default_str();
+  verb->add_option("-o,--output", arguments->output, "Write into this file instead")->type_name("FILE");
+  verb->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace chexbench::app

@@ -1,0 +1,257 @@
+"""chexbench report, and report.html in a real browser: its numbers are those of report.json."""
+
+import copy
+import json
+import resource
+import subprocess
+import unittest
+
+import browser
+from harness import TIMEOUT_S, SystemTest, command_line
+
+NEEDS_BROWSER = unittest.skipUnless(browser.CHROMIUM, "no chromium here: scripts/setup test installs it")
+SHARES = ("wait_share", "upload_share", "compute_share", "exposed_communication_share", "update_share", "other_share")
+
+
+def percent(share):
+    return f"{0 if abs(share) < 0.0005 else 100 * share:.1f}"
+
+
+class ReportTest(SystemTest):
+    def measured(self, **keys):
+        """A small run; the folder it wrote."""
+        out = self.folder / "out"
+        self.succeed("--config", self.spec(**keys), "--output", out)
+        return out
+
+    def emulated(self):
+        return self.measured(engine="emulated:v100", comm={"model": "alpha_beta"},
+                             sweep={"pipeline": ["naive", "optimized"]}, measure__repeats=5)
+
+    def change(self, folder, edit):
+        """Edits report.json and has the page written again."""
+        report = self.report(folder)
+        edit(report)
+        (folder / "report.json").write_text(json.dumps(report))
+        self.succeed("report", folder)
+        return self.report(folder)
+
+
+class Verb(ReportTest):
+    def test_writes_the_page_that_the_run_wrote(self):
+        out = self.measured()
+        page = (out / "report.html").read_text()
+        (out / "report.html").unlink()
+        done = self.succeed("report", out)
+        self.assertEqual(done.stdout, "")
+        self.assertIn(f"wrote {out}/report.html", done.stderr)
+        self.assertEqual((out / "report.html").read_text(), page)
+
+    def test_prints_the_other_formats(self):
+        out = self.measured()
+        self.assertEqual(self.succeed("report", out, "--format", "csv").stdout, (out / "trials.csv").read_text())
+        self.assertEqual(self.succeed("report", out, "--format", "json").stdout, (out / "report.json").read_text())
+        self.assertIn("images/s", self.succeed("report", out, "--format", "table").stdout)
+        markdown = self.succeed("report", out, "--format", "markdown").stdout
+        self.assertIn("| --- | ---: |", markdown)
+
+    def test_writes_where_it_is_told(self):
+        out = self.measured()
+        for name, text in (("html", "<!DOCTYPE html>"), ("markdown", "## chexbench: system")):
+            target = self.folder / f"elsewhere.{name}"
+            self.assertEqual(self.succeed("report", out, "--format", name, "-o", target).stdout, "")
+            self.assertTrue(target.read_text().startswith(text))
+
+    def test_markdown_marks_emulated_trials_in_their_rows(self):
+        rows = [line for line in self.succeed("report", self.emulated(), "--format", "markdown").stdout.splitlines()
+                if line.startswith(("| naive", "| optimized"))]
+        self.assertEqual(len(rows), 4)
+        for row in rows:
+            self.assertIn("(emulated)", row)
+
+
+class BadReports(ReportTest):
+    def test_folders_without_a_report(self):
+        for folder in (self.folder, self.folder / "gone", self.folder / ("x" * 5000)):
+            with self.subTest(folder=str(folder)[:80]):
+                self.fail_with(2, "report", folder, says="there is no report.json in it")
+        self.fail_with(2, "report", says="DIR")
+
+    def test_an_unknown_format(self):
+        self.fail_with(2, "report", self.folder, "--format", "pdf", says="pdf")
+
+    def test_damaged_reports_leave_the_page_as_it_was(self):
+        out = self.measured()
+        page = (out / "report.html").read_bytes()
+        whole = (out / "report.json").read_text()
+        report = json.loads(whole)
+        damages = {"truncated": whole[:len(whole) // 2], "empty": "", "no report": "[]",
+                   "another version": json.dumps({**report, "schema_version": 99}),
+                   "nothing measured": json.dumps({**report, "trials": []}),
+                   "no repeats": json.dumps({**report, "trials": [{**report["trials"][0], "repeats": []}]})}
+        for name, text in damages.items():
+            with self.subTest(name):
+                (out / "report.json").write_text(text)
+                self.fail_with(3, "report", out, says=f"{out}/report.json")
+                self.assertEqual((out / "report.html").read_bytes(), page)
+
+    def test_versions_and_empty_results_are_named(self):
+        out = self.measured()
+        report = self.report(out)
+        (out / "report.json").write_text(json.dumps({**report, "schema_version": 99}))
+        self.fail_with(3, "report", out, says="schema_version is 99")
+        (out / "report.json").write_text(json.dumps({**report, "trials": []}))
+        self.fail_with(3, "report", out, says="no measured trial")
+
+    def test_files_that_cannot_be_written(self):
+        out = self.measured()
+        self.fail_with(6, "report", out, "-o", self.folder / "gone/page.html", says="gone/page.html")
+        self.fail_with(6, "report", out, "-o", self.folder, says=str(self.folder))
+
+    def test_a_full_disk_keeps_the_old_page(self):
+        out = self.measured()
+        (out / "report.html").write_text("the old page")
+        done = subprocess.run(command_line(["report", out]), capture_output=True, text=True, timeout=TIMEOUT_S,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+                              restore_signals=False)  # as DiskFull of bad_output_test.py
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("report.html", done.stderr)
+        self.assertEqual((out / "report.html").read_text(), "the old page")
+        self.assertEqual(list(out.glob("report.html?*")), [])
+
+    def test_standard_output_that_takes_nothing(self):
+        out = self.measured()
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(command_line(["report", out, "--format", "markdown"]), stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
+        self.assertEqual(done.returncode, 6, done.stderr)
+
+
+@NEEDS_BROWSER
+class InABrowser(ReportTest):
+    def open(self, folder):
+        page = browser.Page(folder / "report.html")
+        self.assertEqual(page.console, [])
+        self.assertEqual(page.attributes["html"].get("data-ready"), "true")
+        return page
+
+    def assert_number(self, cell, value, text):
+        """The cell keeps the exact number, and shows it rounded."""
+        self.assertEqual(float(cell["value"]), value)
+        self.assertEqual(cell["text"], text)
+
+    def assert_figures(self, page, report):
+        for trial, row in zip(report["trials"], page.tables["throughput"], strict=True):
+            figures = trial["figures"]
+            value = figures["images_per_s"]
+            self.assertEqual(row["trial"], trial["key"])
+            self.assert_number(row["images_per_s"], value, f"{value:.{2 if value < 10 else 1}f}")
+            for key, index in (("images_per_s_ci95_low", 0), ("images_per_s_ci95_high", 1)):
+                if figures["images_per_s_ci95"]:
+                    self.assertEqual(float(row[key]["value"]), figures["images_per_s_ci95"][index])
+                else:
+                    self.assertNotIn(key, row)
+            self.assertEqual(float(row["peak_rss_bytes"]["value"]), figures["peak_rss_bytes"])
+            self.assertEqual(row["repeats"]["text"], str(len(trial["repeats"])))
+        for trial, row in zip(report["trials"], page.tables["times"], strict=True):
+            for key in SHARES + ("busy_share",):
+                self.assert_number(row[key], trial["figures"][key], percent(trial["figures"][key]))
+
+    def test_shows_the_numbers_of_one_trial(self):
+        out = self.measured()
+        page = self.open(out)
+        self.assert_figures(page, self.report(out))
+        waits = self.report(out)["trials"][0]["figures"]["waits"]
+        self.assertEqual([float(row["share"]["value"]) for row in page.tables["waits"]], [wait["share"] for wait in waits])
+        ops = self.report(out)["trials"][0]["repeats"][0]["ops"]
+        self.assertEqual([row["op"]["text"] for row in page.tables["queues"]], [op["op"] for op in ops])
+
+    def test_shows_intervals_and_marks_emulated_trials_everywhere(self):
+        out = self.emulated()
+        page = self.open(out)
+        report = self.report(out)
+        self.assert_figures(page, report)
+        self.assertEqual(page.texts["li"], [finding["text"] for finding in report["findings"]])
+        for name, rows in page.tables.items():
+            for row in rows:
+                self.assertIn("(emulated)", row["label"]["text"], name)
+        for title in page.texts.get("figcaption", []):
+            self.assertIn("(emulated)", title)
+
+    def test_sixteen_ranks_have_a_row_and_a_bar_each(self):
+        def widen(report):
+            trial = report["trials"][0]
+            trial["ranks"] = trial["spec"]["ranks"] = 16
+            for repeat in trial["repeats"]:
+                columns = repeat["steps"]["columns"]
+                of_one = repeat["steps"]["rows"]
+                repeat["steps"]["rows"] = []
+                for rank in range(16):
+                    for row in copy.deepcopy(of_one):
+                        row[columns.index("rank")] = rank
+                        row[columns.index("wait_s")] += 0.01 * rank
+                        row[columns.index("wall_s")] += 0.01 * rank
+                        repeat["steps"]["rows"].append(row)
+        out = self.measured()
+        report = self.change(out, widen)
+        page = self.open(out)
+        rows = page.tables["ranks"]
+        self.assertEqual([row["rank"]["text"] for row in rows], [str(rank) for rank in range(16)])
+        for rank, row in enumerate(rows):
+            waits, walls = self.sums_of(report["trials"][0], rank)
+            self.assertAlmostEqual(float(row["wait_share"]["value"]), waits / walls, places=12)
+            self.assertAlmostEqual(float(row["wall_s"]["value"]), walls, places=12)
+
+    def sums_of(self, trial, rank):
+        """Wait and wall time of a rank, in s."""
+        sums = [0, 0]
+        for repeat in trial["repeats"]:
+            place = {name: index for index, name in enumerate(repeat["steps"]["columns"])}
+            for row in repeat["steps"]["rows"]:
+                if row[place["rank"]] == rank:
+                    sums[0] += row[place["wait_s"]]
+                    sums[1] += row[place["wall_s"]]
+        return sums
+
+    def test_partial_trials_stand_beside_whole_ones(self):
+        def interrupt(report):
+            report["interrupted"] = True
+            second = copy.deepcopy(report["trials"][0])
+            second.update(trial="the second", key="f" * 16, partial=True, repeats=[])
+            report["trials"].append(second)
+        out = self.measured()
+        self.change(out, interrupt)
+        page = self.open(out)
+        self.assertIn("ended early: this is what was measured until then", page.texts["p"])
+        self.assertEqual([row["repeats"]["text"] for row in page.tables["throughput"]], ["2", "0"])
+        self.assertIn("partial", page.tables["throughput"][1]["flags"]["text"])
+        self.assertEqual(len(page.tables["times"]), 1)
+
+    def test_text_of_a_report_is_never_code(self):
+        attack = "</script><script>console.error('run')</script><img src=x onerror=console.error('run')>"
+
+        def poison(report):
+            report["experiment"] = attack
+            report["environment"]["host"] = attack
+            report["findings"] = [{"kind": "x", "text": attack, "emulated": False}]
+            report["trials"][0]["trial"] = attack
+        out = self.measured()
+        self.change(out, poison)
+        page = self.open(out)
+        self.assertEqual(page.texts["li"], [attack])
+        self.assertNotIn("img", page.counts)
+
+    def test_charts_are_painted_in_the_colors_of_both_themes(self):
+        out = self.emulated()
+        if "Chart.js v" not in (out / "report.html").read_text():
+            self.skipTest("built without Chart.js")
+        for dark, ground, bar in ((False, (0xff, 0xff, 0xff), (0x00, 0x72, 0xb2)),
+                                  (True, (0x14, 0x17, 0x1b), (0x56, 0xb4, 0xe9))):
+            with self.subTest(dark=dark):
+                counts = browser.colors(out / "report.html", dark)
+                self.assertGreater(counts.get(ground, 0), 500_000)
+                self.assertGreater(counts.get(bar, 0), 10_000, "the bars of the throughput")
+
+
+if __name__ == "__main__":
+    unittest.main()
