@@ -25,20 +25,30 @@ void require_values(std::span<const double> values) {
   if (values.empty()) throw std::invalid_argument("statistics of no values");
 }
 
-// The percentile interval of `statistic`, which gets a resample of the indices 0 .. size-1.
-std::optional<Interval> percentile_interval(std::size_t size, std::uint64_t seed,
-                                            const std::function<double(std::span<const std::size_t>)>& statistic) {
+// The percentile interval of what `draw` gives each time it is called.
+Interval percentile_interval(const std::function<double()>& draw) {
+  std::vector<double> statistics(kResamples);
+  std::generate(statistics.begin(), statistics.end(), draw);
+  std::sort(statistics.begin(), statistics.end());
+  constexpr std::size_t kTail = kResamples / 40;  // 2.5 % on either side
+  return {.low = statistics[kTail], .high = statistics[kResamples - 1 - kTail]};
+}
+
+// Draws as many indices as `rounds` holds, each below that number.
+void resample(RandomStream& stream, std::vector<std::size_t>& rounds) {
+  for (std::size_t& round : rounds) round = static_cast<std::size_t>(stream.below(rounds.size()));
+}
+
+// The interval of `statistic`, which gets a resample of the indices 0 .. size-1.
+std::optional<Interval> interval_over_rounds(std::size_t size, std::uint64_t seed,
+                                             const std::function<double(std::span<const std::size_t>)>& statistic) {
   if (size < kFewestValues) return std::nullopt;
   RandomStream stream(seed);
   std::vector<std::size_t> rounds(size);
-  std::vector<double> statistics(kResamples);
-  for (double& value : statistics) {
-    for (std::size_t& round : rounds) round = static_cast<std::size_t>(stream.below(size));
-    value = statistic(rounds);
-  }
-  std::sort(statistics.begin(), statistics.end());
-  constexpr std::size_t kTail = kResamples / 40;  // 2.5 % on either side
-  return Interval{.low = statistics[kTail], .high = statistics[kResamples - 1 - kTail]};
+  return percentile_interval([&] {
+    resample(stream, rounds);
+    return statistic(rounds);
+  });
 }
 
 double median_of_rounds(std::span<const double> values, std::span<const std::size_t> rounds,
@@ -65,7 +75,7 @@ double median_absolute_deviation(std::span<const double> values) {
 
 std::optional<Interval> bootstrap_median_ci95(std::span<const double> values, std::uint64_t seed) {
   std::vector<double> scratch;
-  return percentile_interval(values.size(), seed, [&](std::span<const std::size_t> rounds) {
+  return interval_over_rounds(values.size(), seed, [&](std::span<const std::size_t> rounds) {
     return median_of_rounds(values, rounds, scratch);
   });
 }
@@ -78,7 +88,23 @@ Ratio paired_ratio(std::span<const double> a, std::span<const double> b, std::ui
     const double above = median_of_rounds(a, rounds, scratch);
     return above / median_of_rounds(b, rounds, scratch);
   };
-  return {.value = median(a) / median(b), .ci95 = percentile_interval(a.size(), seed, resampled)};
+  return {.value = median(a) / median(b), .ci95 = interval_over_rounds(a.size(), seed, resampled)};
+}
+
+Ratio unpaired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed) {
+  Ratio ratio{.value = median(a) / median(b), .ci95 = std::nullopt};
+  if (std::min(a.size(), b.size()) < kFewestValues) return ratio;
+  RandomStream stream(seed);
+  std::vector<std::size_t> rounds_of_a(a.size());
+  std::vector<std::size_t> rounds_of_b(b.size());
+  std::vector<double> scratch;
+  ratio.ci95 = percentile_interval([&] {
+    resample(stream, rounds_of_a);
+    resample(stream, rounds_of_b);
+    const double above = median_of_rounds(a, rounds_of_a, scratch);
+    return above / median_of_rounds(b, rounds_of_b, scratch);
+  });
+  return ratio;
 }
 
 }  // namespace chexbench::measure

@@ -32,4 +32,8 @@ struct Ratio {
 };
 Ratio paired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed = 1);
 
+// The same for a and b that were measured apart: each is resampled by itself. The interval is empty where either has
+// fewer than five values. @throws std::invalid_argument for no values
+Ratio unpaired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed = 1);
+
 }  // namespace chexbench::measure

@@ -122,5 +122,29 @@ TEST(PairedRatio, RefusesArmsOfUnlikeLength) {
   EXPECT_THROW(paired_ratio({}, {}), std::invalid_argument);
 }
 
+TEST(UnpairedRatio, IsTheRatioOfMediansOfUnlikeManyValues) {
+  EXPECT_DOUBLE_EQ(unpaired_ratio(std::array{6.0, 8.0, 10.0}, std::array{2.0, 6.0}).value, 2);
+}
+
+TEST(UnpairedRatio, HasNoIntervalWhereEitherSideHasUnderFiveValues) {
+  const std::array few{1.0, 2.0, 3.0, 4.0};
+  const std::array many{1.0, 2.0, 3.0, 4.0, 5.0};
+  EXPECT_FALSE(unpaired_ratio(few, many).ci95.has_value());
+  EXPECT_FALSE(unpaired_ratio(many, few).ci95.has_value());
+  EXPECT_TRUE(unpaired_ratio(many, many).ci95.has_value());
+}
+
+TEST(UnpairedRatio, IsWiderThanThePairedOneWhereBothDriftAlike) {
+  const std::vector<double> values{100, 90, 80, 70, 60, 50};
+  const Ratio ratio = unpaired_ratio(values, values);
+  EXPECT_LT(ratio.ci95->low, 0.9);
+  EXPECT_GT(ratio.ci95->high, 1.1);
+}
+
+TEST(UnpairedRatio, RefusesNoValues) {
+  EXPECT_THROW(unpaired_ratio({}, std::array{1.0}), std::invalid_argument);
+  EXPECT_THROW(unpaired_ratio(std::array{1.0}, {}), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace chexbench::measure
