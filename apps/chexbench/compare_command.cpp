@@ -1,0 +1,74 @@
+#include "compare_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/errors.hpp"
+#include "output.hpp"
+#include "report/compare.hpp"
+#include "report/read.hpp"
+
+namespace chexbench::app {
+namespace {
+
+using report::ComparedArm;
+using report::Verdict;
+
+struct CompareArguments {
+  std::string base;
+  std::string other;
+  std::string format = "table";
+  report::CompareOptions options;
+};
+
+// A gate that compares nothing must not pass. @throws ComparisonError where an arm is worse, DataError where none could
+// be compared
+void check(const report::RunComparison& comparison) {
+  std::vector<std::string> worse;
+  for (const ComparedArm& arm : comparison.arms) {
+    if (arm.verdict == Verdict::worse) worse.push_back(fmt::format("{} ({:.3f} x)", arm.trial, arm.ratio->value));
+  }
+  if (!worse.empty()) throw ComparisonError(fmt::format("compare: worse than the base: {}", fmt::join(worse, ", ")));
+  const bool any = std::ranges::any_of(comparison.arms,
+                                       [](const ComparedArm& arm) { return arm.verdict != Verdict::not_comparable; });
+  if (!any) {
+    throw DataError(
+        "compare: no arm of the two can be compared; the reasons stand in the table (--across-machines compares runs "
+        "of "
+        "unlike machines)");
+  }
+}
+
+void run(const CompareArguments& arguments) {
+  const report::Side base{.name = arguments.base, .runs = report::read_runs(arguments.base)};
+  const report::Side other{.name = arguments.other, .runs = report::read_runs(arguments.other)};
+  const report::RunComparison comparison = report::compare_runs(base, other, arguments.options);
+  print(report::format_comparison(comparison, arguments.format));
+  check(comparison);
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app) {
+  const auto arguments = std::make_shared<CompareArguments>();
+  CLI::App* const verb = app.add_subcommand(
+      "compare", "Compare two runs, or two folders of runs, arm by arm; exit code 5 where an arm became worse");
+  verb->add_option("BASE", arguments->base, "The earlier run: its folder, its report.json, or a folder of runs")
+      ->required();
+  verb->add_option("NEW", arguments->other, "The later one")->required();
+  verb->add_option("--threshold", arguments->options.threshold, "Share of images/s from which a change counts")
+      ->capture_default_str();
+  verb->add_flag("--across-machines", arguments->options.across_machines,
+                 "Compare although CPU, cores, GPUs, libraries or the place of the data differ");
+  verb->add_option("--format", arguments->format, "What stdout gets")
+      ->check(CLI::IsMember({"table", "json", "markdown"}))
+      ->capture_default_str();
+  verb->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace chexbench::app

@@ -1,0 +1,96 @@
+"""chexbench compare, on the reports of a real run."""
+
+import json
+import shutil
+
+from harness import SystemTest
+
+
+class Compare(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.base = self.folder / "base"
+        self.succeed("--config", self.spec(measure__repeats=5), "--output", self.base)
+
+    def other(self, name, change=lambda report: None):
+        """A copy of the base's folder, whose report.json `change` has edited."""
+        folder = self.folder / name
+        shutil.copytree(self.base, folder)
+        report = self.report(folder)
+        change(report)
+        (folder / "report.json").write_text(json.dumps(report))
+        return folder
+
+    @staticmethod
+    def slower(factor):
+        def change(report):
+            for trial in report["trials"]:
+                # Without noise: how fast the machine happens to be must not decide.
+                for repeat in trial["repeats"]:
+                    repeat["images_per_s"] = 100 * factor
+        return change
+
+    def test_a_run_is_the_same_as_itself(self):
+        for new in (self.base, self.base / "report.json"):
+            self.assertIn("same", self.succeed("compare", self.base, new).stdout)
+
+    def test_an_arm_that_lost_a_tenth_is_exit_code_5(self):
+        base, new = self.other("one", self.slower(1)), self.other("two", self.slower(0.9))
+        done = self.fail_with(5, "compare", base, new, says="worse than the base")
+        self.assertIn("0.900", done.stdout)
+        self.assertIn("better", self.succeed("compare", new, base).stdout)
+        self.succeed("compare", base, new, "--threshold", 0.2)
+
+    def test_folders_of_runs_are_pooled(self):
+        for side, factor in (("old", 1), ("new", 0.9)):
+            for run in range(5):
+                self.other(f"{side}/{run}", self.slower(factor))
+        done = self.fail_with(5, "compare", self.folder / "old", self.folder / "new", "--format", "json")
+        self.assertEqual(json.loads(done.stdout)["a_value_is"], "run")
+        self.assertEqual(json.loads(done.stdout)["arms"][0]["base_values"], [100] * 5)
+
+    def test_markdown(self):
+        self.assertIn("|---|", self.succeed("compare", self.base, self.base, "--format", "markdown").stdout)
+
+    def test_a_run_of_another_machine(self):
+        def change(report):
+            report["environment"]["cpu"] = "Another CPU"
+        new = self.other("elsewhere", change)
+        done = self.fail_with(3, "compare", self.base, new, says="--across-machines")
+        self.assertIn("against Another CPU", done.stdout)
+        self.assertIn("Another CPU", self.succeed("compare", self.base, new, "--across-machines").stdout)
+
+    def test_an_arm_of_another_batch_size(self):
+        def change(report):
+            report["trials"][0]["spec"]["training"]["batch_size"] = 3
+        done = self.fail_with(3, "compare", self.base, self.other("batch", change), says="no arm")
+        self.assertIn("training.batch_size: 2 against 3", done.stdout)
+
+    def test_reports_that_are_none(self):
+        whole = (self.base / "report.json").read_text()
+        for name, text, says in (("torn", whole[:len(whole) // 2], "not a result of chexbench"), ("empty", "", "report.json"),
+                                 ("newer", whole.replace('"schema_version": 1', '"schema_version": 2'), "schema_version is 2"),
+                                 ("list", "[]", "report.json")):
+            with self.subTest(name):
+                folder = self.folder / name
+                folder.mkdir()
+                (folder / "report.json").write_text(text)
+                self.fail_with(3, "compare", self.base, folder, says=[says, str(folder)])
+                self.fail_with(3, "compare", folder, self.base, says=[says, str(folder)])
+
+    def test_a_run_that_measured_nothing(self):
+        for name, change in (("no trial", lambda report: report["trials"].clear()),
+                             ("no repeat", lambda report: report["trials"][0]["repeats"].clear())):
+            with self.subTest(name):
+                self.fail_with(3, "compare", self.base, self.other(name, change), says="nothing to compare")
+
+    def test_what_is_not_there(self):
+        self.fail_with(3, "compare", self.base, self.folder / "nowhere", says=["nowhere", "No such file"])
+        (self.folder / "bare").mkdir()
+        self.fail_with(3, "compare", self.base, self.folder / "bare", says="report.json")
+
+    def test_wrong_usage(self):
+        self.fail_with(2, "compare", self.base)
+        self.fail_with(2, "compare", self.base, self.base, "--threshold", 0)
+        self.fail_with(2, "compare", self.base, self.base, "--threshold", "nan")
+        self.fail_with(2, "compare", self.base, self.base, "--format", "html", says="format")
