@@ -6,8 +6,8 @@
 #include <charconv>
 #include <filesystem>
 
+#include "core/csv.hpp"
 #include "core/errors.hpp"
-#include "data/csv.hpp"
 #include "data/file_bytes.hpp"
 #include "data/findings.hpp"
 #include "data/folder.hpp"

@@ -1,8 +1,8 @@
-#include "data/csv.hpp"
+#include "core/csv.hpp"
 
 #include <algorithm>
 
-namespace chexbench::data {
+namespace chexbench {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -26,7 +26,7 @@ bool LineReader::next(std::string_view& line) {
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
+  if (begin == std::string_view::npos) return text.substr(0, 0);
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
@@ -44,4 +44,4 @@ void split_csv_line(std::string_view line, std::vector<std::string_view>& fields
   }
 }
 
-}  // namespace chexbench::data
+}  // namespace chexbench

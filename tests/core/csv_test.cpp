@@ -1,9 +1,9 @@
-#include "data/csv.hpp"
+#include "core/csv.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace chexbench::data {
+namespace chexbench {
 namespace {
 
 using testing::ElementsAre;
@@ -53,5 +53,12 @@ TEST(SplitCsvLine, DropsBlanksAroundFields) { EXPECT_THAT(fields_of(" a ,\tb "),
 
 TEST(SplitCsvLine, TakesAQuoteThatNeverEndsAsText) { EXPECT_THAT(fields_of("\"a,b"), ElementsAre("\"a", "b")); }
 
+TEST(SplitCsvLine, GivesEmptyFieldsTheirPlace) {
+  const std::string_view line = "a, ,";
+  const std::vector<std::string_view> fields = fields_of(line);
+  EXPECT_EQ(fields[1].data(), line.data() + 2);
+  EXPECT_EQ(fields[2].data(), line.data() + 4);
+}
+
 }  // namespace
-}  // namespace chexbench::data
+}  // namespace chexbench

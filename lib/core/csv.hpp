@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace chexbench::data {
+namespace chexbench {
 
 // The lines of a text. A final line without newline counts; "\r\n" ends a line as "\n" does; a byte order mark at the
 // beginning is skipped. Example: for (std::string_view line; lines.next(line);) ...
@@ -24,7 +24,7 @@ class LineReader {
 // its quotes; doubled quotes inside it stay doubled (no column read here has any). Blanks around a field are dropped.
 void split_csv_line(std::string_view line, std::vector<std::string_view>& fields);
 
-// `text` without blanks at its ends.
+// `text` without blanks at its ends: a part of it even where nothing is left, so that its place is known.
 std::string_view trimmed(std::string_view text);
 
-}  // namespace chexbench::data
+}  // namespace chexbench
