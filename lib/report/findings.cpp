@@ -8,6 +8,7 @@
 
 #include "measure/statistics.hpp"
 #include "report/gpu_findings.hpp"
+#include "report/starvation.hpp"
 #include "report/verdict.hpp"
 
 namespace chexbench::report {
@@ -30,9 +31,6 @@ using Trials = std::vector<Measured>;
 void add(std::vector<Finding>& findings, const char* kind, std::string text, bool emulated) {
   findings.push_back({.kind = kind, .text = std::move(text), .emulated = emulated});
 }
-
-// "3.81" for a CPU that trains, "812" for a pipeline.
-std::string rate(double images_per_s) { return fmt::format("{:.{}f}", images_per_s, images_per_s < 100 ? 1 : 0); }
 
 // Throughputs of the rounds that both trials have, so that a ratio compares what was measured in turn.
 std::optional<measure::Ratio> ratio_of(const Measured& a, const Measured& b) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "measure/statistics.hpp"
+#include "report/starvation.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -48,8 +49,6 @@ bool cores_are_missing(const Figures& figures) {
          figures.cpu_wait_share.value_or(0) >= kCrowded * *figures.wait_share;
 }
 
-std::string rate(double images_per_s) { return fmt::format("{:.{}f}", images_per_s, images_per_s < 100 ? 1 : 0); }
-
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 // "map (decode) 18 %, map (resize) 6 %, shuffle 2 %": what makes up at least a tenth of the wait.
@@ -80,11 +79,11 @@ std::string starved(const TrialResult& trial, const Figures& figures, const std:
   } else if (!why.empty()) {
     why = ", because of " + why;
   }
-  return fmt::format(
-      "{} starves its accelerator: no batch was ready for {} of the time{}; {} images/s, of at most {} without the "
-      "wait.",
-      name, percent(*figures.wait_share), why, rate(*figures.images_per_s),
-      rate(*figures.images_per_s / (1 - *figures.wait_share)));
+  return starved_sentence({.name = name,
+                           .wait_share = *figures.wait_share,
+                           .images_per_s = *figures.images_per_s,
+                           .images_per_s_without_wait = *figures.images_per_s / (1 - *figures.wait_share),
+                           .why = why});
 }
 
 std::string slow(const Limit& limit, const Figures& figures, const std::string& name) {
@@ -98,9 +97,10 @@ std::string bound(const Figures& figures, const std::string& name, const char* w
 }
 
 std::string fed(const Figures& figures, const std::string& name) {
-  return fmt::format("{} keeps its accelerator fed: it waits for {:.1f} % of the time and is busy for {}, {} images/s.",
-                     name, 100 * *figures.wait_share, percent(figures.busy_share.value_or(0)),
-                     rate(*figures.images_per_s));
+  return fed_sentence({.name = name,
+                       .wait_share = *figures.wait_share,
+                       .images_per_s = *figures.images_per_s,
+                       .busy_share = figures.busy_share.value_or(0)});
 }
 
 }  // namespace

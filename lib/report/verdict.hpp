@@ -7,7 +7,6 @@
 
 namespace chexbench::report {
 
-inline constexpr double kStarvedShare = 0.10;        // of the time an accelerator waits for batches
 inline constexpr double kFullCores = 0.90;           // of the cores' time, from which they are what is missing
 inline constexpr double kCrowded = 0.5;              // of the wait, that threads were ready and had no core, likewise
 inline constexpr double kSlowRank = 1.15;            // a rank's own time a step against the other ranks' median
