@@ -8,6 +8,7 @@
 #include "compare_command.hpp"
 #include "core/errors.hpp"
 #include "data_command.hpp"
+#include "diagnose_command.hpp"
 #include "doctor_command.hpp"
 #include "plan_sweep_command.hpp"
 #include "report_command.hpp"
@@ -63,6 +64,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_advise_command(app, session);
   add_selftest_commands(app);
   add_compare_command(app);
+  add_diagnose_command(app);
   add_doctor_command(app);
   add_report_command(app);
   add_plan_sweep_command(app);

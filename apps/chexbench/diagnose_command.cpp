@@ -1,0 +1,80 @@
+#include "diagnose_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/errors.hpp"
+#include "output.hpp"
+#include "report/diagnose.hpp"
+#include "report/read.hpp"
+
+namespace chexbench::app {
+namespace {
+
+using report::LoggedStep;
+
+struct DiagnoseArguments {
+  std::vector<std::string> logs;
+  std::vector<int> ranks;
+  std::string format = "table";
+};
+
+// The steps of all logs. @throws DataError where two logs hold the same rank, whose steps would be mixed
+std::vector<LoggedStep> read_logs(const std::vector<std::string>& paths) {
+  std::vector<LoggedStep> all;
+  std::map<int, std::size_t> log_of_rank;
+  for (std::size_t log = 0; log < paths.size(); ++log) {
+    for (const LoggedStep& step : report::step_log_from_csv(report::read_text(paths[log]), paths[log])) {
+      const std::size_t known = log_of_rank.try_emplace(step.rank, log).first->second;
+      if (known != log) {
+        throw DataError(fmt::format("{}: rank {} is in {}, too; give each rank its number in the column 'rank'",
+                                    paths[log], step.rank, paths[known]));
+      }
+      all.push_back(step);
+    }
+  }
+  return all;
+}
+
+// The steps of `ranks` alone; of all where none is named.
+void keep_ranks(std::vector<LoggedStep>& steps, const std::vector<int>& ranks) {
+  if (ranks.empty()) return;
+  std::set<int> present;
+  for (const LoggedStep& step : steps) present.insert(step.rank);
+  for (const int rank : ranks) {
+    if (present.contains(rank)) continue;
+    throw SpecError(fmt::format("--ranks: there is no rank {} in the log, but {}", rank, fmt::join(present, ", ")));
+  }
+  std::erase_if(steps, [&](const LoggedStep& step) { return std::ranges::find(ranks, step.rank) == ranks.end(); });
+}
+
+void run(const DiagnoseArguments& arguments) {
+  std::vector<LoggedStep> steps = read_logs(arguments.logs);
+  keep_ranks(steps, arguments.ranks);
+  const std::string source = fmt::format("{}", fmt::join(arguments.logs, ", "));
+  print(report::format_diagnosis(report::diagnose(steps), source, arguments.format));
+}
+
+}  // namespace
+
+void add_diagnose_command(CLI::App& app) {
+  const auto arguments = std::make_shared<DiagnoseArguments>();
+  CLI::App* const verb = app.add_subcommand(
+      "diagnose", "Tell from a log of its steps whether a training of another program starves (scripts/hooks)");
+  verb->add_option("LOG", arguments->logs, "CSV with wait_s, step_s, images, and optionally rank and epoch")
+      ->required();
+  verb->add_option("--ranks", arguments->ranks, "Look at these ranks alone, e.g. 0,3")->delimiter(',');
+  verb->add_option("--format", arguments->format, "What stdout gets")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  verb->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace chexbench::app

@@ -1,0 +1,54 @@
+"""chexbench diagnose, on logs of trainings that chexbench did not run."""
+
+import json
+
+from harness import SystemTest
+
+HEADER = "rank,epoch,wait_s,step_s,images\n"
+
+
+class Diagnose(SystemTest):
+    def log(self, text, name="steps.csv"):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def rank(self, rank, wait_s):
+        return HEADER + f"{rank},0,{wait_s},0.1,16\n" * 20
+
+    def test_a_starved_training(self):
+        log = self.log(self.rank(0, 0.06))
+        self.assertIn("no batch was ready for 60 % of the time", self.succeed("diagnose", log).stdout)
+        found = json.loads(self.succeed("diagnose", log, "--format", "json").stdout)
+        self.assertEqual(found["verdict"], "starved")
+        self.assertAlmostEqual(found["images_per_s_without_wait"], 400)
+
+    def test_a_log_of_each_rank(self):
+        logs = [self.log(self.rank(rank, 0.05 if rank == 2 else 0), f"{rank}.csv") for rank in range(4)]
+        self.assertIn("Rank 2 waits for its input", self.succeed("diagnose", *logs).stdout)
+        self.assertNotIn("Rank 2 waits", self.succeed("diagnose", *logs, "--ranks", "0,1").stdout)
+        self.fail_with(2, "diagnose", *logs, "--ranks", 4, says=["no rank 4", "0, 1, 2, 3"])
+
+    def test_two_logs_of_one_rank(self):
+        one, two = self.log(self.rank(0, 0), "one.csv"), self.log(self.rank(0, 0), "two.csv")
+        self.fail_with(3, "diagnose", one, two, says=["rank 0 is in", "one.csv", "two.csv"])
+
+    def test_the_steps_of_chexbench_itself_are_no_such_log(self):
+        self.succeed("--config", self.spec(), "--output", self.folder / "out")
+        self.fail_with(3, "diagnose", self.folder / "out/steps.csv", says=["no column 'step_s'", "line 1"])
+
+    def test_logs_that_are_wrong(self):
+        for text, says in (("", "empty"), (HEADER, "no step"), ("wait;step_s;images\n", "semicolons"),
+                           ("wait,step_s,images\n0,1,2\n", "'wait'"),
+                           (HEADER + "0,0,-1,1,2\n", "line 2, column 5"), (HEADER + "0,0,nan,1,2\n", "line 2, column 5"),
+                           (HEADER + "0,0,2,1,2\n", "line 2, column 5"), ("\0" * 100, "line 1")):
+            with self.subTest(text=text):
+                self.fail_with(3, "diagnose", self.log(text), says=["steps.csv", says])
+
+    def test_logs_that_cannot_be_read(self):
+        self.fail_with(3, "diagnose", self.folder / "nowhere.csv", says=["nowhere.csv", "No such file"])
+        self.fail_with(3, "diagnose", self.folder, says="Is a directory")
+
+    def test_wrong_usage(self):
+        self.fail_with(2, "diagnose")
+        self.fail_with(2, "diagnose", self.log(self.rank(0, 0)), "--ranks", "first")
