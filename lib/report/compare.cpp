@@ -67,8 +67,36 @@ Sample sample_of(const Arm& arm, bool by_runs) {
   return sample;
 }
 
-std::string note_of(const ComparedArm& arm, const RunComparison& comparison) {
-  if (!arm.ratio) return "";
+// Median over all repeats; 0 where nobody measured it.
+double cpu_s_per_image(const Arm& arm) {
+  std::vector<double> values;
+  for (const TrialResult* trial : arm.trials) {
+    for (const RepeatResult& repeat : trial->repeats) {
+      values.push_back(repeat.process_cpu_s / std::max(1.0, static_cast<double>(repeat.images_trained)));
+    }
+  }
+  return measure::median(values);
+}
+
+std::optional<double> cpu_ratio_of(const Arm& base, const Arm& other) {
+  const double below = cpu_s_per_image(base);
+  const double above = cpu_s_per_image(other);
+  return below > 0 && above > 0 ? std::optional(above / below) : std::nullopt;
+}
+
+// Work that takes longer without costing more was kept waiting. That may be this program's doing or the machine's, so
+// it changes no verdict.
+std::string waiting_note(const ComparedArm& arm) {
+  if (arm.verdict != Verdict::worse || !arm.cpu_ratio) return "";
+  const double slower = 1 / arm.ratio->value - 1;
+  if (*arm.cpu_ratio - 1 > slower / 2) return "";
+  return fmt::format(
+      "an image costs {:.2f} x the CPU time, so most of the loss is waiting: for cores that others used, "
+      "for storage, or for each other",
+      *arm.cpu_ratio);
+}
+
+std::string certainty_note(const ComparedArm& arm, const RunComparison& comparison) {
   const double threshold = comparison.options.threshold;
   const char* unit = comparison.by_runs ? "runs" : "repeats";
   if (!arm.ratio->ci95) return fmt::format("by the threshold alone: fewer than five {} on a side", unit);
@@ -98,7 +126,10 @@ ComparedArm compare_arm(const Arm& base, const Arm& other, const RunComparison& 
   if (!same_machine || !arm.differences.empty()) return arm;
   arm.ratio = measure::unpaired_ratio(arm.other.images_per_s, arm.base.images_per_s);
   arm.verdict = judge(*arm.ratio, comparison.options.threshold);
-  arm.note = note_of(arm, comparison);
+  arm.cpu_ratio = cpu_ratio_of(base, other);
+  const std::string certainty = certainty_note(arm, comparison);
+  const std::string waiting = waiting_note(arm);
+  arm.note = certainty + (certainty.empty() || waiting.empty() ? "" : "; ") + waiting;
   return arm;
 }
 

@@ -44,6 +44,7 @@ struct ComparedArm {
   Sample base;
   Sample other;
   std::optional<measure::Ratio> ratio;  // other / base, unpaired; empty where not comparable
+  std::optional<double> cpu_ratio;      // of CPU seconds an image, new / base; empty where either was not measured
   std::vector<Difference> differences;  // of the spec, and of what the arm ran on
   std::vector<Difference> allowed;      // by across_machines: of what the arm ran on
   std::string note;                     // a sentence, or empty

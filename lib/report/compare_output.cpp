@@ -119,6 +119,7 @@ Json arm_to_json(const ComparedArm& arm) {
   object["ratio"] = arm.ratio ? Json(arm.ratio->value) : Json(nullptr);
   const bool has_interval = arm.ratio && arm.ratio->ci95;
   object["ratio_ci95"] = has_interval ? Json::array({arm.ratio->ci95->low, arm.ratio->ci95->high}) : Json(nullptr);
+  object["cpu_s_per_image_ratio"] = arm.cpu_ratio ? Json(*arm.cpu_ratio) : Json(nullptr);
   object["differences"] = differences_to_json(arm.differences);
   object["allowed_differences"] = differences_to_json(arm.allowed);
   object["note"] = arm.note;

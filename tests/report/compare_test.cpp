@@ -79,6 +79,19 @@ TEST(CompareRuns, SayThatNoiseCouldHideALoss) {
   EXPECT_THAT(arm.note, HasSubstr("too noisy to rule out a loss of 5 %"));
 }
 
+TEST(CompareRuns, TellALossThatIsWaitingFromOneThatIsWork) {
+  const Side base = side({make_trial({}, kBase)});
+  Side other = side({make_trial({}, kTenPercentLess)});
+  const ComparedArm waits = only_arm(base, other);
+  EXPECT_EQ(waits.verdict, Verdict::worse);
+  EXPECT_DOUBLE_EQ(*waits.cpu_ratio, 1);
+  EXPECT_THAT(waits.note, HasSubstr("costs 1.00 x the CPU time, so most of the loss is waiting"));
+  for (RepeatResult& repeat : other.runs[0].trials[0].repeats) repeat.process_cpu_s *= 1.1;
+  EXPECT_THAT(only_arm(base, other).note, IsEmpty());
+  for (RepeatResult& repeat : other.runs[0].trials[0].repeats) repeat.process_cpu_s = 0;
+  EXPECT_FALSE(only_arm(base, other).cpu_ratio);
+}
+
 TEST(CompareRuns, JudgeByTheThresholdAloneUnderFiveRepeats) {
   const ComparedArm arm = only_arm(side({make_trial({}, kBase)}), side({make_trial({}, {94, 94, 94, 94})}));
   EXPECT_FALSE(arm.ratio->ci95);
