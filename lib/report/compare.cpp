@@ -13,6 +13,8 @@
 namespace chexbench::report {
 namespace {
 
+constexpr double kCrowded = 0.10;  // more of the time that threads could run, from which missing cores are blamed
+
 // All trials of one arm on one side, one of each run that has it.
 struct Arm {
   std::string key;
@@ -84,16 +86,33 @@ std::optional<double> cpu_ratio_of(const Arm& base, const Arm& other) {
   return below > 0 && above > 0 ? std::optional(above / below) : std::nullopt;
 }
 
+// Of the time that threads could run, that in which they had no core.
+double crowded_share(const Arm& arm) {
+  double wait_s = 0;
+  double ran_s = 0;
+  for (const TrialResult* trial : arm.trials) {
+    for (const RepeatResult& repeat : trial->repeats) {
+      wait_s += repeat.cpu_wait_s;
+      ran_s += repeat.process_cpu_s;
+    }
+  }
+  return wait_s > 0 ? wait_s / (wait_s + ran_s) : 0;
+}
+
 // Work that takes longer without costing more was kept waiting. That may be this program's doing or the machine's, so
 // it changes no verdict.
-std::string waiting_note(const ComparedArm& arm) {
+std::string waiting_note(const ComparedArm& arm, const Arm& base, const Arm& other) {
   if (arm.verdict != Verdict::worse || !arm.cpu_ratio) return "";
   const double slower = 1 / arm.ratio->value - 1;
   if (*arm.cpu_ratio - 1 > slower / 2) return "";
-  return fmt::format(
-      "an image costs {:.2f} x the CPU time, so most of the loss is waiting: for cores that others used, "
-      "for storage, or for each other",
-      *arm.cpu_ratio);
+  const double before = crowded_share(base);
+  const double after = crowded_share(other);
+  const std::string cause =
+      after - before >= kCrowded
+          ? fmt::format("its threads had no core in {:.0f} % of the time that they could run, {:.0f} % in the base",
+                        100 * after, 100 * before)
+          : "for cores that others used, for storage, or for each other";
+  return fmt::format("an image costs {:.2f} x the CPU time, so most of the loss is waiting: {}", *arm.cpu_ratio, cause);
 }
 
 std::string certainty_note(const ComparedArm& arm, const RunComparison& comparison) {
@@ -128,7 +147,7 @@ ComparedArm compare_arm(const Arm& base, const Arm& other, const RunComparison& 
   arm.verdict = judge(*arm.ratio, comparison.options.threshold);
   arm.cpu_ratio = cpu_ratio_of(base, other);
   const std::string certainty = certainty_note(arm, comparison);
-  const std::string waiting = waiting_note(arm);
+  const std::string waiting = waiting_note(arm, base, other);
   arm.note = certainty + (certainty.empty() || waiting.empty() ? "" : "; ") + waiting;
   return arm;
 }

@@ -85,7 +85,11 @@ TEST(CompareRuns, TellALossThatIsWaitingFromOneThatIsWork) {
   const ComparedArm waits = only_arm(base, other);
   EXPECT_EQ(waits.verdict, Verdict::worse);
   EXPECT_DOUBLE_EQ(*waits.cpu_ratio, 1);
-  EXPECT_THAT(waits.note, HasSubstr("costs 1.00 x the CPU time, so most of the loss is waiting"));
+  EXPECT_THAT(waits.note,
+              HasSubstr("costs 1.00 x the CPU time, so most of the loss is waiting: for cores that others"));
+  for (RepeatResult& repeat : other.runs[0].trials[0].repeats) repeat.cpu_wait_s = repeat.process_cpu_s;
+  EXPECT_THAT(only_arm(base, other).note,
+              HasSubstr("had no core in 50 % of the time that they could run, 4 % in the base"));
   for (RepeatResult& repeat : other.runs[0].trials[0].repeats) repeat.process_cpu_s *= 1.1;
   EXPECT_THAT(only_arm(base, other).note, IsEmpty());
   for (RepeatResult& repeat : other.runs[0].trials[0].repeats) repeat.process_cpu_s = 0;
