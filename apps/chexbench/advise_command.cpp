@@ -1,7 +1,9 @@
 #include "advise_command.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -12,7 +14,6 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/status_line.hpp"
-#include "measure/machine.hpp"
 #include "output.hpp"
 #include "spec/parse.hpp"
 #include "spec/resolved.hpp"
@@ -49,7 +50,7 @@ spec::Trial load_trial(const AdviseArguments& arguments, bench::Session& session
 std::string make_folder(const AdviseArguments& arguments, const std::string& experiment) {
   namespace fs = std::filesystem;
   fs::path folder = arguments.output;
-  if (folder.empty()) folder = fs::path("results") / (experiment + "-advice") / measure::utc_now();
+  if (folder.empty()) folder = fs::path("results") / (experiment + "-advice") / fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw OutputError(fmt::format("cannot create {}: {}", folder.string(), error.message()));

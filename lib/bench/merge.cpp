@@ -29,6 +29,7 @@ report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_r
     merged.process_cpu_s += other.process_cpu_s;
     merged.cpu_wait_s += other.cpu_wait_s;
     merged.bytes_read += other.bytes_read;
+    merged.storage_read_bytes += other.storage_read_bytes;
     if (measure::is_doubtful(other.page_cache)) merged.page_cache = other.page_cache;  // on one host is on all
     merged.peak_rss_bytes = std::max(merged.peak_rss_bytes, other.peak_rss_bytes);
     merged.anonymous_rss_bytes = std::max(merged.anonymous_rss_bytes, other.anonymous_rss_bytes);

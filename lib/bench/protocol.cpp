@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "bench/data_facts.hpp"
 #include "bench/gpu_watch.hpp"
 #include "bench/groups.hpp"
 #include "bench/journal.hpp"
@@ -89,6 +90,7 @@ class Runner {
       }
       ranks_.barrier();  // ranks that sat this group out sleep here
     }
+    if (ranks_.rank() == 0) describe_data();
   }
 
  private:
@@ -105,6 +107,8 @@ class Runner {
   bool take_from_journal(Arm& arm, int repeat, comm::Communicator& members);
   std::string prepare_files(const Arm& arm) const;
   const data::Dataset& dataset(const spec::DataSpec& spec);
+  // Behind all measuring: nothing of it is needed before, and it reads the lists of a whole data set.
+  void describe_data();
 
   report::Report& report_;
   const RunOptions& options_;
@@ -118,8 +122,22 @@ class Runner {
   std::set<std::string> gpu_problems_;  // that were told
 };
 
+std::string dataset_key(const spec::DataSpec& spec) {
+  return spec::to_string(spec.format) + "/" + spec::to_string(spec.split) + "/" + spec.root;
+}
+
+void Runner::describe_data() {
+  std::map<std::string, report::DataFacts> known;
+  for (report::TrialResult& trial : report_.trials) {
+    const spec::DataSpec& spec = trial.spec.data;
+    const std::string key = dataset_key(spec);
+    if (!known.contains(key)) known[key] = data_facts(spec, dataset(spec));
+    trial.data = known[key];
+  }
+}
+
 const data::Dataset& Runner::dataset(const spec::DataSpec& spec) {
-  const std::string key = spec::to_string(spec.format) + "/" + spec::to_string(spec.split) + "/" + spec.root;
+  const std::string key = dataset_key(spec);
   const auto found = datasets_.find(key);
   return found != datasets_.end() ? found->second : datasets_.emplace(key, data::open_dataset(spec)).first->second;
 }

@@ -28,7 +28,8 @@ Recorder::Recorder(const pipeline::Pipeline& pipeline, const spec::MeasureSpec& 
 Recorder::Edge Recorder::edge() const {
   Edge edge{.ops = pipeline_.counters(),
             .process_cpu_s = measure::process_cpu_s(),
-            .cpu_wait_s = measure::process_cpu_wait_s()};
+            .cpu_wait_s = measure::process_cpu_wait_s(),
+            .storage_read_bytes = measure::sample_process().storage_read_bytes};
   for (const measure::OpCounters& op : edge.ops) edge.images_held += static_cast<std::int64_t>(op.images_held);
   for (const StepBegun& step : begun_) edge.images_held += step.images;
   return edge;
@@ -100,6 +101,7 @@ report::RepeatResult Recorder::result() {
   result_.images_held_change = close.images_held - open_.images_held;
   result_.process_cpu_s = close.process_cpu_s - open_.process_cpu_s;
   result_.cpu_wait_s = std::max(0.0, close.cpu_wait_s - open_.cpu_wait_s);
+  result_.storage_read_bytes = close.storage_read_bytes - open_.storage_read_bytes;
   result_.waits = waits_.close();
   result_.peak_rss_bytes = measure::sample_process().peak_rss_bytes;
   return result_;

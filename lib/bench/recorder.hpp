@@ -34,6 +34,7 @@ class Recorder {
     std::int64_t images_held = 0;  // by the pipeline, and by the engine for steps that are not finished
     double process_cpu_s = 0;
     double cpu_wait_s = 0;
+    std::uint64_t storage_read_bytes = 0;
   };
   struct StepBegun {
     double next_s = 0;

@@ -136,6 +136,7 @@ void visit_repeat(Visitor&& visit, Record& repeat) {
   visit("process_cpu_s", repeat.process_cpu_s);
   visit("cpu_wait_s", repeat.cpu_wait_s);
   visit("bytes_read", repeat.bytes_read);
+  visit("storage_read_bytes", repeat.storage_read_bytes);
   visit("page_cache", repeat.page_cache);
   visit("peak_rss_bytes", repeat.peak_rss_bytes);
   visit("anonymous_rss_bytes", repeat.anonymous_rss_bytes);
@@ -156,6 +157,13 @@ void visit_trial(Visitor&& visit, Record& trial) {
   visit("notes", trial.notes);
   visit("unstable", trial.unstable);
   visit("partial", trial.partial);
+  visit("images", trial.data.images);
+  visit("files", trial.data.files);
+  visit("file_bytes", trial.data.file_bytes);
+  visit("converted_images", trial.data.converted_images);
+  visit("conversion_s", trial.data.conversion_s);
+  visit("tfrecord_bytes", trial.data.tfrecord_bytes);
+  visit("patients_in_both_splits", trial.data.patients_in_both_splits);
 }
 
 template <class Visitor, class Record>

@@ -7,7 +7,10 @@
 #include <optional>
 
 #include "measure/statistics.hpp"
+#include "report/economics.hpp"
 #include "report/gpu_findings.hpp"
+#include "report/input_findings.hpp"
+#include "report/pairs.hpp"
 #include "report/starvation.hpp"
 #include "report/verdict.hpp"
 
@@ -30,21 +33,6 @@ using Trials = std::vector<Measured>;
 
 void add(std::vector<Finding>& findings, const char* kind, std::string text, bool emulated) {
   findings.push_back({.kind = kind, .text = std::move(text), .emulated = emulated});
-}
-
-// Throughputs of the rounds that both trials have, so that a ratio compares what was measured in turn.
-std::optional<measure::Ratio> ratio_of(const Measured& a, const Measured& b) {
-  std::vector<double> above;
-  std::vector<double> below;
-  for (const RepeatResult& repeat : a.trial.repeats) {
-    const auto same_round = std::find_if(b.trial.repeats.begin(), b.trial.repeats.end(),
-                                         [&](const RepeatResult& other) { return other.repeat == repeat.repeat; });
-    if (same_round == b.trial.repeats.end()) continue;
-    above.push_back(repeat.images_per_s);
-    below.push_back(same_round->images_per_s);
-  }
-  if (above.empty() || measure::median(below) <= 0) return std::nullopt;
-  return measure::paired_ratio(above, below, a.trial.spec.measure.seed);
 }
 
 // "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235".
@@ -82,7 +70,7 @@ void compare_arms(const Trials& trials, const Trials& all, const char* kind, Equ
     const auto base = std::find_if(all.begin(), self,
                                    [&](const Measured& other) { return differ_only_in(measured, other, equalize); });
     if (base == self) continue;
-    const auto ratio = ratio_of(measured, *base);
+    const auto ratio = paired_rates(measured.trial, base->trial);
     if (!ratio) continue;
     add(findings, kind, compared(measured, *base, *ratio) + ".", measured.trial.emulated || base->trial.emulated);
   }
@@ -92,9 +80,11 @@ void find_amplification(const Trials& trials, std::vector<Finding>& findings) {
   for (const Measured& measured : trials) {
     const std::optional<double>& decoded = measured.figures.decoded_per_trained;
     if (!decoded || *decoded < kAmplified) continue;
-    const std::string cause = measured.trial.ranks == 1
-                                  ? ""
-                                  : fmt::format(": its {} ranks decode what they do not keep", measured.trial.ranks);
+    const std::string cause =
+        measured.trial.ranks == 1
+            ? ""
+            : fmt::format(": its {} ranks decode what they do not keep; a shard behind list_files mends that",
+                          measured.trial.ranks);
     add(findings, "amplification",
         fmt::format("{} decodes {:.1f} images for each one it {}{}.", measured.name(), *decoded,
                     measured.trains() ? "trains on" : "delivers", cause),
@@ -176,6 +166,11 @@ std::vector<Finding> derive_findings(const std::vector<TrialResult>& trials) {
   const auto append = [&findings](std::vector<Finding> more) {
     findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   };
+  for (const Measured& one : chosen) append(input_findings(one.trial, one.figures));
+  std::vector<TrialResult> measured_trials;
+  for (const Measured& one : chosen) measured_trials.push_back(one.trial);
+  append(economics_findings(measured_trials));
+  append(data_findings(measured_trials));
   for (const Measured& one : chosen) append(gpu_findings(one.trial, one.figures));
   for (const Measured& one : measured) append(ecc_findings(one.trial, one.figures));
   return findings;

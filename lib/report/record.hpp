@@ -75,6 +75,7 @@ struct RepeatResult {
   double process_cpu_s = 0;  // CPU time of all ranks within the window
   double cpu_wait_s = 0;     // of all ranks' threads, ready to run without a core, within the window
   std::uint64_t bytes_read = 0;
+  std::uint64_t storage_read_bytes = 0;     // that the kernel fetched from storage for the ranks
   std::string page_cache;                   // warm | cold | as_is | "cold (not verified)"
   std::uint64_t peak_rss_bytes = 0;         // of the largest rank, since the repeat began
   std::uint64_t anonymous_rss_bytes = 0;    // largest seen after a step, of the largest rank
@@ -84,6 +85,17 @@ struct RepeatResult {
   std::vector<measure::WaitBooking> waits;  // of all ranks: what the steps' wait_s is booked to
   std::vector<OpSample> op_samples;         // of all ranks; up to 200 steps each
   std::vector<GpuSeries> gpus;              // one for each rank whose engine computes on a GPU
+};
+
+// What a trial's data set is.
+struct DataFacts {
+  std::uint64_t images = 0;  // of the split
+  std::uint64_t files = 0;   // images, or TFRecord shards
+  std::uint64_t file_bytes = 0;
+  std::uint64_t converted_images = 0;  // of the split, to TFRecords; 0 where that conversion is not known
+  double conversion_s = 0;             // that it took
+  std::uint64_t tfrecord_bytes = 0;
+  std::uint64_t patients_in_both_splits = 0;  // train and test
 };
 
 // One trial: its resolved spec and what was measured. Figures are derived (derive.hpp), never stored twice.
@@ -100,6 +112,7 @@ struct TrialResult {
   std::vector<std::string> notes;
   bool unstable = false;
   bool partial = false;  // ended by a signal or an error before all repeats
+  DataFacts data;
   std::vector<RepeatResult> repeats;
 };
 

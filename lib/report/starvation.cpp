@@ -7,8 +7,7 @@ namespace chexbench::report {
 std::string starved_sentence(const Waiting& waiting) {
   return fmt::format(
       "{} starves its accelerator: no batch was ready for {:.0f} % of the time{}; {} images/s, of at most {} without "
-      "the "
-      "wait.",
+      "the wait.",
       waiting.name, 100 * waiting.wait_share, waiting.why, rate(waiting.images_per_s),
       rate(waiting.images_per_s_without_wait));
 }

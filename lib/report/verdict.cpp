@@ -45,8 +45,7 @@ Limit slowest_rank(const TrialResult& trial) {
 bool trains(const TrialResult& trial) { return trial.spec.engine != "none"; }
 
 bool cores_are_missing(const Figures& figures) {
-  return figures.cores_busy_share.value_or(0) >= kFullCores ||
-         figures.cpu_wait_share.value_or(0) >= kCrowded * *figures.wait_share;
+  return figures.cores_busy_share.value_or(0) + figures.cpu_wait_share.value_or(0) >= kFullCores;
 }
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }

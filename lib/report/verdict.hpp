@@ -7,9 +7,8 @@
 
 namespace chexbench::report {
 
-inline constexpr double kFullCores = 0.90;           // of the cores' time, from which they are what is missing
-inline constexpr double kCrowded = 0.5;              // of the wait, that threads were ready and had no core, likewise
-inline constexpr double kSlowRank = 1.15;            // a rank's own time a step against the other ranks' median
+inline constexpr double kFullCores = 0.90;  // of the cores' time, used or waited for, from which they are missing
+inline constexpr double kSlowRank = 1.15;   // a rank's own time a step against the other ranks' median
 inline constexpr double kCommunicationShare = 0.10;  // exposed
 inline constexpr double kUploadShare = 0.10;
 

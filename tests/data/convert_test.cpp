@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/errors.hpp"
+#include "data/conversion_cost.hpp"
 #include "data/dataset.hpp"
 #include "data/index.hpp"
 #include "data/scratch.hpp"
@@ -41,6 +42,18 @@ class ConvertTest : public testing::Test {
   std::string image(const char* name) { return root_ / (std::string("images/") + name); }
   ScratchFolder root_;
 };
+
+TEST_F(ConvertTest, ItsCostIsKnownAfterwardsIfItWasDoneAtOnce) {
+  EXPECT_FALSE(conversion_cost(root_.path(), Split::all).has_value());
+  const Conversion conversion = convert();
+  const auto cost = conversion_cost(root_.path(), Split::all);
+  ASSERT_TRUE(cost.has_value());
+  EXPECT_EQ(cost->images, conversion.images);
+  EXPECT_EQ(cost->shard_bytes, conversion.shard_bytes);
+  EXPECT_NEAR(cost->seconds, conversion.seconds, 1e-3);
+  convert();  // keeps the shards that are there
+  EXPECT_FALSE(conversion_cost(root_.path(), Split::all).has_value());
+}
 
 TEST_F(ConvertTest, PutsEveryImageIntoExactlyOneRecord) {
   convert();

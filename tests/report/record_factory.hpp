@@ -36,6 +36,7 @@ inline RepeatResult make_repeat(int repeat, int ranks, double images_per_s) {
   result.process_cpu_s = 0.125 * ranks;
   result.cpu_wait_s = 0.005 * ranks;
   result.bytes_read = 1000;
+  result.storage_read_bytes = 1000;
   for (int rank = 0; rank < ranks; ++rank) {
     for (int step = 0; step < 2; ++step) {
       result.steps.push_back({.rank = rank, .step = step, .next_s = 0.041, .timings = make_timings()});

@@ -57,10 +57,10 @@ TEST(Verdict, NamesTheCoresWhereTheyAreFull) {
 
 TEST(Verdict, NamesTheCoresWhereOthersHaveThem) {
   TrialResult trial = waiting();
-  for (RepeatResult& repeat : trial.repeats) repeat.cpu_wait_s = 0.042;
+  for (RepeatResult& repeat : trial.repeats) repeat.cpu_wait_s = 0.06;
   EXPECT_EQ(limit_of(trial), "cpu");
   EXPECT_THAT(verdict_of(trial).text,
-              HasSubstr("because its threads are ready without a free core for 21 % of it: map"));
+              HasSubstr("because its threads are ready without a free core for 30 % of it: map"));
 }
 
 TEST(Verdict, NamesARankThatTheOthersWaitFor) {

@@ -34,9 +34,10 @@ void decode_into_batches(Experiment& trial, const EditPlace&) {
   const auto batch = find(ops, "batch");
   const auto map = find(ops, "map");
   if (batch == ops.end() || map == ops.end()) return;
+  OpSpec both = with("map_and_batch", "delay_s", map->parameters.at("delay_s"));
   std::rotate(map, map + 1, batch);  // the map comes just before the batch
   const auto place = ops.erase(std::prev(batch), std::next(batch));
-  ops.insert(place, spec::default_op("map_and_batch"));
+  ops.insert(place, std::move(both));
 }
 
 void decode_in_parallel(Experiment& trial, const EditPlace& place) {
@@ -65,14 +66,14 @@ void shuffle_records(Experiment& trial, const EditPlace&) {
 
 void read_in_turns(Experiment& trial, const EditPlace&) {
   const auto read = find(trial.pipeline.ops, "read");
-  if (read != trial.pipeline.ops.end()) *read = spec::default_op("interleave");
+  if (read != trial.pipeline.ops.end()) *read = with("interleave", "delay_s", read->parameters.at("delay_s"));
 }
 
 void replace_workers(Experiment& trial, const EditPlace&) {
   Ops& ops = trial.pipeline.ops;
   const auto workers = find(ops, "worker_batches");
   if (workers == ops.end()) return;
-  *workers = spec::default_op("map_and_batch");
+  *workers = with("map_and_batch", "delay_s", workers->parameters.at("delay_s"));
   ops.insert(workers, spec::default_op("interleave"));
 }
 

@@ -1,0 +1,21 @@
+// What it took to convert a split to TFRecords, as its manifest tells.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "spec/experiment.hpp"
+
+namespace chexbench::data {
+
+struct ConversionCost {
+  std::uint64_t images = 0;
+  double seconds = 0;
+  std::uint64_t shard_bytes = 0;
+};
+
+// Nothing where there is no manifest, it is damaged, or a conversion was resumed, whose seconds are not all of them.
+std::optional<ConversionCost> conversion_cost(const std::string& root, spec::Split split);
+
+}  // namespace chexbench::data

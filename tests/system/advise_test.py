@@ -1,0 +1,54 @@
+"""chexbench advise: from a slow pipeline to a fast one, as a file that runs."""
+
+import json
+
+from harness import SANITIZED, SystemTest
+
+DELAY_S = 0.1 if SANITIZED else 0.02  # an image: a decoder so slow that nothing else counts
+
+
+class Advise(SystemTest):
+    def advise(self, pipeline, ranks=None, settings=(), **keys):
+        out = self.folder / "advice"
+        keys = {"pipeline": pipeline, "cores_per_rank": 1, "training__batch_size": 4, "measure__steps": 4, **keys}
+        options = [text for setting in settings for text in ("--set", setting)]
+        done = self.succeed("advise", "--config", self.spec(**keys), *options, "--output", out, ranks=ranks)
+        return out, json.loads((out / "advice.json").read_text()), done
+
+    def test_naive_on_two_ranks_becomes_as_fast_as_optimized(self):
+        out, advice, done = self.advise("naive", ranks=2, settings=[f"pipeline.map.delay_s={DELAY_S}"])
+        self.assertIn("images/s with what was kept", done.stdout)
+        kept = [attempt["edit"] for attempt in advice["tries"] if attempt["kept"]]
+        self.assertTrue({"shard_first", "decode_into_batches"} & set(kept), advice)
+        first = advice["tries"][0]
+        self.assertAlmostEqual(first["predicted_ratio"], 2, delta=0.4)
+        self.assertAlmostEqual(first["ratio"]["value"], first["predicted_ratio"], delta=0.4)
+        self.assertGreater(advice["ratio"]["ci95"][0], 1.5)
+
+        run = self.folder / "run"
+        self.succeed("--config", out / "spec.json", "--set", "measure.steps=8", "--output", run, ranks=2)
+        best = self.folder / "best"
+        self.succeed("--config", self.spec(cores_per_rank=1, training__batch_size=4, measure__steps=8,
+                                           measure__repeats=5),
+                     "--set", f"pipeline.map_and_batch.delay_s={DELAY_S}", "--output", best, ranks=2)
+        advised, optimized = (float(self.rows(folder)[0]["images_per_s"]) for folder in (run, best))
+        self.assertGreater(advised, 0.95 * optimized)
+
+        pipeline = self.folder / "pipeline-alone"
+        self.succeed("--config", self.spec(pipeline=str(out / "pipeline.json"), measure__repeats=1),
+                     "--output", pipeline)
+
+    def test_a_pipeline_that_is_fast_already_stays_as_it_is(self):
+        out, advice, done = self.advise("optimized", settings=["data.deliver=u8", f"pipeline.map_and_batch.delay_s={DELAY_S}"])
+        self.assertIn("nothing that was tried is faster", done.stdout)
+        self.assertIsNone(advice["ratio"])
+        self.assertTrue((out / "spec.json").exists())
+
+    def test_a_sweep_and_a_folder_with_an_advice_are_refused(self):
+        spec = self.spec(sweep={"pipeline": ["naive", "optimized"]})
+        self.fail_with(2, "advise", "--config", spec, says=["one trial", "--set"])
+        self.fail_with(2, "advise", "--config", self.spec(data={"format": "synthetic"}), "--output",
+                       self.folder / "none", says="synthetic")
+        (self.folder / "advice").mkdir()
+        (self.folder / "advice" / "advice.json").write_text("{}")
+        self.fail_with(6, "advise", "--config", self.spec(), "--output", self.folder / "advice", says="already holds")
