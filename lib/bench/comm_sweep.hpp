@@ -1,0 +1,30 @@
+// Measures the reducers that trainings use, by size and number of ranks, for `chexbench comm`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "report/comm.hpp"
+
+namespace chexbench::bench {
+
+struct CommOptions {
+  std::uint64_t min_bytes = 8;
+  std::uint64_t max_bytes = 128u << 20;
+  std::vector<int> ranks;  // worlds to measure, each from 2 to all; empty: 2, 4, 8, ... and all
+  std::string dtype = "f32";
+  int repeats = 7;
+};
+
+// Sizes from min_bytes on, doubled until max_bytes. Every result is checked once before its size is timed. Collective
+// over the world; only rank 0 gets rows. All but chexbench_version is filled in.
+// @throws SpecError for a world of one, more ranks than there are, sizes that are no multiple of an element or in the
+// wrong order, f16 (gradients in host memory are f32), DeviceError where a sum is wrong or a rank is lost
+report::CommResult measure_comm(comm::World& world, const CommOptions& options);
+
+// @throws SpecError as above; every rank comes to the same answer
+void check_comm_options(const CommOptions& options, int world);
+
+}  // namespace chexbench::bench

@@ -1,0 +1,39 @@
+// The two figures of a network, alpha (s a message) and beta (bytes/s a link), from what was measured. Pure functions.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/emulated/step_plan.hpp"
+#include "report/comm.hpp"
+
+namespace chexbench::bench {
+
+// Fits T = 2 (n-1) alpha + 2 ((n-1)/n) S / beta to the rows' times by least squares of the logarithms of modelled /
+// measured, so that 8 bytes count as much as 128 MB. Writes each row's fit_error.
+// Empty where fewer than two rows are given, or times do not grow with bytes.
+std::optional<report::LinkFit> fit_link(std::vector<report::CommRow>& rows);
+
+// What a training on `ranks` ranks reached.
+struct ScalingPoint {
+  int ranks = 0;
+  double images_per_s = 0;
+};
+
+struct NetworkFit {
+  double alpha_s = 0;
+  double beta_bytes_per_s = 0;
+  double rms_error = 0;  // of the logarithms of modelled / measured
+};
+
+// The step of each of `ranks` ranks that take `plan`, communication overlapped with backward.
+double overlapped_step_s(const engine::StepPlan& plan, int ranks, const spec::CommSpec& comm);
+
+// Fits alpha and beta to trainings on several ranks, through the same model; launch_s stays that of `comm`. Whatever
+// slows several ranks down is booked to the network: slow input and stragglers, too. `plan` must have buckets.
+// @throws SpecError unless two points are on more than one rank
+NetworkFit fit_network(const engine::StepPlan& plan, int batch_size, std::span<const ScalingPoint> points,
+                       const spec::CommSpec& comm);
+
+}  // namespace chexbench::bench
