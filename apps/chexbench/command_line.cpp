@@ -12,6 +12,7 @@
 #include "diagnose_command.hpp"
 #include "doctor_command.hpp"
 #include "plan_sweep_command.hpp"
+#include "predict_command.hpp"
 #include "report_command.hpp"
 #include "run_command.hpp"
 #include "selftest_command.hpp"
@@ -70,6 +71,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_doctor_command(app);
   add_report_command(app);
   add_plan_sweep_command(app);
+  add_predict_command(app);
 }
 
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
