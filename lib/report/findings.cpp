@@ -11,6 +11,8 @@
 #include "report/gpu_findings.hpp"
 #include "report/input_findings.hpp"
 #include "report/pairs.hpp"
+#include "report/prediction.hpp"
+#include "report/rank_spread.hpp"
 #include "report/starvation.hpp"
 #include "report/verdict.hpp"
 
@@ -18,6 +20,8 @@ namespace chexbench::report {
 namespace {
 
 constexpr double kAmplified = 1.25;     // images decoded per image trained from which a sentence is due
+constexpr double kToldShare = 0.005;    // of the time in communication: less rounds to nothing
+constexpr double kToldSpread = 0.05;    // over ranks, from which one of them is called slow
 constexpr double kCeilingFactor = 1.2;  // pipeline alone against training, from which training is the bottleneck
 
 // A measured trial and its figures.
@@ -99,14 +103,32 @@ void find_verdicts(const Trials& trials, std::vector<Finding>& findings) {
   }
 }
 
+// "; 12 % of the time went into communication that backward did not hide".
+std::string communication(const Figures& figures) {
+  const double share = figures.exposed_communication_share.value_or(0);
+  if (share < kToldShare) return "";
+  return fmt::format("; {:.0f} % of the time went into communication that backward did not hide", 100 * share);
+}
+
+// "; rank 3 took 8 % longer than the fastest for its own part of a step".
+std::string straggler(const TrialResult& trial) {
+  const std::optional<RankSpread> spread = rank_spread(trial);
+  if (!spread) return "";
+  if (spread->spread < kToldSpread) return fmt::format("; its ranks differ by {:.1f} %", 100 * spread->spread);
+  return fmt::format("; rank {} took {:.0f} % longer than the fastest for its own part of a step", spread->slowest,
+                     100 * spread->spread);
+}
+
 void find_scaling(const Trials& trials, std::vector<Finding>& findings) {
   for (const Measured& measured : trials) {
     const std::optional<double>& efficiency = measured.figures.scaling_efficiency;
     if (!efficiency || measured.trial.ranks == 1) continue;
     const char* shared = measured.trial.oversubscribed ? ", although the ranks shared cores" : "";
+    const char* linear = *efficiency >= kLinearEfficiency ? ", which is linear" : "";
     add(findings, "scaling",
-        fmt::format("{} reaches {:.0f} % of {} times its images/s at 1 rank (weak scaling{}).", measured.name(),
-                    100 * *efficiency, measured.trial.ranks, shared),
+        fmt::format("{} reaches {:.0f} % of {} times its images/s at 1 rank (weak scaling{}){}{}{}.", measured.name(),
+                    100 * *efficiency, measured.trial.ranks, shared, linear, communication(measured.figures),
+                    straggler(measured.trial)),
         measured.trial.emulated);
   }
 }

@@ -132,6 +132,25 @@ TEST(Scaling, IsToldForMoreThanOneRank) {
   EXPECT_THAT(findings[0].text, HasSubstr("ranks=4 reaches 75 % of 4 times its images/s at 1 rank (weak scaling)"));
 }
 
+TEST(Scaling, IsCalledLinearOnlyFrom95PercentOn) {
+  const auto text = [](double images_per_s) {
+    return of_kind({make_trial({.ranks = 1}, {100}), make_trial({.ranks = 4}, {images_per_s})}, "scaling").at(0).text;
+  };
+  EXPECT_THAT(text(380), HasSubstr("95 % of 4 times its images/s at 1 rank (weak scaling), which is linear"));
+  EXPECT_THAT(text(379), Not(HasSubstr("linear")));
+}
+
+TEST(Scaling, TellsTheShareOfCommunicationAndTheSpreadOverRanks) {
+  // Each step of 100 ms has 10 ms of it, so a rank's own part is 90 ms.
+  const auto alike = of_kind({make_trial({.ranks = 1}, {100}), make_trial({.ranks = 2}, {150})}, "scaling").at(0).text;
+  EXPECT_THAT(alike, AllOf(HasSubstr("; 10 % of the time went into communication that backward did not hide"),
+                           HasSubstr("; its ranks differ by 0.0 %.")));
+  auto late = make_trial({.ranks = 2}, {150});
+  for (StepRecord& step : late.repeats[0].steps) step.timings.wall_s += step.rank == 1 ? 0.009 : 0;
+  EXPECT_THAT(of_kind({make_trial({.ranks = 1}, {100}), late}, "scaling").at(0).text,
+              HasSubstr("; rank 1 took 10 % longer than the fastest for its own part of a step."));
+}
+
 TEST(Scaling, SaysThatEmulatedRanksSharedCores) {
   auto four = make_trial({.ranks = 4, .engine = "emulated:v100"}, {300});
   four.oversubscribed = true;
