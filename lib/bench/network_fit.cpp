@@ -49,7 +49,7 @@ Link search_link(Error error) {
   const double five_orders = std::log(1e5);
   Link best{.alpha_s = 1e-5, .beta_bytes_per_s = 1e9};
   double best_error = error(best);
-  for (double half_width = five_orders; half_width > 1e-6; half_width /= 4) {
+  for (double half_width = five_orders; half_width > 1e-6; half_width /= 2) {
     const Link center = best;
     for (int i = -kSteps; i <= kSteps; ++i) {
       for (int j = -kSteps; j <= kSteps; ++j) {

@@ -20,7 +20,7 @@ struct PredictionRequest {
   std::vector<report::TrialResult> measured;  // of reports; those with engine none tell of the input
   std::string accelerator;                    // a profile; empty: that of the spec's engine emulated:PROFILE
   Scaling scaling = Scaling::weak;
-  std::vector<int> ranks;  // empty: 1, 2, 4, ... kMostRanks
+  std::vector<int> ranks;                    // empty: 1, 2, 4, ... kMostRanks
   std::optional<double> input_images_per_s;  // of a rank, instead of `measured`
   std::optional<int> cores_per_rank;         // empty: as measured
   std::optional<double> storage_bytes_per_s;

@@ -40,8 +40,8 @@ TEST(PublishedScaling, DellsDenseNet121FittedToTwoToEightPredictsTwelveAndSixtee
   EXPECT_NEAR(off_by(dell, {3, 422}), 0.053, 0.01);  // 3 GPUs were slower than 2 and 4 let expect
   EXPECT_NEAR(off_by(dell, {4, 589}), -0.026, 0.01);
   EXPECT_NEAR(off_by(dell, {8, 1117}), -0.022, 0.01);
-  EXPECT_NEAR(off_by(dell, {12, 1528}), 0.054, 0.01);
-  EXPECT_NEAR(off_by(dell, {16, 1913}), 0.111, 0.01);  // a misfit: more nodes cost more than the model knows
+  EXPECT_NEAR(off_by(dell, {12, 1528}), 0.059, 0.01);
+  EXPECT_NEAR(off_by(dell, {16, 1913}), 0.119, 0.01);  // a misfit: more nodes cost more than the model knows
 }
 
 // NVIDIA DeepLearningExamples, DGX-1: one figure on several GPUs fits no two parameters, so the network is NVLink's:

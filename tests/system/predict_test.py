@@ -1,0 +1,149 @@
+"""chexbench predict: against emulated ranks measured here, from what a run measured, and wrong requests."""
+
+import json
+import unittest
+
+from harness import SystemTest
+
+NETWORK = {"model": "alpha_beta", "alpha_s": 1e-3, "beta_bytes_per_s": 4e8}
+# 83 ms of compute a step, so that late wake-ups of busy cores do not count; 94 MB of gradients, so that the network does.
+EMULATED = {"data": {"format": "synthetic", "deliver": "u8"}, "engine": "emulated:v100", "training": {"batch_size": 32},
+            "comm": NETWORK}
+
+
+class Predict(SystemTest):
+    def predicted(self, *arguments):
+        return json.loads(self.succeed("predict", "--format", "json", *arguments).stdout)["arms"]
+
+    def rates(self, *arguments):
+        return {row["ranks"]: row["images_per_s"] for row in self.predicted(*arguments)[0]["rows"]}
+
+    def input_run(self, **keys):
+        """A run of engine none over the real X-rays, one rank."""
+        out = self.folder / "input"
+        self.succeed("--config", self.spec(cores_per_rank=1, **keys), "--output", out)
+        return out
+
+    def test_one_two_and_four_emulated_ranks_are_met_within_ten_percent(self):
+        out = self.folder / "out"
+        spec = self.spec(ranks=[1, 2, 4], measure={"warmup_steps": 1, "steps": 6, "repeats": 3}, **EMULATED)
+        self.succeed("--config", spec, "--output", out, ranks=4, timeout=240)
+        measured = {int(row["ranks"]): float(row["images_per_s"]) for row in self.rows(out)}
+        predicted = self.rates("--config", spec, "--ranks", "1,2,4")
+        self.assertEqual(set(measured), {1, 2, 4})
+        for ranks, images_per_s in measured.items():
+            self.assertAlmostEqual(predicted[ranks] / images_per_s, 1, delta=0.1, msg=f"{ranks} ranks")
+        self.assertLess(predicted[4] / predicted[1], 3)  # the network was there to be felt
+
+    def test_a_measured_input_limits_what_it_cannot_feed(self):
+        out = self.input_run()
+        arm, = self.predicted("--report", out, "--accelerator", "v100", "--ranks", "1,8")
+        measured = float(self.rows(out)[0]["images_per_s"])
+        row = arm["rows"][1]
+        self.assertAlmostEqual(row["decode_images_per_s"] / (8 * measured), 1, places=6)
+        self.assertTrue(row["extrapolated"])
+        self.assertFalse(arm["rows"][0]["limit"] == "decode" and measured > 384)
+        self.assertTrue(any("beyond the 1 to 1 ranks" in note for note in arm["notes"]))
+
+    def test_each_arm_of_a_report_is_predicted_with_its_own_amplification(self):
+        out = self.input_run(data__split="all", sweep={"pipeline": ["naive", "optimized"]})
+        naive, optimized = self.predicted("--report", out, "--accelerator", "v100", "--ranks", "1,64",
+                                          "--beta", "1e13", "--alpha", "0")
+        self.assertAlmostEqual(naive["rows"][1]["decode_images_per_s"], naive["rows"][0]["decode_images_per_s"])
+        self.assertAlmostEqual(optimized["rows"][1]["decode_images_per_s"],
+                               64 * optimized["rows"][0]["decode_images_per_s"])
+        self.assertEqual(naive["rows"][1]["limit"], "decode")
+
+    def test_cores_and_storage_answer_the_inverse_question(self):
+        out = self.input_run()
+        arm, = self.predicted("--report", out, "--accelerator", "v100", "--for-ranks", "16", "--efficiency", "0.95")
+        needed = arm["requirement"]
+        self.assertAlmostEqual(needed["images_per_s"], 0.95 * 16 * 384, places=6)
+        enough = self.predicted("--report", out, "--accelerator", "v100", "--ranks", "16",
+                                "--cores-per-rank", str(needed["cores_per_rank"]),
+                                "--storage-bytes-s", str(1.0001 * needed["storage_bytes_per_s"]),
+                                "--beta", str(1.0001 * needed["link_bytes_per_s"]))[0]["rows"][0]
+        self.assertGreaterEqual(enough["images_per_s"], 0.9999 * needed["images_per_s"])
+
+    def test_trainings_that_are_known_fit_the_network(self):
+        spec = self.spec(**EMULATED)
+        truth = self.rates("--config", spec, "--ranks", "2,4,16")
+        points = ",".join(f"{ranks}:{truth[ranks]}" for ranks in (2, 4))
+        arm, = self.predicted("--config", spec, "--fit", points, "--check", f"16:{truth[16]}", "--ranks", "1")
+        self.assertAlmostEqual(arm["alpha_s"] / NETWORK["alpha_s"], 1, delta=0.02)
+        self.assertAlmostEqual(arm["beta_bytes_per_s"] / NETWORK["beta_bytes_per_s"], 1, delta=0.02)
+        last = arm["rows"][-1]
+        self.assertEqual((last["ranks"], last["fitted"], last["extrapolated"]), (16, False, True))
+        self.assertAlmostEqual(last["images_per_s"] / last["known_images_per_s"], 1, delta=0.02)
+
+    def test_the_network_that_comm_measured_is_taken_over(self):
+        told = self.succeed("comm", "--min-bytes", "64K", "--max-bytes", "4M", "--format", "json", ranks=2).stdout
+        (self.folder / "comm.json").write_text(told)
+        arm, = self.predicted("--config", self.spec(**EMULATED), "--comm", self.folder / "comm.json", "--ranks", "2,4")
+        self.assertEqual(arm["beta_bytes_per_s"], json.loads(told)["fit"]["beta_bytes_per_s"])
+        self.assertTrue(any("beyond the 2 to 2 ranks that the network's" in note for note in arm["notes"]))
+
+    def test_the_table_calls_linear_what_is(self):
+        spec = self.spec(**EMULATED)
+        fast = self.succeed("predict", "--config", spec, "--beta", "1e13", "--alpha", "0", "--ranks", "2").stdout
+        slow = self.succeed("predict", "--config", spec, "--ranks", "2").stdout
+        self.assertIn("linear", fast.splitlines()[4])
+        self.assertNotIn("linear", slow.splitlines()[4])
+        self.assertIn("weak scaling", fast)
+
+    def test_strong_scaling_ends_at_one_image_a_rank(self):
+        arm, = self.predicted("--config", self.spec(**EMULATED), "--scaling", "strong")
+        self.assertEqual([row["ranks"] for row in arm["rows"]], [1, 2, 4, 8, 16, 32])
+        self.assertEqual(arm["scaling"], "strong")
+        self.fail_with(2, "predict", "--config", self.spec(**EMULATED), "--scaling", "strong", "--ranks", "64",
+                       says="cannot share a batch of 32")
+
+    def test_wrong_requests_are_usage_errors(self):
+        spec = self.spec(**EMULATED)
+        plain = ("--config", spec)
+        not_emulated = (*plain, "--set", "engine=none", *(f"--set=comm.{key}=null" for key in NETWORK))
+        for arguments, says in (
+                ((), "nothing to start from"),
+                ((*plain, "--accelerator", "a100x"), "contradicts the spec's engine"),
+                (not_emulated, "--accelerator PROFILE"),
+                ((*not_emulated, "--accelerator", "v10"), "did you mean 'v100'"),
+                ((*plain, "--set", "training.precision=bf16"), "no time for resnet50 224x224 bf16"),
+                ((*plain, "--ranks", "0"), "--ranks"),
+                ((*plain, "--ranks", "2000"), "--ranks"),
+                ((*plain, "--input-rate", "fast"), "--input-rate"),
+                ((*plain, "--input-rate", "measured"), "needs --report"),
+                ((*plain, "--cores-per-rank", "4"), "--report"),
+                ((*plain, "--storage-bytes-s", "1e9"), "--report"),
+                ((*plain, "--fit", "2:300"), "fewer than two points"),
+                ((*plain, "--fit", "2:300,4:x"), "4:x"),
+                ((*plain, "--fit", "2:300,4:500", "--beta", "1e9"), "leave all but one out"),
+                ((*plain, "--efficiency", "0.9"), "--for-ranks"),
+                (("--set", "ranks=1"), "--set")):
+            with self.subTest(arguments=arguments):
+                self.fail_with(2, "predict", *arguments, says=says)
+
+    def test_reports_that_do_not_tell_of_the_input_are_errors_of_the_data(self):
+        out = self.folder / "out"
+        spec = self.spec(measure={"warmup_steps": 0, "steps": 1, "repeats": 1}, **EMULATED)
+        self.succeed("--config", spec, "--output", out)
+        self.fail_with(3, "predict", "--report", out, "--accelerator", "v100", says="--set engine=none")
+        self.fail_with(2, "predict", "--report", self.folder / "nowhere", "--accelerator", "v100", says="report.json")
+        (out / "report.json").write_text("{}")
+        self.fail_with(3, "predict", "--report", out, "--accelerator", "v100", says="report.json")
+
+    def test_a_report_of_another_input_is_an_error_of_the_data(self):
+        out = self.input_run()
+        self.fail_with(3, "predict", "--config", self.spec(pipeline="naive", engine="emulated:v100"), "--report", out,
+                       says="they have: optimized png 224x224")
+        self.fail_with(2, "predict", "--report", out, "--accelerator", "v100", "--input-rate", "100",
+                       says="contradicts --report")
+
+    def test_a_comm_file_without_a_fit_is_an_error_of_the_data(self):
+        for text in ('{"fit": null}', "{}", "no JSON", '{"fit": {"alpha_s": -1}}'):
+            (self.folder / "comm.json").write_text(text)
+            self.fail_with(3, "predict", "--config", self.spec(**EMULATED), "--comm", self.folder / "comm.json",
+                           says="comm.json")
+
+
+if __name__ == "__main__":
+    unittest.main()
