@@ -1,5 +1,6 @@
 #include "comm_command.hpp"
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -11,6 +12,15 @@
 
 namespace chexbench::app {
 namespace {
+
+using bench::CommMemory;
+using spec::CommBackend;
+
+const std::map<std::string, GradientType> kTypes{{"f32", GradientType::f32}, {"f16", GradientType::f16}};
+const std::map<std::string, CommMemory> kMemories{
+    {"auto", CommMemory::automatic}, {"host", CommMemory::host}, {"device", CommMemory::device}};
+const std::map<std::string, CommBackend> kBackends{
+    {"auto", CommBackend::automatic}, {"nccl", CommBackend::nccl}, {"mpi", CommBackend::mpi}};
 
 std::string text_of(const report::CommResult& result, const std::string& format) {
   if (format == "json") return report::comm_json(result);
@@ -48,9 +58,16 @@ void add_comm_command(CLI::App& app, bench::Session& session) {
   verb->add_option("--ranks", options->ranks, "Worlds to measure, e.g. 2,4 (default: 2, 4, 8, ... and all)")
       ->delimiter(',')
       ->type_name("LIST");
-  verb->add_option("--dtype", options->dtype, "Of the gradients")
-      ->check(CLI::IsMember({"f32", "f16"}))
-      ->capture_default_str();
+  verb->add_option("--dtype", options->type, "Of the gradients; f16 in GPUs' memory alone")
+      ->transform(CLI::CheckedTransformer(kTypes))
+      ->option_text("TEXT:{f32,f16}=f32");
+  verb->add_option("--memory", options->memory, "Where they lie; auto: on the GPUs where every rank has one")
+      ->transform(CLI::CheckedTransformer(kMemories))
+      ->option_text("TEXT:{auto,host,device}=auto");
+  verb->add_option("--backend", options->backend, "Of GPUs' memory; auto: NCCL where every rank has it")
+      ->transform(CLI::CheckedTransformer(kBackends))
+      ->option_text("TEXT:{auto,nccl,mpi}=auto");
+  verb->add_flag("--allow-shared-gpu", options->allow_shared_gpu, "Let ranks share a GPU: to try things out");
   verb->add_option("--repeats", options->repeats, "Of each size; an interval needs five")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

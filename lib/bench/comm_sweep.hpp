@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -10,18 +9,25 @@
 
 namespace chexbench::bench {
 
+// automatic: device where CUDA shows every rank a GPU, else host.
+enum class CommMemory { automatic, host, device };
+
 struct CommOptions {
   std::uint64_t min_bytes = 8;
   std::uint64_t max_bytes = 128u << 20;
-  std::vector<int> ranks;  // worlds to measure, each from 2 to all; empty: 2, 4, 8, ... and all
-  std::string dtype = "f32";
+  std::vector<int> ranks;                 // worlds to measure, each from 2 to all; empty: 2, 4, 8, ... and all
+  GradientType type = GradientType::f32;  // or f16
+  CommMemory memory = CommMemory::automatic;
+  spec::CommBackend backend = spec::CommBackend::automatic;  // of device memory
+  bool allow_shared_gpu = false;
   int repeats = 7;
 };
 
 // Sizes from min_bytes on, doubled until max_bytes. Every result is checked once before its size is timed. Collective
 // over the world; only rank 0 gets rows. All but chexbench_version is filled in.
 // @throws SpecError for a world of one, more ranks than there are, sizes that are no multiple of an element or in the
-// wrong order, f16 (gradients in host memory are f32), DeviceError where a sum is wrong or a rank is lost
+// wrong order; DeviceError where a sum is wrong, a rank is lost, a GPU is missing or shared, or f16 is asked for in
+// host memory, whose gradients are f32
 report::CommResult measure_comm(comm::World& world, const CommOptions& options);
 
 // @throws SpecError as above; every rank comes to the same answer

@@ -1,4 +1,5 @@
-// Moving gradients between a GPU's memory and the host's: nccl/cuda_copies.cpp does it, tests have a stand-in.
+// Moving gradients between a GPU's memory and the host's, and memory there to try it with: nccl/cuda_copies.cpp does
+// it, tests have a stand-in.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,10 @@ class DeviceCopies {
   virtual void wait(ReadyEvent ready) = 0;
   virtual void to_host(const void* device, std::span<std::byte> host) = 0;
   virtual void to_device(std::span<const std::byte> host, void* device) = 0;
+  // Memory of the GPU, for who has no engine; valid until the next call, owned by this.
+  virtual void* device_buffer(std::size_t bytes) = 0;
+  // An event that the GPU comes to once it has done all of the copies above; valid until the next of them.
+  virtual ReadyEvent copied() = 0;
 };
 
 // Copies of the GPU number `gpu` of those that CUDA shows this process. @throws DeviceError where there is no CUDA

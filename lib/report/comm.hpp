@@ -40,9 +40,9 @@ struct LinkFit {
 struct CommResult {
   std::string chexbench_version;
   std::string date_utc;
-  std::string library;  // "MPICH 4.0.2"
-  std::string memory;   // "host"
-  std::string dtype;    // "f32"
+  std::string library;  // "MPICH 4.0.2", "NCCL"
+  std::string memory;   // "host", "GPU"
+  std::string dtype;    // "f32", "f16"
   int hosts = 1;
   std::vector<CommRow> rows;
   std::optional<LinkFit> fit;  // empty where times do not grow with bytes

@@ -37,7 +37,7 @@ std::string comm_table(const CommResult& result) {
                           gigabytes_per_s(row.algbw_bytes_per_s()), gigabytes_per_s(row.busbw_bytes_per_s()),
                           result.fit ? fmt::format("{:+.0f} %", 100 * row.fit_error) : ""});
   }
-  return fmt::format("averages of {} gradients in {} memory over {}, {} host{}\n\n", result.dtype, result.memory,
+  return fmt::format("averages of {} gradients in {} memory by {}, {} host{}\n\n", result.dtype, result.memory,
                      result.library, result.hosts, result.hosts == 1 ? "" : "s") +
          render(table) + "\n" + fit_text(result);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "comm/device_copies.hpp"
 #include "comm/nccl_standin.hpp"
 #include "core/errors.hpp"
 #include "core/half.hpp"
@@ -103,6 +104,21 @@ TEST_F(DeviceReducers, OverMpiServeTheFirstRanksAlone) {
     reducer->wait();
     EXPECT_FLOAT_EQ(bucket[0], static_cast<float>(ranks - 1) / 2);
   }
+}
+
+TEST_F(DeviceReducers, AverageABufferOfTheGpuOnceItsCopyIsDone) {
+  const auto reducer = make(group_->world(), CommBackend::mpi);
+  const std::unique_ptr<DeviceCopies> copies = make_device_copies(group_->rank() + 4);
+  std::vector<float> values(100, static_cast<float>(group_->rank()));
+  void* const buffer = copies->device_buffer(400);
+  copies->to_device(std::as_bytes(std::span(values)), buffer);
+  const ReadyEvent copied = copies->copied();
+  reducer->reduce({buffer, values.size()}, copied);
+  reducer->wait();
+  copies->to_host(buffer, std::as_writable_bytes(std::span(values)));
+  EXPECT_FLOAT_EQ(values[99], static_cast<float>(group_->world() - 1) / 2);
+  EXPECT_THAT(calls(), Contains("allocate 400 bytes"));
+  EXPECT_THAT(calls(), Contains(testing::EndsWith(" waits for " + standin::name(static_cast<cudaEvent_t>(copied)))));
 }
 
 }  // namespace

@@ -35,6 +35,14 @@ class HostCopies final : public DeviceCopies {
     note('d');
     std::memcpy(device, host.data(), host.size());
   }
+  void* device_buffer(std::size_t bytes) override {
+    device_.resize(bytes);
+    return device_.data();
+  }
+  ReadyEvent copied() override {
+    copied_ = true;
+    return &copied_;
+  }
 
   // An event at which the GPU fails.
   static ReadyEvent lost() {
@@ -49,6 +57,8 @@ class HostCopies final : public DeviceCopies {
 
   std::string* log_;
   std::vector<std::byte> buffer_;
+  std::vector<std::byte> device_;
+  HostEvent copied_;
 };
 
 }  // namespace chexbench::comm

@@ -142,6 +142,15 @@ cudaError_t cudaFreeHost(void* memory) {
   std::free(memory);
   return cudaSuccess;
 }
+cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
+  note("allocate {} bytes", bytes);
+  *memory = std::malloc(bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaFree(void* memory) {
+  std::free(memory);
+  return cudaSuccess;
+}
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   note("copy {} bytes {} on {}", bytes, kind == cudaMemcpyDeviceToHost ? "to the host" : "to the device", name(stream));
   std::memcpy(to, from, bytes);

@@ -49,9 +49,12 @@ class Comm(SystemTest):
         for options, says in ((("--ranks", "3"), "--ranks 3"), (("--ranks", "1"), "must be 2 to 2"),
                               (("--min-bytes", "6"), "multiples of 4"), (("--min-bytes", "0"), "--min-bytes"),
                               (("--min-bytes", "2M", "--max-bytes", "1M"), "above --max-bytes"),
-                              (("--dtype", "f16"), "host memory"), (("--dtype", "f61"), "--dtype")):
+                              (("--dtype", "f61"), "--dtype")):
             with self.subTest(options=options):
                 self.fail_with(2, "comm", *options, ranks=2, says=says)
+
+    def test_f16_in_host_memory_is_an_error_of_the_device(self):
+        self.fail_with(4, "comm", "--memory", "host", "--dtype", "f16", ranks=2, says="always f32")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Ranks that train on GPUs, run on a host twin of one: NCCL cannot be had there, so gradients go by MPI."""
 
+import json
 import unittest
 
 from harness import SystemTest
@@ -30,6 +31,28 @@ class GpuRanks(SystemTest):
     def test_nccl_that_is_asked_for_and_missing_is_an_error_that_names_the_way_out(self):
         self.fail_with(4, "--config", self.gpu_spec(comm__backend="nccl"), "--output", self.folder / "out",
                        "--allow-shared-gpu", ranks=2, says=["comm.backend 'nccl'", "comm.backend=mpi"])
+
+
+class CommOfGpus(SystemTest):
+    def measured(self, *options):
+        done = self.succeed("comm", "--allow-shared-gpu", "--max-bytes", "4K", "--repeats", "1", "--format", "json",
+                            *options, ranks=3)
+        return json.loads(done.stdout)
+
+    def test_device_memory_is_taken_where_every_rank_has_a_gpu(self):
+        told = self.measured("--ranks", "2,3")
+        self.assertEqual((told["memory"], told["dtype"]), ("GPU", "f32"))
+        self.assertIn("copied to the host", told["library"])
+        self.assertEqual({row["ranks"] for row in told["rows"]}, {2, 3})
+
+    def test_f16_is_averaged_there(self):
+        self.assertEqual(self.measured("--dtype", "f16")["dtype"], "f16")
+
+    def test_host_memory_can_be_asked_for(self):
+        self.assertEqual(self.measured("--memory", "host")["memory"], "host")
+
+    def test_ranks_that_share_a_gpu_are_refused_by_name(self):
+        self.fail_with(4, "comm", ranks=2, says=["ranks 0 and 1", "--allow-shared-gpu"])
 
 
 if __name__ == "__main__":

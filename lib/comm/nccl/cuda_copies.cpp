@@ -15,7 +15,10 @@ class CudaCopies final : public DeviceCopies {
  public:
   explicit CudaCopies(int gpu)
       : gpu_(current(gpu)), stream_(0), done_(cudaEventDisableTiming | cudaEventBlockingSync) {}
-  ~CudaCopies() override { cudaFreeHost(buffer_); }
+  ~CudaCopies() override {
+    cudaFreeHost(buffer_);
+    cudaFree(device_buffer_);
+  }
 
   std::span<std::byte> host_buffer(std::size_t bytes) override;
   void wait(ReadyEvent ready) override;
@@ -25,6 +28,8 @@ class CudaCopies final : public DeviceCopies {
   void to_device(std::span<const std::byte> host, void* device) override {
     copy(device, host.data(), host.size(), cudaMemcpyHostToDevice);
   }
+  void* device_buffer(std::size_t bytes) override;
+  ReadyEvent copied() override { return done_.get(); }  // recorded behind each copy
 
  private:
   void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
@@ -36,6 +41,7 @@ class CudaCopies final : public DeviceCopies {
   Event done_;
   void* buffer_ = nullptr;
   std::size_t buffer_bytes_ = 0;
+  void* device_buffer_ = nullptr;
 };
 
 std::span<std::byte> CudaCopies::host_buffer(std::size_t bytes) {
@@ -48,6 +54,14 @@ std::span<std::byte> CudaCopies::host_buffer(std::size_t bytes) {
     buffer_bytes_ = bytes;
   }
   return {static_cast<std::byte*>(buffer_), bytes};
+}
+
+void* CudaCopies::device_buffer(std::size_t bytes) {
+  current(gpu_);
+  cudaFree(device_buffer_);
+  device_buffer_ = nullptr;
+  check(cudaMalloc(&device_buffer_, bytes), "cudaMalloc");
+  return device_buffer_;
 }
 
 void CudaCopies::wait(ReadyEvent ready) {
