@@ -115,8 +115,9 @@ void note_extrapolation(const Training& training, const std::vector<report::Pred
                     input.known->min, input.known->max));
   }
   if (other_cores(input)) {
-    notes.push_back(fmt::format("* the input was measured with {} cores a rank, not {}: taken to grow with cores.",
-                                *input.measured_cores_per_rank, *input.cores_per_rank));
+    notes.push_back(
+        fmt::format("* cores a rank: the input was measured with {}, not {}; it is taken to grow with cores.",
+                    *input.measured_cores_per_rank, *input.cores_per_rank));
   }
   if (any([&](const auto& row) { return !network_known(network, row.ranks); })) {
     notes.push_back(fmt::format("* beyond the {} to {} ranks that the network's figures were fitted to.",

@@ -32,7 +32,9 @@ std::string rows_table(const PredictionArm& arm) {
 std::string requirement_text(const Requirement& needed) {
   std::string text = fmt::format("For {:.1f} % of {} times one rank that never waits, {} images/s:\n",
                                  100 * needed.efficiency, needed.ranks, rate(needed.images_per_s));
-  if (needed.cores_per_rank) text += fmt::format("  {} cores a rank to decode\n", *needed.cores_per_rank);
+  if (needed.cores_per_rank)
+    text +=
+        fmt::format("  {} core{} a rank to decode\n", *needed.cores_per_rank, *needed.cores_per_rank == 1 ? "" : "s");
   if (needed.storage_bytes_per_s) text += fmt::format("  {:.3g} GB/s of storage\n", *needed.storage_bytes_per_s / 1e9);
   if (needed.link_bytes_per_s) text += fmt::format("  {:.3g} GB/s a network link\n", *needed.link_bytes_per_s / 1e9);
   for (const std::string& note : needed.notes) text += fmt::format("  {}\n", note);

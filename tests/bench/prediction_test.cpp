@@ -105,7 +105,7 @@ TEST(Prediction, IsMarkedForOtherCoresThanMeasured) {
   measured.input.measured_cores_per_rank = 2;
   measured.input.cores_per_rank = 8;
   EXPECT_TRUE(at(measured, 1).extrapolated);
-  EXPECT_THAT(prediction_notes(measured, predict(measured, {1})), Contains(HasSubstr("with 2 cores a rank, not 8")));
+  EXPECT_THAT(prediction_notes(measured, predict(measured, {1})), Contains(HasSubstr("measured with 2, not 8")));
 }
 
 TEST(Prediction, IsMarkedBeyondTheNetworkThatWasFitted) {
