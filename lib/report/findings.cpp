@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "measure/statistics.hpp"
+#include "report/ablation.hpp"
 #include "report/economics.hpp"
 #include "report/gpu_findings.hpp"
 #include "report/input_findings.hpp"
@@ -191,6 +192,7 @@ std::vector<Finding> derive_findings(const std::vector<TrialResult>& trials) {
   for (const Measured& one : chosen) append(input_findings(one.trial, one.figures));
   std::vector<TrialResult> measured_trials;
   for (const Measured& one : chosen) measured_trials.push_back(one.trial);
+  append(ablation_findings(measured_trials));
   append(economics_findings(measured_trials));
   append(data_findings(measured_trials));
   for (const Measured& one : chosen) append(gpu_findings(one.trial, one.figures));
