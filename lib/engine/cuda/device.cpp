@@ -1,21 +1,24 @@
 #include "engine/cuda/device.hpp"
 
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <atomic>
 
 #include "core/errors.hpp"
-#include "engine/cuda/cuda_check.hpp"
+#include "engine/cuda/kernels/launch_check.hpp"
 
 namespace chexbench::engine::cuda {
+
+using kernels::check_cuda;
 namespace {
 
 cudaEvent_t event(void* handle) { return static_cast<cudaEvent_t>(handle); }
 
 void* new_event() {
   cudaEvent_t created = nullptr;
-  check(cudaEventCreate(&created), "cudaEventCreate");
+  check_cuda(cudaEventCreate(&created), "cudaEventCreate");
   return created;
 }
 
@@ -25,8 +28,8 @@ std::string version(int number) { return fmt::format("{}.{}", number / 1000, num
 
 void require_device() {
   int driver = 0, runtime = 0, devices = 0;
-  check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
-  check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
   if (driver == 0) throw DeviceError("CUDA: no driver is installed on this machine");
   const cudaError_t error = cudaGetDeviceCount(&devices);
   if (error == cudaErrorInsufficientDriver) {
@@ -35,7 +38,7 @@ void require_device() {
   }
   if (error == cudaErrorNoDevice || (error == cudaSuccess && devices == 0))
     throw DeviceError("CUDA: there is a driver, but no GPU that this process may use (CUDA_VISIBLE_DEVICES?)");
-  check(error, "cudaGetDeviceCount");
+  check_cuda(error, "cudaGetDeviceCount");
 }
 
 namespace {
@@ -51,9 +54,9 @@ std::string uuid_text(const cudaUUID_t& uuid) {
 
 DeviceIdentity identify(int index) {
   cudaDeviceProp properties;
-  check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
+  check_cuda(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
   std::array<char, 32> bus_id{};
-  check(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), index), "cudaDeviceGetPCIBusId");
+  check_cuda(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), index), "cudaDeviceGetPCIBusId");
   return {.name = properties.name,
           .uuid = uuid_text(properties.uuid),
           .pci_bus_id = bus_id.data(),
@@ -67,9 +70,9 @@ std::atomic<int> selected = 0;
 class CudaPinnedAllocator final : public PinnedAllocator {
  public:
   std::byte* allocate(std::size_t bytes) override {
-    check(cudaSetDevice(selected), "cudaSetDevice");
+    check_cuda(cudaSetDevice(selected), "cudaSetDevice");
     void* memory = nullptr;
-    check(cudaHostAlloc(&memory, bytes, cudaHostAllocDefault), "pinning host memory");
+    check_cuda(cudaHostAlloc(&memory, bytes, cudaHostAllocDefault), "pinning host memory");
     return static_cast<std::byte*>(memory);
   }
   void deallocate(std::byte* memory, std::size_t) noexcept override {
@@ -83,7 +86,7 @@ class CudaPinnedAllocator final : public PinnedAllocator {
 std::vector<DeviceIdentity> visible_devices() {
   require_device();
   int count = 0;
-  check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  check_cuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
   std::vector<DeviceIdentity> devices;
   for (int i = 0; i < count; ++i) devices.push_back(identify(i));
   return devices;
@@ -95,14 +98,14 @@ DeviceIdentity select_device(int index) {
     throw DeviceError(
         fmt::format("CUDA: there is no GPU {}: {} are visible (CUDA_VISIBLE_DEVICES?)", index, devices.size()));
   }
-  check(cudaSetDevice(index), "cudaSetDevice");
+  check_cuda(cudaSetDevice(index), "cudaSetDevice");
   selected = index;
   return devices[static_cast<std::size_t>(index)];
 }
 
 std::size_t free_device_bytes() {
   std::size_t available = 0, total = 0;
-  check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
+  check_cuda(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
   return available;
 }
 
@@ -117,18 +120,18 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();  // or the next launch would be blamed
     std::size_t available = 0, total = 0;
-    check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
+    check_cuda(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
     throw DeviceError(fmt::format("CUDA: {:.2f} GB of device memory were asked for, {:.2f} of {:.2f} GB are left",
                                   1e-9 * static_cast<double>(bytes), 1e-9 * static_cast<double>(available),
                                   1e-9 * static_cast<double>(total)));
   }
-  check(error, "cudaMalloc");
+  check_cuda(error, "cudaMalloc");
   memory_.reset(memory);
 }
 
 void DeviceMemory::Release::operator()(void* memory) const { cudaFree(memory); }
 
-void DeviceMemory::fill(int byte) { check(cudaMemsetAsync(data(), byte, bytes_, nullptr), "cudaMemsetAsync"); }
+void DeviceMemory::fill(int byte) { check_cuda(cudaMemsetAsync(data(), byte, bytes_, nullptr), "cudaMemsetAsync"); }
 
 DeviceTimer::DeviceTimer() : begin_(new_event()), end_(new_event()) {}
 
@@ -137,13 +140,13 @@ DeviceTimer::~DeviceTimer() {
   cudaEventDestroy(event(end_));
 }
 
-void DeviceTimer::begin() { check(cudaEventRecord(event(begin_), nullptr), "cudaEventRecord"); }
-void DeviceTimer::end() { check(cudaEventRecord(event(end_), nullptr), "cudaEventRecord"); }
+void DeviceTimer::begin() { check_cuda(cudaEventRecord(event(begin_), nullptr), "cudaEventRecord"); }
+void DeviceTimer::end() { check_cuda(cudaEventRecord(event(end_), nullptr), "cudaEventRecord"); }
 
 double DeviceTimer::elapsed_s() const {
-  check(cudaEventSynchronize(event(end_)), "a kernel");
+  check_cuda(cudaEventSynchronize(event(end_)), "a kernel");
   float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, event(begin_), event(end_)), "cudaEventElapsedTime");
+  check_cuda(cudaEventElapsedTime(&milliseconds, event(begin_), event(end_)), "cudaEventElapsedTime");
   return 1e-3 * static_cast<double>(milliseconds);
 }
 

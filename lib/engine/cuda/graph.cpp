@@ -1,12 +1,16 @@
 #include "engine/cuda/graph.hpp"
 
+#include <cuda_runtime_api.h>
+
 #include <memory>
 #include <type_traits>
 #include <utility>
 
-#include "engine/cuda/cuda_check.hpp"
+#include "engine/cuda/kernels/launch_check.hpp"
 
 namespace chexbench::engine::cuda {
+
+using kernels::check_cuda;
 namespace {
 
 struct DestroyGraph {
@@ -19,13 +23,13 @@ OwnedGraph end_capture(Stream stream, const char* what) {
   cudaGraph_t graph = nullptr;
   const cudaError_t error = cudaStreamEndCapture(stream, &graph);
   OwnedGraph owned(graph);
-  if (what != nullptr) check(error, what);
+  if (what != nullptr) check_cuda(error, what);
   return owned;
 }
 
 OwnedGraph record(Stream stream, const std::function<void()>& queue) {
   // Of this thread alone: decode threads pin memory meanwhile, which a global capture would forbid.
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
   try {
     queue();
   } catch (...) {
@@ -40,7 +44,7 @@ OwnedGraph record(Stream stream, const std::function<void()>& queue) {
 Graph Graph::capture(Stream stream, const std::function<void()>& queue) {
   const OwnedGraph recorded = record(stream, queue);
   cudaGraphExec_t executable = nullptr;
-  check(cudaGraphInstantiate(&executable, recorded.get(), 0), "cudaGraphInstantiate");
+  check_cuda(cudaGraphInstantiate(&executable, recorded.get(), 0), "cudaGraphInstantiate");
   Graph graph;
   graph.executable_ = executable;
   return graph;
@@ -58,7 +62,7 @@ Graph::~Graph() {
 }
 
 void Graph::launch(Stream stream) const {
-  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_), stream), "cudaGraphLaunch");
+  check_cuda(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_), stream), "cudaGraphLaunch");
 }
 
 }  // namespace chexbench::engine::cuda

@@ -7,13 +7,43 @@
 #include "core/errors.hpp"
 
 namespace chexbench::engine::cuda::kernels {
+namespace {
+
+const char* advice(cudaError_t error) {
+  switch (error) {
+    case cudaErrorECCUncorrectable:
+      return "; the GPU's memory has an error that it could not correct: reset the GPU, and look at its remapped rows "
+             "(nvidia-smi -q -d ECC,ROW_REMAPPER)";
+    case cudaErrorMemoryAllocation:
+      return "; another process may hold the rest of the memory (nvidia-smi), or training.batch_size is too large";
+    case cudaErrorDevicesUnavailable:
+      return "; another process has the GPU in exclusive mode (nvidia-smi -q -d COMPUTE)";
+    case cudaErrorUnknown:
+      return "; the GPU may be lost: look for Xid in the kernel's log, and whether nvidia-smi still lists it";
+    case cudaErrorNoKernelImageForDevice:
+      return "; this build has no code for that GPU: chexbench doctor tells which it has";
+    case cudaErrorLaunchFailure:
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+      return "; that is a defect of chexbench or of a library: compute-sanitizer names the kernel";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
 
 void check_cuda(int error, const char* what) {
   if (error == cudaSuccess) return;
-  throw DeviceError(std::string("CUDA kernel (") + what + "): " + cudaGetErrorString(static_cast<cudaError_t>(error)));
+  const auto status = static_cast<cudaError_t>(error);
+  cudaGetLastError();  // forgets it: who survives it must not have the next launch blamed
+  throw DeviceError(std::string("CUDA: ") + what + " failed: " + cudaGetErrorString(status) + " (" +
+                    cudaGetErrorName(status) + ")" + advice(status));
 }
 
-void check_launch(const char* what) { check_cuda(cudaGetLastError(), what); }
+void check_launch(const char* what) {
+  check_cuda(cudaGetLastError(), (std::string("kernel '") + what + "'").c_str());
+}
 
 int multiprocessors() {
   static const int count = [] {
