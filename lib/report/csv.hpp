@@ -14,6 +14,9 @@ std::string trials_csv(const Report& report);
 // steps.csv: one row a measured step of a rank.
 std::string steps_csv(const Report& report);
 
+// ops.csv: one row an op of a repeat, summed over its ranks.
+std::string ops_csv(const Report& report);
+
 // gpu.csv: one row a sample of a rank's GPU. Empty, without even a header, where no GPU was sampled.
 std::string gpu_csv(const Report& report);
 

@@ -183,6 +183,60 @@ TEST(TrialsCsv, SurvivesNamesFullOfDelimiters) {
   EXPECT_EQ(row.at("notes"), "first; note; second, note");
 }
 
+TEST(OpsCsv, HasARowForEachOpOfEachRepeatWithItsSharesAndTheWaitsBookedToIt) {
+  TrialResult trial = make_trial({.ranks = 2}, {100, 101});
+  measure::OpCounters& map = trial.repeats[1].ops[1];
+  map.busy_cpu_s = 0.2;
+  map.blocked_input_s = 0.1;
+  map.blocked_output_s = 0.2;
+  map.queue_depth_sum = 80;
+  map.queue_capacity = 8;
+  map.bytes_held = 4096;
+  const auto records = read_csv_records(ops_csv(make_report({trial})));
+  ASSERT_EQ(records.size(), 2u * 2);
+  const auto& row = records[3];
+  EXPECT_THAT(row, IsSupersetOf(std::map<std::string, std::string>{{"experiment", "naive-vs-optimized"},
+                                                                   {"trial", "optimized png ranks=2"},
+                                                                   {"repeat", "1"},
+                                                                   {"op_index", "1"},
+                                                                   {"op", "map"},
+                                                                   {"elements_out", "32"},
+                                                                   {"elements_per_s", "160"},
+                                                                   {"busy_wall_s", "0.3"},
+                                                                   {"busy_cpu_s", "0.2"},
+                                                                   {"mean_queue_depth", "2.5"},
+                                                                   {"queue_capacity", "4"},
+                                                                   {"bytes_held", "4096"},
+                                                                   {"images_decoded", "32"},
+                                                                   {"decode_s", "0.25"},
+                                                                   {"wait_decode_s", "0.124"},
+                                                                   {"wait_other_s", "0.02"},
+                                                                   {"wait_read_s", "0"},
+                                                                   {"emulated", "false"}}));
+  EXPECT_NEAR(std::stod(row.at("blocked_input_share")), 0.1 / 0.6, 1e-12);
+  EXPECT_NEAR(std::stod(row.at("blocked_output_share")), 0.2 / 0.6, 1e-12);
+  EXPECT_NEAR(std::stod(row.at("wait_s")), 0.144, 1e-12);
+  EXPECT_EQ(records[2].at("op"), "read");
+  EXPECT_EQ(records[2].at("mean_queue_depth"), "") << "no queue";
+  EXPECT_EQ(records[2].at("blocked_input_share"), "") << "no time";
+}
+
+TEST(OpsCsv, KeepsWaitsOfNoOpSoThatTheColumnSumsToTheStepsWaits) {
+  TrialResult trial = make_trial({}, {100});
+  trial.repeats[0].waits.push_back({.rank = 0, .wait_s = 0.5});
+  const auto records = read_csv_records(ops_csv(make_report({trial})));
+  double wait_s = 0;
+  for (const auto& row : records) wait_s += std::stod(row.at("wait_s"));
+  EXPECT_NEAR(wait_s, 0.5 + 0.08, 1e-12);
+  EXPECT_EQ(records.back().at("op_index"), "-1");
+  EXPECT_EQ(records.back().at("op"), "");
+}
+
+TEST(OpsCsv, MarksEmulatedTrials) {
+  const auto records = read_csv_records(ops_csv(make_report({make_trial({.engine = "emulated:v100"}, {100})})));
+  EXPECT_EQ(records.at(0).at("emulated"), "true");
+}
+
 TEST(StepsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
   const auto header = read_csv(steps_csv(make_report({}))).at(0);
   EXPECT_THAT(header,

@@ -54,10 +54,12 @@ class WriteReport : public testing::Test {
 };
 
 TEST_F(WriteReport, WritesItsFilesAndTellsTheirPaths) {
-  EXPECT_THAT(write_report(report_, folder_), ElementsAre(folder_ + "/trials.csv", folder_ + "/steps.csv",
-                                                          folder_ + "/report.json", folder_ + "/report.html"));
+  EXPECT_THAT(write_report(report_, folder_),
+              ElementsAre(folder_ + "/trials.csv", folder_ + "/steps.csv", folder_ + "/ops.csv",
+                          folder_ + "/report.json", folder_ + "/report.html"));
   EXPECT_EQ(content("trials.csv"), trials_csv(report_));
   EXPECT_EQ(content("steps.csv"), steps_csv(report_));
+  EXPECT_EQ(content("ops.csv"), ops_csv(report_));
   EXPECT_EQ(content("report.json"), to_json(report_));
   EXPECT_EQ(content("report.html"), html_page(report_));
 }

@@ -53,7 +53,7 @@ class Outputs(SystemTest):
         out = self.folder / "out"
         self.succeed("--config", self.spec(), "--output", out)
         names = sorted(path.name for path in out.iterdir())
-        self.assertEqual(names, ["journal.jsonl", "report.html", "report.json", "steps.csv", "trials.csv"])
+        self.assertEqual(names, ["journal.jsonl", "ops.csv", "report.html", "report.json", "steps.csv", "trials.csv"])
 
     def test_the_report_carries_spec_environment_and_steps(self):
         out = self.folder / "out"
@@ -163,7 +163,7 @@ class Resume(SystemTest):
         lines = journal.read_text().splitlines(keepends=True)
         self.assertEqual(len(lines), 4)  # two trials x two repeats
         journal.write_text("".join(lines[:3]) + lines[3][:20])  # killed while the last line was written
-        for name in ("report.json", "trials.csv", "steps.csv"):
+        for name in ("report.json", "trials.csv", "steps.csv", "ops.csv"):
             (out / name).unlink()
         self.succeed("--config", spec, "--resume", out)
         self.assertEqual(len(self.rows(out)), 2)
