@@ -70,13 +70,17 @@ bool is_temporary(const std::filesystem::path& path) {
 }  // namespace
 
 void write_file_atomically(const std::string& path, std::string_view text) {
+  write_file_atomically(path, [text](const WritePiece& write) { write(text); });
+}
+
+void write_file_atomically(const std::string& path, const std::function<void(const WritePiece&)>& fill) {
   const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
   try {
     OutputFile file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    file.write(text);
+    fill([&file](std::string_view piece) { file.write(piece); });
     file.sync_and_close();
     if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(path, "put it in place", errno);
-  } catch (const OutputError&) {
+  } catch (...) {
     std::remove(temporary.c_str());
     throw;
   }

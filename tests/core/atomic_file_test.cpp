@@ -71,6 +71,25 @@ TEST_F(AtomicFile, ReplacesALongerFileAsAWhole) {
   EXPECT_EQ(content(path_), "short");
 }
 
+TEST_F(AtomicFile, WritesThePiecesOfATextInTheirOrder) {
+  write_file_atomically(path_, [](const WritePiece& write) {
+    for (const char* piece : {"one ", "", "two ", "three"}) write(piece);
+  });
+  EXPECT_EQ(content(path_), "one two three");
+}
+
+TEST_F(AtomicFile, KeepsTheFileThatWasThereWhereItsTextCannotBeMade) {
+  write_file_atomically(path_, "before");
+  EXPECT_THROW(write_file_atomically(path_,
+                                     [](const WritePiece& write) {
+                                       write("half");
+                                       throw DataError("no more");
+                                     }),
+               DataError);
+  EXPECT_EQ(content(path_), "before");
+  EXPECT_EQ(files(), 1) << "the temporary file has to go";
+}
+
 TEST_F(AtomicFile, NamesTheFileAndTheReasonWhereTheFolderIsMissing) {
   EXPECT_THAT(message_of(folder_ + "/missing/report.json", "x"),
               AllOf(HasSubstr("missing/report.json"), HasSubstr("No such file or directory")));
