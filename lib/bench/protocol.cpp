@@ -18,6 +18,7 @@
 #include "bench/layout.hpp"
 #include "bench/progress.hpp"
 #include "bench/stopping.hpp"
+#include "bench/trace_gather.hpp"
 #include "bench/trial.hpp"
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
@@ -65,6 +66,7 @@ struct Arm {
   std::size_t number = 0;  // of the trial in the report, from 1
   double spent_s = 0;      // on rank 0, in earlier runs too
   bool finished = false;
+  std::optional<RankRecording> recording;  // of the last repeat measured, where it is traced
 };
 
 // Everything that one call of run_trials keeps while it goes from group to group.
@@ -103,6 +105,7 @@ class Runner {
   // Both collective over the group. Only rank 0 keeps the result.
   void run_repeat_of(Arm& arm, int repeat, const TrialContext& context);
   void measure_repeat(Arm& arm, const TrialContext& context);
+  report::RepeatResult run_repeat_traced(Arm& arm, const TrialContext& context) const;
   void warn_of_gpus(const report::RepeatResult& result);
   bool take_from_journal(Arm& arm, int repeat, comm::Communicator& members);
   std::string prepare_files(const Arm& arm) const;
@@ -220,6 +223,16 @@ report::RepeatResult run_repeat_watched(Arm& arm, const TrialContext& context) {
   }
 }
 
+// Every repeat of a traced trial records, so that all are measured alike.
+report::RepeatResult Runner::run_repeat_traced(Arm& arm, const TrialContext& context) const {
+  if (!arm.trial.spec.measure.trace) return run_repeat_watched(arm, context);
+  const double ready_s = now_s();
+  measure::TraceRecording recording(most_spans(context.communicator.world()));
+  report::RepeatResult result = run_repeat_watched(arm, context);
+  arm.recording = {.repeat = context.repeat, .host = host_.host, .ready_s = ready_s, .trace = recording.take()};
+  return result;
+}
+
 // Each problem once: a driver that does not answer stays silent in every repeat, on every rank.
 void Runner::warn_of_gpus(const report::RepeatResult& result) {
   for (const report::GpuSeries& gpu : result.gpus) {
@@ -234,7 +247,7 @@ void Runner::measure_repeat(Arm& arm, const TrialContext& context) {
   const double begin_s = now_s();
   const std::string page_cache = prepare_files(arm);
   members.barrier();
-  report::RepeatResult mine = run_repeat_watched(arm, context);
+  report::RepeatResult mine = run_repeat_traced(arm, context);
   mine.page_cache = page_cache;
   malloc_trim(0);  // what this arm held must not count as memory of the next one
   std::vector<report::RepeatResult> all;
@@ -264,6 +277,7 @@ void Runner::run_repeat_of(Arm& arm, int repeat, const TrialContext& context) {
   arm.finished = !broadcast_text(members, finished ? "finished" : "").empty();
   arm.trial.partial = !arm.finished;
   if (arm.finished && is_root) arm.trial.unstable = is_unstable(measure, rates(arm.trial));
+  if (arm.finished && arm.recording) arm.trial.trace = gather_trace(members, *std::exchange(arm.recording, {}));
 }
 
 }  // namespace

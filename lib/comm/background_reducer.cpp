@@ -6,6 +6,7 @@
 #include "comm/arguments.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "measure/trace.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -40,12 +41,20 @@ void BackgroundReducer::reduce(BucketSpan bucket, ReadyEvent ready) {
                         return average();
                       },
                   .done = [this, begin_s, bytes = bucket.bytes()](
-                              const std::exception_ptr& error) { complete(now_s() - *begin_s, bytes, error); }});
+                              const std::exception_ptr& error) { complete(*begin_s, bytes, error); }});
 }
 
-void BackgroundReducer::complete(double busy_s, std::size_t bytes, const std::exception_ptr& error) {
+void BackgroundReducer::complete(double begin_s, std::size_t bytes, const std::exception_ptr& error) {
+  const double end_s = now_s();
+  if (measure::is_tracing() && begin_s > 0) {
+    measure::record_span({.name = "bucket",
+                          .kind = measure::SpanKind::bucket,
+                          .begin_s = begin_s,
+                          .end_s = end_s,
+                          .detail = static_cast<std::int64_t>(bytes)});
+  }
   const std::lock_guard lock(mutex_);
-  current_.busy_s += busy_s;
+  current_.busy_s += end_s - begin_s;
   current_.reduced_bytes += bytes;
   if (error && !error_) error_ = error;
   --pending_;

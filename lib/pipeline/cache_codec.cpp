@@ -87,7 +87,7 @@ void CacheCodec::load(Element& element) {
   const auto owner = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
   record->bytes = *owner;
   record->bytes_owner = owner;
-  op_.stats().read.add(now_s() - start_s);
+  book_part(op_.stats(), op_.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
   op_.stats().bytes_read.add(static_cast<std::int64_t>(bytes.size()));
 }
 

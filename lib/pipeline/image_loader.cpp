@@ -24,8 +24,8 @@ ImageLoader::Loaded ImageLoader::load(const Record& record, std::uint32_t epoch,
   const double resize_start_s = now_s();
   const bool flip = op_.context().preprocess.flip && is_flipped(op_.context().seed, source.loaded.id);
   preprocessor_->run(image, flip, destination);
-  stats.decode.add(resize_start_s - decode_start_s);
-  stats.resize.add(now_s() - resize_start_s);
+  book_part(stats, stats.decode, "decode", {.begin_s = decode_start_s, .end_s = resize_start_s});
+  book_part(stats, stats.resize, "resize", {.begin_s = resize_start_s, .end_s = now_s()});
   stats.images_decoded.add(1);
   return source.loaded;
 }
@@ -49,7 +49,7 @@ ImageLoader::Source ImageLoader::open(const Record& record) {
   if (source.encoded.empty()) {
     const double start_s = now_s();
     source.encoded = data::read_file(entry.path, file_bytes_);
-    op_.stats().read.add(now_s() - start_s);
+    book_part(op_.stats(), op_.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
     op_.stats().bytes_read.add(static_cast<std::int64_t>(source.encoded.size()));
   }
   return source;
@@ -65,7 +65,7 @@ ImageLoader::Source ImageLoader::parse(const Record& record) {
     throw DataError(fmt::format("{}, offset {}: image '{}' is not in the split that the trial reads; convert again",
                                 shard, record.offset, example.filename));
   }
-  op_.stats().parse.add(now_s() - start_s);
+  book_part(op_.stats(), op_.stats().parse, "parse", {.begin_s = start_s, .end_s = now_s()});
   return {example.encoded, &dataset.images[*image].name, {example.labels, {.image = *image, .epoch = 0}}};
 }
 

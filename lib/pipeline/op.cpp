@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "measure/trace.hpp"
 #include "pipeline/threads.hpp"
 
 namespace chexbench::pipeline {
@@ -36,6 +37,8 @@ Op::Op(const OpSetup& setup)
       kind_(setup.kind),
       delay_s_(setup.spec.number("delay_s")) {
   stats_.timed = context().timed;
+  stats_.traced_name = measure::interned(name_);
+  stats_.index = static_cast<std::int64_t>(index_);
 }
 
 void Op::delay(const std::stop_token& stop) const {

@@ -1,6 +1,7 @@
 #include "pipeline/op_stats.hpp"
 
 #include "core/clock.hpp"
+#include "measure/trace.hpp"
 
 namespace chexbench::pipeline {
 
@@ -44,6 +45,7 @@ TimeScope::~TimeScope() {
   if (!stats_.timed) return;
   const Sample now = sample();
   charge(now);
+  if (measure::is_tracing()) trace(now);
   innermost_ = outer_;
   if (outer_ == nullptr) return;
   outer_->charged_until_ = now;
@@ -59,6 +61,29 @@ void TimeScope::charge(const Sample& now) {
     stats_.blocked_input.add(wall_s);
   } else if (book_ == Book::blocked_output) {
     stats_.blocked_output.add(wall_s);
+  }
+}
+
+void TimeScope::trace(const Sample& now) const {
+  measure::SpanKind kind = measure::SpanKind::op;
+  if (book_ == Book::blocked_input) kind = measure::SpanKind::waits_for_input;
+  if (book_ == Book::blocked_output) kind = measure::SpanKind::waits_for_room;
+  if (book_ == Book::nothing) kind = measure::SpanKind::waits_for_result;
+  measure::record_span({.name = stats_.traced_name,
+                        .kind = kind,
+                        .begin_s = start_.wall_s,
+                        .end_s = now.wall_s,
+                        .detail = stats_.index});
+}
+
+void book_part(const OpStats& stats, TimeSum& sum, const char* part, TimeSpan time) {
+  sum.add(time.end_s - time.begin_s);
+  if (stats.timed && measure::is_tracing()) {
+    measure::record_span({.name = part,
+                          .kind = measure::SpanKind::part,
+                          .begin_s = time.begin_s,
+                          .end_s = time.end_s,
+                          .detail = stats.index});
   }
 }
 

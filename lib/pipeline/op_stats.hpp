@@ -37,7 +37,11 @@ class Count {
 
 // The live form of measure::OpCounters, whose header says what each member means. Thread-safe.
 struct OpStats {
-  bool timed = true;  // else TimeScope does nothing; set before threads begin
+  // Set before threads begin.
+  bool timed = true;             // else TimeScope does nothing
+  const char* traced_name = "";  // in a trace
+  std::int64_t index = 0;        // in the op list
+
   Count elements_out;
   Count images_decoded;
   Count bytes_read;
@@ -58,6 +62,14 @@ struct OpStats {
 
   measure::OpCounters snapshot(const std::string& op) const;
 };
+
+// By now_s().
+struct TimeSpan {
+  double begin_s = 0;
+  double end_s = 0;
+};
+// Books a part of an op's work to `sum`, one of `stats`; in a trace it has a span within the op's.
+void book_part(const OpStats& stats, TimeSum& sum, const char* part, TimeSpan time);
 
 // Books the calling thread's time to an op, from construction to destruction. Scopes nest: an inner one takes its time
 // out of the outer one, so that an op is not charged for the op before it. To be used as a local variable only.
@@ -83,6 +95,7 @@ class TimeScope {
   };
   static Sample sample();
   void charge(const Sample& now);
+  void trace(const Sample& now) const;
 
   OpStats& stats_;
   const Book book_;

@@ -26,7 +26,7 @@ std::optional<Record> RecordStream::next_from_shard() {
   while (true) {
     try {
       const std::optional<data::TfRecord> record = shard_->next();
-      op_.stats().read.add(now_s() - start_s);
+      book_part(op_.stats(), op_.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
       if (!record) return {};
       op_.reading().good();
       op_.stats().bytes_read.add(

@@ -98,6 +98,19 @@ struct DataFacts {
   std::uint64_t patients_in_both_splits = 0;  // train and test
 };
 
+// What the threads of one rank did in one repeat.
+struct RankTrace {
+  int rank = 0;
+  double clock_shift_s = 0;         // from its host's clock to rank 0's
+  std::uint64_t dropped_spans = 0;  // that came when its recording was full
+  std::string events;               // of trace.json (trace.hpp)
+};
+
+struct TrialTrace {
+  int repeat = 0;
+  std::vector<RankTrace> ranks;
+};
+
 // One trial: its resolved spec and what was measured. Figures are derived (derive.hpp), never stored twice.
 struct TrialResult {
   std::string trial;  // short name: the values of the swept keys, "naive png ranks=2"
@@ -114,6 +127,7 @@ struct TrialResult {
   bool partial = false;  // ended by a signal or an error before all repeats
   DataFacts data;
   std::vector<RepeatResult> repeats;
+  std::optional<TrialTrace> trace;  // where the spec asks for one; in trace.json alone
 };
 
 // A sentence with its numbers.

@@ -7,6 +7,7 @@
 #include "report/json.hpp"
 #include "report/markdown.hpp"
 #include "report/table.hpp"
+#include "report/trace.hpp"
 
 namespace chexbench::report {
 
@@ -22,6 +23,10 @@ std::vector<std::string> write_report(const Report& report, const std::string& f
   if (const std::string samples = gpu_csv(report); !samples.empty()) write("gpu.csv", samples);
   write("report.json", to_json(report));    // last of the data: whoever sees it finds the others, too
   write("report.html", html_page(report));  // a picture of it, which no lack of room shall put before the data
+  if (has_trace(report)) {
+    paths.push_back(folder + "/trace.json");
+    write_file_atomically(paths.back(), [&report](const WritePiece& piece) { write_trace(report, piece); });
+  }
   return paths;
 }
 

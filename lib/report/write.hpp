@@ -8,9 +8,9 @@
 
 namespace chexbench::report {
 
-// Writes trials.csv, steps.csv, ops.csv, gpu.csv (where a GPU was sampled), report.json and report.html into `folder`,
-// which must exist, each as a whole or not at all, and returns their paths. May be called again as trials finish.
-// @throws OutputError
+// Writes trials.csv, steps.csv, ops.csv, gpu.csv (where a GPU was sampled), report.json, report.html and trace.json
+// (where a trial was traced) into `folder`, which must exist, each as a whole or not at all, and returns their paths.
+// May be called again as trials finish. @throws OutputError
 std::vector<std::string> write_report(const Report& report, const std::string& folder);
 
 // The report as "table", "json" (report.json), "csv" (trials.csv), "markdown" or "html" (report.html).

@@ -52,6 +52,9 @@ void check_axis(const Axis& axis, const Condition& where, const Trial& trial) {
 void check_trial(const Experiment& experiment) {
   check_input(experiment);
   check_engine(experiment);
+  if (experiment.measure.trace && !experiment.measure.attribution) {
+    throw SpecError("measure.trace needs the times of ops: leave measure.attribution at true");
+  }
   if (experiment.measure.relative_error && experiment.measure.repeats < kRepeatsForInterval) {
     throw SpecError(
         fmt::format("measure.relative_error needs measure.repeats of at least {}, not {}: fewer give no interval",

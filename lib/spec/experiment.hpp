@@ -87,6 +87,7 @@ struct MeasureSpec {
   PageCache page_cache = PageCache::as_is;
   std::uint64_t seed = 1;
   bool attribution = true;               // ops time their work, so that waits can be booked to them
+  bool trace = false;                    // threads record what they do, for trace.json
   std::optional<double> max_seconds;     // of one trial, all repeats together
   std::optional<double> relative_error;  // half width of the 95 % interval / median at which a trial may end
 

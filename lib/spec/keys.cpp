@@ -288,6 +288,8 @@ void add_measure_keys(std::vector<KeyRule>& rules) {
   rules.push_back(key("measure.seed", measure, &MeasureSpec::seed, "Of shuffles and flips."));
   rules.push_back(key("measure.attribution", measure, &MeasureSpec::attribution,
                       "Ops time their work, so that waits can be booked to them; false: to see what that costs."));
+  rules.push_back(key("measure.trace", measure, &MeasureSpec::trace,
+                      "Threads record what they do; the last repeat of each trial goes into trace.json."));
   rules.push_back(above(0, key("measure.max_seconds", measure, &MeasureSpec::max_seconds,
                                "A trial ends after the repeat that passes this; null: no limit.")));
   rules.push_back(

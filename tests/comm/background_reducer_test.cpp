@@ -5,9 +5,12 @@
 
 #include <atomic>
 #include <memory>
+#include <tuple>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "measure/trace.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -52,6 +55,27 @@ TEST_F(BackgroundReducerTest, ReturnsFromReduceBeforeTheAverageIsThere) {
   ranks_.open = true;  // reached, although nothing could complete until now
   reducer_.wait();
   EXPECT_EQ(a[0], 1);
+}
+
+TEST_F(BackgroundReducerTest, TracesEachBucketFromItsBeginToItsEnd) {
+  measure::TraceRecording recording(10);
+  std::vector<float> a{2, 4}, b{6};
+  const double begin_s = now_s();
+  reducer_.reduce({a.data(), a.size()}, nullptr);
+  reducer_.reduce({b.data(), b.size()}, nullptr);
+  reducer_.wait();
+  const measure::Trace trace = recording.take();
+  ASSERT_EQ(trace.threads.size(), 1u);
+  EXPECT_EQ(trace.threads[0].name, "comm");
+  ASSERT_EQ(trace.threads[0].spans.size(), 2u);
+  const auto& [first, second] = std::tie(trace.threads[0].spans[0], trace.threads[0].spans[1]);
+  EXPECT_EQ(first.kind, measure::SpanKind::bucket);
+  EXPECT_EQ(first.detail, 8);
+  EXPECT_EQ(second.detail, 4);
+  EXPECT_LE(begin_s, first.begin_s);
+  EXPECT_LE(first.begin_s, first.end_s);
+  EXPECT_LE(first.end_s, second.begin_s);
+  EXPECT_NEAR(reducer_.timings().busy_s, first.end_s - first.begin_s + second.end_s - second.begin_s, 1e-9);
 }
 
 TEST_F(BackgroundReducerTest, CountsTheBytesOfOneStepAlone) {

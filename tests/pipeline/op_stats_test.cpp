@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/clock.hpp"
+#include "measure/trace.hpp"
 #include "pipeline/op_stats.hpp"
 
 namespace chexbench::pipeline {
@@ -128,6 +129,48 @@ TEST(TimeScope, OfOneThreadTakesNothingOutOfAnothers) {
   }
   EXPECT_GE(here.busy_wall.seconds(), there.busy_wall.seconds());
   EXPECT_EQ(here.blocked_input.seconds(), 0);
+}
+
+TEST(TimeScope, TracesItselfAsASpanWithWhatItBooked) {
+  OpStats map;
+  map.traced_name = "map";
+  map.index = 2;
+  measure::TraceRecording recording(10);
+  {
+    const TimeScope working(map, TimeScope::Book::busy);
+    {
+      const TimeScope waiting(map, TimeScope::Book::blocked_output);
+      burn_cpu(kBurn);
+    }
+    const double begin_s = now_s();
+    burn_cpu(kBurn);
+    book_part(map, map.decode, "decode", {.begin_s = begin_s, .end_s = now_s()});
+  }
+  const measure::Trace trace = recording.take();
+  ASSERT_EQ(trace.threads.size(), 1u);
+  const auto& spans = trace.threads[0].spans;
+  ASSERT_EQ(spans.size(), 3u);
+  const measure::Span &waiting = spans[0], &decoding = spans[1], &working = spans[2];
+  EXPECT_EQ(waiting.kind, measure::SpanKind::waits_for_room);
+  EXPECT_NEAR(waiting.end_s - waiting.begin_s, map.blocked_output.seconds(), kRounding);
+  EXPECT_STREQ(decoding.name, "decode");
+  EXPECT_NEAR(decoding.end_s - decoding.begin_s, map.decode.seconds(), kRounding);
+  EXPECT_EQ(working.kind, measure::SpanKind::op);
+  EXPECT_STREQ(working.name, "map");
+  EXPECT_EQ(working.detail, 2);
+  EXPECT_NEAR(working.end_s - working.begin_s, map.busy_wall.seconds() + map.blocked_output.seconds(), kRounding);
+  EXPECT_LE(working.begin_s, waiting.begin_s);
+  EXPECT_LE(waiting.end_s, decoding.begin_s);
+  EXPECT_LE(decoding.end_s, working.end_s);
+}
+
+TEST(TimeScope, TracesNothingWhereTimesAreNotWanted) {
+  OpStats stats;
+  stats.timed = false;
+  measure::TraceRecording recording(10);
+  { const TimeScope scope(stats, TimeScope::Book::busy); }
+  book_part(stats, stats.decode, "decode", {.begin_s = 1, .end_s = 2});
+  EXPECT_TRUE(recording.take().threads.empty());
 }
 
 }  // namespace

@@ -19,6 +19,13 @@ TEST(Contradictions, MomentumNeedsSgd) {
   EXPECT_EQ(trials_of(R"({"training": {"optimizer": "sgd", "momentum": 0.5}})")[0].experiment.training.momentum, 0.5);
 }
 
+TEST(Contradictions, ATraceNeedsTheTimesOfOps) {
+  EXPECT_THAT(contradiction(R"({"measure": {"trace": true, "attribution": false}})"),
+              HasSubstr("measure.trace needs the times of ops"));
+  EXPECT_TRUE(trials_of(R"({"measure": {"trace": true}})")[0].experiment.measure.trace);
+  EXPECT_FALSE(trials_of("{}")[0].experiment.measure.trace);
+}
+
 TEST(Contradictions, MomentumMayServeSomeTrialsOfASweep) {
   const std::string sweep = R"("sweep": {"training.optimizer": ["adam", "sgd"]})";
   EXPECT_EQ(trials_of(R"({"training": {"momentum": 0.5}, )" + sweep + "}").size(), 2u);

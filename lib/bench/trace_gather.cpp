@@ -1,0 +1,52 @@
+#include "bench/trace_gather.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "bench/layout.hpp"
+#include "report/trace.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+constexpr std::size_t kMostSpansOfRank = 50'000;  // some 5 MB of text
+constexpr std::size_t kMostSpansOfTrial = 1'000'000;
+
+// A host's name holds no blank.
+HostClock clock_from_text(const std::string& text) {
+  std::istringstream words(text);
+  HostClock clock;
+  words >> clock.ready_s >> clock.host;
+  return clock;
+}
+
+}  // namespace
+
+std::size_t most_spans(int ranks) {
+  return std::min(kMostSpansOfRank, kMostSpansOfTrial / static_cast<std::size_t>(ranks));
+}
+
+double clock_shift_s(const std::vector<HostClock>& ranks, std::size_t rank) {
+  const auto first_of_host = std::ranges::find(ranks, ranks.at(rank).host, &HostClock::host);
+  return ranks.front().ready_s - first_of_host->ready_s;
+}
+
+std::optional<report::TrialTrace> gather_trace(comm::Communicator& members, const RankRecording& mine) {
+  std::vector<HostClock> clocks;
+  for (const std::string& text : all_gather(members, fmt::format("{} {}", mine.ready_s, mine.host)))
+    clocks.push_back(clock_from_text(text));
+  const int rank = members.rank();
+  report::RankTrace own{.rank = rank,
+                        .clock_shift_s = clock_shift_s(clocks, static_cast<std::size_t>(rank)),
+                        .dropped_spans = mine.trace.dropped_spans};
+  own.events = report::trace_events(mine.trace, rank, own.clock_shift_s);
+  report::TrialTrace all{.repeat = mine.repeat, .ranks = {}};
+  for (const std::string& text : members.gather(report::to_text(own), 0))
+    all.ranks.push_back(report::rank_trace_from_text(text));
+  return rank == 0 ? std::optional(std::move(all)) : std::nullopt;
+}
+
+}  // namespace chexbench::bench

@@ -1,0 +1,106 @@
+#include "measure/trace.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace chexbench::measure {
+namespace {
+
+// Its mutex is taken by one thread, and at the end by take(): never contended meanwhile.
+struct Buffer {
+  std::mutex mutex;
+  ThreadSpans thread;
+};
+
+// Of the recording under way.
+struct Recorder {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Buffer>> buffers;
+  std::map<std::pair<std::string, std::ptrdiff_t>, int> rows;  // by name, and place among those of that name
+  std::set<std::string> names;
+  std::atomic<std::int64_t> room = 0;
+  std::atomic<std::uint64_t> number = 0;  // tells buffers of an earlier recording from those of this one
+};
+
+// Never destroyed: threads may record while the process ends.
+Recorder& recorder() {
+  static Recorder& recorder = *new Recorder;  // NOLINT(cppcoreguidelines-owning-memory)
+  return recorder;
+}
+
+std::string name_of_this_thread() {
+  if (gettid() == getpid()) return "main";
+  std::array<char, 16> name{};
+  pthread_getname_np(pthread_self(), name.data(), name.size());
+  return name.data();
+}
+
+// A repeat op starts its input's threads anew in each epoch: they go on in the row of those that ended.
+std::shared_ptr<Buffer> join_recording() {
+  const std::string name = name_of_this_thread();
+  Recorder& all = recorder();
+  const std::lock_guard lock(all.mutex);
+  std::ptrdiff_t namesakes = 0;
+  for (const std::shared_ptr<Buffer>& buffer : all.buffers) {
+    if (buffer->thread.name != name) continue;
+    if (buffer.use_count() == 1) return buffer;  // its thread has ended
+    ++namesakes;
+  }
+  const auto [row, is_new] = all.rows.try_emplace({name, namesakes}, static_cast<int>(all.rows.size()));
+  auto buffer = std::make_shared<Buffer>();
+  buffer->thread = {.row = row->second, .name = name, .spans = {}};
+  return all.buffers.emplace_back(std::move(buffer));
+}
+
+}  // namespace
+
+TraceRecording::TraceRecording(std::size_t most_spans) {
+  Recorder& all = recorder();
+  const std::lock_guard lock(all.mutex);
+  all.buffers.clear();
+  all.room = static_cast<std::int64_t>(most_spans);
+  ++all.number;
+  detail::tracing = true;
+}
+
+TraceRecording::~TraceRecording() { detail::tracing = false; }
+
+Trace TraceRecording::take() {
+  detail::tracing = false;
+  Recorder& all = recorder();
+  const std::lock_guard lock(all.mutex);
+  Trace trace;
+  for (const std::shared_ptr<Buffer>& buffer : all.buffers) {
+    const std::lock_guard buffer_lock(buffer->mutex);
+    trace.threads.push_back(std::move(buffer->thread));
+  }
+  all.buffers.clear();
+  trace.dropped_spans = static_cast<std::uint64_t>(std::max<std::int64_t>(0, -all.room));
+  return trace;
+}
+
+void record_span(const Span& span) {
+  thread_local std::shared_ptr<Buffer> mine;
+  thread_local std::uint64_t number = 0;
+  Recorder& all = recorder();
+  if (all.room.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
+  if (const std::uint64_t current = all.number; std::exchange(number, current) != current) mine = join_recording();
+  const std::lock_guard lock(mine->mutex);
+  mine->thread.spans.push_back(span);
+}
+
+const char* interned(const std::string& name) {
+  Recorder& all = recorder();
+  const std::lock_guard lock(all.mutex);
+  return all.names.insert(name).first->c_str();
+}
+
+}  // namespace chexbench::measure

@@ -1,0 +1,169 @@
+#include "report/trace.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "report/trace_event.hpp"
+
+namespace chexbench::report {
+namespace {
+
+using Write = std::function<void(std::string_view)>;
+
+const RepeatResult* traced_repeat(const TrialResult& trial) {
+  if (!trial.trace) return nullptr;
+  const auto found = std::ranges::find(trial.repeats, trial.trace->repeat, &RepeatResult::repeat);
+  return found == trial.repeats.end() ? nullptr : &*found;
+}
+
+// Lays parts one behind the other, none beyond the end of the whole.
+class Row {
+ public:
+  Row(TracePlace place, TraceTime whole, std::string& text)
+      : place_(place), end_ns_(whole.end_ns), text_(text), next_ns_(whole.begin_ns) {}
+
+  TraceTime part(const char* name, double seconds) {
+    const TraceTime time{.begin_ns = next_ns_,
+                         .end_ns = std::clamp(next_ns_ + nanoseconds(seconds), next_ns_, end_ns_)};
+    next_ns_ = time.end_ns;
+    if (time.end_ns > time.begin_ns) text_ += span_event(place_, {.name = name, .category = "step"}, time, "");
+    return time;
+  }
+
+ private:
+  const TracePlace place_;
+  const std::int64_t end_ns_;
+  std::string& text_;
+  std::int64_t next_ns_;
+};
+
+// From the end of the step before to its own end. How its parts lay within it is not recorded: they stand in their
+// order.
+TraceTime time_of(const StepRecord& step, double shift_s) {
+  const std::int64_t end_ns = nanoseconds(step.timings.end_s + shift_s);
+  return {.begin_ns = end_ns - nanoseconds(step.timings.wall_s), .end_ns = end_ns};
+}
+
+void add_step(const StepRecord& step, TraceTime time, std::string& text) {
+  const TracePlace place{.rank = step.rank, .row = kStepsRow};
+  const measure::StepTimings& timings = step.timings;
+  text +=
+      span_event(place, {.name = fmt::format("step {}", step.step), .category = "step"}, time,
+                 fmt::format(R"("images":{},"communication_busy_s":{})", timings.images, timings.communication_busy_s));
+  Row parts(place, time, text);
+  parts.part("wait", timings.wait_s);
+  parts.part("upload", timings.upload_s);
+  Row compute(place, parts.part("compute", timings.compute_s), text);
+  compute.part("forward", timings.forward_s);
+  compute.part("backward", timings.backward_s);
+  parts.part("exposed communication", timings.exposed_communication_s);
+  parts.part("update", timings.update_s);
+  parts.part("other", timings.other_s);
+}
+
+struct TracedTrial {
+  const TrialResult& trial;
+  const RepeatResult& repeat;
+};
+
+std::map<int, TraceTime> step_times(const RepeatResult& repeat, const RankTrace& rank) {
+  std::map<int, TraceTime> times;
+  for (const StepRecord& step : repeat.steps) {
+    if (step.rank == rank.rank) times[step.step] = time_of(step, rank.clock_shift_s);
+  }
+  // A step begins where the one before it ended; two ways to reckon that differ by nanoseconds.
+  for (std::int64_t ended_ns = 0; auto& [number, time] : times) {
+    time.begin_ns = std::max(time.begin_ns, ended_ns);
+    ended_ns = time.end_ns;
+  }
+  return times;
+}
+
+// The trial in one span, and its steps within it.
+void add_steps(const TracedTrial& traced, const RankTrace& rank, const std::map<int, TraceTime>& times,
+               std::string& text) {
+  text += span_event({.rank = rank.rank, .row = kStepsRow}, {.name = traced.trial.trial, .category = "trial"},
+                     {.begin_ns = times.begin()->second.begin_ns, .end_ns = times.rbegin()->second.end_ns},
+                     fmt::format(R"("repeat":{},"engine":{},"emulated":{},"dropped_spans":{})", traced.repeat.repeat,
+                                 quoted(traced.trial.spec.engine), traced.trial.emulated, rank.dropped_spans));
+  for (const StepRecord& step : traced.repeat.steps) {
+    if (step.rank == rank.rank) add_step(step, times.at(step.step), text);
+  }
+}
+
+// As steps ended.
+void add_queue_depths(const RepeatResult& repeat, int rank, const std::map<int, TraceTime>& times, std::string& text) {
+  for (const OpSample& sample : repeat.op_samples) {
+    const auto op = static_cast<std::size_t>(sample.op_index);
+    if (sample.rank != rank || repeat.ops.at(op).queue_capacity == 0) continue;
+    text += counter_event(rank, fmt::format("queue of {} {}", op, repeat.ops[op].op), times.at(sample.step).end_ns,
+                          sample.queue_depth);
+  }
+}
+
+void write_rank(const TracedTrial& traced, const RankTrace& rank, const Write& write) {
+  const std::map<int, TraceTime> times = step_times(traced.repeat, rank);
+  if (times.empty()) return;
+  std::string text;
+  add_steps(traced, rank, times, text);
+  add_queue_depths(traced.repeat, rank.rank, times, text);
+  write(text);
+  write(rank.events);
+}
+
+std::vector<TracedTrial> traced_trials(const Report& report) {
+  std::vector<TracedTrial> traced;
+  for (const TrialResult& trial : report.trials) {
+    if (const RepeatResult* repeat = traced_repeat(trial)) traced.push_back({trial, *repeat});
+  }
+  return traced;
+}
+
+void write_head(const Report& report, const std::vector<TracedTrial>& traced, const Write& write) {
+  std::uint64_t dropped = 0;
+  std::vector<std::string> emulated;
+  for (const TracedTrial& one : traced) {
+    if (one.trial.emulated) emulated.push_back(one.trial.trial);
+    for (const RankTrace& rank : one.trial.trace->ranks) dropped += rank.dropped_spans;
+  }
+  write(fmt::format(R"({{"displayTimeUnit":"ms","otherData":{{"experiment":{},"chexbench_version":{},"host":{},)"
+                    R"("clock":"CLOCK_MONOTONIC of rank 0's host","emulated":{},"emulated_trials":{},)"
+                    R"("dropped_spans":{}}},"traceEvents":[)"
+                    "\n",
+                    quoted(report.experiment), quoted(report.environment.chexbench_version),
+                    quoted(report.environment.host), !emulated.empty(),
+                    quoted(fmt::format("{}", fmt::join(emulated, "; "))), dropped));
+}
+
+void write_rank_names(const std::vector<TracedTrial>& traced, const Write& write) {
+  std::map<int, bool> emulated;
+  for (const TracedTrial& one : traced) {
+    for (const RankTrace& rank : one.trial.trace->ranks) emulated[rank.rank] |= one.trial.emulated;
+  }
+  for (const auto& [rank, some] : emulated) {
+    write(rank_name_event(rank, fmt::format("rank {}{}", rank, some ? " (emulated accelerator)" : "")));
+    write(row_name_event({.rank = rank, .row = kStepsRow}, "steps"));
+  }
+}
+
+}  // namespace
+
+bool has_trace(const Report& report) { return !traced_trials(report).empty(); }
+
+void write_trace(const Report& report, const Write& write) {
+  const std::vector<TracedTrial> traced = traced_trials(report);
+  write_head(report, traced, write);
+  write_rank_names(traced, write);
+  for (const TracedTrial& one : traced) {
+    for (const RankTrace& rank : one.trial.trace->ranks) write_rank(one, rank, write);
+  }
+  // Each event ends with a comma; JSON wants none behind the last one.
+  write(R"({"ph":"M","pid":0,"name":"process_sort_index","args":{"sort_index":0}})"
+        "\n]}\n");
+}
+
+}  // namespace chexbench::report

@@ -1,0 +1,48 @@
+#include "report/trace_event.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace chexbench::report {
+namespace {
+
+// The format counts in microseconds.
+std::string microseconds(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+
+}  // namespace
+
+std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+
+std::string quoted(std::string_view text) {
+  using Json = nlohmann::json;
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string span_event(TracePlace place, const TraceLabel& label, TraceTime time, std::string_view arguments) {
+  return fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"cat":"{}","name":{},"args":{{{}}}}})"
+                     ",\n",
+                     place.rank, place.row, microseconds(time.begin_ns), microseconds(time.end_ns - time.begin_ns),
+                     label.category, quoted(label.name), arguments);
+}
+
+std::string counter_event(int rank, std::string_view name, std::int64_t at_ns, std::uint64_t value) {
+  return fmt::format(R"({{"ph":"C","pid":{},"ts":{},"name":{},"args":{{"elements":{}}}}})"
+                     ",\n",
+                     rank, microseconds(at_ns), quoted(name), value);
+}
+
+std::string row_name_event(TracePlace place, std::string_view name) {
+  return fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})"
+                     ",\n",
+                     place.rank, place.row, quoted(name));
+}
+
+std::string rank_name_event(int rank, std::string_view name) {
+  return fmt::format(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})"
+                     ",\n",
+                     rank, quoted(name));
+}
+
+}  // namespace chexbench::report

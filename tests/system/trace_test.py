@@ -1,0 +1,107 @@
+"""trace.json: the format, and that it says what the other files say."""
+
+import csv
+import json
+import unittest
+from collections import defaultdict
+
+from harness import SystemTest
+
+TOLERANCE_US = 0.002  # times are whole nanoseconds, reckoned in binary microseconds
+
+
+class Trace(SystemTest):
+    def traced(self, ranks=None, **keys):
+        """A traced run's trace.json, and its folder."""
+        out = self.folder / "out"
+        spec = self.spec(**{"measure__trace": True, **keys})
+        self.succeed("--config", spec, "--output", out, ranks=ranks)
+        return json.loads((out / "trace.json").read_text()), out
+
+    def spans(self, trace):
+        """Complete events by row, in the order of the file."""
+        rows = defaultdict(list)
+        for event in trace["traceEvents"]:
+            if event["ph"] == "X":
+                rows[event["pid"], event["tid"]].append(event)
+        return rows
+
+    def test_two_ranks_have_every_op_and_every_bucket_in_rows_with_names(self):
+        trace, out = self.traced(ranks=2, engine="emulated:v100", pipeline="naive")
+        names = {(event["pid"], event["tid"]): event["args"]["name"] for event in trace["traceEvents"]
+                 if event["name"] == "thread_name"}
+        rows = self.spans(trace)
+        ops = [op["op"] for op in self.report(out)["trials"][0]["repeats"][0]["ops"]]
+        for rank in (0, 1):
+            mine = {row: events for row, events in rows.items() if row[0] == rank}
+            self.assertTrue({"steps", "main", "comm", "prefetch"} <= {names[row] for row in mine})
+            for index, op in enumerate(ops):
+                self.assertTrue(any(event["name"] == op and event["args"].get("op_index") == index
+                                    for events in mine.values() for event in events), f"{op} of rank {rank}")
+            buckets = [event for events in mine.values() for event in events if event["name"] == "bucket"]
+            self.assertTrue(buckets)
+            self.assertTrue(all(event["args"]["bytes"] > 0 for event in buckets))
+        self.assertTrue(any(event["ph"] == "C" and event["name"].startswith("queue of ")
+                            for event in trace["traceEvents"]))
+
+    def test_spans_nest_within_each_row(self):
+        trace, _ = self.traced(ranks=2, engine="emulated:v100", sweep={"pipeline": ["naive", "optimized", "pytorch"]})
+        for row, events in self.spans(trace).items():
+            events.sort(key=lambda event: (event["ts"], -event["dur"]))
+            ends = []
+            for event in events:
+                begin, end = event["ts"], event["ts"] + event["dur"]
+                self.assertGreaterEqual(event["dur"], 0)
+                while ends and ends[-1] <= begin + TOLERANCE_US:
+                    ends.pop()
+                if ends:
+                    self.assertLessEqual(end, ends[-1] + TOLERANCE_US, f"{row}: {event}")
+                ends.append(end)
+
+    def test_the_steps_are_those_of_the_last_repeat_in_steps_csv(self):
+        trace, out = self.traced(ranks=2, engine="emulated:v100")
+        with open(out / "steps.csv", newline="") as file:
+            steps = [row for row in csv.DictReader(file) if row["repeat"] == "1"]
+        for rank in (0, 1):
+            wanted = [row for row in steps if int(row["rank"]) == rank]
+            found = [event for event in self.spans(trace)[rank, 1] if event["name"].startswith("step ")]
+            self.assertEqual(len(found), len(wanted))
+            self.assertAlmostEqual(sum(event["dur"] for event in found) / 1e6,
+                                   sum(float(row["wall_s"]) for row in wanted), delta=1e-3)
+            for event, row in zip(found, wanted):
+                self.assertAlmostEqual((event["ts"] + event["dur"]) / 1e6, float(row["end_s"]), delta=1e-5)
+
+    def test_emulated_time_is_marked_and_real_time_is_not(self):
+        trace, _ = self.traced(engine="emulated:v100")
+        self.assertIs(trace["otherData"]["emulated"], True)
+        self.assertIn("emulated", next(event["args"]["name"] for event in trace["traceEvents"]
+                                       if event["name"] == "process_name"))
+
+    def test_without_an_emulated_engine_nothing_is_marked(self):
+        trace, _ = self.traced()
+        self.assertIs(trace["otherData"]["emulated"], False)
+        self.assertNotIn("(emulated", json.dumps(trace["traceEvents"]))
+
+    def test_all_trials_stand_one_after_the_other(self):
+        trace, _ = self.traced(sweep={"pipeline": ["naive", "optimized"]})
+        trials = [event for event in trace["traceEvents"] if event.get("cat") == "trial"]
+        self.assertEqual([event["name"] for event in trials], ["naive", "optimized"])
+        self.assertEqual({event["args"]["repeat"] for event in trials}, {1})
+        first, second = sorted(trials, key=lambda event: event["ts"])
+        self.assertLessEqual(first["ts"] + first["dur"], second["ts"])
+
+    def test_a_long_repeat_keeps_its_first_spans_and_says_how_many_are_missing(self):
+        trace, _ = self.traced(measure__steps=4000, measure__repeats=1)
+        dropped = trace["otherData"]["dropped_spans"]
+        self.assertGreater(dropped, 0)
+        spans = [event for event in trace["traceEvents"] if event["ph"] == "X" and event["cat"] in ("op", "wait")]
+        self.assertEqual(len(spans), 50_000)
+
+    def test_no_trace_is_written_where_none_is_asked_for(self):
+        out = self.folder / "out"
+        self.succeed("--config", self.spec(), "--output", out)
+        self.assertFalse((out / "trace.json").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
