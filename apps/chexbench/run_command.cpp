@@ -35,6 +35,7 @@ struct RunArguments {
   bool dry_run = false;
   bool quiet = false;
   bool allow_shared_gpu = false;
+  bool mllog = false;
 };
 
 bool show_progress(const RunArguments& arguments) {
@@ -63,16 +64,17 @@ std::string output_folder(const RunArguments& arguments, const std::string& expe
 
 // Prints the result, then writes its files: a full disk does not keep it from standard output, nor the other way round.
 // @throws OutputError, the first one
-void publish(report::Report& report, const std::string& folder, const std::string& format) {
+void publish(report::Report& report, const std::string& folder, const RunArguments& arguments) {
   bench::conclude(report);
   std::exception_ptr first_error;
   try {
-    print(report::format_report(report, format));
+    print(report::format_report(report, arguments.format));
   } catch (const OutputError&) {
     first_error = std::current_exception();
   }
   try {
     for (const std::string& path : report::write_report(report, folder)) log::info("wrote {}", path);
+    if (arguments.mllog) log::info("wrote {}", report::write_mllog(report, folder));
   } catch (const OutputError&) {
     if (!first_error) throw;
   }
@@ -91,7 +93,7 @@ void publish_partial(report::Report& report, const std::string& folder, const Ru
   }
   report.interrupted = true;
   try {
-    publish(report, folder, arguments.format);
+    publish(report, folder, arguments);
   } catch (const OutputError& error) {
     log::error("{}", error.what());  // the error that ended the run is the one to end with
   }
@@ -113,7 +115,7 @@ void measure(report::Report& report, comm::World& world, const RunArguments& arg
     if (is_root) publish_partial(report, folder, arguments, before);
     throw;
   }
-  if (is_root) publish(report, folder, arguments.format);
+  if (is_root) publish(report, folder, arguments);
 }
 
 // All ranks read the same spec: rank 0 complains, another one only where rank 0 has found no fault.
@@ -180,6 +182,7 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
   app.add_flag("--dry-run", arguments->dry_run, "Print the resolved trials and a forecast of memory, and stop");
   app.add_flag("--allow-shared-gpu", arguments->allow_shared_gpu,
                "Let ranks share a GPU: to try things out, not for figures");
+  app.add_flag("--mllog", arguments->mllog, "Write mllog.txt, too: MLPerf's log lines, a run for each repeat");
   app.add_flag("--quiet", arguments->quiet, "Log warnings and errors only");
   app.parse_complete_callback([&app] {
     if (!app.get_subcommands().empty()) refuse_run_options(app);

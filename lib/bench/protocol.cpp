@@ -25,6 +25,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "engine/engine.hpp"
+#include "measure/machine.hpp"
 #include "measure/page_cache.hpp"
 #include "report/json.hpp"
 
@@ -257,6 +258,7 @@ void Runner::measure_repeat(Arm& arm, const TrialContext& context) {
   if (members.rank() != 0) return;
   arm.trial.repeats.push_back(merge_ranks(all, arm.trial.spec.training.batch_size));
   arm.trial.repeats.back().spent_s = now_s() - begin_s;
+  arm.trial.repeats.back().ended_unix_s = measure::unix_now_s();
   warn_of_gpus(arm.trial.repeats.back());
   if (journal_) journal_->append(arm.trial.key, arm.trial.repeats.back());
 }

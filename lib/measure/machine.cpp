@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 
 #include <array>
+#include <chrono>
 #include <ctime>
 
 #include "core/affinity.hpp"
@@ -43,6 +44,10 @@ std::string utc_now() {
   std::array<char, 32> text{};
   const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return {text.data(), length};
+}
+
+double unix_now_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace chexbench::measure

@@ -21,4 +21,7 @@ Machine probe_machine();
 // The time now in UTC, ISO 8601: "2026-11-21T06:04:45Z".
 std::string utc_now();
 
+// Seconds since 1970 in UTC: a time of day, not for durations.
+double unix_now_s();
+
 }  // namespace chexbench::measure

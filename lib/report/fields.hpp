@@ -128,6 +128,7 @@ void visit_repeat(Visitor&& visit, Record& repeat) {
   visit("images_per_s", repeat.images_per_s);
   visit("wall_s", repeat.wall_s);
   visit("spent_s", repeat.spent_s);
+  visit("ended_unix_s", repeat.ended_unix_s);
   visit("images_trained", repeat.images_trained);
   visit("images_decoded", repeat.images_decoded);
   visit("images_held_change", repeat.images_held_change);

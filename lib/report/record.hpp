@@ -67,6 +67,7 @@ struct RepeatResult {
   double images_per_s = 0;              // local batch x ranks x steps / wall of the slowest rank
   double wall_s = 0;                    // of the slowest rank
   double spent_s = 0;                   // on rank 0, warm-up and preparation included: what measure.max_seconds bounds
+  double ended_unix_s = 0;              // time of day on rank 0 as it ended
   std::uint64_t images_trained = 0;     // all ranks
   std::uint64_t images_decoded = 0;     // all ranks, in the window
   std::int64_t images_held_change = 0;  // decoded images held: at the end minus at the start, all ranks

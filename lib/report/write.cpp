@@ -6,6 +6,7 @@
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/markdown.hpp"
+#include "report/mllog.hpp"
 #include "report/table.hpp"
 #include "report/trace.hpp"
 
@@ -28,6 +29,12 @@ std::vector<std::string> write_report(const Report& report, const std::string& f
     write_file_atomically(paths.back(), [&report](const WritePiece& piece) { write_trace(report, piece); });
   }
   return paths;
+}
+
+std::string write_mllog(const Report& report, const std::string& folder) {
+  std::string path = folder + "/mllog.txt";
+  write_file_atomically(path, mllog_text(report));
+  return path;
 }
 
 std::string format_report(const Report& report, const std::string& format) {

@@ -13,6 +13,9 @@ namespace chexbench::report {
 // May be called again as trials finish. @throws OutputError
 std::vector<std::string> write_report(const Report& report, const std::string& folder);
 
+// Writes mllog.txt (mllog.hpp) into `folder`, and returns its path. @throws OutputError
+std::string write_mllog(const Report& report, const std::string& folder);
+
 // The report as "table", "json" (report.json), "csv" (trials.csv), "markdown" or "html" (report.html).
 // @throws SpecError for another format
 std::string format_report(const Report& report, const std::string& format);

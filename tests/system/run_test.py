@@ -5,6 +5,7 @@ import io
 import json
 import re
 import subprocess
+import time
 import unittest
 
 from harness import BINARY, HAS_ONEDNN, SANITIZED, SystemTest
@@ -54,6 +55,33 @@ class Outputs(SystemTest):
         self.succeed("--config", self.spec(), "--output", out)
         names = sorted(path.name for path in out.iterdir())
         self.assertEqual(names, ["journal.jsonl", "ops.csv", "report.html", "report.json", "steps.csv", "trials.csv"])
+
+    def test_waits_booked_to_ops_sum_to_the_waits_of_the_steps(self):
+        out = self.folder / "out"
+        self.succeed("--config", self.spec(sweep={"pipeline": ["naive", "optimized", "keras"]}), "--output", out)
+        waits = {}
+        for name in ("steps.csv", "ops.csv"):
+            with open(out / name, newline="") as file:
+                for row in csv.DictReader(file):
+                    repeat = waits.setdefault((row["trial"], row["repeat"]), {})
+                    repeat[name] = repeat.get(name, 0) + float(row["wait_s"])
+        self.assertEqual(len(waits), 3 * 2)
+        for repeat, sums in waits.items():
+            self.assertAlmostEqual(sums["ops.csv"], sums["steps.csv"], places=6, msg=repeat)
+
+    def test_mllog_has_the_run_of_each_repeat_now(self):
+        out = self.folder / "out"
+        before_ms = time.time() * 1000
+        self.succeed("--config", self.spec(), "--output", out, "--mllog")
+        lines = (out / "mllog.txt").read_text().splitlines()
+        self.assertTrue(all(line.startswith(":::MLLOG {") for line in lines))
+        events = [json.loads(line.removeprefix(":::MLLOG ")) for line in lines]
+        runs = [(event["key"], event["metadata"]["repeat"]) for event in events if event["key"].startswith("run_")]
+        self.assertEqual(runs, [("run_start", 0), ("run_stop", 0), ("run_start", 1), ("run_stop", 1)])
+        throughputs = [event["value"]["throughput"] for event in events if event["key"] == "tracked_stats"]
+        self.assertEqual(throughputs, [repeat["images_per_s"] for repeat in self.report(out)["trials"][0]["repeats"]])
+        for event in events:
+            self.assertTrue(before_ms - 1 <= event["time_ms"] <= time.time() * 1000 + 1, event)
 
     def test_the_report_carries_spec_environment_and_steps(self):
         out = self.folder / "out"
