@@ -50,7 +50,9 @@ spec::Trial load_trial(const AdviseArguments& arguments, bench::Session& session
 std::string make_folder(const AdviseArguments& arguments, const std::string& experiment) {
   namespace fs = std::filesystem;
   fs::path folder = arguments.output;
-  if (folder.empty()) folder = fs::path("results") / (experiment + "-advice") / fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  if (folder.empty())
+    folder = fs::path("results") / (experiment + "-advice") /
+             fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw OutputError(fmt::format("cannot create {}: {}", folder.string(), error.message()));

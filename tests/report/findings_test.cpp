@@ -190,8 +190,8 @@ TEST(Findings, ThatRestOnEmulatedEnginesSaySo) {
     EXPECT_TRUE(finding.emulated) << finding.text;
     EXPECT_THAT(finding.text, HasSubstr("(emulated)"));
   }
-  EXPECT_EQ(kinds, (std::set<std::string>{"amplification", "pipeline_ratio", "format_ratio", "starved", "fed", "scaling",
-                                          "prefetch_batches"}));
+  EXPECT_EQ(kinds, (std::set<std::string>{"amplification", "pipeline_ratio", "format_ratio", "starved", "fed",
+                                          "scaling", "prefetch_batches"}));
 }
 
 }  // namespace

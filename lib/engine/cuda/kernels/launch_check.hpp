@@ -3,8 +3,8 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Both @throws DeviceError: what was tried, CUDA's words, and for faults of the device what to do about them. `error` is
-// a cudaError_t; it is forgotten, so that whoever survives it does not have the next launch blamed.
+// Both @throws DeviceError: what was tried, CUDA's words, and for faults of the device what to do about them. `error`
+// is a cudaError_t; it is forgotten, so that whoever survives it does not have the next launch blamed.
 void check_cuda(int error, const char* what);
 void check_launch(const char* what);
 
