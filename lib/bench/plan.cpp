@@ -37,7 +37,7 @@ void check_profile(const spec::Experiment& experiment) {
   constexpr std::string_view kEmulated = "emulated:";
   if (!experiment.engine.starts_with(kEmulated)) return;
   const spec::AcceleratorProfile profile = spec::load_profile(experiment.engine.substr(kEmulated.size()));
-  spec::find_entry(profile, experiment.model, experiment.training.precision);
+  spec::find_entry(profile, experiment.model, experiment.training.precision, experiment.training.batch_size);
 }
 
 report::TrialResult plan_trial(const spec::Trial& trial, int world) {

@@ -182,7 +182,8 @@ std::vector<int> all_ranks(const PredictionRequest& request, int batch_size) {
 
 report::PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
   const spec::AcceleratorProfile profile = spec::load_profile(arm.spec.engine.substr(kEmulated.size()));
-  const spec::ProfileEntry& speed = spec::find_entry(profile, arm.spec.model, arm.spec.training.precision);
+  const spec::ProfileEntry speed =
+      spec::find_entry(profile, arm.spec.model, arm.spec.training.precision, arm.spec.training.batch_size);
   Training training{.model = arm.spec.model,
                     .training = arm.spec.training,
                     .speed = speed,

@@ -4,8 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
-#include <tuple>
+#include <cmath>
 #include <utility>
 
 #include "core/errors.hpp"
@@ -87,8 +86,8 @@ ValueRule speed_rule() {
 
 ProfileEntry parse_entry(const Node& node, const std::string& path) {
   const Reader reader(node, path,
-                      {"model", "image_size", "precision", "batch_size", "images_per_s", "backward_share", "update_s",
-                       "includes_update", "includes_communication", "source"});
+                      {"model", "image_size", "precision", "batch_size", "images_per_s", "images_per_s_mad",
+                       "backward_share", "update_s", "includes_update", "includes_communication", "source"});
   ProfileEntry entry{.model = reader.text("model"),
                      .image_size = reader.count("image_size"),
                      .precision = reader.precision(),
@@ -99,6 +98,8 @@ ProfileEntry parse_entry(const Node& node, const std::string& path) {
                      .includes_update = reader.boolean("includes_update"),
                      .includes_communication = reader.boolean("includes_communication"),
                      .source = reader.text("source")};
+  if (reader.has("images_per_s_mad"))
+    entry.images_per_s_mad = reader.number("images_per_s_mad", rule(ValueType::number, 0));
   if (entry.includes_update && reader.has("update_s")) {
     throw SpecError(fmt::format(
         "{}: 'update_s' would count the update twice, as 'includes_update' is true; leave one of them out", path));
@@ -108,6 +109,58 @@ ProfileEntry parse_entry(const Node& node, const std::string& path) {
 
 std::string describe(const std::string& model, int image_size, Precision precision) {
   return fmt::format("{} {}x{} {}", model, image_size, image_size, to_string(precision));
+}
+
+std::string describe(const ProfileEntry& entry) { return describe(entry.model, entry.image_size, entry.precision); }
+
+bool is_same_step(const ProfileEntry& a, const ProfileEntry& b) {
+  return a.model == b.model && a.image_size == b.image_size && a.precision == b.precision;
+}
+
+// Entries of one combination are interpolated, so they must tell of the same thing.
+void check_agreement(const ProfileEntry& entry, const ProfileEntry& earlier, const std::string& path) {
+  if (!is_same_step(entry, earlier)) return;
+  if (entry.batch_size == earlier.batch_size) {
+    throw SpecError(fmt::format("{}: a second entry for {} at batch {}", path, describe(entry), entry.batch_size));
+  }
+  const bool agrees = entry.includes_update == earlier.includes_update &&
+                      entry.includes_communication == earlier.includes_communication;
+  if (agrees) return;
+  throw SpecError(
+      fmt::format("{}: 'includes_update' and 'includes_communication' of {} must be as in its entry for batch {}: "
+                  "times between two batches are interpolated",
+                  path, describe(entry), earlier.batch_size));
+}
+
+// Times of steps are nearly linear in the batch (a fixed part, and one for each image); images/s are not.
+ProfileEntry interpolate(const ProfileEntry& a, const ProfileEntry& b, int batch_size) {
+  const double share = static_cast<double>(batch_size - a.batch_size) / (b.batch_size - a.batch_size);
+  const double compute_s = std::lerp(a.compute_s(), b.compute_s(), share);
+  const double backward_s = std::lerp(a.compute_s() * a.backward_share, b.compute_s() * b.backward_share, share);
+  ProfileEntry entry = a;
+  entry.batch_size = batch_size;
+  entry.images_per_s = batch_size / compute_s;
+  entry.images_per_s_mad.reset();
+  entry.backward_share = backward_s / compute_s;
+  entry.update_s = std::lerp(a.update_s, b.update_s, share);
+  if (a.source != b.source) entry.source += "; " + b.source;
+  entry.between = {a.batch_size, b.batch_size};
+  return entry;
+}
+
+Node to_node(const ProfileEntry& entry) {
+  Object object{{"model", {entry.model}},
+                {"image_size", {std::int64_t{entry.image_size}}},
+                {"precision", {to_string(entry.precision)}},
+                {"batch_size", {std::int64_t{entry.batch_size}}},
+                {"images_per_s", {entry.images_per_s}}};
+  if (entry.images_per_s_mad) object.push_back({"images_per_s_mad", {*entry.images_per_s_mad}});
+  object.push_back({"backward_share", {entry.backward_share}});
+  if (!entry.includes_update) object.push_back({"update_s", {entry.update_s}});
+  object.push_back({"includes_update", {entry.includes_update}});
+  object.push_back({"includes_communication", {entry.includes_communication}});
+  object.push_back({"source", {entry.source}});
+  return {std::move(object)};
 }
 
 bool is_path(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".json"); }
@@ -140,26 +193,40 @@ AcceleratorProfile parse_profile(const std::string& text, const std::string& whe
   const List* const entries = reader.node("entries").list();
   if (entries == nullptr || entries->empty())
     throw SpecError(fmt::format("{}.entries must be a list with at least one entry", where));
-  std::set<std::tuple<std::string, int, Precision>> seen;
   for (std::size_t i = 0; i < entries->size(); ++i) {
     const std::string path = fmt::format("{}.entries[{}]", where, i);
-    const ProfileEntry& entry = profile.entries.emplace_back(parse_entry((*entries)[i], path));
-    if (!seen.emplace(entry.model, entry.image_size, entry.precision).second) {
-      throw SpecError(
-          fmt::format("{}: a second entry for {}", path, describe(entry.model, entry.image_size, entry.precision)));
-    }
+    ProfileEntry entry = parse_entry((*entries)[i], path);
+    for (const ProfileEntry& earlier : profile.entries) check_agreement(entry, earlier, path);
+    profile.entries.push_back(std::move(entry));
   }
   return profile;
 }
 
-const ProfileEntry& find_entry(const AcceleratorProfile& profile, const ModelSpec& model, Precision precision) {
+std::string to_json(const AcceleratorProfile& profile) {
+  List entries;
+  for (const ProfileEntry& entry : profile.entries) entries.push_back(to_node(entry));
+  return to_text({Object{{"name", {profile.name}}, {"device", {profile.device}}, {"entries", {std::move(entries)}}}}) +
+         "\n";
+}
+
+ProfileEntry find_entry(const AcceleratorProfile& profile, const ModelSpec& model, Precision precision,
+                        int batch_size) {
+  const ProfileEntry* below = nullptr;  // the largest batch up to the one asked for
+  const ProfileEntry* above = nullptr;  // the smallest one from it on
   std::vector<std::string> known;
   for (const ProfileEntry& entry : profile.entries) {
-    if (entry.model == model.name && entry.image_size == model.image_size && entry.precision == precision) return entry;
-    known.push_back(describe(entry.model, entry.image_size, entry.precision));
+    if (const std::string word = describe(entry); std::ranges::find(known, word) == known.end()) known.push_back(word);
+    if (entry.model != model.name || entry.image_size != model.image_size || entry.precision != precision) continue;
+    const int batch = entry.batch_size;
+    if (batch <= batch_size && (below == nullptr || batch > below->batch_size)) below = &entry;
+    if (batch >= batch_size && (above == nullptr || batch < above->batch_size)) above = &entry;
   }
-  throw SpecError(fmt::format("engine: the accelerator profile '{}' has no time for {}; it has: {}", profile.name,
-                              describe(model.name, model.image_size, precision), fmt::join(known, ", ")));
+  if (below == nullptr && above == nullptr) {
+    throw SpecError(fmt::format("engine: the accelerator profile '{}' has no time for {}; it has: {}", profile.name,
+                                describe(model.name, model.image_size, precision), fmt::join(known, ", ")));
+  }
+  if (below == nullptr || above == nullptr || below == above) return below != nullptr ? *below : *above;
+  return interpolate(*below, *above, batch_size);
 }
 
 }  // namespace chexbench::spec

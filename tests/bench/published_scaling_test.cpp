@@ -16,7 +16,7 @@ Training on_v100(const std::string& model, int image_size, int batch_size, spec:
   training.model.image_size = image_size;
   training.training.batch_size = batch_size;
   training.training.precision = precision;
-  training.speed = spec::find_entry(spec::load_profile("v100"), training.model, precision);
+  training.speed = spec::find_entry(spec::load_profile("v100"), training.model, precision, batch_size);
   return training;
 }
 

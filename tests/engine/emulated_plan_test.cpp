@@ -46,6 +46,14 @@ TEST(StepPlan, ScalesAnotherBatchLinearlyAndSaysSo) {
   EXPECT_THAT(plan.notes, testing::Contains("emulated time measured at batch 16, scaled linearly to batch 8"));
 }
 
+TEST(StepPlan, SaysWhereATimeWasInterpolated) {
+  spec::ProfileEntry between = entry();
+  between.between = {8, 32};
+  const StepPlan plan = plan_step(between, config(1, spec::CommModel::real));
+  EXPECT_THAT(plan.notes, testing::Contains("emulated time interpolated linearly between batches 8 and 32"));
+  EXPECT_THAT(plan.notes, testing::Each(testing::Not(HasSubstr("scaled"))));
+}
+
 TEST(StepPlan, AddsTheUpdateWhereTheSourceLeftItOut) {
   spec::ProfileEntry apart = entry();
   apart.includes_update = false;

@@ -20,7 +20,8 @@ std::string profile_with(const std::string& from = "", const std::string& to = "
   std::string text = R"({
     "name": "p", "device": "a device",  // comments are allowed
     "entries": [{"model": "resnet50", "image_size": 224, "precision": "f32", "batch_size": 8, "images_per_s": 12.5,
-                 "includes_update": false, "update_s": 0.01, "includes_communication": true, "backward_share": 0.5,
+                 "images_per_s_mad": 0.25, "includes_update": false, "update_s": 0.01, "includes_communication": true,
+                 "backward_share": 0.5,
                  "source": "measured"}]})";
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
@@ -47,6 +48,7 @@ TEST(Profile, IsReadWithAllItsKeys) {
   EXPECT_EQ(entry.precision, Precision::f32);
   EXPECT_EQ(entry.batch_size, 8);
   EXPECT_EQ(entry.images_per_s, 12.5);
+  EXPECT_EQ(entry.images_per_s_mad, 0.25);
   EXPECT_EQ(entry.update_s, 0.01);
   EXPECT_EQ(entry.backward_share, 0.5);
   EXPECT_FALSE(entry.includes_update);
@@ -82,12 +84,74 @@ TEST(Profile, RefusesToCountTheUpdateTwice) {
               HasSubstr("count the update twice"));
 }
 
+// A profile with an entry of each batch: 0.5 s + 0.25 s an image, and an update of 0.125 s at batch 2, 0.25 s at 6.
+std::string profile_of_batches(const std::string& batches_6_includes = "false") {
+  const auto entry = [](int batch, double images_per_s, double update_s, const std::string& communication) {
+    return R"({"model": "resnet50", "image_size": 64, "precision": "f32", "batch_size": )" + std::to_string(batch) +
+           R"(, "images_per_s": )" + std::to_string(images_per_s) + R"(, "images_per_s_mad": 0, "backward_share": )" +
+           (batch == 2 ? "0.5" : "0.75") + R"(, "includes_update": false, "update_s": )" + std::to_string(update_s) +
+           R"(, "includes_communication": )" + communication + R"(, "source": "s)" + std::to_string(batch) + "\"}";
+  };
+  return R"({"name": "p", "device": "d", "entries": [)" + entry(6, 3, 0.25, batches_6_includes) + ", " +
+         entry(2, 2, 0.125, "false") + "]}";
+}
+
+ModelSpec small_model() {
+  ModelSpec model;
+  model.image_size = 64;
+  return model;
+}
+
 TEST(Profile, RefusesTwoEntriesForTheSameStep) {
-  const std::string entry =
-      R"({"model": "resnet50", "image_size": 64, "precision": "f32", "batch_size": 1, "images_per_s": 1,
-          "includes_update": true, "includes_communication": false, "source": "s"})";
-  EXPECT_THAT(error_of(R"({"name": "p", "device": "d", "entries": [)" + entry + "," + entry + "]}"),
-              AllOf(HasSubstr("entries[1]"), HasSubstr("a second entry for resnet50 64x64 f32")));
+  std::string text = profile_of_batches();
+  const std::string six = "\"batch_size\": 6";
+  text.replace(text.find(six), six.size(), "\"batch_size\": 2");
+  EXPECT_THAT(error_of(text),
+              AllOf(HasSubstr("entries[1]"), HasSubstr("a second entry for resnet50 64x64 f32 at batch 2")));
+}
+
+TEST(Profile, RefusesEntriesOfOneStepThatTellOfDifferentThings) {
+  EXPECT_THAT(error_of(profile_of_batches("true")),
+              AllOf(HasSubstr("entries[1]"), HasSubstr("must be as in its entry for batch 6")));
+}
+
+TEST(Profile, GivesTheEntryOfABatchThatWasMeasured) {
+  const AcceleratorProfile profile = parse_profile(profile_of_batches(), "p.json");
+  const ProfileEntry entry = find_entry(profile, small_model(), Precision::f32, 6);
+  EXPECT_EQ(entry.batch_size, 6);
+  EXPECT_EQ(entry.images_per_s, 3);
+  EXPECT_FALSE(entry.between.has_value());
+}
+
+TEST(Profile, InterpolatesStepTimesBetweenTwoBatches) {
+  const AcceleratorProfile profile = parse_profile(profile_of_batches(), "p.json");
+  const ProfileEntry entry = find_entry(profile, small_model(), Precision::f32, 4);
+  EXPECT_EQ(entry.batch_size, 4);
+  EXPECT_DOUBLE_EQ(entry.compute_s(), 1.5);  // of 1 s at batch 2 and 2 s at batch 6
+  EXPECT_DOUBLE_EQ(entry.update_s, 0.1875);
+  EXPECT_DOUBLE_EQ(entry.backward_share * entry.compute_s(), 1.0);  // of 0.5 s and 1.5 s
+  EXPECT_FALSE(entry.images_per_s_mad.has_value());
+  EXPECT_EQ(entry.source, "s2; s6");
+  EXPECT_EQ(entry.between, std::make_pair(2, 6));
+}
+
+TEST(Profile, LeavesABatchOutsideThoseMeasuredToTheCallerToScale) {
+  const AcceleratorProfile profile = parse_profile(profile_of_batches(), "p.json");
+  EXPECT_EQ(find_entry(profile, small_model(), Precision::f32, 1).batch_size, 2);
+  EXPECT_EQ(find_entry(profile, small_model(), Precision::f32, 64).batch_size, 6);
+}
+
+TEST(Profile, IsTheSameAfterBeingWrittenAndRead) {
+  for (const std::string& text : {profile_of_batches(), profile_with()}) {
+    const AcceleratorProfile profile = parse_profile(text, "p.json");
+    const AcceleratorProfile again = parse_profile(to_json(profile), "again.json");
+    EXPECT_EQ(to_json(again), to_json(profile));
+    ASSERT_EQ(again.entries.size(), profile.entries.size());
+    EXPECT_EQ(again.entries[0].images_per_s, profile.entries[0].images_per_s);
+    EXPECT_EQ(again.entries[0].images_per_s_mad, profile.entries[0].images_per_s_mad);
+    EXPECT_EQ(again.entries[0].update_s, profile.entries[0].update_s);
+    EXPECT_EQ(again.entries[0].source, profile.entries[0].source);
+  }
 }
 
 TEST(Profile, IsFoundByNameOrByPath) {
@@ -107,20 +171,20 @@ TEST(Profile, EveryBuiltInOneIsValidAndCalledLikeItsFile) {
 TEST(Profile, V100HasTheFiguresOfItsSources) {
   const AcceleratorProfile v100 = load_profile("v100");
   ModelSpec model;
-  EXPECT_EQ(find_entry(v100, model, Precision::f32).images_per_s, 384);
-  EXPECT_EQ(find_entry(v100, model, Precision::fp16).images_per_s, 1376);
+  EXPECT_EQ(find_entry(v100, model, Precision::f32, 64).images_per_s, 384);
+  EXPECT_EQ(find_entry(v100, model, Precision::fp16, 64).images_per_s, 1376);
   model.name = "densenet121";
   model.image_size = 256;
-  EXPECT_EQ(find_entry(v100, model, Precision::f32).images_per_s, 185);
+  EXPECT_EQ(find_entry(v100, model, Precision::f32, 64).images_per_s, 185);
   model.image_size = 224;
-  EXPECT_THAT(find_entry(v100, model, Precision::f32).source, HasSubstr("computed"));
+  EXPECT_THAT(find_entry(v100, model, Precision::f32, 64).source, HasSubstr("computed"));
 }
 
 TEST(Profile, TellsWhatItHasWhereItLacksAnEntry) {
   ModelSpec model;
   model.image_size = 512;
   try {
-    find_entry(load_profile("v100"), model, Precision::bf16);
+    find_entry(load_profile("v100"), model, Precision::bf16, 64);
     FAIL() << "no error";
   } catch (const SpecError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("resnet50 512x512 bf16"), HasSubstr("resnet50 224x224 f32"),

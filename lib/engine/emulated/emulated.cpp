@@ -220,7 +220,8 @@ Communication EmulatedEngine::average_for_real(Reducer& reducer, double backward
 
 std::unique_ptr<Engine> make_emulated_engine(const std::string& name_or_path, const EngineConfig& config) {
   const spec::AcceleratorProfile profile = spec::load_profile(name_or_path);
-  const spec::ProfileEntry& entry = spec::find_entry(profile, config.model, config.training.precision);
+  const spec::ProfileEntry entry =
+      spec::find_entry(profile, config.model, config.training.precision, config.training.batch_size);
   StepPlan plan = plan_step(entry, config);
   EngineTraits traits = describe(name_or_path, profile, entry, plan.notes);
   return std::make_unique<EmulatedEngine>(std::move(traits), std::move(plan), config);

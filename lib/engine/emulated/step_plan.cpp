@@ -40,7 +40,7 @@ void check_communication(const spec::ProfileEntry& entry, const EngineConfig& co
 StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) {
   check_communication(entry, config);
   const int batch_size = config.training.batch_size;
-  const double compute_s = batch_size / entry.images_per_s;
+  const double compute_s = batch_size / entry.images_per_s;  // scaled, where the entry's batch is another
   StepPlan plan{.forward_s = compute_s * (1 - entry.backward_share),
                 .backward_s = compute_s * entry.backward_share,
                 .update_s = entry.includes_update ? 0 : entry.update_s,
@@ -49,6 +49,10 @@ StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) 
   if (batch_size != entry.batch_size) {
     plan.notes.push_back(
         fmt::format("emulated time measured at batch {}, scaled linearly to batch {}", entry.batch_size, batch_size));
+  }
+  if (entry.between) {
+    plan.notes.push_back(fmt::format("emulated time interpolated linearly between batches {} and {}",
+                                     entry.between->first, entry.between->second));
   }
   if (entry.includes_update) plan.notes.push_back("emulated compute time contains the optimizer's update");
   if (config.world > 1) {
