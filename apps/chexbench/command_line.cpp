@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "advise_command.hpp"
+#include "calibrate_command.hpp"
 #include "comm_command.hpp"
 #include "compare_command.hpp"
 #include "core/errors.hpp"
@@ -64,6 +65,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_run_options(app, session, command_line);
   add_data_commands(app);
   add_advise_command(app, session);
+  add_calibrate_command(app, session);
   add_selftest_commands(app);
   add_comm_command(app, session);
   add_compare_command(app);

@@ -1,5 +1,6 @@
 """Several ranks under mpirun."""
 
+import json
 import os
 import signal
 import subprocess
@@ -54,6 +55,15 @@ class Ranks(SystemTest):
         self.fail_with(2, "--config", self.spec(measure__steps=0), "--output", self.folder / "out", ranks=2,
                        says="measure.steps")
         self.assertFalse((self.folder / "out").exists())
+
+    @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
+    def test_ranks_are_calibrated_together_and_one_writes(self):
+        path = self.folder / "mine.json"
+        self.succeed("calibrate", "--engine", "onednn", "--model", "densenet121", "--image-size", "32",
+                     "--batch-sizes", "2", "--steps", "2", "--repeats", "1", "--output", path, ranks=2)
+        entries = json.loads(path.read_text())["entries"]
+        self.assertEqual(len(entries), 1)
+        self.assertIn("2 ranks", entries[0]["source"])
 
 
 class LostRanks(SystemTest):

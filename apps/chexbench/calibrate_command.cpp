@@ -1,0 +1,129 @@
+#include "calibrate_command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "bench/calibrate.hpp"
+#include "bench/protocol.hpp"
+#include "core/atomic_file.hpp"
+#include "core/errors.hpp"
+#include "core/log.hpp"
+#include "core/status_line.hpp"
+#include "output.hpp"
+#include "precisions.hpp"
+#include "report/profile_table.hpp"
+
+namespace chexbench::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CalibrateArguments {
+  bench::CalibrationRequest request;
+  std::string output;
+  bool allow_shared_gpu = false;
+};
+
+// Minutes of measuring must not end in a file that cannot be written. @throws OutputError
+void check_writable(const std::string& output) {
+  if (output.empty()) return;
+  const fs::path folder = fs::path(output).parent_path();
+  std::error_code error;
+  if (fs::is_directory(output, error)) throw OutputError(fmt::format("--output {}: it is a folder", output));
+  if (access(folder.empty() ? "." : folder.c_str(), W_OK) != 0) {
+    throw OutputError(fmt::format("--output {}: no file can be made in the folder {}", output,
+                                  folder.empty() ? "." : folder.string()));
+  }
+}
+
+spec::AcceleratorProfile profile_of(const report::Report& report, const CalibrateArguments& arguments) {
+  return bench::make_profile(report, arguments.output.empty() ? "calibrated" : fs::path(arguments.output).stem());
+}
+
+void publish(const spec::AcceleratorProfile& profile, const CalibrateArguments& arguments) {
+  if (arguments.output.empty()) return print(spec::to_json(profile));
+  write_file_atomically(arguments.output, spec::to_json(profile));
+  log::info("wrote {}; an experiment takes it as engine emulated:{}", arguments.output,
+            arguments.output.find('/') == std::string::npos && !arguments.output.ends_with(".json")
+                ? "./" + arguments.output
+                : arguments.output);
+  print(report::profile_table(profile));
+}
+
+// What was measured before the error is worth keeping, but not worth an earlier profile.
+void publish_partial(const spec::AcceleratorProfile& profile, const CalibrateArguments& arguments) {
+  std::error_code error;
+  if (profile.entries.empty() || (!arguments.output.empty() && fs::exists(arguments.output, error))) return;
+  try {
+    publish(profile, arguments);
+  } catch (const OutputError& second) {
+    log::error("{}", second.what());  // the error that ended the run is the one to end with
+  }
+}
+
+report::Report plan(const CalibrateArguments& arguments, bench::Session& session) {
+  try {
+    return bench::plan_calibration(arguments.request, session.world());
+  } catch (const SpecError&) {
+    session.wait_for_root();  // all ranks found the same fault: rank 0 tells it
+    throw;
+  }
+}
+
+void calibrate(const CalibrateArguments& arguments, bench::Session& session) {
+  comm::World& world = session.world();
+  const int rank = world.communicator().rank();
+  log::configure(log::Level::info, world.communicator().world() > 1 ? rank : -1);
+  report::Report report = plan(arguments, session);
+  report.environment.chexbench_version = CHEXBENCH_VERSION;
+  if (rank == 0) check_writable(arguments.output);
+  try {
+    bench::run_trials(report, world,
+                      {.show_progress = stderr_is_terminal(), .allow_shared_gpu = arguments.allow_shared_gpu});
+  } catch (...) {
+    if (rank == 0) publish_partial(profile_of(report, arguments), arguments);
+    throw;
+  }
+  if (rank == 0) publish(profile_of(report, arguments), arguments);
+}
+
+}  // namespace
+
+void add_calibrate_command(CLI::App& app, bench::Session& session) {
+  const auto arguments = std::make_shared<CalibrateArguments>();
+  bench::CalibrationRequest& request = arguments->request;
+  CLI::App* const verb = app.add_subcommand(
+      "calibrate", "Measure step times of the engine here into a profile, which emulated:FILE then takes them from");
+  verb->add_option("--engine", request.engine, "auto, onednn or cuda")->capture_default_str();
+  verb->add_option("--model", request.models, "Networks to measure")->delimiter(',')->capture_default_str();
+  verb->add_option("--image-size", request.image_size, "Pixels of a side")
+      ->check(CLI::Range(32, 4096))
+      ->capture_default_str();
+  verb->add_option("--batch-sizes", request.batch_sizes, "Images of a rank's step; times between two are interpolated")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  verb->add_option("--precision", request.precisions, "To compute in")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(kPrecisions))
+      ->option_text("TEXT:{f32,tf32,fp16,bf16}=f32 ...");
+  verb->add_option("--warmup-steps", request.warmup_steps, "Of each repeat")
+      ->check(CLI::Range(0, 100000))
+      ->capture_default_str();
+  verb->add_option("--steps", request.steps, "Measured steps of each repeat")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  verb->add_option("--repeats", request.repeats, "Of which the median is taken")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--output", arguments->output, "Write the profile here (default: to stdout)")->type_name("FILE");
+  verb->add_flag("--allow-shared-gpu", arguments->allow_shared_gpu,
+                 "Let ranks share a GPU: to try things out, not for figures");
+  verb->callback([arguments, &session] { calibrate(*arguments, session); });
+}
+
+}  // namespace chexbench::app
