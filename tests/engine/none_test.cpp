@@ -85,7 +85,8 @@ TEST(ResolveEngineName, RefusesAnEngineThatDoesNotExistAndNamesThoseThatDo) {
     resolve_engine_name("tpu");
     FAIL() << "no error";
   } catch (const SpecError& error) {
-    EXPECT_STREQ(error.what(), "engine: unknown engine 'tpu' (known: auto, cuda, onednn, none, emulated:v100)");
+    EXPECT_THAT(error.what(), testing::StartsWith("engine: unknown engine 'tpu' (known: auto, cuda, onednn, none, "));
+    EXPECT_THAT(error.what(), testing::HasSubstr(", emulated:v100)"));
   }
 }
 

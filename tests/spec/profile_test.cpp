@@ -1,5 +1,6 @@
 #include "spec/profile.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -166,6 +167,32 @@ TEST(Profile, IsFoundByNameOrByPath) {
 TEST(Profile, EveryBuiltInOneIsValidAndCalledLikeItsFile) {
   EXPECT_THAT(profile_names(), testing::Contains("v100"));
   for (const std::string& name : profile_names()) EXPECT_EQ(load_profile(name).name, name);
+}
+
+// Text without the commas between thousands.
+std::string plain(std::string text) {
+  std::erase(text, ',');
+  return text;
+}
+
+TEST(Profile, EverySourceOfABuiltInOneStatesTheFigureOrHowItWasComputed) {
+  for (const std::string& name : profile_names()) {
+    for (const ProfileEntry& entry : load_profile(name).entries) {
+      if (entry.source.starts_with("computed, not measured: ")) continue;
+      EXPECT_THAT(plain(entry.source), HasSubstr(fmt::format("{:.9g} images/s", entry.images_per_s))) << name;
+    }
+  }
+}
+
+TEST(Profile, GivesNothingThatNoSourceGives) {
+  EXPECT_THAT(profile_names(), testing::IsSupersetOf({"a100", "h100", "h200", "k80", "p100", "v100"}));
+  ModelSpec model;
+  EXPECT_EQ(find_entry(load_profile("a100"), model, Precision::tf32, 512).images_per_s, 1055.78);
+  EXPECT_EQ(find_entry(load_profile("k80"), model, Precision::f32, 48).between, std::make_pair(32, 64));
+  EXPECT_THROW(find_entry(load_profile("a100"), model, Precision::f32, 512), SpecError);
+  EXPECT_THROW(find_entry(load_profile("h100"), model, Precision::bf16, 64), SpecError);
+  model.name = "densenet121";
+  EXPECT_THROW(find_entry(load_profile("h200"), model, Precision::fp16, 64), SpecError);
 }
 
 TEST(Profile, V100HasTheFiguresOfItsSources) {
