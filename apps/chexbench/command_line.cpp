@@ -70,7 +70,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_comm_command(app, session);
   add_compare_command(app);
   add_diagnose_command(app);
-  add_doctor_command(app);
+  add_doctor_command(app, session);
   add_report_command(app);
   add_plan_sweep_command(app);
   add_predict_command(app);

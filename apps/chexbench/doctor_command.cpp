@@ -13,10 +13,17 @@
 namespace chexbench::app {
 namespace {
 
-void run(const std::string& format) {
-  report::Doctor doctor = bench::examine();
+struct DoctorArguments {
+  std::string format = "table";
+  std::string data_root;
+};
+
+void run(const DoctorArguments& arguments, bench::Session& session) {
+  comm::World& world = session.world();
+  report::Doctor doctor = bench::examine({.data_root = arguments.data_root, .roots = {}}, world);
+  if (world.communicator().rank() != 0) return;
   doctor.chexbench_version = CHEXBENCH_VERSION;
-  print(format == "json" ? report::doctor_json(doctor) : report::doctor_table(doctor));
+  print(arguments.format == "json" ? report::doctor_json(doctor) : report::doctor_table(doctor));
   if (bench::needs_mending(doctor)) {
     throw DeviceError(fmt::format("doctor: {} thing{} do{} not fit, listed above", doctor.misfits.size(),
                                   doctor.misfits.size() == 1 ? "" : "s", doctor.misfits.size() == 1 ? "es" : ""));
@@ -25,14 +32,18 @@ void run(const std::string& format) {
 
 }  // namespace
 
-void add_doctor_command(CLI::App& app) {
-  const auto format = std::make_shared<std::string>("table");
+void add_doctor_command(CLI::App& app, bench::Session& session) {
+  const auto arguments = std::make_shared<DoctorArguments>();
   CLI::App* const verb = app.add_subcommand(
-      "doctor", "Tell of this machine, its GPUs and their libraries, and what does not fit; exit code 4 if so");
-  verb->add_option("--format", *format, "What stdout gets")
+      "doctor",
+      "Tell of this machine, its GPUs and their libraries, what does not fit (exit code 4 if so), and what spoils "
+      "measurements; under mpirun also how ranks are bound");
+  verb->add_option("--data", arguments->data_root, "Also look at where these data lie, and at what of them is cached")
+      ->type_name("ROOT");
+  verb->add_option("--format", arguments->format, "What stdout gets")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
-  verb->callback([format] { run(*format); });
+  verb->callback([arguments, &session] { run(*arguments, session); });
 }
 
 }  // namespace chexbench::app

@@ -1,9 +1,54 @@
 #include "bench/doctor.hpp"
 
-namespace chexbench::bench {
+#include <cstdlib>
+#include <utility>
+#include <vector>
 
-report::Doctor examine() {
+#include "bench/layout.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+std::vector<measure::RankPlace> find_rank_places(comm::World& world) {
+  const std::vector<RankCores> ranks = gather_rank_cores(world);
+  std::vector<measure::RankPlace> places;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const CoreShare share = share_cores(host_cores_of(ranks, rank), {}, static_cast<int>(ranks.size()));
+    places.push_back(
+        {.host = ranks[rank].host, .cores = ranks[rank].cores, .cores_per_rank = static_cast<int>(share.cores.size())});
+  }
+  return places;
+}
+
+std::vector<measure::Setting> find_settings() {
+  std::vector<measure::Setting> settings;
+  for (const std::string& name : measure::threading_variables()) {
+    if (const char* const value = std::getenv(name.c_str())) settings.push_back({name, value});
+  }
+  return settings;
+}
+
+measure::Surroundings look_around(const DoctorRequest& request, std::vector<measure::RankPlace> ranks,
+                                  const std::string& mpi) {
+  measure::Surroundings around{.cpu = measure::probe_cpu_layout(request.roots),
+                               .cgroup = measure::probe_cgroup_limits(request.roots),
+                               .memory = measure::probe_memory(request.roots),
+                               .threading = find_settings(),
+                               .ranks = std::move(ranks),
+                               .mpi = mpi,
+                               .data = {}};
+  if (!request.data_root.empty()) around.data = measure::look_at_data(request.data_root, request.roots);
+  return around;
+}
+
+}  // namespace
+
+report::Doctor examine(const DoctorRequest& request, comm::World& world) {
+  std::vector<measure::RankPlace> ranks = find_rank_places(world);
+  if (world.communicator().rank() != 0) return {};
   report::Doctor doctor;
+  doctor.surroundings = look_around(request, std::move(ranks), world.library());
+  doctor.warnings = measure::warnings(doctor.surroundings);
   doctor.machine = measure::probe_machine();
   doctor.packages = {{"MPI", CHEXBENCH_HAS_MPI},    {"oneDNN", CHEXBENCH_HAS_ONEDNN}, {"OpenCV", CHEXBENCH_HAS_OPENCV},
                      {"ISA-L", CHEXBENCH_HAS_ISAL}, {"hwloc", CHEXBENCH_HAS_HWLOC},   {"cuDNN", CHEXBENCH_HAS_CUDNN},

@@ -1,12 +1,23 @@
 // Looks at this machine and this build, for `chexbench doctor`.
 #pragma once
 
+#include <string>
+
+#include "comm/communicator.hpp"
+#include "measure/system_files.hpp"
 #include "report/doctor.hpp"
 
 namespace chexbench::bench {
 
-// All but chexbench_version. Loads the libraries of GPUs that are here, and keeps them loaded: for a verb of its own.
-report::Doctor examine();
+struct DoctorRequest {
+  std::string data_root;       // a folder to look at too; empty: none
+  measure::SystemRoots roots;  // where the kernel tells of CPUs, memory and mounts
+};
+
+// All but chexbench_version; on rank 0 alone, an empty one on the others. Collective over the world. Loads the
+// libraries of GPUs that are here, and keeps them loaded: for a verb of its own.
+// @throws DataError where `data_root` is no folder
+report::Doctor examine(const DoctorRequest& request, comm::World& world);
 
 // Whether a GPU is here that something does not fit: without one, nobody has to mend the rest.
 bool needs_mending(const report::Doctor& doctor);

@@ -82,12 +82,16 @@ HostCores host_cores_of(const std::vector<RankCores>& ranks, std::size_t rank) {
   return host;
 }
 
-HostCores find_host_cores(comm::World& world) {
+std::vector<RankCores> gather_rank_cores(comm::World& world) {
   std::vector<RankCores> ranks;
   for (const std::string& text : all_gather(world.communicator(), to_text({host_name(), usable_cores()}))) {
     ranks.push_back(from_text(text));
   }
-  return host_cores_of(ranks, static_cast<std::size_t>(world.communicator().rank()));
+  return ranks;
+}
+
+HostCores find_host_cores(comm::World& world) {
+  return host_cores_of(gather_rank_cores(world), static_cast<std::size_t>(world.communicator().rank()));
 }
 
 CoreShare share_cores(const HostCores& host, const spec::Experiment& spec, int ranks) {

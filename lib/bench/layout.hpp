@@ -27,6 +27,9 @@ struct RankCores {
   std::vector<int> cores;
 };
 
+// Collective over the world: what every rank tells, in the order of ranks.
+std::vector<RankCores> gather_rank_cores(comm::World& world);
+
 // What rank `rank` of `ranks` makes of it.
 HostCores host_cores_of(const std::vector<RankCores>& ranks, std::size_t rank);
 

@@ -116,4 +116,23 @@ PageCacheState prepare_page_cache(spec::PageCache goal, std::span<const std::str
   return state;
 }
 
+CachedShare look_at_page_cache(std::span<const std::string> paths) {
+  CachedShare share;
+  for (const std::string& path : paths) {
+    try {
+      const File file(path);
+      if (!file.residency_known()) {
+        ++share.unknown_files;
+        continue;
+      }
+      share.resident_bytes += resident_bytes(file);
+      share.bytes += file.bytes();
+      ++share.files;
+    } catch (const DataError&) {
+      continue;  // one that is gone or forbidden says nothing of the rest
+    }
+  }
+  return share;
+}
+
 }  // namespace chexbench::measure

@@ -27,4 +27,15 @@ struct PageCacheState {
 // read
 PageCacheState prepare_page_cache(spec::PageCache goal, std::span<const std::string> paths);
 
+// How much of files is in the page cache now. Touches nothing.
+struct CachedShare {
+  std::uint64_t files = 0;  // that could be looked at
+  std::uint64_t bytes = 0;
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t unknown_files = 0;  // of another owner, for which the kernel does not tell: not among `files`
+};
+
+// Files that cannot be opened are left out. Thread-safe.
+CachedShare look_at_page_cache(std::span<const std::string> paths);
+
 }  // namespace chexbench::measure

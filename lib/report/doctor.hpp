@@ -1,4 +1,5 @@
-// What `chexbench doctor` tells: the machine, this build, GPUs, the libraries that they need, and what does not fit.
+// What `chexbench doctor` tells: the machine, this build, GPUs and their libraries, what does not fit, and what spoils
+// measurements.
 #pragma once
 
 #include <string>
@@ -7,6 +8,7 @@
 #include "measure/gpu_libraries.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
+#include "measure/surroundings.hpp"
 
 namespace chexbench::report {
 
@@ -22,13 +24,16 @@ struct Doctor {
   std::vector<BuildPackage> packages;
   measure::GpuSurvey survey;
   std::vector<measure::GpuLibrary> libraries;
-  std::vector<std::string> misfits;  // sentences
+  std::vector<std::string> misfits;  // of GPUs and their libraries: sentences
+  measure::Surroundings surroundings;
+  std::vector<std::string> warnings;  // of what spoils measurements: sentences
 };
 
 // For people: plain text, columns aligned.
 std::string doctor_table(const Doctor& doctor);
 
-// For programs: one object, units in its keys. A text that is not known is "", the driver's CUDA version then too.
+// For programs: one object, units in its keys. A text that is not known is "", the driver's CUDA version then too; a
+// limit that is not set, a load that is not known and data that were not asked for are null.
 std::string doctor_json(const Doctor& doctor);
 
 }  // namespace chexbench::report

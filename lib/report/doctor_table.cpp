@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "report/doctor.hpp"
+#include "report/doctor_surroundings.hpp"
 #include "report/text_table.hpp"
 
 namespace chexbench::report {
@@ -53,14 +54,26 @@ std::string library_table(const std::vector<measure::GpuLibrary>& libraries) {
   return render(table);
 }
 
+std::string fit_lines(const Doctor& doctor) {
+  if (doctor.misfits.empty()) return "What was found fits together.\n";
+  std::string text;
+  for (const std::string& misfit : doctor.misfits) text += "does not fit: " + misfit + "\n";
+  return text;
+}
+
+std::string warning_lines(const Doctor& doctor) {
+  if (doctor.warnings.empty()) return "Nothing was found that spoils measurements.\n";
+  std::string text = "What spoils measurements (no exit code):\n";
+  for (const std::string& warning : doctor.warnings) text += "- " + warning + "\n";
+  return text;
+}
+
 }  // namespace
 
 std::string doctor_table(const Doctor& doctor) {
-  std::string text = build_line(doctor) + machine_line(doctor.machine) + driver_line(doctor.survey) + "\n" +
-                     gpu_table(doctor.survey) + "\n" + library_table(doctor.libraries) + "\n";
-  if (doctor.misfits.empty()) return text + "What was found fits together.\n";
-  for (const std::string& misfit : doctor.misfits) text += "does not fit: " + misfit + "\n";
-  return text;
+  return build_line(doctor) + machine_line(doctor.machine) + surroundings_text(doctor.surroundings) +
+         driver_line(doctor.survey) + "\n" + gpu_table(doctor.survey) + "\n" + library_table(doctor.libraries) + "\n" +
+         fit_lines(doctor) + warning_lines(doctor);
 }
 
 }  // namespace chexbench::report

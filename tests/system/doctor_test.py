@@ -39,6 +39,25 @@ class WithoutADriver(SystemTest):
         self.assertIn("driver", done.stdout)
         self.assertIn("nvml.h" if not NVML.exists() else "/nowhere/libnvidia-ml.so.1", done.stdout)
 
+    def test_it_tells_of_this_process_s_surroundings_and_warns_without_failing(self):
+        done = run("doctor", "--format", "json", env={**self.environment, "OMP_WAIT_POLICY": "active"})
+        told = json.loads(done.stdout)
+        self.assertGreaterEqual(told["cpu"]["hardware_threads"], 1)
+        self.assertGreater(told["memory"]["total_bytes"], 0)
+        self.assertEqual(len(told["ranks"]), 1)
+        self.assertEqual(told["ranks"][0]["cores_per_rank"], told["machine"]["cores"])
+        self.assertIsNone(told["data"])
+        self.assertTrue([text for text in told["warnings"] if "OMP_WAIT_POLICY=active" in text], told["warnings"])
+        self.assertEqual(done.returncode, 4 if told["pci_bus_ids"] and told["misfits"] else 0, done.stderr)
+
+    def test_it_looks_at_the_data_that_it_is_given(self):
+        root = self.real_images()
+        told = json.loads(run("doctor", "--format", "json", "--data", root, env=self.environment).stdout)
+        self.assertEqual(told["data"]["page_cache"], "warm")  # just written
+        self.assertIn(told["data"]["kind"], ("local", "overlay", "memory", "fuse", "network"))
+        self.assertGreater(told["data"]["sampled_files"], 10)
+        self.fail_with(3, "doctor", "--data", self.folder / "nothing", says="no such folder")
+
     def test_an_unknown_format_is_a_usage_error(self):
         self.fail_with(2, "doctor", "--format", "csv", says="--format")
 

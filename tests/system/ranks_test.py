@@ -8,7 +8,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import HAS_ONEDNN, SystemTest, command_line, ranks_of
+from harness import HAS_ONEDNN, SystemTest, command_line, ranks_of, run
 
 
 class Ranks(SystemTest):
@@ -55,6 +55,21 @@ class Ranks(SystemTest):
         self.fail_with(2, "--config", self.spec(measure__steps=0), "--output", self.folder / "out", ranks=2,
                        says="measure.steps")
         self.assertFalse((self.folder / "out").exists())
+
+    def test_doctor_tells_once_where_each_rank_is_bound(self):
+        done = run("doctor", "--format", "json", ranks=2)
+        told = json.loads(done.stdout)
+        self.assertEqual(len(told["ranks"]), 2)
+        for rank in told["ranks"]:
+            self.assertLessEqual(rank["cores_per_rank"], len(rank["cores"]))
+        self.assertNotEqual(told["mpi"], "none")
+
+    def test_doctor_warns_of_two_ranks_on_one_core(self):
+        core = str(min(os.sched_getaffinity(0)))
+        done = subprocess.run(["mpirun", "-np", "2", "taskset", "-c", core, *command_line(["doctor", "--format", "json"])],
+                              capture_output=True, text=True, timeout=60)
+        warnings = json.loads(done.stdout)["warnings"]
+        self.assertTrue([text for text in warnings if "2 ranks share 1 core" in text], warnings)
 
     @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
     def test_ranks_are_calibrated_together_and_one_writes(self):

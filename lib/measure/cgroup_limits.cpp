@@ -1,0 +1,105 @@
+#include "measure/cgroup_limits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+namespace chexbench::measure {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Version 1 writes "no limit" as the largest multiple of a page that fits into 64 bits.
+constexpr std::uint64_t kNoLimitBytes = std::uint64_t{1} << 62;
+
+// The process's cgroup in each controller, "" for version 2: lines like "4:cpu,cpuacct:/slurm/job_7" or "0::/user".
+std::map<std::string, std::string> own_cgroups(const SystemRoots& roots) {
+  std::map<std::string, std::string> cgroups;
+  std::ifstream file(roots.proc + "/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    std::istringstream controllers(line.substr(first + 1, second - first - 1));
+    const std::string path = line.substr(second + 1);
+    if (second == first + 1) cgroups[""] = path;
+    for (std::string name; std::getline(controllers, name, ',');) cgroups[name] = path;
+  }
+  return cgroups;
+}
+
+// The folder of the cgroup and of each above it. In a container the path may be one of the host, of which only the
+// root is mounted.
+std::vector<std::string> folders(const std::string& mount, const std::string& cgroup) {
+  std::vector<std::string> list;
+  for (fs::path path = fs::path(cgroup).lexically_normal(); path.has_relative_path(); path = path.parent_path())
+    list.push_back(mount + path.string());
+  list.push_back(mount);
+  return list;
+}
+
+template <typename T>
+void lower(std::optional<T>& limit, T value) {
+  limit = limit ? std::min(*limit, value) : value;
+}
+
+void limit_memory(CgroupLimits& limits, std::optional<long long> bytes, std::optional<long long> used_bytes) {
+  if (!bytes || *bytes < 0 || static_cast<std::uint64_t>(*bytes) >= kNoLimitBytes) return;
+  if (limits.memory_bytes && *limits.memory_bytes <= static_cast<std::uint64_t>(*bytes)) return;
+  limits.memory_bytes = static_cast<std::uint64_t>(*bytes);
+  limits.memory_used_bytes.reset();
+  if (used_bytes) limits.memory_used_bytes = static_cast<std::uint64_t>(std::max(0LL, *used_bytes));
+}
+
+void limit_cpuset(CgroupLimits& limits, const std::optional<std::string>& list) {
+  if (limits.cpuset.empty() && list) limits.cpuset = parse_cpu_list(*list);  // the own one holds for all above it
+}
+
+// "150000 100000": microseconds of CPU time in a period; "max 100000".
+void limit_cpus(CgroupLimits& limits, const std::optional<std::string>& cpu_max) {
+  std::istringstream words(cpu_max.value_or(""));
+  double quota = 0;
+  double period = 0;
+  if (words >> quota >> period && quota > 0 && period > 0) lower(limits.cpus, quota / period);
+}
+
+void read_version_2(CgroupLimits& limits, const std::string& folder) {
+  limit_cpus(limits, read_line(folder + "/cpu.max"));
+  limit_memory(limits, read_number(folder + "/memory.max"), read_number(folder + "/memory.current"));
+  limit_cpuset(limits, read_line(folder + "/cpuset.cpus.effective"));
+}
+
+void read_version_1(CgroupLimits& limits, const std::string& controller, const std::string& folder) {
+  if (controller == "cpu") {
+    const std::optional<std::string> quota = read_line(folder + "/cpu.cfs_quota_us");
+    limit_cpus(limits, quota.value_or("").append(" ").append(read_line(folder + "/cpu.cfs_period_us").value_or("")));
+  } else if (controller == "memory") {
+    limit_memory(limits, read_number(folder + "/memory.limit_in_bytes"),
+                 read_number(folder + "/memory.usage_in_bytes"));
+  } else if (controller == "cpuset") {
+    limit_cpuset(limits, read_line(folder + "/cpuset.effective_cpus"));
+  }
+}
+
+}  // namespace
+
+CgroupLimits probe_cgroup_limits(const SystemRoots& roots) {
+  CgroupLimits limits;
+  const std::string mount = roots.sys + "/fs/cgroup";
+  for (const auto& [controller, cgroup] : own_cgroups(roots)) {
+    if (controller.empty()) {
+      for (const std::string& folder : folders(mount, cgroup)) read_version_2(limits, folder);
+    } else {
+      for (const std::string& folder : folders(fmt::format("{}/{}", mount, controller), cgroup))
+        read_version_1(limits, controller, folder);
+    }
+  }
+  return limits;
+}
+
+}  // namespace chexbench::measure

@@ -1,0 +1,87 @@
+// What the kernel's files tell of CPUs and memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fake_system.hpp"
+#include "measure/cpu_layout.hpp"
+#include "measure/memory_state.hpp"
+
+namespace chexbench::measure {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+TEST(CpuList, IsReadAndWritten) {
+  EXPECT_THAT(parse_cpu_list("0-2,5,7-8"), ElementsAre(0, 1, 2, 5, 7, 8));
+  EXPECT_EQ(cpu_list_text({0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
+  EXPECT_EQ(cpu_list_text({}), "");
+}
+
+TEST(CpuList, OfADamagedOneWhatCanBeReadIsTaken) {
+  EXPECT_THAT(parse_cpu_list("x,1-,3,-4,5-y,8-9999999999,7"), ElementsAre(3, 7));
+  EXPECT_THAT(parse_cpu_list("0-2000000000"), IsEmpty());
+  EXPECT_THAT(parse_cpu_list(""), IsEmpty());
+}
+
+void write_cpu(FakeSystem& system, int cpu, int socket, int core, const std::string& governor) {
+  const std::string folder = "sys/devices/system/cpu/cpu" + std::to_string(cpu);
+  system.write(folder + "/topology/physical_package_id", std::to_string(socket) + "\n");
+  system.write(folder + "/topology/core_id", std::to_string(core) + "\n");
+  system.write(folder + "/cpufreq/scaling_governor", governor + "\n");
+}
+
+TEST(CpuLayout, CountsSocketsCoresThreadsAndNodes) {
+  FakeSystem system;
+  system.write("sys/devices/system/cpu/online", "0-3,5\n");  // CPU 4 is offline
+  write_cpu(system, 0, 0, 0, "powersave");
+  write_cpu(system, 1, 0, 1, "powersave");
+  write_cpu(system, 2, 1, 0, "performance");  // core ids repeat on each socket
+  write_cpu(system, 3, 0, 0, "powersave");    // the other thread of CPU 0's core
+  write_cpu(system, 4, 7, 7, "powersave");
+  write_cpu(system, 5, 1, 0, "performance");
+  system.write("sys/devices/system/node/online", "0-2\n");
+  system.write("sys/devices/system/node/node0/cpulist", "0-1,3\n");
+  system.write("sys/devices/system/node/node1/cpulist", "2,5\n");
+  system.write("sys/devices/system/node/node2/cpulist", "\n");  // memory alone
+  system.write("proc/loadavg", "3.25 2.00 1.00 2/345 6789\n");
+  const CpuLayout layout = probe_cpu_layout(system.roots());
+  EXPECT_EQ(layout.sockets, 2);
+  EXPECT_EQ(layout.physical_cores, 3);
+  EXPECT_EQ(layout.hardware_threads, 5);
+  EXPECT_THAT(layout.numa_nodes, ElementsAre(ElementsAre(0, 1, 3), ElementsAre(2, 5)));
+  EXPECT_THAT(layout.governors, ElementsAre(Pair("performance", 2), Pair("powersave", 3)));
+  EXPECT_EQ(layout.load, 3.25);
+}
+
+TEST(CpuLayout, IsEmptyWhereTheKernelTellsNothing) {
+  const FakeSystem system;
+  const CpuLayout layout = probe_cpu_layout(system.roots());
+  EXPECT_EQ(layout.sockets + layout.physical_cores + layout.hardware_threads, 0);
+  EXPECT_THAT(layout.numa_nodes, IsEmpty());
+  EXPECT_FALSE(layout.load.has_value());
+}
+
+TEST(CpuLayout, OfThisMachineHasCpus) { EXPECT_GE(probe_cpu_layout().hardware_threads, 1); }
+
+TEST(MemoryState, IsReadInBytes) {
+  FakeSystem system;
+  system.write("proc/meminfo",
+               "MemTotal:       2000 kB\nMemFree:         100 kB\nMemAvailable:   1500 kB\nCached:          700 kB\n");
+  system.write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+  const MemoryState memory = probe_memory(system.roots());
+  EXPECT_EQ(memory.total_bytes, 2000u * 1024);
+  EXPECT_EQ(memory.available_bytes, 1500u * 1024);
+  EXPECT_EQ(memory.page_cache_bytes, 700u * 1024);
+  EXPECT_EQ(memory.transparent_huge_pages, "madvise");
+}
+
+TEST(MemoryState, IsEmptyWhereTheKernelTellsNothing) {
+  const FakeSystem system;
+  EXPECT_EQ(probe_memory(system.roots()).total_bytes, 0u);
+  EXPECT_EQ(probe_memory(system.roots()).transparent_huge_pages, "");
+}
+
+}  // namespace
+}  // namespace chexbench::measure
