@@ -7,6 +7,7 @@
 #include "report/gpu.hpp"
 #include "report/record.hpp"
 #include "report/verdict.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -120,7 +121,7 @@ bool same_arm(const TrialResult& a, const TrialResult& b) {
 Figures derive_figures(const TrialResult& trial, const std::vector<TrialResult>& all) {
   Figures figures;
   for (const RepeatResult& repeat : trial.repeats) {
-    figures.buffer_fed |= repeat.buffer_fed;
+    figures.buffer_fed |= repeat.buffer_fed && spec::uses_pipeline(trial.spec);  // ready-made batches never run out
     figures.peak_rss_bytes = std::max(figures.peak_rss_bytes, repeat.peak_rss_bytes);
     figures.anonymous_rss_bytes = std::max(figures.anonymous_rss_bytes, repeat.anonymous_rss_bytes);
   }

@@ -86,6 +86,8 @@ TEST(BufferFed, IsSetByAnyRepeat) {
   EXPECT_FALSE(figures_of(trial).buffer_fed);
   trial.repeats[1].buffer_fed = true;
   EXPECT_TRUE(figures_of(trial).buffer_fed);
+  trial.spec.data.format = spec::DataFormat::synthetic;
+  EXPECT_FALSE(figures_of(trial).buffer_fed);
 }
 
 TEST(Memory, IsTheLargestOfTheRepeats) {
