@@ -106,7 +106,8 @@ std::string fed(const Figures& figures, const std::string& name) {
 
 Limit find_limit(const TrialResult& trial, const Figures& figures) {
   if (figures.images_per_s.value_or(0) <= 0 || !figures.wait_share) return {};
-  if (const Limit slowest = slowest_rank(trial); slowest.rank_factor >= kSlowRank) return slowest;
+  Limit slowest = slowest_rank(trial);
+  if (slowest.rank_factor >= kSlowRank) return slowest;
   if (!trains(trial)) return {};
   if (*figures.wait_share >= kStarvedShare) return {.word = cores_are_missing(figures) ? "cpu" : "input"};
   if (figures.exposed_communication_share.value_or(0) >= kCommunicationShare) return {.word = "communication"};
