@@ -7,7 +7,7 @@
 
 namespace chexbench::report {
 
-inline constexpr double kFullCores = 0.90;  // of the cores' time, used or waited for, from which they are missing
+inline constexpr double kFullCores = 0.85;  // of the cores' time, used or waited for, from which they are missing
 inline constexpr double kSlowRank = 1.15;   // a rank's own time a step against the other ranks' median
 inline constexpr double kCommunicationShare = 0.10;  // exposed
 inline constexpr double kUploadShare = 0.10;

@@ -101,7 +101,7 @@ class SlowStore(Planted):
 class FullCores(Planted):
     def test_a_core_that_is_full_is_named_and_not_decode(self):
         # An accelerator that takes 1376 images/s, which one core never decodes.
-        row, findings, _ = self.run_trial(training__precision="fp16", training__batch_size=8)
+        row, findings, _ = self.run_trial(training__precision="fp16", measure__steps=40)
         self.assertEqual((row["limit"], row["wait_op"], row["wait_part"]), ("cpu", "map_and_batch", "decode"))
         self.assertRegex(findings["cpu_starved"], "the one core of a rank is full|without a free core")
 
