@@ -39,7 +39,7 @@ class SlowOps(Planted):
                 self.assertEqual(row["limit"], "input")
                 waits = self.waits(row)
                 self.assertEqual(max(waits, key=waits.get), op)
-                self.assertGreater(waits[op], 0.7 * float(row["wait_share"]))
+                self.assertGreater(waits[op], (0.5 if SANITIZED else 0.7) * float(row["wait_share"]))
                 self.assertIn(f"because of {op.replace('/', ' (') + (')' if '/' in op else '')}", findings["starved"])
 
     def test_what_it_books_is_what_it_waits(self):
