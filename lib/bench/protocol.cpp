@@ -28,15 +28,10 @@
 #include "measure/machine.hpp"
 #include "measure/page_cache.hpp"
 #include "report/json.hpp"
+#include "report/rates.hpp"
 
 namespace chexbench::bench {
 namespace {
-
-std::vector<double> rates(const report::TrialResult& trial) {
-  std::vector<double> images_per_s;
-  for (const report::RepeatResult& repeat : trial.repeats) images_per_s.push_back(repeat.images_per_s);
-  return images_per_s;
-}
 
 void describe_engine(report::TrialResult& trial, const engine::EngineTraits& traits, const CoreShare& share) {
   trial.engine_device = traits.device;
@@ -275,10 +270,10 @@ void Runner::run_repeat_of(Arm& arm, int repeat, const TrialContext& context) {
     for (std::string& note : ecc_notes(arm.trial.repeats.back())) arm.trial.notes.push_back(std::move(note));
   }
   const spec::MeasureSpec& measure = arm.trial.spec.measure;
-  const bool finished = is_root && is_finished(measure, rates(arm.trial), arm.spent_s);
+  const bool finished = is_root && is_finished(measure, report::rates(arm.trial), arm.spent_s);
   arm.finished = !broadcast_text(members, finished ? "finished" : "").empty();
   arm.trial.partial = !arm.finished;
-  if (arm.finished && is_root) arm.trial.unstable = is_unstable(measure, rates(arm.trial));
+  if (arm.finished && is_root) arm.trial.unstable = is_unstable(measure, report::rates(arm.trial));
   if (arm.finished && arm.recording) arm.trial.trace = gather_trace(members, *std::exchange(arm.recording, {}));
 }
 

@@ -26,10 +26,11 @@ Recorder::Recorder(const pipeline::Pipeline& pipeline, const spec::MeasureSpec& 
 }
 
 Recorder::Edge Recorder::edge() const {
+  const measure::ProcessSample process = measure::sample_process();
   Edge edge{.ops = pipeline_.counters(),
-            .process_cpu_s = measure::process_cpu_s(),
+            .process_cpu_s = process.cpu_s,
             .cpu_wait_s = measure::process_cpu_wait_s(),
-            .storage_read_bytes = measure::sample_process().storage_read_bytes};
+            .storage_read_bytes = process.storage_read_bytes};
   for (const measure::OpCounters& op : edge.ops) edge.images_held += static_cast<std::int64_t>(op.images_held);
   for (const StepBegun& step : begun_) edge.images_held += step.images;
   return edge;

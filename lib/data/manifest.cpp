@@ -3,28 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <string_view>
 
+#include "core/json_text.hpp"
 #include "data/convert.hpp"
 #include "data/shards.hpp"
 
 namespace chexbench::data {
-namespace {
-
-std::string json_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-}  // namespace
 
 std::size_t Conversion::kept() const {
   return static_cast<std::size_t>(

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "report/pairs.hpp"
+#include "report/rates.hpp"
 #include "report/starvation.hpp"
 
 namespace chexbench::report {
@@ -17,12 +17,6 @@ bool differ_in_pipeline_alone(const TrialResult& a, const TrialResult& b) {
   spec::Experiment like_b = a.spec;
   like_b.pipeline = b.spec.pipeline;
   return like_b == b.spec;
-}
-
-double median_rate(const TrialResult& trial) {
-  std::vector<double> rates;
-  for (const RepeatResult& repeat : trial.repeats) rates.push_back(repeat.images_per_s);
-  return measure::median(rates);
 }
 
 std::string step(const TrialResult& trial, const TrialResult& before) {
@@ -47,16 +41,16 @@ Finding finding(const Group& group) {
 
 }  // namespace
 
-std::vector<Finding> ablation_findings(const std::vector<TrialResult>& trials) {
+std::vector<Finding> ablation_findings(const std::vector<const TrialResult*>& trials) {
   std::vector<Group> groups;
-  for (const TrialResult& trial : trials) {
-    if (trial.repeats.empty()) continue;
+  for (const TrialResult* trial : trials) {
+    if (trial->repeats.empty()) continue;
     const auto same = std::ranges::find_if(
-        groups, [&](const Group& group) { return differ_in_pipeline_alone(*group.front(), trial); });
+        groups, [&](const Group& group) { return differ_in_pipeline_alone(*group.front(), *trial); });
     if (same == groups.end()) {
-      groups.push_back({&trial});
+      groups.push_back({trial});
     } else {
-      same->push_back(&trial);
+      same->push_back(trial);
     }
   }
   std::vector<Finding> findings;

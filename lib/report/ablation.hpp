@@ -9,6 +9,6 @@ namespace chexbench::report {
 
 // Of each three or more trials that differ in their pipeline alone: each against the one before it, in their order.
 // Kind: ablation.
-std::vector<Finding> ablation_findings(const std::vector<TrialResult>& trials);
+std::vector<Finding> ablation_findings(const std::vector<const TrialResult*>& trials);
 
 }  // namespace chexbench::report

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "report/advice.hpp"
+#include "report/labels.hpp"
 #include "report/text_table.hpp"
 
 namespace chexbench::report {
@@ -22,7 +23,7 @@ std::string kept(const AdviceTry& attempt) {
 }
 
 std::string outcome(const Advice& advice) {
-  const std::string name = advice.emulated ? advice.trial + " (emulated)" : advice.trial;
+  const std::string name = marked(advice.trial, advice.emulated);
   if (!advice.ratio)
     return fmt::format("{}: nothing that was tried is faster; {:.1f} images/s.\n", name, advice.images_per_s_before);
   return fmt::format("{}: {} the images/s with what was kept{}: {:.1f} against {:.1f}.\n", name,

@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "report/differences.hpp"
+#include "report/rates.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -61,10 +62,8 @@ std::vector<Arm> arms_of(const Side& side) {
 Sample sample_of(const Arm& arm, bool by_runs) {
   Sample sample;
   for (const TrialResult* trial : arm.trials) {
-    std::vector<double> rates;
-    for (const RepeatResult& repeat : trial->repeats) rates.push_back(repeat.images_per_s);
-    if (by_runs) rates = {measure::median(rates)};
-    sample.images_per_s.insert(sample.images_per_s.end(), rates.begin(), rates.end());
+    const std::vector<double> values = by_runs ? std::vector{median_rate(*trial)} : rates(*trial);
+    sample.images_per_s.insert(sample.images_per_s.end(), values.begin(), values.end());
   }
   return sample;
 }

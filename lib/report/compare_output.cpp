@@ -5,6 +5,7 @@
 
 #include "core/errors.hpp"
 #include "report/compare.hpp"
+#include "report/labels.hpp"
 #include "report/text_table.hpp"
 
 namespace chexbench::report {
@@ -47,7 +48,7 @@ std::vector<std::string> cells_of(const ComparedArm& arm) {
   if (arm.ratio && arm.ratio->ci95) {
     interval = fmt::format("{:.3f} .. {:.3f}", arm.ratio->ci95->low, arm.ratio->ci95->high);
   }
-  return {arm.emulated ? arm.trial + " (emulated)" : arm.trial,
+  return {marked(arm.trial, arm.emulated),
           rate(arm.base.median()),
           rate(arm.other.median()),
           ratio,

@@ -5,6 +5,7 @@
 
 #include "measure/statistics.hpp"
 #include "report/gpu.hpp"
+#include "report/rates.hpp"
 #include "report/record.hpp"
 #include "report/verdict.hpp"
 #include "spec/keys.hpp"
@@ -13,12 +14,6 @@ namespace chexbench::report {
 namespace {
 
 using measure::StepTimings;
-
-std::vector<double> throughputs(const TrialResult& trial) {
-  std::vector<double> values;
-  for (const RepeatResult& repeat : trial.repeats) values.push_back(repeat.images_per_s);
-  return values;
-}
 
 // A ratio that is empty where it has no meaning.
 std::optional<double> ratio(double part, double whole) {
@@ -107,7 +102,7 @@ std::optional<double> scaling_efficiency(const TrialResult& trial, const std::ve
            same_arm(other, trial);
   });
   if (single == all.end()) return std::nullopt;
-  return ratio(measure::median(throughputs(trial)), trial.ranks * measure::median(throughputs(*single)));
+  return ratio(median_rate(trial), trial.ranks * median_rate(*single));
 }
 
 }  // namespace
@@ -126,7 +121,7 @@ Figures derive_figures(const TrialResult& trial, const std::vector<TrialResult>&
     figures.anonymous_rss_bytes = std::max(figures.anonymous_rss_bytes, repeat.anonymous_rss_bytes);
   }
   if (trial.repeats.empty()) return figures;
-  const std::vector<double> images_per_s = throughputs(trial);
+  const std::vector<double> images_per_s = rates(trial);
   figures.images_per_s = measure::median(images_per_s);
   figures.images_per_s_mad = measure::median_absolute_deviation(images_per_s);
   figures.images_per_s_ci95 = measure::bootstrap_median_ci95(images_per_s, trial.spec.measure.seed);

@@ -4,16 +4,11 @@
 
 #include <string>
 
-#include "report/pairs.hpp"
+#include "report/labels.hpp"
+#include "report/rates.hpp"
 
 namespace chexbench::report {
 namespace {
-
-double median_rate(const TrialResult& trial) {
-  std::vector<double> rates;
-  for (const RepeatResult& repeat : trial.repeats) rates.push_back(repeat.images_per_s);
-  return measure::median(rates);
-}
 
 // Epochs that pay for `conversion_s` where TFRecords give `ratio` times the images/s; nothing where they give no more.
 std::optional<double> break_even(double conversion_s, double png_epoch_s, double ratio) {
@@ -51,11 +46,13 @@ std::optional<Economics> tfrecord_economics(const TrialResult& png, const TrialR
   return economics;
 }
 
-std::vector<Finding> economics_findings(const std::vector<TrialResult>& trials) {
+std::vector<Finding> economics_findings(const std::vector<const TrialResult*>& trials) {
   std::vector<Finding> findings;
-  for (const TrialResult& tfrecord : trials) {
+  for (const TrialResult* tfrecord_trial : trials) {
+    const TrialResult& tfrecord = *tfrecord_trial;
     if (tfrecord.spec.data.format != spec::DataFormat::tfrecord) continue;
-    for (const TrialResult& png : trials) {
+    for (const TrialResult* png_trial : trials) {
+      const TrialResult& png = *png_trial;
       spec::Experiment like_tfrecord = png.spec;
       like_tfrecord.data.format = spec::DataFormat::tfrecord;
       if (png.spec.data.format != spec::DataFormat::png || !(like_tfrecord == tfrecord.spec)) continue;
@@ -65,9 +62,9 @@ std::vector<Finding> economics_findings(const std::vector<TrialResult>& trials) 
       findings.push_back(
           {.kind = "economics",
            .text =
-               fmt::format("{}{}: converting took {:.1f} s and {:.2f} GB for {} images, and TFRecords save {:.2f} s "
+               fmt::format("{}: converting took {:.1f} s and {:.2f} GB for {} images, and TFRecords save {:.2f} s "
                            "of an epoch of {:.1f} s: {}.",
-                           tfrecord.trial, emulated ? " (emulated)" : "", economics->conversion_s,
+                           marked(tfrecord.trial, emulated), economics->conversion_s,
                            1e-9 * static_cast<double>(economics->tfrecord_bytes), png.data.images, economics->saved_s,
                            static_cast<double>(png.data.images) / median_rate(png), epochs_text(*economics)),
            .emulated = emulated});

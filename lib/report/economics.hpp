@@ -21,6 +21,6 @@ struct Economics {
 std::optional<Economics> tfrecord_economics(const TrialResult& png, const TrialResult& tfrecord);
 
 // A sentence for each such pair of `trials`. Kind: economics.
-std::vector<Finding> economics_findings(const std::vector<TrialResult>& trials);
+std::vector<Finding> economics_findings(const std::vector<const TrialResult*>& trials);
 
 }  // namespace chexbench::report

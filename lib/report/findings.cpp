@@ -11,9 +11,10 @@
 #include "report/economics.hpp"
 #include "report/gpu_findings.hpp"
 #include "report/input_findings.hpp"
-#include "report/pairs.hpp"
+#include "report/labels.hpp"
 #include "report/prediction.hpp"
 #include "report/rank_spread.hpp"
+#include "report/rates.hpp"
 #include "report/starvation.hpp"
 #include "report/verdict.hpp"
 
@@ -32,7 +33,7 @@ struct Measured {
 
   double images_per_s() const { return *figures.images_per_s; }
   bool trains() const { return trial.spec.engine != "none"; }
-  std::string name() const { return trial.emulated ? trial.trial + " (emulated)" : trial.trial; }
+  std::string name() const { return marked(trial.trial, trial.emulated); }
 };
 using Trials = std::vector<Measured>;
 
@@ -190,11 +191,11 @@ std::vector<Finding> derive_findings(const std::vector<TrialResult>& trials) {
     findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   };
   for (const Measured& one : chosen) append(input_findings(one.trial, one.figures));
-  std::vector<TrialResult> measured_trials;
-  for (const Measured& one : chosen) measured_trials.push_back(one.trial);
-  append(ablation_findings(measured_trials));
-  append(economics_findings(measured_trials));
-  append(data_findings(measured_trials));
+  std::vector<const TrialResult*> chosen_trials;
+  for (const Measured& one : chosen) chosen_trials.push_back(&one.trial);
+  append(ablation_findings(chosen_trials));
+  append(economics_findings(chosen_trials));
+  append(data_findings(chosen_trials));
   for (const Measured& one : chosen) append(gpu_findings(one.trial, one.figures));
   for (const Measured& one : measured) append(ecc_findings(one.trial, one.figures));
   return findings;

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "report/labels.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::report {
@@ -20,8 +21,6 @@ constexpr double kSmallShardBytes = 10e6;   // tensorflow.org's "Better performa
 constexpr double kLargeSetBytes = 1e9;      // of which shards can be large
 constexpr double kFromStorage = 0.1;        // of the bytes read, below which the page cache did the work
 constexpr double kRemainderShare = 0.01;    // of the images, left out each epoch
-
-std::string name_of(const TrialResult& trial) { return trial.emulated ? trial.trial + " (emulated)" : trial.trial; }
 
 std::string megabytes(double bytes) { return fmt::format("{:.{}f} MB", bytes / 1e6, bytes < 1e7 ? 1 : 0); }
 
@@ -53,8 +52,9 @@ class Reader {
 
  private:
   void add(const char* kind, const std::string& text) {
-    findings_.push_back(
-        {.kind = kind, .text = fmt::format("{} {}.", name_of(trial_), text), .emulated = trial_.emulated});
+    findings_.push_back({.kind = kind,
+                         .text = fmt::format("{} {}.", marked(trial_.trial, trial_.emulated), text),
+                         .emulated = trial_.emulated});
   }
 
   void shuffle_decoded(const OpSpec& shuffle) {
@@ -138,9 +138,9 @@ std::vector<Finding> input_findings(const TrialResult& trial, const Figures& fig
   return Reader(trial, figures).read();
 }
 
-std::vector<Finding> data_findings(const std::vector<TrialResult>& trials) {
+std::vector<Finding> data_findings(const std::vector<const TrialResult*>& trials) {
   std::vector<Finding> findings;
-  const auto cached = std::ranges::count_if(trials, is_cached);
+  const auto cached = std::ranges::count_if(trials, [](const TrialResult* trial) { return is_cached(*trial); });
   if (cached > 0) {
     findings.push_back(
         {.kind = "page_cache",
@@ -149,13 +149,13 @@ std::vector<Finding> data_findings(const std::vector<TrialResult>& trials) {
                              cached, trials.size(), 100 * kFromStorage)});
   }
   std::set<std::string> roots;
-  for (const TrialResult& trial : trials) {
-    if (trial.data.patients_in_both_splits == 0 || !roots.insert(trial.spec.data.root).second) continue;
+  for (const TrialResult* trial : trials) {
+    if (trial->data.patients_in_both_splits == 0 || !roots.insert(trial->spec.data.root).second) continue;
     findings.push_back(
         {.kind = "shared_patients",
          .text = fmt::format("{}: {} patients have images in both train and test, so a test would measure "
                              "what the network has seen.",
-                             trial.spec.data.root, trial.data.patients_in_both_splits)});
+                             trial->spec.data.root, trial->data.patients_in_both_splits)});
   }
   return findings;
 }

@@ -11,6 +11,6 @@ namespace chexbench::report {
 std::vector<Finding> input_findings(const TrialResult& trial, const Figures& figures);
 
 // Of all measured trials together. Kinds: page_cache, shared_patients.
-std::vector<Finding> data_findings(const std::vector<TrialResult>& trials);
+std::vector<Finding> data_findings(const std::vector<const TrialResult*>& trials);
 
 }  // namespace chexbench::report

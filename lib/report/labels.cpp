@@ -51,4 +51,6 @@ Labels label_trials(const std::vector<TrialResult>& trials) {
   return labels;
 }
 
+std::string marked(const std::string& trial, bool emulated) { return emulated ? trial + " (emulated)" : trial; }
+
 }  // namespace chexbench::report

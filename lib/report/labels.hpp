@@ -18,4 +18,7 @@ struct Labels {
 };
 Labels label_trials(const std::vector<TrialResult>& trials);
 
+// A trial's name in a sentence or a row: every mention of an emulated one says so.
+std::string marked(const std::string& trial, bool emulated);
+
 }  // namespace chexbench::report

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include "report/prediction.hpp"
+#include "report/starvation.hpp"
 #include "report/text_table.hpp"
 
 namespace chexbench::report {
 namespace {
 
-std::string rate(double images_per_s) { return fmt::format("{:.{}f}", images_per_s, images_per_s < 100 ? 1 : 0); }
-std::string rate(const std::optional<double>& images_per_s) { return images_per_s ? rate(*images_per_s) : ""; }
+std::string rate(const std::optional<double>& images_per_s) { return images_per_s ? report::rate(*images_per_s) : ""; }
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string off_by(const PredictionRow& row) {

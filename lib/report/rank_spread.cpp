@@ -1,16 +1,20 @@
 #include "report/rank_spread.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace chexbench::report {
+
+std::map<int, double> own_times_s(const RepeatResult& repeat) {
+  std::map<int, double> times_s;
+  for (const StepRecord& step : repeat.steps)
+    times_s[step.rank] += step.timings.wall_s - step.timings.exposed_communication_s;
+  return times_s;
+}
 
 std::optional<RankSpread> rank_spread(const TrialResult& trial) {
   std::map<int, double> own_s;
   for (const RepeatResult& repeat : trial.repeats) {
-    for (const StepRecord& step : repeat.steps) {
-      own_s[step.rank] += step.timings.wall_s - step.timings.exposed_communication_s;
-    }
+    for (const auto& [rank, time_s] : own_times_s(repeat)) own_s[rank] += time_s;
   }
   if (own_s.size() < 2) return std::nullopt;
   const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };

@@ -1,13 +1,17 @@
 // How alike the ranks of a trial are: averaging makes all of them wait for the slowest.
 #pragma once
 
+#include <map>
 #include <optional>
 
 #include "report/record.hpp"
 
 namespace chexbench::report {
 
-// A rank's own time is that of its measured steps without the exposed communication, in which it waits for others.
+// Seconds of one repeat's measured steps that each rank spent by itself: without the exposed communication, in which it
+// waits for others.
+std::map<int, double> own_times_s(const RepeatResult& repeat);
+
 struct RankSpread {
   double spread = 0;  // (slowest - fastest) / fastest, of own times summed over all repeats
   int slowest = 0;    // a rank

@@ -7,18 +7,12 @@
 #include <vector>
 
 #include "measure/statistics.hpp"
+#include "report/labels.hpp"
+#include "report/rank_spread.hpp"
 #include "report/starvation.hpp"
 
 namespace chexbench::report {
 namespace {
-
-// Seconds of one repeat's steps that each rank spent by itself, not waiting for others in the all-reduce.
-std::map<int, double> own_times_s(const RepeatResult& repeat) {
-  std::map<int, double> times_s;
-  for (const StepRecord& step : repeat.steps)
-    times_s[step.rank] += step.timings.wall_s - step.timings.exposed_communication_s;
-  return times_s;
-}
 
 // The rank that is slowest against the median of the others, by the median over repeats.
 Limit slowest_rank(const TrialResult& trial) {
@@ -117,7 +111,7 @@ Limit find_limit(const TrialResult& trial, const Figures& figures) {
 
 Finding verdict(const TrialResult& trial, const Figures& figures) {
   const Limit limit = find_limit(trial, figures);
-  const std::string name = trial.emulated ? trial.trial + " (emulated)" : trial.trial;
+  const std::string name = marked(trial.trial, trial.emulated);
   const auto finding = [&](const char* kind, std::string text) {
     return Finding{.kind = kind, .text = std::move(text), .emulated = trial.emulated};
   };

@@ -17,7 +17,7 @@ TrialResult step(const std::string& pipeline, double images_per_s, int ranks = 2
 }
 
 TEST(Ablation, HoldsEachStepAgainstTheOneBefore) {
-  const auto findings = ablation_findings({step("naive", 100), step("keras", 50), step("optimized", 200)});
+  const auto findings = ablation_findings(pointers({step("naive", 100), step("keras", 50), step("optimized", 200)}));
   ASSERT_THAT(findings, SizeIs(1));
   EXPECT_EQ(findings[0].kind, "ablation");
   EXPECT_THAT(findings[0].text, HasSubstr("over png, 2 ranks, each against the one before (95 % interval): naive 100 "
@@ -26,13 +26,14 @@ TEST(Ablation, HoldsEachStepAgainstTheOneBefore) {
 }
 
 TEST(Ablation, NeedsThreeThatDifferInTheirPipelineAlone) {
-  EXPECT_THAT(ablation_findings({step("naive", 100), step("optimized", 200), step("keras", 50, 1)}), IsEmpty());
+  EXPECT_THAT(ablation_findings(pointers({step("naive", 100), step("optimized", 200), step("keras", 50, 1)})),
+              IsEmpty());
 }
 
 TEST(Ablation, PassesOverWhatWasNotMeasured) {
   TrialResult missing = step("keras", 50);
   missing.repeats.clear();
-  EXPECT_THAT(ablation_findings({step("naive", 100), missing, step("optimized", 200)}), IsEmpty());
+  EXPECT_THAT(ablation_findings(pointers({step("naive", 100), missing, step("optimized", 200)})), IsEmpty());
 }
 
 }  // namespace

@@ -81,20 +81,20 @@ TEST(InputFindings, TellOfTooFewAndTooSmallShards) {
 
 TEST(DataFindings, TellOnceThatThePageCacheDidTheWork) {
   TrialResult trial = trial_of("naive");
-  EXPECT_THAT(data_findings({trial}), IsEmpty());
+  EXPECT_THAT(data_findings(pointers({trial})), IsEmpty());
   trial.repeats[0].storage_read_bytes = 0;
-  EXPECT_THAT(data_findings({trial, trial}), SizeIs(1));
-  EXPECT_THAT(data_findings({trial, trial})[0].text, HasSubstr("2 of 2 trials read from the page cache"));
+  EXPECT_THAT(data_findings(pointers({trial, trial})), SizeIs(1));
+  EXPECT_THAT(data_findings(pointers({trial, trial}))[0].text, HasSubstr("2 of 2 trials read from the page cache"));
   trial.spec.measure.page_cache = spec::PageCache::warm;  // as was asked for
-  EXPECT_THAT(data_findings({trial}), IsEmpty());
+  EXPECT_THAT(data_findings(pointers({trial})), IsEmpty());
 }
 
 TEST(DataFindings, TellOfPatientsInBothSplits) {
   TrialResult trial = trial_of("naive");
   trial.spec.measure.page_cache = spec::PageCache::warm;
   trial.data.patients_in_both_splits = 3;
-  EXPECT_THAT(data_findings({trial, trial}), SizeIs(1));
-  EXPECT_THAT(data_findings({trial})[0].text, HasSubstr("3 patients have images in both train and test"));
+  EXPECT_THAT(data_findings(pointers({trial, trial})), SizeIs(1));
+  EXPECT_THAT(data_findings(pointers({trial}))[0].text, HasSubstr("3 patients have images in both train and test"));
 }
 
 class TfrecordEconomics : public testing::Test {
@@ -116,7 +116,7 @@ TEST_F(TfrecordEconomics, AreSecondsOnceAgainstSecondsAnEpoch) {
   EXPECT_NEAR(*economics->epochs, 4, 1e-9);
   EXPECT_LE(*economics->least_epochs, 4);
   EXPECT_GE(*economics->most_epochs, 4);
-  const auto findings = economics_findings({png_, tfrecord_});
+  const auto findings = economics_findings(pointers({png_, tfrecord_}));
   ASSERT_THAT(findings, SizeIs(1));
   EXPECT_THAT(findings[0].text,
               HasSubstr("TFRecords save 2.00 s of an epoch of 10.0 s: it pays after 4.0 epochs (95 %"));
@@ -126,18 +126,18 @@ TEST_F(TfrecordEconomics, NeverPayWhereTheyAreSlower) {
   for (RepeatResult& repeat : tfrecord_.repeats) repeat.images_per_s = 80;
   const auto economics = tfrecord_economics(png_, tfrecord_);
   EXPECT_FALSE(economics->epochs.has_value());
-  EXPECT_THAT(economics_findings({png_, tfrecord_})[0].text, HasSubstr("it never pays"));
+  EXPECT_THAT(economics_findings(pointers({png_, tfrecord_}))[0].text, HasSubstr("it never pays"));
 }
 
 TEST_F(TfrecordEconomics, MayNeverPayByTheirInterval) {
   const double rates[] = {90, 95, 110, 115, 120};
   for (std::size_t i = 0; i < 5; ++i) tfrecord_.repeats[i].images_per_s = rates[i];
-  EXPECT_THAT(economics_findings({png_, tfrecord_})[0].text, HasSubstr("to never)"));
+  EXPECT_THAT(economics_findings(pointers({png_, tfrecord_}))[0].text, HasSubstr("to never)"));
 }
 
 TEST_F(TfrecordEconomics, AreUnknownWithoutTheCostOfTheConversion) {
   tfrecord_.data.converted_images = 0;
-  EXPECT_THAT(economics_findings({png_, tfrecord_}), IsEmpty());
+  EXPECT_THAT(economics_findings(pointers({png_, tfrecord_})), IsEmpty());
 }
 
 }  // namespace

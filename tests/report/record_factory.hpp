@@ -79,6 +79,12 @@ inline TrialResult make_trial(const TrialOptions& options, const std::vector<dou
   return trial;
 }
 
+inline std::vector<const TrialResult*> pointers(const std::vector<TrialResult>& trials) {
+  std::vector<const TrialResult*> all;
+  for (const TrialResult& trial : trials) all.push_back(&trial);
+  return all;
+}
+
 inline Report make_report(std::vector<TrialResult> trials) {
   Report report{.experiment = "naive-vs-optimized", .trials = std::move(trials)};
   report.environment = {.chexbench_version = "0.1.0",

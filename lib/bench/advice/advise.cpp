@@ -14,6 +14,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "data/shards.hpp"
+#include "report/rates.hpp"
 #include "report/verdict.hpp"
 #include "spec/keys.hpp"
 #include "spec/parse.hpp"
@@ -24,12 +25,6 @@ namespace {
 
 constexpr int kRepeats = 5;          // that make an interval
 constexpr double kPromising = 1.01;  // predicted ratio from which an edit is tried
-
-std::vector<double> rates(const report::TrialResult& trial) {
-  std::vector<double> images_per_s;
-  for (const report::RepeatResult& repeat : trial.repeats) images_per_s.push_back(repeat.images_per_s);
-  return images_per_s;
-}
 
 // An edit that was not tried yet, and what it promises.
 struct Candidate {
@@ -129,8 +124,8 @@ class Adviser {
     const report::Report both = measure({best_, edit.edited});
     bool kept = false;
     if (is_root()) {
-      attempt.ratio = measure::paired_ratio(rates(both.trials[1]), rates(both.trials[0]), first_.measure.seed);
-      attempt.images_per_s = measure::median(rates(both.trials[1]));
+      attempt.ratio = report::paired_rates(both.trials[1], both.trials[0]);
+      attempt.images_per_s = report::median_rate(both.trials[1]);
       kept = attempt.kept = report::is_kept(attempt);
       if (kept) costs_ = measured_costs(both.trials[1]);
       result_.advice.tries.push_back(attempt);
@@ -151,9 +146,9 @@ class Adviser {
                               .predicted_ratio = candidate.predicted_ratio});
     }
     if (!changed) return;
-    advice.ratio = measure::paired_ratio(rates(both.trials[1]), rates(both.trials[0]), first_.measure.seed);
-    advice.images_per_s_before = measure::median(rates(both.trials[0]));
-    advice.images_per_s_after = measure::median(rates(both.trials[1]));
+    advice.ratio = report::paired_rates(both.trials[1], both.trials[0]);
+    advice.images_per_s_before = report::median_rate(both.trials[0]);
+    advice.images_per_s_after = report::median_rate(both.trials[1]);
   }
 
   comm::World& world_;

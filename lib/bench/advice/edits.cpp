@@ -24,8 +24,7 @@ void shard_first(Experiment& trial, const EditPlace& place) {
   Ops& ops = trial.pipeline.ops;
   const auto shard = find(ops, "shard");
   if (place.ranks == 1 || shard == ops.end()) return;
-  ops.erase(shard);
-  ops.insert(ops.begin() + 1, spec::default_op("shard"));
+  if (shard > ops.begin() + 1) std::rotate(ops.begin() + 1, shard, shard + 1);
 }
 
 // Everything between decoding and the batch works as well on records, which are smaller; then both can be one op.

@@ -5,7 +5,8 @@
 
 #include <cstdlib>
 #include <memory>
-#include <string_view>
+
+#include "core/json_text.hpp"
 
 namespace chexbench::measure {
 namespace {
@@ -18,31 +19,18 @@ std::string demangled(const std::string& name) {
   return status == 0 ? text.get() : name;
 }
 
-std::string quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(c) < ' ') {
-      quoted += fmt::format("\\u{:04x}", static_cast<int>(c));
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + '"';
-}
-
 }  // namespace
 
 std::string to_json(const KernelTimes& times) {
   std::string json = fmt::format(
       R"({{"problem": {}, "exact": {}, "lost_records": {}, "steps": {}, "window_s": {:.9f}, "kernel_s": {:.9f}, )"
       R"("kernels": {}, "copies": {}, "copies_s": {:.9f}, "memsets": {}, "memsets_s": {:.9f}, "costliest": [)",
-      quoted(times.problem), times.exact, times.lost_records, times.steps, times.window_s, times.kernel_s,
+      json_text(times.problem), times.exact, times.lost_records, times.steps, times.window_s, times.kernel_s,
       times.kernels, times.copies.count, times.copies.time_s, times.memsets.count, times.memsets.time_s);
   const char* comma = "";
   for (const OperationTime& kernel : times.costliest) {
     json += fmt::format("{}\n  {{\"name\": {}, \"count\": {}, \"time_s\": {:.9f}}}", comma,
-                        quoted(demangled(kernel.name)), kernel.count, kernel.time_s);
+                        json_text(demangled(kernel.name)), kernel.count, kernel.time_s);
     comma = ",";
   }
   return json + "]}\n";

@@ -1,11 +1,18 @@
-// Trials that were measured in turn.
+// The images/s of a trial's repeats, and of trials that were measured in turn.
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "report/record.hpp"
 
 namespace chexbench::report {
+
+// Of each repeat, in their order.
+std::vector<double> rates(const TrialResult& trial);
+
+// Of a trial with repeats.
+double median_rate(const TrialResult& trial);
 
 // images/s of a to those of b, over the rounds that both have, so that what is compared was measured in turn. Nothing
 // where there are none.

@@ -1,9 +1,16 @@
-#include "report/pairs.hpp"
+#include "report/rates.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace chexbench::report {
+
+std::vector<double> rates(const TrialResult& trial) {
+  std::vector<double> values;
+  for (const RepeatResult& repeat : trial.repeats) values.push_back(repeat.images_per_s);
+  return values;
+}
+
+double median_rate(const TrialResult& trial) { return measure::median(rates(trial)); }
 
 std::optional<measure::Ratio> paired_rates(const TrialResult& a, const TrialResult& b) {
   std::vector<double> above;
