@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/advice/advise.hpp"
+#include "bench/advice/edits.hpp"
 #include "core/atomic_file.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
@@ -27,6 +28,7 @@ struct AdviseArguments {
   std::string output;
   std::string format = "table";
   double budget_s = 300;
+  std::vector<std::string> without;
 };
 
 // The one trial of the spec. All ranks read it: rank 0 complains.
@@ -78,8 +80,10 @@ void advise(const AdviseArguments& arguments, bench::Session& session) {
   const int rank = world.communicator().rank();
   log::configure(log::Level::info, world.communicator().world() > 1 ? rank : -1);
   const std::string folder = rank == 0 ? make_folder(arguments, trial.experiment.name) : "";
-  const bench::AdviceResult result =
-      bench::advise(trial, world, {.budget_s = arguments.budget_s, .run = {.show_progress = stderr_is_terminal()}});
+  const bench::AdviceResult result = bench::advise(trial, world,
+                                                   {.budget_s = arguments.budget_s,
+                                                    .without = {arguments.without.begin(), arguments.without.end()},
+                                                    .run = {.show_progress = stderr_is_terminal()}});
   if (rank != 0) return;
   print(arguments.format == "json" ? report::advice_json(result.advice) : report::advice_table(result.advice));
   write(result, result.best, folder);
@@ -101,6 +105,11 @@ void add_advise_command(CLI::App& app, bench::Session& session) {
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  verb->add_option("--without", arguments->without, "Edits that are not to be tried")
+      ->type_name("EDIT")
+      ->check(CLI::IsMember(bench::edit_names()))
+      ->delimiter(',')
+      ->allow_extra_args(false);
   verb->add_option("--format", arguments->format, "What stdout gets")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

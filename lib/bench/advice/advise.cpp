@@ -14,6 +14,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "data/shards.hpp"
+#include "measure/memory_state.hpp"
 #include "report/rates.hpp"
 #include "report/verdict.hpp"
 #include "spec/keys.hpp"
@@ -24,6 +25,7 @@ namespace chexbench::bench {
 namespace {
 
 constexpr int kRepeats = 5;          // that make an interval
+constexpr int kMostSets = 3;         // of repeats, where an interval leaves open whether an edit gains
 constexpr double kPromising = 1.01;  // predicted ratio from which an edit is tried
 
 // An edit that was not tried yet, and what it promises.
@@ -31,6 +33,19 @@ struct Candidate {
   Edit edit;
   double predicted_ratio = 1;
 };
+
+// Whether more repeats could show a gain that the interval does not.
+bool is_open(const report::AdviceTry& attempt) {
+  return !attempt.kept && attempt.ratio && attempt.ratio->ci95 && attempt.ratio->value >= kPromising;
+}
+
+// The trial with all its sets of repeats.
+const report::TrialResult& pooled(report::TrialResult& trial, const report::TrialResult& set) {
+  if (trial.repeats.empty()) return trial = set;
+  const auto first = static_cast<int>(trial.repeats.size());
+  for (const report::RepeatResult& repeat : set.repeats) trial.repeats.emplace_back(repeat).repeat += first;
+  return trial;
+}
 
 class Adviser {
  public:
@@ -71,8 +86,12 @@ class Adviser {
     advice.verdict = report::verdict(trial, figures).text;
     place_ = {.ranks = trial.ranks,
               .cores_per_rank = trial.cores_per_rank,
-              .has_tfrecords = data::present_shard_count(trial.spec.data.root, trial.spec.data.split).has_value()};
+              .has_tfrecords = data::present_shard_count(trial.spec.data.root, trial.spec.data.split).has_value(),
+              .images = trial.data.images,
+              .files = trial.data.files,
+              .cache_bytes = measure::probe_memory().available_bytes / 2 / static_cast<std::uint64_t>(trial.ranks)};
     costs_ = measured_costs(trial);
+    images_per_s_ = *figures.images_per_s;
   }
 
   double predict(const spec::Experiment& experiment) const {
@@ -82,27 +101,34 @@ class Adviser {
     return predicted_images_per_s(experiment, place_.ranks, place_.cores_per_rank, costs);
   }
 
-  // Those not tried, the most promising first.
+  // Those not tried, the most promising first; those that gain from the second epoch on behind those that always do.
   std::vector<Candidate> candidates() const {
     std::vector<Candidate> left;
     const double now = predict(best_);
     for (Edit& edit : possible_edits(best_, place_)) {
-      if (tried_.contains(edit.name)) continue;
+      if (tried_.contains(edit.name) || options_.without.contains(edit.name)) continue;
       const double ratio = now > 0 ? predict(edit.edited) / now : 1;
       left.push_back({.edit = std::move(edit), .predicted_ratio = ratio});
     }
-    std::ranges::stable_sort(left, std::ranges::greater{}, &Candidate::predicted_ratio);
+    std::ranges::stable_sort(left, {}, [](const Candidate& candidate) {
+      return std::pair(candidate.edit.needs_epoch, -candidate.predicted_ratio);
+    });
     return left;
   }
 
   std::optional<Candidate> next() {
     for (Candidate& candidate : candidates()) {
       if (candidate.predicted_ratio < kPromising && !candidate.edit.saves_memory) continue;
-      if (now_s() < end_s_) return std::move(candidate);
+      if (now_s() + warm_up_s(candidate.edit) < end_s_) return std::move(candidate);
       result_.advice.out_of_time = true;
-      break;
     }
     return {};
+  }
+
+  // That an edit needs beyond the others, in all its repeats.
+  double warm_up_s(const Edit& edit) const {
+    if (!edit.needs_epoch) return 0;
+    return first_.measure.repeats * static_cast<double>(place_.images) / images_per_s_;
   }
 
   // Rank 0 decides; all ranks measure.
@@ -121,18 +147,34 @@ class Adviser {
     report::AdviceTry attempt{
         .edit = edit.name, .why = edit.why, .saves_memory = edit.saves_memory, .predicted_ratio = predicted_ratio};
     if (is_root()) log::info("trying {}: predicted {:.2f} x the images/s", edit.name, predicted_ratio);
-    const report::Report both = measure({best_, edit.edited});
-    bool kept = false;
+    report::TrialResult before, after;
+    bool again = true;
+    for (int set = 0; again; ++set) {
+      const report::Report both = measure({best_, edit.edited});
+      if (is_root()) {
+        judge(attempt, pooled(before, both.trials[0]), pooled(after, both.trials[1]));
+      }
+      again = agree(is_root() && is_open(attempt) && set + 1 < kMostSets && now_s() < end_s_);
+    }
     if (is_root()) {
-      attempt.ratio = report::paired_rates(both.trials[1], both.trials[0]);
-      attempt.images_per_s = report::median_rate(both.trials[1]);
-      kept = attempt.kept = report::is_kept(attempt);
-      if (kept) costs_ = measured_costs(both.trials[1]);
+      if (attempt.kept) {
+        costs_ = measured_costs(after);
+        images_per_s_ = attempt.images_per_s;
+      }
       result_.advice.tries.push_back(attempt);
       tried_.insert(edit.name);
     }
-    if (!broadcast_text(world_.communicator(), kept ? "kept" : "").empty()) best_ = edit.edited;
+    if (agree(attempt.kept)) best_ = edit.edited;
   }
+
+  static void judge(report::AdviceTry& attempt, const report::TrialResult& before, const report::TrialResult& after) {
+    attempt.ratio = report::paired_rates(after, before);
+    attempt.images_per_s = report::median_rate(after);
+    attempt.kept = report::is_kept(attempt);
+  }
+
+  // What rank 0 says.
+  bool agree(bool yes) { return !broadcast_text(world_.communicator(), yes ? "yes" : "").empty(); }
 
   void conclude_advice() {
     const bool changed = !(best_ == first_);
@@ -158,6 +200,7 @@ class Adviser {
   spec::Experiment best_;
   EditPlace place_;   // of rank 0, like the rest
   InputCosts costs_;  // of the best so far
+  double images_per_s_ = 0;
   std::set<std::string> tried_;
   AdviceResult result_;
 };

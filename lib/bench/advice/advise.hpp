@@ -1,6 +1,9 @@
 // Finds out what makes a trial's input faster, by trying.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "bench/protocol.hpp"
 #include "comm/communicator.hpp"
 #include "report/advice.hpp"
@@ -9,8 +12,9 @@
 namespace chexbench::bench {
 
 struct AdviceOptions {
-  double budget_s = 300;  // no edit is begun afterwards
-  RunOptions run;         // without a journal
+  double budget_s = 300;          // no edit is begun afterwards
+  std::set<std::string> without;  // names of edits that are not to be tried
+  RunOptions run;                 // without a journal
 };
 
 struct AdviceResult {
@@ -19,8 +23,8 @@ struct AdviceResult {
 };
 
 // Measures the trial, then one edit after another, the most promising first, each in turn with the best so far, and
-// keeps what gains. At least five repeats each, so that there are intervals. Collective over the world; the result is
-// rank 0's.
+// keeps what gains. At least five repeats each, so that there are intervals, and up to three times as many where they
+// do not tell. Collective over the world; the result is rank 0's.
 // @throws as run_trials()
 AdviceResult advise(const spec::Trial& trial, comm::World& world, const AdviceOptions& options);
 

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
+
+#include "core/batch.hpp"
 
 namespace chexbench::bench {
 namespace {
 
 using spec::OpSpec;
 using spec::PipelineSpec;
+
+// A decoded image is copied by one thread at about this rate: below what DRAM gives one core of current servers.
+constexpr double kCopyBytesPerS = 4e9;
 
 bool decodes(const OpSpec& op) { return op.op == "map" || op.op == "map_and_batch" || op.op == "worker_batches"; }
 
@@ -23,6 +29,7 @@ int decoding_threads(const OpSpec& op, int cores) {
 }
 
 bool is(const OpSpec& op, const char* name) { return op.op == name; }
+bool is_reader(const std::string& op) { return op == "read" || op == "interleave"; }
 
 // Seconds of an image, by who spends them.
 struct Pace {
@@ -31,37 +38,83 @@ struct Pace {
   double processor_s = 0;  // all of them
 };
 
-Pace pace_of(const PipelineSpec& pipeline, int ranks, int cores, const InputCosts& costs) {
-  const double amplification = predicted_amplification(pipeline, ranks);
-  const std::size_t decoding = decoding_op(pipeline);
-  Pace pace;
-  double thread_s = 0;  // of the thread that the walk, from source to sink, is on
-  for (std::size_t i = 0; i < pipeline.ops.size(); ++i) {
-    const OpSpec& op = pipeline.ops[i];
-    if (i == decoding) {
-      const double decode_s = amplification * (costs.read_s + costs.decode_s);
-      const int threads = decoding_threads(op, cores);
-      pace.processor_s += decode_s;
-      if (threads > 0) {
-        pace.ahead_s = std::max({pace.ahead_s, thread_s, decode_s / threads});
-        thread_s = 0;
+// Goes from source to sink.
+class Walk {
+ public:
+  Walk(const PipelineSpec& pipeline, int ranks, int cores, const InputCosts& costs)
+      : pipeline_(pipeline), amplification_(predicted_amplification(pipeline, ranks)), cores_(cores), costs_(costs) {}
+
+  Pace pace() {
+    const std::size_t decoding = decoding_op(pipeline_);
+    for (std::size_t i = 0; i < pipeline_.ops.size(); ++i) {
+      if (i == decoding) {
+        decode(pipeline_.ops[i]);
       } else {
-        thread_s += decode_s;
+        pass(pipeline_.ops[i], i > decoding);
       }
-    } else if (is(op, "batch")) {
-      thread_s += costs.batch_s;
-      pace.processor_s += costs.batch_s;
-    } else if (is(op, "shuffle")) {
-      thread_s += costs.order_s;
-      pace.processor_s += costs.order_s;
-    } else if (is(op, "prefetch")) {
-      pace.ahead_s = std::max(pace.ahead_s, thread_s);
-      thread_s = 0;
+    }
+    pace_.training_s = thread_s_;
+    return pace_;
+  }
+
+ private:
+  void decode(const OpSpec& op) {
+    const double decode_s = amplification_ * (costs_.read_s + costs_.decode_s);
+    const int threads = decoding_threads(op, cores_);
+    if (threads > 0) {
+      hand_over();
+      pace_.ahead_s = std::max(pace_.ahead_s, decode_s / threads);
+      pace_.processor_s += decode_s;
+    } else {
+      work(decode_s);
     }
   }
-  pace.training_s = thread_s;
-  return pace;
-}
+
+  void pass(const OpSpec& op, bool decoded) {
+    if (is(op, "batch")) {
+      work(costs_.batch_s > 0 ? costs_.batch_s : costs_.copy_s);
+    } else if (is(op, "shuffle")) {
+      work(costs_.order_s);
+    } else if (is(op, "prefetch")) {
+      hand_over();
+    } else if (is_reader(op.op)) {
+      read(op);
+    } else if (is(op, "cache") && decoded) {
+      thread_s_ = 0;
+      pace_ = {};  // what is in front of it rests
+      work(costs_.copy_s);
+    }
+  }
+
+  void read(const OpSpec& op) {
+    const double files_at_once = is(op, "interleave") ? static_cast<double>(op.integer("cycle_length")) : 1;
+    const bool apart = is(op, "interleave") && op.boolean("parallel");
+    pace_.processor_s += amplification_ * costs_.stream_cpu_s;
+    if (apart) {
+      pace_.ahead_s = std::max(pace_.ahead_s, amplification_ * costs_.stream_s / files_at_once);
+    } else {
+      thread_s_ += amplification_ * costs_.stream_s;
+    }
+  }
+
+  void work(double time_s) {
+    thread_s_ += time_s;
+    pace_.processor_s += time_s;
+  }
+
+  // Another thread goes on from here.
+  void hand_over() {
+    pace_.ahead_s = std::max(pace_.ahead_s, thread_s_);
+    thread_s_ = 0;
+  }
+
+  const PipelineSpec& pipeline_;
+  const double amplification_;
+  const int cores_;
+  const InputCosts& costs_;
+  double thread_s_ = 0;  // of the thread that the walk is on
+  Pace pace_;
+};
 
 }  // namespace
 
@@ -69,6 +122,12 @@ std::size_t decoding_op(const PipelineSpec& pipeline) {
   const auto found = std::ranges::find_if(pipeline.ops, decodes);
   if (found == pipeline.ops.end()) throw std::logic_error("pipeline: no op decodes");
   return static_cast<std::size_t>(found - pipeline.ops.begin());
+}
+
+std::size_t image_bytes(const spec::Experiment& trial) {
+  return BatchShape{
+      .images = 1, .height = trial.model.image_size, .width = trial.model.image_size, .deliver = trial.data.deliver}
+      .image_bytes();
 }
 
 double predicted_amplification(const PipelineSpec& pipeline, int ranks) {
@@ -88,6 +147,11 @@ InputCosts measured_costs(const report::TrialResult& trial) {
       wait_s += step.timings.wait_s;
     }
     for (const measure::OpCounters& op : repeat.ops) {
+      if (is_reader(op.op)) {
+        costs.stream_s += op.busy_wall_s;
+        costs.stream_cpu_s += op.busy_cpu_s;
+        continue;
+      }
       const double timed_s = op.read_s + op.parse_s + op.decode_s + op.resize_s;
       costs.read_s += op.read_s + op.parse_s;
       if (timed_s > 0) {
@@ -98,17 +162,20 @@ InputCosts measured_costs(const report::TrialResult& trial) {
     }
   }
   if (trained <= 0 || decoded <= 0) return {};
+  costs.stream_s /= decoded;
+  costs.stream_cpu_s /= decoded;
   costs.read_s /= decoded;
   costs.decode_s /= decoded;
   costs.order_s /= trained;
   costs.batch_s /= trained;
+  costs.copy_s = static_cast<double>(image_bytes(trial.spec)) / kCopyBytesPerS;
   if (trial.spec.engine != "none") costs.engine_s = (wall_s - wait_s) / trained;
   return costs;
 }
 
 double predicted_images_per_s(const spec::Experiment& experiment, int ranks, int cores_per_rank,
                               const InputCosts& costs) {
-  const Pace pace = pace_of(experiment.pipeline, ranks, cores_per_rank, costs);
+  const Pace pace = Walk(experiment.pipeline, ranks, cores_per_rank, costs).pace();
   const double image_s = std::max({pace.training_s + costs.engine_s, pace.ahead_s, pace.processor_s / cores_per_rank});
   return image_s > 0 ? ranks / image_s : 0;
 }
