@@ -1,9 +1,11 @@
 #include "bench/prediction.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/errors.hpp"
 
@@ -89,7 +91,7 @@ report::PredictionRow predict_at(const Training& training, int ranks) {
   add_limits(training, row);
   choose_limit(row);
   row.extrapolated = !input_known(training.input, ranks) || !network_known(training.network, ranks) ||
-                     !buckets_known(training, ranks) || row.local_batch != training.speed.batch_size;
+                     !buckets_known(training, ranks) || row.local_batch != speed_of(training, ranks).batch_size;
   return row;
 }
 
@@ -127,20 +129,29 @@ void note_extrapolation(const Training& training, const std::vector<report::Pred
     notes.push_back(fmt::format("* buckets outside of the {} to {} bytes that the network's figures were fitted to.",
                                 *network.known_min_bytes, *network.known_max_bytes));
   }
-  if (any([&](const auto& row) { return row.local_batch != training.speed.batch_size; })) {
+  std::set<int> scaled;  // batches of the profile whose times stand for others
+  for (const report::PredictionRow& row : rows) {
+    const int known = speed_of(training, row.ranks).batch_size;
+    if (row.local_batch != known) scaled.insert(known);
+  }
+  if (!scaled.empty()) {
     notes.push_back(fmt::format("* the step's time is known for batch {}, and scaled linearly to others.",
-                                training.speed.batch_size));
+                                fmt::join(scaled, " and ")));
   }
 }
 
 }  // namespace
+
+spec::ProfileEntry speed_of(const Training& training, int ranks) {
+  return spec::find_entry(training.profile, training.model, training.training.precision, local_batch(training, ranks));
+}
 
 engine::StepPlan plan_step(const Training& training, int ranks) {
   engine::EngineConfig config{
       .model = training.model, .training = training.training, .comm = training.network.comm, .world = ranks};
   config.training.batch_size = local_batch(training, ranks);
   config.comm.model = spec::CommModel::alpha_beta;
-  return engine::plan_step(training.speed, config);
+  return engine::plan_step(speed_of(training, ranks), config);
 }
 
 std::vector<report::PredictionRow> predict(const Training& training, const std::vector<int>& ranks) {

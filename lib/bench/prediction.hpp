@@ -47,16 +47,20 @@ struct Network {
 struct Training {
   spec::ModelSpec model;
   spec::TrainingSpec training;  // batch_size: of one rank in weak scaling, of all ranks in strong scaling
-  spec::ProfileEntry speed;
+  spec::AcceleratorProfile profile;
   Scaling scaling = Scaling::weak;
   InputSide input;
   Network network;
 };
 
-// One step of `ranks` ranks. @throws SpecError where the profile's time contains communication already
+// The profile's time for the batch of the slowest of `ranks` ranks. @throws SpecError where it has none, or strong
+// scaling has more ranks than images
+spec::ProfileEntry speed_of(const Training& training, int ranks);
+
+// One step of `ranks` ranks. @throws SpecError as speed_of(); where the profile's time contains communication already
 engine::StepPlan plan_step(const Training& training, int ranks);
 
-// A row for each of `ranks` (from 1 on). @throws SpecError as plan_step(); strong scaling with more ranks than images
+// A row for each of `ranks` (from 1 on). @throws SpecError as plan_step()
 std::vector<report::PredictionRow> predict(const Training& training, const std::vector<int>& ranks);
 
 // Sentences: what is assumed, and in what the rows marked as extrapolated go beyond what is known.

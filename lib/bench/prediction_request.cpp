@@ -181,19 +181,17 @@ std::vector<int> all_ranks(const PredictionRequest& request, int batch_size) {
 }
 
 report::PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
-  const spec::AcceleratorProfile profile = spec::load_profile(arm.spec.engine.substr(kEmulated.size()));
-  const spec::ProfileEntry speed =
-      spec::find_entry(profile, arm.spec.model, arm.spec.training.precision, arm.spec.training.batch_size);
   Training training{.model = arm.spec.model,
                     .training = arm.spec.training,
-                    .speed = speed,
+                    .profile = spec::load_profile(arm.spec.engine.substr(kEmulated.size())),
                     .scaling = request.scaling,
                     .input = input_of(request, arm),
                     .network = network_of(request, arm.spec.comm)};
+  const spec::ProfileEntry speed = speed_of(training, 1);
   report::PredictionArm result{
       .name = fmt::format("{}, {} {}x{} {}, batch {}, on {}", arm.name, speed.model, speed.image_size, speed.image_size,
-                          to_string(speed.precision), arm.spec.training.batch_size, profile.name),
-      .accelerator = profile.device,
+                          to_string(speed.precision), arm.spec.training.batch_size, training.profile.name),
+      .accelerator = training.profile.device,
       .source = speed.source,
       .scaling = request.scaling == Scaling::weak ? "weak" : "strong"};
   if (!request.fit.empty()) fit(training, request, result);

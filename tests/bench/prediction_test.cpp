@@ -15,10 +15,8 @@ using testing::Not;
 // 100 images/s on one accelerator, of which nothing limits the input; a step of 16 images takes 160 ms.
 Training training() {
   Training training;
-  training.speed.model = "resnet50";
-  training.speed.batch_size = 16;
-  training.speed.images_per_s = 100;
-  training.speed.backward_share = 0.75;
+  training.profile.entries = {
+      {.model = "resnet50", .image_size = 224, .batch_size = 16, .images_per_s = 100, .backward_share = 0.75}};
   training.network.comm.alpha_s = 0;
   training.network.comm.beta_bytes_per_s = 1e15;
   return training;
@@ -86,6 +84,19 @@ TEST(Prediction, OfStrongScalingSharesOneBatch) {
   EXPECT_EQ(at(strong, 3).local_batch, 6);
   EXPECT_NEAR(at(strong, 3).images_per_s, 16 / 0.06, 0.01);
   EXPECT_THROW(at(strong, 17), SpecError);
+}
+
+TEST(Prediction, OfStrongScalingTakesTheTimesOfSmallerBatchesWhereTheProfileHasThem) {
+  Training strong = training();
+  strong.scaling = Scaling::strong;
+  spec::ProfileEntry small = strong.profile.entries.front();
+  small.batch_size = 4;
+  small.images_per_s = 50;  // 80 ms, not a quarter of 160 ms
+  strong.profile.entries.push_back(small);
+  EXPECT_NEAR(at(strong, 4).images_per_s, 16 / 0.08, 0.01);
+  EXPECT_FALSE(at(strong, 4).extrapolated);
+  EXPECT_TRUE(at(strong, 16).extrapolated);
+  EXPECT_THAT(prediction_notes(strong, predict(strong, {4, 16})), Contains(HasSubstr("known for batch 4,")));
 }
 
 TEST(Prediction, IsMarkedBeyondWhatWasMeasured) {

@@ -16,7 +16,7 @@ Training on_v100(const std::string& model, int image_size, int batch_size, spec:
   training.model.image_size = image_size;
   training.training.batch_size = batch_size;
   training.training.precision = precision;
-  training.speed = spec::find_entry(spec::load_profile("v100"), training.model, precision, batch_size);
+  training.profile = spec::load_profile("v100");
   return training;
 }
 
@@ -58,7 +58,9 @@ TEST(PublishedScaling, ResNet50OnOneDgx1IsOverrated) {
        {Row{spec::Precision::f32, 96, 384, 3005, 0.022}, Row{spec::Precision::fp16, 192, 1376, 10723, 0.025},
         Row{spec::Precision::f32, 96, 412, 3170, 0.039}, Row{spec::Precision::fp16, 192, 1270, 9510, 0.067}}) {
     Training dgx = on_v100("resnet50", 224, row.batch_size, row.precision);
-    dgx.speed.images_per_s = row.one;
+    spec::ProfileEntry speed = speed_of(dgx, 1);
+    speed.images_per_s = row.one;
+    dgx.profile.entries = {speed};
     dgx.network.comm.alpha_s = 2.5e-6;
     dgx.network.comm.beta_bytes_per_s = 130e9;
     EXPECT_NEAR(off_by(dgx, {8, row.eight}), row.off_by, 0.005) << row.eight;
