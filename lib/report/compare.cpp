@@ -1,14 +1,18 @@
 #include "report/compare.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/errors.hpp"
 #include "report/differences.hpp"
+#include "report/flags.hpp"
 #include "report/rates.hpp"
 
 namespace chexbench::report {
@@ -123,6 +127,24 @@ std::string certainty_note(const ComparedArm& arm, const RunComparison& comparis
                        : "";
 }
 
+// As in the table of a run, but for emulation, which the arm's name tells.
+std::string flags_note(const char* side, const Arm& arm) {
+  std::set<std::string> words;
+  for (const TrialResult* trial : arm.trials) {
+    for (const std::string& word : flags_of(*trial, derive_figures(*trial, {*trial}))) words.insert(word);
+  }
+  words.erase("(emulated)");
+  return words.empty() ? "" : fmt::format("{} is {}", side, fmt::join(words, ", "));
+}
+
+std::string joined(std::initializer_list<std::string> notes) {
+  std::string all;
+  for (const std::string& note : notes) {
+    if (!note.empty()) all += (all.empty() ? "" : "; ") + note;
+  }
+  return all;
+}
+
 // Of the spec and of an engine's source: nobody can allow these.
 std::vector<Difference> obstacles(const Arm& base, const Arm& other) {
   std::vector<Difference> found = spec_differences(base.first(), other.first());
@@ -145,9 +167,8 @@ ComparedArm compare_arm(const Arm& base, const Arm& other, const RunComparison& 
   arm.ratio = measure::unpaired_ratio(arm.other.images_per_s, arm.base.images_per_s);
   arm.verdict = judge(*arm.ratio, comparison.options.threshold);
   arm.cpu_ratio = cpu_ratio_of(base, other);
-  const std::string certainty = certainty_note(arm, comparison);
-  const std::string waiting = waiting_note(arm, base, other);
-  arm.note = certainty + (certainty.empty() || waiting.empty() ? "" : "; ") + waiting;
+  arm.note = joined({certainty_note(arm, comparison), waiting_note(arm, base, other), flags_note("the base", base),
+                     flags_note("the new one", other)});
   return arm;
 }
 

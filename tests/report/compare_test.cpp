@@ -96,6 +96,15 @@ TEST(CompareRuns, TellALossThatIsWaitingFromOneThatIsWork) {
   EXPECT_FALSE(only_arm(base, other).cpu_ratio);
 }
 
+TEST(CompareRuns, RepeatWhatASideIsFlaggedWith) {
+  const Side base = side({make_trial({}, kBase)});
+  Side other = side({make_trial({}, kBase)});
+  other.runs[0].trials[0].unstable = true;
+  other.runs[0].trials[0].oversubscribed = true;
+  EXPECT_EQ(only_arm(base, other).note, "the new one is oversubscribed, unstable");
+  EXPECT_EQ(only_arm(other, base).note, "the base is oversubscribed, unstable");
+}
+
 TEST(CompareRuns, JudgeByTheThresholdAloneUnderFiveRepeats) {
   const ComparedArm arm = only_arm(side({make_trial({}, kBase)}), side({make_trial({}, {94, 94, 94, 94})}));
   EXPECT_FALSE(arm.ratio->ci95);
