@@ -9,6 +9,7 @@
 #include "core/log.hpp"
 #include "output.hpp"
 #include "report/comm.hpp"
+#include "spec/names.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -21,6 +22,12 @@ const std::map<std::string, CommMemory> kMemories{
     {"auto", CommMemory::automatic}, {"host", CommMemory::host}, {"device", CommMemory::device}};
 const std::map<std::string, CommBackend> kBackends{
     {"auto", CommBackend::automatic}, {"nccl", CommBackend::nccl}, {"mpi", CommBackend::mpi}};
+
+std::map<std::string, spec::UpdateScheme> update_schemes() {
+  std::map<std::string, spec::UpdateScheme> schemes;
+  for (const auto& [value, word] : spec::named_values<spec::UpdateScheme>()) schemes.emplace(word, value);
+  return schemes;
+}
 
 std::string text_of(const report::CommResult& result, const std::string& format) {
   if (format == "json") return report::comm_json(result);
@@ -64,9 +71,18 @@ void add_comm_command(CLI::App& app, bench::Session& session) {
   verb->add_option("--memory", options->memory, "Where they lie; auto: on the GPUs where every rank has one")
       ->transform(CLI::CheckedTransformer(kMemories))
       ->option_text("TEXT:{auto,host,device}=auto");
-  verb->add_option("--backend", options->backend, "Of GPUs' memory; auto: NCCL where every rank has it")
+  verb->add_option("--backend", options->comm.backend, "Of GPUs' memory; auto: NCCL where every rank has it")
       ->transform(CLI::CheckedTransformer(kBackends))
       ->option_text("TEXT:{auto,nccl,mpi}=auto");
+  verb->add_option("--update", options->comm.update, "The way the average goes")
+      ->transform(CLI::CheckedTransformer(update_schemes()))
+      ->option_text("TEXT:{all_reduce,ring,tree,hierarchical,parameter_server}=all_reduce");
+  verb->add_option("--servers", options->comm.servers, "Ranks that serve under parameter_server")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_option("--ranks-per-group", options->comm.ranks_per_group, "Under hierarchical; 0: those of a host")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   verb->add_flag("--allow-shared-gpu", options->allow_shared_gpu, "Let ranks share a GPU: to try things out");
   verb->add_option("--repeats", options->repeats, "Of each size; an interval needs five")
       ->check(CLI::Range(1, 1000))

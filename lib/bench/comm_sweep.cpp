@@ -168,10 +168,9 @@ report::CommResult measure_comm(comm::World& world, const CommOptions& options) 
       gpu ? make_gpu_memory(options.max_bytes, options.type, *gpu) : make_host_memory(options.max_bytes);
   for (const int ranks : options.ranks.empty() ? default_ranks(all.world()) : options.ranks) {
     const std::unique_ptr<comm::Communicator> members = all.first(ranks);
-    const std::unique_ptr<Reducer> reducer =
-        gpu       ? all.make_device_reducer(ranks, {.gpu = *gpu, .backend = options.backend})
-        : members ? members->make_reducer()
-                  : nullptr;
+    const std::unique_ptr<Reducer> reducer = gpu ? all.make_device_reducer(ranks, {.gpu = *gpu, .comm = options.comm})
+                                             : members ? members->make_reducer(options.comm)
+                                                       : nullptr;
     if (members) {
       if (gpu) result.library = reducer->capturable() ? "NCCL" : world.library() + ", copied to the host";
       Sweep sweep(*members, *reducer, *memory, options.repeats);

@@ -18,7 +18,7 @@ struct CommOptions {
   std::vector<int> ranks;                 // worlds to measure, each from 2 to all; empty: 2, 4, 8, ... and all
   GradientType type = GradientType::f32;  // or f16
   CommMemory memory = CommMemory::automatic;
-  spec::CommBackend backend = spec::CommBackend::automatic;  // of device memory
+  spec::CommSpec comm;  // update, servers, ranks_per_group; the backend of device memory; a shaped link
   bool allow_shared_gpu = false;
   int repeats = 7;
 };

@@ -146,7 +146,7 @@ std::unique_ptr<Reducer> Runner::make_device_reducer(const ArmGroup& group) {
   if (spec_of(group).training.deterministic) {
     for (const auto& [name, value] : deterministic_environment()) setenv(name.c_str(), value.c_str(), 0);
   }
-  return ranks_.make_device_reducer(group.ranks, {.gpu = gpu_->gpu, .backend = spec_of(group).comm.backend});
+  return ranks_.make_device_reducer(group.ranks, {.gpu = gpu_->gpu, .comm = spec_of(group).comm});
 }
 
 void Runner::sit_out(const ArmGroup& group) {
@@ -159,7 +159,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   bind_this_thread(share.cores);
   const bool on_gpu = engine::computes_on_gpu(spec.engine);
   // Before the engine, which uses it until it is gone.
-  const auto reducer = on_gpu ? make_device_reducer(group) : members.make_reducer();
+  const auto reducer = on_gpu ? make_device_reducer(group) : members.make_reducer(spec.comm);
   const auto engine = make_engine_(spec.engine, {.model = spec.model,
                                                  .training = spec.training,
                                                  .comm = spec.comm,

@@ -16,7 +16,7 @@ namespace chexbench::comm {
 // How gradients in device memory are averaged.
 struct DeviceReducerConfig {
   int gpu = 0;  // of those that CUDA shows this process; the same in every call
-  spec::CommBackend backend = spec::CommBackend::automatic;
+  spec::CommSpec comm;
 };
 
 // A group of ranks. Every function is collective over the group unless it says otherwise, and must be called in the
@@ -37,11 +37,12 @@ class Communicator {
   virtual std::vector<std::string> gather(const std::string& bytes, int root) = 0;
   // A group of the first `ranks` ranks; null on the others. Collective over the whole group.
   virtual std::unique_ptr<Communicator> first(int ranks) = 0;
-  // Averages gradients over this group in the background. The communicator must outlive it. Not collective.
-  virtual std::unique_ptr<Reducer> make_reducer() = 0;
+  // Averages gradients over this group in the background, as `comm.update` says, over the links that `comm.model`
+  // shaped describes. The communicator must outlive it. Not collective. @throws SpecError for more servers than ranks
+  virtual std::unique_ptr<Reducer> make_reducer(const spec::CommSpec& comm) = 0;
   // Averages gradients in device memory over the first `ranks`; null on the others. Collective over the whole group,
   // as NCCL makes smaller communicators out of larger ones. The communicator must outlive it.
-  // @throws DeviceError where this rank lacks what `backend` asks for
+  // @throws DeviceError where this rank lacks what `comm.backend` asks for; SpecError as make_reducer()
   virtual std::unique_ptr<Reducer> make_device_reducer(int ranks, const DeviceReducerConfig& config) = 0;
 };
 

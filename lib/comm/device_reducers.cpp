@@ -11,9 +11,11 @@
 namespace chexbench::comm {
 namespace {
 
-// All ranks come to the same answer. @throws DeviceError where NCCL is asked for and this rank lacks it
-bool uses_nccl(Communicator& group, spec::CommBackend backend) {
-  if (backend == spec::CommBackend::mpi) return false;
+// All ranks come to the same answer. NCCL chooses its own way: the others go over MPI. @throws DeviceError where NCCL
+// is asked for and this rank lacks it
+bool uses_nccl(Communicator& group, const spec::CommSpec& comm) {
+  const spec::CommBackend backend = comm.backend;
+  if (backend == spec::CommBackend::mpi || comm.update != spec::UpdateScheme::all_reduce) return false;
   const std::string problem = nccl_problem();
   if (backend == spec::CommBackend::nccl && !problem.empty()) throw DeviceError(problem);
   double lacking = problem.empty() ? 0 : 1;
@@ -27,10 +29,10 @@ bool uses_nccl(Communicator& group, spec::CommBackend backend) {
 std::unique_ptr<Reducer> DeviceReducers::make(Communicator& group, int ranks, const DeviceReducerConfig& config) {
   check_first(ranks, group.world());
   if (ranks == 1) return group.rank() == 0 ? make_single_reducer() : nullptr;
-  if (uses_nccl(group, config.backend)) return nccl_world(group, config.gpu).make_reducer(ranks);
+  if (uses_nccl(group, config.comm)) return nccl_world(group, config.gpu).make_reducer(ranks);
   std::unique_ptr<Communicator> members = group.first(ranks);
   if (!members) return nullptr;
-  return std::make_unique<StagedReducer>(std::move(members), make_device_copies(config.gpu));
+  return std::make_unique<StagedReducer>(std::move(members), config.comm, make_device_copies(config.gpu));
 }
 
 NcclWorld& DeviceReducers::nccl_world(Communicator& group, int gpu) {

@@ -17,6 +17,10 @@
 #include "comm/comm_thread.hpp"
 #include "comm/device_reducers.hpp"
 #include "comm/library_name.hpp"
+#include "comm/mpi_check.hpp"
+#include "comm/mpi_transport.hpp"
+#include "comm/schemes/scheduled_average.hpp"
+#include "comm/schemes/shaped_transport.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
@@ -31,20 +35,12 @@ constexpr double kLongestNapS = 5e-3;          // of ranks that wait for others,
 constexpr std::size_t kPieceBytes = 4u << 20;  // README.md: faster than whole buckets
 constexpr std::size_t kHandshakeBytes = 64u << 10;
 
-void check(int code, std::string_view what) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING];
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw DeviceError(fmt::format("comm: {} failed: {}", what, std::string_view(text, static_cast<std::size_t>(length))));
-}
-
 // A nonblocking collective as an operation of the comm thread: the first poll posts it.
 Poll make_poll(std::string_view what, std::function<int(MPI_Request*)> post) {
   return [what, post = std::move(post), request = MPI_REQUEST_NULL, begun = false]() mutable {
-    if (!std::exchange(begun, true)) check(post(&request), what);
+    if (!std::exchange(begun, true)) check_mpi(post(&request), what);
     int complete = 0;
-    check(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), what);
+    check_mpi(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), what);
     return complete != 0 ? Progress::done : Progress::waiting;
   };
 }
@@ -104,14 +100,29 @@ struct Group {
   MPI_Comm gradients = MPI_COMM_NULL;
   int rank = 0;
   int world = 1;
+  Hosts hosts;  // of its ranks, by the first rank on each
 };
+
+// Collective.
+Hosts find_hosts(MPI_Comm control, int rank, int world) {
+  MPI_Comm neighbours = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(control, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &neighbours),
+            "MPI_Comm_split_type");
+  int host = rank;
+  check_mpi(MPI_Bcast(&host, 1, MPI_INT, 0, neighbours), "MPI_Bcast");
+  MPI_Comm_free(&neighbours);
+  Hosts hosts(static_cast<std::size_t>(world));
+  check_mpi(MPI_Allgather(&host, 1, MPI_INT, hosts.data(), 1, MPI_INT, control), "MPI_Allgather");
+  return hosts;
+}
 
 // Takes `control` over. Collective, on the comm thread.
 Group make_group(MPI_Comm control) {
   Group group{.control = control};
-  check(MPI_Comm_dup(control, &group.gradients), "MPI_Comm_dup");
-  check(MPI_Comm_rank(control, &group.rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(control, &group.world), "MPI_Comm_size");
+  check_mpi(MPI_Comm_dup(control, &group.gradients), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_rank(control, &group.rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(control, &group.world), "MPI_Comm_size");
+  group.hosts = find_hosts(control, group.rank, group.world);
   return group;
 }
 
@@ -123,7 +134,7 @@ int checked_size(std::size_t bytes, std::string_view what) {
 
 class MpiCommunicator final : public Communicator {
  public:
-  MpiCommunicator(CommThread& thread, Group group) : thread_(thread), group_(group) {}
+  MpiCommunicator(CommThread& thread, Group group) : thread_(thread), group_(std::move(group)) {}
   ~MpiCommunicator() override {
     // A signal may have abandoned a collective whose buffers are gone: then nothing but MPI_Abort may follow.
     if (interrupt_requested()) return;
@@ -141,7 +152,7 @@ class MpiCommunicator final : public Communicator {
   void barrier() override { run(make_barrier(group_.control)); }
   std::vector<std::string> gather(const std::string& bytes, int root) override;
   std::unique_ptr<Communicator> first(int ranks) override;
-  std::unique_ptr<Reducer> make_reducer() override;
+  std::unique_ptr<Reducer> make_reducer(const spec::CommSpec& comm) override;
   std::unique_ptr<Reducer> make_device_reducer(int ranks, const DeviceReducerConfig& config) override {
     return device_reducers_.make(*this, ranks, config);
   }
@@ -192,19 +203,44 @@ std::unique_ptr<Communicator> MpiCommunicator::first(int ranks) {
   thread_.run(this, [&] {
     MPI_Comm control = MPI_COMM_NULL;
     const int color = group_.rank < ranks ? 0 : MPI_UNDEFINED;
-    check(MPI_Comm_split(group_.control, color, group_.rank, &control), "MPI_Comm_split");
+    check_mpi(MPI_Comm_split(group_.control, color, group_.rank, &control), "MPI_Comm_split");
     if (control != MPI_COMM_NULL) group = make_group(control);
   });
   if (group.control == MPI_COMM_NULL) return nullptr;
-  return std::make_unique<MpiCommunicator>(thread_, group);
+  return std::make_unique<MpiCommunicator>(thread_, std::move(group));
 }
 
-std::unique_ptr<Reducer> MpiCommunicator::make_reducer() {
+// Averages by messages between ranks, which is how schemes of our own go. Large buckets begin with a barrier, as above.
+MakeAverage scheduled_averages(const Group& group, const spec::CommSpec& comm) {
+  std::shared_ptr<Transport> transport = make_mpi_transport(&group.gradients);
+  if (comm.model == spec::CommModel::shaped) {
+    transport = make_shaped_transport(make_mpi_transport(&group.gradients),
+                                      {.latency_s = comm.alpha_s, .bytes_per_s = comm.beta_bytes_per_s}, now_s);
+  }
+  make_schedule(comm, group.rank, group.hosts, 1);  // throws where there can be none
+  return [&group, comm, transport](std::span<float> values) -> Poll {
+    const float scale = 1.0f / static_cast<float>(group.world);
+    Poll average =
+        make_scheduled_average(*transport, make_schedule(comm, group.rank, group.hosts, values.size()), values, scale);
+    if (values.size_bytes() <= kHandshakeBytes) return average;
+    return [barrier = make_barrier(group.gradients), average = std::move(average)]() mutable {
+      if (!barrier) return average();
+      if (barrier() != Progress::done) return Progress::waiting;
+      barrier = nullptr;
+      return Progress::moved;
+    };
+  };
+}
+
+std::unique_ptr<Reducer> MpiCommunicator::make_reducer(const spec::CommSpec& comm) {
   if (group_.world == 1) return make_single_reducer();
+  if (comm.update != spec::UpdateScheme::all_reduce) {
+    return std::make_unique<BackgroundReducer>(thread_, &group_, group_.world, scheduled_averages(group_, comm));
+  }
   const float scale = 1.0f / static_cast<float>(group_.world);
   return std::make_unique<BackgroundReducer>(thread_, &group_, group_.world,
-                                             [comm = group_.gradients, scale](std::span<float> values) -> Poll {
-                                               return AllReduce<float>(comm, values, scale);
+                                             [gradients = group_.gradients, scale](std::span<float> values) -> Poll {
+                                               return AllReduce<float>(gradients, values, scale);
                                              });
 }
 
@@ -232,15 +268,15 @@ MpiWorld::MpiWorld() {
 
 void MpiWorld::initialize() {
   int provided = 0;
-  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_FUNNELED) throw DeviceError("comm: this MPI cannot be used by a program with threads");
-  check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
-  check(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
+  check_mpi(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
   library_ = short_library_name({text, static_cast<std::size_t>(length)});
   MPI_Comm control = MPI_COMM_NULL;
-  check(MPI_Comm_dup(MPI_COMM_WORLD, &control), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &control), "MPI_Comm_dup");
   communicator_ = std::make_unique<MpiCommunicator>(thread_, make_group(control));
 }
 

@@ -35,7 +35,7 @@ class SingleCommunicator final : public Communicator {
     check_first(ranks, 1);
     return std::make_unique<SingleCommunicator>();
   }
-  std::unique_ptr<Reducer> make_reducer() override { return make_single_reducer(); }
+  std::unique_ptr<Reducer> make_reducer(const spec::CommSpec&) override { return make_single_reducer(); }
   std::unique_ptr<Reducer> make_device_reducer(int ranks, const DeviceReducerConfig&) override {
     check_first(ranks, 1);
     return make_single_reducer();

@@ -9,10 +9,11 @@
 
 namespace chexbench::comm {
 
-StagedReducer::StagedReducer(std::unique_ptr<Communicator> group, std::unique_ptr<DeviceCopies> copies)
+StagedReducer::StagedReducer(std::unique_ptr<Communicator> group, const spec::CommSpec& comm,
+                             std::unique_ptr<DeviceCopies> copies)
     : group_(std::move(group)),
       copies_(std::move(copies)),
-      host_(group_->make_reducer()),
+      host_(group_->make_reducer(comm)),
       world_(group_->world()),
       thread_([this] { work(); }) {}
 

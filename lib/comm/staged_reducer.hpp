@@ -16,10 +16,11 @@
 namespace chexbench::comm {
 
 // A thread of its own takes bucket after bucket: waits until it is ready, copies it to the host, averages it in f32
-// over `group`, and copies it back. 16-bit gradients are widened before they are added and narrowed once, at the end.
+// over `group` as `comm` says, and copies it back. 16-bit gradients are widened before they are added and narrowed
+// once, at the end.
 class StagedReducer final : public Reducer {
  public:
-  StagedReducer(std::unique_ptr<Communicator> group, std::unique_ptr<DeviceCopies> copies);
+  StagedReducer(std::unique_ptr<Communicator> group, const spec::CommSpec& comm, std::unique_ptr<DeviceCopies> copies);
   ~StagedReducer() override;  // waits for buckets that are under way
 
   void reduce(BucketSpan bucket, ReadyEvent ready) override;

@@ -24,7 +24,21 @@ void check_input(const Experiment& experiment) {
 }
 
 void check_engine(const Experiment& experiment) {
-  if (experiment.comm.model != CommModel::real && !is_emulated(experiment)) {
+  const CommSpec& comm = experiment.comm;
+  if (comm.model == CommModel::shaped && comm.update == UpdateScheme::all_reduce) {
+    throw SpecError(
+        "comm.model is shaped, but the library's all_reduce cannot be slowed down: set comm.update to ring, tree, "
+        "hierarchical or parameter_server");
+  }
+  if (comm.model == CommModel::alpha_beta && comm.update == UpdateScheme::hierarchical && comm.ranks_per_group == 0)
+    throw SpecError("comm.update is hierarchical, but a modelled network has no hosts: set comm.ranks_per_group");
+  if (comm.update != UpdateScheme::all_reduce && comm.backend == CommBackend::nccl) {
+    throw SpecError(
+        fmt::format("comm.update is {}, but NCCL chooses its own way: set comm.backend to mpi, or "
+                    "comm.update to all_reduce",
+                    to_string(comm.update)));
+  }
+  if (comm.model != CommModel::real && comm.model != CommModel::shaped && !is_emulated(experiment)) {
     throw SpecError(
         fmt::format("comm.model is {}, but engine {} communicates for real: only engine emulated:<profile> can "
                     "have its communication modelled",

@@ -19,8 +19,8 @@ enum class OnBadRecord { stop, skip };
 enum class ResizeMethod { bilinear, area };
 enum class Precision { f32, tf32, fp16, bf16 };
 enum class OptimizerKind { adam, sgd };
-enum class UpdateScheme { all_reduce };  // named in specs, so that one written now means the same later
-enum class CommModel { real, alpha_beta, none };
+enum class UpdateScheme { all_reduce, ring, tree, hierarchical, parameter_server };
+enum class CommModel { real, shaped, alpha_beta, none };
 enum class CommBackend { automatic, nccl, mpi };  // of gradients in device memory
 enum class PageCache { as_is, warm, cold };
 enum class BatchNormMode { train, frozen };
@@ -68,13 +68,15 @@ struct TrainingSpec {
 };
 
 struct CommSpec {
-  UpdateScheme update = UpdateScheme::all_reduce;
+  UpdateScheme update = UpdateScheme::all_reduce;  // the library's own, or one of ours over messages between ranks
+  int servers = 1;                                 // parameter_server: ranks that serve too
+  int ranks_per_group = 0;                         // hierarchical: consecutive ranks; 0: those of a host
   std::int64_t bucket_bytes = 26214400;
   std::int64_t first_bucket_bytes = 1048576;  // small, so that communication starts early (PyTorch DDP)
   CommModel model = CommModel::real;
   CommBackend backend = CommBackend::automatic;
-  double alpha_s = 3e-6;          // alpha_beta: latency of a message
-  double beta_bytes_per_s = 9e9;  // alpha_beta: bandwidth of a link
+  double alpha_s = 3e-6;          // alpha_beta, shaped: latency of a message
+  double beta_bytes_per_s = 9e9;  // alpha_beta, shaped: bandwidth of a link
   double launch_s = 0;            // alpha_beta: fixed cost of a bucket
 
   friend bool operator==(const CommSpec&, const CommSpec&) = default;

@@ -137,6 +137,20 @@ KeyRule alpha_beta_only(KeyRule rule) {
   return rule;
 }
 
+KeyRule links_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) {
+                         return experiment.comm.model == CommModel::alpha_beta ||
+                                experiment.comm.model == CommModel::shaped;
+                       },
+                       "comm.model is alpha_beta or shaped"};
+  return rule;
+}
+
+KeyRule scheme_only(UpdateScheme scheme, const char* in_words, KeyRule rule) {
+  rule.stated_where = {[scheme](const Experiment& experiment) { return experiment.comm.update == scheme; }, in_words};
+  return rule;
+}
+
 KeyRule experiment_key() {
   KeyRule rule{"experiment", "Name of the experiment: titles its report and names its folder.", {}, {}, {}, {}, {}};
   rule.get = [](const Experiment& experiment) { return experiment.name; };
@@ -254,7 +268,16 @@ void add_training_keys(std::vector<KeyRule>& rules) {
 
 void add_comm_keys(std::vector<KeyRule>& rules) {
   constexpr auto comm = &Experiment::comm;
-  rules.push_back(key("comm.update", comm, &CommSpec::update, "How ranks agree on an update."));
+  rules.push_back(buckets_only(key("comm.update", comm, &CommSpec::update,
+                                   "How ranks agree on an update: the library's all_reduce, or messages between ranks "
+                                   "around a ring, up and down a tree, by hosts, or by way of servers.")));
+  rules.push_back(scheme_only(UpdateScheme::parameter_server, "comm.update is parameter_server",
+                              at_least(1, key("comm.servers", comm, &CommSpec::servers,
+                                              "Ranks, from 0 on, that average a part of the gradients each."))));
+  rules.push_back(scheme_only(UpdateScheme::hierarchical, "comm.update is hierarchical",
+                              at_least(0, key("comm.ranks_per_group", comm, &CommSpec::ranks_per_group,
+                                              "Consecutive ranks that average among themselves first; 0: those of a "
+                                              "host."))));
   rules.push_back(buckets_only(at_least(4, key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes,
                                                "Gradients that are averaged at once while backward goes on, in "
                                                "bytes."))));
@@ -262,14 +285,14 @@ void add_comm_keys(std::vector<KeyRule>& rules) {
       buckets_only(at_least(4, key("comm.first_bucket_bytes", comm, &CommSpec::first_bucket_bytes,
                                    "Size of the first bucket; small, so that communication starts early."))));
   rules.push_back(key("comm.model", comm, &CommSpec::model,
-                      "Under an emulated engine: real communication, a modelled one, or none."));
+                      "Real communication, or shaped: the same over slower links; under an emulated engine also a "
+                      "modelled one, or none."));
   rules.push_back(gpu_only(key("comm.backend", comm, &CommSpec::backend,
                                "What averages gradients of GPUs: nccl, mpi (in host memory), or auto: NCCL where every "
                                "rank has it.")));
-  rules.push_back(
-      alpha_beta_only(key("comm.alpha_s", comm, &CommSpec::alpha_s, "Modelled latency of a message, in seconds.")));
-  rules.push_back(alpha_beta_only(above(0, key("comm.beta_bytes_per_s", comm, &CommSpec::beta_bytes_per_s,
-                                               "Modelled bandwidth of a link, in bytes/s."))));
+  rules.push_back(links_only(key("comm.alpha_s", comm, &CommSpec::alpha_s, "Latency of a message, in seconds.")));
+  rules.push_back(links_only(
+      above(0, key("comm.beta_bytes_per_s", comm, &CommSpec::beta_bytes_per_s, "Bandwidth of a link, in bytes/s."))));
   rules.push_back(
       alpha_beta_only(key("comm.launch_s", comm, &CommSpec::launch_s, "Modelled fixed cost of a bucket, in seconds.")));
 }

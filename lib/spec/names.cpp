@@ -62,14 +62,20 @@ std::span<const std::pair<OptimizerKind, std::string>> named_values() {
 
 template <>
 std::span<const std::pair<UpdateScheme, std::string>> named_values() {
-  static const Names<UpdateScheme> names = {{UpdateScheme::all_reduce, "all_reduce"}};
+  static const Names<UpdateScheme> names = {{UpdateScheme::all_reduce, "all_reduce"},
+                                            {UpdateScheme::ring, "ring"},
+                                            {UpdateScheme::tree, "tree"},
+                                            {UpdateScheme::hierarchical, "hierarchical"},
+                                            {UpdateScheme::parameter_server, "parameter_server"}};
   return names;
 }
 
 template <>
 std::span<const std::pair<CommModel, std::string>> named_values() {
-  static const Names<CommModel> names = {
-      {CommModel::real, "real"}, {CommModel::alpha_beta, "alpha_beta"}, {CommModel::none, "none"}};
+  static const Names<CommModel> names = {{CommModel::real, "real"},
+                                         {CommModel::shaped, "shaped"},
+                                         {CommModel::alpha_beta, "alpha_beta"},
+                                         {CommModel::none, "none"}};
   return names;
 }
 

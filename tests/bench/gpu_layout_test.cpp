@@ -89,9 +89,9 @@ class TwoRanks final : public comm::Communicator {
   void barrier() override {}
   std::vector<std::string> gather(const std::string& text, int) override { return {text, text}; }
   std::unique_ptr<comm::Communicator> first(int) override { return nullptr; }
-  std::unique_ptr<Reducer> make_reducer() override { return nullptr; }
+  std::unique_ptr<Reducer> make_reducer(const spec::CommSpec&) override { return nullptr; }
   std::unique_ptr<Reducer> make_device_reducer(int ranks, const comm::DeviceReducerConfig& config) override {
-    asked_for.push_back({ranks, config.gpu, config.backend});
+    asked_for.push_back({ranks, config.gpu, config.comm.backend});
     return nullptr;
   }
 

@@ -21,7 +21,7 @@ spec::Experiment experiment(const std::string& pipeline, const std::string& engi
 
 report::RepeatResult run(const spec::Experiment& spec) {
   const auto world = comm::join_world();
-  const auto reducer = world->communicator().make_reducer();
+  const auto reducer = world->communicator().make_reducer({});
   const data::Dataset dataset = data::open_dataset(spec.data);
   const auto engine = engine::make_engine(
       spec.engine,
@@ -95,7 +95,7 @@ TEST(RunRepeat, SaysWhenAFinitePipelineEndsTooEarly) {
 TEST(RunRepeat, NamesTheFileThatCannotBeRead) {
   spec::Experiment spec = experiment("optimized", "none");
   const auto world = comm::join_world();
-  const auto reducer = world->communicator().make_reducer();
+  const auto reducer = world->communicator().make_reducer({});
   data::Dataset dataset = data::open_dataset(spec.data);
   for (auto& image : dataset.images) image.path = "/nowhere/" + image.name;
   const auto engine = engine::make_engine("none", {});

@@ -16,6 +16,7 @@
 #include "comm/staged_reducer.hpp"
 #include "core/errors.hpp"
 #include "core/half.hpp"
+#include "spec/names.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -119,8 +120,18 @@ void a_group_of_more_ranks_than_there_are_is_an_error(Communicator& group) {
   EXPECT_THROW(group.first(0), DeviceError);
 }
 
-void reducer_averages_every_bucket(Communicator& group) {
-  const std::unique_ptr<Reducer> reducer = group.make_reducer();
+// The library's way, each of ours, and one over slower links.
+std::vector<spec::CommSpec> all_schemes() {
+  std::vector<spec::CommSpec> schemes;
+  for (const auto& [update, word] : spec::named_values<spec::UpdateScheme>()) schemes.push_back({.update = update});
+  schemes.push_back({.update = spec::UpdateScheme::hierarchical, .ranks_per_group = 2});
+  schemes.push_back({.update = spec::UpdateScheme::ring, .model = spec::CommModel::shaped, .alpha_s = 1e-3});
+  return schemes;
+}
+
+void reducers_average_every_bucket(Communicator& group, const spec::CommSpec& comm) {
+  SCOPED_TRACE(to_string(comm.update));
+  const std::unique_ptr<Reducer> reducer = group.make_reducer(comm);
   EXPECT_EQ(reducer->world(), group.world());
   const float mean = static_cast<float>(sum_of_ranks(group.world())) / static_cast<float>(group.world());
   std::vector<float> small(3), large(1'500'000);
@@ -139,10 +150,20 @@ void reducer_averages_every_bucket(Communicator& group) {
   EXPECT_EQ(reducer->timings().busy_s > 0, group.world() > 1);
 }
 
+void reducers_average_every_bucket(Communicator& group) {
+  for (const spec::CommSpec& comm : all_schemes()) reducers_average_every_bucket(group, comm);
+}
+
+void more_servers_than_ranks_are_an_error(Communicator& group) {
+  if (group.world() == 1) return;
+  EXPECT_THROW(group.make_reducer({.update = spec::UpdateScheme::parameter_server, .servers = group.world() + 1}),
+               SpecError);
+}
+
 // The last rank hands over its bucket only after all others have heard from it by other means: were reduce() to wait,
 // or did buckets hold up other collectives, this would never end.
-void reducer_works_behind_the_callers_back(Communicator& group) {
-  const std::unique_ptr<Reducer> reducer = group.make_reducer();
+void reducers_work_behind_the_callers_back(Communicator& group, const spec::CommSpec& comm) {
+  const std::unique_ptr<Reducer> reducer = group.make_reducer(comm);
   std::vector<float> bucket(100'000, static_cast<float>(group.rank()));
   const bool late = group.rank() == group.world() - 1;
   if (!late) reducer->reduce({bucket.data(), bucket.size()}, nullptr);
@@ -152,11 +173,15 @@ void reducer_works_behind_the_callers_back(Communicator& group) {
   EXPECT_FLOAT_EQ(bucket[0], static_cast<float>(sum_of_ranks(group.world())) / static_cast<float>(group.world()));
 }
 
+void reducers_work_behind_the_callers_back(Communicator& group) {
+  for (const spec::CommSpec& comm : all_schemes()) reducers_work_behind_the_callers_back(group, comm);
+}
+
 // Rank r holds 40960 + 512 r: the sum of two such binary16 numbers is infinite, their mean is not.
 template <typename T, typename Narrow>
 void expect_staged_mean(Communicator& group, GradientType type, Narrow narrow_value) {
   HostEvent ready = true;
-  StagedReducer reducer(group.first(group.world()), std::make_unique<HostCopies>());
+  StagedReducer reducer(group.first(group.world()), {}, std::make_unique<HostCopies>());
   const float mean = 40960 + 512 * static_cast<float>(sum_of_ranks(group.world())) / static_cast<float>(group.world());
   for (const std::size_t count : {std::size_t{3}, std::size_t{1'200'001}}) {
     std::vector<T> bucket(count, narrow_value(40960 + 512 * static_cast<float>(group.rank())));
@@ -186,7 +211,7 @@ void device_reducers_are_for_the_first_ranks_alone(Communicator& group) {
 }
 
 void reducer_waits_for_nothing_where_nothing_was_added(Communicator& group) {
-  const std::unique_ptr<Reducer> reducer = group.make_reducer();
+  const std::unique_ptr<Reducer> reducer = group.make_reducer({});
   reducer->wait();
   EXPECT_EQ(reducer->timings().reduced_bytes, 0u);
 }
@@ -216,8 +241,9 @@ const std::pair<const char*, Case> kCases[] = {
     {"ARootOutsideTheGroupIsAnError", a_root_outside_the_group_is_an_error},
     {"FirstMakesAGroupOfTheFirstRanks", first_makes_a_group_of_the_first_ranks},
     {"AGroupOfMoreRanksThanThereAreIsAnError", a_group_of_more_ranks_than_there_are_is_an_error},
-    {"ReducerAveragesEveryBucket", reducer_averages_every_bucket},
-    {"ReducerWorksBehindTheCallersBack", reducer_works_behind_the_callers_back},
+    {"ReducersAverageEveryBucket", reducers_average_every_bucket},
+    {"MoreServersThanRanksAreAnError", more_servers_than_ranks_are_an_error},
+    {"ReducersWorkBehindTheCallersBack", reducers_work_behind_the_callers_back},
     {"StagedReducerAveragesEveryType", staged_reducer_averages_every_type},
     {"DeviceReducersAreForTheFirstRanksAlone", device_reducers_are_for_the_first_ranks_alone},
     {"ReducerWaitsForNothingWhereNothingWasAdded", reducer_waits_for_nothing_where_nothing_was_added},

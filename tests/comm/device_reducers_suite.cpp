@@ -28,7 +28,7 @@ class DeviceReducers : public testing::Test {
  protected:
   DeviceReducers() : group_(world->communicator().first(world->communicator().world())) { standin::reset(); }
   std::unique_ptr<Reducer> make(int ranks, CommBackend backend) {
-    return group_->make_device_reducer(ranks, {.gpu = group_->rank() + 4, .backend = backend});
+    return group_->make_device_reducer(ranks, {.gpu = group_->rank() + 4, .comm = {.backend = backend}});
   }
   static std::vector<std::string> calls_like(const std::string& begin) {
     std::vector<std::string> found;

@@ -43,7 +43,7 @@ class TwoRanks final : public Communicator {
   void barrier() override {}
   std::vector<std::string> gather(const std::string&, int) override { return {}; }
   std::unique_ptr<Communicator> first(int) override { return nullptr; }
-  std::unique_ptr<Reducer> make_reducer() override { return std::make_unique<HalvingReducer>(lost_); }
+  std::unique_ptr<Reducer> make_reducer(const spec::CommSpec&) override { return std::make_unique<HalvingReducer>(lost_); }
   std::unique_ptr<Reducer> make_device_reducer(int, const DeviceReducerConfig&) override { return nullptr; }
 
  private:
@@ -55,7 +55,7 @@ class StagedReducerTest : public testing::Test {
   bool lost_ = false;
   std::string log_;  // of the staging thread until wait() returns
   HostEvent ready_ = true;
-  StagedReducer reducer_{std::make_unique<TwoRanks>(lost_), std::make_unique<HostCopies>(&log_)};
+  StagedReducer reducer_{std::make_unique<TwoRanks>(lost_), spec::CommSpec{}, std::make_unique<HostCopies>(&log_)};
 };
 
 TEST_F(StagedReducerTest, WaitsForEachBucketCopiesItOutAndBackInTheOrderOfTheirComing) {
@@ -138,7 +138,7 @@ TEST(StagedReducer, FinishesWhatIsUnderWayBeforeItIsGone) {
   HostEvent ready = true;
   std::vector<float> a{2};
   {
-    StagedReducer reducer(std::make_unique<TwoRanks>(lost), std::make_unique<HostCopies>());
+    StagedReducer reducer(std::make_unique<TwoRanks>(lost), spec::CommSpec{}, std::make_unique<HostCopies>());
     reducer.reduce({a.data(), a.size()}, &ready);
   }
   EXPECT_EQ(a[0], 1);

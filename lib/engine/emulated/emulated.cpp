@@ -67,7 +67,9 @@ class EmulatedEngine final : public TensorlessEngine {
   std::size_t held_bytes() const override { return gradients_.size() * sizeof(float); }
 
  private:
-  bool averages_for_real() const { return world_ > 1 && comm_.model == spec::CommModel::real; }
+  bool averages_for_real() const {
+    return world_ > 1 && (comm_.model == spec::CommModel::real || comm_.model == spec::CommModel::shaped);
+  }
   void check(const Batch& batch, const Reducer& reducer) const;
   // Host side: waits until `steps` steps are done on the device, and takes over the oldest one not published yet.
   void wait_and_publish(std::unique_lock<std::mutex>& lock, std::int64_t steps);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "core/errors.hpp"
 #include "model/buckets.hpp"
@@ -58,6 +59,7 @@ StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) 
   if (config.world > 1) {
     switch (config.comm.model) {
       case spec::CommModel::real:
+      case spec::CommModel::shaped:
         plan.notes.push_back("compute is emulated, gradients are averaged for real between the hosts' processes");
         break;
       case spec::CommModel::alpha_beta:
@@ -79,11 +81,35 @@ double ring_all_reduce_s(std::size_t bytes, int ranks, const spec::CommSpec& com
          2 * (others / ranks) * static_cast<double>(bytes) / comm.beta_bytes_per_s;
 }
 
+double average_s(std::size_t bytes, int ranks, const spec::CommSpec& comm) {
+  const double message_s = static_cast<double>(bytes) / comm.beta_bytes_per_s;
+  const auto tree_s = [&](int members) {
+    return 2 * std::bit_width(static_cast<unsigned>(members - 1)) * (comm.alpha_s + message_s);
+  };
+  switch (comm.update) {
+    case spec::UpdateScheme::all_reduce:
+    case spec::UpdateScheme::ring:
+      break;
+    case spec::UpdateScheme::tree:
+      return comm.launch_s + tree_s(ranks);
+    case spec::UpdateScheme::hierarchical: {
+      const int group = std::min(comm.ranks_per_group, ranks);
+      return tree_s(group) + ring_all_reduce_s(bytes, (ranks + group - 1) / group, comm);
+    }
+    case spec::UpdateScheme::parameter_server: {
+      const double into_server = (ranks - 1.0) / comm.servers;
+      const double out_of_worker = comm.servers < ranks ? 1 : (ranks - 1.0) / ranks;
+      return comm.launch_s + 2 * (comm.alpha_s + std::max(into_server, out_of_worker) * message_s);
+    }
+  }
+  return ring_all_reduce_s(bytes, ranks, comm);
+}
+
 ModelledCommunication model_communication(const std::vector<PlannedBucket>& buckets, int ranks,
                                           const spec::CommSpec& comm) {
   ModelledCommunication result;
   for (const PlannedBucket& bucket : buckets) {
-    const double bucket_s = ring_all_reduce_s(bucket.elements * sizeof(float), ranks, comm);
+    const double bucket_s = average_s(bucket.elements * sizeof(float), ranks, comm);
     result.end_s = std::max(result.end_s, bucket.ready_s) + bucket_s;
     result.busy_s += bucket_s;
   }

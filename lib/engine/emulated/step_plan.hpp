@@ -36,6 +36,11 @@ StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config);
 // launch cost is added here).
 double ring_all_reduce_s(std::size_t bytes, int ranks, const spec::CommSpec& comm);
 
+// One bucket averaged as `comm.update` says over such links: the ring for all_reduce, as libraries take it for large
+// buckets; a tree, 2 ceil(log2 n) (alpha + S / B); servers, 2 (alpha + max((n-1) / servers, 1) S / B), as each takes a
+// part from every other rank by its one link; groups of ranks_per_group, the tree of a group and the ring of groups.
+double average_s(std::size_t bytes, int ranks, const spec::CommSpec& comm);
+
 // Buckets on one serial communication stream, each begun when it is complete and the one before is done.
 struct ModelledCommunication {
   double end_s = 0;   // of the last bucket, since the begin of backward

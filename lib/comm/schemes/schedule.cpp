@@ -1,0 +1,51 @@
+#include "comm/schemes/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "core/errors.hpp"
+
+namespace chexbench::comm {
+namespace {
+
+Hosts groups_of(int ranks_per_group, int world) {
+  Hosts groups;
+  for (int rank = 0; rank < world; ++rank) groups.push_back(rank / ranks_per_group);
+  return groups;
+}
+
+}  // namespace
+
+Message part_of(std::size_t count, std::size_t parts, std::size_t part) {
+  const auto begin = [&](std::size_t index) { return index * (count / parts) + std::min(index, count % parts); };
+  return {.first = begin(part), .count = begin(part + 1) - begin(part)};
+}
+
+Schedule make_schedule(const spec::CommSpec& comm, int rank, const Hosts& hosts, std::size_t count) {
+  const auto world = static_cast<int>(hosts.size());
+  std::vector<int> all(hosts.size());
+  std::iota(all.begin(), all.end(), 0);
+  switch (comm.update) {
+    case spec::UpdateScheme::ring:
+      return ring_schedule(rank, all, count);
+    case spec::UpdateScheme::tree:
+      return tree_schedule(rank, all, count);
+    case spec::UpdateScheme::hierarchical:
+      return hierarchical_schedule(rank, comm.ranks_per_group > 0 ? groups_of(comm.ranks_per_group, world) : hosts,
+                                   count);
+    case spec::UpdateScheme::parameter_server:
+      if (comm.servers > world) {
+        throw SpecError(
+            fmt::format("comm.servers is {}, but there are {} ranks, which are the servers too", comm.servers, world));
+      }
+      return parameter_server_schedule(rank, world, comm.servers, count);
+    case spec::UpdateScheme::all_reduce:
+      break;
+  }
+  throw std::logic_error("comm: all_reduce is the library's, which has no schedule here");
+}
+
+}  // namespace chexbench::comm
