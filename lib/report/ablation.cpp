@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 
 #include "report/rates.hpp"
 #include "report/starvation.hpp"
@@ -19,29 +18,7 @@ bool differ_in_pipeline_alone(const TrialResult& a, const TrialResult& b) {
   return like_b == b.spec;
 }
 
-std::string step(const TrialResult& trial, const TrialResult& before) {
-  const auto ratio = paired_rates(trial, before);
-  if (!ratio) return fmt::format("{} (not measured in turn)", trial.spec.pipeline.name);
-  const std::string interval =
-      ratio->ci95 ? fmt::format(" ({:.2f} to {:.2f})", ratio->ci95->low, ratio->ci95->high) : "";
-  return fmt::format("{} {:.2f} x{}", trial.spec.pipeline.name, ratio->value, interval);
-}
-
-Finding finding(const Group& group) {
-  const TrialResult& first = *group.front();
-  const TrialResult& last = *group.back();
-  const std::string where = fmt::format("{}, {} rank{}{}", spec::to_string(first.spec.data.format), first.ranks,
-                                        first.ranks == 1 ? "" : "s", first.emulated ? " (emulated)" : "");
-  std::string text = fmt::format("Step by step over {}, each against the one before (95 % interval): {} {} images/s",
-                                 where, first.spec.pipeline.name, rate(median_rate(first)));
-  for (std::size_t i = 1; i < group.size(); ++i) text += "; " + step(*group[i], *group[i - 1]);
-  text += fmt::format("; all together {} images/s.", rate(median_rate(last)));
-  return {.kind = "ablation", .text = std::move(text), .emulated = first.emulated};
-}
-
-}  // namespace
-
-std::vector<Finding> ablation_findings(const std::vector<const TrialResult*>& trials) {
+std::vector<Group> groups_of(const std::vector<const TrialResult*>& trials) {
   std::vector<Group> groups;
   for (const TrialResult* trial : trials) {
     if (trial->repeats.empty()) continue;
@@ -53,10 +30,80 @@ std::vector<Finding> ablation_findings(const std::vector<const TrialResult*>& tr
       same->push_back(trial);
     }
   }
-  std::vector<Finding> findings;
-  for (const Group& group : groups) {
-    if (group.size() >= 3) findings.push_back(finding(group));
+  std::erase_if(groups, [](const Group& group) { return group.size() < 3; });
+  return groups;
+}
+
+std::string name_in(const Group& group, const TrialResult& trial) {
+  const auto namesakes = std::ranges::count_if(
+      group, [&](const TrialResult* other) { return other->spec.pipeline.name == trial.spec.pipeline.name; });
+  return namesakes == 1 ? trial.spec.pipeline.name : trial.trial;
+}
+
+Ablation ablation(const Group& group) {
+  const TrialResult& first = *group.front();
+  Ablation result{.over = fmt::format("{}, {} rank{}", spec::to_string(first.spec.data.format), first.ranks,
+                                      first.ranks == 1 ? "" : "s"),
+                  .emulated = first.emulated,
+                  .steps = {}};
+  const TrialResult* before = nullptr;
+  for (const TrialResult* trial : group) {
+    AblationStep& step = result.steps.emplace_back(
+        AblationStep{.trial = trial, .name = name_in(group, *trial), .images_per_s = median_rate(*trial)});
+    if (before != nullptr) {
+      step.to_before = paired_rates(*trial, *before);
+      step.to_first = paired_rates(*trial, first);
+    }
+    before = trial;
   }
+  return result;
+}
+
+// Format and ranks may be the same where, say, batch sizes differ: then the name of the first trial tells which is
+// meant.
+void tell_apart(std::vector<Ablation>& ablations) {
+  std::vector<std::string> names;
+  for (const Ablation& one : ablations) names.push_back(one.over);
+  for (Ablation& one : ablations) {
+    if (std::ranges::count(names, one.over) > 1) one.over += ", from " + one.steps.front().trial->trial;
+  }
+}
+
+std::string step_text(const AblationStep& step) {
+  if (!step.to_before) return step.name + " (not measured in turn)";
+  const auto& [value, ci95] = *step.to_before;
+  const std::string interval = ci95 ? fmt::format(" ({:.2f} to {:.2f})", ci95->low, ci95->high) : "";
+  return fmt::format("{} {:.2f} x{}", step.name, value, interval);
+}
+
+Finding finding(const Ablation& ablation) {
+  const AblationStep& first = ablation.steps.front();
+  std::string text =
+      fmt::format("Step by step over {}{}, each against the one before (95 % interval): {} {} images/s", ablation.over,
+                  ablation.emulated ? " (emulated)" : "", first.name, rate(first.images_per_s));
+  for (std::size_t i = 1; i < ablation.steps.size(); ++i) text += "; " + step_text(ablation.steps[i]);
+  text += fmt::format("; all together {} images/s.", rate(ablation.steps.back().images_per_s));
+  return {.kind = "ablation", .text = std::move(text), .emulated = ablation.emulated};
+}
+
+}  // namespace
+
+std::vector<Ablation> ablations(const std::vector<const TrialResult*>& trials) {
+  std::vector<Ablation> all;
+  for (const Group& group : groups_of(trials)) all.push_back(ablation(group));
+  tell_apart(all);
+  return all;
+}
+
+std::vector<Ablation> ablations(const Report& report) {
+  std::vector<const TrialResult*> trials;
+  for (const TrialResult& trial : report.trials) trials.push_back(&trial);
+  return ablations(trials);
+}
+
+std::vector<Finding> ablation_findings(const std::vector<const TrialResult*>& trials) {
+  std::vector<Finding> findings;
+  for (const Ablation& one : ablations(trials)) findings.push_back(finding(one));
   return findings;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "report/ablation_json.hpp"
 #include "report/fields.hpp"
 #include "report/flags.hpp"
 #include "report/html_curves.hpp"
@@ -141,6 +142,7 @@ std::string page_data(const Report& report) {
   Json& findings = object["findings"] = Json::array();
   for (const Finding& finding : report.findings)
     visit_finding(JsonWriter(findings.emplace_back(Json::object())), finding);
+  object["ablations"] = ablations_to_json<Json>(report);
   const Labels labels = label_trials(report.trials);
   Json& trials = object["trials"] = Json::array();
   for (std::size_t i = 0; i < report.trials.size(); ++i) trials.push_back(trial_of(report, i, label_of(labels, i)));

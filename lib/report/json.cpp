@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "report/ablation_json.hpp"
 #include "report/fields.hpp"
 #include "report/gpu.hpp"
 #include "report/json_visitors.hpp"
@@ -226,6 +227,7 @@ std::string to_json(const Report& report) {
   Json& findings = object["findings"] = Json::array();
   for (const Finding& finding : report.findings)
     visit_finding(JsonWriter(findings.emplace_back(Json::object())), finding);
+  object["ablations"] = ablations_to_json<Json>(report);
   Json& trials = object["trials"] = Json::array();
   for (const TrialResult& trial : report.trials) trials.push_back(trial_to_json(trial, report.trials));
   std::string text;

@@ -71,6 +71,10 @@ std::string markdown(const Report& report) {
   if (!findings.empty()) text += fmt::format("\n### Findings\n\n{}", list_of(findings));
   text += fmt::format("\n### Trials\n\n{}", table_of(tables.figures));
   if (!tables.notes.empty()) text += fmt::format("\n{}", list_of(tables.notes));
+  for (const AblationTable& ablation : tables.ablations) {
+    text += fmt::format("\n### Step by step over {}\n\nImages/s, {}:\n\n{}", markdown_escaped(ablation.over),
+                        kAblationCaption, table_of(ablation.steps));
+  }
   return text + fmt::format("\n### Where the time went\n\n{}\n\n{}", kTimesCaption, table_of(tables.times));
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 
+#include "report/ablation.hpp"
 #include "report/flags.hpp"
 #include "report/labels.hpp"
 
@@ -100,6 +101,28 @@ TextTable time_table(const Report& report, const std::vector<Figures>& all, cons
   return table;
 }
 
+std::string times(const std::optional<measure::Ratio>& ratio) {
+  return ratio ? fmt::format("{:.2f} x", ratio->value) : "";
+}
+
+std::string times_interval(const std::optional<measure::Ratio>& ratio) {
+  return ratio && ratio->ci95 ? fmt::format("{:.2f} .. {:.2f}", ratio->ci95->low, ratio->ci95->high) : "";
+}
+
+AblationTable ablation_table(const Ablation& ablation) {
+  TextTable table{
+      .header = {"step", "images/s", "to the one before", "95 % interval", "to the first", "95 % interval", ""},
+      .rows = {},
+      .left_columns = 1,
+      .last_left = true};
+  for (const AblationStep& step : ablation.steps) {
+    table.rows.push_back({step.name, throughput(step.images_per_s), times(step.to_before),
+                          times_interval(step.to_before), times(step.to_first), times_interval(step.to_first),
+                          ablation.emulated ? "(emulated)" : ""});
+  }
+  return {.over = ablation.over, .steps = std::move(table)};
+}
+
 std::vector<std::string> flag_notes(const Report& report, const std::vector<Figures>& all) {
   std::vector<std::string> lines;
   for (const Flag& flag : flags()) {
@@ -158,8 +181,10 @@ ResultTables result_tables(const Report& report) {
   for (const TrialResult& trial : report.trials) all.push_back(derive_figures(trial, report.trials));
   ResultTables tables{.title = title(report, labels),
                       .figures = figures_table(report, all, labels),
+                      .ablations = {},
                       .times = time_table(report, all, labels),
                       .notes = flag_notes(report, all)};
+  for (const Ablation& ablation : ablations(report)) tables.ablations.push_back(ablation_table(ablation));
   std::ranges::move(engine_notes(report), std::back_inserter(tables.notes));
   return tables;
 }

@@ -10,14 +10,23 @@
 
 namespace chexbench::report {
 
-// Numbers are rounded and carry their units. Emulated trials are marked in their row of both tables.
+// An ablation (ablation.hpp), a row each step.
+struct AblationTable {
+  std::string over;
+  TextTable steps;
+};
+
+// Numbers are rounded and carry their units. Emulated trials are marked in their row of all tables.
 struct ResultTables {
   std::vector<std::string> title;  // lines: what ran where and when, what all trials share
   TextTable figures;               // a row each trial
+  std::vector<AblationTable> ablations;
   TextTable times;                 // where the time went, a row each trial
   std::vector<std::string> notes;  // lines: what the flags mean, where the speed of emulated engines comes from
 };
 
+inline constexpr const char* kAblationCaption =
+    "each step against the one before it and against the first (95 % intervals)";
 inline constexpr const char* kTimesCaption =
     "Where the time went (share of the step; communication as far as backward did not hide it):";
 

@@ -1,5 +1,7 @@
 #include "report/table.hpp"
 
+#include <fmt/format.h>
+
 #include "report/result_tables.hpp"
 
 namespace chexbench::report {
@@ -8,6 +10,14 @@ namespace {
 std::string lines_of(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+std::string ablation_lines(const std::vector<AblationTable>& ablations) {
+  std::string text;
+  for (const AblationTable& ablation : ablations) {
+    text += fmt::format("Step by step over {}; {}:\n{}\n", ablation.over, kAblationCaption, render(ablation.steps));
+  }
   return text;
 }
 
@@ -22,8 +32,8 @@ std::string findings_list(const Report& report) {
 std::string result_table(const Report& report) {
   const ResultTables tables = result_tables(report);
   if (report.trials.empty()) return lines_of(tables.title) + "no trial was measured\n";
-  return lines_of(tables.title) + "\n" + render(tables.figures) + lines_of(tables.notes) + "\n" + kTimesCaption + "\n" +
-         render(tables.times) + findings_list(report);
+  return lines_of(tables.title) + "\n" + render(tables.figures) + lines_of(tables.notes) + "\n" +
+         ablation_lines(tables.ablations) + kTimesCaption + "\n" + render(tables.times) + findings_list(report);
 }
 
 }  // namespace chexbench::report

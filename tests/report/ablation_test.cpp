@@ -3,11 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "report/record_factory.hpp"
 
 namespace chexbench::report {
 namespace {
 
+using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -16,7 +21,59 @@ TrialResult step(const std::string& pipeline, double images_per_s, int ranks = 2
   return make_trial({.pipeline = pipeline, .ranks = ranks}, std::vector<double>(5, images_per_s));
 }
 
-TEST(Ablation, HoldsEachStepAgainstTheOneBefore) {
+TEST(Ablation, HoldsEachStepAgainstTheOneBeforeAndTheFirst) {
+  const std::vector<TrialResult> trials{
+      step("naive", 100), make_trial({.pipeline = "keras", .ranks = 2}, {40, 45, 50, 55, 60}), step("optimized", 200)};
+  const auto all = ablations(pointers(trials));
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_EQ(all[0].over, "png, 2 ranks");
+  ASSERT_THAT(all[0].steps,
+              ElementsAre(Field(&AblationStep::trial, &trials[0]), Field(&AblationStep::trial, &trials[1]),
+                          Field(&AblationStep::trial, &trials[2])));
+  const AblationStep& naive = all[0].steps[0];
+  const AblationStep& keras = all[0].steps[1];
+  const AblationStep& optimized = all[0].steps[2];
+  EXPECT_FALSE(naive.to_before || naive.to_first);
+  EXPECT_EQ(keras.name, "keras");
+  EXPECT_DOUBLE_EQ(keras.images_per_s, 50);
+  EXPECT_DOUBLE_EQ(keras.to_before->value, 0.5);
+  EXPECT_DOUBLE_EQ(keras.to_before->ci95->low, 0.4);
+  EXPECT_DOUBLE_EQ(keras.to_before->ci95->high, 0.6);
+  EXPECT_DOUBLE_EQ(optimized.to_before->value, 4);
+  EXPECT_DOUBLE_EQ(optimized.to_first->value, 2);
+}
+
+TEST(Ablation, HasNoRatioOfTrialsThatShareNoRound) {
+  std::vector<TrialResult> trials{step("naive", 100), step("keras", 50), step("optimized", 200)};
+  for (RepeatResult& repeat : trials[1].repeats) repeat.repeat += 100;
+  const auto all = ablations(pointers(trials));
+  EXPECT_FALSE(all.at(0).steps.at(1).to_before);
+  EXPECT_FALSE(all.at(0).steps.at(2).to_before);
+  EXPECT_DOUBLE_EQ(all.at(0).steps.at(2).to_first->value, 2);
+  EXPECT_THAT(ablation_findings(pointers(trials)).at(0).text, HasSubstr("; keras (not measured in turn);"));
+}
+
+TEST(Ablation, NamesStepsOfOnePipelineByTheirTrials) {
+  std::vector<TrialResult> trials(3, step("optimized", 100));
+  for (std::size_t i = 0; i < trials.size(); ++i) trials[i].trial = "parallel_calls=" + std::to_string(i);
+  const auto all = ablations(pointers(trials));
+  EXPECT_EQ(all.at(0).steps.at(2).name, "parallel_calls=2");
+}
+
+TEST(Ablation, TellsApartWhatDiffersInOtherKeys) {
+  std::vector<TrialResult> trials;
+  for (const int batch : {16, 32}) {
+    for (const char* pipeline : {"naive", "keras", "optimized"}) {
+      trials.push_back(step(pipeline, 100));
+      trials.back().spec.training.batch_size = batch;
+      trials.back().trial = pipeline + std::string(" batch=") + std::to_string(batch);
+    }
+  }
+  EXPECT_THAT(ablations(pointers(trials)), ElementsAre(Field(&Ablation::over, "png, 2 ranks, from naive batch=16"),
+                                                       Field(&Ablation::over, "png, 2 ranks, from naive batch=32")));
+}
+
+TEST(Ablation, SaysEachStepInASentence) {
   const auto findings = ablation_findings(pointers({step("naive", 100), step("keras", 50), step("optimized", 200)}));
   ASSERT_THAT(findings, SizeIs(1));
   EXPECT_EQ(findings[0].kind, "ablation");

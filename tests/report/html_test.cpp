@@ -40,6 +40,22 @@ TEST(PageData, HoldsTheFiguresOfReportJson) {
   EXPECT_EQ(page["environment"], file["environment"]);
 }
 
+TEST(PageData, HoldsTheAblationsOfReportJson) {
+  Report report = make_report({make_trial({.pipeline = "naive"}, {90, 95, 100, 105, 110}),
+                               make_trial({.pipeline = "keras"}, {50, 50, 50, 50}), make_trial({}, {300})});
+  const Json page = Json::parse(page_data(report))["ablations"];
+  EXPECT_EQ(page, Json::parse(to_json(report))["ablations"]);
+  const Json steps = page.at(0)["steps"];
+  EXPECT_EQ(page[0]["over"], "png, 1 rank");
+  EXPECT_EQ(steps.at(0)["key"], report.trials[0].key);
+  EXPECT_TRUE(steps[0]["ratio"].is_null());
+  EXPECT_EQ(steps.at(1)["images_per_s"], 50);
+  EXPECT_DOUBLE_EQ(steps[1]["ratio"], 50 / 97.5);
+  EXPECT_TRUE(steps[1]["ratio_ci95"].is_null());
+  EXPECT_DOUBLE_EQ(steps.at(2)["ratio"], 6);
+  EXPECT_DOUBLE_EQ(steps[2]["ratio_to_first"], 300.0 / 90);
+}
+
 TEST(PageData, NamesTrialsByWhatDiffers) {
   const Json page = data_of({make_trial({.pipeline = "naive"}, {1}), make_trial({.ranks = 2}, {1})});
   EXPECT_EQ(page["trials"][0]["label"], "naive, ranks 1");

@@ -53,6 +53,19 @@ TEST(Markdown, MarksEmulatedTrialsInBothTables) {
   EXPECT_THAT(text, HasSubstr("- source of emulated:v100 (emulated): a cited publication"));
 }
 
+TEST(Markdown, HoldsARowForEachStepOfAnAblation) {
+  const std::vector<double> fives[] = {{100, 101, 102, 103, 104}, {50, 50, 50, 50, 50}, {200, 202, 204, 206, 208}};
+  const std::string text = markdown(make_report({make_trial({.pipeline = "naive", .engine = "emulated:v100"}, fives[0]),
+                                                 make_trial({.pipeline = "keras", .engine = "emulated:v100"}, fives[1]),
+                                                 make_trial({.engine = "emulated:v100"}, fives[2])}));
+  EXPECT_THAT(text, HasSubstr("\n### Step by step over png, 1 rank\n"));
+  const auto rows = rows_under(text, "| step | images/s |");
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[1], "| naive | 102.0 |  |  |  |  | (emulated) |");
+  EXPECT_EQ(rows[2], "| keras | 50.0 | 0.49 x | 0.48 .. 0.50 | 0.49 x | 0.48 .. 0.50 | (emulated) |");
+  EXPECT_EQ(rows[3], "| optimized | 204.0 | 4.08 x | 4.00 .. 4.16 | 2.00 x | 2.00 .. 2.00 | (emulated) |");
+}
+
 TEST(Markdown, SaysThatNothingWasMeasured) {
   EXPECT_THAT(markdown(make_report({})), AllOf(HasSubstr("Nothing was measured."), Not(HasSubstr("|"))));
   EXPECT_THAT(markdown(make_report({make_trial({}, {})})), HasSubstr("Nothing was measured."));

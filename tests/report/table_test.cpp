@@ -145,6 +145,20 @@ TEST(ResultTable, TellsOfAnInterruptionAndOfTrialsNotReached) {
 
 TEST(ResultTable, OfNoTrialSaysSo) { EXPECT_THAT(table_of({}), HasSubstr("no trial was measured")); }
 
+TEST(ResultTable, HoldsEachStepAgainstTheOneBefore) {
+  const std::vector<double> fives(5, 100);
+  const std::string table =
+      table_of({make_trial({.pipeline = "naive"}, fives), make_trial({.pipeline = "keras"}, std::vector<double>(5, 50)),
+                make_trial({}, std::vector<double>(5, 200))});
+  const std::string steps = table.substr(table.find("Step by step over png, 1 rank; each step against the one before"));
+  EXPECT_THAT(lines_with(steps, "keras  ").at(0), AllOf(HasSubstr("   50.0  "), HasSubstr("0.50 x   0.50 .. 0.50")));
+  EXPECT_THAT(lines_with(steps, "optimized  ").at(0), AllOf(HasSubstr("4.00 x"), HasSubstr("2.00 x   2.00 .. 2.00")));
+}
+
+TEST(ResultTable, HasNoStepsOfTwoTrials) {
+  EXPECT_THAT(table_of({make_trial({.pipeline = "naive"}, {1}), make_trial({}, {1})}), Not(HasSubstr("Step by step")));
+}
+
 TEST(ResultTable, ListsFindings) {
   Report report = make_report({make_trial({}, {100})});
   report.findings = {{.kind = "fed", .text = "All is well."}};
