@@ -3,6 +3,7 @@
 import copy
 import json
 import resource
+import statistics
 import subprocess
 import unittest
 
@@ -27,6 +28,10 @@ class ReportTest(SystemTest):
     def emulated(self):
         return self.measured(engine="emulated:v100", comm={"model": "alpha_beta"},
                              sweep={"pipeline": ["naive", "optimized"]}, measure__repeats=5)
+
+    def steps(self):
+        """Three pipelines over the same data: the folder of a report with an ablation."""
+        return self.measured(sweep={"pipeline": ["naive", "keras", "optimized"]}, measure__repeats=5)
 
     def change(self, folder, edit):
         """Edits report.json and has the page written again."""
@@ -177,6 +182,44 @@ class InABrowser(ReportTest):
                 self.assertIn("(emulated)", row["label"]["text"], name)
         for title in page.texts.get("figcaption", []):
             self.assertIn("(emulated)", title)
+
+    def test_shows_what_each_step_of_an_ablation_is_worth(self):
+        out = self.steps()
+        page = self.open(out)
+        report = self.report(out)
+        self.assertEqual(len(report["ablations"]), 1)
+        steps = report["ablations"][0]["steps"]
+        self.assertEqual([step["name"] for step in steps], ["naive", "keras", "optimized"])
+        rates = [[repeat["images_per_s"] for repeat in trial["repeats"]] for trial in report["trials"]]
+        medians = [statistics.median(of_trial) for of_trial in rates]
+        for index, (step, row) in enumerate(zip(steps, page.tables["ablation-0"], strict=True)):
+            self.assertEqual(row["trial"], report["trials"][index]["key"])
+            self.assertEqual(row["label"]["text"], step["name"])
+            self.assertEqual(float(row["images_per_s"]["value"]), medians[index])
+            self.assert_ratio(row, "ratio", step, index and medians[index] / medians[index - 1])
+            self.assert_ratio(row, "ratio_to_first", step, index and medians[index] / medians[0])
+            if index:
+                added = medians[index] - medians[index - 1]
+                shown = f"{abs(added):.{2 if abs(added) < 10 else 1}f}"
+                self.assert_number(row["added"], added, ("-" if added < 0 else "+") + shown)
+                low, high = step["ratio_ci95"]
+                self.assertEqual(row["worth"]["text"], "gain" if low > 1 else "loss" if high < 1 else "within the noise")
+
+    def assert_ratio(self, row, key, step, expected):
+        """The row has the ratio and interval of report.json; none where none is expected."""
+        if not expected:
+            self.assertIsNone(step[key])
+            self.assertEqual(row[key], {"text": "", "value": None})
+            return
+        self.assertAlmostEqual(step[key], expected, places=12)
+        self.assert_number(row[key], step[key], f"{step[key]:.2f}")
+        for bound, value in zip(("low", "high"), step[key + "_ci95"], strict=True):
+            self.assert_number(row[f"{key}_{bound}"], value, f"{value:.2f}")
+
+    def test_has_no_ablation_of_two_pipelines(self):
+        page = self.open(self.emulated())
+        self.assertNotIn("ablation-0", page.tables)
+        self.assertNotIn("Step by step", page.texts["h2"])
 
     def test_sixteen_ranks_have_a_row_and_a_bar_each(self):
         def widen(report):

@@ -12,7 +12,8 @@ const charts = (() => {
   };
 
   // Intervals as whiskers and single measurements as dots, which Chart.js has no element for. A dataset carries
-  // `whiskers` ([low, high] or null) and `dots` (lists of values), one for each of its points.
+  // `whiskers` ([low, high] or null), `dots` (lists of values) and `notes` ({at, text}: words right of a value), one for
+  // each of its points.
   const marks = {
     id: "marks",
     afterDatasetsDraw(chart) {
@@ -44,13 +45,27 @@ const charts = (() => {
         path.lineTo(...to);
       }
     }
+    const note = (dataset.notes || [])[point];
     context.save();
+    if (note) {
+      context.fillStyle = color("text");
+      context.textBaseline = "middle";
+      context.font = noteFont();
+      context.fillText(note.text, at(note.at, 0)[0] + 9, element.y + 1);
+    }
     for (const [width, stroke] of [[4.5, "ground"], [1.5, "text"]]) {  // a seam around it: bars are dark in one theme
       context.lineWidth = width;
       context.strokeStyle = color(stroke);
       context.stroke(path);
     }
     context.restore();
+  }
+
+  const noteFont = () => `12px ${Chart.defaults.font.family}`;
+  function noteWidth(notes) {
+    const context = document.createElement("canvas").getContext("2d");
+    context.font = noteFont();
+    return Math.max(...notes.map((note) => context.measureText(note.text).width));
   }
 
   function axis(title, options) {
@@ -88,13 +103,13 @@ const charts = (() => {
       type: config.type, data: config.data, plugins: [marks],
       options: {
         animation: false, responsive: true, maintainAspectRatio: false, indexAxis: config.indexAxis || "x",
-        interaction: config.interaction || {}, scales: config.scales,
+        interaction: config.interaction || {}, scales: config.scales, layout: { padding: { right: config.paddingRight || 0 } },
         plugins: {
           legend: {
             display: Boolean(config.legend), position: "top", align: "start",
             labels: { color: color("text"), boxWidth: 14, ...config.legendLabels },
           },
-          tooltip: { callbacks: config.tooltip || {} },
+          tooltip: { filter: (item) => item.raw !== null, callbacks: config.tooltip || {} },
         },
       },
     };
@@ -125,6 +140,34 @@ const charts = (() => {
                      dots: rows.map((row) => row.repeats), backgroundColor: color("accent"), maxBarThickness: 22 }],
       },
       scales: { x: axis(unit, { grace: "5%" }), y: categories() },
+    }));
+  }
+
+  // rows: {name, value, before (value of the row above; none in the first row), interval, text, clear (whether the
+  // change is beyond the noise)}. Of each bar, what is left of the row above it, and what came or went.
+  function steps(parent, title, unit, rows) {
+    const names = rows.map((row) => row.name);
+    const notes = rows.map((row) => ({ text: row.text, at: Math.max(row.value, row.before || 0, ...(row.interval || [])) }));
+    const piece = (applies, size) => rows.map((row) => row.before !== undefined && applies(row) ? size(row) : null);
+    const change = (row) => Math.abs(row.value - row.before);
+    const hollow = (name) => ({ backgroundColor: "transparent", borderColor: color(name), borderWidth: 1.5, borderSkipped: false });
+    const bar = { maxBarThickness: 22 };
+    add(parent, title, barsHeight(names, 32, 90), () => ({
+      type: "bar", indexAxis: "y", legend: true, interaction: { mode: "index", axis: "y" },
+      legendLabels: { filter: (item, data) => data.datasets[item.datasetIndex].data.some((value) => value !== null) },
+      paddingRight: noteWidth(notes) + 12,
+      data: {
+        labels: names.map(lines),
+        datasets: [
+          { ...bar, label: "as the step before", data: rows.map((row) => Math.min(row.value, row.before ?? row.value)),
+            backgroundColor: color("other"), whiskers: rows.map((row) => row.interval), notes },
+          { ...bar, label: "gained", data: piece((row) => row.clear && row.value >= row.before, change), backgroundColor: color("accent") },
+          { ...bar, label: "lost", data: piece((row) => row.clear && row.value < row.before, change), ...hollow("wait") },
+          { ...bar, label: "changed within the noise", data: piece((row) => !row.clear, change), ...hollow("muted") },
+        ],
+      },
+      scales: { x: axis(unit, { stacked: true }), y: { ...categories(), stacked: true } },
+      tooltip: { label: (item) => `${item.dataset.label}: ${item.raw.toFixed(1)} ${unit}` },
     }));
   }
 
@@ -196,5 +239,5 @@ const charts = (() => {
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   }
 
-  return { available, bars, stack, scaling, curves };
+  return { available, bars, steps, stack, scaling, curves };
 })();
