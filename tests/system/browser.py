@@ -1,4 +1,5 @@
-"""Headless Chromium for the system tests: what a page holds once its scripts have run, what it looks like."""
+"""Headless Chromium for the system tests: what a page holds once its scripts have run, what it looks like, and
+what is printed of it."""
 
 import html.parser
 import shutil
@@ -9,6 +10,7 @@ import zlib
 from pathlib import Path
 
 CHROMIUM = shutil.which("chromium")
+POPPLER = shutil.which("pdftotext") and shutil.which("pdftoppm")
 TIMEOUT_S = 120
 
 
@@ -67,6 +69,30 @@ def colors(page, dark):
         picture = Path(folder, "page.png")
         run(page, "--window-size=1000,1400", f"--screenshot={picture}", dark=dark)
         return count_colors(picture.read_bytes())
+
+
+class Print:
+    """A page as it is printed: `texts`, one for each sheet of paper, laid out as there; colors()."""
+
+    def __init__(self, page, dark=False):
+        with tempfile.TemporaryDirectory(prefix="chexbench-print-") as folder:
+            sheets = Path(folder, "page.pdf")
+            run(page, "--no-pdf-header-footer", f"--print-to-pdf={sheets}", dark=dark)
+            self.pdf = sheets.read_bytes()
+        self.texts = self._poppler("pdftotext", "-layout", "-", "-").decode().split("\f")[:-1]
+
+    def _poppler(self, tool, *arguments):
+        return subprocess.run([tool, *arguments], input=self.pdf, capture_output=True, timeout=TIMEOUT_S, check=True).stdout
+
+    def colors(self, sheet):
+        """Of the pixels of a sheet (from 1), small, (red, green, blue) -> how many."""
+        ppm = self._poppler("pdftoppm", "-r", "60", "-f", str(sheet), "-l", str(sheet), "-")
+        pixels = ppm.split(b"\n", 3)[3]  # P6, width height, 255
+        counts = {}
+        for at in range(0, len(pixels), 3):
+            color = tuple(pixels[at:at + 3])
+            counts[color] = counts.get(color, 0) + 1
+        return counts
 
 
 def count_colors(png):

@@ -61,7 +61,7 @@ const charts = (() => {
     context.restore();
   }
 
-  const noteFont = () => `12px ${Chart.defaults.font.family}`;
+  const noteFont = () => `${Chart.defaults.font.size}px ${Chart.defaults.font.family}`;
   function noteWidth(notes) {
     const context = document.createElement("canvas").getContext("2d");
     context.font = noteFont();
@@ -78,20 +78,23 @@ const charts = (() => {
     };
   }
 
-  // Adds a figure with its title and a chart of `height` pixels to `parent`. configure() gives the chart's parts in the
-  // colours that hold when it is called.
+  // Paper is dear, and a chart higher than a page would be cut in two.
+  const onPaper = (height) => Math.min(0.8 * height, 820);
+
+  // Adds a figure with its title and a chart of `height` pixels, less on paper, to `parent`. configure() gives the chart's
+  // parts in the colours that hold when it is called.
   function add(parent, title, height, configure) {
     const figure = parent.appendChild(document.createElement("figure"));
     figure.appendChild(document.createElement("figcaption")).textContent = title;
     const box = figure.appendChild(document.createElement("div"));
     box.className = "canvas";
-    box.style.height = height + "px";
     const canvas = box.appendChild(document.createElement("canvas"));
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", title);
     let chart = null;
     const draw = () => {
       if (chart) chart.destroy();
+      box.style.height = (document.documentElement.classList.contains("paper") ? onPaper(height) : height) + "px";
       chart = new Chart(canvas, complete(configure()));
     };
     draw();
@@ -230,6 +233,7 @@ const charts = (() => {
   // Paper has a width and colours of its own, and its style sheet is not in force yet when a page hears of it.
   function setPaper(on) {
     document.documentElement.classList.toggle("paper", on);
+    Chart.defaults.font.size = on ? 10 : 12;
     redrawAll();
   }
   if (available) {

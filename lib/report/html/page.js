@@ -38,7 +38,7 @@ const words = (value) => String(value);
 function table(parent, id, columns, rows) {
   const shown = columns.filter((column) => rows.some((row) => !isEmpty(column.get(row))));
   const scroll = element(parent, "div", undefined, "scroll");
-  const grid = element(scroll, "table");
+  const grid = element(scroll, "table", undefined, rows.length <= 24 ? "short" : "");  // fits on a page, where it is printed
   grid.id = id;
   const head = element(element(grid, "thead"), "tr");
   for (const column of shown) {
@@ -135,6 +135,7 @@ const waitColumns = [
   { name: "part", key: "part", get: (row) => row.wait.part },
   { name: "share", unit: "% of the step time", key: "share", show: percent, bar: (row) => row.wait.share, get: (row) => row.wait.share },
 ];
+const isShown = (wait) => percent(wait.share) !== "0.0";
 
 const sign = (value) => (value < 0 ? "-" : "+") + rate(Math.abs(value));
 const ratioColumns = (name, key) => [
@@ -335,7 +336,7 @@ function addResults() {
       trials.map((trial) => ({ name: marked(trial), shares: parts.map((part) => trial.figures[part.key + "_share"]) })));
   }
   table(times, "times", timeColumns, trials);
-  const waits = trials.flatMap((trial) => trial.figures.waits.map((wait) => ({ trial, wait })));
+  const waits = trials.flatMap((trial) => trial.figures.waits.filter(isShown).map((wait) => ({ trial, wait })));
   if (waits.length > 0) {
     element(times, "h3", "What waits are booked to");
     table(times, "waits", waitColumns, waits);
@@ -363,6 +364,39 @@ function addQueues() {
   table(place, "queues", queueColumns, rows);
 }
 
+// A spec by its dotted keys, each with one value; an op list is one of them.
+function flatSpec(value, path = "", flat = {}) {
+  if (Array.isArray(value) && value.every((item) => item && item.op)) flat[path] = value.map(opText).join(" | ");
+  else if (value === null || typeof value !== "object" || Array.isArray(value)) flat[path] = words(value);
+  else for (const [key, inner] of Object.entries(value)) flatSpec(inner, path ? `${path}.${key}` : key, flat);
+  return flat;
+}
+function opText({ op, ...parameters }) {
+  const said = Object.entries(parameters).filter(([key, value]) => key !== "delay_s" || value > 0);
+  return [op, ...said.map(([key, value]) => `${key}=${value}`)].join(" ");
+}
+
+// JSON with one line for each op.
+function specText(spec) {
+  return JSON.stringify(spec, null, 2).replace(/\{\s+("op":[^{}]*)\}/g, (_, op) => `{ ${op.trim().replace(/\n\s*/g, " ")} }`);
+}
+
+function addSpecs(place) {
+  const rows = report.trials.map((trial) => ({ trial, flat: flatSpec(trial.spec) }));
+  const keys = [...new Set(rows.flatMap((row) => Object.keys(row.flat)))]
+    .filter((key) => key !== "pipeline.name" && rows.some((row) => row.flat[key] !== rows[0].flat[key]));  // labels have the name
+  if (keys.length > 0) {
+    element(place, "h3", "What the trials' specs differ in");
+    table(place, "specs", [{ name: "trial", key: "label", wrap: true, get: (row) => marked(row.trial) },
+                           ...keys.map((key) => ({ name: key, key, wrap: true, get: (row) => row.flat[key] }))], rows);
+  }
+  for (const { trial } of rows) {
+    const spec = element(place, "details", undefined, "spec");
+    element(spec, "summary", `Spec: ${marked(trial)}`);
+    element(spec, "pre", specText(trial.spec));
+  }
+}
+
 function addEnvironment() {
   const place = section("Environment and resolved specs");
   const environment = element(place, "details");
@@ -373,11 +407,17 @@ function addEnvironment() {
     element(list, "dt", key);
     element(list, "dd", Array.isArray(value) ? value.join(" ") : words(value));
   }
-  for (const trial of report.trials) {
-    const spec = element(place, "details");
-    element(spec, "summary", `Spec: ${marked(trial)}`);
-    element(spec, "pre", JSON.stringify(trial.spec, null, 2));
-  }
+  addSpecs(place);
+}
+
+// Paper cannot be unfolded.
+function unfoldOnPaper() {
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details:not([open])")];
+    for (const place of folded) place.open = true;
+  });
+  addEventListener("afterprint", () => folded.forEach((place) => { place.open = false; }));
 }
 
 addHeader();
@@ -385,4 +425,5 @@ addFindings();
 if (report.measured) addResults();
 else element(main, "p", "Nothing was measured.", "warning");
 addEnvironment();
+unfoldOnPaper();
 document.documentElement.dataset.ready = "true";
