@@ -78,8 +78,8 @@ const charts = (() => {
     };
   }
 
-  // Paper is dear, and a chart higher than a page would be cut in two.
-  const onPaper = (height) => Math.min(0.8 * height, 820);
+  // Paper is dear, and a chart higher than a page would be cut in two; but a low one has no room to give.
+  const onPaper = (height) => height < 200 ? height : Math.min(0.8 * height, 820);
 
   // Adds a figure with its title and a chart of `height` pixels, less on paper, to `parent`. configure() gives the chart's
   // parts in the colours that hold when it is called.
