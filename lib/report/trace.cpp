@@ -95,13 +95,19 @@ void add_steps(const TracedTrial& traced, const RankTrace& rank, const std::map<
   }
 }
 
-// As steps ended.
+// As steps ended. With the trial its queues are gone: a viewer would draw their last depths through the next one.
 void add_queue_depths(const RepeatResult& repeat, int rank, const std::map<int, TraceTime>& times, std::string& text) {
   for (const OpSample& sample : repeat.op_samples) {
     const auto op = static_cast<std::size_t>(sample.op_index);
     if (sample.rank != rank || repeat.ops.at(op).queue_capacity == 0) continue;
     text += counter_event(rank, fmt::format("queue of {} {}", op, repeat.ops[op].op), times.at(sample.step).end_ns,
                           sample.queue_depth);
+  }
+  if (repeat.op_samples.empty()) return;
+  const std::int64_t gone_ns = times.rbegin()->second.end_ns + 1;
+  for (std::size_t op = 0; op < repeat.ops.size(); ++op) {
+    if (repeat.ops[op].queue_capacity == 0) continue;
+    text += counter_event(rank, fmt::format("queue of {} {}", op, repeat.ops[op].op), gone_ns, 0);
   }
 }
 

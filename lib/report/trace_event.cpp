@@ -11,6 +11,8 @@ namespace {
 // The format counts in microseconds.
 std::string microseconds(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
+int tid(TracePlace place) { return 1000 * (place.rank + 1) + place.row; }
+
 }  // namespace
 
 std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
@@ -23,7 +25,7 @@ std::string quoted(std::string_view text) {
 std::string span_event(TracePlace place, const TraceLabel& label, TraceTime time, std::string_view arguments) {
   return fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"cat":"{}","name":{},"args":{{{}}}}})"
                      ",\n",
-                     place.rank, place.row, microseconds(time.begin_ns), microseconds(time.end_ns - time.begin_ns),
+                     place.rank, tid(place), microseconds(time.begin_ns), microseconds(time.end_ns - time.begin_ns),
                      label.category, quoted(label.name), arguments);
 }
 
@@ -36,7 +38,7 @@ std::string counter_event(int rank, std::string_view name, std::int64_t at_ns, s
 std::string row_name_event(TracePlace place, std::string_view name) {
   return fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})"
                      ",\n",
-                     place.rank, place.row, quoted(name));
+                     place.rank, tid(place), quoted(name));
 }
 
 std::string rank_name_event(int rank, std::string_view name) {

@@ -7,11 +7,12 @@
 
 namespace chexbench::report {
 
-// Rows of a rank: its steps, then its threads. 0 is the idle thread to Perfetto.
+// Rows of a rank: its steps, then its threads.
 inline constexpr int kStepsRow = 1;
 inline constexpr int kFirstThreadRow = 2;
 
-// The row of an event: pid and tid.
+// Of an event. pid is the rank; tid is 1000 (rank + 1) + row, as Perfetto takes a tid that equals the pid for the
+// process's main thread, and 0 for the idle thread.
 struct TracePlace {
   int rank = 0;
   int row = 0;

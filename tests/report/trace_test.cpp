@@ -22,7 +22,8 @@ std::string written(const Report& report) {
 }
 
 // Spans of the row as name -> [begin, end] in microseconds since the first of them.
-std::multimap<std::string, std::pair<double, double>> spans_of(const Json& trace, int pid, int tid) {
+std::multimap<std::string, std::pair<double, double>> spans_of(const Json& trace, int pid, int row) {
+  const int tid = 1000 * (pid + 1) + row;
   std::multimap<std::string, std::pair<double, double>> spans;
   double first_us = -1;
   for (const Json& event : trace["traceEvents"]) {
@@ -92,10 +93,12 @@ TEST(Trace, HasADepthForEachQueueAsStepsEnd) {
   for (const Json& event : trace["traceEvents"]) {
     if (event["ph"] == "C") counters.push_back(event);
   }
-  ASSERT_EQ(counters.size(), 2u);  // op 0 has no queue
+  ASSERT_EQ(counters.size(), 3u);  // op 0 has no queue
   EXPECT_EQ(counters[1]["name"], "queue of 1 map");
   EXPECT_NEAR(counters[1]["ts"].get<double>(), 1000.25e6, 0.01);
   EXPECT_EQ(counters[1]["args"]["elements"], 3);
+  EXPECT_NEAR(counters[2]["ts"].get<double>(), 1000.25e6 + 0.001, 0.0006) << "the trial is over";
+  EXPECT_EQ(counters[2]["args"]["elements"], 0);
 }
 
 TEST(Trace, HasAProcessForEachRankWithItsThreads) {
@@ -113,6 +116,9 @@ TEST(Trace, HasAProcessForEachRankWithItsThreads) {
     }
     if (event["name"] == "bucket") {
       EXPECT_EQ(event["args"]["bytes"], 512);
+    }
+    if (event.contains("tid")) {
+      EXPECT_NE(event["tid"], event["pid"]) << "Perfetto would call it the main thread";
     }
   }
   EXPECT_EQ(seen, (std::map<std::string, int>{{"rank 0", 1}, {"rank 1", 1}, {"steps", 2}, {"decode-0", 2}}));

@@ -18,6 +18,10 @@ class Trace(SystemTest):
         self.succeed("--config", spec, "--output", out, ranks=ranks)
         return json.loads((out / "trace.json").read_text()), out
 
+    def row_names(self, trace):
+        return {(event["pid"], event["tid"]): event["args"]["name"] for event in trace["traceEvents"]
+                if event["name"] == "thread_name"}
+
     def spans(self, trace):
         """Complete events by row, in the order of the file."""
         rows = defaultdict(list)
@@ -28,8 +32,7 @@ class Trace(SystemTest):
 
     def test_two_ranks_have_every_op_and_every_bucket_in_rows_with_names(self):
         trace, out = self.traced(ranks=2, engine="emulated:v100", pipeline="naive")
-        names = {(event["pid"], event["tid"]): event["args"]["name"] for event in trace["traceEvents"]
-                 if event["name"] == "thread_name"}
+        names = self.row_names(trace)
         rows = self.spans(trace)
         ops = [op["op"] for op in self.report(out)["trials"][0]["repeats"][0]["ops"]]
         for rank in (0, 1):
@@ -62,9 +65,10 @@ class Trace(SystemTest):
         trace, out = self.traced(ranks=2, engine="emulated:v100")
         with open(out / "steps.csv", newline="") as file:
             steps = [row for row in csv.DictReader(file) if row["repeat"] == "1"]
+        steps_row = {row[0]: row for row, name in self.row_names(trace).items() if name == "steps"}
         for rank in (0, 1):
             wanted = [row for row in steps if int(row["rank"]) == rank]
-            found = [event for event in self.spans(trace)[rank, 1] if event["name"].startswith("step ")]
+            found = [event for event in self.spans(trace)[steps_row[rank]] if event["name"].startswith("step ")]
             self.assertEqual(len(found), len(wanted))
             self.assertAlmostEqual(sum(event["dur"] for event in found) / 1e6,
                                    sum(float(row["wall_s"]) for row in wanted), delta=1e-3)
