@@ -110,6 +110,11 @@ TEST(ModelledCommunication, BeginsABucketWhenItIsReadyAndTheOneBeforeIsDone) {
   const ModelledCommunication modelled = model_communication(buckets, 2, link());
   EXPECT_NEAR(modelled.end_s, 36.5e-3, 1e-12);   // the third is late: it begins at 30 ms
   EXPECT_NEAR(modelled.busy_s, 19.5e-3, 1e-12);  // the gap before it is left out
+  ASSERT_EQ(modelled.buckets.size(), 3u);
+  EXPECT_NEAR(modelled.buckets[1].begin_s, 7.5e-3, 1e-12);
+  EXPECT_NEAR(modelled.buckets[1].end_s, 14e-3, 1e-12);
+  EXPECT_NEAR(modelled.buckets[2].begin_s, 30e-3, 1e-12);
+  EXPECT_EQ(modelled.buckets[2].bytes, 4000u);
   const ModelledCommunication first_two = model_communication({buckets[0], buckets[1]}, 2, link());
   EXPECT_NEAR(first_two.end_s, 1e-3 + 2 * 6.5e-3, 1e-12);  // the second waits for the first
 }

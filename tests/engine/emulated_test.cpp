@@ -8,6 +8,7 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "engine/emulated_fixture.hpp"
+#include "measure/trace.hpp"
 
 namespace chexbench::engine {
 namespace {
@@ -194,9 +195,8 @@ TEST(Emulated, RefusesAReducerOfAnotherGroup) {
   EXPECT_THROW(engine->step(batches.next(), reducer), DeviceError);
 }
 
-// A link so slow that nothing hides: the one bucket takes 2 (n-1)/n S/B, begun when backward is done.
-TEST(Emulated, ModelledCommunicationIsExposedWhereBackwardCannotHideIt) {
-  const ProfileFile profile(kFast);
+// A link so slow that nothing hides: the one bucket takes 2 (n-1)/n S/B = 10 ms, begun when backward is done.
+EngineConfig slow_link_config() {
   EngineConfig config = small_config();
   config.world = 2;
   config.comm = {.bucket_bytes = 1'000'000'000,
@@ -205,6 +205,12 @@ TEST(Emulated, ModelledCommunicationIsExposedWhereBackwardCannotHideIt) {
                  .alpha_s = 0,
                  .beta_bytes_per_s = 23'536'718 * 4.0 / 10e-3,
                  .launch_s = 0};
+  return config;
+}
+
+TEST(Emulated, ModelledCommunicationIsExposedWhereBackwardCannotHideIt) {
+  const ProfileFile profile(kFast);
+  const EngineConfig config = slow_link_config();
   const auto engine = make_engine(profile.engine_name(), config);
   BatchSource batches;
   RecordingReducer reducer(1);
@@ -213,6 +219,26 @@ TEST(Emulated, ModelledCommunicationIsExposedWhereBackwardCannotHideIt) {
   EXPECT_NEAR(engine->timings().exposed_communication_s, 10e-3, 1e-9);
   EXPECT_NEAR(engine->timings().communication_busy_s, 10e-3, 1e-9);
   EXPECT_TRUE(reducer.counts.empty());
+}
+
+TEST(Emulated, ModelledBucketsAreTracedAsSuchBehindBackward) {
+  const ProfileFile profile(kFast);
+  const auto engine = make_engine(profile.engine_name(), slow_link_config());
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  measure::TraceRecording recording(10);
+  for (int step = 0; step < 2; ++step) engine->step(batches.next(), reducer);
+  engine->finish();
+  const measure::Trace trace = recording.take();
+  ASSERT_EQ(trace.threads.size(), 1u);
+  EXPECT_EQ(trace.threads[0].name, "emulated");
+  ASSERT_EQ(trace.threads[0].spans.size(), 2u);
+  const measure::Span& bucket = trace.threads[0].spans[1];
+  EXPECT_STREQ(bucket.name, "modelled bucket");
+  EXPECT_EQ(bucket.kind, measure::SpanKind::bucket);
+  EXPECT_EQ(bucket.detail, 23'536'718 * 4);
+  EXPECT_NEAR(bucket.end_s - bucket.begin_s, 10e-3, 1e-9);
+  EXPECT_NEAR(bucket.end_s, engine->timings().end_s, 1e-9);
 }
 
 class LostRankReducer final : public Reducer {

@@ -47,6 +47,15 @@ class Trace(SystemTest):
         self.assertTrue(any(event["ph"] == "C" and event["name"].startswith("queue of ")
                             for event in trace["traceEvents"]))
 
+    def test_buckets_of_a_modelled_network_are_named_so(self):
+        trace, _ = self.traced(ranks=2, engine="emulated:v100",
+                               comm={"model": "alpha_beta", "alpha_s": 1e-5, "beta_bytes_per_s": 1e9, "launch_s": 0})
+        names = self.row_names(trace)
+        buckets = [event for event in trace["traceEvents"] if event.get("cat") == "communication"]
+        self.assertEqual({(event["pid"], names[event["pid"], event["tid"]], event["name"]) for event in buckets},
+                         {(rank, "emulated", "modelled bucket") for rank in (0, 1)})
+        self.assertTrue(all(event["args"]["bytes"] > 0 for event in buckets))
+
     def test_spans_nest_within_each_row(self):
         trace, _ = self.traced(ranks=2, engine="emulated:v100", sweep={"pipeline": ["naive", "optimized", "pytorch"]})
         for row, events in self.spans(trace).items():

@@ -17,6 +17,7 @@
 #include "core/errors.hpp"
 #include "engine/emulated/step_plan.hpp"
 #include "engine/none/tensorless.hpp"
+#include "measure/trace.hpp"
 
 namespace chexbench::engine {
 namespace {
@@ -42,18 +43,25 @@ EngineTraits describe(const std::string& profile_name, const spec::AcceleratorPr
           .trains = false};
 }
 
+// Whether ranks average over each other's memory, as real engines do.
+bool sends_gradients(spec::CommModel model) {
+  return model == spec::CommModel::real || model == spec::CommModel::shaped;
+}
+
 class EmulatedEngine final : public TensorlessEngine {
  public:
   EmulatedEngine(EngineTraits traits, StepPlan plan, const EngineConfig& config)
       : traits_(std::move(traits)),
         plan_(std::move(plan)),
         batch_size_(config.training.batch_size),
-        comm_(config.comm),
-        world_(config.world) {
-    if (averages_for_real()) {
+        world_(config.world),
+        averages_for_real_(config.world > 1 && sends_gradients(config.comm.model)) {
+    if (averages_for_real_) {
       std::size_t elements = 0;
       for (const PlannedBucket& bucket : plan_.buckets) elements += bucket.elements;
       gradients_.resize(elements);
+    } else {
+      modelled_ = model_communication(plan_.buckets, config.world, config.comm);
     }
     device_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
@@ -67,9 +75,6 @@ class EmulatedEngine final : public TensorlessEngine {
   std::size_t held_bytes() const override { return gradients_.size() * sizeof(float); }
 
  private:
-  bool averages_for_real() const {
-    return world_ > 1 && (comm_.model == spec::CommModel::real || comm_.model == spec::CommModel::shaped);
-  }
   void check(const Batch& batch, const Reducer& reducer) const;
   // Host side: waits until `steps` steps are done on the device, and takes over the oldest one not published yet.
   void wait_and_publish(std::unique_lock<std::mutex>& lock, std::int64_t steps);
@@ -79,14 +84,16 @@ class EmulatedEngine final : public TensorlessEngine {
   std::optional<Submission> take(const std::stop_token& stop);
   measure::StepTimings execute(Submission submission);
   Communication communicate(Reducer& reducer, double backward_begin_s);
+  void trace_modelled(double backward_begin_s) const;
   Communication average_for_real(Reducer& reducer, double backward_begin_s);
 
   const EngineTraits traits_;
   const StepPlan plan_;
   const int batch_size_;
-  const spec::CommSpec comm_;
   const int world_;
-  std::vector<float> gradients_;  // zeros: what is averaged does not matter, its size does
+  const bool averages_for_real_;
+  ModelledCommunication modelled_;  // of each step, where gradients are not averaged for real
+  std::vector<float> gradients_;    // zeros: what is averaged does not matter, its size does
 
   // Of the host's thread.
   measure::StepTimings timings_;
@@ -112,7 +119,7 @@ void EmulatedEngine::check(const Batch& batch, const Reducer& reducer) const {
                     "pipeline",
                     traits_.name, batch.valid, batch.shape.images, batch_size_));
   }
-  if (averages_for_real() && reducer.world() != world_) {
+  if (averages_for_real_ && reducer.world() != world_) {
     throw DeviceError(fmt::format("engine '{}': built for {} ranks, but its gradients are averaged over {}",
                                   traits_.name, world_, reducer.world()));
   }
@@ -180,7 +187,8 @@ std::optional<Submission> EmulatedEngine::take(const std::stop_token& stop) {
 measure::StepTimings EmulatedEngine::execute(Submission submission) {
   const double begin_s = std::max(submission.submitted_s, last_end_s_);
   submission.batch.release();
-  const Communication communication = communicate(*submission.reducer, begin_s + plan_.forward_s);
+  const double backward_begin_s = begin_s + plan_.forward_s;
+  const Communication communication = communicate(*submission.reducer, backward_begin_s);
   measure::StepTimings timings{.wait_s = begin_s - last_end_s_,
                                .compute_s = plan_.compute_s(),
                                .exposed_communication_s = communication.exposed_s,
@@ -195,14 +203,23 @@ measure::StepTimings EmulatedEngine::execute(Submission submission) {
   timings.other_s = timings.wall_s - timings.wait_s - timings.compute_s - timings.exposed_communication_s -
                     timings.update_s;  // rounding alone
   sleep_until_s(timings.end_s);
+  if (measure::is_tracing()) trace_modelled(backward_begin_s);
   return timings;
 }
 
 Communication EmulatedEngine::communicate(Reducer& reducer, double backward_begin_s) {
-  if (averages_for_real()) return average_for_real(reducer, backward_begin_s);
-  if (plan_.buckets.empty()) return {};
-  const ModelledCommunication modelled = model_communication(plan_.buckets, world_, comm_);
-  return {.exposed_s = std::max(0.0, modelled.end_s - plan_.backward_s), .busy_s = modelled.busy_s};
+  if (averages_for_real_) return average_for_real(reducer, backward_begin_s);
+  return {.exposed_s = std::max(0.0, modelled_.end_s - plan_.backward_s), .busy_s = modelled_.busy_s};
+}
+
+void EmulatedEngine::trace_modelled(double backward_begin_s) const {
+  for (const ModelledBucket& bucket : modelled_.buckets) {
+    measure::record_span({.name = "modelled bucket",
+                          .kind = measure::SpanKind::bucket,
+                          .begin_s = backward_begin_s + bucket.begin_s,
+                          .end_s = backward_begin_s + bucket.end_s,
+                          .detail = static_cast<std::int64_t>(bucket.bytes)});
+  }
 }
 
 Communication EmulatedEngine::average_for_real(Reducer& reducer, double backward_begin_s) {

@@ -109,9 +109,12 @@ ModelledCommunication model_communication(const std::vector<PlannedBucket>& buck
                                           const spec::CommSpec& comm) {
   ModelledCommunication result;
   for (const PlannedBucket& bucket : buckets) {
-    const double bucket_s = average_s(bucket.elements * sizeof(float), ranks, comm);
-    result.end_s = std::max(result.end_s, bucket.ready_s) + bucket_s;
+    const std::size_t bytes = bucket.elements * sizeof(float);
+    const double bucket_s = average_s(bytes, ranks, comm);
+    const double begin_s = std::max(result.end_s, bucket.ready_s);
+    result.end_s = begin_s + bucket_s;
     result.busy_s += bucket_s;
+    result.buckets.push_back({.begin_s = begin_s, .end_s = result.end_s, .bytes = bytes});
   }
   return result;
 }

@@ -41,8 +41,16 @@ double ring_all_reduce_s(std::size_t bytes, int ranks, const spec::CommSpec& com
 // part from every other rank by its one link; groups of ranks_per_group, the tree of a group and the ring of groups.
 double average_s(std::size_t bytes, int ranks, const spec::CommSpec& comm);
 
+// When the all-reduce of a bucket runs, since the begin of backward.
+struct ModelledBucket {
+  double begin_s = 0;
+  double end_s = 0;
+  std::size_t bytes = 0;
+};
+
 // Buckets on one serial communication stream, each begun when it is complete and the one before is done.
 struct ModelledCommunication {
+  std::vector<ModelledBucket> buckets;
   double end_s = 0;   // of the last bucket, since the begin of backward
   double busy_s = 0;  // the stream's time, gaps left out
 };
