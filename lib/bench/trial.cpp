@@ -10,6 +10,7 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "measure/trace.hpp"
 #include "pipeline/pipeline.hpp"
 
 namespace chexbench::bench {
@@ -29,6 +30,17 @@ BatchLease next_batch(pipeline::Pipeline& pipeline, Recorder& recorder, int step
   return batch;
 }
 
+void trace_device_buckets(Reducer& reducer) {
+  if (!measure::is_tracing()) return;
+  for (const BucketTime& bucket : reducer.take_device_buckets()) {
+    measure::record_device_span("nccl", {.name = "bucket",
+                                         .kind = measure::SpanKind::bucket,
+                                         .begin_s = bucket.begin_s,
+                                         .end_s = bucket.end_s,
+                                         .detail = static_cast<std::int64_t>(bucket.bytes)});
+  }
+}
+
 }  // namespace
 
 report::RepeatResult run_repeat(const TrialContext& context) {
@@ -43,15 +55,18 @@ report::RepeatResult run_repeat(const TrialContext& context) {
   context.gpu_watch.begin();
   context.communicator.barrier();
   context.engine.restart();
+  if (measure::is_tracing()) context.reducer.take_device_buckets();  // those of the repeat before
   Recorder recorder(*pipeline, context.spec.measure, context.communicator.rank());
   for (int step = 0; step < total_steps; ++step) {
     BatchLease batch = next_batch(*pipeline, recorder, step, total_steps);
     context.engine.step(std::move(batch), context.reducer);
     recorder.look(context.engine);
+    trace_device_buckets(context.reducer);
     if (context.on_step) context.on_step(step, total_steps);
   }
   context.engine.finish();
   recorder.look(context.engine);
+  trace_device_buckets(context.reducer);
   report::RepeatResult result = recorder.result();
   result.repeat = context.repeat;
   context.gpu_watch.end();

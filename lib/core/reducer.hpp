@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace chexbench {
 
@@ -31,6 +32,13 @@ struct ReducerTimings {
   std::uint64_t reduced_bytes = 0;  // payload, not bytes on the wire
 };
 
+// When a bucket was averaged, by now_s().
+struct BucketTime {
+  double begin_s = 0;
+  double end_s = 0;
+  std::uint64_t bytes = 0;
+};
+
 // Averages gradients over ranks while backward still runs. Used by one engine from one thread.
 // Every rank must add the same buckets (sizes and order) in every step.
 //   for each layer, last to first: backward(layer); if (bucket complete) reducer.reduce(bucket, nullptr);
@@ -55,6 +63,9 @@ class Reducer {
   // DeviceError where one was lost
   virtual void check() {}
   virtual ReducerTimings timings() const = 0;
+  // For a trace: buckets that a device averaged, where no thread of the host saw that, since the last call and in their
+  // order. What cannot be known any more is left out. Never waits.
+  virtual std::vector<BucketTime> take_device_buckets() { return {}; }
   // Number of ranks that are averaged over; 1 means that reduce() and wait() do nothing.
   virtual int world() const = 0;
 };

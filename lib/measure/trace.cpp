@@ -44,8 +44,7 @@ std::string name_of_this_thread() {
 }
 
 // A repeat op starts its input's threads anew in each epoch: they go on in the row of those that ended.
-std::shared_ptr<Buffer> join_recording() {
-  const std::string name = name_of_this_thread();
+std::shared_ptr<Buffer> join_recording(const std::string& name) {
   Recorder& all = recorder();
   const std::lock_guard lock(all.mutex);
   std::ptrdiff_t namesakes = 0;
@@ -92,9 +91,18 @@ void record_span(const Span& span) {
   thread_local std::uint64_t number = 0;
   Recorder& all = recorder();
   if (all.room.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
-  if (const std::uint64_t current = all.number; std::exchange(number, current) != current) mine = join_recording();
+  if (const std::uint64_t current = all.number; std::exchange(number, current) != current) {
+    mine = join_recording(name_of_this_thread());
+  }
   const std::lock_guard lock(mine->mutex);
   mine->thread.spans.push_back(span);
+}
+
+void record_device_span(const std::string& row, const Span& span) {
+  if (recorder().room.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
+  const std::shared_ptr<Buffer> buffer = join_recording(row);
+  const std::lock_guard lock(buffer->mutex);
+  buffer->thread.spans.push_back(span);
 }
 
 const char* interned(const std::string& name) {

@@ -20,7 +20,7 @@ struct Span {
   std::int64_t detail = 0;  // op: its place in the op list; bucket: bytes
 };
 
-// Spans of one row: of one thread, or of several with one name that lived one after the other.
+// Spans of one row: of one thread, of several with one name that lived one after the other, or of a device.
 struct ThreadSpans {
   int row = 0;  // from 0; the same for the same name in all recordings of the process
   std::string name;
@@ -54,6 +54,9 @@ inline bool is_tracing() { return detail::tracing.load(std::memory_order_relaxed
 
 // To be called by the thread whose time it was, where is_tracing(). Spans of a thread must nest.
 void record_span(const Span& span);
+
+// The same of a device's time, in the row `row` that is no thread's.
+void record_device_span(const std::string& row, const Span& span);
 
 // A copy of `name` that lives as long as the process.
 const char* interned(const std::string& name);

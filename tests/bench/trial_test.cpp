@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bench/trial.hpp"
 #include "core/errors.hpp"
+#include "measure/trace.hpp"
 #include "spec/presets.hpp"
 
 namespace chexbench::bench {
@@ -19,7 +22,7 @@ spec::Experiment experiment(const std::string& pipeline, const std::string& engi
   return spec;
 }
 
-report::RepeatResult run(const spec::Experiment& spec) {
+report::RepeatResult run(const spec::Experiment& spec, Reducer* of_test = nullptr) {
   const auto world = comm::join_world();
   const auto reducer = world->communicator().make_reducer({});
   const data::Dataset dataset = data::open_dataset(spec.data);
@@ -31,7 +34,7 @@ report::RepeatResult run(const spec::Experiment& spec) {
                              .dataset = dataset,
                              .engine = *engine,
                              .communicator = world->communicator(),
-                             .reducer = *reducer,
+                             .reducer = of_test != nullptr ? *of_test : *reducer,
                              .gpu_watch = no_gpu,
                              .cores = {0},
                              .repeat = 3,
@@ -78,6 +81,39 @@ TEST_P(RunRepeatTest, PartsOfEachStepSumToItsWallTime) {
 
 INSTANTIATE_TEST_SUITE_P(Presets, RunRepeatTest, testing::Values("naive", "optimized", "keras", "pytorch"),
                          [](const auto& suite) { return suite.param; });
+
+// Of a device that averages a bucket of as many bytes as it was asked before.
+class DeviceReducer final : public Reducer {
+ public:
+  void reduce(BucketSpan, ReadyEvent) override {}
+  void wait() override {}
+  ReducerTimings timings() const override { return {}; }
+  int world() const override { return 1; }
+  std::vector<BucketTime> take_device_buckets() override { return {{.begin_s = 1, .end_s = 2, .bytes = asked++}}; }
+
+  std::uint64_t asked = 0;
+};
+
+TEST(RunRepeat, TracesTheDevicesBucketsSinceItsBegin) {
+  DeviceReducer reducer;
+  measure::TraceRecording recording(100'000);
+  run(experiment("optimized", "none"), &reducer);
+  const measure::Trace trace = recording.take();
+  const auto row = std::ranges::find(trace.threads, "nccl", &measure::ThreadSpans::name);
+  ASSERT_NE(row, trace.threads.end());
+  ASSERT_EQ(row->spans.size(), 8u);  // after each of 7 steps, and at the end
+  for (std::int64_t i = 0; const measure::Span& bucket : row->spans) {
+    EXPECT_EQ(bucket.kind, measure::SpanKind::bucket);
+    EXPECT_EQ(bucket.end_s, 2);
+    EXPECT_EQ(bucket.detail, ++i) << "what was there before the first step is of the repeat before";
+  }
+}
+
+TEST(RunRepeat, AsksForNoBucketsWhereNothingIsTraced) {
+  DeviceReducer reducer;
+  run(experiment("optimized", "none"), &reducer);
+  EXPECT_EQ(reducer.asked, 0u);
+}
 
 TEST(RunRepeat, SaysWhenAFinitePipelineEndsTooEarly) {
   spec::Experiment spec = experiment("optimized", "none");

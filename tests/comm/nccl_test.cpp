@@ -7,6 +7,7 @@
 
 #include "comm/nccl/nccl_world.hpp"
 #include "comm/nccl_standin.hpp"
+#include "core/clock.hpp"
 #include "core/errors.hpp"
 
 namespace chexbench::comm {
@@ -102,7 +103,8 @@ TEST_F(NcclTest, MakesItsGpuTheCurrentOneBeforeAnythingIsMade) {
   reset_world();
   EXPECT_THAT(calls(), ElementsAre("ncclGetUniqueId", "cudaSetDevice 2",
                                    StartsWith("ncclCommInitRank comm2 rank 1 of 3 id=abcdefghij"),
-                                   "create stream2 flags=1 priority=-5", StartsWith("record event")));
+                                   "create stream2 flags=1 priority=-5", StartsWith("record event"),
+                                   StartsWith("host waits for event")));
 }
 
 TEST_F(NcclTest, ASmallerWorldIsSplitOffByTheRanksInItAndTheOthers) {
@@ -173,6 +175,45 @@ TEST_F(NcclTest, TellsTwoGraphsApartByWhichEndedLast) {
     standin::replay_in_part(3, 9);
     EXPECT_FLOAT_EQ(static_cast<float>(reducer_->timings().busy_s), 4e-3f);
   }
+}
+
+TEST_F(NcclTest, TellsEachBucketOnceByTheClockOfTheHost) {
+  const double before_s = now_s();
+  reset_world();
+  const double made_s = now_s();
+  reduce(3);
+  reduce(5, GradientType::bf16);
+  EXPECT_THAT(reducer_->take_device_buckets(), IsEmpty()) << "the step has not ended";
+  reducer_->join(stream_);
+  const std::vector<BucketTime> buckets = reducer_->take_device_buckets();
+  ASSERT_EQ(buckets.size(), 2u);
+  EXPECT_GE(buckets[0].begin_s, before_s);  // the device's clock stands still between all-reduces of 2 ms
+  EXPECT_LE(buckets[0].begin_s, made_s);
+  for (const int i : {0, 1}) {
+    EXPECT_NEAR(buckets[i].begin_s - buckets[0].begin_s, 2e-3 * i, 1e-8);
+    EXPECT_NEAR(buckets[i].end_s - buckets[i].begin_s, 2e-3, 1e-8);
+  }
+  EXPECT_EQ(buckets[0].bytes, 12u);
+  EXPECT_EQ(buckets[1].bytes, 10u);
+  EXPECT_THAT(reducer_->take_device_buckets(), IsEmpty());
+}
+
+TEST_F(NcclTest, TellsTheBucketsOfAllReplaysSinceTheLastCallInTheirOrder) {
+  script().capturing = true;
+  for (const int buckets : {1, 2}) {
+    for (int i = 0; i < buckets; ++i) reduce();
+    reducer_->join(stream_);
+  }
+  EXPECT_THAT(reducer_->take_device_buckets(), IsEmpty()) << "captured, but not replayed yet";
+  standin::replay_in_part(3, 9);  // the second graph first
+  standin::replay_in_part(0, 3);
+  const std::vector<BucketTime> buckets = reducer_->take_device_buckets();
+  ASSERT_EQ(buckets.size(), 3u);
+  for (const int i : {1, 2}) EXPECT_NEAR(buckets[i].begin_s, buckets[i - 1].end_s, 1e-8);
+  standin::replay_in_part(0, 2);
+  EXPECT_THAT(reducer_->take_device_buckets(), IsEmpty()) << "under way";
+  standin::replay_in_part(2, 3);
+  EXPECT_EQ(reducer_->take_device_buckets().size(), 1u);
 }
 
 TEST_F(NcclTest, KeepsTheTimesOfAStepWhoseNextReplayHasBegun) {

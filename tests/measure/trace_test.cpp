@@ -133,6 +133,20 @@ TEST(TraceRecording, GivesThreadsOfOneNameThatLiveTogetherRowsOfTheirOwn) {
   EXPECT_NE(trace.threads[0].row, trace.threads[1].row);
 }
 
+TEST(TraceRecording, GivesADeviceARowOfItsOwnWhicheverThreadTellsOfIt) {
+  TraceRecording recording(3);
+  record_device_span("gpu", {.name = "first"});
+  record("loop");
+  on_thread("gpu", [] { record_device_span("gpu", {.name = "second"}); });
+  record_device_span("gpu", {.name = "too late"});
+  const Trace trace = recording.take();
+  ASSERT_EQ(trace.threads.size(), 2u);
+  EXPECT_EQ(trace.threads[0].name, "gpu");
+  EXPECT_THAT(names(trace.threads[0]), ElementsAre("first", "second"));
+  EXPECT_THAT(names(trace.threads[1]), ElementsAre("loop"));
+  EXPECT_EQ(trace.dropped_spans, 1u);
+}
+
 TEST(TraceRecording, KeepsTheRowOfANameInLaterRecordings) {
   const auto row_of_decoder = [](bool is_first) {
     TraceRecording recording(10);

@@ -1,5 +1,10 @@
 #include "comm/nccl/bucket_clock.hpp"
 
+#include <algorithm>
+#include <numeric>
+
+#include "core/clock.hpp"
+
 namespace chexbench::comm::nccl {
 namespace {
 
@@ -16,6 +21,8 @@ std::optional<float> elapsed_ms(const Event& from, const Event& to) {
 
 BucketClock::BucketClock(cudaStream_t stream) : stream_(stream), epoch_(cudaEventDefault), steps_(2) {
   check(cudaEventRecord(epoch_.get(), stream_), "cudaEventRecord");
+  check(cudaEventSynchronize(epoch_.get()), "cudaEventSynchronize");
+  epoch_s_ = now_s();
 }
 
 BucketClock::Step& BucketClock::begin_step(bool captured) {
@@ -25,7 +32,7 @@ BucketClock::Step& BucketClock::begin_step(bool captured) {
   }
   Step& step = steps_[static_cast<std::size_t>(eager_steps_++ % 2)];
   step.buckets = 0;
-  step.bytes = 0;
+  step.bytes.clear();
   return step;
 }
 
@@ -44,7 +51,7 @@ void BucketClock::begin_bucket() {
 
 void BucketClock::end_bucket(std::uint64_t bytes) {
   record(current_->ends[current_->buckets++]);
-  current_->bytes += bytes;
+  current_->bytes.push_back(bytes);
 }
 
 void BucketClock::record(const Event& event) const {
@@ -55,7 +62,8 @@ void BucketClock::record(const Event& event) const {
 
 std::optional<BucketClock::Finished> BucketClock::read(const Step& step) const {
   if (step.buckets == 0) return {};
-  Finished finished{.timings = {.reduced_bytes = step.bytes}};
+  Finished finished{.step = &step};
+  finished.timings.reduced_bytes = std::accumulate(step.bytes.begin(), step.bytes.end(), std::uint64_t{0});
   for (std::size_t i = 0; i < step.buckets; ++i) {
     const std::optional<float> ms = elapsed_ms(step.begins[i], step.ends[i]);
     if (!ms || *ms <= 0) return {};  // the next replay has begun, and recorded one of the two
@@ -73,6 +81,35 @@ ReducerTimings BucketClock::last() const {
     if (finished && finished->at_ms >= last_.at_ms) last_ = *finished;
   }
   return last_.timings;
+}
+
+std::vector<BucketTime> BucketClock::take() {
+  std::vector<Finished> ended;
+  for (const Step& step : steps_) {
+    const std::optional<Finished> finished = &step != current_ ? read(step) : std::nullopt;
+    if (finished && finished->at_ms > taken_until_ms_) ended.push_back(*finished);
+  }
+  std::ranges::sort(ended, {}, &Finished::at_ms);
+  std::vector<BucketTime> times;
+  for (const Finished& finished : ended) append(*finished.step, times);
+  if (!ended.empty()) taken_until_ms_ = ended.back().at_ms;
+  return times;
+}
+
+// Milliseconds since epoch_ come as a float, rounded to 0.06 ms from a quarter of an hour on: that must not make
+// buckets overlap.
+void BucketClock::append(const Step& step, std::vector<BucketTime>& times) const {
+  double before_s = times.empty() ? epoch_s_ + 1e-3 * static_cast<double>(taken_until_ms_) : times.back().end_s;
+  for (std::size_t i = 0; i < step.buckets; ++i) {
+    const std::optional<float> begin_ms = elapsed_ms(epoch_, step.begins[i]);
+    const std::optional<float> ms = elapsed_ms(step.begins[i], step.ends[i]);
+    if (!begin_ms || !ms || *ms <= 0) return;  // the next replay has begun
+    const double begin_s = epoch_s_ + 1e-3 * static_cast<double>(*begin_ms);
+    times.push_back({.begin_s = std::max(begin_s, before_s),
+                     .end_s = std::max(begin_s + 1e-3 * static_cast<double>(*ms), before_s),
+                     .bytes = step.bytes[i]});
+    before_s = times.back().end_s;
+  }
 }
 
 }  // namespace chexbench::comm::nccl

@@ -27,26 +27,33 @@ class BucketClock {
 
   // Of the step that ended last on the device; zero before one has. Never waits.
   ReducerTimings last() const;
+  // Of steps that ended on the device since the last call. The host's clock is known from when this was made: to some
+  // 20 us at first, and as the device's clock runs faster or slower. Never waits.
+  std::vector<BucketTime> take();
 
  private:
   struct Step {
     std::vector<Event> begins;
     std::vector<Event> ends;
+    std::vector<std::uint64_t> bytes;
     std::size_t buckets = 0;
-    std::uint64_t bytes = 0;
     bool captured = false;
   };
   struct Finished {
+    const Step* step = nullptr;
     ReducerTimings timings;
     float at_ms = 0;  // since epoch_
   };
   Step& begin_step(bool captured);
   void record(const Event& event) const;
   std::optional<Finished> read(const Step& step) const;
+  void append(const Step& step, std::vector<BucketTime>& times) const;
 
   const cudaStream_t stream_;
   const Event epoch_;
-  std::deque<Step> steps_;  // the first two are not captured; a deque, so that current_ stays valid
+  double epoch_s_ = 0;        // of the host's clock
+  float taken_until_ms_ = 0;  // since epoch_
+  std::deque<Step> steps_;    // the first two are not captured; a deque, so that current_ stays valid
   int eager_steps_ = 0;
   Step* current_ = nullptr;
   mutable Finished last_;

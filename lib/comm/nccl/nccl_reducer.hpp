@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <memory>
+#include <vector>
 
 #include "comm/nccl/bucket_clock.hpp"
 #include "comm/nccl/cuda_check.hpp"
@@ -25,6 +26,7 @@ class NcclReducer final : public Reducer {
   bool capturable() const override { return true; }
   void check() override { comm_->check(); }
   ReducerTimings timings() const override { return clock_.last(); }
+  std::vector<BucketTime> take_device_buckets() override { return clock_.take(); }
   int world() const override { return world_; }
 
  private:
