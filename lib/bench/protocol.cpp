@@ -166,6 +166,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
                                                  .deliver = spec.data.deliver,
                                                  .cores = share.cores,
                                                  .world = group.ranks,
+                                                 .rank = members.rank(),
                                                  .gpu = on_gpu ? gpu_->gpu : 0});
   GpuWatch gpu_watch(engine->traits().gpu_uuid);
   std::vector<Arm> arms;

@@ -34,6 +34,7 @@ std::unique_ptr<engine::Engine> make_engine(const SelftestEngine& tested, const 
   engine::EngineConfig config;
   config.model.name = golden.model;
   config.model.image_size = golden.image_size;
+  config.model.dropout = false;  // golden values are without
   config.training.batch_size = golden.batch;
   config.training.precision = tested.precision;
   config.training.optimizer = optimizer;

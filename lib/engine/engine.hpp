@@ -76,6 +76,7 @@ struct EngineConfig {
   Deliver deliver = Deliver::f32;
   std::vector<int> cores;  // to compute on; empty: no binding, one thread
   int world = 1;           // ranks, for a modelled all-reduce
+  int rank = 0;            // this one: dropout differs between ranks
   int gpu = 0;             // of those that CUDA shows this process, for an engine that computes on one
 };
 

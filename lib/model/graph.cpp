@@ -13,6 +13,40 @@ std::int64_t TensorInfo::count() const {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, [](auto a, auto b) { return a * b; });
 }
 
+std::string to_string(LayerKind kind) {
+  switch (kind) {
+    case LayerKind::input:
+      return "input";
+    case LayerKind::convolution:
+      return "convolution";
+    case LayerKind::batch_norm:
+      return "batch_norm";
+    case LayerKind::relu:
+      return "relu";
+    case LayerKind::relu6:
+      return "relu6";
+    case LayerKind::add:
+      return "add";
+    case LayerKind::concat:
+      return "concat";
+    case LayerKind::max_pool:
+      return "max_pool";
+    case LayerKind::average_pool:
+      return "average_pool";
+    case LayerKind::global_average_pool:
+      return "global_average_pool";
+    case LayerKind::adaptive_average_pool:
+      return "adaptive_average_pool";
+    case LayerKind::flatten:
+      return "flatten";
+    case LayerKind::dropout:
+      return "dropout";
+    case LayerKind::linear:
+      return "linear";
+  }
+  return "unknown";
+}
+
 GraphBuilder::GraphBuilder(std::string name, int image_size) {
   // Below 32 the fifth halving leaves nothing.
   if (image_size < 32) throw SpecError(fmt::format("model.image_size: {} needs at least 32, got {}", name, image_size));
@@ -21,13 +55,30 @@ GraphBuilder::GraphBuilder(std::string name, int image_size) {
   graph_.layers.push_back({.kind = LayerKind::input, .channels = 3, .height = image_size, .width = image_size});
 }
 
+namespace {
+
+// As PyTorch counts them: a window that ceil adds must begin inside the image or its left padding.
+int count_windows(int size, GraphBuilder::Window window) {
+  const int room = size + 2 * window.padding - window.kernel + (window.ceil ? window.stride - 1 : 0);
+  if (room < 0) return 0;
+  const int windows = room / window.stride + 1;
+  return window.ceil && (windows - 1) * window.stride >= size + window.padding ? windows - 1 : windows;
+}
+
+}  // namespace
+
 int GraphBuilder::append(Layer added) {
   graph_.layers.push_back(std::move(added));
   return static_cast<int>(graph_.layers.size()) - 1;
 }
 
 int GraphBuilder::append_windowed(Layer added, Window window) {
-  const auto windows = [&](int size) { return (size + 2 * window.padding - window.kernel) / window.stride + 1; };
+  const auto windows = [&](int size) { return count_windows(size, window); };
+  if (windows(added.height) < 1) {
+    throw SpecError(fmt::format("model.image_size: {} is too small for {}: a window of {}x{} finds {}x{} left",
+                                graph_.image_size, graph_.name, window.kernel, window.kernel, added.height,
+                                added.width));
+  }
   added.kernel = window.kernel;
   added.stride = window.stride;
   added.padding = window.padding;
@@ -54,9 +105,10 @@ int GraphBuilder::convolution(int from, const std::string& name, int channels, W
   return append_windowed(std::move(added), window);
 }
 
-int GraphBuilder::batch_norm(int from, const std::string& name) {
+int GraphBuilder::batch_norm(int from, const std::string& name, double epsilon) {
   Layer added = shaped_as(layer(from), from, LayerKind::batch_norm);
   added.name = name;
+  added.epsilon = epsilon;
   return append(std::move(added));
 }
 
@@ -89,6 +141,25 @@ int GraphBuilder::average_pool(int from, Window window) {
 int GraphBuilder::global_average_pool(int from) {
   Layer added = shaped_as(layer(from), from, LayerKind::global_average_pool);
   added.height = added.width = 1;
+  return append(std::move(added));
+}
+
+int GraphBuilder::adaptive_average_pool(int from, int size) {
+  Layer added = shaped_as(layer(from), from, LayerKind::adaptive_average_pool);
+  added.height = added.width = size;
+  return append(std::move(added));
+}
+
+int GraphBuilder::flatten(int from) {
+  Layer added = shaped_as(layer(from), from, LayerKind::flatten);
+  added.channels = static_cast<int>(added.channels * added.pixels());
+  added.height = added.width = 1;
+  return append(std::move(added));
+}
+
+int GraphBuilder::dropout(int from, double rate) {
+  Layer added = shaped_as(layer(from), from, LayerKind::dropout);
+  added.drop_rate = rate;
   return append(std::move(added));
 }
 

@@ -20,11 +20,17 @@ enum class LayerKind {
   max_pool,
   average_pool,
   global_average_pool,
+  adaptive_average_pool,
+  flatten,
+  dropout,
   linear,
 };
 
-// One layer. Shapes are those of one image: [channels, height, width]. After global_average_pool and linear height and
-// width are 1.
+// As in the enum: "max_pool".
+std::string to_string(LayerKind kind);
+
+// One layer. Shapes are those of one image: [channels, height, width]. After global_average_pool, flatten and linear
+// height and width are 1.
 struct Layer {
   LayerKind kind = LayerKind::input;
   std::string name;         // the prefix of its parameters' names: "layer1.0.conv1"; empty where it has none
@@ -38,6 +44,7 @@ struct Layer {
   int groups = 1;
   bool bias = false;      // convolution, linear
   double epsilon = 1e-5;  // batch_norm
+  double drop_rate = 0;   // dropout: the share of values that training sets to 0
 
   std::int64_t pixels() const { return std::int64_t{height} * width; }
 };
@@ -59,14 +66,15 @@ class GraphBuilder {
     int kernel = 1;
     int stride = 1;
     int padding = 0;
+    bool ceil = false;  // also a last window that lies in the image in part
   };
 
-  // @throws SpecError where image_size < 32
+  // All @throw SpecError: image_size < 32, or a window that finds nothing left of the image.
   GraphBuilder(std::string name, int image_size);
 
   int input() const { return 0; }
   int convolution(int from, const std::string& name, int channels, Window window, int groups = 1, bool bias = false);
-  int batch_norm(int from, const std::string& name);
+  int batch_norm(int from, const std::string& name, double epsilon = 1e-5);
   int relu(int from);
   int relu6(int from);
   int add(int left, int right);
@@ -74,6 +82,11 @@ class GraphBuilder {
   int max_pool(int from, Window window);
   int average_pool(int from, Window window);
   int global_average_pool(int from);
+  // size x size means over windows that cover the image, as PyTorch's AdaptiveAvgPool2d.
+  int adaptive_average_pool(int from, int size);
+  // All values of an image as channels, in PyTorch's order.
+  int flatten(int from);
+  int dropout(int from, double rate);
   int linear(int from, const std::string& name, int outputs);
 
   const Layer& layer(int index) const { return graph_.layers[static_cast<std::size_t>(index)]; }

@@ -10,11 +10,15 @@ namespace {
 struct Network {
   std::string name;
   Graph (*make)(int image_size);
-  Fan fan;
+  WeightDraws draws;
 };
 
-const std::array<Network, 2>& networks() {
-  static const std::array<Network, 2> table{{{"resnet50", resnet50, Fan::out}, {"densenet121", densenet121, Fan::in}}};
+const std::array<Network, 5>& networks() {
+  static const std::array<Network, 5> table{{{"resnet50", resnet50, {Draw::he_fan_out}},
+                                             {"densenet121", densenet121, {Draw::he_fan_in}},
+                                             {"alexnet", alexnet, {Draw::uniform_fan_in}},
+                                             {"googlenet", googlenet, {Draw::narrow, Draw::narrow}},
+                                             {"mobilenet_v2", mobilenet_v2, {Draw::he_fan_out, Draw::narrow}}}};
   return table;
 }
 
@@ -38,6 +42,6 @@ std::span<const std::string> network_names() {
 
 Graph make_network(const std::string& name, int image_size) { return find_network(name).make(image_size); }
 
-Fan weight_fan(const std::string& name) { return find_network(name).fan; }
+WeightDraws weight_draws(const std::string& name) { return find_network(name).draws; }
 
 }  // namespace chexbench::model

@@ -42,13 +42,24 @@ void fill_uniform(RandomStream& stream, double bound, std::span<float> values) {
   for (float& value : values) value = static_cast<float>((2.0 * stream.uniform() - 1.0) * bound);
 }
 
-void fill_random(std::uint64_t seed, Fan fan, const TensorInfo& info, std::span<float> values) {
+void fill_drawn(RandomStream& stream, Draw draw, const TensorInfo& info, std::span<float> values) {
+  switch (draw) {
+    case Draw::he_fan_in:
+      return fill_normal(stream, std::sqrt(2.0 / fan_in(info)), values);
+    case Draw::he_fan_out:
+      return fill_normal(stream, std::sqrt(2.0 / fan_out(info)), values);
+    case Draw::uniform_fan_in:
+      return fill_uniform(stream, 1.0 / std::sqrt(fan_in(info)), values);
+    case Draw::narrow:
+      return fill_normal(stream, 0.01, values);
+  }
+}
+
+void fill_random(std::uint64_t seed, WeightDraws draws, const TensorInfo& info, std::span<float> values) {
   if (is_running(info)) return fill_running(info, values);
   RandomStream stream(derive_seed(seed, fnv1a64(info.name)));
-  if (info.shape.size() == 4) {
-    return fill_normal(stream, std::sqrt(2.0 / (fan == Fan::in ? fan_in(info) : fan_out(info))), values);
-  }
-  if (info.shape.size() == 2) return fill_uniform(stream, 1.0 / std::sqrt(fan_in(info)), values);
+  if (info.shape.size() == 4) return fill_drawn(stream, draws.convolution, info, values);
+  if (info.shape.size() == 2) return fill_drawn(stream, draws.linear, info, values);
   fill(values, is_bias(info) ? 0.0f : 1.0f);
 }
 
@@ -62,8 +73,8 @@ void fill_formula(const std::string& salt, const TensorInfo& info, std::span<flo
 
 }  // namespace
 
-WeightSource random_weights(std::uint64_t seed, Fan fan) {
-  return [=](const TensorInfo& info, std::span<float> values) { fill_random(seed, fan, info, values); };
+WeightSource random_weights(std::uint64_t seed, WeightDraws draws) {
+  return [=](const TensorInfo& info, std::span<float> values) { fill_random(seed, draws, info, values); };
 }
 
 WeightSource formula_weights(const std::string& salt) {

@@ -48,6 +48,7 @@ struct ModelSpec {
   int image_size = 224;
   std::string weights = "random";  // or the path of a safetensors file
   BatchNormMode batch_norm = BatchNormMode::train;
+  bool dropout = true;  // where the network has it
   std::uint64_t seed = 1;
 
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;

@@ -160,7 +160,7 @@ KeyRule experiment_key() {
 
 KeyRule model_name_key() {
   KeyRule rule = engine_only(key("model.name", &Experiment::model, &ModelSpec::name, "The network to train."));
-  rule.values.words = {"resnet50", "densenet121"};
+  rule.values.words = {"resnet50", "densenet121", "alexnet", "googlenet", "mobilenet_v2"};
   return rule;
 }
 
@@ -246,7 +246,10 @@ void add_training_keys(std::vector<KeyRule>& rules) {
                                    "random, or the path of a safetensors file with torchvision's names.")));
   rules.push_back(trained_only(key("model.batch_norm", model, &ModelSpec::batch_norm,
                                    "Batch statistics (train), or fixed running statistics (frozen).")));
-  rules.push_back(trained_only(key("model.seed", model, &ModelSpec::seed, "Of random weights.")));
+  rules.push_back(trained_only(key("model.dropout", model, &ModelSpec::dropout,
+                                   "Whether training drops units where the network does (alexnet, googlenet, "
+                                   "mobilenet_v2).")));
+  rules.push_back(trained_only(key("model.seed", model, &ModelSpec::seed, "Of random weights and of dropout.")));
   rules.push_back(at_most(65536, at_least(1, key("training.batch_size", training, &TrainingSpec::batch_size,
                                                  "Images per rank and step."))));
   rules.push_back(engine_only(

@@ -68,6 +68,62 @@ TEST(DenseNet121, EachLayerReadsAllBeforeIt) {
   EXPECT_EQ(count(graph, LayerKind::convolution), 120);
 }
 
+TEST(AlexNet, FlattensSixBySixMapsAtAnyImageSize) {
+  for (const int size : {63, 224, 300}) {
+    const Graph graph = alexnet(size);
+    const Layer& hidden = named(graph, "classifier.1");
+    EXPECT_EQ(graph.layers[static_cast<std::size_t>(hidden.inputs.front())].channels, 256 * 36) << size;
+  }
+  EXPECT_EQ(named(alexnet(224), "features.3").height, 27);
+  EXPECT_EQ(count(alexnet(224), LayerKind::dropout), 2);
+  EXPECT_TRUE(named(alexnet(224), "features.0").bias);
+}
+
+TEST(AlexNet, SaysThatASmallImageLeavesNothing) {
+  try {
+    alexnet(62);
+    FAIL() << "accepted";
+  } catch (const SpecError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "model.image_size: 62 is too small for alexnet: a window of 3x3 finds 2x2 left");
+  }
+}
+
+TEST(GoogLeNet, RoundsPoolsUpAndJoinsFourBranches) {
+  const Graph graph = googlenet(224);
+  EXPECT_EQ(count(graph, LayerKind::convolution), 57);
+  EXPECT_EQ(named(graph, "inception3a.branch1.conv").height, 28);
+  EXPECT_EQ(named(graph, "inception4a.branch1.conv").height, 14);
+  EXPECT_EQ(named(graph, "inception5a.branch1.conv").height, 7);
+  EXPECT_EQ(named(graph, "inception5a.branch1.bn").epsilon, 1e-3);
+  std::vector<int> joined;
+  for (const Layer& layer : graph.layers) {
+    if (layer.kind == LayerKind::concat) joined.push_back(layer.channels);
+  }
+  EXPECT_EQ(joined, (std::vector<int>{256, 480, 512, 512, 512, 528, 832, 832, 1024}));
+}
+
+TEST(MobileNetV2, FiltersDepthwiseAndAddsWhereShapesAgree) {
+  const Graph graph = mobilenet_v2(224);
+  EXPECT_EQ(count(graph, LayerKind::convolution), 52);
+  EXPECT_EQ(count(graph, LayerKind::add), 10);
+  EXPECT_EQ(count(graph, LayerKind::relu6), 35);
+  EXPECT_EQ(named(graph, "features.2.conv.1.0").groups, 96);
+  EXPECT_EQ(named(graph, "features.2.conv.1.0").stride, 2);
+  EXPECT_EQ(named(graph, "features.3.conv.1.0").stride, 1);
+  EXPECT_EQ(named(graph, "features.18.0").channels, 1280);
+  EXPECT_EQ(named(graph, "features.18.0").height, 7);
+}
+
+// Sizes as torch.nn.MaxPool2d gives them.
+TEST(GraphBuilder, PoolsThatRoundUpKeepNoWindowThatBeginsInThePaddingBehindTheImage) {
+  GraphBuilder net("tiny", 33);
+  EXPECT_EQ(net.layer(net.max_pool(net.input(), {.kernel = 2, .stride = 2, .ceil = true})).height, 17);
+  EXPECT_EQ(net.layer(net.max_pool(net.input(), {.kernel = 2, .stride = 2})).height, 16);
+  EXPECT_EQ(net.layer(net.max_pool(net.input(), {.kernel = 2, .stride = 3, .ceil = true})).height, 11);
+  EXPECT_EQ(net.layer(net.max_pool(net.input(), {.kernel = 3, .stride = 1, .padding = 1, .ceil = true})).height, 33);
+}
+
 TEST(GraphBuilder, ConcatAddsChannels) {
   GraphBuilder net("tiny", 32);
   const int left = net.convolution(net.input(), "left", 8, {});

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "model/networks.hpp"
 #include "spec/golden_engine.hpp"
@@ -24,6 +26,18 @@ TEST_P(Network, HasTheParametersOfTorchvision) {
   for (const Parameter& parameter : all) {
     ASSERT_TRUE(golden.gradients.contains(parameter.info.name)) << parameter.info.name;
     EXPECT_EQ(parameter.info.shape, golden.gradients.at(parameter.info.name).shape) << parameter.info.name;
+  }
+}
+
+// The golden file lists them as torchvision's named_parameters() does.
+TEST_P(Network, HasItsParametersInTheOrderOfTorchvision) {
+  std::ostringstream golden;
+  golden << std::ifstream(std::string(CHEXBENCH_GOLDEN) + "/" + GetParam() + ".json").rdbuf();
+  std::size_t last = golden.str().find("\"gradients\"");
+  for (const Parameter& parameter : parameters(graph_)) {
+    const std::size_t place = golden.str().find("\"" + parameter.info.name + "\":", last);
+    ASSERT_NE(place, std::string::npos) << parameter.info.name << " stands before the parameter that it follows here";
+    last = place;
   }
 }
 
@@ -52,13 +66,23 @@ TEST_P(Network, BackwardEndsWithTheFirstLayer) {
   EXPECT_LT(share.back(), 0.01);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Network, testing::Values("resnet50", "densenet121"),
+INSTANTIATE_TEST_SUITE_P(All, Network, testing::ValuesIn(network_names().begin(), network_names().end()),
                          [](const auto& instance) { return instance.param; });
 
-// Published: 4.1 and 2.9 billion multiply-adds (torchvision's model pages), with 1000 classes.
+// Published: billions of multiply-adds (torchvision's model pages), with 1000 classes.
 TEST(ForwardFlops, AgreeWithPublishedFigures) {
   EXPECT_NEAR(forward_flops(resnet50(224)) / 2e9, 4.09, 0.02);
   EXPECT_NEAR(forward_flops(densenet121(224)) / 2e9, 2.83, 0.05);
+  EXPECT_NEAR(forward_flops(alexnet(224)) / 2e9, 0.71, 0.005);
+  EXPECT_NEAR(forward_flops(googlenet(224)) / 2e9, 1.50, 0.005);
+  EXPECT_NEAR(forward_flops(mobilenet_v2(224)) / 2e9, 0.30, 0.005);
+}
+
+TEST(ForwardFlops, OfAGroupedConvolutionCountItsGroupAlone) {
+  GraphBuilder net("tiny", 32);
+  const int wide = net.convolution(net.input(), "wide", 8, {});
+  const int depthwise = net.convolution(wide, "depthwise", 8, {.kernel = 3, .padding = 1}, 8);
+  EXPECT_EQ(forward_flops(net.finish(), depthwise), 2.0 * 8 * 9 * 32 * 32);
 }
 
 TEST(ForwardFlops, OfALayerCountMultiplyAndAdd) {

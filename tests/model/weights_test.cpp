@@ -26,34 +26,47 @@ double deviation(const std::vector<float>& values) {
 const TensorInfo kConvolution{"conv1.weight", {64, 32, 3, 3}};
 
 TEST(RandomWeights, AreReproducibleAndDependOnSeedAndName) {
-  EXPECT_EQ(filled(random_weights(1, Fan::out), kConvolution), filled(random_weights(1, Fan::out), kConvolution));
-  EXPECT_NE(filled(random_weights(1, Fan::out), kConvolution), filled(random_weights(2, Fan::out), kConvolution));
-  EXPECT_NE(filled(random_weights(1, Fan::out), kConvolution),
-            filled(random_weights(1, Fan::out), {"conv2.weight", {64, 32, 3, 3}}));
+  EXPECT_EQ(filled(random_weights(1, {Draw::he_fan_out}), kConvolution),
+            filled(random_weights(1, {Draw::he_fan_out}), kConvolution));
+  EXPECT_NE(filled(random_weights(1, {Draw::he_fan_out}), kConvolution),
+            filled(random_weights(2, {Draw::he_fan_out}), kConvolution));
+  EXPECT_NE(filled(random_weights(1, {Draw::he_fan_out}), kConvolution),
+            filled(random_weights(1, {Draw::he_fan_out}), {"conv2.weight", {64, 32, 3, 3}}));
 }
 
 TEST(RandomWeights, OfConvolutionsHaveTheVarianceOfHe) {
-  EXPECT_NEAR(deviation(filled(random_weights(7, Fan::out), kConvolution)), std::sqrt(2.0 / (64 * 9)), 1e-3);
-  EXPECT_NEAR(deviation(filled(random_weights(7, Fan::in), kConvolution)), std::sqrt(2.0 / (32 * 9)), 1e-3);
+  EXPECT_NEAR(deviation(filled(random_weights(7, {Draw::he_fan_out}), kConvolution)), std::sqrt(2.0 / (64 * 9)), 1e-3);
+  EXPECT_NEAR(deviation(filled(random_weights(7, {Draw::he_fan_in}), kConvolution)), std::sqrt(2.0 / (32 * 9)), 1e-3);
 }
 
-TEST(RandomWeights, AreScaledByTheFanThatTorchvisionTakesForTheNetwork) {
-  EXPECT_EQ(weight_fan("resnet50"), Fan::out);
-  EXPECT_EQ(weight_fan("densenet121"), Fan::in);
-  EXPECT_THROW(weight_fan("resnet5"), SpecError);
+TEST(RandomWeights, AreDrawnAsTorchvisionDrawsThoseOfTheNetwork) {
+  EXPECT_EQ(weight_draws("resnet50").convolution, Draw::he_fan_out);
+  EXPECT_EQ(weight_draws("densenet121").convolution, Draw::he_fan_in);
+  EXPECT_EQ(weight_draws("alexnet").convolution, Draw::uniform_fan_in);
+  EXPECT_EQ(weight_draws("mobilenet_v2").linear, Draw::narrow);
+  EXPECT_THROW(weight_draws("resnet5"), SpecError);
 }
 
 TEST(RandomWeights, OfLinearLayersStayWithinTheirBound) {
-  const auto values = filled(random_weights(7, Fan::out), {"fc.weight", {14, 400}});
+  const auto values = filled(random_weights(7, {Draw::he_fan_out}), {"fc.weight", {14, 400}});
   for (const float value : values) EXPECT_LE(std::abs(value), 0.05f);
   EXPECT_NEAR(deviation(values), 0.05 / std::sqrt(3.0), 1e-3);
 }
 
+TEST(RandomWeights, MayBeUniformInConvolutionsAndNarrowInLinearLayers) {
+  const WeightDraws draws{Draw::uniform_fan_in, Draw::narrow};
+  const auto convolution = filled(random_weights(7, draws), kConvolution);
+  const float bound = 1.0f / std::sqrt(32.0f * 9);
+  for (const float value : convolution) ASSERT_LE(std::abs(value), bound);
+  EXPECT_NEAR(deviation(convolution), static_cast<double>(bound) / std::sqrt(3.0), 1e-3);
+  EXPECT_NEAR(deviation(filled(random_weights(7, draws), {"fc.weight", {14, 400}})), 0.01, 4e-4);
+}
+
 TEST(RandomWeights, OfBatchNormsAreTheIdentity) {
-  EXPECT_EQ(filled(random_weights(7, Fan::out), {"bn1.weight", {3}}), (std::vector<float>{1, 1, 1}));
-  EXPECT_EQ(filled(random_weights(7, Fan::out), {"bn1.bias", {3}}), (std::vector<float>{0, 0, 0}));
-  EXPECT_EQ(filled(random_weights(7, Fan::out), {"bn1.running_mean", {2}}), (std::vector<float>{0, 0}));
-  EXPECT_EQ(filled(random_weights(7, Fan::out), {"bn1.running_var", {2}}), (std::vector<float>{1, 1}));
+  EXPECT_EQ(filled(random_weights(7, {Draw::he_fan_out}), {"bn1.weight", {3}}), (std::vector<float>{1, 1, 1}));
+  EXPECT_EQ(filled(random_weights(7, {Draw::he_fan_out}), {"bn1.bias", {3}}), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(filled(random_weights(7, {Draw::he_fan_out}), {"bn1.running_mean", {2}}), (std::vector<float>{0, 0}));
+  EXPECT_EQ(filled(random_weights(7, {Draw::he_fan_out}), {"bn1.running_var", {2}}), (std::vector<float>{1, 1}));
 }
 
 // Computed with numpy from the formula.

@@ -76,8 +76,8 @@ const BadSpec kBadSpecs[] = {
     {"UnknownWord", R"({"data": {"format": "pgn"}})",
      "x.json: data.format must be one of 'png', 'tfrecord', 'synthetic', not the text \"pgn\" (did you mean 'png'?)"},
     {"UnknownModel", R"({"model": {"name": "resnet5"}})",
-     "x.json: model.name must be one of 'resnet50', 'densenet121', not the text \"resnet5\" (did you mean "
-     "'resnet50'?)"},
+     "x.json: model.name must be one of 'resnet50', 'densenet121', 'alexnet', 'googlenet', 'mobilenet_v2', not the "
+     "text \"resnet5\" (did you mean 'resnet50'?)"},
     {"UnknownEngine", R"({"engine": "emulatd:v100"})",
      "x.json: engine must be one of 'auto', 'cuda', 'onednn', 'none', 'emulated:NAME', not the text \"emulatd:v100\" "
      "(did you mean 'emulated:'?)"},

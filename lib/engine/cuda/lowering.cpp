@@ -129,6 +129,12 @@ class Lowering {
         return lower_pool(i, NodeKind::max_pool);
       case LayerKind::global_average_pool:
         return lower_pool(i, NodeKind::global_average_pool);
+      case LayerKind::adaptive_average_pool:
+        refuse(i, "an adaptive average pool");
+      case LayerKind::flatten:
+        refuse(i, "a flattened feature map");
+      case LayerKind::dropout:
+        refuse(i, "dropout");
       case LayerKind::linear:
         slices_[index(i)] =
             new_buffer(i, (layer(i).channels + kOutputMultiple - 1) / kOutputMultiple * kOutputMultiple);

@@ -17,12 +17,18 @@ memory::desc any_weights(const model::TensorInfo& weight, int groups, memory::da
   return {dims, type, memory::format_tag::any};
 }
 
+std::optional<model::TensorInfo> bias_of(const model::Layer& layer, const model::TensorInfo& weight) {
+  if (!layer.bias) return std::nullopt;
+  return model::TensorInfo{layer.name + ".bias", {weight.shape.front()}};
+}
+
 }  // namespace
 
 ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, model::TensorInfo weight, Tensor& source,
                              Tensor& destination, bool needs_source_gradient, const Tensor& scratchpad)
     : device_(device),
       weight_(std::move(weight)),
+      bias_(bias_of(layer, weight_)),
       source_(source),
       destination_(destination),
       needs_source_gradient_(needs_source_gradient),
@@ -30,14 +36,17 @@ ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, mo
   const memory::dims stride{layer.stride, layer.stride}, padding{layer.padding, layer.padding};
   const auto weights = any_weights(weight_, layer.groups, device.data_type());
   const auto weights_f32 = any_weights(weight_, layer.groups, memory::data_type::f32);
+  // Zero, that is none, where the layer has no bias.
+  const memory::desc bias =
+      bias_ ? memory::desc(bias_->shape, memory::data_type::f32, memory::format_tag::a) : memory::desc();
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  forward_desc_ = {{dnnl::prop_kind::forward_training, algorithm::convolution_direct, source.desc, weights,
+  forward_desc_ = {{dnnl::prop_kind::forward_training, algorithm::convolution_direct, source.desc, weights, bias,
                     destination.desc, stride, padding, padding},
                    attributes,
                    device.engine};
   weights_desc_ = {
-      {algorithm::convolution_direct, source.desc, weights_f32, destination.desc, stride, padding, padding},
+      {algorithm::convolution_direct, source.desc, weights_f32, bias, destination.desc, stride, padding, padding},
       attributes,
       device.engine,
       forward_desc_};
@@ -58,6 +67,7 @@ void ConvolutionOp::plan_backward(Planner& planner, ParameterStore& store) {
   planner.use(*destination_gradient_);
   planner.use(source_);
   slot_ = &store.add(weight_, weights_desc_.diff_weights_desc());
+  if (bias_) bias_slot_ = &store.add_vector(*bias_);
   if (!needs_source_gradient_) return;
   source_gradient_ = &planner.tensor(source_.shape);
   planner.use(*source_gradient_);
@@ -84,11 +94,13 @@ void ConvolutionOp::bind() {
                         {DNNL_ARG_WEIGHTS, weights_as(forward_desc_.weights_desc())},
                         {DNNL_ARG_DST, wrap(destination_.desc, destination_.data)},
                         {DNNL_ARG_SCRATCHPAD, scratchpad(forward_desc_.scratchpad_desc())}};
+  if (bias_slot_ != nullptr) forward_arguments_[DNNL_ARG_BIAS] = wrap(bias_slot_->desc, bias_slot_->weights);
   weights_ = dnnl::convolution_backward_weights(weights_desc_);
   weights_arguments_ = {{DNNL_ARG_SRC, source},
                         {DNNL_ARG_DIFF_DST, destination_gradient},
                         {DNNL_ARG_DIFF_WEIGHTS, wrap(slot_->desc, slot_->gradient)},
                         {DNNL_ARG_SCRATCHPAD, scratchpad(weights_desc_.scratchpad_desc())}};
+  if (bias_slot_ != nullptr) weights_arguments_[DNNL_ARG_DIFF_BIAS] = wrap(bias_slot_->desc, bias_slot_->gradient);
   if (!needs_source_gradient_) return;
   data_ = dnnl::convolution_backward_data(data_desc_);
   data_arguments_ = {{DNNL_ARG_DIFF_DST, destination_gradient},

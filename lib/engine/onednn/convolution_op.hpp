@@ -1,6 +1,7 @@
 // A convolution: oneDNN's primitives and the three layouts of its weights.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace chexbench::engine {
 
 class ConvolutionOp final : public Op {
  public:
-  // `weight` is the parameter of `layer`. `scratchpad` is shared by all ops and allocated before bind().
+  // `weight` is the parameter of `layer`, beside its bias if it has one. `scratchpad` is shared by all ops and
+  // allocated before bind().
   ConvolutionOp(const Device& device, const model::Layer& layer, model::TensorInfo weight, Tensor& source,
                 Tensor& destination, bool needs_source_gradient, const Tensor& scratchpad);
 
@@ -30,6 +32,7 @@ class ConvolutionOp final : public Op {
 
   const Device& device_;
   const model::TensorInfo weight_;
+  const std::optional<model::TensorInfo> bias_;
   Tensor& source_;
   Tensor& destination_;
   const bool needs_source_gradient_;
@@ -37,6 +40,7 @@ class ConvolutionOp final : public Op {
   Tensor* destination_gradient_ = nullptr;
   Tensor* source_gradient_ = nullptr;
   ParameterSlot* slot_ = nullptr;
+  ParameterSlot* bias_slot_ = nullptr;
 
   dnnl::convolution_forward::primitive_desc forward_desc_;
   dnnl::convolution_backward_data::primitive_desc data_desc_;

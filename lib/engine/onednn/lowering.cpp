@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "core/errors.hpp"
+#include "engine/onednn/activation_op.hpp"
 #include "engine/onednn/convolution_op.hpp"
+#include "engine/onednn/flatten_op.hpp"
 #include "engine/onednn/norm_op.hpp"
 #include "engine/onednn/pool_ops.hpp"
 
@@ -37,10 +39,12 @@ class Lowering {
         scratchpad_(scratchpad),
         readers_(graph.layers.size()),
         tensors_(graph.layers.size()),
-        places_(graph.layers.size()) {
+        places_(graph.layers.size()),
+        joins_(graph.layers.size()) {
     for (int i = 0; i < size(); ++i) {
       for (const int input : layer(i).inputs) readers_[index(input)].push_back(i);
     }
+    find_joins();
     find_dense_blocks();
   }
 
@@ -63,6 +67,12 @@ class Lowering {
     int first_channel = 0;
   };
 
+  // Where a norm's output lies within the tensor of a concat that it alone is read by.
+  struct Join {
+    int concat = -1;
+    int first_channel = 0;
+  };
+
   static std::size_t index(int layer) { return static_cast<std::size_t>(layer); }
   int size() const { return static_cast<int>(graph_.layers.size()); }
   const Layer& layer(int i) const { return graph_.layers[index(i)]; }
@@ -72,18 +82,44 @@ class Lowering {
     if (input == nullptr) refuse(i, "it reads a concatenation that is in no tensor of its own");
     return *input;
   }
+  Tensor& tensor(int i) const { return *tensors_[index(i)]; }
   Tensor& new_tensor(int i) { return *(tensors_[index(i)] = &planner_.tensor(shape(i))); }
+  Tensor& new_flat(int i) { return *(tensors_[index(i)] = &planner_.tensor(shape(i), Layout::flat, ElementType::f32)); }
 
   template <typename T, typename... Arguments>
   void add(Arguments&&... arguments) {
     result_.ops.push_back(std::make_unique<T>(device_, std::forward<Arguments>(arguments)...));
   }
 
+  int sole_reader(int i) const { return readers_[index(i)].size() == 1 ? readers_[index(i)].front() : -1; }
+
+  // Whether layer i is what a norm writes, with its activation, and nothing but one concat reads it.
+  bool is_joinable(int i) const {
+    const int norm = is_activation(layer(i).kind) ? layer(i).inputs.front() : i;
+    return sole_reader(i) >= 0 && layer(norm).kind == LayerKind::batch_norm && (norm == i || sole_reader(norm) == i) &&
+           layer(i).channels % device_.block == 0;
+  }
+
+  // Norms write straight into the concat of which they are parts.
+  void find_joins() {
+    for (int i = 0; i < size(); ++i) {
+      const auto& parts = layer(i).inputs;
+      if (layer(i).kind != LayerKind::concat) continue;
+      if (!std::ranges::all_of(parts, [this](int part) { return is_joinable(part); })) continue;
+      new_tensor(i);
+      int channel = 0;
+      for (const int part : parts) {
+        joins_[index(part)] = {i, channel};
+        channel += layer(part).channels;
+      }
+    }
+  }
+
   // Concats that begin alike share one block: each dense layer reads a prefix of the last concat.
   void find_dense_blocks() {
     std::vector<int> roots;
     for (int i = size() - 1; i >= 0; --i) {
-      if (layer(i).kind != LayerKind::concat) continue;
+      if (layer(i).kind != LayerKind::concat || tensors_[index(i)] != nullptr) continue;
       const auto root = std::find_if(roots.begin(), roots.end(),
                                      [&](int r) { return begins_with(layer(r).inputs, layer(i).inputs); });
       if (root != roots.end()) {
@@ -121,33 +157,91 @@ class Lowering {
         return lower_add(i);
       case LayerKind::relu:
       case LayerKind::relu6:
-        if (tensors_[index(i)] == nullptr) refuse(i, "an activation must follow a batch norm or an add");
+        if (tensors_[index(i)] == nullptr) lower_activation(i);
         return;
       case LayerKind::concat:
         return;
       case LayerKind::max_pool:
       case LayerKind::average_pool:
         add<PoolOp>(layer(i), input_tensor(i), new_tensor(i));
+        if (waits_for_pool(layer(i).inputs.front())) add<ActivationOp>(clamp_of(layer(i).inputs.front()), tensor(i));
         return;
       case LayerKind::global_average_pool:
-        tensors_[index(i)] = &planner_.tensor(shape(i), Layout::flat, ElementType::f32);
-        add<GlobalAverageOp>(input_tensor(i), *tensors_[index(i)]);
+        if (layer(i).channels % device_.block != 0) refuse(i, "channels that don't fill a vector");
+        add<GlobalAverageOp>(input_tensor(i), new_flat(i));
         return;
+      case LayerKind::adaptive_average_pool:
+        if (sole_reader(i) < 0 || layer(sole_reader(i)).kind != LayerKind::flatten) {
+          refuse(i, "an adaptive average pool that is not flattened");
+        }
+        tensors_[index(i)] = &input_tensor(i);
+        return;
+      case LayerKind::flatten:
+        result_.ops.push_back(std::make_unique<FlattenOp>(input_tensor(i), flattened_size(i), new_flat(i)));
+        return;
+      case LayerKind::dropout:
+        return lower_dropout(i);
       case LayerKind::linear:
-        tensors_[index(i)] = &planner_.tensor(shape(i), Layout::flat, ElementType::f32);
-        add<LinearOp>(layer(i), input_tensor(i), *tensors_[index(i)]);
+        add<LinearOp>(layer(i), input_tensor(i), new_flat(i));
         return;
     }
   }
 
+  FlattenOp::Size flattened_size(int i) const {
+    const Layer& input = layer(layer(i).inputs.front());
+    return {input.height, input.width};
+  }
+
+  Clamp clamp_of(int i) const { return {0.0f, layer(i).kind == LayerKind::relu6 ? 6.0f : kInfinity}; }
+
+  bool follows_no_norm(int i) const {
+    const LayerKind before = layer(layer(i).inputs.front()).kind;
+    return before == LayerKind::convolution || before == LayerKind::linear;
+  }
+
+  // An activation that only a max pool reads gives the same behind it, for a quarter of the work or less.
+  bool waits_for_pool(int i) const {
+    return is_activation(layer(i).kind) && follows_no_norm(i) && sole_reader(i) >= 0 &&
+           layer(sole_reader(i)).kind == LayerKind::max_pool;
+  }
+
+  void check_works_in_place(int i) const {
+    if (sole_reader(layer(i).inputs.front()) < 0) refuse(i, "it changes in place what several layers read");
+  }
+
+  // One that no norm has taken in.
+  void lower_activation(int i) {
+    if (!follows_no_norm(i)) refuse(i, "an activation must follow a norm, an add, a convolution or a linear layer");
+    check_works_in_place(i);
+    Tensor& y = input_tensor(i);
+    tensors_[index(i)] = &y;
+    if (y.layout == Layout::flat && y.shape.channels % device_.block != 0) refuse(i, "values that don't fill a vector");
+    if (!waits_for_pool(i)) add<ActivationOp>(clamp_of(i), y);
+  }
+
+  void lower_dropout(int i) {
+    Tensor& y = input_tensor(i);
+    tensors_[index(i)] = &y;
+    if (options_.step_seed == nullptr) return;
+    check_works_in_place(i);
+    if (y.layout != Layout::flat) refuse(i, "dropout of feature maps");
+    // In place, values that dropout enlarges would look to the activation as if it had cut them off.
+    if (layer(layer(i).inputs.front()).kind == LayerKind::relu6) refuse(i, "dropout right behind a ReLU6");
+    add<DropoutOp>(layer(i).drop_rate, i, *options_.step_seed, y);
+  }
+
   void lower_convolution(int i) {
     const int input = layer(i).inputs.front();
-    if (layer(i).bias) refuse(i, "a convolution with a bias");
-    if (layer(i).groups != 1) refuse(i, "a convolution of several groups");
+    const bool depthwise = layer(i).groups > 1;
+    if (depthwise && (layer(i).groups != layer(i).channels || layer(i).channels != layer(input).channels)) {
+      refuse(i, "groups of more than one channel");
+    }
     const auto adds_gradient = [this](int reader) { return layer(reader).kind != LayerKind::concat; };
     if (std::ranges::count_if(readers_[index(i)], adds_gradient) > 1)
       refuse(i, "a convolution that several layers read");
-    if (layer(i).channels % device_.block != 0) refuse(i, "channels that don't fill a vector");
+    if (layer(i).channels % device_.block != 0 && (depthwise || places_[index(i)].block != nullptr)) {
+      refuse(i, "channels that don't fill a vector");
+    }
     const std::int64_t inputs = layer(input).channels / layer(i).groups;
     const model::TensorInfo weight{layer(i).name + ".weight",
                                    {layer(i).channels, inputs, layer(i).kernel, layer(i).kernel}};
@@ -163,15 +257,16 @@ class Lowering {
 
   // The output of layer i with the activation after it, if there is one.
   struct Activated {
-    Tensor& y;
+    NormOp::Output y;
     Clamp clamp;
   };
   Activated activated(int i) {
-    Tensor& y = new_tensor(i);
     const int activation = activation_after(i);
-    if (activation < 0) return {y, kNoClamp};
-    tensors_[index(activation)] = &y;
-    return {y, {0.0f, layer(activation).kind == LayerKind::relu6 ? 6.0f : kInfinity}};
+    const Join& join = joins_[index(activation < 0 ? i : activation)];
+    Tensor& y = join.concat < 0 ? new_tensor(i) : tensor(join.concat);
+    tensors_[index(i)] = &y;
+    if (activation >= 0) tensors_[index(activation)] = &y;
+    return {{y, join.first_channel}, activation < 0 ? kNoClamp : clamp_of(activation)};
   }
 
   bool feeds_add(int i) const {
@@ -185,13 +280,16 @@ class Lowering {
     const auto [y, clamp] = activated(i);
     if (const Place& place = places_[index(input)]; place.block != nullptr) {
       if (place.first_channel != 0) refuse(i, "a norm over channels that don't begin their block");
-      add<DenseNormOp>(layer(i), options_.frozen, clamp, *place.block, y);
+      if (y.first_channel != 0 || y.tensor.shape.channels != layer(i).channels) {
+        refuse(i, "a norm between two concatenations");
+      }
+      add<DenseNormOp>(layer(i), options_.frozen, clamp, *place.block, y.tensor);
     } else {
       add_norm(i, clamp, nullptr, y);
     }
   }
 
-  void add_norm(int i, Clamp clamp, Tensor* residual, Tensor& y) {
+  void add_norm(int i, Clamp clamp, Tensor* residual, NormOp::Output y) {
     add<NormOp>(layer(i), options_.frozen, clamp, input_tensor(i), residual, y);
   }
 
@@ -202,7 +300,7 @@ class Lowering {
     int norm = layer(i).inputs[0], residual = layer(i).inputs[1];
     if (!is_waiting_norm(norm)) std::swap(norm, residual);
     if (!is_waiting_norm(norm)) refuse(i, "an add without a batch norm before it");
-    if (is_waiting_norm(residual)) add_norm(residual, kNoClamp, nullptr, new_tensor(residual));
+    if (is_waiting_norm(residual)) add_norm(residual, kNoClamp, nullptr, {new_tensor(residual)});
     const auto [y, clamp] = activated(i);
     add_norm(norm, clamp, tensors_[index(residual)], y);
   }
@@ -215,6 +313,7 @@ class Lowering {
   std::vector<std::vector<int>> readers_;
   std::vector<Tensor*> tensors_;  // a layer's output; null where it has none of its own
   std::vector<Place> places_;
+  std::vector<Join> joins_;
   Lowered result_;
 };
 

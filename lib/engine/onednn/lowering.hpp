@@ -1,5 +1,5 @@
-// From layers to ops: fuses batch norm with the activation and the residual add after it, and lays the feature maps
-// of a dense block out in one tensor.
+// From layers to ops: fuses batch norm with the activation and the residual add after it, and lays what is
+// concatenated out in one tensor.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,8 @@ struct Lowered {
 
 struct LoweringOptions {
   int images = 0;
-  bool frozen = false;  // batch norms use their running statistics
+  bool frozen = false;                       // batch norms use their running statistics
+  const std::uint64_t* step_seed = nullptr;  // of dropout, read at each step; null: no dropout. Outlives the ops.
 };
 
 // `device`, `planner` and `scratchpad` must outlive the ops.

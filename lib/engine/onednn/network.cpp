@@ -6,9 +6,11 @@
 
 namespace chexbench::engine {
 
-Network::Network(const Device& device, const model::Graph& graph, int images, bool frozen)
-    : planner_(device), store_(device), scratchpad_(planner_.bytes(0)) {
-  Lowered lowered = lower(device, graph, {.images = images, .frozen = frozen}, planner_, scratchpad_);
+Network::Network(const Device& device, const model::Graph& graph, int images, bool frozen,
+                 std::optional<std::uint64_t> dropout_seed)
+    : dropout_seed_(dropout_seed.value_or(0)), planner_(device), store_(device), scratchpad_(planner_.bytes(0)) {
+  const LoweringOptions options{.images = images, .frozen = frozen, .step_seed = dropout_seed ? &step_seed_ : nullptr};
+  Lowered lowered = lower(device, graph, options, planner_, scratchpad_);
   ops_ = std::move(lowered.ops);
   shared_ = std::move(lowered.shared);
   input_ = lowered.input;

@@ -1,9 +1,12 @@
 // A graph compiled into ops and memory.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "core/random.hpp"
 #include "engine/onednn/op.hpp"
 
 namespace chexbench::engine {
@@ -11,9 +14,12 @@ namespace chexbench::engine {
 // Forward and backward of one network on one batch size. Not thread-safe.
 class Network {
  public:
-  // `frozen`: batch norms use their running statistics. `device` must outlive the network.
-  // @throws DeviceError for a layer that this engine cannot compute
-  Network(const Device& device, const model::Graph& graph, int images, bool frozen);
+  // `frozen`: batch norms use their running statistics. `dropout_seed`: of what dropout drops; none: it drops nothing.
+  // `device` must outlive the network. @throws DeviceError for a layer that this engine cannot compute
+  Network(const Device& device, const model::Graph& graph, int images, bool frozen,
+          std::optional<std::uint64_t> dropout_seed = {});
+  // The step whose units dropout drops from now on.
+  void begin_step(std::int64_t step) { step_seed_ = derive_seed(dropout_seed_, static_cast<std::uint64_t>(step)); }
 
   Tensor& input() const { return *input_; }                      // nchw
   Tensor& logits() const { return *logits_; }                    // flat
@@ -39,6 +45,8 @@ class Network {
  private:
   void plan();
 
+  const std::uint64_t dropout_seed_;
+  std::uint64_t step_seed_ = 0;
   Planner planner_;
   ParameterStore store_;
   std::vector<std::shared_ptr<void>> shared_;  // dense blocks

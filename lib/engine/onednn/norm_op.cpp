@@ -5,14 +5,15 @@
 namespace chexbench::engine {
 
 NormOp::NormOp(const Device& device, const model::Layer& layer, bool frozen, Clamp clamp, Tensor& x, Tensor* residual,
-               Tensor& y)
+               Output y)
     : device_(device),
       state_(layer, device.block, frozen),
       frozen_(frozen),
       clamp_(clamp),
       x_(x),
       residual_(residual),
-      y_(y) {}
+      y_(y.tensor),
+      first_channel_(y.first_channel) {}
 
 void NormOp::plan_forward(Planner& planner) {
   planner.use(x_);
@@ -35,7 +36,7 @@ void NormOp::plan_backward(Planner& planner, ParameterStore& store) {
 NormForward NormOp::forward_arguments() const {
   return {.x = x_.view(),
           .residual = residual_ != nullptr ? residual_->view() : View{},
-          .y = y_.view(),
+          .y = y_.view(first_channel_),
           .scale = state_.scale(),
           .shift = state_.shift(),
           .clamp = clamp_,
@@ -56,13 +57,13 @@ void NormOp::forward() {
 
 NormBackward NormOp::backward_arguments() const {
   NormBackward norm{.x = x_.view(),
-                    .gradient = gradients_[0]->view(),
+                    .gradient = gradients_[0]->view(first_channel_),
                     .scale = state_.scale(),
                     .shift = state_.shift(),
                     .mean = state_.mean(),
                     .clamp = clamp_,
                     .pixels = x_.shape.pixels()};
-  if (gradients_.size() > 1) norm.gradient2 = gradients_[1]->view();
+  if (gradients_.size() > 1) norm.gradient2 = gradients_[1]->view(first_channel_);
   if (residual_ != nullptr) {
     norm.output = y_.view();
     norm.masked = norm.gradient;
@@ -71,7 +72,7 @@ NormBackward NormOp::backward_arguments() const {
 }
 
 void NormOp::backward() {
-  sum_gradients(device_, gradients_, 2);
+  sum_gradients(device_, gradients_, 2, {first_channel_, x_.blocks()});
   const NormBackward norm = backward_arguments();
   const NormInputGradient input{.a = state_.gradient_factor(), .b = state_.b(), .c = state_.c(), .dx = norm.x};
   const Kernels& kernels = *device_.kernels;

@@ -7,9 +7,15 @@ namespace chexbench::engine {
 
 class NormOp final : public Op {
  public:
-  // `residual` may be null. x must have no other reader: its gradient takes its place.
+  // Where the result goes: channels of `tensor` from `first_channel` on, others of which another op may write.
+  struct Output {
+    Tensor& tensor;
+    int first_channel = 0;
+  };
+
+  // `residual` may be null; with one, y is a whole tensor. x must have no other reader: its gradient takes its place.
   NormOp(const Device& device, const model::Layer& layer, bool frozen, Clamp clamp, Tensor& x, Tensor* residual,
-         Tensor& y);
+         Output y);
 
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
@@ -29,6 +35,7 @@ class NormOp final : public Op {
   Tensor& x_;
   Tensor* const residual_;
   Tensor& y_;
+  const int first_channel_;
   std::vector<Tensor*> gradients_;
 };
 

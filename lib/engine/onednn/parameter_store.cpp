@@ -14,10 +14,11 @@ namespace {
 
 constexpr std::size_t kAlignElements = 16;  // 64 bytes
 
-dnnl::memory::desc plain(const model::TensorInfo& info) {
-  const dnnl::memory::dims dims(info.shape.begin(), info.shape.end());
-  const auto tag = dims.size() == 4 ? dnnl::memory::format_tag::abcd : dnnl::memory::format_tag::ab;
-  return {dims, dnnl::memory::data_type::f32, dims.size() == 1 ? dnnl::memory::format_tag::a : tag};
+// Row-major, in as many dimensions as the slot has: oneDNN counts the groups of a convolution as one more.
+dnnl::memory::desc plain(const dnnl::memory::dims& dims) {
+  dnnl::memory::dims strides(dims.size(), 1);
+  for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return {dims, dnnl::memory::data_type::f32, strides};
 }
 
 }  // namespace
@@ -43,7 +44,7 @@ ParameterSlot& ParameterStore::add(const model::TensorInfo& info, const dnnl::me
   return *slots_.emplace_back(std::move(slot));
 }
 
-ParameterSlot& ParameterStore::add_vector(const model::TensorInfo& info) { return add(info, plain(info)); }
+ParameterSlot& ParameterStore::add_vector(const model::TensorInfo& info) { return add(info, plain(info.shape)); }
 
 void ParameterStore::allocate() {
   weights_ = FloatArray(count_);
@@ -73,12 +74,12 @@ void ParameterStore::reorder(const dnnl::memory::desc& from, void* source, const
 void ParameterStore::load(const ParameterSlot& slot, std::span<const float> values) const {
   check_size(slot.info, values.size());
   // oneDNN takes no pointer to const, but only reads.
-  reorder(plain(slot.info), const_cast<float*>(values.data()), slot.desc, slot.weights);
+  reorder(plain(slot.desc.dims()), const_cast<float*>(values.data()), slot.desc, slot.weights);
 }
 
 void ParameterStore::read(const ParameterSlot& slot, float* from, std::span<float> values) const {
   check_size(slot.info, values.size());
-  reorder(slot.desc, from, plain(slot.info), values.data());
+  reorder(slot.desc, from, plain(slot.desc.dims()), values.data());
 }
 
 }  // namespace chexbench::engine

@@ -65,6 +65,9 @@ class Planner {
   void add_gradient(const Tensor& of, Tensor& gradient) { gradients_[&of].push_back(&gradient); }
   const std::vector<Tensor*>& gradients(const Tensor& of) { return gradients_[&of]; }
 
+  // The op being planned adds them all up in the first.
+  void merge_gradients(const Tensor& of) { gradients_[&of].resize(1); }
+
   // Gives every tensor its memory. @throws std::bad_alloc
   void place();
   std::size_t arena_bytes() const { return arena_bytes_; }

@@ -8,6 +8,7 @@
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "core/random.hpp"
 #include "engine/checks.hpp"
 #include "engine/initial_weights.hpp"
 #include "engine/onednn/loss.hpp"
@@ -23,6 +24,12 @@ Device prepare_device(const EngineConfig& config) {
   bind_this_thread(config.cores);
   set_parallel_threads(std::max(1, static_cast<int>(config.cores.size())));
   return make_device(config.training.precision);
+}
+
+// Each rank drops other units: together they see a batch of independent draws.
+std::optional<std::uint64_t> dropout_seed(const EngineConfig& config) {
+  if (!config.model.dropout) return std::nullopt;
+  return derive_seed(derive_seed(config.model.seed, fnv1a64("dropout")), static_cast<std::uint64_t>(config.rank));
 }
 
 std::vector<std::int64_t> parameter_counts(const ParameterStore& store) {
@@ -42,7 +49,7 @@ OnednnEngine::OnednnEngine(const EngineConfig& config)
     : shape_{config.training.batch_size, config.model.image_size, config.model.image_size, config.deliver},
       device_(prepare_device(config)),
       network_(device_, model::make_network(config.model.name, config.model.image_size), config.training.batch_size,
-               config.model.batch_norm == spec::BatchNormMode::frozen),
+               config.model.batch_norm == spec::BatchNormMode::frozen, dropout_seed(config)),
       optimizer_(config.training, device_.isa, network_.store().size()),
       buckets_(network_.store().gradients(), parameter_counts(network_.store()),
                {config.comm.first_bucket_bytes, config.comm.bucket_bytes}) {
@@ -72,6 +79,7 @@ void OnednnEngine::step(BatchLease batch, Reducer& reducer) {
   batch.release();
   timings.upload_s = lap();
 
+  network_.begin_step(steps_finished_);
   network_.forward();
   timings.loss = compute_loss(labels);
   timings.forward_s = lap();

@@ -150,7 +150,7 @@ TEST_F(CudaEngineFaults, ALossOfNanNamesStepAndLayerAndLeavesTheWeightsAlone) {
   std::vector<float> before(64), after(64);
   engine.read_parameter("bn1.weight", before);
   engine.load_weights([](const TensorInfo& info, std::span<float> values) {
-    model::random_weights(1, model::Fan::out)(info, values);
+    model::random_weights(1, {model::Draw::he_fan_out})(info, values);
     if (info.name == "layer2.1.conv2.weight") values[7] = std::numeric_limits<float>::quiet_NaN();
   });
   engine.read_parameter("bn1.weight", before);
@@ -169,7 +169,7 @@ TEST_F(CudaEngineFaults, OverflowInHalfPrecisionSkipsTheStepAndHalvesTheScale) {
   CudaEngine engine(config_of("resnet50", Precision::fp16));
   // Last weights so large that scaled gradients leave fp16, and logits so small that the loss does not.
   engine.load_weights([](const TensorInfo& info, std::span<float> values) {
-    model::random_weights(1, model::Fan::out)(info, values);
+    model::random_weights(1, {model::Draw::he_fan_out})(info, values);
     if (info.name == "bn1.bias") std::ranges::fill(values, 0.5f);
     if (info.name == "layer4.2.bn3.weight") std::ranges::fill(values, 200.0f);
   });

@@ -116,7 +116,7 @@ TEST(LowerToCuda, FrozenNormsNeedNoStatistics) {
 }
 
 TEST(LowerToCuda, NodesReadOnlyWhatIsWrittenBefore) {
-  for (const std::string& name : model::network_names()) {
+  for (const std::string name : {"resnet50", "densenet121"}) {
     const Program program = lower(model::make_network(name, 64));
     std::vector<std::vector<bool>> written;
     for (const Buffer& buffer : program.buffers) written.emplace_back(static_cast<std::size_t>(buffer.channels));
@@ -134,6 +134,20 @@ TEST(LowerToCuda, NodesReadOnlyWhatIsWrittenBefore) {
     }
     each(program.logits, read);
   }
+}
+
+TEST(LowerToCuda, RefusesTheNetworksThatItLacksLayersFor) {
+  const auto refused = [](const std::string& name) {
+    try {
+      lower(model::make_network(name, 224));
+    } catch (const DeviceError& error) {
+      return std::string(error.what());
+    }
+    return std::string("lowered");
+  };
+  EXPECT_THAT(refused("alexnet"), HasSubstr("engine 'cuda' cannot compute layer 1 ('features.0') of alexnet"));
+  EXPECT_THAT(refused("googlenet"), HasSubstr("of googlenet: dropout"));
+  EXPECT_THAT(refused("mobilenet_v2"), HasSubstr("of mobilenet_v2: a convolution of several groups"));
 }
 
 TEST(LowerToCuda, NamesTheLayerThatItCannotCompute) {

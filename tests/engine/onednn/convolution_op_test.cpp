@@ -13,7 +13,10 @@ struct Case {
   int inputs, outputs, height, width;
   int kernel, stride = 1, padding = 0;
   spec::Precision precision = spec::Precision::f32;
+  int groups = 1;
+  bool bias = false;
 
+  int inputs_of_group() const { return inputs / groups; }
   int out_height() const { return (height + 2 * padding - kernel) / stride + 1; }
   int out_width() const { return (width + 2 * padding - kernel) / stride + 1; }
 };
@@ -29,12 +32,13 @@ void for_products(const Case& c, const Body& body) {
       for (int place = 0; place < c.out_height() * c.out_width(); ++place, ++to) {
         const int top = place / c.out_width() * c.stride - c.padding;
         const int left = place % c.out_width() * c.stride - c.padding;
-        for (int tap = 0; tap < c.inputs * c.kernel * c.kernel; ++tap) {
-          const int input = tap / (c.kernel * c.kernel);
+        const int taps = c.inputs_of_group() * c.kernel * c.kernel;
+        for (int tap = 0; tap < taps; ++tap) {
+          const int input = output / (c.outputs / c.groups) * c.inputs_of_group() + tap / (c.kernel * c.kernel);
           const int row = top + tap / c.kernel % c.kernel, column = left + tap % c.kernel;
           if (row < 0 || row >= c.height || column < 0 || column >= c.width) continue;
           const int from = ((image * c.inputs + input) * c.height + row) * c.width + column;
-          body(static_cast<std::size_t>(from), static_cast<std::size_t>(output * c.inputs * c.kernel * c.kernel + tap),
+          body(static_cast<std::size_t>(from), static_cast<std::size_t>(output * taps + tap),
                static_cast<std::size_t>(to));
         }
       }
@@ -51,13 +55,19 @@ class ConvolutionOpTest : public testing::TestWithParam<Case> {
     x_ = &rig_->tensor({kImages, c.inputs, c.height, c.width}, reads_image() ? Layout::nchw : Layout::blocked);
     y_ = &rig_->tensor({kImages, c.outputs, c.out_height(), c.out_width()});
     dy_ = &rig_->gradient_of(*y_);
-    const model::Layer layer{.kernel = c.kernel, .stride = c.stride, .padding = c.padding};
-    const model::TensorInfo weight{"conv.weight", {c.outputs, c.inputs, c.kernel, c.kernel}};
+    const model::Layer layer{.name = "conv",
+                             .kernel = c.kernel,
+                             .stride = c.stride,
+                             .padding = c.padding,
+                             .groups = c.groups,
+                             .bias = c.bias};
+    const model::TensorInfo weight{"conv.weight", {c.outputs, c.inputs_of_group(), c.kernel, c.kernel}};
     rig_->add<ConvolutionOp>(layer, weight, *x_, *y_, !reads_image(), rig_->scratchpad());
     rig_->place();
     x_values_ = rig_->fill(*x_, "x");
     dy_values_ = rig_->fill(*dy_, "dy");
     weights_ = rig_->load("conv.weight");
+    if (c.bias) bias_ = rig_->load("conv.bias", 0.5);
   }
   // As the first convolution of a network does; nothing asks for the image's gradient.
   static bool reads_image() { return GetParam().inputs == 3; }
@@ -65,13 +75,19 @@ class ConvolutionOpTest : public testing::TestWithParam<Case> {
   static double tolerance() { return GetParam().precision == spec::Precision::bf16 ? 8e-3 : 3e-6; }
   Numbers expected_forward() const {
     Numbers y(dy_values_.size());
+    for (std::size_t i = 0; i < y.size() && GetParam().bias; ++i) y[i] = bias_[output_of(i)];
     for_products(GetParam(), [&](auto from, auto weight, auto to) { y[to] += x_values_[from] * weights_[weight]; });
     return y;
   }
 
+  // The channel of element i of y.
+  std::size_t output_of(std::size_t i) const {
+    return i / static_cast<std::size_t>(y_->shape.pixels()) % static_cast<std::size_t>(GetParam().outputs);
+  }
+
   std::unique_ptr<OpRig> rig_;
   Tensor *x_ = nullptr, *y_ = nullptr, *dy_ = nullptr;
-  Numbers x_values_, dy_values_, weights_;
+  Numbers x_values_, dy_values_, weights_, bias_;
 };
 
 TEST_P(ConvolutionOpTest, ForwardSumsTheProductsOfItsWindows) {
@@ -86,7 +102,7 @@ TEST_P(ConvolutionOpTest, ForwardUsesTheNewWeightsOnceTheyAreRefreshed) {
   EXPECT_LT(distance(rig_->read(*y_), expected_forward()), tolerance());
 }
 
-TEST_P(ConvolutionOpTest, BackwardGivesTheGradientOfTheWeights) {
+TEST_P(ConvolutionOpTest, BackwardGivesTheGradientsOfTheWeightsAndTheBias) {
   rig_->forward();
   // Twice: a gradient is that of one step, not a running sum.
   for (int step = 0; step < 2; ++step) rig_->backward();
@@ -94,6 +110,10 @@ TEST_P(ConvolutionOpTest, BackwardGivesTheGradientOfTheWeights) {
   for_products(GetParam(),
                [&](auto from, auto weight, auto to) { expected[weight] += x_values_[from] * dy_values_[to]; });
   EXPECT_LT(distance(rig_->read_parameter_gradient("conv.weight"), expected), 3e-6) << "stored in f32 always";
+  if (!GetParam().bias) return;
+  Numbers expected_bias(static_cast<std::size_t>(GetParam().outputs));
+  for (std::size_t i = 0; i < dy_values_.size(); ++i) expected_bias[output_of(i)] += dy_values_[i];
+  EXPECT_LT(distance(rig_->read_parameter_gradient("conv.bias"), expected_bias), 3e-6);
 }
 
 TEST_P(ConvolutionOpTest, BackwardGivesTheGradientOfTheData) {
@@ -109,12 +129,20 @@ TEST_P(ConvolutionOpTest, BackwardGivesTheGradientOfTheData) {
   EXPECT_LT(distance(rig_->read_gradient(*x_), expected), tolerance());
 }
 
+constexpr auto kF32 = spec::Precision::f32;
 constexpr auto kBf16 = spec::Precision::bf16;
 INSTANTIATE_TEST_SUITE_P(
     All, ConvolutionOpTest,
     testing::Values(Case{"same_3x3", 16, 32, 6, 9, 3, 1, 1}, Case{"halving_3x3", 16, 16, 7, 10, 3, 2, 1},
                     Case{"projection_1x1", 32, 16, 7, 5, 1, 2}, Case{"wide_1x1", 48, 32, 4, 5, 1},
                     Case{"unpadded_5x5", 16, 16, 11, 12, 5, 3}, Case{"image_7x7", 3, 16, 13, 11, 7, 2, 3},
+                    Case{"depthwise_3x3", 48, 48, 7, 10, 3, 1, 1, kF32, 48},
+                    Case{"halving_depthwise", 32, 32, 7, 10, 3, 2, 1, kF32, 32},
+                    Case{"biased_3x3", 16, 32, 6, 9, 3, 1, 1, kF32, 1, true},
+                    Case{"biased_image_11x11", 3, 16, 27, 31, 11, 4, 2, kF32, 1, true},
+                    Case{"narrowing_to_24", 48, 24, 5, 7, 1}, Case{"widening_from_24", 24, 48, 5, 7, 1},
+                    Case{"from_24_3x3", 24, 32, 6, 9, 3, 1, 1},
+                    Case{"bf16_depthwise", 32, 32, 7, 10, 3, 1, 1, kBf16, 32},
                     Case{"bf16_3x3", 16, 32, 7, 10, 3, 2, 1, kBf16}, Case{"bf16_1x1", 48, 32, 4, 5, 1, 1, 0, kBf16},
                     Case{"bf16_image_7x7", 3, 16, 13, 11, 7, 2, 3, kBf16}),
     [](const auto& instance) { return instance.param.name; });

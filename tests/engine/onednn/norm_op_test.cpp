@@ -92,7 +92,7 @@ class NormOpTest : public testing::TestWithParam<Case> {
     y_ = &rig_->tensor(kShape);
     for (int i = 0; i < c.gradients; ++i) dy_.push_back(&rig_->gradient_of(*y_));
     const model::Layer layer{.name = "bn", .channels = kShape.channels, .epsilon = kEpsilon};
-    op_ = &rig_->add<NormOp>(layer, c.frozen, c.clamp, *x_, residual_, *y_);
+    op_ = &rig_->add<NormOp>(layer, c.frozen, c.clamp, *x_, residual_, NormOp::Output{*y_});
     rig_->place();
     x_values_ = rig_->fill(*x_, "x", 0.5);
     if (c.residual) residual_values_ = rig_->fill(*residual_, "residual");
@@ -168,6 +168,51 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"residual_threads", kRelu, true, 3, false, 3}, Case{"bf16", kRelu, false, 1, false, 1, kBf16},
                     Case{"bf16_residual", kRelu, true, 2, false, 3, kBf16}),
     [](const auto& instance) { return instance.param.name; });
+
+// Channels 16 to 48 of 64: a concatenation that the norm writes its part of.
+TEST(NormOp, WritesItsChannelsOfAWiderTensorAndReadsTheirGradientsAlone) {
+  static constexpr TensorShape kWide{kShape.images, 64, kShape.height, kShape.width};
+  const auto is_own = [](std::size_t i) { return channel_of(i, kWide) >= 16 && channel_of(i, kWide) < 48; };
+  OpRig rig;
+  Tensor &x = rig.tensor(kShape), &y = rig.tensor(kWide);
+  std::vector<Tensor*> gradients;
+  for (int i = 0; i < 4; ++i) gradients.push_back(&rig.gradient_of(y));
+  const model::Layer layer{.name = "bn", .channels = kShape.channels, .epsilon = kEpsilon};
+  rig.add<NormOp>(layer, false, kRelu, x, nullptr, NormOp::Output{y, 16});
+  rig.place();
+  const Numbers x_values = rig.fill(x, "x", 0.5), before = rig.fill(y, "others");
+  const Numbers weight = rig.load("bn.weight", 2.5), bias = rig.load("bn.bias");
+  Numbers dy(x_values.size()), first;
+  for (std::size_t reader = 0; reader < gradients.size(); ++reader) {
+    const Numbers values = rig.fill(*gradients[reader], "dy" + std::to_string(reader));
+    if (reader == 0) first = values;
+    for (std::size_t i = 0, own = 0; i < values.size(); ++i) {
+      if (is_own(i)) dy[own++] += values[i];
+    }
+  }
+  Reference expected(x_values, kShape);
+  expected.normalize(x_values, kShape, weight, bias, {}, kRelu);
+  expected.backward(x_values, kShape, weight, dy, kRelu, false);
+  rig.forward();
+  Numbers written;
+  const Numbers after = rig.read(y);
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    if (is_own(i)) {
+      written.push_back(after[i]);
+    } else {
+      ASSERT_EQ(after[i], before[i]) << "another norm's channel";
+    }
+  }
+  EXPECT_LT(distance(written, expected.y), 3e-6);
+  rig.backward();
+  EXPECT_LT(distance(rig.read_gradient(x), expected.dx), 3e-6);
+  const Numbers kept = rig.read(*gradients[0]);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (!is_own(i)) {
+      ASSERT_EQ(kept[i], first[i]) << "another norm's gradient";
+    }
+  }
+}
 
 // Two maps in one tensor; one norm reads the first, another both. The reference concatenates.
 class DenseOpsTest : public testing::TestWithParam<int> {

@@ -90,8 +90,9 @@ TEST(OnednnEngine, LearnsABatchByHeart) {
   }
 }
 
+// Dropout included.
 TEST(OnednnEngine, RestartRepeatsTheSameLossesBitForBit) {
-  for (const char* model : {"resnet50", "densenet121"}) {
+  for (const char* model : {"resnet50", "densenet121", "alexnet", "googlenet", "mobilenet_v2"}) {
     const auto engine = make_u8(onednn_config(2, model));
     RecordingReducer reducer(1);
     std::vector<double> losses[2];
@@ -105,6 +106,33 @@ TEST(OnednnEngine, RestartRepeatsTheSameLossesBitForBit) {
     }
     EXPECT_EQ(losses[0], losses[1]) << model;
   }
+}
+
+// The logits of the first step and of the second, on the same weights and images.
+std::vector<std::vector<float>> logits_of_two_steps(const EngineConfig& config) {
+  const auto engine = make_u8(config);
+  RecordingReducer reducer(1);
+  std::vector<std::vector<float>> logits;
+  for (int i = 0; i < 2; ++i) {
+    engine->step(series(config.training.batch_size), reducer);
+    logits.emplace_back(engine->logits().begin(), engine->logits().end());
+  }
+  return logits;
+}
+
+TEST(OnednnEngine, DropsOtherUnitsAtEveryStepAndOnEveryRankAndNoneWhereItIsOff) {
+  EngineConfig config = onednn_config(2, "alexnet");
+  config.training.learning_rate = 1e-30;  // the weights stay
+  const auto dropped = logits_of_two_steps(config);
+  EXPECT_NE(dropped[0], dropped[1]);
+  EXPECT_EQ(dropped, logits_of_two_steps(config));
+  EngineConfig other = config;
+  other.rank = 1;
+  EXPECT_NE(dropped[0], logits_of_two_steps(other)[0]);
+  other = config;
+  other.model.dropout = false;
+  const auto whole = logits_of_two_steps(other);
+  EXPECT_EQ(whole[0], whole[1]);
 }
 
 TEST(OnednnEngine, GrayBytesAndNormalizedFloatsGiveTheSameLogits) {

@@ -62,6 +62,11 @@ class OpRig {
     ops_.push_back(std::move(op));
     return added;
   }
+  // An op that needs no device.
+  template <typename T, typename... Arguments>
+  void add_plain(Arguments&&... arguments) {
+    ops_.push_back(std::make_unique<T>(std::forward<Arguments>(arguments)...));
+  }
   void place() {
     std::size_t scratchpad_bytes = 0;
     for (const auto& op : ops_) scratchpad_bytes = std::max(scratchpad_bytes, op->scratchpad_bytes());

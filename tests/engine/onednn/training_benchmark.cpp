@@ -58,6 +58,13 @@ BENCHMARK_CAPTURE(train, resnet50_f32, "resnet50", spec::Precision::f32)->UseRea
 BENCHMARK_CAPTURE(train, densenet121_f32, "densenet121", spec::Precision::f32)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(train, alexnet_f32, "alexnet", spec::Precision::f32)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(train, googlenet_f32, "googlenet", spec::Precision::f32)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(train, mobilenet_v2_f32, "mobilenet_v2", spec::Precision::f32)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(train, resnet50_bf16, "resnet50", spec::Precision::bf16)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);

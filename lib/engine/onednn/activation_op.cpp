@@ -1,0 +1,83 @@
+#include "engine/onednn/activation_op.hpp"
+
+#include "core/random.hpp"
+#include "engine/onednn/gradient_sum.hpp"
+
+namespace chexbench::engine {
+
+ActivationOp::ActivationOp(const Device& device, Clamp clamp, Tensor& y)
+    : kernels_(kernels(device.isa, y.type, device.block)),
+      device_(device),
+      clamp_(clamp),
+      y_(y),
+      ones_(static_cast<std::size_t>(y.blocks() * device.block), 1.0f),
+      zeros_(ones_.size()) {}
+
+void ActivationOp::plan_forward(Planner& planner) { planner.use(y_); }
+
+void ActivationOp::plan_backward(Planner& planner, ParameterStore&) {
+  gradients_ = planner.gradients(y_);
+  for (Tensor* gradient : gradients_) planner.use(*gradient);
+  planner.use(y_);
+  planner.merge_gradients(y_);
+}
+
+void ActivationOp::forward() {
+  const NormForward identity{.x = y_.view(),
+                             .residual = {},
+                             .y = y_.view(),
+                             .scale = ones_.data(),
+                             .shift = zeros_.data(),
+                             .clamp = clamp_,
+                             .pixels = y_.shape.pixels()};
+  for_all(Division::of(y_.blocks(), y_.shape.images), [&](Work work) { kernels_.normalize(identity, work); });
+}
+
+void ActivationOp::backward() {
+  sum_gradients(device_, gradients_, 2);
+  NormBackward identity{.x = y_.view(),
+                        .output = {},
+                        .gradient = gradients_[0]->view(),
+                        .gradient2 = {},
+                        .masked = {},
+                        .scale = ones_.data(),
+                        .shift = zeros_.data(),
+                        .mean = zeros_.data(),
+                        .clamp = clamp_,
+                        .pixels = y_.shape.pixels()};
+  if (gradients_.size() > 1) identity.gradient2 = gradients_[1]->view();
+  const NormInputGradient input{.a = ones_.data(), .b = zeros_.data(), .c = zeros_.data(), .dx = identity.gradient};
+  for_all(Division::of(y_.blocks(), y_.shape.images),
+          [&](Work work) { kernels_.gradient_apply(identity, input, work); });
+}
+
+DropoutOp::DropoutOp(const Device& device, double rate, int layer, const std::uint64_t& step_seed, Tensor& y)
+    : device_(device), rate_(rate), layer_(layer), step_seed_(step_seed), y_(y) {}
+
+void DropoutOp::plan_forward(Planner& planner) { planner.use(y_); }
+
+void DropoutOp::plan_backward(Planner& planner, ParameterStore&) {
+  gradients_ = planner.gradients(y_);
+  for (Tensor* gradient : gradients_) planner.use(*gradient);
+  planner.merge_gradients(y_);
+}
+
+void DropoutOp::drop(Tensor& values) const {
+  const std::uint64_t seed = derive_seed(step_seed_, static_cast<std::uint64_t>(layer_));
+  const auto kept = static_cast<float>(1.0 / (1.0 - rate_));
+  parallel_for(values.shape.images, [&](int image) {
+    RandomStream stream(derive_seed(seed, static_cast<std::uint64_t>(image)));
+    float* const row = reinterpret_cast<float*>(values.data) + std::int64_t{image} * values.shape.channels;
+    // Multiplied and not set, so that NaN stays NaN.
+    for (int i = 0; i < values.shape.channels; ++i) row[i] *= stream.uniform() < rate_ ? 0.0f : kept;
+  });
+}
+
+void DropoutOp::forward() { drop(y_); }
+
+void DropoutOp::backward() {
+  sum_gradients(device_, gradients_, 1);
+  drop(*gradients_[0]);
+}
+
+}  // namespace chexbench::engine

@@ -1,0 +1,52 @@
+// What happens to values where they stand: activations that no norm takes in, and dropout.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/onednn/op.hpp"
+
+namespace chexbench::engine {
+
+// y = clamp(y), in place: the gradient passes where the clamped value lies within.
+class ActivationOp final : public Op {
+ public:
+  // A flat tensor's channels must fill its blocks.
+  ActivationOp(const Device& device, Clamp clamp, Tensor& y);
+  void plan_forward(Planner& planner) override;
+  void plan_backward(Planner& planner, ParameterStore& store) override;
+  void forward() override;
+  void backward() override;
+
+ private:
+  const Kernels& kernels_;
+  const Device& device_;
+  const Clamp clamp_;
+  Tensor& y_;
+  std::vector<Tensor*> gradients_;
+  std::vector<float> ones_, zeros_;  // an activation is the norm that changes nothing
+};
+
+// Dropout in place on a flat tensor, inverted as PyTorch's: y = 0 or y / (1 - rate). What is dropped is a function of
+// the step's seed, the layer and the element alone, so that backward draws it again instead of keeping it.
+class DropoutOp final : public Op {
+ public:
+  // `step_seed` is read at each step and must outlive the op.
+  DropoutOp(const Device& device, double rate, int layer, const std::uint64_t& step_seed, Tensor& y);
+  void plan_forward(Planner& planner) override;
+  void plan_backward(Planner& planner, ParameterStore& store) override;
+  void forward() override;
+  void backward() override;
+
+ private:
+  void drop(Tensor& values) const;
+
+  const Device& device_;
+  const double rate_;
+  const int layer_;
+  const std::uint64_t& step_seed_;
+  Tensor& y_;
+  std::vector<Tensor*> gradients_;
+};
+
+}  // namespace chexbench::engine

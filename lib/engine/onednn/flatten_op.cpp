@@ -1,0 +1,104 @@
+#include "engine/onednn/flatten_op.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "engine/onednn/parallel.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+float to_float(float value) { return value; }
+float to_float(std::uint16_t bf16) { return std::bit_cast<float>(std::uint32_t{bf16} << 16); }
+
+void store(float value, float& to) { to = value; }
+// Rounds to nearest, ties to even.
+void store(float value, std::uint16_t& to) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  to = static_cast<std::uint16_t>((bits + (((bits >> 16) & 1) + 0x7FFF)) >> 16);
+}
+
+struct Span {
+  int first, last;
+  int count() const { return last - first; }
+};
+
+// What window `out` of `outputs` covers of `inputs` positions.
+Span window(int out, int outputs, int inputs) {
+  return {out * inputs / outputs, ((out + 1) * inputs + outputs - 1) / outputs};
+}
+
+// Calls body(channel, first input element, flat output element, rows, columns) for all windows of an image.
+template <typename Body>
+void for_windows(const Tensor& x, FlattenOp::Size size, const Body& body) {
+  std::int64_t to = 0;
+  for (int channel = 0; channel < x.shape.channels; ++channel) {
+    const std::int64_t plane = (std::int64_t{channel / x.block} * x.shape.pixels()) * x.block + channel % x.block;
+    for (int row = 0; row < size.height; ++row) {
+      for (int column = 0; column < size.width; ++column) {
+        body(plane, to++, window(row, size.height, x.shape.height), window(column, size.width, x.shape.width));
+      }
+    }
+  }
+}
+
+// The elements of one image in a blocked tensor.
+std::int64_t image_elements(const Tensor& x) { return std::int64_t{x.blocks()} * x.block * x.shape.pixels(); }
+
+}  // namespace
+
+void FlattenOp::plan_forward(Planner& planner) {
+  planner.use(x_);
+  planner.use(y_);
+}
+
+void FlattenOp::plan_backward(Planner& planner, ParameterStore&) {
+  y_gradient_ = planner.gradients(y_).at(0);
+  planner.use(*y_gradient_);
+  x_gradient_ = &planner.tensor(x_.shape);
+  planner.use(*x_gradient_);
+  planner.add_gradient(x_, *x_gradient_);
+}
+
+template <typename T>
+void FlattenOp::average() {
+  parallel_for(x_.shape.images, [&](int image) {
+    const T* const in = reinterpret_cast<const T*>(x_.data) + image * image_elements(x_);
+    float* const out = reinterpret_cast<float*>(y_.data) + std::int64_t{image} * y_.shape.channels;
+    for_windows(x_, size_, [&](std::int64_t plane, std::int64_t to, Span rows, Span columns) {
+      float sum = 0;
+      for (int row = rows.first; row < rows.last; ++row) {
+        for (int column = columns.first; column < columns.last; ++column) {
+          sum += to_float(in[plane + (std::int64_t{row} * x_.shape.width + column) * x_.block]);
+        }
+      }
+      out[to] = sum / static_cast<float>(rows.count() * columns.count());
+    });
+  });
+}
+
+// Windows overlap where sizes don't divide, so the gradient is added up in f32 and rounded once.
+template <typename T>
+void FlattenOp::spread() {
+  parallel_for(x_.shape.images, [&](int image) {
+    std::vector<float> sums(static_cast<std::size_t>(image_elements(x_)));
+    const float* const gradient =
+        reinterpret_cast<const float*>(y_gradient_->data) + std::int64_t{image} * y_.shape.channels;
+    for_windows(x_, size_, [&](std::int64_t plane, std::int64_t from, Span rows, Span columns) {
+      const float share = gradient[from] / static_cast<float>(rows.count() * columns.count());
+      for (int row = rows.first; row < rows.last; ++row) {
+        for (int column = columns.first; column < columns.last; ++column) {
+          sums[static_cast<std::size_t>(plane + (std::int64_t{row} * x_.shape.width + column) * x_.block)] += share;
+        }
+      }
+    });
+    T* const out = reinterpret_cast<T*>(x_gradient_->data) + image * image_elements(x_);
+    for (std::size_t i = 0; i < sums.size(); ++i) store(sums[i], out[i]);
+  });
+}
+
+void FlattenOp::forward() { x_.type == ElementType::bf16 ? average<std::uint16_t>() : average<float>(); }
+
+void FlattenOp::backward() { x_.type == ElementType::bf16 ? spread<std::uint16_t>() : spread<float>(); }
+
+}  // namespace chexbench::engine
