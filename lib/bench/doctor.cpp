@@ -52,7 +52,7 @@ report::Doctor examine(const DoctorRequest& request, comm::World& world) {
   doctor.machine = measure::probe_machine();
   doctor.packages = {{"MPI", CHEXBENCH_HAS_MPI},    {"oneDNN", CHEXBENCH_HAS_ONEDNN}, {"OpenCV", CHEXBENCH_HAS_OPENCV},
                      {"ISA-L", CHEXBENCH_HAS_ISAL}, {"hwloc", CHEXBENCH_HAS_HWLOC},   {"cuDNN", CHEXBENCH_HAS_CUDNN},
-                     {"NCCL", CHEXBENCH_HAS_NCCL},  {"NVML", CHEXBENCH_HAS_NVML}};
+                     {"NCCL", CHEXBENCH_HAS_NCCL},  {"NVML", CHEXBENCH_HAS_NVML},     {"libcurl", CHEXBENCH_HAS_CURL}};
   doctor.survey = measure::survey_gpus();
   doctor.libraries = measure::find_gpu_libraries();
   doctor.misfits = measure::misfits(doctor.survey, doctor.libraries);

@@ -60,7 +60,7 @@ std::string selftest_preprocess(const std::string& golden_path, const std::strin
     ++images;
     for (const auto kind : {spec::DecoderKind::fast, spec::DecoderKind::opencv}) {
       const auto decoder = data::make_decoder(kind);
-      const data::GrayImage image = decoder->decode(data::read_file(entry.path, buffer), entry.path);
+      const data::GrayImage image = decoder->decode(dataset.store->read(entry.path, buffer), entry.path);
       for (const auto method : {spec::ResizeMethod::bilinear, spec::ResizeMethod::area}) {
         const auto& values = method == spec::ResizeMethod::area ? expected->second.area : expected->second.bilinear;
         const double difference = largest_difference(resized(image, method), values);

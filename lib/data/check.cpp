@@ -66,8 +66,8 @@ struct Worker {
 
 class Checker {
  public:
-  Checker(const std::string& root, std::size_t threads) : root_(root), threads_(threads), index_(read_index(root)) {
-    const std::vector<ImageFile> files = find_image_files(root);
+  Checker(const std::string& root, std::size_t threads) : root_(root), threads_(threads), index_(read_index(root_)) {
+    const std::vector<ImageFile> files = find_image_files(root_);
     auto file = files.begin();
     for (const IndexRow& row : index_.rows) {
       while (file != files.end() && file->name < row.name) ++file;
@@ -111,7 +111,7 @@ class Checker {
 
   void check_image(Worker& tools, const std::string& path) {
     try {
-      const std::span<const std::byte> bytes = read_file(path, tools.file);
+      const std::span<const std::byte> bytes = root_.store->read(path, tools.file);
       count(1, 0, bytes.size());
       parse_png(bytes, path, tools.png);  // the decoder may leave out chunks that it does not need
       tools.maker.run(bytes, path, tools.of_file.span());
@@ -138,21 +138,21 @@ class Checker {
     for (std::size_t i = 0; i < index_.rows.size(); ++i) {
       const bool expected = index_.rows[i].in(split) && !paths_[i].empty();
       if (expected && records_of[i] == 0) {
-        problem(fmt::format("{}: image {} of split '{}' is in no readable record", tfrecord_folder(root_),
+        problem(fmt::format("{}: image {} of split '{}' is in no readable record", tfrecord_folder(root_.path),
                             index_.rows[i].name, spec::to_string(split)));
       }
     }
   }
 
   void check_shard(Worker& tools, spec::Split split, const std::string& path, std::vector<int>& records_of) {
-    std::shared_ptr<const MappedFile> file;
+    std::unique_ptr<ByteStream> file;
     try {
-      file = MappedFile::open(path);
+      file = root_.store->stream(path, {});
     } catch (const DataError& error) {
       problem(error.what());
       return;
     }
-    TfRecordReader reader(file);
+    TfRecordReader reader(std::move(file));
     for (bool more = true; more;) {
       throw_if_interrupted();
       try {
@@ -195,7 +195,7 @@ class Checker {
   template <typename Fail>
   void compare_with_file(Worker& tools, const std::string& path, const Fail& fail) {
     try {
-      tools.maker.run(read_file(path, tools.file), path, tools.of_file.span());
+      tools.maker.run(root_.store->read(path, tools.file), path, tools.of_file.span());
     } catch (const DataError&) {
       return;  // named already, when the images were checked
     }
@@ -204,7 +204,7 @@ class Checker {
     }
   }
 
-  const std::string root_;
+  const DataRoot root_;
   const std::size_t threads_;
   const Index index_;
   std::vector<std::string> paths_;  // of each row; empty where there is no file

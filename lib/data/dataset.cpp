@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
@@ -36,15 +35,16 @@ std::vector<const IndexRow*> rows_of_split(const Index& index, spec::Split split
 }
 
 // The rows that have a file, in the order of names. Both lists are sorted by name.
-void add_png_files(const std::vector<const IndexRow*>& rows, const spec::DataSpec& spec, Dataset& dataset) {
-  const std::vector<ImageFile> files = find_image_files(spec.root);
+void add_png_files(const std::vector<const IndexRow*>& rows, const DataRoot& root, const spec::DataSpec& spec,
+                   Dataset& dataset) {
+  const std::vector<ImageFile> files = find_image_files(root);
   auto file = files.begin();
   for (const IndexRow* const row : rows) {
     while (file != files.end() && file->name < row->name) ++file;
     if (file == files.end() || file->name != row->name) continue;
     ImageEntry& entry = dataset.images.emplace_back(entry_of(*row));
     entry.path = file->path;
-    dataset.total_bytes += file->bytes;
+    dataset.total_bytes += file->bytes.value_or(0);
   }
   if (dataset.images.empty()) {
     throw DataError(
@@ -58,13 +58,12 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const spec::DataSpe
   }
 }
 
-void add_shards(const std::vector<const IndexRow*>& rows, const spec::DataSpec& spec, Dataset& dataset) {
-  dataset.shards = find_shards(spec.root, spec.split);
+void add_shards(const std::vector<const IndexRow*>& rows, const DataRoot& root, spec::Split split, Dataset& dataset) {
+  dataset.shards = find_shards(root, split);
   for (const std::string& shard : dataset.shards) {
-    std::error_code error;
-    const std::uintmax_t bytes = std::filesystem::file_size(shard, error);
-    if (error) throw DataError(fmt::format("cannot read {}: {}", shard, error.message()));
-    dataset.total_bytes += bytes;
+    const std::optional<std::uint64_t> bytes = root.store->size(shard);
+    if (!bytes) throw DataError(fmt::format("cannot read {}: it is gone", shard));
+    dataset.total_bytes += *bytes;
   }
   dataset.images.reserve(rows.size());
   for (const IndexRow* const row : rows) dataset.images.push_back(entry_of(*row));
@@ -84,12 +83,14 @@ Dataset open_dataset(const spec::DataSpec& spec) {
   Dataset dataset;
   dataset.format = spec.format;
   if (spec.format == spec::DataFormat::synthetic) return dataset;
-  const Index index = read_index(spec.root);
+  const DataRoot root(spec);
+  dataset.store = root.store;
+  const Index index = read_index(root);
   const std::vector<const IndexRow*> rows = rows_of_split(index, spec.split);
   if (spec.format == spec::DataFormat::tfrecord) {
-    add_shards(rows, spec, dataset);
+    add_shards(rows, root, spec.split, dataset);
   } else {
-    add_png_files(rows, spec, dataset);
+    add_png_files(rows, root, spec, dataset);
   }
   return dataset;
 }

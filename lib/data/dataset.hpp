@@ -3,12 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/batch.hpp"
+#include "data/store/local_store.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::data {
@@ -30,7 +32,8 @@ struct Dataset {
   spec::DataFormat format = spec::DataFormat::png;
   std::vector<ImageEntry> images;
   std::vector<std::string> shards;
-  std::uint64_t total_bytes = 0;  // of the files that will be read
+  std::uint64_t total_bytes = 0;                       // of the files that will be read
+  std::shared_ptr<const Store> store = local_store();  // of all paths
 
   // What an op list calls a file: images for png, shards for tfrecord.
   std::size_t files() const { return format == spec::DataFormat::tfrecord ? shards.size() : images.size(); }

@@ -1,58 +1,42 @@
 #include "data/image_files.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <memory>
-#include <string_view>
-
-#include "core/errors.hpp"
 
 namespace chexbench::data {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> image_folders(const std::string& root) {
+std::vector<std::string> image_folders(const DataRoot& root) {
   std::vector<std::string> folders;
-  for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
-    const std::string name = entry.path().filename();
-    if ((name != "images" && !name.starts_with("images_")) || !entry.is_directory()) continue;
-    folders.push_back(entry.path());
-    if (fs::is_directory(entry.path() / "images")) folders.push_back(entry.path() / "images");
+  for (const StoreEntry& entry : root.store->list(root.path)) {
+    if (entry.kind != StoreEntry::Kind::folder) continue;
+    if (entry.name == "images" || entry.name.starts_with("images_"))
+      folders.push_back(fs::path(root.path) / entry.name);
   }
   std::sort(folders.begin(), folders.end());
   return folders;
 }
 
-// readdir and fstatat relative to the folder: at 112,120 files, walking each full path anew would be most of the time.
-void add_folder(const std::string& folder, std::vector<ImageFile>& files) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.c_str()), &::closedir);
-  if (!directory) throw DataError(fmt::format("cannot read folder {}: {}", folder, std::strerror(errno)));
-  while (const dirent* const entry = ::readdir(directory.get())) {
-    const std::string_view name = entry->d_name;
-    if (!name.ends_with(".png") || name.starts_with('.')) continue;
-    struct stat status {};
-    if (::fstatat(::dirfd(directory.get()), entry->d_name, &status, 0) != 0 || !S_ISREG(status.st_mode)) continue;
-    files.push_back(
-        {std::string(name), fmt::format("{}/{}", folder, name), static_cast<std::uint64_t>(status.st_size)});
+// The folder's images; true where it has a folder `images` besides.
+bool add_folder(const Store& store, const std::string& folder, std::vector<ImageFile>& files) {
+  bool has_images_folder = false;
+  for (StoreEntry& entry : store.list(folder)) {
+    if (entry.kind == StoreEntry::Kind::folder && entry.name == "images") has_images_folder = true;
+    if (entry.kind != StoreEntry::Kind::file || !entry.name.ends_with(".png") || entry.name.starts_with('.')) continue;
+    std::string path = folder + "/" + entry.name;
+    files.push_back({std::move(entry.name), std::move(path), entry.bytes});
   }
+  return has_images_folder;
 }
 
 }  // namespace
 
-std::vector<ImageFile> find_image_files(const std::string& root) {
+std::vector<ImageFile> find_image_files(const DataRoot& root) {
   std::vector<ImageFile> files;
-  try {
-    for (const std::string& folder : image_folders(root)) add_folder(folder, files);
-  } catch (const fs::filesystem_error& error) {
-    throw DataError(fmt::format("cannot read data set '{}': {}", root, error.code().message()));
+  for (const std::string& folder : image_folders(root)) {
+    if (add_folder(*root.store, folder, files)) add_folder(*root.store, folder + "/images", files);
   }
   std::stable_sort(files.begin(), files.end(), [](const ImageFile& a, const ImageFile& b) { return a.name < b.name; });
   const auto same = [](const ImageFile& a, const ImageFile& b) { return a.name == b.name; };

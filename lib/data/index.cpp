@@ -10,7 +10,6 @@
 #include "core/errors.hpp"
 #include "data/file_bytes.hpp"
 #include "data/findings.hpp"
-#include "data/folder.hpp"
 
 namespace chexbench::data {
 namespace {
@@ -112,12 +111,11 @@ void sort_by_name(std::vector<IndexRow>& rows, const std::string& table) {
 }
 
 // Marks the rows that a split list names. Returns whether the list exists.
-bool read_list(Index& index, std::string_view file, bool IndexRow::*member) {
+bool read_list(const Store& store, Index& index, std::string_view file, bool IndexRow::*member) {
   const std::string path = fs::path(index.root) / file;
-  std::error_code error;
-  if (!fs::exists(path, error) && !error) return false;
+  if (!store.size(path)) return false;
   ByteBuffer buffer;
-  LineReader lines(as_text(read_file(path, buffer)));
+  LineReader lines(as_text(store.read(path, buffer)));
   auto next = index.rows.begin();  // lists are sorted as the table is, as a rule: look at the next row first
   for (std::string_view line; lines.next(line);) {
     const std::string_view name = trimmed(line);
@@ -135,13 +133,8 @@ bool read_list(Index& index, std::string_view file, bool IndexRow::*member) {
   return true;
 }
 
-}  // namespace
-
-bool IndexRow::in(spec::Split split) const {
-  return split == spec::Split::all || (split == spec::Split::train ? in_train : in_test);
-}
-
-std::string find_table(const std::string& root) {
+// @throws DataError where the root is no folder that can be looked at
+void check_folder(const std::string& root) {
   std::error_code error;
   const fs::file_status status = fs::status(root, error);
   if (!fs::status_known(status)) {
@@ -153,15 +146,33 @@ std::string find_table(const std::string& root) {
                     "Data_Entry_2017.csv and images/, or make one with: chexbench data synth {} --images 512",
                     root, root.empty() ? "DIR" : root));
   }
+}
+
+}  // namespace
+
+bool IndexRow::in(spec::Split split) const {
+  return split == spec::Split::all || (split == spec::Split::train ? in_train : in_test);
+}
+
+std::string find_table(const DataRoot& root) {
+  if (root.store->is_local()) check_folder(root.path);
+  const std::vector<StoreEntry> entries = root.store->list(root.path);
+  if (entries.empty() && !root.store->is_local()) {
+    throw DataError(
+        fmt::format("no data set at '{}': nothing is there; set data.root to what holds "
+                    "Data_Entry_2017.csv and images/",
+                    root.path));
+  }
   std::string newest;
-  for (const std::string& name : list_folder(root)) {
+  for (const StoreEntry& entry : entries) {
     // In the order of names ..._2017.csv < ..._2017_v2020.csv: the later edition is the corrected one.
-    if (name.starts_with("Data_Entry") && name.ends_with(".csv")) newest = std::max(newest, name);
+    if (entry.name.starts_with("Data_Entry") && entry.name.ends_with(".csv")) newest = std::max(newest, entry.name);
   }
   if (newest.empty()) {
-    throw DataError(fmt::format("no label table in '{}': expected Data_Entry_2017.csv (or a later edition)", root));
+    throw DataError(
+        fmt::format("no label table in '{}': expected Data_Entry_2017.csv (or a later edition)", root.path));
   }
-  return fs::path(root) / newest;
+  return fs::path(root.path) / newest;
 }
 
 LabelBits parse_labels(std::string_view field, std::string_view where) {
@@ -204,15 +215,15 @@ std::optional<float> parse_age_years(std::string_view field) {
   return std::nullopt;
 }
 
-Index read_index(const std::string& root) {
+Index read_index(const DataRoot& root) {
   Index index;
-  index.root = root;
+  index.root = root.path;
   index.table = find_table(root);
   ByteBuffer buffer;
-  index.rows = read_table(index.table, as_text(read_file(index.table, buffer)));
+  index.rows = read_table(index.table, as_text(root.store->read(index.table, buffer)));
   sort_by_name(index.rows, index.table);
-  index.has_train_list = read_list(index, kTrainList, &IndexRow::in_train);
-  index.has_test_list = read_list(index, kTestList, &IndexRow::in_test);
+  index.has_train_list = read_list(*root.store, index, kTrainList, &IndexRow::in_train);
+  index.has_test_list = read_list(*root.store, index, kTestList, &IndexRow::in_test);
   return index;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "data/dataset.hpp"
+#include "data/store/data_root.hpp"
 
 namespace chexbench::data {
 
@@ -38,10 +39,10 @@ struct Index {
 
 // Reads table and lists. @throws DataError: no such root, no table, a row that cannot be read (file and line number; an
 // unknown finding with the nearest known one), a name that comes twice
-Index read_index(const std::string& root);
+Index read_index(const DataRoot& root);
 
 // The path of the root's table: the newest edition where there are several. @throws DataError where there is none
-std::string find_table(const std::string& root);
+std::string find_table(const DataRoot& root);
 
 // Names of findings joined by '|'. @throws DataError naming `where` and the nearest finding
 LabelBits parse_labels(std::string_view field, std::string_view where);

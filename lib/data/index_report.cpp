@@ -55,8 +55,8 @@ void count_patients(const Index& index, IndexReport& report) {
 }
 
 // Both lists are in the order of names.
-void match_files(const Index& index, IndexReport& report) {
-  const std::vector<ImageFile> files = find_image_files(index.root);
+void match_files(const DataRoot& root, const Index& index, IndexReport& report) {
+  const std::vector<ImageFile> files = find_image_files(root);
   report.files = files.size();
   auto file = files.begin();
   for (const IndexRow& row : index.rows) {
@@ -70,7 +70,7 @@ void match_files(const Index& index, IndexReport& report) {
     ++file;
   }
   for (; file != files.end(); ++file) report.orphans.push_back(file->name);
-  for (const ImageFile& image : files) report.file_bytes += image.bytes;
+  for (const ImageFile& image : files) report.file_bytes += image.bytes.value_or(0);
 }
 
 template <typename T>
@@ -82,13 +82,13 @@ std::string counted(const std::vector<T>& items, std::size_t shown) {
 
 }  // namespace
 
-IndexReport report_index(const std::string& root) {
+IndexReport report_index(const DataRoot& root) {
   const Index index = read_index(root);
-  IndexReport report{.root = root, .table = index.table, .rows = index.rows.size()};
+  IndexReport report{.root = root.path, .table = index.table, .rows = index.rows.size()};
   report.listed_without_row = index.listed_without_row;
   count_rows(index, report);
   count_patients(index, report);
-  match_files(index, report);
+  match_files(root, index, report);
   report.train.shards = static_cast<std::size_t>(present_shard_count(root, spec::Split::train).value_or(0));
   report.test.shards = static_cast<std::size_t>(present_shard_count(root, spec::Split::test).value_or(0));
   return report;

@@ -39,7 +39,7 @@ struct IndexReport {
 };
 
 // Reads table, lists and folders; not the images. @throws DataError as read_index()
-IndexReport report_index(const std::string& root);
+IndexReport report_index(const DataRoot& root);
 
 // One `key: value` a line, names of at most `shown` files or patients behind each count.
 std::string index_report_text(const IndexReport& report, std::size_t shown = 5);

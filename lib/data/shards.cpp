@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "core/errors.hpp"
-#include "data/folder.hpp"
 
 namespace chexbench::data {
 namespace {
@@ -41,6 +41,31 @@ std::string convert_command(const std::string& root, spec::Split split) {
   return fmt::format("make them with: chexbench data convert {} --split {}", root, spec::to_string(split));
 }
 
+// What the root's folder of shards holds of a split.
+struct Shards {
+  std::set<std::string> names;
+  std::optional<int> count;  // that the names speak of
+};
+
+// @throws DataError where the names speak of several counts
+Shards look(const DataRoot& root, spec::Split split) {
+  Shards shards;
+  std::set<int> counts;
+  for (StoreEntry& entry : root.store->list(tfrecord_folder(root.path))) {
+    const std::optional<int> count = shard_count(split, entry.name);
+    if (!count) continue;
+    counts.insert(*count);
+    shards.names.insert(std::move(entry.name));
+  }
+  if (counts.size() > 1) {
+    throw DataError(
+        fmt::format("{} mixes shards of split '{}' from conversions into {} and {} shards: remove those of one",
+                    tfrecord_folder(root.path), spec::to_string(split), *counts.begin(), *counts.rbegin()));
+  }
+  if (!counts.empty()) shards.count = *counts.begin();
+  return shards;
+}
+
 }  // namespace
 
 std::string tfrecord_folder(const std::string& root) { return fs::path(root) / "tfrecord"; }
@@ -49,34 +74,21 @@ std::string shard_path(const std::string& root, spec::Split split, int index, in
   return fs::path(tfrecord_folder(root)) / shard_name(split, index, count);
 }
 
-std::optional<int> present_shard_count(const std::string& root, spec::Split split) {
-  std::set<int> counts;
-  for (const std::string& name : list_folder(tfrecord_folder(root))) {
-    if (const std::optional<int> count = shard_count(split, name)) counts.insert(*count);
-  }
-  if (counts.empty()) return std::nullopt;
-  if (counts.size() > 1) {
-    throw DataError(
-        fmt::format("{} mixes shards of split '{}' from conversions into {} and {} shards: remove those of one",
-                    tfrecord_folder(root), spec::to_string(split), *counts.begin(), *counts.rbegin()));
-  }
-  return *counts.begin();
-}
+std::optional<int> present_shard_count(const DataRoot& root, spec::Split split) { return look(root, split).count; }
 
-std::vector<std::string> find_shards(const std::string& root, spec::Split split) {
-  const std::optional<int> count = present_shard_count(root, split);
-  if (!count) {
+std::vector<std::string> find_shards(const DataRoot& root, spec::Split split) {
+  const Shards present = look(root, split);
+  if (!present.count) {
     throw DataError(fmt::format("no TFRecord shards of split '{}' in {}: {}", spec::to_string(split),
-                                tfrecord_folder(root), convert_command(root, split)));
+                                tfrecord_folder(root.path), convert_command(root.path, split)));
   }
   std::vector<std::string> paths;
-  for (int i = 0; i < *count; ++i) {
-    paths.push_back(shard_path(root, split, i, *count));
-    std::error_code error;  // one that cannot be looked at is there: who reads it will say why
-    if (!fs::exists(paths.back(), error) && !error) {
-      throw DataError(fmt::format("shard {} is missing in {}: {}", shard_name(split, i, *count), tfrecord_folder(root),
-                                  convert_command(root, split)));
+  for (int i = 0; i < *present.count; ++i) {
+    if (!present.names.contains(shard_name(split, i, *present.count))) {
+      throw DataError(fmt::format("shard {} is missing in {}: {}", shard_name(split, i, *present.count),
+                                  tfrecord_folder(root.path), convert_command(root.path, split)));
     }
+    paths.push_back(shard_path(root.path, split, i, *present.count));
   }
   return paths;
 }

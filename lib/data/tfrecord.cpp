@@ -4,9 +4,11 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "core/errors.hpp"
 #include "data/crc32c.hpp"
+#include "data/store/local_store.hpp"
 
 namespace chexbench::data {
 namespace {
@@ -26,44 +28,48 @@ DataError bad_record(const std::string& path, std::uint64_t offset, const std::s
 
 }  // namespace
 
-void TfRecordReader::give_up(const std::string& reason) {
-  const std::uint64_t at = offset_;
-  offset_ = file_->bytes().size();
-  throw bad_record(file_->path(), at, reason + "; the rest of the file cannot be read");
+TfRecordReader::TfRecordReader(std::shared_ptr<const MappedFile> file)
+    : TfRecordReader(stream_mapped(std::move(file))) {}
+
+void TfRecordReader::give_up(std::uint64_t at, const std::string& reason) const {
+  throw bad_record(stream_->path(), at, reason + "; the rest of the file cannot be read");
 }
 
-std::uint64_t TfRecordReader::checked_length() {
-  const std::span<const std::byte> bytes = file_->bytes();
-  const std::uint64_t left = bytes.size() - offset_;
-  if (left < kRecordHeaderBytes) {
-    give_up(fmt::format("truncated: {} bytes are left, a header has {}", left, kRecordHeaderBytes));
-  }
-  const std::byte* const header = bytes.data() + offset_;
-  const auto length = load<std::uint64_t>(header);
-  if (mask_crc(crc32c({header, sizeof length})) != load<std::uint32_t>(header + sizeof length)) {
-    give_up("the CRC of its length is wrong");
+std::uint64_t TfRecordReader::checked_length(std::span<const std::byte> header, std::uint64_t at) const {
+  const auto length = load<std::uint64_t>(header.data());
+  if (mask_crc(crc32c(header.first(sizeof length))) != load<std::uint32_t>(header.data() + sizeof length)) {
+    give_up(at, "the CRC of its length is wrong");
   }
   if (length > kMaxRecordBytes) {
-    give_up(fmt::format("absurd length of {} bytes (at most {} are accepted)", length, kMaxRecordBytes));
+    give_up(at, fmt::format("absurd length of {} bytes (at most {} are accepted)", length, kMaxRecordBytes));
   }
+  const std::uint64_t left = stream_->size() - at;
   if (left - kRecordHeaderBytes < length + kRecordFooterBytes) {
-    give_up(fmt::format("truncated: it needs {} bytes, {} are left", kRecordHeaderBytes + length + kRecordFooterBytes,
-                        left));
+    give_up(at, fmt::format("truncated: it needs {} bytes, {} are left",
+                            kRecordHeaderBytes + length + kRecordFooterBytes, left));
   }
   return length;
 }
 
 std::optional<TfRecord> TfRecordReader::next() {
-  const std::span<const std::byte> bytes = file_->bytes();
-  if (offset_ >= bytes.size()) return std::nullopt;
-  if (file_->size_now() < bytes.size()) give_up("the file became shorter while it was being read");
-  const std::uint64_t length = checked_length();
-  const TfRecord record{bytes.subspan(offset_ + kRecordHeaderBytes, length), offset_};
-  offset_ += kRecordHeaderBytes + length + kRecordFooterBytes;
-  if (mask_crc(crc32c(record.data)) != load<std::uint32_t>(record.data.data() + length)) {
-    throw bad_record(file_->path(), record.offset, "the CRC of its data is wrong");
+  const std::uint64_t at = offset_;
+  const std::uint64_t size = stream_->size();
+  if (at >= size) return std::nullopt;
+  offset_ = size;  // whatever fails before the record's end is known leaves nothing behind it
+  if (size - at < kRecordHeaderBytes) {
+    give_up(at, fmt::format("truncated: {} bytes are left, a header has {}", size - at, kRecordHeaderBytes));
   }
-  return record;
+  const SharedBytes header = stream_->take(kRecordHeaderBytes);
+  if (header.bytes.size() < kRecordHeaderBytes) return std::nullopt;
+  const std::uint64_t length = checked_length(header.bytes, at);
+  SharedBytes body = stream_->take(length + kRecordFooterBytes);
+  if (body.bytes.size() < length + kRecordFooterBytes) return std::nullopt;
+  offset_ = at + kRecordHeaderBytes + length + kRecordFooterBytes;
+  const std::span<const std::byte> data = body.bytes.first(length);
+  if (mask_crc(crc32c(data)) != load<std::uint32_t>(data.data() + length)) {
+    throw bad_record(stream_->path(), at, "the CRC of its data is wrong");
+  }
+  return TfRecord{data, at, std::move(body.owner)};
 }
 
 TfRecordFrame frame_record(std::span<const std::byte> data) {

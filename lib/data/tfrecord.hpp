@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "data/file_bytes.hpp"
+#include "data/store/store.hpp"
 
 namespace chexbench::data {
 
@@ -20,34 +20,34 @@ inline constexpr std::size_t kRecordFooterBytes = 4;
 // A longer record is refused as damage, whatever its checksum says.
 inline constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 30;
 
-// One record: a view into the mapped shard.
+// One record, valid as long as `owner` is held; of a mapped shard a view.
 struct TfRecord {
   std::span<const std::byte> data;
   std::uint64_t offset = 0;  // of the record's header in the file
+  std::shared_ptr<const void> owner;
 };
 
-// The records of one shard in their order, without copies: a record is valid as long as file() is held.
-// Not thread-safe. Example:
+// The records of one shard in their order. Not thread-safe. Example:
 //   TfRecordReader reader(MappedFile::open(path));
 //   while (const std::optional<TfRecord> record = reader.next()) use(record->data);
 class TfRecordReader {
  public:
-  explicit TfRecordReader(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {}
+  explicit TfRecordReader(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
+  explicit TfRecordReader(std::shared_ptr<const MappedFile> file);
 
-  // The next record, or nothing at the end.
+  // The next record, or nothing at the end, or once the stream was stopped.
   // @throws DataError naming file, offset and reason. The reader can go on after it: at the next record where only
   // the data was damaged; at the end (nothing follows) where the length was, because nothing says where the next
-  // begins.
+  // begins, and where the stream failed.
   std::optional<TfRecord> next();
 
-  const std::shared_ptr<const MappedFile>& file() const { return file_; }
   std::uint64_t offset() const { return offset_; }  // of the next record
 
  private:
-  std::uint64_t checked_length();
-  [[noreturn]] void give_up(const std::string& reason);
+  std::uint64_t checked_length(std::span<const std::byte> header, std::uint64_t at) const;
+  [[noreturn]] void give_up(std::uint64_t at, const std::string& reason) const;
 
-  std::shared_ptr<const MappedFile> file_;
+  std::unique_ptr<ByteStream> stream_;
   std::uint64_t offset_ = 0;
 };
 

@@ -83,7 +83,8 @@ void CacheCodec::load(Element& element) {
   auto* record = std::get_if<Record>(&element.value);
   if (record == nullptr || !record->bytes.empty()) return;
   const double start_s = now_s();
-  const auto bytes = data::read_file(op_.context().dataset.images.at(record->file).path, file_bytes_);
+  const data::Dataset& dataset = op_.context().dataset;
+  const auto bytes = dataset.store->read(dataset.images.at(record->file).path, file_bytes_);
   const auto owner = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
   record->bytes = *owner;
   record->bytes_owner = owner;

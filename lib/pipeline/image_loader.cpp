@@ -48,7 +48,7 @@ ImageLoader::Source ImageLoader::open(const Record& record) {
   Source source{record.bytes, &entry.path, {entry.labels, {.image = record.file, .epoch = 0}}};
   if (source.encoded.empty()) {
     const double start_s = now_s();
-    source.encoded = data::read_file(entry.path, file_bytes_);
+    source.encoded = dataset.store->read(entry.path, file_bytes_);
     book_part(op_.stats(), op_.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
     op_.stats().bytes_read.add(static_cast<std::int64_t>(source.encoded.size()));
   }

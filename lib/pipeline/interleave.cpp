@@ -23,7 +23,7 @@ struct Cycle {
 class ReadInTurn {
  public:
   static constexpr std::size_t kFilesAhead = 0;
-  ReadInTurn(Op& op, FileRef file, const Cycle&, const std::stop_token&) : stream_(op, file) {}
+  ReadInTurn(Op& op, FileRef file, const Cycle&, const std::stop_token& stop) : stream_(op, file, stop) {}
   std::optional<Record> next() { return stream_.next(); }
   bool ready() const { return true; }
 
@@ -60,7 +60,7 @@ class ReadAhead {
   void run() {
     const TimeScope scope(op_.stats(), TimeScope::Book::busy);
     try {
-      RecordStream stream(op_, file_);
+      RecordStream stream(op_, file_, chain_.token(), RecordStream::Png::bytes);
       while (wait_for_room()) {
         std::optional<Record> record = stream.next();
         if (!record) break;
@@ -186,8 +186,10 @@ class Interleave final : public Op {
       : Op(setup),
         cycle_{static_cast<std::size_t>(setup.spec.integer("cycle_length")),
                static_cast<std::size_t>(setup.spec.integer("block_length")), setup.spec.boolean("deterministic")},
-        // A PNG's record is a handle: there is nothing to read that threads could overlap.
-        parallel_(setup.spec.boolean("parallel") && context().dataset.format == spec::DataFormat::tfrecord) {
+        // A PNG's record is a handle: there is nothing to read that threads could overlap, unless its bytes come from
+        // afar.
+        parallel_(setup.spec.boolean("parallel") &&
+                  (context().dataset.format == spec::DataFormat::tfrecord || context().dataset.store->is_distant())) {
     if (parallel_) {
       stats().queue_capacity.set(static_cast<std::int64_t>(cycle_.length * cycle_.block * ReadAhead::kBlocksAhead));
     }

@@ -8,7 +8,7 @@ namespace {
 class ReadIterator final : public Iterator {
  public:
   ReadIterator(Op& op, std::unique_ptr<Iterator> files, std::stop_token stop)
-      : Iterator(op, std::move(stop)), records_(op, std::move(files)) {}
+      : Iterator(op, std::move(stop)), records_(op, std::move(files), stop_) {}
 
  private:
   bool produce(Element& out) override { return records_.next(out); }

@@ -12,31 +12,38 @@ namespace chexbench::pipeline {
 // Not thread-safe. Books what it reads to `op`: bytes, read time, and bad records where the spec says to skip them.
 class RecordStream {
  public:
-  // Opens the file. @throws DataError where that fails, whatever the spec says: a missing shard is not a bad record
-  RecordStream(Op& op, FileRef file);
+  // Whether a PNG's bytes are read here, or by the op that decodes it.
+  enum class Png { handle, bytes };
+  // Opens the file; a read that waits ends soon after `stop`.
+  // @throws DataError where that fails, whatever the spec says: a missing shard is not a bad record
+  RecordStream(Op& op, FileRef file, const std::stop_token& stop, Png png = Png::handle);
 
   // The next record, or nothing at the end. @throws DataError for a damaged one, see BadStreak::bad
   std::optional<Record> next();
 
  private:
   std::optional<Record> next_from_shard();
+  std::optional<Record> next_png();
 
   Op& op_;
   const FileRef file_;
+  const Png png_;
   std::optional<data::TfRecordReader> shard_;
-  bool handle_pending_ = false;
+  bool png_pending_ = false;
 };
 
 // The records of one file after the other.
 class RecordsOfFiles {
  public:
-  RecordsOfFiles(Op& op, std::unique_ptr<Iterator> files) : op_(op), files_(std::move(files)) {}
+  RecordsOfFiles(Op& op, std::unique_ptr<Iterator> files, std::stop_token stop)
+      : op_(op), stop_(std::move(stop)), files_(std::move(files)) {}
 
   // False at the end or once the files were stopped. @throws DataError as RecordStream
   bool next(Element& record);
 
  private:
   Op& op_;
+  const std::stop_token stop_;
   const std::unique_ptr<Iterator> files_;
   Element file_;
   std::optional<RecordStream> stream_;

@@ -24,9 +24,8 @@ class WorkerBatches final : public Op {
   std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {
     if (!pool_) pool_ = make_worker_pool("worker", context().cores, workers_);
     const auto make_take = [this, epoch](const std::stop_token& inner_stop) {
-      return [records = std::make_shared<RecordsOfFiles>(*this, input_->iterate(epoch, inner_stop))](Element& record) {
-        return records->next(record);
-      };
+      return [records = std::make_shared<RecordsOfFiles>(*this, input_->iterate(epoch, inner_stop), inner_stop)](
+                 Element& record) { return records->next(record); };
     };
     return std::make_unique<BatchWorkIterator>(*this, make_take, work_, loaders_, *pool_, stop);
   }

@@ -33,6 +33,8 @@ find_package(ZLIB REQUIRED)
 
 chexbench_find_plain(isal isa-l.h isal)
 chexbench_report("ISA-L" isal "PNG inflate falls back to zlib: decode runs at about half the speed")
+chexbench_find_plain(curl curl/curl.h curl)
+chexbench_report("libcurl" curl "data sets are read from plain folders only, not from http:// or s3://")
 chexbench_find_plain(hwloc hwloc.h hwloc)
 chexbench_report("hwloc" hwloc "threads are not bound to cores, and cores_per_rank counts CPUs instead of physical cores")
 chexbench_find_plain(dnnl dnnl.hpp dnnl)

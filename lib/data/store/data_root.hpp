@@ -1,0 +1,24 @@
+// A data set's root: which store holds it, and the path of its folder there.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "data/store/store.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::data {
+
+// A plain path is a folder of this machine; a scheme names another store: http://, https://, s3://.
+struct DataRoot {
+  // Implicit, so that a path can stand for a root: with the defaults of StoreSpec.
+  // @throws DataError for a scheme that is not known, or that this build cannot open
+  DataRoot(std::string root);                                  // NOLINT(google-explicit-constructor)
+  DataRoot(const char* root) : DataRoot(std::string(root)) {}  // NOLINT(google-explicit-constructor)
+  explicit DataRoot(const spec::DataSpec& spec);
+
+  std::string path;
+  std::shared_ptr<const Store> store;
+};
+
+}  // namespace chexbench::data

@@ -1,0 +1,232 @@
+#include "data/store/http_fetcher.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+#include "core/interrupt.hpp"
+#include "core/log.hpp"
+#include "core/random.hpp"
+
+namespace chexbench::data {
+namespace {
+
+constexpr double kMostRetryAfterS = 30;  // a server that asks for more is not waited for that long
+constexpr double kLookS = 0.05;          // how often a pause looks whether it should end
+constexpr int kNotFound = 404;
+constexpr int kPartialContent = 206;
+
+bool is_temporary(int status) {
+  constexpr std::array kTemporary{408, 425, 429, 500, 502, 503, 504};
+  return std::ranges::find(kTemporary, status) != kTemporary.end();
+}
+
+// In [0, 1); differs between threads, tries and processes, as jitter must not be the same everywhere.
+double jitter() {
+  const auto nanoseconds = static_cast<std::uint64_t>(now_s() * 1e9);
+  return RandomStream(derive_seed(nanoseconds, reinterpret_cast<std::uintptr_t>(&nanoseconds))).uniform();
+}
+
+// "bytes 0-99/1234" -> {0, 99, 1234}; nothing where it is anything else.
+std::optional<std::array<std::uint64_t, 3>> parse_content_range(std::string_view text) {
+  constexpr std::string_view kUnit = "bytes ";
+  if (!text.starts_with(kUnit)) return {};
+  std::array<std::uint64_t, 3> numbers{};
+  const char* at = text.data() + kUnit.size();
+  const char* const end = text.data() + text.size();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto [behind, error] = std::from_chars(at, end, numbers[i]);
+    const bool ends_well = i == 2 ? behind == end : behind != end && *behind == (i == 0 ? '-' : '/');
+    if (error != std::errc{} || !ends_well) return {};
+    at = behind + 1;
+  }
+  return numbers;
+}
+
+DataError cannot_read(const HttpTarget& target, const std::string& reason) {
+  return DataError(fmt::format("cannot read {}: {}", target.path, reason));
+}
+
+// The bytes from `first` on that fill `part`, and nothing else.
+class RangeSink {
+ public:
+  RangeSink(std::uint64_t first, std::span<std::byte> part, const std::function<bool()>& wanted)
+      : first_(first), part_(part), wanted_(wanted) {}
+
+  std::string operator()(const HttpReply& reply, std::span<const std::byte> piece) {
+    if (!wanted_()) return "nobody waits for it any more";
+    if (filled_ == 0) {
+      if (reply.status != kPartialContent) {
+        return "the server sends whole files where a range of bytes is asked for: shards need a server that knows "
+               "ranges";
+      }
+      const auto range = parse_content_range(reply.content_range);
+      const std::uint64_t last = first_ + part_.size() - 1;
+      if (!range || (*range)[0] != first_ || (*range)[1] != last) {
+        return fmt::format("asked for bytes {}-{}, the server sends '{}'", first_, last, reply.content_range);
+      }
+      size_ = (*range)[2];
+    }
+    if (piece.size() > part_.size() - filled_) return "the server sends more bytes than it was asked for";
+    std::memcpy(part_.data() + filled_, piece.data(), piece.size());
+    filled_ += piece.size();
+    return {};
+  }
+  std::size_t filled() const { return filled_; }
+  std::uint64_t size() const { return size_; }  // of the whole object
+
+ private:
+  const std::uint64_t first_;
+  const std::span<std::byte> part_;
+  const std::function<bool()>& wanted_;
+  std::size_t filled_ = 0;
+  std::uint64_t size_ = 0;
+};
+
+// A body of any size. Memory grows where the server does not say how much comes.
+HttpClient::Sink collect(ByteBuffer& buffer, std::size_t& filled) {
+  filled = 0;
+  return [&buffer, &filled](const HttpReply& reply, std::span<const std::byte> piece) {
+    if (filled == 0) buffer.reserve(std::max<std::size_t>(reply.length.value_or(0), piece.size()));
+    if (filled + piece.size() > buffer.capacity()) {
+      ByteBuffer larger;
+      std::memcpy(larger.reserve(2 * (filled + piece.size())), buffer.reserve(filled), filled);
+      std::swap(buffer, larger);
+    }
+    std::memcpy(buffer.reserve(0) + filled, piece.data(), piece.size());
+    filled += piece.size();
+    return std::string();
+  };
+}
+
+}  // namespace
+
+double backoff_s(const RetryPolicy& policy, int next_try, double uniform) {
+  return uniform * std::min(policy.most_delay_s, std::ldexp(policy.first_delay_s, next_try - 1));
+}
+
+HttpFetcher::HttpFetcher(std::unique_ptr<HttpClient> client, const HttpDialect& dialect, const RetryPolicy& policy)
+    : client_(std::move(client)), dialect_(dialect), policy_(policy) {}
+
+void HttpFetcher::pause(double seconds) const {
+  const double end_s = now_s() + seconds;
+  while (now_s() < end_s && !client_->is_cancelled()) {
+    throw_if_interrupted();
+    sleep_until_s(std::min(end_s, now_s() + kLookS));
+  }
+}
+
+HttpReply HttpFetcher::try_once(const Ask& ask, const HttpClient::Sink& sink) {
+  HttpRequest request = dialect_.request(ask.target.url, ask.range);
+  request.head_only = ask.head_only;
+  request.timeout_s = policy_.timeout_s;
+  HttpReply reply = client_->perform(request, sink);
+  throw_if_interrupted();
+  const bool is_success = reply.status >= 200 && reply.status < 300;
+  if (reply.status == 0 || is_success || (reply.status == kNotFound && ask.may_be_absent)) return reply;
+  const std::string reason = dialect_.reason(reply);
+  reply.failure = fmt::format("the server says {}{}{}", reply.status, reason.empty() ? "" : ", ", reason);
+  reply.is_temporary = is_temporary(reply.status);
+  return reply;
+}
+
+HttpReply HttpFetcher::ask(const Ask& ask, const std::function<HttpClient::Sink()>& new_sink) {
+  for (int tried = 1;; ++tried) {
+    HttpReply reply = try_once(ask, new_sink());
+    if (ask.wanted && !ask.wanted()) return reply;
+    if (reply.failure.empty()) return reply;
+    const bool ends = !reply.is_temporary || tried >= policy_.tries || client_->is_cancelled();
+    if (ends) {
+      const std::string times = tried == 1 ? "" : fmt::format(" ({} tries)", tried);
+      throw cannot_read(ask.target, reply.failure + times);
+    }
+    log::debug("{}: {}; try {} of {}", ask.target.path, reply.failure, tried + 1, policy_.tries);
+    pause(std::max(backoff_s(policy_, tried, jitter()), std::min(reply.retry_after_s.value_or(0), kMostRetryAfterS)));
+  }
+}
+
+void HttpFetcher::expect(const std::string& path, ObjectVersion version) {
+  const std::scoped_lock lock(mutex_);
+  known_.insert_or_assign(path, std::move(version));
+}
+
+void HttpFetcher::check_version(const HttpTarget& target, const HttpReply& reply, std::optional<std::uint64_t> bytes) {
+  const std::string& tag = reply.etag.empty() ? reply.last_modified : reply.etag;
+  const std::scoped_lock lock(mutex_);
+  ObjectVersion& known = known_[target.path];
+  const auto changed = [&](const std::string& what) {
+    return cannot_read(target, fmt::format("it changed under the run: {}; run again when nobody writes there", what));
+  };
+  if (known.bytes && bytes && *known.bytes != *bytes) {
+    throw changed(fmt::format("it had {} bytes and has {} now", *known.bytes, *bytes));
+  }
+  if (!known.tag.empty() && !tag.empty() && known.tag != tag) {
+    throw changed(fmt::format("its version was {} and is {} now", known.tag, tag));
+  }
+  if (bytes) known.bytes = bytes;
+  if (!tag.empty()) known.tag = tag;
+}
+
+std::optional<std::uint64_t> HttpFetcher::size(const HttpTarget& target) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = known_.find(target.path);
+    if (found != known_.end() && found->second.bytes) return found->second.bytes;
+  }
+  const HttpReply reply = ask({.target = target, .range = {}, .head_only = true, .may_be_absent = true}, [] {
+    return [](const HttpReply&, std::span<const std::byte>) { return std::string(); };
+  });
+  if (reply.status == kNotFound) return {};
+  if (!reply.length) throw cannot_read(target, "the server does not say how many bytes it has");
+  check_version(target, reply, reply.length);
+  return reply.length;
+}
+
+std::span<const std::byte> HttpFetcher::read(const HttpTarget& target, ByteBuffer& buffer) {
+  std::size_t filled = 0;
+  const HttpReply reply = ask({.target = target, .range = {}}, [&] { return collect(buffer, filled); });
+  if (reply.length && *reply.length != filled) {
+    throw cannot_read(target, fmt::format("the server promised {} bytes and sent {}", *reply.length, filled));
+  }
+  check_version(target, reply, filled);
+  return {buffer.reserve(0), filled};
+}
+
+std::optional<std::string> HttpFetcher::read_answer(const HttpTarget& target) {
+  std::string text;
+  const HttpReply reply = ask({.target = target, .range = {}, .may_be_absent = true}, [&] {
+    text.clear();
+    return [&text](const HttpReply&, std::span<const std::byte> piece) {
+      text.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+      return std::string();
+    };
+  });
+  if (reply.status == kNotFound) return {};
+  return text;
+}
+
+void HttpFetcher::read_range(const HttpTarget& target, std::uint64_t first, std::span<std::byte> part,
+                             const std::function<bool()>& wanted) {
+  std::optional<RangeSink> sink;
+  const std::string range = fmt::format("bytes={}-{}", first, first + part.size() - 1);
+  const HttpReply reply = ask({.target = target, .range = range, .wanted = wanted}, [&] {
+    sink.emplace(first, part, wanted);
+    return [&sink](const HttpReply& answer, std::span<const std::byte> piece) { return (*sink)(answer, piece); };
+  });
+  if (!wanted()) return;
+  if (sink->filled() != part.size()) {
+    throw cannot_read(target,
+                      fmt::format("asked for {}, the server sends {} of {}", range, sink->filled(), part.size()));
+  }
+  check_version(target, reply, sink->size());
+}
+
+}  // namespace chexbench::data

@@ -1,0 +1,96 @@
+// Requests that are tried again, and answers that are held against what was asked and against what was known.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "data/file_bytes.hpp"
+#include "data/store/http_client.hpp"
+
+namespace chexbench::data {
+
+// When and how often a request is tried again.
+struct RetryPolicy {
+  int tries = 5;
+  double first_delay_s = 0.1;
+  double most_delay_s = 5;
+  double timeout_s = 20;
+};
+
+// Seconds to wait before try `next_try` (1: the second one): exponential backoff with full jitter (Brooker,
+// "Exponential Backoff And Jitter", AWS Architecture Blog, 2015). `uniform` is in [0, 1).
+double backoff_s(const RetryPolicy& policy, int next_try, double uniform);
+
+// What an object was when it was first seen. Empty members are not known.
+struct ObjectVersion {
+  std::optional<std::uint64_t> bytes;
+  std::string tag;  // ETag, or else Last-Modified
+};
+
+// One object, as a server is asked for it.
+struct HttpTarget {
+  std::string path;  // as in messages
+  std::string url;   // encoded
+};
+
+// How a store's servers want to be asked, and what their errors mean.
+class HttpDialect {
+ public:
+  virtual ~HttpDialect() = default;
+  // For one try at `url`, signed where that is needed.
+  virtual HttpRequest request(const std::string& url, const std::string& range) const = 0;
+  // What the answer's body says about an error, without secrets; may be empty.
+  virtual std::string reason(const HttpReply&) const { return {}; }
+};
+
+// Thread-safe. All functions @throw DataError naming the path and the reason, when tries are used up.
+class HttpFetcher {
+ public:
+  HttpFetcher(std::unique_ptr<HttpClient> client, const HttpDialect& dialect, const RetryPolicy& policy);
+
+  // Bytes of the object; nothing where there is none. Asks the server where they are not known yet.
+  std::optional<std::uint64_t> size(const HttpTarget& target);
+  // The whole object; the view is valid until the buffer's next use.
+  std::span<const std::byte> read(const HttpTarget& target, ByteBuffer& buffer);
+  // The same of an answer that is no object: it may differ each time. Nothing where the server says 404.
+  std::optional<std::string> read_answer(const HttpTarget& target);
+  // Fills `part` with the object's bytes from `first` on. `wanted` is asked at every piece: false ends the request, and
+  // leaves `part` undefined.
+  void read_range(const HttpTarget& target, std::uint64_t first, std::span<std::byte> part,
+                  const std::function<bool()>& wanted);
+  // Remembers what a listing tells of an object.
+  void expect(const std::string& path, ObjectVersion version);
+  // Ends all that goes on.
+  void cancel() { client_->cancel(); }
+
+ private:
+  struct Ask {
+    const HttpTarget& target;
+    std::string range;
+    bool head_only = false;
+    bool may_be_absent = false;
+    std::function<bool()> wanted = {};
+  };
+  // Until there is a whole answer, which is returned; a 404 too where that is allowed.
+  HttpReply ask(const Ask& ask, const std::function<HttpClient::Sink()>& new_sink);
+  HttpReply try_once(const Ask& ask, const HttpClient::Sink& sink);
+  void pause(double seconds) const;
+  // @throws DataError where the object is not the one that it was
+  void check_version(const HttpTarget& target, const HttpReply& reply, std::optional<std::uint64_t> bytes);
+
+  const std::unique_ptr<HttpClient> client_;
+  const HttpDialect& dialect_;
+  const RetryPolicy policy_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, ObjectVersion> known_;  // by path
+};
+
+}  // namespace chexbench::data

@@ -1,0 +1,39 @@
+#include "data/store/http_store.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/errors.hpp"
+
+namespace chexbench::data {
+namespace {
+
+// Requests of one rank at once: the cycle of `optimized`, and some that its files read ahead. They wait; they do not
+// compute.
+constexpr std::size_t kRequestsAtOnce = 16;
+
+}  // namespace
+
+HttpStore::HttpStore(std::unique_ptr<HttpDialect> dialect, std::unique_ptr<HttpClient> client,
+                     const RetryPolicy& policy)
+    : dialect_(std::move(dialect)),
+      fetcher_(std::make_unique<HttpFetcher>(std::move(client), *dialect_, policy)),
+      pool_(std::make_unique<ThreadPool>(kRequestsAtOnce)) {}
+
+HttpStore::~HttpStore() { fetcher_->cancel(); }
+
+std::optional<std::uint64_t> HttpStore::size(const std::string& path) const { return fetcher_->size(target(path)); }
+
+std::span<const std::byte> HttpStore::read(const std::string& path, ByteBuffer& buffer) const {
+  return fetcher_->read(target(path), buffer);
+}
+
+std::unique_ptr<ByteStream> HttpStore::stream(const std::string& path, std::stop_token stop) const {
+  HttpTarget object = target(path);
+  const std::optional<std::uint64_t> bytes = fetcher_->size(object);
+  if (!bytes) throw DataError(fmt::format("cannot read {}: there is no such object", path));
+  return stream_ranges(*fetcher_, *pool_, std::move(object), *bytes, RangePlan{}, std::move(stop));
+}
+
+}  // namespace chexbench::data

@@ -1,0 +1,28 @@
+// URLs, as far as stores need them (RFC 3986).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace chexbench::data {
+
+// scheme://authority/path
+struct Url {
+  std::string scheme;     // lower case
+  std::string authority;  // host, and :port where one is given
+  std::string path;       // begins with '/', or is empty; no '/' at the end
+};
+
+// Nothing where `text` has no scheme: a plain path.
+// @throws DataError, which does not repeat the text, for a user, a query or a fragment in it: they may be secrets, and
+// a root stands in every report
+std::optional<Url> parse_url(std::string_view text);
+
+// All but letters, digits and -._~ as %XX; '/' stays.
+std::string percent_encoded(std::string_view text);
+// The same with '/' encoded as well, as in a query.
+std::string percent_encoded_all(std::string_view text);
+std::string percent_decoded(std::string_view text);
+
+}  // namespace chexbench::data

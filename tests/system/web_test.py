@@ -1,0 +1,134 @@
+"""Data sets over plain HTTP: the same batches as from a folder, and what servers do wrong."""
+
+import unittest
+
+from harness import SystemTest
+from web_server import Server, Times, die_in_the_middle, hang_up, say
+
+
+def is_shard(path, _):
+    return "/tfrecord/train-" in path
+
+
+def is_image(path, _):
+    return path.endswith(".png")
+
+
+class WebTest(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.root = self.real_images()
+
+    def convert(self):
+        self.succeed("data", "convert", self.root, "--split", "train")
+
+    def spec_of(self, server, **keys):
+        return self.spec(data__root=server.url, measure__repeats=1, measure__warmup_steps=0, measure__steps=9, **keys)
+
+    def measure(self, server, data_format, **keys):
+        out = self.folder / f"out-{server.http.server_address[1]}"
+        self.succeed("--config", self.spec_of(server, data__format=data_format, **keys), "--output", out)
+        return self.rows(out)[0], self.report(out)
+
+
+class GoodServer(WebTest):
+    def test_trains_on_shards(self):
+        self.convert()
+        with Server(self.root) as server:
+            row, _ = self.measure(server, "tfrecord")
+        self.assertGreater(float(row["images_per_s"]), 0)
+        self.assertTrue(any(is_shard(path, span) and span for path, span in server.requests))
+
+    def test_trains_on_images(self):
+        with Server(self.root) as server:
+            self.measure(server, "png")
+        self.assertTrue(any(is_image(path, span) for path, span in server.requests))
+
+    def test_naive_trains_on_both(self):
+        self.convert()
+        with Server(self.root) as server:
+            self.measure(server, "png", pipeline="naive")
+        with Server(self.root) as server:
+            self.measure(server, "tfrecord", pipeline="naive")
+
+    def test_checks_and_counts_like_a_folder(self):
+        self.convert()
+        local = self.succeed("data", "index", self.root).stdout.replace(str(self.root), "ROOT")
+        with Server(self.root) as server:
+            distant = self.succeed("data", "index", server.url).stdout.replace(server.url, "ROOT")
+            self.succeed("data", "check", server.url)
+
+        def counts(text):  # a web server's pages tell no sizes
+            return [line for line in text.splitlines() if not line.startswith("file_bytes")]
+        self.assertEqual(counts(local), counts(distant))
+
+
+class BadServer(WebTest):
+    def refuse(self, misbehave, says, data_format="tfrecord", **keys):
+        if data_format == "tfrecord":
+            self.convert()
+        with Server(self.root, misbehave) as server:
+            spec = self.spec_of(server, data__format=data_format, **keys)
+            return self.fail_with(3, "--config", spec, "--output", self.folder / "out", says=says)
+
+    def test_failures_that_pass_are_tried_again(self):
+        self.convert()
+        for act in say(503), say(500), say(429, headers=[("Retry-After", "0")]), hang_up, die_in_the_middle:
+            with self.subTest(act=act), Server(self.root, Times(2, is_shard, act)) as server:
+                self.succeed("--config", self.spec_of(server, data__format="tfrecord"), "--output",
+                             self.folder / f"out-{server.http.server_address[1]}")
+
+    def test_a_server_that_dies_in_mid_object_is_named_after_all_tries(self):
+        done = self.refuse(Times(10**6, is_shard, die_in_the_middle), ["tfrecord/train-", "5 tries"])
+        self.assertIn("cannot read http://", done.stderr)
+
+    def test_a_file_that_is_not_there(self):
+        self.refuse(Times(10**6, is_image, say(404)), ["404", ".png"], data_format="png")
+
+    def test_skipping_counts_what_cannot_be_read(self):
+        with Server(self.root, Times(1, is_image, say(404))) as server:
+            spec = self.spec_of(server, data__on_bad_record="skip")
+            self.succeed("--config", spec, "--output", self.folder / "out")
+        repeat = self.report(self.folder / "out")["trials"][0]["repeats"][0]
+        self.assertEqual(repeat["bad_records"], 1)
+
+    def test_a_server_without_ranges(self):
+        def whole(handler):
+            del handler.headers["Range"]
+            handler.serve()
+        self.refuse(Times(10**6, is_shard, whole), "a server that knows ranges")
+
+    def test_a_range_that_is_another_one(self):
+        self.refuse(Times(10**6, is_shard, lambda handler: handler.send_part(b"x" * 10, 5, 1000)), "asked for bytes 0-")
+
+    def test_an_object_that_changes_under_the_run(self):
+        self.convert()
+        for shard in (self.root / "tfrecord").glob("train-*-of-*"):
+            size = shard.stat().st_size
+            break
+
+        def other(handler):
+            handler.send_part(b"x" * size, 0, size, headers=[("ETag", '"other"')])
+        first = str(shard.name)
+        self.refuse(Times(10**6, lambda path, _: path.endswith(first), other), [first, "changed under the run"])
+
+    def test_a_folder_that_may_not_be_listed(self):
+        self.refuse(Times(10**6, lambda path, _: path == "/", say(403)), ["403", "index pages"], data_format="png")
+
+    def test_an_empty_server(self):
+        (self.folder / "empty").mkdir()
+        with Server(self.folder / "empty") as server:
+            self.fail_with(3, "data", "index", server.url, says="no data set at")
+
+    def test_nobody_there(self):
+        with Server(self.root) as server:
+            pass
+        self.fail_with(3, "data", "index", server.url, says=["cannot read " + server.url, "5 tries"])
+
+    def test_a_password_in_the_root_is_refused_and_not_repeated(self):
+        done = self.fail_with(3, "data", "index", "http://me:hunter2@127.0.0.1/", says="no secret")
+        self.assertNotIn("hunter2", done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
