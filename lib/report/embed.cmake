@@ -11,8 +11,11 @@ function(chexbench_embed_page variable)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/html)
   chexbench_read_embedded(html ${folder}/page.html)
   chexbench_read_embedded(css ${folder}/page.css)
-  chexbench_read_embedded(page_js ${folder}/page.js)
-  chexbench_read_embedded(charts_js ${folder}/charts.js)
+  set(scripts)
+  foreach(name charts tables steps curves specs page)
+    chexbench_read_embedded(script ${folder}/${name}.js)
+    string(APPEND scripts "${script} ")
+  endforeach()
   set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_page.cpp)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[#include "report/html_files.hpp"
 
@@ -21,8 +24,7 @@ namespace chexbench::report {
 PageFiles page_files() {
   return {.html = @html@,
           .css = @css@,
-          .page_js = @page_js@,
-          .charts_js = @charts_js@};
+          .scripts = @scripts@};
 }
 
 }  // namespace chexbench::report

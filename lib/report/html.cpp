@@ -50,8 +50,7 @@ std::string html_page(const Report& report) {
                            {"css", std::string(files.css)},
                            {"data", page_data(report)},
                            {"chart_library", std::string(chart_library())},
-                           {"charts_js", std::string(files.charts_js)},
-                           {"page_js", std::string(files.page_js)}});
+                           {"scripts", std::string(files.scripts)}});
 }
 
 }  // namespace chexbench::report

@@ -9,8 +9,7 @@ namespace chexbench::report {
 struct PageFiles {
   std::string_view html;  // with {{names}} where the other parts go
   std::string_view css;
-  std::string_view page_js;
-  std::string_view charts_js;
+  std::string_view scripts;  // all of them, in the order in which they need each other
 };
 PageFiles page_files();
 

@@ -135,7 +135,7 @@ TEST(HtmlPage, KeepsTheLicenseOfChartJs) {
 
 TEST(HtmlPage, ScriptsOfThePageEndNoScript) {
   const PageFiles files = page_files();
-  for (const std::string_view script : {files.page_js, files.charts_js, chart_library()}) {
+  for (const std::string_view script : {files.scripts, chart_library()}) {
     EXPECT_THAT(std::string(script), AllOf(Not(HasSubstr("</script")), Not(HasSubstr("<!--"))));
   }
 }

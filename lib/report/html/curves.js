@@ -1,0 +1,71 @@
+// What happened over time: steps, GPUs, queues.
+"use strict";
+
+// The repeats one after another, with a gap between them.
+function stepCurve(trial, key) {
+  const points = [];
+  let step = 0;
+  for (const repeat of trial.repeats) {
+    for (const seconds of repeat[key]) {
+      points.push({ x: step, y: 1e3 * seconds });
+      step += repeat.steps_per_point;
+    }
+    points.push({ x: step, y: null });
+  }
+  return points;
+}
+
+function drawSteps() {
+  const place = section("Step times", "Repeats one after another. Where ranks differ: their median, and the slowest of them.");
+  const grid = element(place, "div", undefined, "grid");
+  for (const trial of trials) {
+    const curves = [{ name: "median of ranks", color: "accent", points: stepCurve(trial, "median_step_s") }];
+    if (trial.ranks > 1) curves.unshift({ name: "slowest rank", color: "wait", width: 1, points: stepCurve(trial, "slowest_step_s") });
+    charts.curves(grid, `Step time: ${marked(trial)}`, "measured step", "ms", {}, curves);
+  }
+}
+
+function utilizationCurve(trial, rank) {
+  const points = [];
+  let begin = 0;
+  for (const repeat of trial.repeats) {
+    for (const gpu of repeat.gpus.filter((series) => series.rank === rank)) {
+      gpu.time_s.forEach((time, index) => points.push({ x: begin + time, y: 100 * gpu.utilization[index] }));
+    }
+    begin += repeat.wall_s;
+    points.push({ x: begin, y: null });
+  }
+  return points;
+}
+
+function drawUtilization(place) {
+  const grid = element(place, "div", undefined, "grid");
+  for (const trial of trials.filter((other) => other.repeats.some((repeat) => repeat.gpus.some((gpu) => gpu.time_s.length > 0)))) {
+    const ranks = [...new Set(trial.repeats.flatMap((repeat) => repeat.gpus.map((gpu) => gpu.rank)))];
+    charts.curves(grid, `GPU utilization (NVML): ${marked(trial)}`, "measured time in s, repeats one after another", "%", { max: 100 },
+      ranks.map((rank) => ({ name: `rank ${rank}`, points: utilizationCurve(trial, rank) })));
+  }
+}
+
+// The queues of one trial, an op that stands in the list twice told apart by a number.
+function drawQueues(place) {
+  const grid = element(place, "div", undefined, "grid");
+  for (const trial of trials.filter((other) => other.repeats.some((repeat) => repeat.queues.length > 0))) {
+    const ops = trial.repeats[0].queues.map((queue) => queue.op);
+    charts.curves(grid, `Queue depth: ${marked(trial)}`, "sampled step, repeats one after another", "elements", {},
+      ops.map((op, index) => {
+        const before = ops.slice(0, index).filter((other) => other === op).length;
+        return { name: before === 0 ? op : `${op} ${before + 1}`, points: depthCurve(trial, index) };
+      }));
+  }
+}
+
+function depthCurve(trial, index) {
+  const points = [];
+  let step = 0;
+  for (const repeat of trial.repeats) {
+    for (const depth of (repeat.queues[index] || { depth: [] }).depth) points.push({ x: step++, y: depth });
+    points.push({ x: step, y: null });
+  }
+  return points;
+}

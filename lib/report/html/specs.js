@@ -1,0 +1,48 @@
+// The environment and the specs.
+"use strict";
+
+// A spec by its dotted keys, each with one value; an op list is one of them.
+function flatSpec(value, path = "", flat = {}) {
+  if (Array.isArray(value) && value.every((item) => item && item.op)) flat[path] = value.map(opText).join(" | ");
+  else if (value === null || typeof value !== "object" || Array.isArray(value)) flat[path] = words(value);
+  else for (const [key, inner] of Object.entries(value)) flatSpec(inner, path ? `${path}.${key}` : key, flat);
+  return flat;
+}
+function opText({ op, ...parameters }) {
+  const said = Object.entries(parameters).filter(([key, value]) => key !== "delay_s" || value > 0);
+  return [op, ...said.map(([key, value]) => `${key}=${value}`)].join(" ");
+}
+
+// JSON with one line for each op.
+function specText(spec) {
+  return JSON.stringify(spec, null, 2).replace(/\{\s+("op":[^{}]*)\}/g, (_, op) => `{ ${op.trim().replace(/\n\s*/g, " ")} }`);
+}
+
+function addSpecs(place) {
+  const rows = report.trials.map((trial) => ({ trial, flat: flatSpec(trial.spec) }));
+  const keys = [...new Set(rows.flatMap((row) => Object.keys(row.flat)))]
+    .filter((key) => key !== "pipeline.name" && rows.some((row) => row.flat[key] !== rows[0].flat[key]));  // labels have the name
+  if (keys.length > 0) {
+    element(place, "h3", "What the trials' specs differ in");
+    table(place, "specs", [{ name: "trial", key: "label", wrap: true, get: (row) => marked(row.trial) },
+                           ...keys.map((key) => ({ name: key, key, wrap: true, get: (row) => row.flat[key] }))], rows);
+  }
+  for (const { trial } of rows) {
+    const spec = element(place, "details", undefined, "spec");
+    element(spec, "summary", `Spec: ${marked(trial)}`);
+    element(spec, "pre", specText(trial.spec));
+  }
+}
+
+function addEnvironment() {
+  const place = section("Environment and resolved specs");
+  const environment = element(place, "details");
+  element(environment, "summary", "Environment");
+  const list = element(environment, "dl");
+  for (const [key, value] of Object.entries(report.environment)) {
+    if (isEmpty(value) || value.length === 0) continue;
+    element(list, "dt", key);
+    element(list, "dd", Array.isArray(value) ? value.join(" ") : words(value));
+  }
+  addSpecs(place);
+}

@@ -1,0 +1,51 @@
+// Ablations: what each step from one pipeline to another is worth.
+"use strict";
+
+const sign = (value) => (value < 0 ? "-" : "+") + rate(Math.abs(value));
+const ratioColumns = (name, key) => [
+  { name, unit: "x", key, show: fixed(2), get: (row) => row.step[key] },
+  { name: "95 % low", unit: "x", key: key + "_low", show: fixed(2), get: (row) => (row.step[key + "_ci95"] || [])[0] },
+  { name: "95 % high", unit: "x", key: key + "_high", show: fixed(2), get: (row) => (row.step[key + "_ci95"] || [])[1] },
+];
+const stepColumns = [
+  { name: "step", key: "label", wrap: true, get: (row) => row.name },
+  { name: "images/s", unit: "median", key: "images_per_s", show: rate, get: (row) => row.step.images_per_s },
+  { name: "added", unit: "images/s", key: "added", show: sign, get: (row) => row.before && row.step.images_per_s - row.before.images_per_s },
+  ...ratioColumns("to the one before", "ratio"),
+  { name: "worth", key: "worth", get: (row) => row.worth },
+  ...ratioColumns("to the first", "ratio_to_first"),
+];
+
+// An interval of the ratio that holds 1 could be noise alone.
+function worthOf(step) {
+  if (!step.ratio_ci95) return "";
+  const [low, high] = step.ratio_ci95;
+  return low > 1 ? "gain" : high < 1 ? "loss" : "within the noise";
+}
+function ratioText(step) {
+  if (isEmpty(step.ratio)) return "";
+  const interval = step.ratio_ci95 ? ` (${step.ratio_ci95.map(fixed(2)).join(" .. ")})` : "";
+  return `${step.ratio.toFixed(2)} x${interval}`;
+}
+
+function addAblation(place, ablation, index) {
+  const rows = ablation.steps.map((step, at) => ({
+    step, before: ablation.steps[at - 1], worth: worthOf(step), trial: trials.find((trial) => trial.key === step.key),
+    name: step.name + (ablation.emulated ? " (emulated)" : ""),
+  }));
+  const title = `Images/s step by step over ${ablation.over}${ablation.emulated ? " (emulated)" : ""}`;
+  if (charts.available) {
+    charts.steps(place, title, "images/s", rows.map((row) => ({
+      name: row.name, value: row.step.images_per_s, before: row.before && row.before.images_per_s, text: ratioText(row.step),
+      clear: row.worth === "gain" || row.worth === "loss", interval: row.trial.figures.images_per_s_ci95,
+    })));
+  } else element(place, "h3", title);
+  table(place, `ablation-${index}`, stepColumns, rows);
+}
+
+function addAblations() {
+  if (report.ablations.length === 0) return;
+  const place = section("Step by step", "Trials that differ in their pipeline alone, in their order: each against the one before it. " +
+    "Ratios are of images/s over the rounds in which both were measured, in brackets their 95 % interval (from five rounds on); one that holds 1 could be noise alone.");
+  report.ablations.forEach((ablation, index) => addAblation(place, ablation, index));
+}

@@ -1,0 +1,139 @@
+// What the parts of report.html share: the report, elements, and tables with their columns. Text goes in as text, never as
+// HTML. Cells keep the exact number in data-value.
+"use strict";
+
+const report = JSON.parse(document.getElementById("data").textContent);
+const trials = report.trials.filter((trial) => trial.repeats.length > 0);
+const main = document.querySelector("main");
+
+function element(parent, tag, text, className) {
+  const child = parent.appendChild(document.createElement(tag));
+  if (text !== undefined) child.textContent = text;
+  if (className) child.className = className;
+  return child;
+}
+function section(title, note) {
+  const place = element(main, "section");
+  element(place, "h2", title);
+  if (note) element(place, "p", note, "note");
+  return place;
+}
+
+// ---- emulated trials say so wherever they are named
+
+const marked = (trial) => trial.label + (trial.emulated ? " (emulated)" : "");
+function titled(title, shown) {
+  const emulated = shown.filter((trial) => trial.emulated).length;
+  if (emulated === 0) return title;
+  return title + (emulated === shown.length ? " (emulated)" : " (some emulated: marked)");
+}
+
+// ---- tables
+
+const fixed = (decimals, scale = 1) => (value) => (value * scale).toFixed(decimals);
+const rate = (value) => value.toFixed(value < 10 ? 2 : 1);
+const percent = (value) => (Math.abs(value) < 0.0005 ? 0 : 100 * value).toFixed(1);
+const words = (value) => String(value);
+
+// columns: {name, unit, key, get, show}; without `show` the cell holds words. Columns empty in every row are left out.
+function table(parent, id, columns, rows) {
+  const shown = columns.filter((column) => rows.some((row) => !isEmpty(column.get(row))));
+  const scroll = element(parent, "div", undefined, "scroll");
+  const grid = element(scroll, "table", undefined, rows.length <= 24 ? "short" : "");  // fits on a page, where it is printed
+  grid.id = id;
+  const head = element(element(grid, "thead"), "tr");
+  for (const column of shown) {
+    const cell = element(head, "th", column.name, column.show ? "" : "words");
+    if (column.unit) element(cell, "span", column.unit, "unit");
+  }
+  const body = element(grid, "tbody");
+  for (const row of rows) {
+    const line = element(body, "tr");
+    line.dataset.trial = keyOf(row);
+    for (const column of shown) fillCell(element(line, "td"), column, row);
+  }
+}
+// A row is a trial, whose `trial` is its name, or an object that holds one.
+const keyOf = (row) => (typeof row.trial === "string" ? row : row.trial).key;
+const isEmpty = (value) => value === null || value === undefined || value === "";
+
+function fillCell(cell, column, row) {
+  const value = column.get(row);
+  cell.dataset.key = column.key;
+  if (!column.show) cell.className = column.wrap ? "words wrap" : "words";
+  if (isEmpty(value)) return;
+  cell.textContent = column.show ? column.show(value) : words(value);
+  if (column.show) cell.dataset.value = value;
+  if (column.bar) addBar(cell, column.bar(row));
+}
+function addBar(cell, share) {
+  if (isEmpty(share)) return;
+  const bar = element(cell, "span", undefined, "bar");
+  element(bar, "span").style.width = Math.min(100, 100 * share).toFixed(1) + "%";
+}
+
+const figure = (name, unit, key, show, get) => ({ name, unit, key, show, get: get || ((trial) => trial.figures[key]) });
+const labelColumn = { name: "trial", key: "label", wrap: true, get: (trial) => marked(trial) };
+const flagsColumn = { name: "flags", key: "flags", wrap: true, get: (trial) => trial.flags.filter((flag) => flag !== "(emulated)").join(", ") };
+const bound = (index) => (trial) => trial.figures.images_per_s_ci95 && trial.figures.images_per_s_ci95[index];
+
+const throughputColumns = [
+  labelColumn,
+  figure("images/s", "median", "images_per_s", rate),
+  figure("+- MAD", "images/s", "images_per_s_mad", rate),
+  figure("95 % low", "images/s", "images_per_s_ci95_low", rate, bound(0)),
+  figure("95 % high", "images/s", "images_per_s_ci95_high", rate, bound(1)),
+  figure("repeats", "", "repeats", words, (trial) => trial.repeats.length),
+  figure("scaling", "%", "scaling_efficiency", percent),
+  figure("per core", "images/s", "images_per_s_per_core", rate),
+  figure("decoded", "per trained", "decoded_per_trained", fixed(2)),
+  figure("memory", "peak, MB", "peak_rss_bytes", fixed(0, 1e-6), (trial) => trial.figures.peak_rss_bytes || null),
+  flagsColumn,
+];
+const timeColumns = [
+  labelColumn,
+  figure("wait", "%", "wait_share", percent),
+  figure("upload", "%", "upload_share", percent),
+  figure("compute", "%", "compute_share", percent),
+  figure("communication", "% exposed", "exposed_communication_share", percent),
+  figure("update", "%", "update_share", percent),
+  figure("other", "%", "other_share", percent),
+  figure("busy", "%", "busy_share", percent),
+  figure("AU", "%", "au_share", percent),
+  figure("cores busy", "%", "cores_busy_share", percent),
+  figure("short of cores", "% of runnable", "cpu_wait_share", percent),
+  { name: "limit", key: "limit", get: (trial) => trial.figures.limit },
+];
+const gpuColumns = [
+  labelColumn,
+  figure("utilization", "% (NVML)", "gpu_utilization", percent),
+  figure("memory utilization", "% (NVML)", "gpu_memory_utilization", percent),
+  figure("peak memory", "MB", "gpu_peak_memory_bytes", fixed(0, 1e-6)),
+  figure("power of one", "W", "gpu_power_w", fixed(0)),
+  figure("lowest clock", "MHz", "gpu_lowest_sm_clock_hz", fixed(0, 1e-6)),
+  figure("lowest memory clock", "MHz", "gpu_lowest_memory_clock_hz", fixed(0, 1e-6)),
+  figure("highest temperature", "degrees C", "gpu_highest_temperature_c", fixed(0)),
+  figure("throttled", "% of samples", "gpu_throttled_share", percent),
+  figure("new ECC errors", "uncorrected", "gpu_new_uncorrected_ecc_errors", words),
+];
+const field = (name, unit, key, show, bar) => ({ name, unit, key, show, bar, get: (row) => row.op[key] });
+const queueColumns = [
+  { name: "trial", key: "label", wrap: true, get: (row) => marked(row.trial) },
+  { name: "op", key: "op", get: (row) => row.op.op },
+  field("mean queue", "elements", "mean_queue_depth", fixed(1),
+        (row) => isEmpty(row.op.mean_queue_depth) ? null : row.op.mean_queue_depth / row.op.queue_capacity),
+  field("capacity", "elements", "queue_capacity", fixed(0)),
+  field("busy", "s", "busy_wall_s", fixed(2)),
+  field("blocked", "s, on input", "blocked_input_s", fixed(2)),
+  field("blocked", "s, on output", "blocked_output_s", fixed(2)),
+  field("out", "elements", "elements_out", words),
+  field("held, at the end", "MB a rank", "bytes_held", fixed(1, 1e-6)),
+];
+
+const waitColumns = [
+  { name: "trial", key: "label", wrap: true, get: (row) => marked(row.trial) },
+  { name: "waits for", key: "op", get: (row) => row.wait.op },
+  { name: "part", key: "part", get: (row) => row.wait.part },
+  { name: "share", unit: "% of the step time", key: "share", show: percent, bar: (row) => row.wait.share, get: (row) => row.wait.share },
+];
+const isShown = (wait) => percent(wait.share) !== "0.0";
