@@ -40,12 +40,13 @@ struct LinkFit {
 struct CommResult {
   std::string chexbench_version;
   std::string date_utc;
-  std::string library;  // "MPICH 4.0.2", "NCCL"
-  std::string memory;   // "host", "GPU"
-  std::string dtype;    // "f32", "f16"
+  std::string library;                // "MPICH 4.0.2", "NCCL"
+  std::string memory;                 // "host", "GPU"
+  std::string dtype;                  // "f32", "f16"
+  std::string update = "all_reduce";  // the scheme, as comm.update names it
   int hosts = 1;
   std::vector<CommRow> rows;
-  std::optional<LinkFit> fit;  // empty where times do not grow with bytes
+  std::optional<LinkFit> fit;  // empty where times do not grow with bytes, or the scheme is no ring
 };
 
 // For people, with the fit below; for programs, one object; one row a size.

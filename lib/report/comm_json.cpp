@@ -69,6 +69,7 @@ std::string comm_json(const CommResult& result) {
                  {"library", result.library},
                  {"memory", result.memory},
                  {"dtype", result.dtype},
+                 {"update", result.update},
                  {"hosts", result.hosts},
                  {"fit", result.fit ? fit_to_json(*result.fit) : Json(nullptr)},
                  {"rows", Json::array()}};
@@ -91,7 +92,7 @@ std::string comm_csv(const CommResult& result) {
 LinkFit link_fit_from_json(const std::string& text, const std::string& name) {
   try {
     const Json object = Json::parse(text);
-    if (object.at("fit").is_null()) throw DataError("it has no fit, as its times do not grow with bytes");
+    if (object.at("fit").is_null()) throw DataError("it has no fit: its times do not grow with bytes, or the scheme is no ring");
     return fit_from(object.at("fit"));
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("{}: not what `chexbench comm --format json` writes: {}", name, error.what()));

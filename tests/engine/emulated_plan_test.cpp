@@ -103,6 +103,25 @@ spec::CommSpec link() {
 // 4 ranks, 4000 bytes: 0.5 ms + 2 * 3 * 1 ms + 2 * 3/4 * 4000 / 1e6 s = 12.5 ms
 TEST(RingAllReduce, TakesLaunchLatencyAndBandwidth) { EXPECT_NEAR(ring_all_reduce_s(4000, 4, link()), 12.5e-3, 1e-12); }
 
+double average_of_4_ranks_s(spec::UpdateScheme update, int servers = 1, int ranks_per_group = 2) {
+  spec::CommSpec comm = link();
+  comm.launch_s = 0;
+  comm.update = update;
+  comm.servers = servers;
+  comm.ranks_per_group = ranks_per_group;
+  return average_s(4000, 4, comm);  // the whole bucket takes 4 ms on a link, a message 1 ms more
+}
+
+TEST(ModelledAverage, TakesWhatTheSchemeSends) {
+  using spec::UpdateScheme;
+  EXPECT_NEAR(average_of_4_ranks_s(UpdateScheme::all_reduce), 6 * (1e-3 + 1e-3), 1e-12);
+  EXPECT_NEAR(average_of_4_ranks_s(UpdateScheme::ring), 6 * (1e-3 + 1e-3), 1e-12);
+  EXPECT_NEAR(average_of_4_ranks_s(UpdateScheme::tree), 4 * (1e-3 + 4e-3), 1e-12);
+  EXPECT_NEAR(average_of_4_ranks_s(UpdateScheme::hierarchical), 2 * (1e-3 + 4e-3) + 2 * (1e-3 + 2e-3), 1e-12);
+  EXPECT_NEAR(average_of_4_ranks_s(UpdateScheme::parameter_server), 2 * (1e-3 + 12e-3), 1e-12);
+  EXPECT_NEAR(average_of_4_ranks_s(UpdateScheme::parameter_server, 4), 2 * (1e-3 + 3e-3), 1e-12);
+}
+
 TEST(ModelledCommunication, BeginsABucketWhenItIsReadyAndTheOneBeforeIsDone) {
   // Each bucket takes 0.5 + 2 + 4000 / 1e6 s = 6.5 ms on 2 ranks.
   const std::vector<PlannedBucket> buckets{

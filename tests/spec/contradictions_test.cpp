@@ -57,6 +57,20 @@ TEST(Contradictions, OnlyAnEmulatedEngineCanHaveItsCommunicationModelled) {
   }
 }
 
+TEST(Contradictions, SchemesOfOurOwnGoWhereTheyCan) {
+  EXPECT_THAT(contradiction(R"({"engine": "onednn", "comm": {"model": "shaped"}})"),
+              HasSubstr("set comm.update to ring"));
+  EXPECT_EQ(trials_of(R"({"engine": "onednn", "comm": {"model": "shaped", "update": "ring", "alpha_s": 1}})").size(),
+            1u);
+  EXPECT_THAT(contradiction(R"({"engine": "cuda", "comm": {"backend": "nccl", "update": "tree"}})"),
+              HasSubstr("NCCL chooses its own way"));
+  const std::string grouped = R"({"engine": "emulated:v100", "comm": {"model": "alpha_beta", "update": "hierarchical")";
+  EXPECT_THAT(contradiction(grouped + "}}"), HasSubstr("set comm.ranks_per_group"));
+  EXPECT_EQ(trials_of(grouped + R"(, "ranks_per_group": 4}})").size(), 1u);
+  EXPECT_THAT(contradiction(R"({"engine": "onednn", "comm": {"servers": 2}})"),
+              HasSubstr("comm.servers has a meaning only where comm.update is parameter_server"));
+}
+
 TEST(Contradictions, SyntheticInputHasNoPipelineToSweep) {
   const std::string synthetic = R"({"data": {"format": "synthetic"}, "sweep": )";
   for (const std::string axis :

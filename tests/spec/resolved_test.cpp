@@ -37,6 +37,8 @@ TEST(Resolved, HasEveryKeyThatHasAMeaning) {
   Experiment on_gpu = example();
   on_gpu.engine = "cuda";
   on_gpu.training.fused = false;
+  experiment.comm.update = UpdateScheme::parameter_server;
+  on_gpu.comm.update = UpdateScheme::hierarchical;
   const std::string text = to_json(experiment), gpu_text = to_json(on_gpu);
   for (const KeyRule& rule : key_rules()) {
     EXPECT_THAT(text + gpu_text, HasSubstr('"' + rule.path.substr(rule.path.rfind('.') + 1) + '"')) << rule.path;

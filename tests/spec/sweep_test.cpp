@@ -102,6 +102,11 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
     const bool is_comm = rule.path.starts_with("comm.") && rule.path != "comm.backend";
     experiment.engine = is_comm ? "emulated:v100" : "cuda";
     experiment.comm.model = is_comm ? CommModel::alpha_beta : CommModel::real;
+    if (rule.path == "comm.servers") experiment.comm.update = UpdateScheme::parameter_server;
+    if (rule.path == "comm.ranks_per_group") {
+      experiment.comm.update = UpdateScheme::hierarchical;
+      experiment.comm.ranks_per_group = 2;
+    }
     const std::string axis = "sweep." + rule.path + "=[" + to_text(to_node(rule.get(experiment))) + "]";
     EXPECT_EQ(expand(parse_spec(to_json(experiment), "x", {axis})).front().experiment, experiment) << axis;
   }

@@ -34,6 +34,13 @@ class Comm(SystemTest):
             self.assertAlmostEqual(reckoned_s / row["time_s"] - 1, row["fit_error"], places=6)
             self.assertLessEqual(abs(row["fit_error"]), fit["worst_error"] + 1e-9)
 
+    def test_schemes_of_our_own_average_too_and_only_a_ring_is_fitted(self):
+        for update, fitted in (("ring", True), ("tree", False), ("hierarchical", False), ("parameter_server", False)):
+            told = self.measured("--update", update, "--min-bytes", "1M", "--max-bytes", "8M", ranks=3)
+            self.assertEqual((told["update"], len(told["rows"])), (update, 8))
+            self.assertEqual(told["fit"] is not None, fitted, update)
+        self.fail_with(2, "comm", "--update", "parameter_server", "--servers", "3", ranks=2, says="comm.servers is 3")
+
     def test_every_format_is_printed_once(self):
         options = ("comm", "--min-bytes", "1K", "--max-bytes", "2K", "--repeats", "1")
         table = self.succeed(*options, ranks=2).stdout

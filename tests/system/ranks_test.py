@@ -1,5 +1,6 @@
 """Several ranks under mpirun."""
 
+import csv
 import json
 import os
 import signal
@@ -40,6 +41,23 @@ class Ranks(SystemTest):
         spec = self.spec(engine="onednn", model__image_size=64, measure__steps=2, measure__repeats=1)
         self.succeed("--config", spec, "--output", out, ranks=2)
         self.assertEqual(self.rows(out)[0]["engine"], "onednn")
+
+    @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
+    def test_every_update_scheme_trains_to_the_same_losses(self):
+        out = self.folder / "out"
+        spec = self.spec(engine="onednn", model__image_size=32, data={"format": "synthetic"}, training__optimizer="sgd",
+                         measure={"warmup_steps": 0, "steps": 3, "repeats": 1},
+                         sweep={"comm.update": ["all_reduce", "ring", "tree", "hierarchical", "parameter_server"]})
+        self.succeed("--config", spec, "--output", out, ranks=2)
+        losses = {}
+        with open(out / "steps.csv", newline="") as file:
+            for row in csv.DictReader(file):
+                losses.setdefault(row["trial"], []).append(float(row["loss"]))
+        self.assertEqual(len(losses), 5)
+        for trial, values in losses.items():
+            self.assertEqual(len(values), 6, trial)
+            self.assertNotEqual(values[0], values[-1])
+            self.assertEqual(values, losses["all_reduce"], trial)  # a + b is b + a
 
     def test_more_ranks_than_files_is_an_error_of_the_data(self):
         root = self.real_images()
