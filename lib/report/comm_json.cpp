@@ -92,7 +92,8 @@ std::string comm_csv(const CommResult& result) {
 LinkFit link_fit_from_json(const std::string& text, const std::string& name) {
   try {
     const Json object = Json::parse(text);
-    if (object.at("fit").is_null()) throw DataError("it has no fit: its times do not grow with bytes, or the scheme is no ring");
+    if (object.at("fit").is_null())
+      throw DataError("it has no fit: its times do not grow with bytes, or the scheme is no ring");
     return fit_from(object.at("fit"));
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("{}: not what `chexbench comm --format json` writes: {}", name, error.what()));

@@ -43,7 +43,9 @@ class TwoRanks final : public Communicator {
   void barrier() override {}
   std::vector<std::string> gather(const std::string&, int) override { return {}; }
   std::unique_ptr<Communicator> first(int) override { return nullptr; }
-  std::unique_ptr<Reducer> make_reducer(const spec::CommSpec&) override { return std::make_unique<HalvingReducer>(lost_); }
+  std::unique_ptr<Reducer> make_reducer(const spec::CommSpec&) override {
+    return std::make_unique<HalvingReducer>(lost_);
+  }
   std::unique_ptr<Reducer> make_device_reducer(int, const DeviceReducerConfig&) override { return nullptr; }
 
  private:
