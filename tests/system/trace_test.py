@@ -7,6 +7,8 @@ from collections import defaultdict
 
 from harness import SystemTest
 
+# Of two ranks: under TSan a step whose gradients really go from rank to rank takes seconds.
+MODELLED = {"model": "alpha_beta", "alpha_s": 1e-5, "beta_bytes_per_s": 1e9, "launch_s": 0}
 TOLERANCE_US = 0.002  # times are whole nanoseconds, reckoned in binary microseconds
 
 
@@ -31,7 +33,7 @@ class Trace(SystemTest):
         return rows
 
     def test_two_ranks_have_every_op_and_every_bucket_in_rows_with_names(self):
-        trace, out = self.traced(ranks=2, engine="emulated:v100", pipeline="naive")
+        trace, out = self.traced(ranks=2, engine="emulated:v100", pipeline="naive", measure__repeats=1)
         names = self.row_names(trace)
         rows = self.spans(trace)
         ops = [op["op"] for op in self.report(out)["trials"][0]["repeats"][0]["ops"]]
@@ -48,8 +50,7 @@ class Trace(SystemTest):
                             for event in trace["traceEvents"]))
 
     def test_buckets_of_a_modelled_network_are_named_so(self):
-        trace, _ = self.traced(ranks=2, engine="emulated:v100",
-                               comm={"model": "alpha_beta", "alpha_s": 1e-5, "beta_bytes_per_s": 1e9, "launch_s": 0})
+        trace, _ = self.traced(ranks=2, engine="emulated:v100", comm=MODELLED)
         names = self.row_names(trace)
         buckets = [event for event in trace["traceEvents"] if event.get("cat") == "communication"]
         self.assertEqual({(event["pid"], names[event["pid"], event["tid"]], event["name"]) for event in buckets},
@@ -57,7 +58,8 @@ class Trace(SystemTest):
         self.assertTrue(all(event["args"]["bytes"] > 0 for event in buckets))
 
     def test_spans_nest_within_each_row(self):
-        trace, _ = self.traced(ranks=2, engine="emulated:v100", sweep={"pipeline": ["naive", "optimized", "pytorch"]})
+        trace, _ = self.traced(ranks=2, engine="emulated:v100", comm=MODELLED,
+                               sweep={"pipeline": ["naive", "optimized", "pytorch"]})
         for row, events in self.spans(trace).items():
             events.sort(key=lambda event: (event["ts"], -event["dur"]))
             ends = []
@@ -71,7 +73,7 @@ class Trace(SystemTest):
                 ends.append(end)
 
     def test_the_steps_are_those_of_the_last_repeat_in_steps_csv(self):
-        trace, out = self.traced(ranks=2, engine="emulated:v100")
+        trace, out = self.traced(ranks=2, engine="emulated:v100", comm=MODELLED)
         with open(out / "steps.csv", newline="") as file:
             steps = [row for row in csv.DictReader(file) if row["repeat"] == "1"]
         steps_row = {row[0]: row for row, name in self.row_names(trace).items() if name == "steps"}
@@ -104,7 +106,9 @@ class Trace(SystemTest):
         self.assertLessEqual(first["ts"] + first["dur"], second["ts"])
 
     def test_a_long_repeat_keeps_its_first_spans_and_says_how_many_are_missing(self):
-        trace, _ = self.traced(measure__steps=4000, measure__repeats=1)
+        images = self.folder / "small"  # 8,000 to decode: of the real ones that takes a minute, and a quarter of an hour under TSan
+        self.succeed("data", "synth", images, "--images", 24, "--size", 64)
+        trace, _ = self.traced(data__root=str(images), model__image_size=64, measure__steps=4000, measure__repeats=1)
         dropped = trace["otherData"]["dropped_spans"]
         self.assertGreater(dropped, 0)
         spans = [event for event in trace["traceEvents"] if event["ph"] == "X" and event["cat"] in ("op", "wait")]
