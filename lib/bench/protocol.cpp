@@ -122,7 +122,12 @@ class Runner {
 };
 
 std::string dataset_key(const spec::DataSpec& spec) {
-  return spec::to_string(spec.format) + "/" + spec::to_string(spec.split) + "/" + spec.root;
+  const spec::StoreShape& shape = spec.store.shape;
+  const auto number = [](const std::optional<double>& value) { return value ? fmt::to_string(*value) : ""; };
+  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}", spec::to_string(spec.format), spec::to_string(spec.split),
+                     number(shape.iops), number(shape.bandwidth_mb_per_s), number(shape.latency_ms),
+                     number(shape.jitter_ms), spec.store.timeout_s, spec.store.tries,
+                     spec::to_string(spec.store.addressing), spec.store.region, spec.store.endpoint, spec.root);
 }
 
 void Runner::describe_data() {

@@ -1,10 +1,11 @@
 #include "data/conversion_cost.hpp"
 
 #include <charconv>
-#include <fstream>
-#include <iterator>
+#include <span>
+#include <string>
 #include <string_view>
 
+#include "core/errors.hpp"
 #include "data/convert.hpp"
 
 namespace chexbench::data {
@@ -22,11 +23,21 @@ std::optional<Number> number_after(std::string_view text, std::string_view key) 
   return number;
 }
 
+// Empty where it cannot be read: the cost is then not known.
+std::string manifest_text(const DataRoot& root, spec::Split split) {
+  try {
+    ByteBuffer buffer;
+    const std::span<const std::byte> bytes = root.store->read(manifest_path(root.path, split), buffer);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  } catch (const DataError&) {
+    return {};
+  }
+}
+
 }  // namespace
 
-std::optional<ConversionCost> conversion_cost(const std::string& root, spec::Split split) {
-  std::ifstream file(manifest_path(root, split), std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+std::optional<ConversionCost> conversion_cost(const DataRoot& root, spec::Split split) {
+  const std::string text = manifest_text(root, split);
   const auto images = number_after<std::uint64_t>(text, "images");
   const auto seconds = number_after<double>(text, "seconds");
   const auto bytes = number_after<std::uint64_t>(text, "shard_bytes");

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "data/store/data_root.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::data {
@@ -16,6 +17,6 @@ struct ConversionCost {
 };
 
 // Nothing where there is no manifest, it is damaged, or a conversion was resumed, whose seconds are not all of them.
-std::optional<ConversionCost> conversion_cost(const std::string& root, spec::Split split);
+std::optional<ConversionCost> conversion_cost(const DataRoot& root, spec::Split split);
 
 }  // namespace chexbench::data

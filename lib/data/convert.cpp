@@ -21,6 +21,7 @@
 #include "data/png_file.hpp"
 #include "data/progress.hpp"
 #include "data/shards.hpp"
+#include "data/store/url.hpp"
 #include "data/tf_example.hpp"
 #include "data/tfrecord.hpp"
 
@@ -202,6 +203,7 @@ class Converter {
 
 Conversion convert_to_tfrecord(const ConvertOptions& options) {
   const double start_s = now_s();
+  check_is_folder(options.root, "data convert");
   const Dataset dataset = open_dataset({.root = options.root, .format = spec::DataFormat::png, .split = options.split});
   make_folder(tfrecord_folder(options.root));
   remove_abandoned_files(tfrecord_folder(options.root), spec::to_string(options.split) + "-");

@@ -34,10 +34,24 @@ std::vector<const IndexRow*> rows_of_split(const Index& index, spec::Split split
                               split == spec::Split::train ? "train_val_list.txt" : "test_list.txt"));
 }
 
+// A web server's pages tell no sizes: some files, evenly spread, stand for all of them.
+std::uint64_t estimated_bytes(const Store& store, const std::vector<std::string>& paths) {
+  constexpr std::size_t kAsked = 32;
+  double sum_bytes = 0, asked = 0;
+  for (std::size_t i = 0; i < paths.size(); i += (paths.size() + kAsked - 1) / kAsked) {
+    const std::optional<std::uint64_t> bytes = store.size(paths[i]);
+    if (!bytes) continue;
+    sum_bytes += static_cast<double>(*bytes);
+    ++asked;
+  }
+  return asked == 0 ? 0 : static_cast<std::uint64_t>(sum_bytes / asked * static_cast<double>(paths.size()));
+}
+
 // The rows that have a file, in the order of names. Both lists are sorted by name.
 void add_png_files(const std::vector<const IndexRow*>& rows, const DataRoot& root, const spec::DataSpec& spec,
                    Dataset& dataset) {
   const std::vector<ImageFile> files = find_image_files(root);
+  std::vector<std::string> of_unknown_size;
   auto file = files.begin();
   for (const IndexRow* const row : rows) {
     while (file != files.end() && file->name < row->name) ++file;
@@ -45,7 +59,9 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const DataRoot& roo
     ImageEntry& entry = dataset.images.emplace_back(entry_of(*row));
     entry.path = file->path;
     dataset.total_bytes += file->bytes.value_or(0);
+    if (!file->bytes) of_unknown_size.push_back(file->path);
   }
+  dataset.total_bytes += estimated_bytes(*root.store, of_unknown_size);
   if (dataset.images.empty()) {
     throw DataError(
         fmt::format("split '{}' of '{}' is empty: it lists {} images, and none of their files is in images/ or "

@@ -32,7 +32,7 @@ struct Dataset {
   spec::DataFormat format = spec::DataFormat::png;
   std::vector<ImageEntry> images;
   std::vector<std::string> shards;
-  std::uint64_t total_bytes = 0;                       // of the files that will be read
+  std::uint64_t total_bytes = 0;  // of the files that will be read; estimated where a server does not tell
   std::shared_ptr<const Store> store = local_store();  // of all paths
 
   // What an op list calls a file: images for png, shards for tfrecord.

@@ -15,6 +15,7 @@
 #include "data/parallel.hpp"
 #include "data/png_writer.hpp"
 #include "data/progress.hpp"
+#include "data/store/url.hpp"
 #include "data/synth_pixels.hpp"
 
 namespace chexbench::data {
@@ -102,6 +103,7 @@ void write_tables(const std::vector<SynthImage>& plan, const SynthOptions& optio
 
 SynthResult write_synthetic_set(const SynthOptions& options) {
   check_options(options);
+  check_is_folder(options.directory, "data synth");
   const double start_s = now_s();
   claim_directory(options);
   const fs::path images = fs::path(options.directory) / "images";

@@ -12,9 +12,17 @@ namespace {
 // 1024 x 1024, as filtered rows, one channel of them, pixels of three channels, and the inflate state.
 constexpr double kDecoderBytes = 4.2e6 + 1.05e6 + 3 * 1.2e6 + 0.1e6;
 
-// Files and records are handles or views into mapped files: no anonymous memory.
+// Files and records are handles or views into mapped files, without anonymous memory, unless they come from afar.
+double record_bytes(const data::Dataset& dataset) {
+  const bool is_view =
+      dataset.format == spec::DataFormat::tfrecord ? dataset.store->is_local() : !dataset.store->is_distant();
+  if (is_view || dataset.images.empty()) return 0;
+  return static_cast<double>(dataset.total_bytes) / static_cast<double>(dataset.images.size());
+}
+
 double element_bytes(const Op& op) {
   const BatchShape& shape = op.context().shape;
+  if (op.kind() == spec::ElementKind::record) return record_bytes(op.context().dataset);
   if (op.kind() == spec::ElementKind::example) return static_cast<double>(shape.image_bytes());
   if (op.kind() == spec::ElementKind::batch) return static_cast<double>(shape.bytes());
   return 0;
@@ -58,7 +66,9 @@ MemoryForecast forecast_memory(const PipelineContext& context) {
   }
   Resources resources(context);
   for (const auto& op : build_ops(resources)) {
-    const char* what = op->kind() == spec::ElementKind::batch ? "batches" : "decoded images";
+    const char* const what = op->kind() == spec::ElementKind::batch    ? "batches"
+                             : op->kind() == spec::ElementKind::record ? "records"
+                                                                       : "decoded images";
     lines.add(op->name(), {std::ceil(op->held_elements()), std::ceil(op->starved_elements())}, what,
               element_bytes(*op));
     lines.add(op->name(), always(1), "set of copies", op->copied_bytes());

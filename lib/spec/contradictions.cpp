@@ -17,6 +17,12 @@ void check_input(const Experiment& experiment) {
     if (experiment.data.root.empty()) {
       throw SpecError("data.root is missing: name the folder of the data set, for example --set data.root=data/nih");
     }
+    if (is_distant(experiment) && experiment.measure.page_cache != PageCache::as_is) {
+      throw SpecError(
+          fmt::format("measure.page_cache is {}, but data.root is an URL, whose files this machine's page "
+                      "cache does not hold: leave it at as_is",
+                      to_string(experiment.measure.page_cache)));
+    }
   } else if (experiment.measure.page_cache != PageCache::as_is) {
     throw SpecError(fmt::format("measure.page_cache is {}, but data.format synthetic reads no files: leave it at as_is",
                                 to_string(experiment.measure.page_cache)));

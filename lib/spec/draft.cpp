@@ -37,7 +37,7 @@ std::vector<std::string> names_under(const std::string& prefix) {
 
 // Where an unknown key may have been meant to stand: beside it, or anywhere else under its own name.
 [[noreturn]] void throw_unknown(const std::string& key, const std::string& source) {
-  const std::size_t dot = key.find('.');
+  const std::size_t dot = is_group(key.substr(0, key.rfind('.'))) ? key.rfind('.') : key.find('.');
   const std::string group = dot == std::string::npos ? "" : key.substr(0, dot + 1);
   const bool known_group = group.empty() || is_group(key.substr(0, dot));
   const std::string prefix = known_group ? group : "";
@@ -124,12 +124,12 @@ void Draft::read_group(const std::string& prefix, const Object& object, const st
     if (key == "$schema") continue;  // for editors
     if (key == "sweep") {
       read_sweep(node, source);
-    } else if (prefix.empty() && is_group(name)) {
+    } else if (is_group(key)) {
       if (node.object() == nullptr) {
-        throw SpecError(fmt::format("{}: {} must be an object with keys such as '{}', not {}", source, name,
-                                    names_under(name + ".").front(), describe(node)));
+        throw SpecError(fmt::format("{}: {} must be an object with keys such as '{}', not {}", source, key,
+                                    names_under(key + ".").front(), describe(node)));
       }
-      read_group(name + ".", *node.object(), source);
+      read_group(key + ".", *node.object(), source);
     } else if (key == "pipeline" || find_key(key) != nullptr) {
       state(key, node, source);
     } else {

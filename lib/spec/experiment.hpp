@@ -24,14 +24,38 @@ enum class CommModel { real, shaped, alpha_beta, none };
 enum class CommBackend { automatic, nccl, mpi };  // of gradients in device memory
 enum class PageCache { as_is, warm, cold };
 enum class BatchNormMode { train, frozen };
+enum class S3Addressing { automatic, path, virtual_host };
+
+// What a store is slowed down to, as one rank sees it. Empty: not limited.
+struct StoreShape {
+  std::optional<double> bandwidth_mb_per_s;  // 1e6 bytes
+  std::optional<double> latency_ms;          // of a request
+  std::optional<double> jitter_ms;           // added to it: exponential, with this mean
+  std::optional<double> iops;                // requests that begin in a second
+
+  friend bool operator==(const StoreShape&, const StoreShape&) = default;
+};
+
+// How a store is asked that is no folder of this machine.
+struct StoreSpec {
+  std::string endpoint;  // of s3://; empty: as the environment says, or Amazon's
+  std::string region;    // of s3://; empty: likewise
+  S3Addressing addressing = S3Addressing::automatic;
+  double timeout_s = 20;  // to connect, and with not a byte coming in
+  int tries = 5;          // of a request
+  StoreShape shape;
+
+  friend bool operator==(const StoreSpec&, const StoreSpec&) = default;
+};
 
 struct DataSpec {
-  std::string root;  // relative to the working directory; empty only with format synthetic
+  std::string root;  // relative to the working directory, or an URL; empty only with format synthetic
   DataFormat format = DataFormat::png;
   Split split = Split::train;
   DecoderKind decoder = DecoderKind::fast;
   Deliver deliver = Deliver::f32;
   OnBadRecord on_bad_record = OnBadRecord::stop;
+  StoreSpec store = {};
 
   friend bool operator==(const DataSpec&, const DataSpec&) = default;
 };
@@ -129,5 +153,6 @@ std::string to_string(CommBackend value);
 std::string to_string(PageCache value);
 std::string to_string(BatchNormMode value);
 std::string to_string(Deliver value);
+std::string to_string(S3Addressing value);
 
 }  // namespace chexbench::spec

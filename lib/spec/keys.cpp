@@ -151,6 +151,36 @@ KeyRule scheme_only(UpdateScheme scheme, const char* in_words, KeyRule rule) {
   return rule;
 }
 
+KeyRule distant_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) { return uses_pipeline(experiment) && is_distant(experiment); },
+                       "data.root is an URL"};
+  return rule;
+}
+
+KeyRule s3_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) {
+                         return uses_pipeline(experiment) && experiment.data.root.starts_with("s3://");
+                       },
+                       "data.root begins with s3://"};
+  return rule;
+}
+
+// Of the store: key("store.region", &StoreSpec::region, "...").
+template <typename T>
+KeyRule store_key(std::string path, T StoreSpec::*member, std::string description) {
+  KeyRule rule{std::move(path), std::move(description), rule_of<T>(), {}, {}, {}, {}};
+  rule.get = [=](const Experiment& experiment) { return to_value(experiment.data.store.*member); };
+  rule.set = [=](Experiment& experiment, const Value& value) { assign(experiment.data.store.*member, value); };
+  return rule;
+}
+
+KeyRule shape_key(std::string path, std::optional<double> StoreShape::*member, std::string description) {
+  KeyRule rule{std::move(path), std::move(description), rule_of<std::optional<double>>(), {}, {}, {}, {}};
+  rule.get = [=](const Experiment& experiment) { return to_value(experiment.data.store.shape.*member); };
+  rule.set = [=](Experiment& experiment, const Value& value) { assign(experiment.data.store.shape.*member, value); };
+  return input_only(std::move(rule));
+}
+
 KeyRule experiment_key() {
   KeyRule rule{"experiment", "Name of the experiment: titles its report and names its folder.", {}, {}, {}, {}, {}};
   rule.get = [](const Experiment& experiment) { return experiment.name; };
@@ -220,7 +250,8 @@ void add_data_keys(std::vector<KeyRule>& rules) {
   constexpr auto data = &Experiment::data;
   constexpr auto preprocess = &Experiment::preprocess;
   rules.push_back(input_only(
-      key("data.root", data, &DataSpec::root, "Folder of the data set, relative to the working directory.")));
+      key("data.root", data, &DataSpec::root,
+          "Folder of the data set, relative to the working directory, or where a server has it: http(s)://, s3://.")));
   rules.push_back(
       key("data.format", data, &DataSpec::format,
           "Files to read: PNGs, TFRecords (see data convert), or ready-made synthetic batches: the ceiling of "
@@ -234,6 +265,30 @@ void add_data_keys(std::vector<KeyRule>& rules) {
   rules.push_back(input_only(key("preprocess.resize", preprocess, &PreprocessSpec::resize, "Resize method.")));
   rules.push_back(
       input_only(key("preprocess.flip", preprocess, &PreprocessSpec::flip, "Flip half of the images horizontally.")));
+}
+
+void add_store_keys(std::vector<KeyRule>& rules) {
+  rules.push_back(s3_only(store_key("store.endpoint", &StoreSpec::endpoint,
+                                    "Server, http(s)://host[:port]; empty: as AWS_ENDPOINT_URL says, or Amazon's.")));
+  rules.push_back(s3_only(store_key("store.region", &StoreSpec::region,
+                                    "Region of the bucket; empty: as AWS_REGION or ~/.aws/config say.")));
+  rules.push_back(s3_only(store_key("store.addressing", &StoreSpec::addressing,
+                                    "Whether the bucket stands in the path or before the host's name; auto: in the "
+                                    "path where an endpoint is given.")));
+  rules.push_back(distant_only(above(0, store_key("store.timeout_s", &StoreSpec::timeout_s,
+                                                  "Seconds to connect, and with not a byte coming in, after which a "
+                                                  "request has failed."))));
+  rules.push_back(distant_only(at_most(100, at_least(1, store_key("store.tries", &StoreSpec::tries,
+                                                                  "How often a request is tried, with pauses that "
+                                                                  "grow.")))));
+  rules.push_back(above(0, shape_key("store.shape.bandwidth_mb_per_s", &StoreShape::bandwidth_mb_per_s,
+                                     "Slows reading down, for each rank, to so many MB/s; null: it does not.")));
+  rules.push_back(shape_key("store.shape.latency_ms", &StoreShape::latency_ms,
+                            "Added to each request (a file, or 1 MiB of a shard); null: nothing."));
+  rules.push_back(shape_key("store.shape.jitter_ms", &StoreShape::jitter_ms,
+                            "Mean of a random latency on top: exponential, from a fixed seed; null: none."));
+  rules.push_back(above(0, shape_key("store.shape.iops", &StoreShape::iops,
+                                     "Requests of a rank that may begin in a second; null: any number.")));
 }
 
 void add_training_keys(std::vector<KeyRule>& rules) {
@@ -327,6 +382,7 @@ void add_measure_keys(std::vector<KeyRule>& rules) {
 std::vector<KeyRule> make_rules() {
   std::vector<KeyRule> rules = {experiment_key()};
   add_data_keys(rules);
+  add_store_keys(rules);
   add_training_keys(rules);
   rules.push_back(engine_key());
   add_comm_keys(rules);
@@ -355,6 +411,8 @@ const Condition& pipeline_condition() {
   static const Condition condition{uses_pipeline, "data.format is not synthetic"};
   return condition;
 }
+
+bool is_distant(const Experiment& experiment) { return experiment.data.root.find("://") != std::string::npos; }
 
 bool is_emulated(const Experiment& experiment) { return experiment.engine.starts_with("emulated:"); }
 

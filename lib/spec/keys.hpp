@@ -40,6 +40,9 @@ bool uses_pipeline(const Experiment& experiment);
 // The same, for the pipeline and the parameters of its ops.
 const Condition& pipeline_condition();
 
+// Whether the data set is asked from a server: data.root is an URL.
+bool is_distant(const Experiment& experiment);
+
 // Whether the trial's engine is an emulated one.
 bool is_emulated(const Experiment& experiment);
 

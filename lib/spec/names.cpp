@@ -105,6 +105,13 @@ std::span<const std::pair<Deliver, std::string>> named_values() {
   return names;
 }
 
+template <>
+std::span<const std::pair<S3Addressing, std::string>> named_values() {
+  static const Names<S3Addressing> names = {
+      {S3Addressing::automatic, "auto"}, {S3Addressing::path, "path"}, {S3Addressing::virtual_host, "virtual"}};
+  return names;
+}
+
 std::string to_string(DataFormat value) { return word_of(value); }
 std::string to_string(Split value) { return word_of(value); }
 std::string to_string(DecoderKind value) { return word_of(value); }
@@ -118,5 +125,6 @@ std::string to_string(CommBackend value) { return word_of(value); }
 std::string to_string(PageCache value) { return word_of(value); }
 std::string to_string(BatchNormMode value) { return word_of(value); }
 std::string to_string(Deliver value) { return word_of(value); }
+std::string to_string(S3Addressing value) { return word_of(value); }
 
 }  // namespace chexbench::spec

@@ -10,7 +10,7 @@
 namespace chexbench::spec {
 namespace {
 
-// Adds `value` at "group.leaf" or "leaf"; groups are made as they come.
+// Adds `value` at "leaf" or within groups, "group.leaf"; they are made as they come.
 void add(Object& root, const std::string& path, Node value) {
   const std::size_t dot = path.find('.');
   if (dot == std::string::npos) {
@@ -19,7 +19,7 @@ void add(Object& root, const std::string& path, Node value) {
   }
   const std::string group = path.substr(0, dot);
   if (root.empty() || root.back().first != group) root.emplace_back(group, Node{Object{}});
-  std::get<Object>(root.back().second.value).emplace_back(path.substr(dot + 1), std::move(value));
+  add(std::get<Object>(root.back().second.value), path.substr(dot + 1), std::move(value));
 }
 
 }  // namespace

@@ -131,9 +131,9 @@ Node pipeline_schema() {
 // Where the schema of a key stands within the schema.
 std::string pointer_to(const std::string& key) {
   if (key == "ranks") return "$defs/rank_count";
-  const std::size_t dot = key.find('.');
-  if (dot == std::string::npos) return "properties/" + key;
-  return fmt::format("properties/{}/properties/{}", key.substr(0, dot), key.substr(dot + 1));
+  std::string pointer = "properties/";
+  for (const char c : key) c == '.' ? pointer += "/properties/" : pointer += c;
+  return pointer;
 }
 
 // A value of a swept key: null, which means the default where a key is stated, is none.
@@ -177,15 +177,18 @@ Object& group(Object& object, const std::string& name) {
 Object properties() {
   Object result = {{"$schema", Node{Object{{"type", text("string")}}}}};
   for (const KeyRule& rule : key_rules()) {
-    const std::size_t dot = rule.path.find('.');
     if (rule.path == "model.name") result.emplace_back("pipeline", pipeline_schema());
     if (rule.path == "ranks") {
       List any = {reference("$defs/rank_count"), list_of(reference("$defs/rank_count"))};
       result.emplace_back(rule.path, Node{Object{{"anyOf", Node{std::move(any)}}}});
-    } else if (dot == std::string::npos) {
-      result.emplace_back(rule.path, key_schema(rule));
     } else {
-      group(result, rule.path.substr(0, dot)).emplace_back(rule.path.substr(dot + 1), key_schema(rule));
+      Object* place = &result;
+      std::string name = rule.path;
+      for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.')) {
+        place = &group(*place, name.substr(0, dot));
+        name.erase(0, dot + 1);
+      }
+      place->emplace_back(name, key_schema(rule));
     }
   }
   result.emplace_back("sweep", sweep_schema());

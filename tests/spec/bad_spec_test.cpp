@@ -28,6 +28,10 @@ TEST_P(BadSpecTest, IsRefusedWithItsOwnMessage) { EXPECT_EQ(spec_error(GetParam(
 const BadSpec kBadSpecs[] = {
     {"NoObject", "[]", "x.json: a spec must be a JSON object {...}, not a list"},
     {"UnknownKey", R"({"data": {"rot": "d"}})", "x.json: no key is called 'data.rot' (did you mean 'data.root'?)"},
+    {"UnknownKeyOfAGroupInAGroup", R"({"store": {"shape": {"latency_s": 1}}})",
+     "x.json: no key is called 'store.shape.latency_s' (did you mean 'store.shape.latency_ms'?)"},
+    {"GroupInAGroupThatIsNone", R"({"store": {"shape": 1}})",
+     "x.json: store.shape must be an object with keys such as 'bandwidth_mb_per_s', not 1"},
     {"UnknownGroup", R"({"trainning": {}})", "x.json: no key is called 'trainning' (did you mean 'training'?)"},
     {"KeyInTheWrongPlace", R"({"batch_size": 4})",
      "x.json: no key is called 'batch_size' (did you mean 'training.batch_size'?)"},

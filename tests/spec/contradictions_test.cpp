@@ -19,6 +19,20 @@ TEST(Contradictions, MomentumNeedsSgd) {
   EXPECT_EQ(trials_of(R"({"training": {"optimizer": "sgd", "momentum": 0.5}})")[0].experiment.training.momentum, 0.5);
 }
 
+TEST(Contradictions, WhatAServerIsAskedNeedsOne) {
+  EXPECT_THAT(contradiction(R"({"store": {"endpoint": "http://h"}})"),
+              HasSubstr("store.endpoint has a meaning only where data.root begins with s3://"));
+  EXPECT_THAT(contradiction(R"({"store": {"tries": 2}})"),
+              HasSubstr("store.tries has a meaning only where data.root is an URL"));
+  EXPECT_EQ(trials_of(R"({"store": {"endpoint": "http://h", "tries": 2}})", {"data.root=s3://b"}).size(), 1u);
+  EXPECT_EQ(trials_of(R"({"store": {"shape": {"latency_ms": 2}}})").size(), 1u);
+}
+
+TEST(Contradictions, APageCacheDoesNotHoldWhatAServerHas) {
+  EXPECT_THAT(spec_error(R"({"measure": {"page_cache": "warm"}})", {"data.root=s3://b"}),
+              HasSubstr("measure.page_cache is warm, but data.root is an URL"));
+}
+
 TEST(Contradictions, ATraceNeedsTheTimesOfOps) {
   EXPECT_THAT(contradiction(R"({"measure": {"trace": true, "attribution": false}})"),
               HasSubstr("measure.trace needs the times of ops"));

@@ -48,10 +48,12 @@ TEST(Parse, ReadsTheSpecOfTheDesign) {
 TEST(Parse, ReadsEveryKeyOfTheTable) {
   for (const KeyRule& rule : key_rules()) {
     const std::string value = to_text(to_node(rule.get(Experiment{})));
-    const std::size_t dot = rule.path.find('.');
-    const std::string text = dot == std::string::npos ? "{\"" + rule.path + "\": " + value + "}"
-                                                      : "{\"" + rule.path.substr(0, dot) + "\": {\"" +
-                                                            rule.path.substr(dot + 1) + "\": " + value + "}}";
+    std::string text = value;
+    for (std::string path = rule.path; !path.empty();) {
+      const std::size_t dot = path.rfind('.');  // from the leaf to the outermost group
+      text = "{\"" + path.substr(dot == std::string::npos ? 0 : dot + 1) + "\": " + text + "}";
+      path.resize(dot == std::string::npos ? 0 : dot);
+    }
     EXPECT_THAT(spec_error(text), testing::Not(HasSubstr("no key is called"))) << text;
   }
 }

@@ -39,12 +39,18 @@ TEST(Resolved, HasEveryKeyThatHasAMeaning) {
   on_gpu.training.fused = false;
   experiment.comm.update = UpdateScheme::parameter_server;
   on_gpu.comm.update = UpdateScheme::hierarchical;
-  const std::string text = to_json(experiment), gpu_text = to_json(on_gpu);
+  Experiment in_bucket = example();
+  in_bucket.data.root = "s3://bucket";
+  in_bucket.data.store.tries = 2;
+  in_bucket.data.store.shape.latency_ms = 20;
+  const std::string text = to_json(experiment), gpu_text = to_json(on_gpu), bucket_text = to_json(in_bucket);
   for (const KeyRule& rule : key_rules()) {
-    EXPECT_THAT(text + gpu_text, HasSubstr('"' + rule.path.substr(rule.path.rfind('.') + 1) + '"')) << rule.path;
+    EXPECT_THAT(text + gpu_text + bucket_text, HasSubstr('"' + rule.path.substr(rule.path.rfind('.') + 1) + '"'))
+        << rule.path;
   }
   EXPECT_EQ(parse_experiment(text, "x"), experiment);
   EXPECT_EQ(parse_experiment(gpu_text, "x"), on_gpu);
+  EXPECT_EQ(parse_experiment(bucket_text, "x"), in_bucket);
 }
 
 TEST(Resolved, LeavesOutWhatHasNoMeaning) {

@@ -90,7 +90,8 @@ TEST(Sweep, OfMoreTrialsThanAnyoneMeasuresIsRefused) {
 
 TEST(Sweep, CanReachEveryKeyButTheName) {
   Experiment experiment;
-  experiment.data.root = "d";
+  experiment.data.root = "s3://bucket";
+  experiment.data.store.shape = {.bandwidth_mb_per_s = 1, .latency_ms = 1, .jitter_ms = 1, .iops = 1};
   experiment.training.optimizer = OptimizerKind::sgd;
   experiment.measure.max_seconds = 1;
   experiment.measure.relative_error = 0.5;

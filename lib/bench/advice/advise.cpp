@@ -86,7 +86,7 @@ class Adviser {
     advice.verdict = report::verdict(trial, figures).text;
     place_ = {.ranks = trial.ranks,
               .cores_per_rank = trial.cores_per_rank,
-              .has_tfrecords = data::present_shard_count(trial.spec.data.root, trial.spec.data.split).has_value(),
+              .has_tfrecords = data::present_shard_count(data::DataRoot(trial.spec.data), trial.spec.data.split).has_value(),
               .images = trial.data.images,
               .files = trial.data.files,
               .cache_bytes = measure::probe_memory().available_bytes / 2 / static_cast<std::uint64_t>(trial.ranks)};

@@ -5,26 +5,54 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "data/store/aws_settings.hpp"
 #include "data/store/http_store.hpp"
 #include "data/store/local_store.hpp"
+#include "data/store/s3_store.hpp"
+#include "data/store/shaped_store.hpp"
 #include "data/store/url.hpp"
 
 namespace chexbench::data {
 namespace {
 
-std::shared_ptr<const Store> open_store(const spec::DataSpec& spec) {
-  const std::optional<Url> url = parse_url(spec.root);
+std::shared_ptr<const Store> open_plain(const std::string& path, const spec::StoreSpec& spec) {
+  const std::optional<Url> url = parse_url(path);
   if (!url) return local_store();
-  if (url->authority.empty()) throw DataError(fmt::format("data.root '{}' names no host", spec.root));
-  if (url->scheme == "http" || url->scheme == "https") return make_web_store(spec.root, make_http_client(), {});
-  throw DataError(fmt::format("data.root '{}': no store is called '{}' (known: a plain path, http, https)", spec.root,
-                              url->scheme));
+  if (url->authority.empty()) {
+    throw DataError(fmt::format("data.root '{}' names no {}", path, url->scheme == "s3" ? "bucket" : "host"));
+  }
+  const RetryPolicy policy{.tries = spec.tries, .timeout_s = spec.timeout_s};
+  if (url->scheme == "http" || url->scheme == "https") return make_web_store(path, make_http_client(), policy);
+  if (url->scheme == "s3") {
+    return make_s3_store(*url, spec, find_aws_settings(environment_variable), make_http_client(), policy);
+  }
+  throw DataError(
+      fmt::format("data.root '{}': no store is called '{}' (known: a plain path, http, https, s3)", path, url->scheme));
+}
+
+bool slows_down(const spec::StoreShape& shape) {
+  return shape.bandwidth_mb_per_s || shape.iops || shape.latency_ms.value_or(0) > 0 || shape.jitter_ms.value_or(0) > 0;
+}
+
+std::shared_ptr<const Store> open_store(const std::string& path, const spec::StoreSpec& spec) {
+  std::shared_ptr<const Store> store = open_plain(path, spec);
+  return slows_down(spec.shape) ? shape_store(std::move(store), spec.shape) : store;
+}
+
+// A server takes two slashes for something else than one.
+std::string without_last_slash(std::string root) {
+  while (root.find("://") != std::string::npos && root.ends_with('/')) root.pop_back();
+  return root;
 }
 
 }  // namespace
 
 DataRoot::DataRoot(std::string root) : DataRoot(spec::DataSpec{.root = std::move(root)}) {}
 
-DataRoot::DataRoot(const spec::DataSpec& spec) : path(spec.root), store(open_store(spec)) {}
+DataRoot::DataRoot(const spec::DataSpec& spec)
+    : path(without_last_slash(spec.root)), store(open_store(path, spec.store)) {}
+
+DataRoot::DataRoot(const std::string& root, std::shared_ptr<const Store> store_of_root)
+    : path(without_last_slash(root)), store(std::move(store_of_root)) {}
 
 }  // namespace chexbench::data

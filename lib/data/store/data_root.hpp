@@ -9,13 +9,16 @@
 
 namespace chexbench::data {
 
-// A plain path is a folder of this machine; a scheme names another store: http://, https://, s3://.
+// A plain path is a folder of this machine; a scheme names another store: http://, https://, s3://. What StoreSpec says
+// of its shape lies in front of any.
 struct DataRoot {
   // Implicit, so that a path can stand for a root: with the defaults of StoreSpec.
   // @throws DataError for a scheme that is not known, or that this build cannot open
   DataRoot(std::string root);                                  // NOLINT(google-explicit-constructor)
   DataRoot(const char* root) : DataRoot(std::string(root)) {}  // NOLINT(google-explicit-constructor)
   explicit DataRoot(const spec::DataSpec& spec);
+  // In a store that is open already.
+  DataRoot(const std::string& root, std::shared_ptr<const Store> store_of_root);
 
   std::string path;
   std::shared_ptr<const Store> store;

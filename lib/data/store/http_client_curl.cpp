@@ -142,6 +142,7 @@ void CurlClient::put_back(Handle handle) {
 void CurlClient::set_options(CURL* handle, const HttpRequest& request, const curl_slist* headers, Exchange& exchange) {
   const auto timeout_ms = static_cast<long>(request.timeout_s * 1e3);
   curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
+  curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);  // as it was signed
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));

@@ -125,8 +125,7 @@ void HttpFetcher::pause(double seconds) const {
 }
 
 HttpReply HttpFetcher::try_once(const Ask& ask, const HttpClient::Sink& sink) {
-  HttpRequest request = dialect_.request(ask.target.url, ask.range);
-  request.head_only = ask.head_only;
+  HttpRequest request = dialect_.request(ask.target.url, ask.range, ask.head_only);
   request.timeout_s = policy_.timeout_s;
   HttpReply reply = client_->perform(request, sink);
   throw_if_interrupted();
@@ -200,9 +199,13 @@ std::span<const std::byte> HttpFetcher::read(const HttpTarget& target, ByteBuffe
   return {buffer.reserve(0), filled};
 }
 
-std::optional<std::string> HttpFetcher::read_answer(const HttpTarget& target) {
+std::string HttpFetcher::read_listing(const HttpTarget& target) { return ask_listing(target, false).value_or(""); }
+
+std::optional<std::string> HttpFetcher::find_listing(const HttpTarget& target) { return ask_listing(target, true); }
+
+std::optional<std::string> HttpFetcher::ask_listing(const HttpTarget& target, bool may_be_absent) {
   std::string text;
-  const HttpReply reply = ask({.target = target, .range = {}, .may_be_absent = true}, [&] {
+  const HttpReply reply = ask({.target = target, .range = {}, .may_be_absent = may_be_absent}, [&] {
     text.clear();
     return [&text](const HttpReply&, std::span<const std::byte> piece) {
       text.append(reinterpret_cast<const char*>(piece.data()), piece.size());

@@ -46,7 +46,7 @@ class HttpDialect {
  public:
   virtual ~HttpDialect() = default;
   // For one try at `url`, signed where that is needed.
-  virtual HttpRequest request(const std::string& url, const std::string& range) const = 0;
+  virtual HttpRequest request(const std::string& url, const std::string& range, bool head_only) const = 0;
   // What the answer's body says about an error, without secrets; may be empty.
   virtual std::string reason(const HttpReply&) const { return {}; }
 };
@@ -60,8 +60,10 @@ class HttpFetcher {
   std::optional<std::uint64_t> size(const HttpTarget& target);
   // The whole object; the view is valid until the buffer's next use.
   std::span<const std::byte> read(const HttpTarget& target, ByteBuffer& buffer);
-  // The same of an answer that is no object: it may differ each time. Nothing where the server says 404.
-  std::optional<std::string> read_answer(const HttpTarget& target);
+  // What the server says of a folder: no object, so it may differ each time.
+  std::string read_listing(const HttpTarget& target);
+  // The same; nothing where there is no such folder.
+  std::optional<std::string> find_listing(const HttpTarget& target);
   // Fills `part` with the object's bytes from `first` on. `wanted` is asked at every piece: false ends the request, and
   // leaves `part` undefined.
   void read_range(const HttpTarget& target, std::uint64_t first, std::span<std::byte> part,
@@ -79,6 +81,7 @@ class HttpFetcher {
     bool may_be_absent = false;
     std::function<bool()> wanted = {};
   };
+  std::optional<std::string> ask_listing(const HttpTarget& target, bool may_be_absent);
   // Until there is a whole answer, which is returned; a 404 too where that is allowed.
   HttpReply ask(const Ask& ask, const std::function<HttpClient::Sink()>& new_sink);
   HttpReply try_once(const Ask& ask, const HttpClient::Sink& sink);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "data/store/range_stream.hpp"
 
 namespace chexbench::data {
 namespace {
@@ -33,7 +34,10 @@ std::unique_ptr<ByteStream> HttpStore::stream(const std::string& path, std::stop
   HttpTarget object = target(path);
   const std::optional<std::uint64_t> bytes = fetcher_->size(object);
   if (!bytes) throw DataError(fmt::format("cannot read {}: there is no such object", path));
-  return stream_ranges(*fetcher_, *pool_, std::move(object), *bytes, RangePlan{}, std::move(stop));
+  const auto read = [fetcher = fetcher_.get(), object = std::move(object)](auto first, auto part, const auto& wanted) {
+    fetcher->read_range(object, first, part, wanted);
+  };
+  return stream_ranges({.path = path, .size = *bytes, .read = read}, *pool_, RangePlan{}, std::move(stop));
 }
 
 }  // namespace chexbench::data

@@ -7,7 +7,6 @@
 
 #include "core/thread_pool.hpp"
 #include "data/store/http_fetcher.hpp"
-#include "data/store/http_stream.hpp"
 #include "data/store/store.hpp"
 
 namespace chexbench::data {

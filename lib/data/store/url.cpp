@@ -52,6 +52,15 @@ std::optional<Url> parse_url(std::string_view text) {
   return url;
 }
 
+void check_is_folder(std::string_view root, std::string_view verb) {
+  const std::optional<Url> url = parse_url(root);
+  if (!url) return;
+  throw DataError(
+      fmt::format("{} writes files, and {}:// is only read: give it a folder of this machine, and copy the "
+                  "result to the server",
+                  verb, url->scheme));
+}
+
 std::string percent_encoded(std::string_view text) { return encoded(text, "-._~/"); }
 
 std::string percent_encoded_all(std::string_view text) { return encoded(text, "-._~"); }

@@ -19,6 +19,9 @@ struct Url {
 // a root stands in every report
 std::optional<Url> parse_url(std::string_view text);
 
+// @throws DataError where `root` is an URL: `verb` writes files, which goes into a folder of this machine alone
+void check_is_folder(std::string_view root, std::string_view verb);
+
 // All but letters, digits and -._~ as %XX; '/' stays.
 std::string percent_encoded(std::string_view text);
 // The same with '/' encoded as well, as in a query.

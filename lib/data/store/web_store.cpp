@@ -13,8 +13,8 @@ namespace {
 
 class WebDialect final : public HttpDialect {
  public:
-  HttpRequest request(const std::string& url, const std::string& range) const override {
-    HttpRequest request{.url = url, .headers = {}, .may_use_netrc = true};
+  HttpRequest request(const std::string& url, const std::string& range, bool head_only) const override {
+    HttpRequest request{.url = url, .headers = {}, .head_only = head_only, .may_use_netrc = true};
     if (!range.empty()) request.headers.push_back("Range: " + range);
     return request;
   }
@@ -40,7 +40,7 @@ class WebStore final : public HttpStore {
   std::vector<StoreEntry> list(const std::string& folder) const override {
     HttpTarget page = target(folder);
     if (!page.url.ends_with('/')) page.url += '/';
-    const std::optional<std::string> html = fetcher().read_answer(page);
+    const std::optional<std::string> html = fetcher().find_listing(page);
     if (!html) return {};
     return parse_index_page(*html);
   }

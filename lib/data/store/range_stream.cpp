@@ -1,4 +1,4 @@
-#include "data/store/http_stream.hpp"
+#include "data/store/range_stream.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -18,11 +18,11 @@ class Part {
   Part(std::uint64_t first, std::size_t bytes)
       : first_(first), bytes_(bytes), memory_(std::make_unique_for_overwrite<std::byte[]>(bytes)) {}
 
-  void fetch(HttpFetcher& fetcher, const HttpTarget& target) {
+  void fetch(const RangedFile& file) {
     std::exception_ptr failure;
     try {
       const std::function<bool()> wanted = [this] { return !abandoned_; };
-      if (wanted()) fetcher.read_range(target, first_, {memory_.get(), bytes_}, wanted);
+      if (wanted()) file.read(first_, {memory_.get(), bytes_}, wanted);
     } catch (...) {
       failure = std::current_exception();
     }
@@ -54,21 +54,15 @@ class Part {
 
 class RangeStream final : public ByteStream {
  public:
-  RangeStream(HttpFetcher& fetcher, ThreadPool& pool, HttpTarget target, std::uint64_t size, const RangePlan& plan,
-              std::stop_token stop)
-      : fetcher_(fetcher),
-        pool_(pool),
-        target_(std::make_shared<const HttpTarget>(std::move(target))),
-        size_(size),
-        plan_(plan),
-        stop_(std::move(stop)) {
+  RangeStream(RangedFile file, ThreadPool& pool, const RangePlan& plan, std::stop_token stop)
+      : file_(std::make_shared<const RangedFile>(std::move(file))), pool_(pool), plan_(plan), stop_(std::move(stop)) {
     ask_ahead();
   }
   ~RangeStream() override {
     for (const auto& part : parts_) part->abandon();
   }
-  const std::string& path() const override { return target_->path; }
-  std::uint64_t size() const override { return size_; }
+  const std::string& path() const override { return file_->path; }
+  std::uint64_t size() const override { return file_->size; }
 
   // Copied out of the parts: a shuffle buffer that held views would keep whole parts for one record each.
   SharedBytes take(std::size_t bytes) override {
@@ -92,18 +86,16 @@ class RangeStream final : public ByteStream {
 
  private:
   void ask_ahead() {
-    while (parts_.size() < plan_.ahead && asked_ < size_) {
-      const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(plan_.bytes, size_ - asked_));
+    while (parts_.size() < plan_.ahead && asked_ < size()) {
+      const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(plan_.bytes, size() - asked_));
       const auto part = parts_.emplace_back(std::make_shared<Part>(asked_, bytes));
       asked_ += bytes;
-      pool_.submit([part, target = target_, &fetcher = fetcher_] { part->fetch(fetcher, *target); });
+      pool_.submit([part, file = file_] { part->fetch(*file); });
     }
   }
 
-  HttpFetcher& fetcher_;
+  const std::shared_ptr<const RangedFile> file_;
   ThreadPool& pool_;
-  const std::shared_ptr<const HttpTarget> target_;
-  const std::uint64_t size_;
   const RangePlan plan_;
   const std::stop_token stop_;
   std::deque<std::shared_ptr<Part>> parts_;  // in their order
@@ -113,9 +105,9 @@ class RangeStream final : public ByteStream {
 
 }  // namespace
 
-std::unique_ptr<ByteStream> stream_ranges(HttpFetcher& fetcher, ThreadPool& pool, HttpTarget target, std::uint64_t size,
-                                          const RangePlan& plan, std::stop_token stop) {
-  return std::make_unique<RangeStream>(fetcher, pool, std::move(target), size, plan, std::move(stop));
+std::unique_ptr<ByteStream> stream_ranges(RangedFile file, ThreadPool& pool, const RangePlan& plan,
+                                          std::stop_token stop) {
+  return std::make_unique<RangeStream>(std::move(file), pool, plan, std::move(stop));
 }
 
 }  // namespace chexbench::data

@@ -1,0 +1,188 @@
+"""Data sets in S3: a real server (SeaweedFS), and what goes wrong between one and a run."""
+
+import http.client
+import unittest
+
+from harness import REAL_IMAGES, SystemTest
+from s3_server import KEY, READER, READER_SECRET, SECRET, S3Server, environment_of
+from web_server import Server, Times, die_in_the_middle, say
+
+SECRETS = "hunter2"  # part of every secret of these tests
+
+
+class S3Test(SystemTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = S3Server()
+        cls.addClassCleanup(cls.server.stop)
+        cls.server.put_folder(REAL_IMAGES, "nih/set")
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.assert_no_secret_was_written)
+        self.environment = self.server.environment
+
+    def assert_no_secret_was_written(self):
+        for file in self.folder.rglob("*"):
+            if file.is_file() and file.name != "credentials":
+                self.assertNotIn(SECRETS.encode(), file.read_bytes(), file)
+
+    def spec_of(self, data_format="png", root="s3://nih/set", endpoint=None, **keys):
+        return self.spec(data__root=root, data__format=data_format, store__endpoint=endpoint or self.server.url,
+                         measure__repeats=1, measure__warmup_steps=0, measure__steps=9, **keys)
+
+    def measure(self, *arguments, **keys):
+        out = self.folder / "out"
+        done = self.succeed("--config", self.spec_of(*arguments, **keys), "--output", out, env=self.environment)
+        self.assertNotIn(SECRETS, done.stdout + done.stderr)
+        return self.report(out)["trials"][0]
+
+    def refuse(self, says, **keys):
+        done = self.fail_with(3, "--config", self.spec_of(**keys), "--output", self.folder / "out", says=says,
+                              env=self.environment)
+        self.assertNotIn(SECRETS, done.stdout + done.stderr)
+        return done
+
+
+class GoodServer(S3Test):
+    def test_trains_on_images(self):
+        trial = self.measure("png")
+        self.assertEqual(trial["data"]["images"], 18)
+        self.assertGreater(trial["data"]["file_bytes"], 1e6)  # a listing tells sizes
+
+    def test_trains_on_shards_and_they_hold_what_the_images_hold(self):
+        root = self.real_images()
+        self.succeed("data", "convert", root, "--split", "train")
+        self.server.put_folder(root, "nih/converted")
+        trial = self.measure("tfrecord", root="s3://nih/converted/")
+        self.assertEqual(trial["data"]["files"], 16)
+        environment = {**self.environment, "AWS_ENDPOINT_URL": self.server.url}
+        self.succeed("data", "check", "s3://nih/converted", env=environment)
+
+    def test_takes_keys_from_a_file(self):
+        (self.folder / ".aws").mkdir()
+        (self.folder / ".aws/credentials").write_text(
+            f"[default]\naws_access_key_id = x\naws_secret_access_key = y\n"
+            f"[mine]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n")
+        self.environment = environment_of("", "", HOME=str(self.folder), AWS_PROFILE="mine")
+        self.measure("png")
+
+    def test_a_listing_has_several_pages(self):
+        header = "Image Index,Finding Labels,Follow-up #,Patient ID,Patient Age,Patient Gender,View Position\n"
+        names = [f"{number:08}_000.png" for number in range(1, 1101)]  # a page has at most 1000
+        self.server.put("nih/many/Data_Entry_2017.csv",
+                        (header + "".join(f"{name},No Finding,0,{i},50,M,PA\n" for i, name in enumerate(names))).encode())
+        for name in names:
+            self.server.put(f"nih/many/images/{name}", b"x")
+        environment = {**self.environment, "AWS_ENDPOINT_URL": self.server.url}
+        done = self.succeed("data", "index", "s3://nih/many", env=environment)
+        self.assertIn("files: 1100", done.stdout)
+
+
+class BadAccess(S3Test):
+    def test_a_bucket_that_is_not_there(self):
+        self.refuse(["s3://nobody/set", "NoSuchBucket", "store.endpoint"], root="s3://nobody/set")
+
+    def test_a_prefix_that_is_not_there(self):
+        self.refuse("no data set at 's3://nih/nothing'", root="s3://nih/nothing")
+
+    def test_a_wrong_secret(self):
+        self.environment = environment_of(KEY, "hunter2-wrong")
+        self.refuse(["403", "SignatureDoesNotMatch"])
+
+    def test_an_unknown_key(self):
+        self.environment = environment_of("nobody", "hunter2-wrong")
+        self.refuse(["403", "InvalidAccessKeyId"])
+
+    def test_a_user_who_may_not_read_here(self):
+        self.environment = environment_of(READER, READER_SECRET)
+        self.refuse(["403", "AccessDenied", "may not read"])
+
+    def test_half_a_key(self):
+        self.environment = environment_of("", "hunter2-alone")
+        self.refuse("half of an S3 key")
+
+    def test_an_object_that_changes_under_the_run(self):
+        self.server.put_folder(REAL_IMAGES, "nih/changing")
+        table = "nih/changing/train_val_list.txt"
+        body = (REAL_IMAGES / "train_val_list.txt").read_bytes()
+
+        with Server(self.folder, Relay(self.server, {table: lambda: self.server.put(table, body + b"\n")})) as relay:
+            self.refuse([table, "changed under the run"], root="s3://nih/changing", endpoint=relay.url)
+
+
+class Relay:
+    """Hands requests on to the real server; `before` PATH calls something once, when PATH is first read."""
+
+    def __init__(self, server, before):
+        self.server, self.before = server, before
+
+    def __call__(self, handler):
+        path = handler.path.split("?")[0].lstrip("/")
+        if path in self.before:
+            self.before.pop(path)()
+        connection = http.client.HTTPConnection(self.server.url.removeprefix("http://"))
+        connection.request(handler.command, handler.path, headers=dict(handler.headers))
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        handler.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in ("transfer-encoding", "connection", "content-length"):
+                handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+        return True
+
+
+LISTING = """<ListBucketResult><IsTruncated>false</IsTruncated>
+<Contents><Key>set/Data_Entry_2017.csv</Key><Size>{size}</Size></Contents></ListBucketResult>"""
+
+
+class BadServer(SystemTest):
+    """Scripted: what SeaweedFS cannot be made to do."""
+
+    def index(self, misbehave, says):
+        with Server(REAL_IMAGES.parent, misbehave) as server:
+            environment = environment_of(KEY, SECRET, AWS_ENDPOINT_URL=server.url, AWS_SESSION_TOKEN="hunter2-token")
+            done = self.fail_with(3, "data", "index", "s3://nih/set", says=says, env=environment)
+            self.assertNotIn(SECRETS, done.stdout + done.stderr)
+            return server
+
+    def test_credentials_that_have_expired(self):
+        error = b"<Error><Code>ExpiredToken</Code><Message>hunter2-token has expired</Message></Error>"
+        self.index(Times(10**6, lambda *_: True, say(400, error)), ["ExpiredToken", "expired: get new ones"])
+
+    def test_a_server_that_is_busy_for_good(self):
+        error = b"<Error><Code>SlowDown</Code></Error>"
+        server = self.index(Times(10**6, lambda *_: True, say(503, error)), ["503", "SlowDown", "5 tries"])
+        self.assertEqual(len(server.requests), 5)
+
+    def test_an_answer_that_is_no_listing(self):
+        self.index(Times(10**6, lambda *_: True, say(200, b"<html>hello</html>")), "is this an S3 server")
+
+    def test_an_object_shorter_than_its_listing(self):
+        size = (REAL_IMAGES / "Data_Entry_2017.csv").stat().st_size
+        listing = Times(10**6, lambda path, _: "list-type" in path, say(200, LISTING.format(size=size).encode()))
+        table = Times(10**6, lambda path, _: path.endswith(".csv"), say(200, b"Image Index\n"))
+        self.index(lambda handler: listing(handler) or table(handler), [f"it had {size} bytes and has 12 now"])
+
+    def test_a_server_that_dies_in_mid_object(self):
+        size = (REAL_IMAGES / "Data_Entry_2017.csv").stat().st_size
+        listing = Times(10**6, lambda path, _: "list-type" in path, say(200, LISTING.format(size=size).encode()))
+
+        def die(handler):
+            handler.path = "/nih/Data_Entry_2017.csv"
+            die_in_the_middle(handler)
+        table = Times(10**6, lambda path, _: path.endswith(".csv"), die)
+        self.index(lambda handler: listing(handler) or table(handler), ["Data_Entry_2017.csv", "5 tries"])
+
+    def test_requests_are_signed_with_the_token(self):
+        server = self.index(Times(10**6, lambda *_: True, say(403)), "AccessDenied")
+        self.assertIn(f"Credential={KEY}/", server.http.authorizations[0])
+        self.assertIn("x-amz-security-token", server.http.authorizations[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
