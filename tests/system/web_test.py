@@ -1,5 +1,6 @@
 """Data sets over plain HTTP: the same batches as from a folder, and what servers do wrong."""
 
+import time
 import unittest
 
 from harness import SystemTest
@@ -111,6 +112,10 @@ class BadServer(WebTest):
             handler.send_part(b"x" * size, 0, size, headers=[("ETag", '"other"')])
         first = str(shard.name)
         self.refuse(Times(10**6, lambda path, _: path.endswith(first), other), [first, "changed under the run"])
+
+    def test_a_server_that_says_nothing_ends_by_time_out(self):
+        silent = Times(10**6, is_shard, lambda _: time.sleep(5))
+        self.refuse(silent, ["tfrecord/train-", "2 tries"], store__timeout_s=1, store__tries=2)
 
     def test_a_folder_that_may_not_be_listed(self):
         self.refuse(Times(10**6, lambda path, _: path == "/", say(403)), ["403", "index pages"], data_format="png")
