@@ -47,15 +47,15 @@ class S3Test(SystemTest):
 class GoodServer(S3Test):
     def test_trains_on_images(self):
         trial = self.measure("png")
-        self.assertEqual(trial["data"]["images"], 18)
-        self.assertGreater(trial["data"]["file_bytes"], 1e6)  # a listing tells sizes
+        self.assertEqual(trial["images"], 18)
+        self.assertGreater(trial["file_bytes"], 1e6)  # a listing tells sizes
 
     def test_trains_on_shards_and_they_hold_what_the_images_hold(self):
         root = self.real_images()
         self.succeed("data", "convert", root, "--split", "train")
         self.server.put_folder(root, "nih/converted")
         trial = self.measure("tfrecord", root="s3://nih/converted/")
-        self.assertEqual(trial["data"]["files"], 16)
+        self.assertEqual(trial["files"], 16)
         environment = {**self.environment, "AWS_ENDPOINT_URL": self.server.url}
         self.succeed("data", "check", "s3://nih/converted", env=environment)
 
