@@ -4,6 +4,7 @@
 
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
+#include "engine/network_check.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
 #include "report/findings.hpp"
@@ -32,7 +33,8 @@ report::Environment describe_environment(comm::World& world) {
   return environment;
 }
 
-// An hour into a sweep would be late to learn that a profile does not exist or lacks a network.
+// An hour into a sweep would be late to learn that a profile does not exist or lacks a network; nor is it the time to
+// learn that an engine does (engine/network_check.hpp).
 void check_profile(const spec::Experiment& experiment) {
   constexpr std::string_view kEmulated = "emulated:";
   if (!experiment.engine.starts_with(kEmulated)) return;
@@ -51,6 +53,7 @@ report::TrialResult plan_trial(const spec::Trial& trial, int world) {
   planned.spec.ranks = planned.ranks;
   planned.spec.engine = engine::resolve_engine_name(trial.experiment.engine);
   check_profile(planned.spec);
+  engine::check_network(planned.spec.engine, planned.spec.model);
   // Results depend on how the host's cores were divided, which the started ranks decide.
   planned.key = spec::trial_key(planned.spec, fmt::format("world {}", world));
   planned.partial = true;  // until its last repeat is done

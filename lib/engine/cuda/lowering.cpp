@@ -47,7 +47,8 @@ class Lowering {
 
   [[noreturn]] void refuse(int i, const char* what) const {
     throw DeviceError(
-        fmt::format("engine 'cuda' cannot compute layer {} ('{}') of {}: {}", i, layer(i).name, graph_.name, what));
+        fmt::format("engine 'cuda' cannot compute layer {} ('{}') of {}: {}; engine 'onednn' computes every network", i,
+                    layer(i).name, graph_.name, what));
   }
 
   // Concats that begin alike share one buffer: each dense layer reads a prefix of the last concat.

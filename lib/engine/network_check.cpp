@@ -1,0 +1,15 @@
+#include "engine/network_check.hpp"
+
+#include "engine/cuda/lowering.hpp"
+#include "engine/engine.hpp"
+#include "model/networks.hpp"
+
+namespace chexbench::engine {
+
+void check_network(const std::string& engine, const spec::ModelSpec& model) {
+  if (engine == "none") return;  // drops what it is given
+  const model::Graph graph = model::make_network(model.name, model.image_size);
+  if (computes_on_gpu(engine)) cuda::lower(graph, {.frozen = model.batch_norm == spec::BatchNormMode::frozen});
+}
+
+}  // namespace chexbench::engine

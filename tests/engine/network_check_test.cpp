@@ -1,0 +1,41 @@
+#include "engine/network_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/errors.hpp"
+#include "model/networks.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+using testing::HasSubstr;
+
+spec::ModelSpec of(const std::string& name, int image_size = 224) { return {.name = name, .image_size = image_size}; }
+
+TEST(CheckNetwork, LetsEveryNetworkTrainOnCpus) {
+  for (const std::string& name : model::network_names()) EXPECT_NO_THROW(check_network("onednn", of(name))) << name;
+}
+
+TEST(CheckNetwork, RefusesWhatCudaLacksWithoutADevice) {
+  for (const char* name : {"resnet50", "densenet121"}) EXPECT_NO_THROW(check_network("cuda", of(name))) << name;
+  for (const char* name : {"alexnet", "googlenet", "mobilenet_v2"}) {
+    try {
+      check_network("cuda", of(name));
+      FAIL() << "accepted " << name;
+    } catch (const DeviceError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("engine 'cuda' cannot compute layer "));
+      EXPECT_THAT(error.what(), HasSubstr(std::string("of ") + name + ": "));
+      EXPECT_THAT(error.what(), HasSubstr("engine 'onednn' computes every network"));
+    }
+  }
+}
+
+TEST(CheckNetwork, RefusesImagesThatAreTooSmallButForAnEngineThatDropsThem) {
+  EXPECT_THROW(check_network("onednn", of("alexnet", 48)), SpecError);
+  EXPECT_THROW(check_network("emulated:v100", of("alexnet", 48)), SpecError);
+  EXPECT_NO_THROW(check_network("none", of("alexnet", 48)));
+}
+
+}  // namespace
+}  // namespace chexbench::engine
