@@ -12,6 +12,7 @@
 #include "data_command.hpp"
 #include "diagnose_command.hpp"
 #include "doctor_command.hpp"
+#include "model_command.hpp"
 #include "plan_sweep_command.hpp"
 #include "predict_command.hpp"
 #include "report_command.hpp"
@@ -71,6 +72,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_compare_command(app);
   add_diagnose_command(app);
   add_doctor_command(app, session);
+  add_model_command(app);
   add_report_command(app);
   add_plan_sweep_command(app);
   add_predict_command(app);

@@ -1,6 +1,6 @@
 """Training on the CPU in PyTorch or TensorFlow: made-up batches, 14 sigmoid outputs, Adam; or a large matmul.
 
-usage: training.py torch|tensorflow resnet50|densenet121 ...     prints images/s, median of steps
+usage: training.py torch|tensorflow NETWORK ...                  prints images/s, median of steps
        training.py torch matmul                                  prints GFLOP/s of a 4096x4096 f32 product, best of 5
 """
 
@@ -12,13 +12,17 @@ import time
 LABELS = 14
 SIZE = 224
 MATMUL_SIZE = 4096
+# As chexbench trains them. Keras has neither AlexNet nor GoogLeNet.
+TORCH_NETWORKS = {"resnet50": {}, "densenet121": {}, "alexnet": {}, "mobilenet_v2": {},
+                  "googlenet": {"aux_logits": False, "init_weights": True}}
 
 
 def torch_step(arguments):
     import torch
     import torchvision
     torch.set_num_threads(arguments.threads)
-    model = getattr(torchvision.models, arguments.model)(num_classes=LABELS).to(memory_format=torch.channels_last)
+    model = getattr(torchvision.models, arguments.model)(num_classes=LABELS, **TORCH_NETWORKS[arguments.model])
+    model = model.to(memory_format=torch.channels_last)
     images = torch.randn(arguments.batch, 3, SIZE, SIZE).contiguous(memory_format=torch.channels_last)
     labels = (torch.rand(arguments.batch, LABELS) < 0.1).float()
     optimizer = torch.optim.Adam(model.parameters(), 1e-3)
@@ -38,7 +42,8 @@ def tensorflow_step(arguments):
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     import tensorflow as tf
     tf.config.threading.set_intra_op_parallelism_threads(arguments.threads)
-    networks = {"resnet50": tf.keras.applications.ResNet50, "densenet121": tf.keras.applications.DenseNet121}
+    networks = {"resnet50": tf.keras.applications.ResNet50, "densenet121": tf.keras.applications.DenseNet121,
+                "mobilenet_v2": tf.keras.applications.MobileNetV2}
     model = networks[arguments.model](weights=None, classes=LABELS, classifier_activation=None,
                                       input_shape=(SIZE, SIZE, 3))
     images = tf.random.normal([arguments.batch, SIZE, SIZE, 3])
@@ -71,7 +76,7 @@ def matmul_gflops(threads):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("framework", choices=["torch", "tensorflow"])
-    parser.add_argument("model", choices=["resnet50", "densenet121", "matmul"])
+    parser.add_argument("model", choices=[*TORCH_NETWORKS, "matmul"])
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, default=4)

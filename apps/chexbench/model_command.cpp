@@ -1,0 +1,42 @@
+#include "model_command.hpp"
+
+#include <memory>
+#include <string>
+
+#include "bench/network_summary.hpp"
+#include "output.hpp"
+
+namespace chexbench::app {
+namespace {
+
+struct ModelArguments {
+  std::string name;
+  int image_size = 224;
+  std::string format = "table";
+};
+
+void run(const ModelArguments& arguments) {
+  report::NetworkSummary network = bench::summarize_network(arguments.name, arguments.image_size);
+  network.chexbench_version = CHEXBENCH_VERSION;
+  print(arguments.format == "json" ? report::network_json(network) : report::network_table(network));
+}
+
+}  // namespace
+
+void add_model_command(CLI::App& app) {
+  const auto arguments = std::make_shared<ModelArguments>();
+  CLI::App* const verb = app.add_subcommand(
+      "model", "A network's layers: output shapes, parameters, FLOPs and activation bytes of one image");
+  verb->add_option("name", arguments->name, "Its name in a spec: resnet50, densenet121, ...")
+      ->required()
+      ->type_name("NAME");
+  verb->add_option("--image-size", arguments->image_size, "Height and width of its input, in pixels")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  verb->add_option("--format", arguments->format, "What stdout gets")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  verb->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace chexbench::app
