@@ -46,7 +46,7 @@ TEST(SummarizeNetwork, TellsWhatEachLayerHoldsAndComputes) {
 }
 
 TEST(SummarizeNetwork, OfALargerImageHasTheSameParametersAndMoreOfTheRest) {
-  const auto small = summarize_network("mobilenet_v2", 112), large = summarize_network("mobilenet_v2", 224);
+  const auto small = summarize_network("mobilenet_v2", 128), large = summarize_network("mobilenet_v2", 256);
   EXPECT_EQ(small.parameters(), large.parameters());
   EXPECT_NEAR(large.forward_flops() / small.forward_flops(), 4, 0.05);
   EXPECT_GT(large.activation_bytes(), 3 * small.activation_bytes());
