@@ -62,7 +62,7 @@ std::vector<std::string> sign(const AwsRequest& request, const AwsCredentials& c
   const Digest service_key = hmac_sha256(as_text(region_key), "s3");
   const Digest key = hmac_sha256(as_text(service_key), "aws4_request");
   std::vector<std::string> lines;
-  for (const auto& [name, value] : headers) lines.push_back(name + ": " + value);
+  for (const auto& [name, value] : headers) lines.push_back(fmt::format("{}: {}", name, value));
   lines.push_back(fmt::format("Authorization: AWS4-HMAC-SHA256 Credential={}/{},SignedHeaders={},Signature={}",
                               credentials.access_key, scope, names_of(headers),
                               to_hex(hmac_sha256(as_text(key), to_sign))));

@@ -38,7 +38,7 @@ class S3Dialect final : public HttpDialect {
     AwsRequest aws{.method = head_only ? "HEAD" : "GET", .host = place_.host, .path = {}, .query = {}, .headers = {}};
     if (!range.empty()) aws.headers.emplace_back("range", range);
     if (credentials_.access_key.empty()) {
-      for (const auto& [name, value] : aws.headers) request.headers.push_back(name + ": " + value);
+      for (const auto& [name, value] : aws.headers) request.headers.push_back(fmt::format("{}: {}", name, value));
       return request;
     }
     const std::string rest = url.substr(place_.scheme.size() + std::string_view("://").size() + place_.host.size());
