@@ -12,7 +12,32 @@ namespace {
 
 constexpr int kRepeatsForInterval = 5;  // fewer give no 95 % interval
 
+void check_cached(const Experiment& experiment) {
+  if (experiment.data.deliver != Deliver::u8) {
+    throw SpecError(
+        "data.format is cached, whose pixels are rounded to 8 bits, but data.deliver is f32, which takes them as they "
+        "were before: set data.deliver to u8, and all formats give the same tensors");
+  }
+  if (is_distant(experiment) || experiment.data.store.shape != StoreShape{}) {
+    throw SpecError(
+        "data.format is cached, a file that is mapped: data.root must be a folder of this machine, without "
+        "store.shape");
+  }
+  if (experiment.preprocess.crop < 1) {
+    throw SpecError(
+        fmt::format("preprocess.crop is {}, but data.format is cached, whose pixels were resized already: leave "
+                    "preprocess.crop at 1, or read the images themselves (data.format png)",
+                    experiment.preprocess.crop));
+  }
+  if (experiment.data.jpeg == JpegDecode::scaled) {
+    throw SpecError(
+        "data.jpeg is scaled, but data.format is cached, whose pixels were decoded in full already: leave data.jpeg at "
+        "full");
+  }
+}
+
 void check_input(const Experiment& experiment) {
+  if (experiment.data.format == DataFormat::cached) check_cached(experiment);
   if (uses_pipeline(experiment)) {
     if (experiment.data.root.empty()) {
       throw SpecError("data.root is missing: name the folder of the data set, for example --set data.root=data/nih");
@@ -44,7 +69,13 @@ void check_engine(const Experiment& experiment) {
                     "comm.update to all_reduce",
                     to_string(comm.update)));
   }
-  if (comm.model != CommModel::real && comm.model != CommModel::shaped && !is_emulated(experiment)) {
+  if (comm.gradient_dtype != GradientDtype::f32 && comm.backend == CommBackend::nccl) {
+    throw SpecError(
+        fmt::format("comm.gradient_dtype is {}, but NCCL averages gradients in the type in which they lie on the GPU: "
+                    "set comm.backend to mpi, or leave comm.gradient_dtype at f32",
+                    to_string(comm.gradient_dtype)));
+  }
+  if (!sends_gradients(comm.model) && !is_emulated(experiment)) {
     throw SpecError(
         fmt::format("comm.model is {}, but engine {} communicates for real: only engine emulated:<profile> can "
                     "have its communication modelled",
@@ -60,6 +91,24 @@ void check_engine(const Experiment& experiment) {
   }
 }
 
+void check_epochs(const Experiment& experiment) {
+  if (experiment.training.epochs == 0) return;
+  if (experiment.engine == "none" || is_emulated(experiment)) {
+    throw SpecError(
+        fmt::format("training.epochs is {}, but engine {} learns nothing: take one that does, or leave "
+                    "epochs at 0",
+                    experiment.training.epochs, experiment.engine));
+  }
+  if (!uses_pipeline(experiment)) {
+    throw SpecError(fmt::format("training.epochs is {}, but data.format synthetic has no images to learn from",
+                                experiment.training.epochs));
+  }
+  if (experiment.training.warmup_epochs > experiment.training.epochs) {
+    throw SpecError(fmt::format("training.warmup_epochs is {}, longer than the training's {} epochs",
+                                experiment.training.warmup_epochs, experiment.training.epochs));
+  }
+}
+
 void check_axis(const Axis& axis, const Condition& where, const Trial& trial) {
   if (where.holds(trial.experiment)) return;
   throw SpecError(
@@ -72,6 +121,7 @@ void check_axis(const Axis& axis, const Condition& where, const Trial& trial) {
 void check_trial(const Experiment& experiment) {
   check_input(experiment);
   check_engine(experiment);
+  check_epochs(experiment);
   if (experiment.measure.trace && !experiment.measure.attribution) {
     throw SpecError("measure.trace needs the times of ops: leave measure.attribution at true");
   }

@@ -206,6 +206,10 @@ void Draft::set(const std::string& assignment) {
   }
 }
 
+bool Draft::is_swept(const std::string& key) const {
+  return std::ranges::any_of(axes_, [&](const auto& axis) { return axis.first == key; });
+}
+
 Axis Draft::make_axis(const std::string& key, const Stated& stated) {
   const std::size_t count = stated.node.list()->size();
   if (count > kMostTrials) {
@@ -239,6 +243,9 @@ SweepSpec Draft::finish() const {
     }
   }
   for (const auto& [key, stated] : axes) sweep.axes.push_back(make_axis(key, stated));
+  if (!stated_.contains("measure.repeats") && (sweep.base.training.epochs > 0 || is_swept("training.epochs"))) {
+    sweep.base.measure.repeats = 1;  // a whole training each
+  }
   check_swept_once(sweep.axes);
   check_name(sweep.base.name);
   const std::vector<Trial> trials = expand(sweep);

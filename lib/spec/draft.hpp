@@ -34,6 +34,7 @@ class Draft {
   void restate(const std::string& key, const Node& node, const std::string& source);  // null: no longer stated
   void add_axis(const std::string& key, const Node& node, const std::string& source);
   void remove_axis(const std::string& key);
+  bool is_swept(const std::string& key) const;
   static Axis make_axis(const std::string& key, const Stated& stated);
 
   std::map<std::string, Stated> stated_;  // by key: those of the table, pipeline, and parameters of ops

@@ -1,75 +1,42 @@
 #include "spec/keys.hpp"
 
 #include <algorithm>
-#include <type_traits>
+#include <utility>
 
-#include "spec/names.hpp"
+#include "spec/key_conditions.hpp"
+#include "spec/key_making.hpp"
 
 namespace chexbench::spec {
 namespace {
 
 constexpr double kMostSteps = 1'000'000;
 
-template <typename T>
-struct IsOptional : std::false_type {};
-template <typename T>
-struct IsOptional<std::optional<T>> : std::true_type {};
-
-template <typename T>
-ValueRule rule_of() {
-  ValueRule rule;
-  if constexpr (std::is_enum_v<T>) {
-    for (const auto& [value, word] : named_values<T>()) rule.words.push_back(word);
-  } else if constexpr (std::is_same_v<T, bool>) {
-    rule.type = ValueType::boolean;
-  } else if constexpr (std::is_integral_v<T>) {
-    rule.type = ValueType::integer;
-    rule.minimum = 0;
-    if constexpr (sizeof(T) < sizeof(std::int64_t)) rule.maximum = std::numeric_limits<T>::max();
-  } else if constexpr (IsOptional<T>::value || std::is_same_v<T, double>) {
-    rule.type = ValueType::number;
-    rule.minimum = 0;
-    rule.optional = IsOptional<T>::value;
-  }
-  return rule;
-}
-
-template <typename T>
-Value to_value(const T& member) {
-  if constexpr (std::is_enum_v<T>) {
-    return to_string(member);
-  } else if constexpr (IsOptional<T>::value) {
-    return member ? Value(*member) : Value();
-  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    return static_cast<std::int64_t>(member);
-  } else {
-    return member;
-  }
-}
-
-template <typename T>
-void assign(T& member, const Value& value) {
-  if constexpr (std::is_enum_v<T>) {
-    for (const auto& [candidate, word] : named_values<T>()) {
-      if (word == std::get<std::string>(value)) member = candidate;
-    }
-  } else if constexpr (IsOptional<T>::value) {
-    member.reset();
-    if (const double* number = std::get_if<double>(&value)) member = *number;
-  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    member = static_cast<T>(std::get<std::int64_t>(value));
-  } else {
-    member = std::get<T>(value);
-  }
-}
-
-// The rule of a member of a group: key("data.format", &Experiment::data, &DataSpec::format, "...").
+// Of a member of a group: key("data.format", &Experiment::data, &DataSpec::format, "...").
 template <typename Group, typename T>
 KeyRule key(std::string path, Group Experiment::*group, T Group::*member, std::string description) {
-  KeyRule rule{std::move(path), std::move(description), rule_of<T>(), {}, {}, {}, {}};
-  rule.get = [=](const Experiment& experiment) { return to_value(experiment.*group.*member); };
-  rule.set = [=](Experiment& experiment, const Value& value) { assign(experiment.*group.*member, value); };
-  return rule;
+  return key_at(
+      std::move(path), std::move(description), [=](auto& experiment) -> auto& { return experiment.*group.*member; });
+}
+
+// Of the store: store_key("store.region", &StoreSpec::region, "...").
+template <typename T>
+KeyRule store_key(std::string path, T StoreSpec::*member, std::string description) {
+  return key_at(
+      std::move(path),
+      std::move(description), [=](auto& experiment) -> auto& { return experiment.data.store.*member; });
+}
+
+// Of the table of one's own: label_key("data.labels.csv", &LabelsSpec::csv, "...").
+KeyRule label_key(std::string path, std::string LabelsSpec::*member, std::string description) {
+  return own_table_only(key_at(
+      std::move(path),
+      std::move(description), [=](auto& experiment) -> auto& { return experiment.data.labels.*member; }));
+}
+
+KeyRule shape_key(std::string path, std::optional<double> StoreShape::*member, std::string description) {
+  return input_only(key_at(
+      std::move(path),
+      std::move(description), [=](auto& experiment) -> auto& { return experiment.data.store.shape.*member; }));
 }
 
 KeyRule at_least(double minimum, KeyRule rule) {
@@ -85,100 +52,6 @@ KeyRule above(double minimum, KeyRule rule) {
 KeyRule at_most(double maximum, KeyRule rule) {
   rule.values.maximum = maximum;
   return rule;
-}
-
-bool has_engine(const Experiment& experiment) { return experiment.engine != "none"; }
-
-// Stating these elsewhere is no error, so that --set engine=none or data.format=synthetic keeps the rest of a spec.
-KeyRule input_only(KeyRule rule) {
-  rule.swept_where = pipeline_condition();
-  return rule;
-}
-
-KeyRule engine_only(KeyRule rule) {
-  rule.swept_where = {has_engine, "engine is not none"};
-  return rule;
-}
-
-KeyRule trained_only(KeyRule rule) {
-  rule.swept_where = {[](const Experiment& experiment) { return has_engine(experiment) && !is_emulated(experiment); },
-                      "engine is neither none nor emulated"};
-  return rule;
-}
-
-KeyRule buckets_only(KeyRule rule) {
-  rule.swept_where = {
-      [](const Experiment& experiment) { return has_engine(experiment) && experiment.comm.model != CommModel::none; },
-      "engine and comm.model are not none"};
-  return rule;
-}
-
-KeyRule gpu_only(KeyRule rule) {
-  rule.swept_where = {
-      [](const Experiment& experiment) { return experiment.engine == "auto" || experiment.engine == "cuda"; },
-      "engine is auto or cuda"};
-  return rule;
-}
-
-KeyRule sgd_only(KeyRule rule) {
-  rule.stated_where = {[](const Experiment& experiment) { return experiment.training.optimizer == OptimizerKind::sgd; },
-                       "training.optimizer is sgd"};
-  return rule;
-}
-
-KeyRule cuda_only(KeyRule rule) {
-  rule.stated_where = {[](const Experiment& experiment) { return experiment.engine == "cuda"; }, "engine is cuda"};
-  return rule;
-}
-
-KeyRule alpha_beta_only(KeyRule rule) {
-  rule.stated_where = {[](const Experiment& experiment) { return experiment.comm.model == CommModel::alpha_beta; },
-                       "comm.model is alpha_beta"};
-  return rule;
-}
-
-KeyRule links_only(KeyRule rule) {
-  rule.stated_where = {[](const Experiment& experiment) {
-                         return experiment.comm.model == CommModel::alpha_beta ||
-                                experiment.comm.model == CommModel::shaped;
-                       },
-                       "comm.model is alpha_beta or shaped"};
-  return rule;
-}
-
-KeyRule scheme_only(UpdateScheme scheme, const char* in_words, KeyRule rule) {
-  rule.stated_where = {[scheme](const Experiment& experiment) { return experiment.comm.update == scheme; }, in_words};
-  return rule;
-}
-
-KeyRule distant_only(KeyRule rule) {
-  rule.stated_where = {[](const Experiment& experiment) { return uses_pipeline(experiment) && is_distant(experiment); },
-                       "data.root is an URL"};
-  return rule;
-}
-
-KeyRule s3_only(KeyRule rule) {
-  rule.stated_where = {[](const Experiment& experiment) {
-                         return uses_pipeline(experiment) && experiment.data.root.starts_with("s3://");
-                       },
-                       "data.root begins with s3://"};
-  return rule;
-}
-
-// Of the store: key("store.region", &StoreSpec::region, "...").
-template <typename T>
-KeyRule store_key(std::string path, T StoreSpec::*member, std::string description) {
-  KeyRule rule{std::move(path), std::move(description), rule_of<T>(), {}, {}, {}, {}};
-  rule.get = [=](const Experiment& experiment) { return to_value(experiment.data.store.*member); };
-  rule.set = [=](Experiment& experiment, const Value& value) { assign(experiment.data.store.*member, value); };
-  return rule;
-}
-
-KeyRule shape_key(std::string path, std::optional<double> StoreShape::*member, std::string description) {
-  KeyRule rule{std::move(path), std::move(description), rule_of<std::optional<double>>(), {}, {}, {}, {}};
-  rule.get = [=](const Experiment& experiment) { return to_value(experiment.data.store.shape.*member); };
-  rule.set = [=](Experiment& experiment, const Value& value) { assign(experiment.data.store.shape.*member, value); };
-  return input_only(std::move(rule));
 }
 
 KeyRule experiment_key() {
@@ -248,23 +121,57 @@ KeyRule cores_per_rank_key() {
 
 void add_data_keys(std::vector<KeyRule>& rules) {
   constexpr auto data = &Experiment::data;
-  constexpr auto preprocess = &Experiment::preprocess;
-  rules.push_back(input_only(
-      key("data.root", data, &DataSpec::root,
-          "Folder of the data set, relative to the working directory, or where a server has it: http(s)://, s3://.")));
+  rules.push_back(input_only(key("data.root", data, &DataSpec::root,
+                                 "Folder of the data set, relative to the working directory, or where a server has it: "
+                                 "http(s)://, s3://, nfs://.")));
   rules.push_back(
       key("data.format", data, &DataSpec::format,
-          "Files to read: PNGs, TFRecords (see data convert), or ready-made synthetic batches: the ceiling of "
-          "the compute side."));
-  rules.push_back(input_only(key("data.split", data, &DataSpec::split, "Images to use, by the data set's lists.")));
-  rules.push_back(input_only(key("data.decoder", data, &DataSpec::decoder, "PNG decoder.")));
+          "Files to read: PNGs and JPEGs; TFRecords, WebDataset's tar files or cached pixels (see data convert); or "
+          "ready-made synthetic batches: the ceiling of the compute side."));
+  rules.push_back(input_only(key("data.split", data, &DataSpec::split,
+                                 "Images to use, by the data set's lists, folders or column; "
+                                 "val where it has one.")));
+  rules.push_back(input_only(
+      key("data.decoder", data, &DataSpec::decoder, "PNG and JPEG decoder: chexbench's own fast paths, or OpenCV.")));
+  rules.push_back(fast_decoder_only(input_only(
+      key("data.jpeg", data, &DataSpec::jpeg,
+          "Pixels of a JPEG that are decoded: all (full: the same for every decoder), or as few as the network's size "
+          "needs (scaled: faster, and other pixels)."))));
   rules.push_back(key("data.deliver", data, &DataSpec::deliver,
                       "What a batch holds: f32, 3 channels, normalized; u8, 1 channel, normalized by the engine."));
   rules.push_back(input_only(key("data.on_bad_record", data, &DataSpec::on_bad_record,
                                  "A corrupt image or record stops the trial, or is skipped and counted.")));
+}
+
+void add_layout_keys(std::vector<KeyRule>& rules) {
+  rules.push_back(input_only(key("data.layout", &Experiment::data, &DataSpec::layout,
+                                 "How the root holds its labels: ChestX-ray14's table (nih), a table of one's own "
+                                 "(csv), a folder for each class (folders), or what is found (auto).")));
+  rules.push_back(label_key("data.labels.csv", &LabelsSpec::csv,
+                            "The table's path in the root; empty: the only *.csv that lies there."));
+  rules.push_back(label_key("data.labels.image_column", &LabelsSpec::image_column,
+                            "Column of the image files' names; empty: the first."));
+  rules.push_back(label_key("data.labels.columns", &LabelsSpec::columns,
+                            "Columns of 0 and 1, a label each: names and patterns with *, joined by commas."));
+  rules.push_back(label_key("data.labels.separator", &LabelsSpec::separator,
+                            "Not empty: data.labels.columns is one column, whose fields hold names joined by this."));
+  rules.push_back(joined_labels_only(
+      label_key("data.labels.none", &LabelsSpec::none, "The name that stands for no label; empty: none does.")));
+  rules.push_back(label_key("data.labels.split_column", &LabelsSpec::split_column,
+                            "Column that says train, val or test; empty: there are no splits."));
+  rules.push_back(label_key("data.labels.patient_column", &LabelsSpec::patient_column,
+                            "Column that tells patients apart; empty: each image is another."));
+}
+
+void add_preprocess_keys(std::vector<KeyRule>& rules) {
+  constexpr auto preprocess = &Experiment::preprocess;
   rules.push_back(input_only(key("preprocess.resize", preprocess, &PreprocessSpec::resize, "Resize method.")));
   rules.push_back(
       input_only(key("preprocess.flip", preprocess, &PreprocessSpec::flip, "Flip half of the images horizontally.")));
+  rules.push_back(input_only(at_least(
+      0.1, at_most(1, key("preprocess.crop", preprocess, &PreprocessSpec::crop,
+                          "Share of an image's width and height that is seen, somewhere in it; in a validation in its "
+                          "middle.")))));
 }
 
 void add_store_keys(std::vector<KeyRule>& rules) {
@@ -291,6 +198,32 @@ void add_store_keys(std::vector<KeyRule>& rules) {
                                      "Requests of a rank that may begin in a second; null: any number.")));
 }
 
+void add_epoch_keys(std::vector<KeyRule>& rules) {
+  constexpr auto training = &Experiment::training;
+  rules.push_back(at_most(100'000, key("training.epochs", training, &TrainingSpec::epochs,
+                                       "Passes over the images that train, each with a validation behind it; 0: "
+                                       "measure.steps instead.")));
+  rules.push_back(epochs_only(key("training.schedule", training, &TrainingSpec::schedule,
+                                  "Of the learning rate: constant, half a cosine down to 0, or less at each plateau of "
+                                  "the validation loss.")));
+  rules.push_back(epochs_only(key("training.warmup_epochs", training, &TrainingSpec::warmup_epochs,
+                                  "In which the learning rate rises from 0 to its own.")));
+  rules.push_back(epochs_only(key("training.scale_learning_rate", training, &TrainingSpec::scale_learning_rate,
+                                  "Multiplies the learning rate by the ranks: linear scaling.")));
+  rules.push_back(plateau_only(at_least(1, key("training.plateau_patience", training, &TrainingSpec::plateau_patience,
+                                               "Epochs without a better validation loss that make a plateau."))));
+  rules.push_back(plateau_only(at_most(1, key("training.plateau_factor", training, &TrainingSpec::plateau_factor,
+                                              "What a plateau multiplies the learning rate by."))));
+  rules.push_back(
+      epochs_only(above(0, at_most(0.9, key("training.validation_share", training, &TrainingSpec::validation_share,
+                                            "Of the split's patients, who do not train and validate.")))));
+  rules.push_back(
+      epochs_only(key("training.checkpoint", training, &TrainingSpec::checkpoint,
+                      "Path of a checkpoint to go on from, on any number of ranks; empty: a new training.")));
+  rules.push_back(epochs_only(at_most(1, above(0.5, key("training.target_auroc", training, &TrainingSpec::target_auroc,
+                                                        "Mean AUROC whose time is reported; null: none.")))));
+}
+
 void add_training_keys(std::vector<KeyRule>& rules) {
   constexpr auto model = &Experiment::model;
   constexpr auto training = &Experiment::training;
@@ -307,6 +240,10 @@ void add_training_keys(std::vector<KeyRule>& rules) {
   rules.push_back(trained_only(key("model.seed", model, &ModelSpec::seed, "Of random weights and of dropout.")));
   rules.push_back(at_most(65536, at_least(1, key("training.batch_size", training, &TrainingSpec::batch_size,
                                                  "Images per rank and step."))));
+  rules.push_back(at_most(
+      4096, engine_only(at_least(1, key("training.accumulate_steps", training, &TrainingSpec::accumulate_steps,
+                                        "Batches of a rank whose gradients are averaged before one reduction between "
+                                        "ranks and one update: together they are one step.")))));
   rules.push_back(engine_only(
       key("training.precision", training, &TrainingSpec::precision, "Of the arithmetic; weights are f32.")));
   rules.push_back(
@@ -315,6 +252,7 @@ void add_training_keys(std::vector<KeyRule>& rules) {
       trained_only(key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate.")));
   rules.push_back(at_most(
       1, trained_only(sgd_only(key("training.momentum", training, &TrainingSpec::momentum, "Momentum of SGD.")))));
+  add_epoch_keys(rules);
   rules.push_back(cuda_only(key("training.deterministic", training, &TrainingSpec::deterministic,
                                 "The same bits on the same device, each time: slower convolutions.")));
   rules.push_back(cuda_only(key("training.fused", training, &TrainingSpec::fused,
@@ -342,6 +280,8 @@ void add_comm_keys(std::vector<KeyRule>& rules) {
   rules.push_back(
       buckets_only(at_least(4, key("comm.first_bucket_bytes", comm, &CommSpec::first_bucket_bytes,
                                    "Size of the first bucket; small, so that communication starts early."))));
+  rules.push_back(buckets_only(key("comm.gradient_dtype", comm, &CommSpec::gradient_dtype,
+                                   "What gradients in host memory are sent as; they are summed in f32.")));
   rules.push_back(key("comm.model", comm, &CommSpec::model,
                       "Real communication, or shaped: the same over slower links; under an emulated engine also a "
                       "modelled one, or none."));
@@ -359,11 +299,12 @@ void add_measure_keys(std::vector<KeyRule>& rules) {
   constexpr auto measure = &Experiment::measure;
   rules.push_back(at_most(
       kMostSteps, key("measure.warmup_steps", measure, &MeasureSpec::warmup_steps, "Steps before the measured ones.")));
-  rules.push_back(at_most(
-      kMostSteps, at_least(1, key("measure.steps", measure, &MeasureSpec::steps, "Measured steps of a repeat."))));
+  rules.push_back(at_most(kMostSteps, at_least(1, steps_only(key("measure.steps", measure, &MeasureSpec::steps,
+                                                                 "Measured steps of a repeat.")))));
   rules.push_back(
       at_least(1, key("measure.repeats", measure, &MeasureSpec::repeats,
-                      "Repeats, each with a fresh pipeline and fresh weights; five or more give an interval.")));
+                      "Repeats, each with a fresh pipeline and fresh weights; five or more give an interval. One where "
+                      "training.epochs is set and this is not.")));
   rules.push_back(key("measure.page_cache", measure, &MeasureSpec::page_cache,
                       "State of the files in the page cache before each repeat."));
   rules.push_back(key("measure.seed", measure, &MeasureSpec::seed, "Of shuffles and flips."));
@@ -379,9 +320,11 @@ void add_measure_keys(std::vector<KeyRule>& rules) {
                    "null: never.")));
 }
 
-std::vector<KeyRule> make_rules() {
+std::vector<KeyRule> make_key_rules() {
   std::vector<KeyRule> rules = {experiment_key()};
   add_data_keys(rules);
+  add_layout_keys(rules);
+  add_preprocess_keys(rules);
   add_store_keys(rules);
   add_training_keys(rules);
   rules.push_back(engine_key());
@@ -395,7 +338,7 @@ std::vector<KeyRule> make_rules() {
 }  // namespace
 
 std::span<const KeyRule> key_rules() {
-  static const std::vector<KeyRule> rules = make_rules();
+  static const std::vector<KeyRule> rules = make_key_rules();
   return rules;
 }
 
@@ -404,16 +347,5 @@ const KeyRule* find_key(const std::string& path) {
   const auto found = std::ranges::find(rules, path, &KeyRule::path);
   return found == rules.end() ? nullptr : &*found;
 }
-
-bool uses_pipeline(const Experiment& experiment) { return experiment.data.format != DataFormat::synthetic; }
-
-const Condition& pipeline_condition() {
-  static const Condition condition{uses_pipeline, "data.format is not synthetic"};
-  return condition;
-}
-
-bool is_distant(const Experiment& experiment) { return experiment.data.root.find("://") != std::string::npos; }
-
-bool is_emulated(const Experiment& experiment) { return experiment.engine.starts_with("emulated:"); }
 
 }  // namespace chexbench::spec

@@ -2,6 +2,7 @@
 // configs/schema.json. Not in it, because they are no scalars: pipeline, sweep, and the list that ranks may be.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
@@ -45,5 +46,11 @@ bool is_distant(const Experiment& experiment);
 
 // Whether the trial's engine is an emulated one.
 bool is_emulated(const Experiment& experiment);
+
+// Whether gradients go between processes, as those of real engines do: over links as they are, or slowed down.
+bool sends_gradients(CommModel model);
+
+// Bytes of a gradient between ranks.
+std::size_t gradient_bytes(GradientDtype dtype);
 
 }  // namespace chexbench::spec

@@ -18,20 +18,39 @@ std::string word_of(Enum value) {
 
 template <>
 std::span<const std::pair<DataFormat, std::string>> named_values() {
-  static const Names<DataFormat> names = {
-      {DataFormat::png, "png"}, {DataFormat::tfrecord, "tfrecord"}, {DataFormat::synthetic, "synthetic"}};
+  static const Names<DataFormat> names = {{DataFormat::png, "png"},
+                                          {DataFormat::tfrecord, "tfrecord"},
+                                          {DataFormat::webdataset, "webdataset"},
+                                          {DataFormat::cached, "cached"},
+                                          {DataFormat::synthetic, "synthetic"}};
+  return names;
+}
+
+template <>
+std::span<const std::pair<DataLayout, std::string>> named_values() {
+  static const Names<DataLayout> names = {{DataLayout::automatic, "auto"},
+                                          {DataLayout::nih, "nih"},
+                                          {DataLayout::csv, "csv"},
+                                          {DataLayout::folders, "folders"}};
   return names;
 }
 
 template <>
 std::span<const std::pair<Split, std::string>> named_values() {
-  static const Names<Split> names = {{Split::train, "train"}, {Split::test, "test"}, {Split::all, "all"}};
+  static const Names<Split> names = {
+      {Split::train, "train"}, {Split::val, "val"}, {Split::test, "test"}, {Split::all, "all"}};
   return names;
 }
 
 template <>
 std::span<const std::pair<DecoderKind, std::string>> named_values() {
   static const Names<DecoderKind> names = {{DecoderKind::fast, "fast"}, {DecoderKind::opencv, "opencv"}};
+  return names;
+}
+
+template <>
+std::span<const std::pair<JpegDecode, std::string>> named_values() {
+  static const Names<JpegDecode> names = {{JpegDecode::full, "full"}, {JpegDecode::scaled, "scaled"}};
   return names;
 }
 
@@ -80,6 +99,13 @@ std::span<const std::pair<CommModel, std::string>> named_values() {
 }
 
 template <>
+std::span<const std::pair<GradientDtype, std::string>> named_values() {
+  static const Names<GradientDtype> names = {
+      {GradientDtype::f32, "f32"}, {GradientDtype::fp16, "fp16"}, {GradientDtype::bf16, "bf16"}};
+  return names;
+}
+
+template <>
 std::span<const std::pair<CommBackend, std::string>> named_values() {
   static const Names<CommBackend> names = {
       {CommBackend::automatic, "auto"}, {CommBackend::nccl, "nccl"}, {CommBackend::mpi, "mpi"}};
@@ -90,6 +116,13 @@ template <>
 std::span<const std::pair<PageCache, std::string>> named_values() {
   static const Names<PageCache> names = {
       {PageCache::as_is, "as_is"}, {PageCache::warm, "warm"}, {PageCache::cold, "cold"}};
+  return names;
+}
+
+template <>
+std::span<const std::pair<Schedule, std::string>> named_values() {
+  static const Names<Schedule> names = {
+      {Schedule::constant, "constant"}, {Schedule::cosine, "cosine"}, {Schedule::plateau, "plateau"}};
   return names;
 }
 
@@ -113,16 +146,20 @@ std::span<const std::pair<S3Addressing, std::string>> named_values() {
 }
 
 std::string to_string(DataFormat value) { return word_of(value); }
+std::string to_string(DataLayout value) { return word_of(value); }
 std::string to_string(Split value) { return word_of(value); }
 std::string to_string(DecoderKind value) { return word_of(value); }
+std::string to_string(JpegDecode value) { return word_of(value); }
 std::string to_string(OnBadRecord value) { return word_of(value); }
 std::string to_string(ResizeMethod value) { return word_of(value); }
 std::string to_string(Precision value) { return word_of(value); }
 std::string to_string(OptimizerKind value) { return word_of(value); }
 std::string to_string(UpdateScheme value) { return word_of(value); }
 std::string to_string(CommModel value) { return word_of(value); }
+std::string to_string(GradientDtype value) { return word_of(value); }
 std::string to_string(CommBackend value) { return word_of(value); }
 std::string to_string(PageCache value) { return word_of(value); }
+std::string to_string(Schedule value) { return word_of(value); }
 std::string to_string(BatchNormMode value) { return word_of(value); }
 std::string to_string(Deliver value) { return word_of(value); }
 std::string to_string(S3Addressing value) { return word_of(value); }

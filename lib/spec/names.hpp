@@ -18,9 +18,13 @@ std::span<const std::pair<Enum, std::string>> named_values();
 template <>
 std::span<const std::pair<DataFormat, std::string>> named_values();
 template <>
+std::span<const std::pair<DataLayout, std::string>> named_values();
+template <>
 std::span<const std::pair<Split, std::string>> named_values();
 template <>
 std::span<const std::pair<DecoderKind, std::string>> named_values();
+template <>
+std::span<const std::pair<JpegDecode, std::string>> named_values();
 template <>
 std::span<const std::pair<OnBadRecord, std::string>> named_values();
 template <>
@@ -33,6 +37,8 @@ template <>
 std::span<const std::pair<UpdateScheme, std::string>> named_values();
 template <>
 std::span<const std::pair<CommModel, std::string>> named_values();
+template <>
+std::span<const std::pair<GradientDtype, std::string>> named_values();
 template <>
 std::span<const std::pair<CommBackend, std::string>> named_values();
 template <>

@@ -24,6 +24,14 @@ ParameterRule flag(std::string name, bool value, std::string description) {
           .description = std::move(description)};
 }
 
+ParameterRule seconds(std::string name, std::string description) {
+  return {.name = std::move(name),
+          .type = ValueType::number,
+          .default_value = 0.0,
+          .words = {},
+          .description = std::move(description)};
+}
+
 ParameterRule count(std::string name, std::int64_t value, std::string description) {
   return {.name = std::move(name),
           .type = ValueType::integer,
@@ -78,6 +86,14 @@ ParameterRule shuffle_buffer() {
   return rule;
 }
 
+ParameterRule cache_bytes() {
+  ParameterRule rule =
+      count_or("max_bytes", {"unlimited"}, "unlimited",
+               "of each rank: the first records or images that fit are kept, the others are made again in each epoch");
+  rule.maximum = 1e15;
+  return rule;
+}
+
 ParameterRule shuffle_seed() {
   ParameterRule rule = count_or("seed", {"auto"}, "auto", "of the order; \"auto\": measure.seed");
   rule.minimum = 0;
@@ -85,7 +101,7 @@ ParameterRule shuffle_seed() {
   return rule;
 }
 
-std::vector<OpRule> make_rules() {
+std::vector<OpRule> make_op_rules() {
   std::vector<OpRule> rules = {
       converts("list_files", none, file, {text("order", {"name"}, "name", "of the files")}, "The files of the split."),
       keeps("shard", {}, "Keeps the elements whose index modulo the number of ranks is this rank."),
@@ -104,7 +120,9 @@ std::vector<OpRule> make_rules() {
                "Decodes in parallel straight into the slots of batches."),
       converts("worker_batches", file, batch,
                {few(count_or("num_workers", {"auto"}, "auto", "\"auto\": one a core")),
-                few(count("prefetch_factor", 2, "batches that each worker keeps ready"))},
+                few(count("prefetch_factor", 2, "batches that each worker keeps ready")),
+                flag("persistent", true, "workers live on when an epoch ends; false: each epoch starts new ones"),
+                seconds("start_s", "seconds that starting the workers takes, as those of processes do")},
                "PyTorch style: each worker builds whole batches."),
       keeps("prefetch",
             {count_or("buffer", {"batch", "auto"}, "auto",
@@ -112,17 +130,13 @@ std::vector<OpRule> make_rules() {
             "Runs what is before it on a thread of its own, ahead of what is after it."),
       keeps("repeat", {count_or("epochs", {"forever"}, "forever", "times to run through what is before it")},
             "Starts over at the end."),
-      keeps("cache", {text("to", {}, "memory", "\"memory\", or the path of a file")},
+      keeps("cache", {text("to", {}, "memory", "\"memory\", or the path of a file"), cache_bytes()},
             "Keeps the elements of the first epoch for the others."),
       keeps("take", {count("count", 1, "elements to pass on")}, "Passes on the first elements, then ends."),
   };
   for (OpRule& rule : rules) {
     rule.parameters.push_back(
-        {.name = "delay_s",
-         .type = ValueType::number,
-         .default_value = 0.0,
-         .words = {},
-         .description = "planted bottleneck: seconds slept for each element, in ops that decode for each image"});
+        seconds("delay_s", "planted bottleneck: seconds slept for each element, in ops that decode for each image"));
   }
   return rules;
 }
@@ -144,7 +158,7 @@ bool is_disorderly(const OpSpec& op) {
 }  // namespace
 
 std::span<const OpRule> op_rules() {
-  static const std::vector<OpRule> rules = make_rules();
+  static const std::vector<OpRule> rules = make_op_rules();
   return rules;
 }
 

@@ -148,7 +148,7 @@ ProfileEntry interpolate(const ProfileEntry& a, const ProfileEntry& b, int batch
   return entry;
 }
 
-Node to_node(const ProfileEntry& entry) {
+Node entry_node(const ProfileEntry& entry) {
   Object object{{"model", {entry.model}},
                 {"image_size", {std::int64_t{entry.image_size}}},
                 {"precision", {to_string(entry.precision)}},
@@ -204,7 +204,7 @@ AcceleratorProfile parse_profile(const std::string& text, const std::string& whe
 
 std::string to_json(const AcceleratorProfile& profile) {
   List entries;
-  for (const ProfileEntry& entry : profile.entries) entries.push_back(to_node(entry));
+  for (const ProfileEntry& entry : profile.entries) entries.push_back(entry_node(entry));
   return to_text({Object{{"name", {profile.name}}, {"device", {profile.device}}, {"entries", {std::move(entries)}}}}) +
          "\n";
 }

@@ -1,58 +1,161 @@
 #include "spec/safetensors.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/errors.hpp"
 
 namespace chexbench::spec {
 namespace {
 
+using Json = nlohmann::json;
+
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian, and read as they are");
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // the format's own limit
+const std::map<std::string, std::uint64_t> kTypeBytes = {
+    {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"I16", 2}, {"U16", 2}, {"F16", 2},
+    {"BF16", 2}, {"I32", 4}, {"U32", 4}, {"F32", 4},     {"I64", 8},     {"U64", 8}, {"F64", 8}};
+
+struct Mapping {
+  std::shared_ptr<const void> memory;
+  std::span<const std::byte> bytes;
+};
+
+Mapping map_file(const std::string& path, const std::string& where) {
+  const auto fail = [&](const std::string& reason) {
+    throw DataError(fmt::format("{}: cannot be read: {}", where, reason));
+  };
+  std::error_code error;
+  // Looked at before it is opened: to open a FIFO is to wait for its writer.
+  if (!std::filesystem::is_regular_file(path, error)) fail(error ? error.message() : "not a regular file");
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) fail(std::strerror(errno));
+  struct stat state = {};
+  const bool known = ::fstat(descriptor, &state) == 0;
+  const auto bytes = static_cast<std::size_t>(state.st_size);
+  void* const memory = known && bytes > 0 ? ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0) : MAP_FAILED;
+  const int reason = errno;
+  ::close(descriptor);
+  if (memory == MAP_FAILED) fail(bytes == 0 ? "it is empty" : std::strerror(reason));
+  return {{memory, [bytes](const void* mapped) { ::munmap(const_cast<void*>(mapped), bytes); }},
+          {static_cast<const std::byte*>(memory), bytes}};
+}
+
+// Parses an object in which no name may come twice, which JSON libraries let pass.
+Json parse_header(const char* begin, const char* end) {
+  std::vector<std::set<std::string>> names;
+  return Json::parse(begin, end, [&names](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) names.emplace_back();
+    if (event == Json::parse_event_t::object_end) names.pop_back();
+    if (event == Json::parse_event_t::key && !names.back().insert(parsed.get<std::string>()).second) {
+      throw DataError(fmt::format("'{}' comes twice", parsed.get<std::string>()));
+    }
+    return true;
+  });
+}
+
+// Bytes of such a tensor; nothing where they are more than 64 bits count.
+std::optional<std::uint64_t> bytes_of(const std::string& type, const std::vector<std::uint64_t>& shape) {
+  const auto found = kTypeBytes.find(type);
+  if (found == kTypeBytes.end()) throw DataError(fmt::format("its dtype '{}' is none of the format's", type));
+  std::uint64_t bytes = found->second;
+  for (const std::uint64_t side : shape) {
+    if (__builtin_mul_overflow(bytes, side, &bytes)) return std::nullopt;
+  }
+  return bytes;
+}
 
 }  // namespace
 
-Safetensors::Safetensors(const std::string& path) : path_(path) {
-  std::error_code error;
-  // Looked at before it is opened: to open a FIFO is to wait for its writer.
-  if (!std::filesystem::is_regular_file(path, error)) {
-    throw DataError(
-        fmt::format("model.weights: {}: cannot be read: {}", path, error ? error.message() : "not a regular file"));
-  }
-  std::ifstream file(path, std::ios::binary);
-  const std::uint64_t file_bytes = std::filesystem::file_size(path, error);
-  if (!file || error) throw DataError(fmt::format("model.weights: {}: cannot be read", path));
+Safetensors::Safetensors(const std::string& path, const std::string& subject)
+    : where_(fmt::format("{}: {}", subject, path)) {
+  const Mapping file = map_file(path, where_);
+  mapping_ = file.memory;
+  read_header(file.bytes);
+}
+
+void Safetensors::read_header(std::span<const std::byte> file) {
   std::uint64_t header_bytes = 0;
-  file.read(reinterpret_cast<char*>(&header_bytes), kLengthBytes);
-  if (!file || file_bytes < kLengthBytes || header_bytes > std::min(file_bytes - kLengthBytes, kMostHeaderBytes)) {
-    throw DataError(
-        fmt::format("model.weights: {}: no safetensors file, its header would be {} bytes long", path, header_bytes));
+  if (file.size() >= kLengthBytes) std::memcpy(&header_bytes, file.data(), kLengthBytes);
+  if (file.size() < kLengthBytes || header_bytes > std::min(file.size() - kLengthBytes, kMostHeaderBytes)) {
+    throw DataError(fmt::format("{}: no safetensors file, its header would be {} bytes long", where_, header_bytes));
   }
-  std::string header(header_bytes, ' ');
-  file.read(header.data(), static_cast<std::streamsize>(header_bytes));
-  const std::uint64_t data_begin = kLengthBytes + header_bytes;
+  const auto data = file.subspan(kLengthBytes + header_bytes);
+  std::string name;
   try {
-    const nlohmann::json tensors = nlohmann::json::parse(header);
-    for (const auto& [name, tensor] : tensors.items()) {
-      if (name == "__metadata__") continue;
-      const std::array<std::uint64_t, 2> offsets = tensor.at("data_offsets");
-      if (offsets[0] > offsets[1] || offsets[1] > file_bytes - data_begin) {
-        throw DataError(fmt::format("model.weights: {}: tensor '{}' ends beyond the file", path, name));
+    const auto* const begin = reinterpret_cast<const char*>(file.data()) + kLengthBytes;
+    const Json header = parse_header(begin, begin + header_bytes);
+    if (!header.is_object()) throw DataError("it is no object");
+    for (const auto& item : header.items()) {
+      name = item.key();
+      if (name == "__metadata__") {
+        metadata_ = item.value().get<std::map<std::string, std::string>>();
+        continue;
       }
-      tensors_[name] = {tensor.at("dtype"), tensor.at("shape"), data_begin + offsets[0], data_begin + offsets[1]};
+      const auto shape = item.value().at("shape").get<std::vector<std::uint64_t>>();
+      const auto place = item.value().at("data_offsets").get<std::array<std::uint64_t, 2>>();
+      const auto type = item.value().at("dtype").get<std::string>();
+      if (place[0] > place[1] || place[1] > data.size()) {
+        throw DataError(
+            fmt::format("its bytes {} to {} lie beyond the {} that the file has", place[0], place[1], data.size()));
+      }
+      if (bytes_of(type, shape) != place[1] - place[0]) {
+        throw DataError(fmt::format("{} {} does not fill its {} bytes", type, shape, place[1] - place[0]));
+      }
+      tensors_[name] = {type, {shape.begin(), shape.end()}, data.subspan(place[0], place[1] - place[0])};
     }
-  } catch (const nlohmann::json::exception& wrong) {
-    throw DataError(fmt::format("model.weights: {}: damaged header: {}", path, wrong.what()));
+  } catch (const Json::exception& wrong) {
+    throw DataError(fmt::format("{}: damaged header{}: {}", where_, name.empty() ? "" : fmt::format(", at '{}'", name),
+                                wrong.what()));
+  } catch (const DataError& wrong) {
+    throw DataError(fmt::format("{}: damaged header{}: {}", where_, name.empty() ? "" : fmt::format(", at '{}'", name),
+                                wrong.what()));
   }
+  check_places(data);
+}
+
+// Each byte belongs to one tensor, as the format asks for: nothing is hidden, nothing is read as two things.
+void Safetensors::check_places(std::span<const std::byte> data) const {
+  std::vector<std::pair<std::span<const std::byte>, std::string>> places;
+  for (const auto& [name, entry] : tensors_) places.emplace_back(entry.bytes, name);
+  std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first.data(), a.first.size()) < std::pair(b.first.data(), b.first.size());
+  });
+  const std::byte* end = data.data();
+  for (const auto& [bytes, name] : places) {
+    if (bytes.data() != end) {
+      throw DataError(fmt::format("{}: tensor '{}' {}", where_, name,
+                                  bytes.data() < end ? "overlaps the one before it" : "leaves a gap before it"));
+    }
+    end = bytes.data() + bytes.size();
+  }
+  if (end != data.data() + data.size()) {
+    throw DataError(
+        fmt::format("{}: {} bytes behind the last tensor belong to none", where_, data.data() + data.size() - end));
+  }
+}
+
+std::optional<std::string> Safetensors::metadata(const std::string& key) const {
+  const auto found = metadata_.find(key);
+  return found == metadata_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<std::int64_t> Safetensors::shape(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  return found == tensors_.end() ? std::vector<std::int64_t>() : found->second.shape;
 }
 
 void Safetensors::read(const std::string& name, const std::vector<std::int64_t>& shape, std::span<float> values) const {
@@ -60,17 +163,14 @@ void Safetensors::read(const std::string& name, const std::vector<std::int64_t>&
   if (found == tensors_.end()) {
     std::vector<std::string> names;
     for (const auto& [known, entry] : tensors_) names.push_back(known);
-    throw DataError(fmt::format("model.weights: {} has no tensor '{}'{}", path_, name, suggestion(name, names)));
+    throw DataError(fmt::format("{} has no tensor '{}'{}", where_, name, suggestion(name, names)));
   }
   const Entry& entry = found->second;
-  if (entry.type != "F32" || entry.shape != shape || entry.end - entry.begin != values.size_bytes()) {
-    throw DataError(fmt::format("model.weights: {}: tensor '{}' is {} {}, the model needs F32 {}", path_, name,
-                                entry.type, entry.shape, shape));
+  if (entry.type != "F32" || entry.shape != shape || entry.bytes.size() != values.size_bytes()) {
+    throw DataError(
+        fmt::format("{}: tensor '{}' is {} {}, the model needs F32 {}", where_, name, entry.type, entry.shape, shape));
   }
-  std::ifstream file(path_, std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(entry.begin));
-  file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
-  if (!file) throw DataError(fmt::format("model.weights: {}: tensor '{}' cannot be read", path_, name));
+  std::memcpy(values.data(), entry.bytes.data(), entry.bytes.size());
 }
 
 }  // namespace chexbench::spec

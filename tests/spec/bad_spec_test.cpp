@@ -38,7 +38,7 @@ const BadSpec kBadSpecs[] = {
     {"KeyInTheWrongGroup", R"({"model": {"precision": "f32"}})",
      "x.json: no key is called 'model.precision' (did you mean 'training.precision'?)"},
     {"NothingNear", R"({"preprocess": {"zzzzzzzz": 1}})",
-     "x.json: no key is called 'preprocess.zzzzzzzz' (known: resize, flip)"},
+     "x.json: no key is called 'preprocess.zzzzzzzz' (known: resize, flip, crop)"},
     {"GroupIsNoObject", R"({"data": "d"})",
      "x.json: data must be an object with keys such as 'root', not the text \"d\""},
     {"TextForANumber", R"({"training": {"batch_size": "16"}})",
@@ -78,7 +78,8 @@ const BadSpec kBadSpecs[] = {
     {"NoTime", R"({"measure": {"max_seconds": 0}})",
      "x.json: measure.max_seconds must be a number above 0, or null, not 0"},
     {"UnknownWord", R"({"data": {"format": "pgn"}})",
-     "x.json: data.format must be one of 'png', 'tfrecord', 'synthetic', not the text \"pgn\" (did you mean 'png'?)"},
+     "x.json: data.format must be one of 'png', 'tfrecord', 'webdataset', 'cached', 'synthetic', not the text "
+     "\"pgn\" (did you mean 'png'?)"},
     {"UnknownModel", R"({"model": {"name": "resnet5"}})",
      "x.json: model.name must be one of 'resnet50', 'densenet121', 'alexnet', 'googlenet', 'mobilenet_v2', not the "
      "text \"resnet5\" (did you mean 'resnet50'?)"},

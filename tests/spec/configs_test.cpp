@@ -58,7 +58,7 @@ TEST(Experiments, OfQuickstartMeasureOneAndTwoRanks) {
 }
 
 TEST(Experiments, WarmUpForLongerThanNaiveHoldsBatchesReady) {
-  for (const std::string name : {"quickstart-input", "quickstart-v100", "scaling"}) {
+  for (const std::string name : {"quickstart-input", "quickstart-v100", "scaling", "formats"}) {
     for (const Trial& trial : trials_of_file(name)) {
       EXPECT_GT(trial.experiment.measure.warmup_steps, trial.experiment.training.batch_size) << name;
     }

@@ -40,6 +40,26 @@ TEST(Contradictions, ATraceNeedsTheTimesOfOps) {
   EXPECT_FALSE(trials_of("{}")[0].experiment.measure.trace);
 }
 
+TEST(Contradictions, EpochsNeedWhatLearnsAndImagesToLearnFrom) {
+  EXPECT_EQ(spec_error(R"({"data": {"root": "d"}, "training": {"epochs": 2}, "engine": "none"})"),
+            "training.epochs is 2, but engine none learns nothing: take one that does, or leave epochs at 0");
+  EXPECT_THAT(spec_error(R"({"data": {"root": "d"}, "training": {"epochs": 2}, "engine": "emulated:v100"})"),
+              HasSubstr("engine emulated:v100 learns nothing"));
+  EXPECT_EQ(spec_error(R"({"training": {"epochs": 2}, "data": {"format": "synthetic"}})"),
+            "training.epochs is 2, but data.format synthetic has no images to learn from");
+  EXPECT_EQ(spec_error(R"({"data": {"root": "d"}, "training": {"epochs": 2, "warmup_epochs": 2.5}})"),
+            "training.warmup_epochs is 2.5, longer than the training's 2 epochs");
+}
+
+TEST(Contradictions, StepsAndEpochsExcludeEachOther) {
+  EXPECT_THAT(spec_error(R"({"data": {"root": "d"}, "training": {"epochs": 2}, "measure": {"steps": 5}})"),
+              HasSubstr("measure.steps has a meaning only where training.epochs is 0"));
+  EXPECT_THAT(spec_error(R"({"data": {"root": "d"}, "training": {"schedule": "cosine"}})"),
+              HasSubstr("training.schedule has a meaning only where training.epochs is above 0"));
+  EXPECT_THAT(spec_error(R"({"data": {"root": "d"}, "training": {"epochs": 2, "plateau_patience": 2}})"),
+              HasSubstr("training.plateau_patience has a meaning only where training.schedule is plateau"));
+}
+
 TEST(Contradictions, MomentumMayServeSomeTrialsOfASweep) {
   const std::string sweep = R"("sweep": {"training.optimizer": ["adam", "sgd"]})";
   EXPECT_EQ(trials_of(R"({"training": {"momentum": 0.5}, )" + sweep + "}").size(), 2u);
@@ -71,6 +91,16 @@ TEST(Contradictions, OnlyAnEmulatedEngineCanHaveItsCommunicationModelled) {
   }
 }
 
+TEST(Contradictions, NcclSendsGradientsAsTheyLieOnTheGpu) {
+  EXPECT_THAT(contradiction(R"({"engine": "cuda", "comm": {"backend": "nccl", "gradient_dtype": "fp16"}})"),
+              HasSubstr("comm.gradient_dtype is fp16, but NCCL"));
+  for (const std::string backend : {"auto", "mpi"}) {
+    EXPECT_EQ(
+        trials_of(R"({"engine": "cuda", "comm": {"gradient_dtype": "fp16", "backend": ")" + backend + R"("}})").size(),
+        1u);
+  }
+}
+
 TEST(Contradictions, SchemesOfOurOwnGoWhereTheyCan) {
   EXPECT_THAT(contradiction(R"({"engine": "onednn", "comm": {"model": "shaped"}})"),
               HasSubstr("set comm.update to ring"));
@@ -83,6 +113,19 @@ TEST(Contradictions, SchemesOfOurOwnGoWhereTheyCan) {
   EXPECT_EQ(trials_of(grouped + R"(, "ranks_per_group": 4}})").size(), 1u);
   EXPECT_THAT(contradiction(R"({"engine": "onednn", "comm": {"servers": 2}})"),
               HasSubstr("comm.servers has a meaning only where comm.update is parameter_server"));
+}
+
+TEST(Contradictions, ATableIsDescribedWhereItIsAskedForAlone) {
+  EXPECT_THAT(contradiction(R"({"data": {"root": "a", "labels": {"columns": "Mass"}}})"),
+              HasSubstr("data.labels.columns has a meaning only where data.layout is csv"));
+  const std::string csv = R"({"data": {"root": "a", "layout": "csv", "labels": {"none": "No Finding")";
+  EXPECT_THAT(contradiction(csv + "}}}"), HasSubstr("data.labels.separator is given"));
+  EXPECT_EQ(trials_of(csv + R"(, "separator": "|", "columns": "Finding Labels"}}})").size(), 1u);
+}
+
+TEST(Contradictions, OpencvDecodesAllPixelsOfAJpeg) {
+  EXPECT_THAT(contradiction(R"({"data": {"root": "a", "decoder": "opencv", "jpeg": "scaled"}})"),
+              HasSubstr("data.jpeg has a meaning only where data.decoder is fast"));
 }
 
 TEST(Contradictions, SyntheticInputHasNoPipelineToSweep) {
@@ -158,6 +201,18 @@ TEST(Contradictions, SyntheticInputReadsNoFilesThatCouldBeCached) {
     EXPECT_THAT(contradiction(R"({"data": {"format": "synthetic"}, "measure": {"page_cache": ")" + state + "\"}}"),
                 HasSubstr("measure.page_cache is " + state + ", but data.format synthetic reads no files"));
   }
+}
+
+TEST(Contradictions, CachedPixelsAreRoundedAndMapped) {
+  EXPECT_THAT(contradiction(R"({"data": {"format": "cached"}})"),
+              HasSubstr("data.format is cached, whose pixels are rounded to 8 bits, but data.deliver is f32"));
+  const std::string cached = R"({"data": {"format": "cached", "deliver": "u8"}})";
+  EXPECT_EQ(contradiction(cached), "nothing was thrown");
+  EXPECT_THAT(spec_error(cached, {"data.root=s3://b"}), HasSubstr("a folder of this machine, without store.shape"));
+  EXPECT_THAT(spec_error(cached, {"data.root=d", "store.shape.iops=9"}), HasSubstr("without store.shape"));
+  EXPECT_THAT(spec_error(cached, {"data.root=d", "preprocess.crop=0.9"}),
+              HasSubstr("preprocess.crop is 0.9, but data.format is cached, whose pixels were resized already"));
+  EXPECT_THAT(spec_error(cached, {"data.root=d", "data.jpeg=scaled"}), HasSubstr("leave data.jpeg at full"));
 }
 
 TEST(Contradictions, TheEngineThatComputesNothingHasNoPrecisionAndNoWeights) {

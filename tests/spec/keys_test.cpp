@@ -67,6 +67,8 @@ TEST(Keys, HaveTheDefaultsOfTheDesign) {
   const auto standard = [](const std::string& path) { return find_key(path)->get(Experiment{}); };
   EXPECT_EQ(standard("data.format"), Value("png"));
   EXPECT_EQ(standard("data.split"), Value("train"));
+  EXPECT_EQ(standard("data.layout"), Value("auto"));
+  EXPECT_EQ(standard("data.labels.columns"), Value("*"));
   EXPECT_EQ(standard("data.decoder"), Value("fast"));
   EXPECT_EQ(standard("data.deliver"), Value("f32"));
   EXPECT_EQ(standard("data.on_bad_record"), Value("stop"));
@@ -102,7 +104,7 @@ TEST(Values, SayWhatIsExpected) {
   EXPECT_EQ(expectation(find_key("measure.repeats")->values), "a whole number of at least 1");
   EXPECT_EQ(expectation(find_key("model.image_size")->values), "a whole number of at least 32 and at most 4096");
   EXPECT_EQ(expectation(find_key("measure.max_seconds")->values), "a number above 0, or null");
-  EXPECT_EQ(expectation(find_key("data.split")->values), "one of 'train', 'test', 'all'");
+  EXPECT_EQ(expectation(find_key("data.split")->values), "one of 'train', 'val', 'test', 'all'");
   EXPECT_EQ(expectation(find_key("data.root")->values), "text");
   EXPECT_EQ(expectation(find_key("ranks")->values), "a whole number of at least 1, or 'all'");
   EXPECT_EQ(expectation(find_key("engine")->values), "one of 'auto', 'cuda', 'onednn', 'none', 'emulated:NAME'");

@@ -104,8 +104,8 @@ TEST(SetParameter, NamesTheOpsThatAPipelineHas) {
   PipelineSpec pipeline = preset("pytorch");
   EXPECT_EQ(
       error_of([&] { set_parameter(pipeline, "pipeline.map.parallel_calls", std::int64_t{4}); }),
-      "'pipeline.map.parallel_calls': pipeline 'pytorch' has no op 'map'; its ops are list_files, shard, shuffle, "
-      "repeat, worker_batches");
+      "'pipeline.map.parallel_calls': pipeline 'pytorch' has no op 'map'; its ops are list_files, shuffle, shard, "
+      "worker_batches, repeat");
   EXPECT_THAT(error_of([&] { set_parameter(pipeline, "pipeline.shuffle[1].buffer", std::int64_t{4}); }),
               HasSubstr("has only 1 op 'shuffle'"));
 }

@@ -23,7 +23,7 @@ std::vector<std::string> ops_of(const std::string& name) {
 
 TEST(Presets, AreTheNamedPipelines) {
   EXPECT_THAT(std::vector<std::string>(preset_names().begin(), preset_names().end()),
-              ElementsAre("keras", "naive", "optimized", "pytorch"));
+              ElementsAre("best", "dali-like", "keras", "naive", "optimized", "pytorch", "tf-official"));
 }
 
 TEST(Presets, CarryTheirOwnNames) {
@@ -54,7 +54,29 @@ TEST(Presets, KerasHasNeitherParallelismNorPrefetch) {
   EXPECT_EQ(op_of(preset("keras"), "map").integer("parallel_calls"), 1);
 }
 
-TEST(Presets, PytorchBuildsBatchesInWorkers) { EXPECT_THAT(ops_of("pytorch"), testing::Contains("worker_batches")); }
+TEST(Presets, PytorchDrawsOneOrderForAllRanksAndStartsItsWorkersInEachEpoch) {
+  EXPECT_THAT(ops_of("pytorch"), ElementsAre("list_files", "shuffle", "shard", "worker_batches", "repeat"));
+  const OpSpec workers = op_of(preset("pytorch"), "worker_batches");
+  EXPECT_EQ(workers.integer("prefetch_factor"), 2);
+  EXPECT_FALSE(workers.boolean("persistent"));
+  EXPECT_GT(workers.number("start_s"), 0);
+}
+
+TEST(Presets, TfOfficialMapsAndBatchesApart) {
+  EXPECT_THAT(ops_of("tf-official"), ElementsAre("list_files", "shard", "shuffle", "interleave", "shuffle", "repeat",
+                                                 "map", "batch", "prefetch"));
+  EXPECT_EQ(op_of(preset("tf-official"), "shuffle", 1).integer("buffer"), 10000);
+}
+
+TEST(Presets, DaliLikeWorksOnOneBatchAtATime) {
+  EXPECT_EQ(op_of(preset("dali-like"), "map_and_batch").integer("parallel_batches"), 1);
+  EXPECT_EQ(op_of(preset("dali-like"), "shuffle").integer("buffer"), 1024);
+}
+
+TEST(Presets, BestStartsEpochsInFrontOfAllThatIsBuffered) {
+  EXPECT_THAT(ops_of("best"), ElementsAre("list_files", "shard", "shuffle", "repeat", "interleave", "shuffle",
+                                          "prefetch", "map_and_batch", "prefetch"));
+}
 
 TEST(Presets, RunForever) {
   for (const std::string& name : preset_names()) EXPECT_EQ(op_of(preset(name), "repeat").text("epochs"), "forever");

@@ -43,6 +43,11 @@ TEST(Resolved, HasEveryKeyThatHasAMeaning) {
   in_bucket.data.root = "s3://bucket";
   in_bucket.data.store.tries = 2;
   in_bucket.data.store.shape.latency_ms = 20;
+  in_bucket.data.layout = DataLayout::csv;
+  in_bucket.data.labels.columns = "Findings";
+  in_bucket.data.labels.separator = "|";
+  in_bucket.training.epochs = 3;
+  in_bucket.training.schedule = Schedule::plateau;
   const std::string text = to_json(experiment), gpu_text = to_json(on_gpu), bucket_text = to_json(in_bucket);
   for (const KeyRule& rule : key_rules()) {
     EXPECT_THAT(text + gpu_text + bucket_text, HasSubstr('"' + rule.path.substr(rule.path.rfind('.') + 1) + '"'))
@@ -57,6 +62,7 @@ TEST(Resolved, LeavesOutWhatHasNoMeaning) {
   EXPECT_THAT(to_json(example()), Not(HasSubstr("momentum")));
   EXPECT_THAT(to_json(example()), Not(HasSubstr("alpha_s")));
   EXPECT_THAT(to_json(example()), Not(HasSubstr("cuda_graph")));
+  EXPECT_THAT(to_json(example()), Not(HasSubstr("warmup_epochs")));
 }
 
 TEST(Resolved, ShowsAnOpPerLine) {

@@ -72,5 +72,62 @@ TEST_F(SafetensorsTest, RefusesWhatIsNoRegularFile) {
   EXPECT_THROW(Safetensors{path_}, DataError);
 }
 
+// A header whose only tensor is `tensor`, before 8 bytes.
+struct BadHeader {
+  std::string tensor;
+  std::string reason;
+};
+class SafetensorsHeaderTest : public SafetensorsTest, public testing::WithParamInterface<BadHeader> {};
+
+TEST_P(SafetensorsHeaderTest, IsRefusedByTheTensorsName) {
+  try {
+    Safetensors(write("{\"w\": " + GetParam().tensor + "}", {1, 2}));
+    FAIL() << "accepted";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("'w'"), testing::HasSubstr(GetParam().reason)));
+  }
+}
+
+const BadHeader kBadHeaders[] = {
+    {R"({"dtype": "F32", "shape": [3], "data_offsets": [0, 8]})", "does not fill its 8 bytes"},
+    {R"({"dtype": "F32", "shape": [4611686018427387904, 4], "data_offsets": [0, 8]})", "does not fill"},
+    {R"({"dtype": "F32", "shape": [-2], "data_offsets": [0, 8]})", "does not fill"},
+    {R"({"dtype": "F31", "shape": [2], "data_offsets": [0, 8]})", "dtype 'F31'"},
+    {R"({"dtype": "F32", "shape": [2], "data_offsets": [8, 0]})", "lie beyond"},
+    {R"({"dtype": "F32", "shape": [2], "data_offsets": [0, 9223372036854775808]})", "lie beyond"},
+    {R"({"dtype": "F32", "shape": [1], "data_offsets": [4, 8]})", "leaves a gap"},
+    {R"({"dtype": "F32", "shape": "2", "data_offsets": [0, 8]})", "type"},
+    {R"({"shape": [2], "data_offsets": [0, 8]})", "dtype"},
+    {R"({"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}, "w": {})", "comes twice"},
+    {R"({"dtype": "F32", "shape": [1], "data_offsets": [4, 8]},
+         "v": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]})",
+     "overlaps"}};
+
+INSTANTIATE_TEST_SUITE_P(Spec, SafetensorsHeaderTest, testing::ValuesIn(kBadHeaders));
+
+TEST_F(SafetensorsTest, RefusesBytesThatBelongToNoTensor) {
+  EXPECT_THROW(Safetensors(write(header_, {1, 2, 3, 4, 5})), DataError);
+}
+
+TEST_F(SafetensorsTest, ReadsWhatWasWritten) {
+  const auto counted = [](std::span<float> values) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) + 0.5f;
+  };
+  write_safetensors(path_,
+                    {{.name = "steps", .shape = {}, .fill = {}, .scalar = 7},
+                     {.name = "a.weight", .shape = {2, 3}, .fill = counted},
+                     {.name = "a.bias", .shape = {3}, .fill = counted}},
+                    {{"epoch", "3"}});
+  const Safetensors file(path_);
+  std::vector<float> weight(6), bias(3);
+  file.read("a.weight", {2, 3}, weight);
+  file.read("a.bias", {3}, bias);
+  EXPECT_EQ(weight, (std::vector<float>{0.5f, 1.5f, 2.5f, 3.5f, 4.5f, 5.5f}));
+  EXPECT_EQ(bias, (std::vector<float>{0.5f, 1.5f, 2.5f}));
+  EXPECT_TRUE(file.contains("steps"));
+  EXPECT_EQ(file.metadata("epoch"), "3");
+  EXPECT_EQ(file.metadata("network"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace chexbench::spec

@@ -101,7 +101,7 @@ TEST_F(SchemaTest, RefusesNullWhereAKeyIsSwept) {
     EXPECT_EQ(exception != nullptr && to_text(*exception) == refused, rule.values.optional) << rule.path;
     optional += rule.values.optional ? 1 : 0;
   }
-  EXPECT_EQ(optional, 6);
+  EXPECT_EQ(optional, 7);
 }
 
 TEST_F(SchemaTest, RefusesANamedPipelineWithoutOpsAndAnEmptyName) {

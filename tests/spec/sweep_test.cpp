@@ -91,6 +91,8 @@ TEST(Sweep, OfMoreTrialsThanAnyoneMeasuresIsRefused) {
 TEST(Sweep, CanReachEveryKeyButTheName) {
   Experiment experiment;
   experiment.data.root = "s3://bucket";
+  experiment.data.layout = DataLayout::csv;
+  experiment.data.labels.separator = "|";
   experiment.data.store.shape = {.bandwidth_mb_per_s = 1, .latency_ms = 1, .jitter_ms = 1, .iops = 1};
   experiment.training.optimizer = OptimizerKind::sgd;
   experiment.measure.max_seconds = 1;
@@ -103,6 +105,13 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
     const bool is_comm = rule.path.starts_with("comm.") && rule.path != "comm.backend";
     experiment.engine = is_comm ? "emulated:v100" : "cuda";
     experiment.comm.model = is_comm ? CommModel::alpha_beta : CommModel::real;
+    const bool is_table = rule.path.starts_with("data.labels.");
+    experiment.data.layout = is_table ? DataLayout::csv : DataLayout::automatic;
+    experiment.data.labels.separator = is_table ? "|" : "";
+    const bool is_training = rule.path.starts_with("training.");
+    experiment.training.epochs = is_training ? 5 : 0;
+    experiment.training.schedule = is_training ? Schedule::plateau : Schedule::constant;
+    experiment.training.target_auroc = is_training ? std::optional(0.9) : std::nullopt;
     if (rule.path == "comm.servers") experiment.comm.update = UpdateScheme::parameter_server;
     if (rule.path == "comm.ranks_per_group") {
       experiment.comm.update = UpdateScheme::hierarchical;
@@ -111,6 +120,13 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
     const std::string axis = "sweep." + rule.path + "=[" + to_text(to_node(rule.get(experiment))) + "]";
     EXPECT_EQ(expand(parse_spec(to_json(experiment), "x", {axis})).front().experiment, experiment) << axis;
   }
+}
+
+TEST(Sweep, ATrainingIsRepeatedOnlyWhereThatIsAskedFor) {
+  EXPECT_EQ(trials_of(R"({"training": {"epochs": 2}})").front().experiment.measure.repeats, 1);
+  EXPECT_EQ(trials_of(R"({"training": {"epochs": 2}, "measure": {"repeats": 3}})").front().experiment.measure.repeats,
+            3);
+  EXPECT_EQ(trials_of(R"({"training": {"epochs": 0}})").front().experiment.measure.repeats, 6);
 }
 
 TEST(Sweep, GivesEveryTrialAnotherName) {

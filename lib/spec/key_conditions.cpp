@@ -1,0 +1,150 @@
+#include "spec/key_conditions.hpp"
+
+#include <string>
+
+namespace chexbench::spec {
+namespace {
+
+bool has_epochs(const Experiment& experiment) { return experiment.training.epochs > 0; }
+
+bool has_engine(const Experiment& experiment) { return experiment.engine != "none"; }
+
+}  // namespace
+
+bool uses_pipeline(const Experiment& experiment) { return experiment.data.format != DataFormat::synthetic; }
+
+const Condition& pipeline_condition() {
+  static const Condition condition{uses_pipeline, "data.format is not synthetic"};
+  return condition;
+}
+
+bool is_distant(const Experiment& experiment) { return experiment.data.root.find("://") != std::string::npos; }
+
+bool is_emulated(const Experiment& experiment) { return experiment.engine.starts_with("emulated:"); }
+
+bool sends_gradients(CommModel model) { return model == CommModel::real || model == CommModel::shaped; }
+
+std::size_t gradient_bytes(GradientDtype dtype) { return dtype == GradientDtype::f32 ? 4 : 2; }
+
+// Stating these elsewhere is no error, so that --set engine=none or data.format=synthetic keeps the rest of a spec.
+KeyRule input_only(KeyRule rule) {
+  rule.swept_where = pipeline_condition();
+  return rule;
+}
+
+KeyRule engine_only(KeyRule rule) {
+  rule.swept_where = {has_engine, "engine is not none"};
+  return rule;
+}
+
+KeyRule trained_only(KeyRule rule) {
+  rule.swept_where = {[](const Experiment& experiment) { return has_engine(experiment) && !is_emulated(experiment); },
+                      "engine is neither none nor emulated"};
+  return rule;
+}
+
+KeyRule buckets_only(KeyRule rule) {
+  rule.swept_where = {
+      [](const Experiment& experiment) { return has_engine(experiment) && experiment.comm.model != CommModel::none; },
+      "engine and comm.model are not none"};
+  return rule;
+}
+
+KeyRule gpu_only(KeyRule rule) {
+  rule.swept_where = {
+      [](const Experiment& experiment) { return experiment.engine == "auto" || experiment.engine == "cuda"; },
+      "engine is auto or cuda"};
+  return rule;
+}
+
+KeyRule sgd_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) { return experiment.training.optimizer == OptimizerKind::sgd; },
+                       "training.optimizer is sgd"};
+  return rule;
+}
+
+KeyRule cuda_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) { return experiment.engine == "cuda"; }, "engine is cuda"};
+  return rule;
+}
+
+KeyRule epochs_only(KeyRule rule) {
+  rule.stated_where = {has_epochs, "training.epochs is above 0"};
+  return rule;
+}
+
+KeyRule steps_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) { return !has_epochs(experiment); }, "training.epochs is 0"};
+  return rule;
+}
+
+KeyRule plateau_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) {
+                         return has_epochs(experiment) && experiment.training.schedule == Schedule::plateau;
+                       },
+                       "training.schedule is plateau"};
+  return rule;
+}
+
+KeyRule alpha_beta_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) { return experiment.comm.model == CommModel::alpha_beta; },
+                       "comm.model is alpha_beta"};
+  return rule;
+}
+
+KeyRule links_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) {
+                         return experiment.comm.model == CommModel::alpha_beta ||
+                                experiment.comm.model == CommModel::shaped;
+                       },
+                       "comm.model is alpha_beta or shaped"};
+  return rule;
+}
+
+KeyRule scheme_only(UpdateScheme scheme, const char* in_words, KeyRule rule) {
+  rule.stated_where = {[scheme](const Experiment& experiment) { return experiment.comm.update == scheme; }, in_words};
+  return rule;
+}
+
+namespace {
+
+bool has_own_table(const Experiment& experiment) {
+  return uses_pipeline(experiment) && experiment.data.layout == DataLayout::csv;
+}
+
+}  // namespace
+
+KeyRule own_table_only(KeyRule rule) {
+  rule.stated_where = {has_own_table, "data.layout is csv"};
+  return rule;
+}
+
+KeyRule joined_labels_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) {
+                         return has_own_table(experiment) && !experiment.data.labels.separator.empty();
+                       },
+                       "data.layout is csv and data.labels.separator is given"};
+  return rule;
+}
+
+KeyRule fast_decoder_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) { return experiment.data.decoder == DecoderKind::fast; },
+                       "data.decoder is fast"};
+  return rule;
+}
+
+KeyRule distant_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) { return uses_pipeline(experiment) && is_distant(experiment); },
+                       "data.root is an URL"};
+  return rule;
+}
+
+KeyRule s3_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) {
+                         return uses_pipeline(experiment) && experiment.data.root.starts_with("s3://");
+                       },
+                       "data.root begins with s3://"};
+  return rule;
+}
+
+}  // namespace chexbench::spec

@@ -1,0 +1,79 @@
+// How the rule of a key follows from the type of the value that it sets. Private to keys.cpp.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "spec/keys.hpp"
+#include "spec/names.hpp"
+
+namespace chexbench::spec {
+
+template <typename T>
+struct IsOptional : std::false_type {};
+template <typename T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+template <typename T>
+ValueRule rule_of() {
+  ValueRule rule;
+  if constexpr (std::is_enum_v<T>) {
+    for (const auto& [value, word] : named_values<T>()) rule.words.push_back(word);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    rule.type = ValueType::boolean;
+  } else if constexpr (std::is_integral_v<T>) {
+    rule.type = ValueType::integer;
+    rule.minimum = 0;
+    if constexpr (sizeof(T) < sizeof(std::int64_t)) rule.maximum = std::numeric_limits<T>::max();
+  } else if constexpr (IsOptional<T>::value || std::is_same_v<T, double>) {
+    rule.type = ValueType::number;
+    rule.minimum = 0;
+    rule.optional = IsOptional<T>::value;
+  }
+  return rule;
+}
+
+template <typename T>
+Value to_value(const T& member) {
+  if constexpr (std::is_enum_v<T>) {
+    return to_string(member);
+  } else if constexpr (IsOptional<T>::value) {
+    return member ? Value(*member) : Value();
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return static_cast<std::int64_t>(member);
+  } else {
+    return member;
+  }
+}
+
+template <typename T>
+void assign(T& member, const Value& value) {
+  if constexpr (std::is_enum_v<T>) {
+    for (const auto& [candidate, word] : named_values<T>()) {
+      if (word == std::get<std::string>(value)) member = candidate;
+    }
+  } else if constexpr (IsOptional<T>::value) {
+    member.reset();
+    if (const double* number = std::get_if<double>(&value)) member = *number;
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    member = static_cast<T>(std::get<std::int64_t>(value));
+  } else {
+    member = std::get<T>(value);
+  }
+}
+
+// The rule of the value that `at` finds in an experiment.
+template <typename At>
+KeyRule key_at(std::string path, std::string description, At at) {
+  using T = std::remove_cvref_t<decltype(at(std::declval<Experiment&>()))>;
+  KeyRule rule{std::move(path), std::move(description), rule_of<T>(), {}, {}, {}, {}};
+  rule.get = [=](const Experiment& experiment) { return to_value(at(experiment)); };
+  rule.set = [=](Experiment& experiment, const Value& value) { assign(at(experiment), value); };
+  return rule;
+}
+
+}  // namespace chexbench::spec
