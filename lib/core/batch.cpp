@@ -43,7 +43,7 @@ BatchLease BatchPool::acquire(std::stop_token stop) {
     auto batch = std::make_unique<Batch>();
     batch->shape = shape_;
     batch->images = allocator_.allocate(shape_.bytes());
-    batch->labels.resize(static_cast<std::size_t>(shape_.images) * kFindings);
+    batch->labels.resize(static_cast<std::size_t>(shape_.images) * static_cast<std::size_t>(shape_.labels));
     batch->ids.resize(static_cast<std::size_t>(shape_.images));
     ++allocated_;
     free_.push_back(std::move(batch));

@@ -14,17 +14,18 @@
 
 namespace chexbench {
 
-inline constexpr int kFindings = 14;  // labels of an image, in the order of data/findings.hpp
+inline constexpr int kFindings = 14;  // labels of an image of ChestX-ray14, in the order of data/findings.hpp
 
 // What a batch holds. f32: 3 channels, normalized, as TensorFlow feeds. u8: 1 channel, 0..255; the engine normalizes.
 enum class Deliver { f32, u8 };
 
-// Shape of the image tensor of a batch: [images, height, width, channels], NHWC, packed.
+// Shape of the image tensor of a batch: [images, height, width, channels], NHWC, packed; and how many labels each has.
 struct BatchShape {
   int images = 0;
   int height = 0;
   int width = 0;
   Deliver deliver = Deliver::f32;
+  int labels = kFindings;
 
   int channels() const { return deliver == Deliver::f32 ? 3 : 1; }
   std::size_t element_bytes() const { return deliver == Deliver::f32 ? sizeof(float) : 1; }
@@ -47,13 +48,14 @@ struct ExampleId {
 struct Batch {
   BatchShape shape;
   std::byte* images = nullptr;  // shape.bytes(), aligned to 64
-  std::vector<float> labels;    // [images, kFindings], 0 or 1
+  std::vector<float> labels;    // [images, shape.labels], 0 or 1
   std::vector<ExampleId> ids;   // [images]
   int valid = 0;
 
   std::byte* image(int slot) { return images + static_cast<std::size_t>(slot) * shape.image_bytes(); }
   std::span<float> label(int slot) {
-    return std::span<float>(labels).subspan(static_cast<std::size_t>(slot) * kFindings, kFindings);
+    const auto count = static_cast<std::size_t>(shape.labels);
+    return std::span<float>(labels).subspan(static_cast<std::size_t>(slot) * count, count);
   }
   std::span<float> f32() { return {reinterpret_cast<float*>(images), shape.bytes() / sizeof(float)}; }
 };

@@ -3,71 +3,48 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <new>
+#include <optional>
 #include <utility>
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "data/cached_file.hpp"
 #include "data/dataset.hpp"
-#include "data/decoder.hpp"
 #include "data/file_bytes.hpp"
 #include "data/image_files.hpp"
 #include "data/index.hpp"
 #include "data/parallel.hpp"
 #include "data/png_file.hpp"
 #include "data/progress.hpp"
+#include "data/record.hpp"
 #include "data/shards.hpp"
-#include "data/tf_example.hpp"
-#include "data/tfrecord.hpp"
+#include "data/tensor_maker.hpp"
 
 namespace chexbench::data {
 namespace {
 
 constexpr BatchShape kTensor{.images = 1, .height = 224, .width = 224, .deliver = Deliver::f32};
 
-// Decodes images to tensors; what one worker owns.
-class TensorMaker {
- public:
-  TensorMaker()
-      : decoder_(make_decoder(spec::DecoderKind::fast)),
-        preprocessor_(make_preprocessor(spec::ResizeMethod::bilinear, kTensor)) {}
-
-  // @throws DataError: the image cannot be decoded
-  void run(std::span<const std::byte> bytes, const std::string& name, std::span<std::byte> tensor) {
-    preprocessor_->run(decoder_->decode(bytes, name), false, tensor.data());
-  }
-
- private:
-  std::unique_ptr<Decoder> decoder_;
-  std::unique_ptr<Preprocessor> preprocessor_;
-};
-
-struct AlignedTensor {
-  AlignedTensor() : memory(static_cast<std::byte*>(::operator new (kTensor.bytes(), std::align_val_t{64}))) {}
-  std::span<std::byte> span() { return {memory.get(), kTensor.bytes()}; }
-  struct Free {
-    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
-  };
-  std::unique_ptr<std::byte, Free> memory;
-};
-
 struct Worker {
-  TensorMaker maker;
+  TensorMaker of_file{kTensor}, of_record{kTensor};
   ByteBuffer file;
   PngFile png;
-  AlignedTensor of_file, of_record;
+};
+
+// What one conversion made.
+struct Converted {
+  spec::DataFormat format;
+  spec::Split split;
 };
 
 class Checker {
  public:
-  Checker(const std::string& root, std::size_t threads) : root_(root), threads_(threads), index_(read_index(root_)) {
-    const std::vector<ImageFile> files = find_image_files(root_);
+  Checker(const DataRoot& root, std::size_t threads) : root_(root), threads_(threads), index_(read_index(root_)) {
+    const std::vector<ImageFile> files = find_files(root_, index_);
     auto file = files.begin();
     for (const IndexRow& row : index_.rows) {
       while (file != files.end() && file->name < row.name) ++file;
@@ -79,7 +56,16 @@ class Checker {
   CheckReport run() {
     workers_.resize(worker_count(std::numeric_limits<std::size_t>::max(), threads_));
     check_images();
-    for (const spec::Split split : {spec::Split::train, spec::Split::test, spec::Split::all}) check_split(split);
+    for (const auto format : {spec::DataFormat::tfrecord, spec::DataFormat::webdataset}) {
+      for (const auto split : {spec::Split::train, spec::Split::val, spec::Split::test, spec::Split::all}) {
+        check_shards({format, split});
+      }
+    }
+    for (const StoreEntry& entry : root_.store->list(format_folder(root_.path, spec::DataFormat::cached))) {
+      if (entry.name.ends_with(".gray")) {
+        check_cached(format_folder(root_.path, spec::DataFormat::cached) + "/" + entry.name);
+      }
+    }
     std::sort(report_.problems.begin(), report_.problems.end());
     return std::move(report_);
   }
@@ -113,18 +99,20 @@ class Checker {
     try {
       const std::span<const std::byte> bytes = root_.store->read(path, tools.file);
       count(1, 0, bytes.size());
-      parse_png(bytes, path, tools.png);  // the decoder may leave out chunks that it does not need
-      tools.maker.run(bytes, path, tools.of_file.span());
+      // The decoder may leave out chunks that it does not need.
+      if (is_png(bytes)) parse_png(bytes, path, tools.png);
+      tools.of_file.run(bytes, path);
     } catch (const DataError& error) {
       problem(error.what());
     }
   }
 
-  void check_split(spec::Split split) {
+  void check_shards(const Converted& which) {
+    const auto [format, split] = which;
     std::vector<std::string> shards;
     try {
-      if (!present_shard_count(root_, split)) return;
-      shards = find_shards(root_, split);
+      if (!present_shard_count(root_, split, format)) return;
+      shards = find_shards(root_, split, format);
     } catch (const DataError& error) {
       problem(error.what());
       return;
@@ -132,19 +120,19 @@ class Checker {
     std::vector<int> records_of(index_.rows.size());
     Progress progress("checking", "shards of split " + spec::to_string(split), shards.size());
     parallel_for(shards.size(), threads_, [&](std::size_t who, std::size_t i) {
-      check_shard(worker(who), split, shards[i], records_of);
+      check_shard(worker(who), which, shards[i], records_of);
       progress.add();
     });
     for (std::size_t i = 0; i < index_.rows.size(); ++i) {
       const bool expected = index_.rows[i].in(split) && !paths_[i].empty();
       if (expected && records_of[i] == 0) {
-        problem(fmt::format("{}: image {} of split '{}' is in no readable record", tfrecord_folder(root_.path),
+        problem(fmt::format("{}: image {} of split '{}' is in no readable record", format_folder(root_.path, format),
                             index_.rows[i].name, spec::to_string(split)));
       }
     }
   }
 
-  void check_shard(Worker& tools, spec::Split split, const std::string& path, std::vector<int>& records_of) {
+  void check_shard(Worker& tools, const Converted& which, const std::string& path, std::vector<int>& records_of) {
     std::unique_ptr<ByteStream> file;
     try {
       file = root_.store->stream(path, {});
@@ -152,56 +140,101 @@ class Checker {
       problem(error.what());
       return;
     }
-    TfRecordReader reader(std::move(file));
+    const std::unique_ptr<ShardReader> reader = open_shard(which.format, std::move(file));
     for (bool more = true; more;) {
       throw_if_interrupted();
       try {
-        const std::optional<TfRecord> record = reader.next();
+        const std::optional<ShardRecord> record = reader->next();
         more = record.has_value();
-        if (more) check_record(tools, split, path, *record, records_of);
+        if (more) check_record(tools, which, path, *record, records_of);
       } catch (const DataError& error) {
         problem(error.what());
       }
     }
   }
 
-  void check_record(Worker& tools, spec::Split split, const std::string& shard, const TfRecord& record,
+  // Every image of a file of cached pixels: its CRC, and that its image file gives the same.
+  void check_cached(const std::string& path) {
+    std::shared_ptr<const CachedFile> file;
+    try {
+      file = CachedFile::open(path);
+    } catch (const DataError& error) {
+      problem(error.what());
+      return;
+    }
+    const PixelSpec spec = file->made_for();
+    const BatchShape shape{.images = 1, .height = spec.image_size, .width = spec.image_size, .deliver = Deliver::u8};
+    Progress progress("checking", "images of cached pixels", file->images());
+    std::vector<std::unique_ptr<TensorMaker>> makers(workers_.size());
+    parallel_for(file->images(), threads_, [&](std::size_t who, std::size_t i) {
+      if (!makers[who]) makers[who] = std::make_unique<TensorMaker>(shape, spec.resize);
+      try {
+        check_pixels(worker(who), *makers[who], *file, i);
+      } catch (const DataError& error) {
+        problem(error.what());
+      }
+      progress.add();
+    });
+  }
+
+  void check_pixels(Worker& tools, TensorMaker& maker, const CachedFile& file, std::size_t i) {
+    const auto fail = [&](const std::string& reason) {
+      throw DataError(fmt::format("{}: image {}: {}", file.path(), file.name(i), reason));
+    };
+    const auto row = row_of(file.name(i));
+    if (!row) fail("not in the label table");
+    if (file.entry(i).state == CachedEntry::State::damaged) return;  // named already, when the images were checked
+    const std::span<const std::byte> pixels = file.pixels(i);
+    count(0, 1, pixels.size());
+    if (!paths_[*row].empty()) compare_with_file(tools, maker, pixels, paths_[*row], fail);
+  }
+
+  void check_record(Worker& tools, const Converted& which, const std::string& shard, const ShardRecord& record,
                     std::vector<int>& records_of) {
     count(0, 1, record.data.size());
-    const ExampleView example = parse_example(record.data, {.file = shard, .offset = record.offset});
+    const RecordView example =
+        parse_record(which.format, record.data, {.file = shard, .offset = record.offset}, index_.label_names);
     const auto fail = [&](const std::string& reason) {
       throw DataError(
           fmt::format("{}: record at offset {}: image {}: {}", shard, record.offset, example.filename, reason));
     };
-    const auto row = std::lower_bound(index_.rows.begin(), index_.rows.end(), example.filename,
-                                      [](const IndexRow& r, std::string_view name) { return r.name < name; });
-    if (row == index_.rows.end() || row->name != example.filename) fail("not in the label table");
-    const auto i = static_cast<std::size_t>(row - index_.rows.begin());
-    if (!row->in(split)) fail(fmt::format("does not belong to split '{}'", spec::to_string(split)));
+    const auto found = row_of(example.filename);
+    if (!found) fail("not in the label table");
+    const std::size_t i = *found;
+    const IndexRow& row = index_.rows[i];
+    if (!row.in(which.split)) fail(fmt::format("does not belong to split '{}'", spec::to_string(which.split)));
     bool again = false;
     {
       const std::scoped_lock lock(mutex_);
       again = records_of[i]++ > 0;
     }
     if (again) fail("is in more than one record");
-    if (row->labels != example.labels) {
-      fail(fmt::format("labels are {}, the table says {}", labels_text(example.labels), labels_text(row->labels)));
+    if (row.labels != example.labels) {
+      fail(fmt::format("labels are {}, the table says {}", labels_text(example.labels, index_.label_names),
+                       labels_text(row.labels, index_.label_names)));
     }
-    tools.maker.run(example.encoded, fmt::format("{}: record at offset {}", shard, record.offset),
-                    tools.of_record.span());
-    if (!paths_[i].empty()) compare_with_file(tools, paths_[i], fail);
+    const auto tensor =
+        tools.of_record.run(example.encoded, fmt::format("{}: record at offset {}", shard, record.offset));
+    if (!paths_[i].empty()) compare_with_file(tools, tools.of_file, tensor, paths_[i], fail);
   }
 
+  // `maker` makes what the file's tensor is compared as.
   template <typename Fail>
-  void compare_with_file(Worker& tools, const std::string& path, const Fail& fail) {
+  void compare_with_file(Worker& tools, TensorMaker& maker, std::span<const std::byte> tensor, const std::string& path,
+                         const Fail& fail) {
     try {
-      tools.maker.run(root_.store->read(path, tools.file), path, tools.of_file.span());
+      if (std::ranges::equal(maker.run(root_.store->read(path, tools.file), path), tensor)) return;
     } catch (const DataError&) {
       return;  // named already, when the images were checked
     }
-    if (std::memcmp(tools.of_file.span().data(), tools.of_record.span().data(), kTensor.bytes()) != 0) {
-      fail("gives another tensor than " + path);
-    }
+    fail("gives another tensor than " + path);
+  }
+
+  std::optional<std::size_t> row_of(std::string_view image) const {
+    const auto row = std::lower_bound(index_.rows.begin(), index_.rows.end(), image,
+                                      [](const IndexRow& r, std::string_view name) { return r.name < name; });
+    if (row == index_.rows.end() || row->name != image) return {};
+    return static_cast<std::size_t>(row - index_.rows.begin());
   }
 
   const DataRoot root_;
@@ -215,7 +248,7 @@ class Checker {
 
 }  // namespace
 
-CheckReport check_data_set(const std::string& root, std::size_t threads) {
+CheckReport check_data_set(const DataRoot& root, std::size_t threads) {
   const double start_s = now_s();
   CheckReport report = Checker(root, threads).run();
   report.seconds = now_s() - start_s;

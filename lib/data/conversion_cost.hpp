@@ -1,4 +1,4 @@
-// What it took to convert a split to TFRecords, as its manifest tells.
+// What it took to convert a split, as its manifest tells.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@ struct ConversionCost {
 };
 
 // Nothing where there is no manifest, it is damaged, or a conversion was resumed, whose seconds are not all of them.
-std::optional<ConversionCost> conversion_cost(const DataRoot& root, spec::Split split);
+std::optional<ConversionCost> conversion_cost(const DataRoot& root, spec::Split split,
+                                              spec::DataFormat format = spec::DataFormat::tfrecord);
 
 }  // namespace chexbench::data

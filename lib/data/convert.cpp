@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <system_error>
 
 #include "core/atomic_file.hpp"
 #include "core/clock.hpp"
@@ -15,15 +17,18 @@
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
 #include "core/random.hpp"
+#include "data/cached_writer.hpp"
 #include "data/dataset.hpp"
+#include "data/jpeg_file.hpp"
 #include "data/output_file.hpp"
 #include "data/parallel.hpp"
 #include "data/png_file.hpp"
 #include "data/progress.hpp"
+#include "data/record.hpp"
+#include "data/record_writer.hpp"
 #include "data/shards.hpp"
+#include "data/store/local_store.hpp"
 #include "data/store/url.hpp"
-#include "data/tf_example.hpp"
-#include "data/tfrecord.hpp"
 
 namespace chexbench::data {
 namespace {
@@ -50,42 +55,42 @@ int choose_shards(const ConvertOptions& options, const Dataset& dataset) {
     throw SpecError(fmt::format("--shards {}: at least {}, so that ranks and interleave have enough files to share",
                                 options.shards, kMinShards));
   }
-  const std::optional<int> present = present_shard_count(options.root, options.split);
+  const std::optional<int> present = present_shard_count(options.root, options.split, options.format);
   const auto images = static_cast<int>(dataset.images.size());
   const auto by_size = static_cast<int>((dataset.total_bytes + kShardBytes - 1) / kShardBytes);
   const int wanted = std::min(options.shards != 0 ? options.shards : std::max(kMinShards, by_size), images);
   if (!present) return wanted;
   if (options.shards == 0 && *present <= images) return *present;
   if (*present != wanted) {
-    throw OutputError(
-        fmt::format("{} holds {} shards of split '{}' already, {} are wanted: remove them, or use --shards {}",
-                    tfrecord_folder(options.root), *present, spec::to_string(options.split), wanted, *present));
+    throw OutputError(fmt::format(
+        "{} holds {} shards of split '{}' already, {} are wanted: remove them, or use --shards {}",
+        format_folder(options.root, options.format), *present, spec::to_string(options.split), wanted, *present));
   }
   return wanted;
 }
 
-bool record_matches(const TfRecord& record, const ImageEntry& image, const struct stat& shard) {
+bool record_matches(const RecordView& record, const ImageEntry& image, const struct stat& shard) {
   struct stat file {};
   if (::stat(image.path.c_str(), &file) != 0) return false;
-  const ExampleView example = parse_example(record.data);
   const bool newer = file.st_mtim.tv_sec != shard.st_mtim.tv_sec ? file.st_mtim.tv_sec > shard.st_mtim.tv_sec
                                                                  : file.st_mtim.tv_nsec > shard.st_mtim.tv_nsec;
-  return !newer && example.filename == image.name && example.labels == image.labels &&
-         example.patient == std::int64_t{image.patient} &&
-         example.encoded.size() == static_cast<std::uint64_t>(file.st_size);
+  return !newer && record.filename == image.name && record.labels == image.labels &&
+         record.patient == std::int64_t{image.patient} &&
+         record.encoded.size() == static_cast<std::uint64_t>(file.st_size);
 }
 
 // Whether the shard at `path` is there and holds what it should, undamaged to the last byte.
-bool is_finished(const std::string& path, const Images& images) {
+bool is_finished(const std::string& path, spec::DataFormat format, const Images& images,
+                 const std::vector<std::string>& label_names) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return false;
   try {
-    TfRecordReader reader(MappedFile::open(path));
+    const auto reader = open_shard(format, stream_mapped(MappedFile::open(path)));
     for (const ImageEntry* const image : images) {
-      const std::optional<TfRecord> record = reader.next();
-      if (!record || !record_matches(*record, *image, status)) return false;
+      const std::optional<ShardRecord> record = reader->next();
+      if (!record || !record_matches(parse_record(format, record->data, {}, label_names), *image, status)) return false;
     }
-    return !reader.next();
+    return !reader->next();
   } catch (const DataError&) {
     return false;  // damaged: written anew
   }
@@ -105,11 +110,19 @@ int stored_channels(int color_type) {
   }
 }
 
+// What a record says of its image.
+struct Described {
+  std::string_view format = "unknown";
+  int height = 0;
+  int width = 0;
+  int channels = 0;
+};
+
 // What one worker reuses from record to record.
 struct Buffers {
   ByteBuffer image;
   PngFile png;
-  std::vector<std::byte> record;
+  std::unique_ptr<RecordWriter> writer;
 };
 
 class Converter {
@@ -117,18 +130,17 @@ class Converter {
   Converter(const ConvertOptions& options, const Dataset& dataset)
       : options_(options),
         plan_(deal_out(dataset, static_cast<std::size_t>(choose_shards(options, dataset)))),
-        progress_("converting", "images", dataset.images.size()) {
-    conversion_.split = options.split;
+        progress_("converting", "images", dataset.images.size()),
+        conversion_(begin_conversion(options, dataset)) {
     conversion_.shards.resize(plan_.size());
-    conversion_.images = dataset.images.size();
-    conversion_.image_bytes = dataset.total_bytes;
-    std::set<std::uint32_t> patients;
-    for (const ImageEntry& image : dataset.images) patients.insert(image.patient);
-    conversion_.patients = patients.size();
+    conversion_.label_names = dataset.label_names;
   }
+
+  std::size_t shards() const { return plan_.size(); }
 
   Conversion run() {
     std::vector<Buffers> buffers(worker_count(plan_.size(), options_.threads));
+    for (Buffers& of_worker : buffers) of_worker.writer = make_record_writer(options_.format);
     parallel_for(plan_.size(), options_.threads,
                  [&](std::size_t worker, std::size_t shard) { make_shard(shard, buffers[worker]); });
     for (const ShardFile& shard : conversion_.shards) conversion_.shard_bytes += shard.bytes;
@@ -138,12 +150,12 @@ class Converter {
 
  private:
   void make_shard(std::size_t shard, Buffers& buffers) {
-    const std::string path =
-        shard_path(options_.root, options_.split, static_cast<int>(shard), static_cast<int>(plan_.size()));
+    const std::string path = shard_path(options_.root, options_.split, static_cast<int>(shard),
+                                        static_cast<int>(plan_.size()), options_.format);
     ShardFile& result = conversion_.shards[shard];
     result.name = fs::path(path).filename();
     result.records = plan_[shard].size();
-    result.kept = is_finished(path, plan_[shard]);
+    result.kept = is_finished(path, options_.format, plan_[shard], conversion_.label_names);
     if (result.kept) {
       progress_.add(plan_[shard].size());
     } else {
@@ -155,40 +167,42 @@ class Converter {
   void write_shard(const std::string& path, const Images& images, Buffers& buffers) {
     OutputFile file(path);
     for (const ImageEntry* const image : images) {
-      make_record(*image, buffers);
-      const TfRecordFrame frame = frame_record(buffers.record);
-      file.write(frame.header);
-      file.write(buffers.record);
-      file.write(frame.footer);
+      write_record(*image, buffers, file);
       progress_.add();
       throw_if_interrupted();
     }
+    buffers.writer->finish(file);
     file.commit(OutputFile::Durability::synced);
   }
 
-  void make_record(const ImageEntry& image, Buffers& buffers) {
+  void write_record(const ImageEntry& image, Buffers& buffers, OutputFile& file) {
     const std::span<const std::byte> encoded = read_file(image.path, buffers.image);
-    const bool whole = parse(image, encoded, buffers.png);
-    write_example({.filename = image.name,
-                   .format = is_png(encoded) ? "png" : "unknown",
-                   .labels = image.labels,
-                   .height = whole ? buffers.png.height : 0,
-                   .width = whole ? buffers.png.width : 0,
-                   .channels = whole ? stored_channels(buffers.png.color_type) : 0,
-                   .patient = image.patient},
-                  encoded, buffers.record);
+    const Described described = describe(image, encoded, buffers.png);
+    buffers.writer->write({.filename = image.name,
+                           .format = described.format,
+                           .labels = image.labels,
+                           .height = described.height,
+                           .width = described.width,
+                           .channels = described.channels,
+                           .patient = image.patient,
+                           .label_count = conversion_.label_names.size()},
+                          encoded, file);
   }
 
   // A damaged file goes into its record as it is: left out, it would make the two formats differ.
-  bool parse(const ImageEntry& image, std::span<const std::byte> encoded, PngFile& png) {
+  Described describe(const ImageEntry& image, std::span<const std::byte> encoded, PngFile& png) {
     try {
+      if (is_jpeg(encoded)) {
+        const JpegFile jpeg = parse_jpeg(encoded, image.path);
+        return {"jpeg", jpeg.height, jpeg.width, jpeg.components};
+      }
       parse_png(encoded, image.path, png);
-      return true;
+      return {"png", png.height, png.width, stored_channels(png.color_type)};
     } catch (const DataError& error) {
       log::warning("{}; stored as it is", error.what());
       const std::scoped_lock lock(damaged_mutex_);
       conversion_.damaged.push_back(image.name);
-      return false;
+      return {.format = is_jpeg(encoded) ? "jpeg" : is_png(encoded) ? "png" : "unknown"};
     }
   }
 
@@ -199,17 +213,43 @@ class Converter {
   std::mutex damaged_mutex_;
 };
 
+Conversion convert_to_shards(const ConvertOptions& options, const Dataset& dataset) {
+  Converter converter(options, dataset);
+  if (options.format == spec::DataFormat::webdataset) {
+    const std::string unfinished = unfinished_path(options.root, options.split, options.format);
+    write_file_atomically(unfinished, fmt::to_string(converter.shards()));
+  }
+  return converter.run();
+}
+
 }  // namespace
 
-Conversion convert_to_tfrecord(const ConvertOptions& options) {
+Conversion begin_conversion(const ConvertOptions& options, const Dataset& dataset) {
+  std::set<std::uint32_t> patients;
+  for (const ImageEntry& image : dataset.images) patients.insert(image.patient);
+  return {.split = options.split,
+          .format = options.format,
+          .images = dataset.images.size(),
+          .patients = patients.size(),
+          .image_bytes = dataset.total_bytes};
+}
+
+Conversion convert_data_set(const ConvertOptions& options) {
   const double start_s = now_s();
   check_is_folder(options.root, "data convert");
-  const Dataset dataset = open_dataset({.root = options.root, .format = spec::DataFormat::png, .split = options.split});
-  make_folder(tfrecord_folder(options.root));
-  remove_abandoned_files(tfrecord_folder(options.root), spec::to_string(options.split) + "-");
-  Conversion conversion = Converter(options, dataset).run();
+  spec::DataSpec files{.root = options.root, .split = options.split};
+  files.layout = options.layout;
+  files.labels = options.labels;
+  const Dataset dataset = open_dataset(files);
+  const std::string folder = format_folder(options.root, options.format);
+  make_folder(folder);
+  remove_abandoned_files(folder, spec::to_string(options.split) + "-");
+  Conversion conversion = options.format == spec::DataFormat::cached ? convert_to_cached(options, dataset)
+                                                                     : convert_to_shards(options, dataset);
   conversion.seconds = now_s() - start_s;
-  write_file_atomically(manifest_path(options.root, options.split), manifest_json(conversion));
+  write_file_atomically(manifest_path(options.root, options.split, options.format), manifest_json(conversion));
+  std::error_code ignored;
+  fs::remove(unfinished_path(options.root, options.split, options.format), ignored);
   return conversion;
 }
 

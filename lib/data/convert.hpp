@@ -1,4 +1,4 @@
-// PNG files -> TFRecord shards.
+// Image files -> shards (TFRecords, or WebDataset's tar files), or one file of decoded pixels.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "data/dataset.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::data {
@@ -15,8 +16,12 @@ inline constexpr int kMinShards = 16;
 struct ConvertOptions {
   std::string root;
   spec::Split split = spec::Split::train;
+  spec::DataFormat format = spec::DataFormat::tfrecord;  // one that reads_shards(), or cached
+  PixelSpec pixels;                                      // cached only
   int shards = 0;           // 0: the number that is there already, else one per 256 MiB, at least kMinShards
   std::size_t threads = 0;  // 0: one a usable core
+  spec::DataLayout layout = spec::DataLayout::automatic;
+  spec::LabelsSpec labels = {};
 };
 
 struct ShardFile {
@@ -29,28 +34,36 @@ struct ShardFile {
 // What a conversion did; also the contents of its manifest.
 struct Conversion {
   spec::Split split = spec::Split::train;
+  spec::DataFormat format = spec::DataFormat::tfrecord;
   std::vector<ShardFile> shards;
   std::uint64_t images = 0;
   std::uint64_t patients = 0;
-  std::uint64_t image_bytes = 0;  // of the PNG files
+  std::uint64_t image_bytes = 0;  // of the image files
   std::uint64_t shard_bytes = 0;
   double seconds = 0;
-  std::vector<std::string> damaged;  // names; stored as they are: the decoder meets the same bytes in both formats
+  std::vector<std::string> label_names;  // in the order of image/label
+  std::vector<std::string> damaged;      // names; stored as they are: the decoder meets the same bytes in both formats
 
   std::size_t kept() const;
 };
 
-// Writes ROOT/tfrecord/SPLIT-NNNNN-of-NNNNN and, when all are there, SPLIT-manifest.json. Every image of the split that
-// has a file is in exactly one record. The images, in an order drawn once with a fixed seed, are dealt out in turn, so
-// a shard is a random sample of the split and shards differ by at most one record; equal input gives equal bytes. Never
-// more shards than images. A shard of an earlier, interrupted run is kept where its records are those that it would
-// get, undamaged, and no image file is newer; what that run left half written is removed.
+// What is known of it before anything is written.
+Conversion begin_conversion(const ConvertOptions& options, const Dataset& dataset);
+
+// Writes the shards (shards.hpp) into ROOT/FORMAT and, when all are there, SPLIT-manifest.json. Every image of the
+// split that has a file is in exactly one record. The images, in an order drawn once with a fixed seed, are dealt out
+// in turn, so a shard is a random sample of the split and shards differ by at most one record; equal input gives equal
+// bytes. Never more shards than images. A shard of an earlier, interrupted run is kept where its records are those that
+// it would get, undamaged, and no image file is newer; what that run left half written is removed.
 // @throws DataError: as open_dataset(); SpecError: fewer than kMinShards; OutputError: a shard cannot be written, or
 // there are shards of a conversion into another number
-Conversion convert_to_tfrecord(const ConvertOptions& options);
+Conversion convert_data_set(const ConvertOptions& options);
 
 // The manifest: counts, bytes, seconds, shard files. JSON.
 std::string manifest_json(const Conversion& conversion);
-std::string manifest_path(const std::string& root, spec::Split split);
+std::string manifest_path(const std::string& root, spec::Split split,
+                          spec::DataFormat format = spec::DataFormat::tfrecord);
+// The part of it that says which labels the records have, in which order.
+std::string manifest_labels(const std::vector<std::string>& label_names);
 
 }  // namespace chexbench::data

@@ -6,15 +6,47 @@
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "data/cached_file.hpp"
+#include "data/convert.hpp"
+#include "data/file_bytes.hpp"
+#include "data/findings.hpp"
 #include "data/image_files.hpp"
 #include "data/index.hpp"
+#include "data/layouts.hpp"
 #include "data/shards.hpp"
+#include "data/tfrecord.hpp"
 
 namespace chexbench::data {
 namespace {
 
 ImageEntry entry_of(const IndexRow& row) {
   return {.name = row.name, .path = {}, .labels = row.labels, .patient = row.patient};
+}
+
+// Whether the root says which images are in the split.
+bool tells_of(const Index& index, spec::Split split) {
+  switch (split) {
+    case spec::Split::train:
+      return index.has_train_list;
+    case spec::Split::val:
+      return index.has_val_list;
+    case spec::Split::test:
+      return index.has_test_list;
+    case spec::Split::all:
+      break;
+  }
+  return true;
+}
+
+// What would say it, and how to mend that it does not.
+std::string missing_list(spec::DataLayout layout, spec::Split split) {
+  if (layout == spec::DataLayout::csv) {
+    return fmt::format("row of split '{}'; name the column that tells with data.labels.split_column",
+                       spec::to_string(split));
+  }
+  if (layout == spec::DataLayout::folders) return fmt::format("folder '{}'; add it", spec::to_string(split));
+  if (split == spec::Split::val) return "list of such a split in ChestX-ray14; use train or test";
+  return split == spec::Split::train ? "train_val_list.txt; add it" : "test_list.txt; add it";
 }
 
 std::vector<const IndexRow*> rows_of_split(const Index& index, spec::Split split) {
@@ -24,14 +56,12 @@ std::vector<const IndexRow*> rows_of_split(const Index& index, spec::Split split
     if (row.in(split)) rows.push_back(&row);
   }
   if (!rows.empty()) return rows;
-  const bool has_list = split == spec::Split::train ? index.has_train_list : index.has_test_list;
-  if (split == spec::Split::all || has_list) {
+  if (tells_of(index, split)) {
     throw DataError(fmt::format("split '{}' of '{}' is empty: no row of {} belongs to it", spec::to_string(split),
                                 index.root, index.table));
   }
-  throw DataError(fmt::format("split '{}' of '{}' is empty: there is no {}; add it, or use data.split = \"all\"",
-                              spec::to_string(split), index.root,
-                              split == spec::Split::train ? "train_val_list.txt" : "test_list.txt"));
+  throw DataError(fmt::format("split '{}' of '{}' is empty: there is no {}, or use data.split = \"all\"",
+                              spec::to_string(split), index.root, missing_list(index.layout, split)));
 }
 
 // A web server's pages tell no sizes: some files, evenly spread, stand for all of them.
@@ -49,8 +79,8 @@ std::uint64_t estimated_bytes(const Store& store, const std::vector<std::string>
 
 // The rows that have a file, in the order of names. Both lists are sorted by name.
 void add_png_files(const std::vector<const IndexRow*>& rows, const DataRoot& root, const spec::DataSpec& spec,
-                   Dataset& dataset) {
-  const std::vector<ImageFile> files = find_image_files(root);
+                   const Index& index, Dataset& dataset) {
+  const std::vector<ImageFile> files = find_files(root, index);
   std::vector<std::string> of_unknown_size;
   auto file = files.begin();
   for (const IndexRow* const row : rows) {
@@ -64,9 +94,9 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const DataRoot& roo
   dataset.total_bytes += estimated_bytes(*root.store, of_unknown_size);
   if (dataset.images.empty()) {
     throw DataError(
-        fmt::format("split '{}' of '{}' is empty: it lists {} images, and none of their files is in images/ or "
-                    "images_NNN/",
-                    spec::to_string(spec.split), spec.root, rows.size()));
+        fmt::format("split '{}' of '{}' is empty: it lists {} images, and none of their files is in {}",
+                    spec::to_string(spec.split), spec.root, rows.size(),
+                    index.layout == spec::DataLayout::nih ? "images/ or images_NNN/" : "the root or a folder below"));
   }
   if (dataset.images.size() < rows.size()) {
     log::warning("{}: {} of the {} images of split '{}' have no file and are left out", spec.root,
@@ -74,18 +104,108 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const DataRoot& roo
   }
 }
 
-void add_shards(const std::vector<const IndexRow*>& rows, const DataRoot& root, spec::Split split, Dataset& dataset) {
-  dataset.shards = find_shards(root, split);
+// Records of a distant shard are copies anyway.
+bool is_compressed(const std::string& shard) {
+  const std::shared_ptr<const MappedFile> file = MappedFile::open(shard);
+  return is_compressed_tfrecord(file->bytes().first(std::min(file->bytes().size(), kRecordHeaderBytes)));
+}
+
+// Records have their labels by number: the numbers must mean what they meant when the shards were made.
+// @throws DataError where the manifest tells of other labels
+void check_labels(const DataRoot& root, const spec::DataSpec& spec, const std::vector<std::string>& label_names) {
+  const std::string path = manifest_path(root.path, spec.split, spec.format);
+  if (!root.store->size(path)) return;
+  ByteBuffer buffer;
+  const std::string_view text = as_text(root.store->read(path, buffer));
+  const std::string expected = manifest_labels(label_names) + ",";
+  if (text.find("\"labels\": ") == std::string_view::npos || text.find(expected) != std::string_view::npos) return;
+  throw DataError(fmt::format("the {} shards of split '{}' in {} were made with other labels, or in another order: {}",
+                              spec::to_string(spec.format), spec::to_string(spec.split),
+                              format_folder(root.path, spec.format),
+                              convert_command(root.path, spec.split, spec.format)));
+}
+
+void add_shards(const std::vector<const IndexRow*>& rows, const DataRoot& root, const spec::DataSpec& spec,
+                Dataset& dataset) {
+  dataset.shards = find_shards(root, spec.split, spec.format);
   for (const std::string& shard : dataset.shards) {
     const std::optional<std::uint64_t> bytes = root.store->size(shard);
     if (!bytes) throw DataError(fmt::format("cannot read {}: it is gone", shard));
     dataset.total_bytes += *bytes;
   }
+  dataset.compressed =
+      spec.format == spec::DataFormat::tfrecord && root.store->is_local() && is_compressed(dataset.shards.front());
   dataset.images.reserve(rows.size());
   for (const IndexRow* const row : rows) dataset.images.push_back(entry_of(*row));
 }
 
+// Which sizes and methods are there, for a message.
+std::string cached_kinds(const DataRoot& root, spec::Split split) {
+  std::string kinds;
+  for (const StoreEntry& entry : root.store->list(format_folder(root.path, spec::DataFormat::cached))) {
+    if (!entry.name.starts_with(spec::to_string(split) + "-") || !entry.name.ends_with(".gray")) continue;
+    kinds += (kinds.empty() ? "; there is " : ", ") + entry.name;
+  }
+  return kinds;
+}
+
+// The images that the pixels were made of, as they are now: of the rows, those that have a file; where no image has one
+// any more, those that `cached` holds.
+std::vector<CachedSource> sources_of(const std::vector<const IndexRow*>& rows, const std::vector<ImageFile>& files,
+                                     const CachedFile& cached) {
+  std::vector<CachedSource> sources;
+  std::size_t file = 0, held = 0;
+  for (const IndexRow* const row : rows) {
+    while (file < files.size() && files[file].name < row->name) ++file;
+    while (held < cached.images() && cached.name(held) < row->name) ++held;
+    const bool has_file = file < files.size() && files[file].name == row->name;
+    const bool is_held = held < cached.images() && cached.name(held) == row->name;
+    if (files.empty() ? !is_held : !has_file) continue;
+    sources.push_back({.name = row->name, .bytes = has_file ? files[file].bytes : std::nullopt});
+  }
+  return sources;
+}
+
+void add_cached(const std::vector<const IndexRow*>& rows, const DataRoot& root, const spec::DataSpec& spec,
+                const PixelSpec& pixels, const Index& index, Dataset& dataset) {
+  const std::string path = cached_path(root.path, spec.split, pixels);
+  const std::string command = cached_command(root.path, spec.split, pixels);
+  if (root.store->is_distant()) {
+    throw DataError(
+        fmt::format("data.format cached is mapped from a folder of this machine, and {} is none", root.path));
+  }
+  if (!root.store->size(path)) {
+    throw DataError(fmt::format("no cached pixels {}{}: {}", path, cached_kinds(root, spec.split), command));
+  }
+  dataset.cached = CachedFile::open(path);
+  const PixelSpec made_for = dataset.cached->made_for();
+  if (made_for.image_size != pixels.image_size || made_for.resize != pixels.resize) {
+    throw DataError(fmt::format("{} holds images of {} pixels a side, {}: {}", path, made_for.image_size,
+                                spec::to_string(made_for.resize), command));
+  }
+  const std::vector<ImageFile> files = find_files(root, index);
+  const std::vector<CachedSource> sources = sources_of(rows, files, *dataset.cached);
+  const std::string reason = difference(*dataset.cached, sources);
+  if (!reason.empty()) throw DataError(fmt::format("{} is stale: {}; {}", path, reason, command));
+  dataset.total_bytes = dataset.cached->pixels_bytes();
+  auto source = sources.begin();
+  for (const IndexRow* const row : rows) {
+    if (source == sources.end() || row->name != source->name) continue;
+    ImageEntry& entry = dataset.images.emplace_back(entry_of(*row));
+    entry.place = static_cast<std::uint32_t>(source - sources.begin());
+    ++source;
+  }
+}
+
 }  // namespace
+
+std::vector<std::string> finding_names() { return {kFindingNames.begin(), kFindingNames.end()}; }
+
+std::span<const std::byte> read_image(const Dataset& dataset, std::uint32_t image, ByteBuffer& buffer) {
+  const ImageEntry& entry = dataset.images.at(image);
+  if (dataset.cached) return dataset.cached->pixels(entry.place);
+  return dataset.store->read(entry.path, buffer);
+}
 
 std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view name) {
   const auto found =
@@ -95,18 +215,26 @@ std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view
   return static_cast<std::uint32_t>(found - dataset.images.begin());
 }
 
-Dataset open_dataset(const spec::DataSpec& spec) {
+Dataset open_dataset(const spec::DataSpec& spec, const PixelSpec& pixels) {
   Dataset dataset;
   dataset.format = spec.format;
   if (spec.format == spec::DataFormat::synthetic) return dataset;
   const DataRoot root(spec);
   dataset.store = root.store;
   const Index index = read_index(root);
+  dataset.label_names = index.label_names;
+  if (spec.layout == spec::DataLayout::automatic && index.layout != spec::DataLayout::nih) {
+    log::info("{}: read as data.layout {}, {} labels, from {}", spec.root, spec::to_string(index.layout),
+              index.label_names.size(), index.table);
+  }
   const std::vector<const IndexRow*> rows = rows_of_split(index, spec.split);
-  if (spec.format == spec::DataFormat::tfrecord) {
-    add_shards(rows, root, spec.split, dataset);
+  if (spec::reads_shards(spec.format)) {
+    add_shards(rows, root, spec, dataset);
+    if (index.layout != spec::DataLayout::nih) check_labels(root, spec, index.label_names);
+  } else if (spec.format == spec::DataFormat::cached) {
+    add_cached(rows, root, spec, pixels, index, dataset);
   } else {
-    add_png_files(rows, root, spec, dataset);
+    add_png_files(rows, root, spec, index, dataset);
   }
   return dataset;
 }

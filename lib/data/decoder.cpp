@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "data/jpeg_file.hpp"
+#include "data/jpeg_gray.hpp"
 #include "data/opencv_decoder.hpp"
 #include "data/png_file.hpp"
 #include "data/png_gray.hpp"
@@ -11,16 +13,19 @@ namespace chexbench::data {
 namespace {
 
 // One class for both kinds: they differ only in whether the fast path is tried. The structure of a PNG is checked in
-// both, because OpenCV takes a truncated file for a whole one.
+// both, because OpenCV takes a truncated file for a whole one, and so is that of a JPEG.
 class CheckingDecoder final : public Decoder {
  public:
-  explicit CheckingDecoder(spec::DecoderKind kind) {
-    if (kind == spec::DecoderKind::fast) fast_.emplace();
+  CheckingDecoder(spec::DecoderKind kind, const LeastSize& least) : least_(least) {
+    if (kind != spec::DecoderKind::fast) return;
+    fast_.emplace();
+    jpeg_ = make_jpeg_gray_decoder();
   }
 
   GrayImage decode(std::span<const std::byte> bytes, const std::string& name) override {
     if (bytes.empty()) throw DataError(fmt::format("{}: the file is empty (0 bytes); fetch it again", name));
-    if (!is_png(bytes)) return decode_other(bytes, name, "byte 0: not a PNG file");
+    if (is_jpeg(bytes)) return decode_jpeg(bytes, name);
+    if (!is_png(bytes)) return decode_other(bytes, name, "byte 0: not a PNG or JPEG file");
     parse_png(bytes, name, png_);
     if (!fast_ || !png_.simple) return decode_other(essentials(), name, describe(png_));
     const auto failure = fast_->decode(png_);
@@ -28,6 +33,17 @@ class CheckingDecoder final : public Decoder {
   }
 
  private:
+  GrayImage decode_jpeg(std::span<const std::byte> bytes, const std::string& name) {
+    const JpegFile file = parse_jpeg(bytes, name);
+    const bool is_taken = file.components == 1 || file.components == 3;
+    if (!jpeg_ || !is_taken) return decode_other(bytes, name, fmt::format("JPEG of {} components", file.components));
+    try {
+      return jpeg_->decode(bytes, file, least_);
+    } catch (const DataError& error) {
+      throw DataError(fmt::format("{}: {}", name, error.what()));
+    }
+  }
+
   static std::string describe(const PngFile& png) {
     return fmt::format("byte {}: PNG of color type {}, {} bits{}", png.image_data_offset, png.color_type, png.bit_depth,
                        png.interlaced ? ", interlaced" : "");
@@ -60,7 +76,9 @@ class CheckingDecoder final : public Decoder {
     return image;
   }
 
+  const LeastSize least_;
   std::optional<PngGrayDecoder> fast_;
+  std::unique_ptr<JpegGrayDecoder> jpeg_;
   std::unique_ptr<OpencvDecoder> other_;
   PngFile png_;
   ByteBuffer joined_;
@@ -68,6 +86,17 @@ class CheckingDecoder final : public Decoder {
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_decoder(spec::DecoderKind kind) { return std::make_unique<CheckingDecoder>(kind); }
+std::unique_ptr<Decoder> make_decoder(spec::DecoderKind kind, const LeastSize& least) {
+  return std::make_unique<CheckingDecoder>(kind, least);
+}
+
+int jpeg_scale_denominator(const JpegFile& file, const LeastSize& least) {
+  if (least.empty()) return 1;
+  for (const int denominator : {8, 4, 2}) {
+    const auto scaled = [denominator](int side) { return (side + denominator - 1) / denominator; };
+    if (scaled(file.width) >= least.width && scaled(file.height) >= least.height) return denominator;
+  }
+  return 1;
+}
 
 }  // namespace chexbench::data

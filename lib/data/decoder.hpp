@@ -36,10 +36,18 @@ class Decoder {
   virtual GrayImage decode(std::span<const std::byte> bytes, const std::string& name) = 0;
 };
 
-// fast: own path for PNGs of 8 bits (gray or RGB, with or without alpha) that are not interlaced, everything else
-// handed to OpenCV, which decides. opencv: OpenCV for all. OpenCV is loaded at the first image that needs it. @throws
-// DataError where that is missing.
-std::unique_ptr<Decoder> make_decoder(spec::DecoderKind kind);
+// The size below which an image must not shrink while it is decoded; empty: it is decoded at its own.
+struct LeastSize {
+  int width = 0;
+  int height = 0;
+
+  bool empty() const { return width == 0 || height == 0; }
+};
+
+// fast: own path for PNGs of 8 bits (gray or RGB, with or without alpha) that are not interlaced, libjpeg-turbo for
+// JPEGs (jpeg_gray.hpp; only these heed `least`), everything else handed to OpenCV, which decides. opencv: OpenCV for
+// all. OpenCV is loaded at the first image that needs it. @throws DataError where that is missing.
+std::unique_ptr<Decoder> make_decoder(spec::DecoderKind kind, const LeastSize& least = {});
 
 // Resizes, scales to [0,1], normalizes and writes one image into a batch slot. Not thread-safe: one a thread.
 // f32: value = (resized / 255 - mean[c]) / std[c], ImageNet's mean and std, 3 equal-source channels, HWC.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace chexbench::data {
 
@@ -46,6 +47,10 @@ class ByteBuffer {
   std::unique_ptr<std::byte[]> memory_;
   std::size_t capacity_ = 0;
 };
+
+inline std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 // Reads a whole file; the view is valid until the buffer's next use. @throws DataError naming the file and the reason
 std::span<const std::byte> read_file(const std::string& path, ByteBuffer& buffer);

@@ -1,7 +1,13 @@
 #include "data/image_files.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <string_view>
+
+#include "core/errors.hpp"
 
 namespace chexbench::data {
 namespace {
@@ -31,7 +37,44 @@ bool add_folder(const Store& store, const std::string& folder, std::vector<Image
   return has_images_folder;
 }
 
+bool is_image_name(std::string_view name) {
+  constexpr std::string_view kEndings[] = {".png", ".jpg", ".jpeg"};
+  std::string lower(name);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return lower.ends_with(ending); });
+}
+
+// Folders that `data convert` makes in a root.
+bool is_converted(std::string_view folder) {
+  return folder == "tfrecord" || folder == "webdataset" || folder == "cached";
+}
+
+// `inside`: the path from the folder that the search began in, "" or ending in '/'.
+void add_images_below(const Store& store, const std::string& folder, const std::string& inside, int depth,
+                      std::vector<ImageFile>& files) {
+  constexpr int kDeepest = 32;
+  if (depth > kDeepest) {
+    throw DataError(fmt::format("{}: folders are nested deeper than {}: does a link lead back?", folder, kDeepest));
+  }
+  for (StoreEntry& entry : store.list(folder)) {
+    if (entry.name.starts_with('.') || (depth == 0 && is_converted(entry.name))) continue;
+    const std::string path = folder + "/" + entry.name;
+    if (entry.kind == StoreEntry::Kind::folder) {
+      add_images_below(store, path, inside + entry.name + "/", depth + 1, files);
+    } else if (entry.kind == StoreEntry::Kind::file && is_image_name(entry.name)) {
+      files.push_back({inside + entry.name, path, entry.bytes});
+    }
+  }
+}
+
 }  // namespace
+
+std::vector<ImageFile> list_images(const Store& store, const std::string& folder) {
+  std::vector<ImageFile> files;
+  add_images_below(store, folder, "", 0, files);
+  std::ranges::sort(files, {}, &ImageFile::name);
+  return files;
+}
 
 std::vector<ImageFile> find_image_files(const DataRoot& root) {
   std::vector<ImageFile> files;

@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "data/file_bytes.hpp"
 #include "data/findings.hpp"
+#include "data/layouts.hpp"
 
 namespace chexbench::data {
 namespace {
@@ -18,10 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kTrainList = "train_val_list.txt";
 constexpr std::string_view kTestList = "test_list.txt";
-
-std::string_view as_text(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 // Where the columns stand that are read; the others are ignored.
 struct Columns {
@@ -101,15 +98,6 @@ std::vector<IndexRow> read_table(const std::string& table, std::string_view text
   return rows;
 }
 
-void sort_by_name(std::vector<IndexRow>& rows, const std::string& table) {
-  const auto by_name = [](const IndexRow& a, const IndexRow& b) { return a.name < b.name; };
-  if (!std::is_sorted(rows.begin(), rows.end(), by_name)) std::stable_sort(rows.begin(), rows.end(), by_name);
-  const auto same = [](const IndexRow& a, const IndexRow& b) { return a.name == b.name; };
-  const auto twice = std::adjacent_find(rows.begin(), rows.end(), same);
-  if (twice != rows.end())
-    throw DataError(fmt::format("{}: '{}' comes twice; keep one of its rows", table, twice->name));
-}
-
 // Marks the rows that a split list names. Returns whether the list exists.
 bool read_list(const Store& store, Index& index, std::string_view file, bool IndexRow::*member) {
   const std::string path = fs::path(index.root) / file;
@@ -148,25 +136,14 @@ void check_folder(const std::string& root) {
   }
 }
 
-}  // namespace
+bool is_nih_table(std::string_view name) { return name.starts_with("Data_Entry") && name.ends_with(".csv"); }
 
-bool IndexRow::in(spec::Split split) const {
-  return split == spec::Split::all || (split == spec::Split::train ? in_train : in_test);
-}
-
-std::string find_table(const DataRoot& root) {
-  if (root.store->is_local()) check_folder(root.path);
-  const std::vector<StoreEntry> entries = root.store->list(root.path);
-  if (entries.empty() && !root.store->is_local()) {
-    throw DataError(
-        fmt::format("no data set at '{}': nothing is there; set data.root to what holds "
-                    "Data_Entry_2017.csv and images/",
-                    root.path));
-  }
+// The newest edition where there are several. @throws DataError where there is none
+std::string find_nih_table(const DataRoot& root) {
   std::string newest;
-  for (const StoreEntry& entry : entries) {
+  for (const StoreEntry& entry : root.store->list(root.path)) {
     // In the order of names ..._2017.csv < ..._2017_v2020.csv: the later edition is the corrected one.
-    if (entry.name.starts_with("Data_Entry") && entry.name.ends_with(".csv")) newest = std::max(newest, entry.name);
+    if (is_nih_table(entry.name)) newest = std::max(newest, entry.name);
   }
   if (newest.empty()) {
     throw DataError(
@@ -175,8 +152,65 @@ std::string find_table(const DataRoot& root) {
   return fs::path(root.path) / newest;
 }
 
+}  // namespace
+
+bool IndexRow::in(spec::Split split) const {
+  switch (split) {
+    case spec::Split::train:
+      return in_train;
+    case spec::Split::val:
+      return in_val;
+    case spec::Split::test:
+      return in_test;
+    case spec::Split::all:
+      break;
+  }
+  return true;
+}
+
+void sort_rows(std::vector<IndexRow>& rows, const std::string& table) {
+  const auto by_name = [](const IndexRow& a, const IndexRow& b) { return a.name < b.name; };
+  if (!std::is_sorted(rows.begin(), rows.end(), by_name)) std::stable_sort(rows.begin(), rows.end(), by_name);
+  const auto same = [](const IndexRow& a, const IndexRow& b) { return a.name == b.name; };
+  const auto twice = std::adjacent_find(rows.begin(), rows.end(), same);
+  if (twice != rows.end())
+    throw DataError(fmt::format("{}: '{}' comes twice; keep one of its rows", table, twice->name));
+}
+
+spec::DataLayout find_layout(const DataRoot& root) {
+  if (root.store->is_local()) check_folder(root.path);
+  const std::vector<StoreEntry> entries = root.store->list(root.path);
+  if (entries.empty() && !root.store->is_local()) {
+    throw DataError(
+        fmt::format("no data set at '{}': nothing is there; set data.root to what holds "
+                    "Data_Entry_2017.csv and images/",
+                    root.path));
+  }
+  if (root.layout != spec::DataLayout::automatic) return root.layout;
+  const auto any = [&](auto has) { return std::ranges::any_of(entries, has); };
+  if (any([](const StoreEntry& e) { return is_nih_table(e.name); })) return spec::DataLayout::nih;
+  if (any([](const StoreEntry& e) { return e.name.ends_with(".csv"); })) return spec::DataLayout::csv;
+  if (any([](const StoreEntry& e) { return e.kind == StoreEntry::Kind::folder; })) return spec::DataLayout::folders;
+  throw DataError(
+      fmt::format("no label table in '{}': expected Data_Entry_2017.csv (or a later edition), a CSV of labels of "
+                  "your own, or a folder for each class (data.layout nih, csv, folders)",
+                  root.path));
+}
+
+bool IndexRow::*split_called(std::string_view name) {
+  if (name == "train") return &IndexRow::in_train;
+  if (name == "val" || name == "valid" || name == "validation") return &IndexRow::in_val;
+  return name == "test" ? &IndexRow::in_test : nullptr;
+}
+
+void note_split(bool IndexRow::*split, Index& index) {
+  index.has_train_list |= split == &IndexRow::in_train;
+  index.has_val_list |= split == &IndexRow::in_val;
+  index.has_test_list |= split == &IndexRow::in_test;
+}
+
 LabelBits parse_labels(std::string_view field, std::string_view where) {
-  unsigned bits = 0;
+  LabelBits labels;
   while (!field.empty()) {
     const std::size_t bar = std::min(field.find('|'), field.size());
     const std::string_view name = trimmed(field.substr(0, bar));
@@ -188,17 +222,19 @@ LabelBits parse_labels(std::string_view field, std::string_view where) {
       known.emplace_back(kNoFinding);
       throw DataError(fmt::format("{}: unknown finding '{}'{}", where, name, suggestion(name, known)));
     }
-    bits |= 1u << (found - kFindingNames.begin());
+    labels.set(static_cast<std::size_t>(found - kFindingNames.begin()));
   }
-  return static_cast<LabelBits>(bits);
+  return labels;
 }
 
-std::string labels_text(LabelBits labels) {
+std::string labels_text(const LabelBits& labels) { return labels_text(labels, finding_names()); }
+
+std::string labels_text(const LabelBits& labels, std::span<const std::string> names) {
   std::string text;
-  for (unsigned f = 0; f < kFindingNames.size(); ++f) {
-    if ((labels >> f & 1u) == 0) continue;
+  for (std::size_t f = 0; f < names.size(); ++f) {
+    if (!labels.has(f)) continue;
     if (!text.empty()) text += '|';
-    text += kFindingNames[f];
+    text += names[f];
   }
   return text.empty() ? std::string(kNoFinding) : text;
 }
@@ -216,12 +252,35 @@ std::optional<float> parse_age_years(std::string_view field) {
 }
 
 Index read_index(const DataRoot& root) {
+  switch (find_layout(root)) {
+    case spec::DataLayout::csv:
+      return read_csv_layout(root);
+    case spec::DataLayout::folders:
+      return read_folder_layout(root);
+    default:
+      return read_nih_layout(root);
+  }
+}
+
+std::vector<ImageFile> find_files(const DataRoot& root, const Index& index) {
+  switch (index.layout) {
+    case spec::DataLayout::csv:
+      return match_files(index, list_images(*root.store, root.path));
+    case spec::DataLayout::folders:
+      return index.files;
+    default:
+      return find_image_files(root);
+  }
+}
+
+Index read_nih_layout(const DataRoot& root) {
   Index index;
   index.root = root.path;
-  index.table = find_table(root);
+  index.table = find_nih_table(root);
+  index.label_names = finding_names();
   ByteBuffer buffer;
   index.rows = read_table(index.table, as_text(root.store->read(index.table, buffer)));
-  sort_by_name(index.rows, index.table);
+  sort_rows(index.rows, index.table);
   index.has_train_list = read_list(*root.store, index, kTrainList, &IndexRow::in_train);
   index.has_test_list = read_list(*root.store, index, kTestList, &IndexRow::in_test);
   return index;

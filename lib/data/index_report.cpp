@@ -8,7 +8,6 @@
 #include <span>
 
 #include "core/errors.hpp"
-#include "data/findings.hpp"
 #include "data/image_files.hpp"
 #include "data/shards.hpp"
 
@@ -21,12 +20,14 @@ void count_rows(const Index& index, IndexReport& report) {
     if (row.age_years >= 0) ages.push_back(row.age_years);
     report.women += row.sex == 'F' ? 1 : 0;
     report.men += row.sex == 'M' ? 1 : 0;
-    report.no_finding += row.labels == 0 ? 1 : 0;
-    for (unsigned f = 0; f < kFindings; ++f) report.findings[f] += row.labels >> f & 1u;
+    report.no_finding += row.labels.empty() ? 1 : 0;
+    row.labels.for_each([&](std::size_t label) { ++report.label_rows[label]; });
     report.train.rows += row.in_train ? 1 : 0;
+    report.val.rows += row.in_val ? 1 : 0;
     report.test.rows += row.in_test ? 1 : 0;
-    report.in_no_split += !row.in_train && !row.in_test ? 1 : 0;
-    report.in_both_lists += row.in_train && row.in_test ? 1 : 0;
+    const int splits = int{row.in_train} + int{row.in_val} + int{row.in_test};
+    report.in_no_split += splits == 0 ? 1 : 0;
+    report.in_both_lists += splits > 1 ? 1 : 0;
   }
   if (ages.empty()) return;
   const auto middle = ages.begin() + static_cast<std::ptrdiff_t>(ages.size() / 2);
@@ -56,7 +57,7 @@ void count_patients(const Index& index, IndexReport& report) {
 
 // Both lists are in the order of names.
 void match_files(const DataRoot& root, const Index& index, IndexReport& report) {
-  const std::vector<ImageFile> files = find_image_files(root);
+  const std::vector<ImageFile> files = find_files(root, index);
   report.files = files.size();
   auto file = files.begin();
   for (const IndexRow& row : index.rows) {
@@ -66,6 +67,7 @@ void match_files(const DataRoot& root, const Index& index, IndexReport& report) 
       continue;
     }
     report.train.files += row.in_train ? 1 : 0;
+    report.val.files += row.in_val ? 1 : 0;
     report.test.files += row.in_test ? 1 : 0;
     ++file;
   }
@@ -84,11 +86,14 @@ std::string counted(const std::vector<T>& items, std::size_t shown) {
 
 IndexReport report_index(const DataRoot& root) {
   const Index index = read_index(root);
-  IndexReport report{.root = root.path, .table = index.table, .rows = index.rows.size()};
+  IndexReport report{.root = root.path, .table = index.table, .layout = index.layout, .rows = index.rows.size()};
+  report.label_names = index.label_names;
+  report.label_rows.resize(index.label_names.size());
   report.listed_without_row = index.listed_without_row;
   count_rows(index, report);
   count_patients(index, report);
   match_files(root, index, report);
+  report.val.shards = static_cast<std::size_t>(present_shard_count(root, spec::Split::val).value_or(0));
   report.train.shards = static_cast<std::size_t>(present_shard_count(root, spec::Split::train).value_or(0));
   report.test.shards = static_cast<std::size_t>(present_shard_count(root, spec::Split::test).value_or(0));
   return report;
@@ -100,19 +105,27 @@ std::string index_report_text(const IndexReport& report, std::size_t shown) {
   const auto line = [&](std::string_view key, const auto& value) { fmt::format_to(out, "{}: {}\n", key, value); };
   line("root", report.root);
   line("table", report.table);
+  line("layout", spec::to_string(report.layout));
   line("images", report.rows);
   line("patients", report.patients);
-  line("median_age_years", report.median_age_years < 0 ? "unknown" : fmt::format("{:.1f}", report.median_age_years));
-  line("images_of_women", report.women);
-  line("images_of_men", report.men);
-  line("label.No_Finding", report.no_finding);
-  for (std::size_t f = 0; f < kFindings; ++f) line(fmt::format("label.{}", kFindingNames[f]), report.findings[f]);
+  const bool is_nih = report.layout == spec::DataLayout::nih;
+  if (is_nih) {
+    line("median_age_years", report.median_age_years < 0 ? "unknown" : fmt::format("{:.1f}", report.median_age_years));
+    line("images_of_women", report.women);
+    line("images_of_men", report.men);
+  }
+  line("labels", report.label_names.size());
+  line(is_nih ? "label.No_Finding" : "images_without_label", report.no_finding);
+  for (std::size_t f = 0; f < report.label_names.size(); ++f) {
+    line(fmt::format("label.{}", report.label_names[f]), report.label_rows[f]);
+  }
   const auto split = [&](std::string_view name, const SplitCount& count) {
     line(fmt::format("split.{}.images", name), count.rows);
     line(fmt::format("split.{}.files", name), count.files);
     line(fmt::format("split.{}.shards", name), count.shards);
   };
   split("train", report.train);
+  if (!is_nih) split("val", report.val);
   split("test", report.test);
   line("images_in_no_split", report.in_no_split);
   line("images_in_both_splits", report.in_both_lists);

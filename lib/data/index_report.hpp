@@ -1,7 +1,6 @@
 // What a data set root holds, counted.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,16 +19,18 @@ struct SplitCount {
 struct IndexReport {
   std::string root;
   std::string table;
+  spec::DataLayout layout = spec::DataLayout::nih;
   std::size_t rows = 0;
   std::size_t patients = 0;
   float median_age_years = -1;  // negative: no row has an age
   std::size_t women = 0;        // rows
   std::size_t men = 0;
   std::size_t no_finding = 0;
-  std::array<std::size_t, kFindings> findings{};
-  SplitCount train, test;
+  std::vector<std::string> label_names;
+  std::vector<std::size_t> label_rows;  // of each label
+  SplitCount train, val, test;
   std::size_t in_no_split = 0;
-  std::size_t in_both_lists = 0;
+  std::size_t in_both_lists = 0;  // in more than one split
   std::size_t files = 0;
   std::uint64_t file_bytes = 0;
   std::vector<std::string> missing;                    // rows without a file

@@ -27,8 +27,9 @@ int decode(void* decoder, const std::uint8_t* bytes, std::size_t size, OpencvIma
   try {
     cv::Mat& gray = static_cast<Decoder*>(decoder)->gray;
     const cv::Mat encoded(1, static_cast<int>(size), CV_8UC1, const_cast<std::uint8_t*>(bytes));
+    // A camera's note on its orientation is ignored, as TensorFlow and torchvision do.
     gray.release();  // OpenCV 4.6 leaves and returns the last image where it cannot read this one
-    if (cv::imdecode(encoded, cv::IMREAD_GRAYSCALE, &gray).empty()) {
+    if (cv::imdecode(encoded, cv::IMREAD_GRAYSCALE | cv::IMREAD_IGNORE_ORIENTATION, &gray).empty()) {
       std::snprintf(reason, reason_bytes, "OpenCV cannot read it");
       return 1;
     }

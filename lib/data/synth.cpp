@@ -45,7 +45,7 @@ void claim_directory(const SynthOptions& options) {
   if (fs::exists(marker_path(options), error)) {
     ByteBuffer buffer;
     const std::span<const std::byte> bytes = read_file(marker_path(options), buffer);
-    if (std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()) == marker_text(options)) return;
+    if (as_text(bytes) == marker_text(options)) return;
     throw OutputError(
         fmt::format("{} holds a synthetic set of other options already (see {}): choose another folder, or "
                     "remove it",

@@ -32,7 +32,7 @@ struct SynthImage {
   std::string name;
   std::uint32_t patient = 0;
   int follow_up = 0;
-  LabelBits labels = 0;
+  LabelBits labels;
   int age_years = 0;
   char sex = 'M';
   bool frontal_pa = true;  // else AP

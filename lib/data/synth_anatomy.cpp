@@ -99,7 +99,7 @@ class Chest {
     pleural_thickening,
     hernia
   };
-  bool has(Finding finding) const { return (labels_ >> static_cast<unsigned>(finding) & 1u) != 0; }
+  bool has(Finding finding) const { return labels_.has(static_cast<std::size_t>(finding)); }
 
   void place_organs(RandomStream& patient, RandomStream& image) {
     const float breadth = between(patient, 0.93, 1.07);

@@ -12,7 +12,7 @@ namespace chexbench::data {
 struct ChestScene {
   std::uint64_t patient_seed = 0;
   std::uint64_t image_seed = 0;
-  LabelBits labels = 0;
+  LabelBits labels;
 };
 
 // `size` x `size` 8-bit gray pixels, packed, into `pixels`. Uses +, -, *, / and square roots alone, which IEEE 754

@@ -42,7 +42,7 @@ LabelBits draw_labels(const std::array<double, kFindings>& chances, RandomStream
   while (labels == 0) {
     for (unsigned f = 0; f < kFindings; ++f) labels |= (random.uniform() < chances[f] ? 1u : 0u) << f;
   }
-  return static_cast<LabelBits>(labels);
+  return labels;
 }
 
 int draw_image_count(RandomStream& random) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/errors.hpp"
+#include "data/file_bytes.hpp"
 #include "data/wire.hpp"
 
 namespace chexbench::data {
@@ -27,7 +28,7 @@ constexpr std::array<std::string_view, 8> kKeys = {"image/encoded", "image/filen
 
 class Parser {
  public:
-  explicit Parser(const RecordOrigin& origin) : origin_(origin) {}
+  Parser(const RecordOrigin& origin, std::size_t labels) : origin_(origin), labels_(labels) {}
 
   ExampleView run(std::span<const std::byte> record) {
     WireReader example(record);
@@ -87,10 +88,6 @@ class Parser {
     return *features_[key];
   }
 
-  static std::string_view as_text(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-
   // The list inside a feature, where it is of the kind asked for.
   std::optional<std::span<const std::byte>> list(std::span<const std::byte> feature, std::uint32_t kind) const {
     std::optional<std::span<const std::byte>> found;
@@ -138,25 +135,26 @@ class Parser {
   }
 
   LabelBits labels(std::span<const std::byte> feature) const {
-    int count = 0;
-    unsigned bits = 0;
+    std::size_t count = 0;
+    LabelBits labels;
     for_each_int(feature, [&](std::int64_t value) {
       if (value != 0 && value != 1) fail(fmt::format("image/label[{}] is {}, expected 0 or 1", count, value));
-      if (value == 1 && count < kFindings) bits |= 1u << count;
+      if (value == 1 && count < labels_) labels.set(count);
       ++count;
     });
-    if (count != kFindings) fail(fmt::format("image/label has {} values, expected {}", count, kFindings));
-    return static_cast<LabelBits>(bits);
+    if (count != labels_) fail(fmt::format("image/label has {} values, expected {}", count, labels_));
+    return labels;
   }
 
   const RecordOrigin& origin_;
+  const std::size_t labels_;
   std::array<std::optional<std::span<const std::byte>>, kKeys.size()> features_;
 };
 
 }  // namespace
 
-ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin) {
-  return Parser(origin).run(record);
+ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin, std::size_t labels) {
+  return Parser(origin, labels).run(record);
 }
 
 }  // namespace chexbench::data

@@ -1,6 +1,7 @@
 // tf.Example, the message inside each record: reading without copies, and writing.
-// Keys: image/encoded (the image file's bytes), image/filename, image/label (14 int64, 0 or 1, in the order of
-// findings.hpp), image/format, image/height, image/width, image/channels, patient_id. Others are ignored.
+// Keys: image/encoded (the image file's bytes), image/filename, image/label (int64, 0 or 1, as many as
+// the data set has labels, in their order), image/format, image/height, image/width, image/channels, patient_id.
+// Others are ignored.
 // Source: tensorflow/core/example/{example,feature}.proto; protobuf's wire format.
 #pragma once
 
@@ -27,7 +28,7 @@ struct ExampleView {
   std::span<const std::byte> encoded;
   std::string_view filename;
   std::string_view format;  // "" where absent, as is each value below
-  LabelBits labels = 0;
+  LabelBits labels;
   std::optional<std::int64_t> height;
   std::optional<std::int64_t> width;
   std::optional<std::int64_t> channels;
@@ -36,22 +37,25 @@ struct ExampleView {
 
 // Reads one message. encoded, filename and label must be there. Where a key comes twice the last one counts, as in
 // protobuf, and the first is not looked into. Thread-safe.
-// @throws DataError naming the origin and the reason: damaged message, missing key, a label count other than 14, a
-// label other than 0 or 1
-ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin = {});
+// @throws DataError naming the origin and the reason: damaged message, missing key, a count other than
+// `labels`, a label other than 0 or 1
+ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin = {},
+                          std::size_t labels = kFindings);
 
 // The same by building the whole message as a tree first: the plain twin.
-ExampleView parse_example_plain(std::span<const std::byte> record, const RecordOrigin& origin = {});
+ExampleView parse_example_plain(std::span<const std::byte> record, const RecordOrigin& origin = {},
+                                std::size_t labels = kFindings);
 
 // What goes into a record besides the image file's bytes.
 struct ExampleFields {
   std::string_view filename;
   std::string_view format = "png";
-  LabelBits labels = 0;
+  LabelBits labels;
   std::int64_t height = 0;
   std::int64_t width = 0;
   std::int64_t channels = 0;
   std::int64_t patient = 0;
+  std::size_t label_count = kFindings;
 };
 
 // Writes the message for `encoded` into `record`, replacing what it held (its memory is reused). Keys in

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/errors.hpp"
+#include "data/file_bytes.hpp"
 #include "data/tf_example.hpp"
 
 namespace chexbench::data {
@@ -85,8 +86,6 @@ std::vector<std::int64_t> ints_of(Bytes feature) {
   return values;
 }
 
-std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
 std::map<std::string_view, Bytes> features_of(Bytes record) {
   std::map<std::string_view, Bytes> features;
   for (const Field& root : fields_of(record)) {
@@ -106,21 +105,21 @@ std::map<std::string_view, Bytes> features_of(Bytes record) {
 }
 
 // The labels as bits. @throws std::invalid_argument with the reason
-LabelBits label_bits(const std::vector<std::int64_t>& labels) {
-  unsigned bits = 0;
+LabelBits label_bits(const std::vector<std::int64_t>& labels, std::size_t expected) {
+  LabelBits bits;
   for (std::size_t f = 0; f < labels.size(); ++f) {
     if (labels[f] != 0 && labels[f] != 1) {
       throw std::invalid_argument(fmt::format("image/label[{}] is {}, expected 0 or 1", f, labels[f]));
     }
-    if (labels[f] == 1 && f < kFindings) bits |= 1u << f;
+    if (labels[f] == 1 && f < expected) bits.set(f);
   }
-  if (labels.size() != kFindings) {
-    throw std::invalid_argument(fmt::format("image/label has {} values, expected {}", labels.size(), kFindings));
+  if (labels.size() != expected) {
+    throw std::invalid_argument(fmt::format("image/label has {} values, expected {}", labels.size(), expected));
   }
-  return static_cast<LabelBits>(bits);
+  return bits;
 }
 
-ExampleView view_of(const std::map<std::string_view, Bytes>& features) {
+ExampleView view_of(const std::map<std::string_view, Bytes>& features, std::size_t labels) {
   const auto required = [&](std::string_view key) {
     if (!features.contains(key)) throw std::invalid_argument(fmt::format("has no {}", key));
     return features.at(key);
@@ -143,18 +142,18 @@ ExampleView view_of(const std::map<std::string_view, Bytes>& features) {
   view.width = integer("image/width");
   view.channels = integer("image/channels");
   view.patient = integer("patient_id");
-  view.labels = label_bits(ints_of(required("image/label")));
+  view.labels = label_bits(ints_of(required("image/label")), labels);
   return view;
 }
 
 }  // namespace
 
-ExampleView parse_example_plain(std::span<const std::byte> record, const RecordOrigin& origin) {
+ExampleView parse_example_plain(std::span<const std::byte> record, const RecordOrigin& origin, std::size_t labels) {
   const auto failure = [&](std::string_view reason) {
     return DataError(fmt::format("{}: record at offset {}: {}", origin.file, origin.offset, reason));
   };
   try {
-    return view_of(features_of(record));
+    return view_of(features_of(record), labels);
   } catch (const std::out_of_range&) {
     throw failure("is not a tf.Example: damaged message");
   } catch (const std::invalid_argument& error) {

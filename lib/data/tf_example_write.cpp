@@ -74,8 +74,8 @@ class PackedInt {
 
 void write_example(const ExampleFields& fields, std::span<const std::byte> encoded, std::vector<std::byte>& record) {
   const PackedInt channels(fields.channels), height(fields.height), width(fields.width), patient(fields.patient);
-  std::array<std::byte, kFindings> labels;
-  for (unsigned f = 0; f < labels.size(); ++f) labels[f] = static_cast<std::byte>(fields.labels >> f & 1u);
+  std::vector<std::byte> labels(fields.label_count);
+  for (std::size_t f = 0; f < labels.size(); ++f) labels[f] = std::byte{fields.labels.has(f)};
   const std::array<Entry, 8> entries = {{{"image/channels", kInt64List, channels.bytes()},
                                          {"image/encoded", kBytesList, encoded},
                                          {"image/filename", kBytesList, std::as_bytes(std::span(fields.filename))},

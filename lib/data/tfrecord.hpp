@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "data/inflated_stream.hpp"
+#include "data/shard_reader.hpp"
 #include "data/store/store.hpp"
 
 namespace chexbench::data {
@@ -20,35 +22,38 @@ inline constexpr std::size_t kRecordFooterBytes = 4;
 // A longer record is refused as damage, whatever its checksum says.
 inline constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 30;
 
-// One record, valid as long as `owner` is held; of a mapped shard a view.
-struct TfRecord {
-  std::span<const std::byte> data;
-  std::uint64_t offset = 0;  // of the record's header in the file
-  std::shared_ptr<const void> owner;
-};
+// Whether a file that begins with `head` (kRecordHeaderBytes, or the whole file) is a compressed shard: a GZIP or ZLIB
+// header where the CRC of a record's length would be wrong.
+bool is_compressed_tfrecord(std::span<const std::byte> head);
 
-// The records of one shard in their order. Not thread-safe. Example:
+// The records of one shard in their order, of one compressed as TensorFlow's TFRecordOptions "GZIP" and "ZLIB" do, too:
+// the file's first bytes tell. Example:
 //   TfRecordReader reader(MappedFile::open(path));
-//   while (const std::optional<TfRecord> record = reader.next()) use(record->data);
-class TfRecordReader {
+//   while (const std::optional<ShardRecord> record = reader.next()) use(record->data);
+class TfRecordReader final : public ShardReader {
  public:
   explicit TfRecordReader(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
   explicit TfRecordReader(std::shared_ptr<const MappedFile> file);
 
-  // The next record, or nothing at the end, or once the stream was stopped.
-  // @throws DataError naming file, offset and reason. The reader can go on after it: at the next record where only
-  // the data was damaged; at the end (nothing follows) where the length was, because nothing says where the next
-  // begins, and where the stream failed.
-  std::optional<TfRecord> next();
-
-  std::uint64_t offset() const { return offset_; }  // of the next record
+  // After damage to a record's data the next one follows; after damage to its length nothing does, because nothing
+  // says where the next begins, and none after damage to a compressed stream.
+  std::optional<ShardRecord> next() override;
 
  private:
-  std::uint64_t checked_length(std::span<const std::byte> header, std::uint64_t at) const;
-  [[noreturn]] void give_up(std::uint64_t at, const std::string& reason) const;
+  SharedBytes take(std::uint64_t bytes);
+  SharedBytes take_header();
+  SharedBytes take_first_header();
+  std::uint64_t left() const;
+  std::uint64_t checked_length(std::span<const std::byte> header) const;
+  std::uint64_t stored_bytes(const ShardRecord& record);
+  [[noreturn]] void give_up(const std::string& reason) const;
 
   std::unique_ptr<ByteStream> stream_;
-  std::uint64_t offset_ = 0;
+  const InflatedStream* inflated_ = nullptr;  // the stream, where the shard is compressed
+  std::uint64_t taken_ = 0;                   // of the stream
+  std::uint64_t record_ = 0;                  // where the record begins that is being read
+  std::uint64_t packed_ = 0;                  // of a compressed shard: what was read for the records so far
+  bool ended_ = false;
 };
 
 // The frame around a record's data, for writers.

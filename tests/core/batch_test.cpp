@@ -31,6 +31,15 @@ class CountingAllocator : public PinnedAllocator {
   std::atomic<int> live_{0};
 };
 
+TEST(BatchShape, SaysHowManyLabelsAnImageHas) {
+  EXPECT_EQ(kShape.labels, kFindings);
+  auto pool = BatchPool::create({.images = 2, .height = 1, .width = 1, .labels = 300}, 1, host_allocator());
+  const BatchLease lease = pool->acquire({});
+  EXPECT_EQ(lease->labels.size(), 600u);
+  EXPECT_EQ(lease->label(1).data(), lease->labels.data() + 300);
+  EXPECT_EQ(lease->label(1).size(), 300u);
+}
+
 TEST(BatchShape, ReckonsBytes) {
   EXPECT_EQ(kShape.image_bytes(), 8u * 8 * 3 * 4);
   EXPECT_EQ(kShape.bytes(), 4u * 8 * 8 * 3 * 4);

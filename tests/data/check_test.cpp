@@ -24,7 +24,7 @@ class CheckTest : public testing::Test {
  protected:
   CheckTest() {
     write_synthetic_set({.directory = root(), .images = 32, .size = 64, .threads = 2});
-    convert_to_tfrecord({.root = root(), .split = spec::Split::all, .threads = 2});
+    convert_data_set({.root = root(), .split = spec::Split::all, .threads = 2});
   }
   std::string root() { return folder_ / "set"; }
   std::string image(const std::string& name) { return folder_ / ("set/images/" + name); }
@@ -75,6 +75,21 @@ TEST_F(CheckTest, NamesATruncatedShard) {
 TEST_F(CheckTest, NamesAMissingShard) {
   fs::remove(shard(7));
   EXPECT_THAT(problems(), ElementsAre(HasSubstr("all-00007-of-00016 is missing")));
+}
+
+TEST_F(CheckTest, HoldsTarFilesAgainstTheImagesToo) {
+  convert_data_set({.root = root(), .split = spec::Split::all, .format = spec::DataFormat::webdataset, .threads = 2});
+  const CheckReport whole = check_data_set(root(), 2);
+  EXPECT_THAT(whole.problems, IsEmpty());
+  EXPECT_EQ(whole.records, 64u);
+  const std::string tar = folder_ / "set/webdataset/all-000004.tar";
+  const std::string contents = read_text(tar);
+  const std::size_t label = contents.find("\"label\": [") + 10;
+  flip(tar, label);
+  EXPECT_THAT(problems(), ElementsAre(AllOf(HasSubstr("all-000004.tar: record at offset 0"), HasSubstr("labels are"))));
+  write_text(tar, contents);
+  flip(tar, contents.find("IDAT") + 50);
+  EXPECT_THAT(problems(), ElementsAre(AllOf(HasSubstr("all-000004.tar: record at offset 0"), HasSubstr("CRC"))));
 }
 
 TEST_F(CheckTest, NamesARecordThatDiffersFromItsImage) {

@@ -29,7 +29,7 @@ class ConvertTest : public testing::Test {
   ConvertTest() { fs::copy(CHEXBENCH_TEST_DATA, root_.path(), fs::copy_options::recursive); }
 
   Conversion convert(Split split = Split::all, int shards = 0, std::size_t threads = 2) {
-    return convert_to_tfrecord({.root = root_.path(), .split = split, .shards = shards, .threads = threads});
+    return convert_data_set({.root = root_.path(), .split = split, .shards = shards, .threads = threads});
   }
   Dataset shards_of(Split split) {
     return open_dataset({.root = root_.path(), .format = spec::DataFormat::tfrecord, .split = split});

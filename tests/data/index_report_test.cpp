@@ -38,8 +38,8 @@ class IndexReportTest : public testing::Test {
 TEST_F(IndexReportTest, CountsRowsPatientsAndLabels) {
   EXPECT_EQ(report_.rows, 5u);
   EXPECT_EQ(report_.patients, 3u);
-  EXPECT_EQ(report_.findings[4], 2u);
-  EXPECT_EQ(report_.findings[9], 1u);
+  EXPECT_EQ(report_.label_rows[4], 2u);
+  EXPECT_EQ(report_.label_rows[9], 1u);
   EXPECT_EQ(report_.no_finding, 3u);
   EXPECT_EQ(report_.men, 2u);
   EXPECT_EQ(report_.women, 2u);

@@ -14,13 +14,13 @@
 namespace chexbench::data {
 namespace {
 
-constexpr int kSize = 200;
+constexpr int kPngSide = 200;
 
 class PngWriterTest : public testing::TestWithParam<PngStyle> {
  protected:
   PngWriterTest() {
-    render_chest({.patient_seed = 1, .image_seed = 2, .labels = 0x11}, kSize, pixels_);
-    encoded_ = writer_.encode(pixels_, kSize, GetParam());
+    render_chest({.patient_seed = 1, .image_seed = 2, .labels = 0x11}, kPngSide, pixels_);
+    encoded_ = writer_.encode(pixels_, kPngSide, GetParam());
     parse_png(encoded_, "image.png", png_);
   }
   // The filter types of the rows.
@@ -30,13 +30,13 @@ class PngWriterTest : public testing::TestWithParam<PngStyle> {
       const auto* const begin = reinterpret_cast<const Bytef*>(piece.data());
       joined.insert(joined.end(), begin, begin + piece.size());
     }
-    const std::size_t row = kSize * (png_.color_type == 6 ? 4 : 1) + 1;
-    std::vector<Bytef> raw(row * kSize);
+    const std::size_t row = kPngSide * (png_.color_type == 6 ? 4 : 1) + 1;
+    std::vector<Bytef> raw(row * kPngSide);
     uLongf size = raw.size();
     EXPECT_EQ(::uncompress(raw.data(), &size, joined.data(), joined.size()), Z_OK);
     EXPECT_EQ(size, raw.size());
     std::set<int> found;
-    for (std::size_t y = 0; y < kSize; ++y) found.insert(raw[y * row]);
+    for (std::size_t y = 0; y < kPngSide; ++y) found.insert(raw[y * row]);
     return found;
   }
   std::vector<std::uint8_t> pixels_;
@@ -48,12 +48,12 @@ class PngWriterTest : public testing::TestWithParam<PngStyle> {
 TEST_P(PngWriterTest, KeepsEveryPixel) {
   const auto decoder = make_decoder(spec::DecoderKind::fast);
   const GrayImage image = decoder->decode(encoded_, "image.png");
-  ASSERT_EQ(image.width, kSize);
-  ASSERT_EQ(image.height, kSize);
-  for (int y = 0; y < kSize; ++y) {
-    for (int x = 0; x < kSize; ++x) {
+  ASSERT_EQ(image.width, kPngSide);
+  ASSERT_EQ(image.height, kPngSide);
+  for (int y = 0; y < kPngSide; ++y) {
+    for (int x = 0; x < kPngSide; ++x) {
       ASSERT_EQ(image.pixels[static_cast<std::size_t>(y) * image.stride + x],
-                pixels_[static_cast<std::size_t>(y) * kSize + x])
+                pixels_[static_cast<std::size_t>(y) * kPngSide + x])
           << x << ' ' << y;
     }
   }
@@ -81,9 +81,9 @@ TEST_P(PngWriterTest, NamesTheCompressionLevelInItsHeader) {
 
 TEST_P(PngWriterTest, GivesTheSameBytesAgain) {
   const std::vector<std::byte> first(encoded_.begin(), encoded_.end());
-  std::vector<std::uint8_t> other(kSize * kSize, 77);
-  writer_.encode(other, kSize, GetParam());
-  const std::span<const std::byte> again = writer_.encode(pixels_, kSize, GetParam());
+  std::vector<std::uint8_t> other(kPngSide * kPngSide, 77);
+  writer_.encode(other, kPngSide, GetParam());
+  const std::span<const std::byte> again = writer_.encode(pixels_, kPngSide, GetParam());
   EXPECT_TRUE(std::equal(first.begin(), first.end(), again.begin(), again.end()));
 }
 

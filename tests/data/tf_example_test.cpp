@@ -8,6 +8,7 @@
 
 #include "core/errors.hpp"
 #include "core/random.hpp"
+#include "data/index.hpp"
 #include "data/scratch.hpp"
 #include "data/sha256.hpp"
 #include "data/tfrecord.hpp"
@@ -18,7 +19,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-using Parse = ExampleView (*)(std::span<const std::byte>, const RecordOrigin&);
+using Parse = ExampleView (*)(std::span<const std::byte>, const RecordOrigin&, std::size_t);
 
 // A message built by hand, field by field, as protobuf would.
 std::string varint(std::uint64_t value) {
@@ -50,8 +51,8 @@ std::string sha256_of(std::span<const std::byte> bytes) {
 
 class ParseExampleTest : public testing::TestWithParam<Parse> {
  protected:
-  static ExampleView parse(std::string_view record) {
-    return GetParam()(as_bytes(record), {.file = "train-00003", .offset = 77});
+  static ExampleView parse(std::string_view record, std::size_t labels = kFindings) {
+    return GetParam()(as_bytes(record), {.file = "train-00003", .offset = 77}, labels);
   }
   static std::string failure_of(const std::string& record) {
     return message_of<DataError>([&] { parse(record); });
@@ -64,12 +65,12 @@ TEST_P(ParseExampleTest, ReadsWhatTensorFlowWrote) {
   for (const auto& expected : golden["records"]) {
     const auto record = reader.next();
     ASSERT_TRUE(record);
-    const ExampleView view = GetParam()(record->data, {});
+    const ExampleView view = GetParam()(record->data, {}, kFindings);
     EXPECT_EQ(view.filename, expected["filename"].get<std::string>());
     EXPECT_EQ(view.encoded.size(), expected["bytes"].get<std::size_t>());
     EXPECT_EQ(sha256_of(view.encoded), expected["sha256"].get<std::string>());
     EXPECT_EQ(view.width, 1024);
-    for (unsigned f = 0; f < kFindings; ++f) EXPECT_EQ(view.labels >> f & 1, expected["label"][f].get<int>()) << f;
+    for (unsigned f = 0; f < kFindings; ++f) EXPECT_EQ(view.labels.has(f), expected["label"][f].get<int>() == 1) << f;
   }
   EXPECT_FALSE(reader.next());
 }
@@ -160,7 +161,7 @@ TEST_P(ParseExampleTest, ReadsBackWhatWasWritten) {
   write_example(
       {.filename = "00000001_000.png", .labels = 0x2aaa, .height = 1024, .width = 768, .channels = 4, .patient = 30805},
       as_bytes(image), record);
-  const ExampleView view = GetParam()(record, {});
+  const ExampleView view = GetParam()(record, {}, kFindings);
   EXPECT_EQ(view.filename, "00000001_000.png");
   EXPECT_EQ(view.format, "png");
   EXPECT_EQ(view.labels, 0x2aaa);
@@ -171,12 +172,23 @@ TEST_P(ParseExampleTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(view.encoded.size(), image.size());
 }
 
+TEST_P(ParseExampleTest, ReadsAsManyLabelsAsTheDataSetHas) {
+  constexpr std::size_t kMany = 300;
+  LabelBits labels;
+  for (const std::size_t label : {0u, 63u, 64u, 130u, 299u}) labels.set(label);
+  std::vector<std::byte> record;
+  write_example({.filename = "a.png", .labels = labels, .label_count = kMany}, as_bytes("image"), record);
+  const std::string_view text(reinterpret_cast<const char*>(record.data()), record.size());
+  EXPECT_EQ(parse(text, kMany).labels, labels);
+  EXPECT_THAT(message_of<DataError>([&] { parse(text, 14); }), HasSubstr("image/label has 300 values, expected 14"));
+}
+
 INSTANTIATE_TEST_SUITE_P(FastAndPlain, ParseExampleTest, testing::Values(&parse_example, &parse_example_plain));
 
 std::string outcome(Parse parse, std::span<const std::byte> record) {
   try {
-    const ExampleView view = parse(record, {});
-    return std::string(view.filename) + "/" + std::to_string(view.labels) + "/" + std::to_string(view.encoded.size()) +
+    const ExampleView view = parse(record, {}, kFindings);
+    return std::string(view.filename) + "/" + labels_text(view.labels) + "/" + std::to_string(view.encoded.size()) +
            "/" + std::string(view.format) + "/" + std::to_string(view.height.value_or(-1)) + "/" +
            std::to_string(view.patient.value_or(-1));
   } catch (const DataError&) {

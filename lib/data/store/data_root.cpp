@@ -8,6 +8,7 @@
 #include "data/store/aws_settings.hpp"
 #include "data/store/http_store.hpp"
 #include "data/store/local_store.hpp"
+#include "data/store/nfs_store.hpp"
 #include "data/store/s3_store.hpp"
 #include "data/store/shaped_store.hpp"
 #include "data/store/url.hpp"
@@ -26,8 +27,9 @@ std::shared_ptr<const Store> open_plain(const std::string& path, const spec::Sto
   if (url->scheme == "s3") {
     return make_s3_store(*url, spec, find_aws_settings(environment_variable), make_http_client(), policy);
   }
-  throw DataError(
-      fmt::format("data.root '{}': no store is called '{}' (known: a plain path, http, https, s3)", path, url->scheme));
+  if (url->scheme == "nfs") return make_nfs_store(*url, nfs_connect(), policy);
+  throw DataError(fmt::format("data.root '{}': no store is called '{}' (known: a plain path, http, https, s3, nfs)",
+                              path, url->scheme));
 }
 
 bool slows_down(const spec::StoreShape& shape) {
@@ -50,9 +52,12 @@ std::string without_last_slash(std::string root) {
 DataRoot::DataRoot(std::string root) : DataRoot(spec::DataSpec{.root = std::move(root)}) {}
 
 DataRoot::DataRoot(const spec::DataSpec& spec)
-    : path(without_last_slash(spec.root)), store(open_store(path, spec.store)) {}
+    : DataRoot(spec, open_store(without_last_slash(spec.root), spec.store)) {}
 
 DataRoot::DataRoot(const std::string& root, std::shared_ptr<const Store> store_of_root)
-    : path(without_last_slash(root)), store(std::move(store_of_root)) {}
+    : DataRoot(spec::DataSpec{.root = root}, std::move(store_of_root)) {}
+
+DataRoot::DataRoot(const spec::DataSpec& spec, std::shared_ptr<const Store> store_of_root)
+    : path(without_last_slash(spec.root)), store(std::move(store_of_root)), layout(spec.layout), labels(spec.labels) {}
 
 }  // namespace chexbench::data

@@ -13,6 +13,7 @@
 #include "core/csv.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "data/store/aws_settings.hpp"
 #include "data/store/http_client.hpp"
 
 namespace chexbench::data {
@@ -104,6 +105,7 @@ bool is_temporary(CURLcode code) {
 
 class CurlClient final : public HttpClient {
  public:
+  explicit CurlClient(std::string ca_file) : ca_file_(std::move(ca_file)) {}
   HttpReply perform(const HttpRequest& request, const Sink& sink) override;
   void cancel() override { cancelled_ = true; }
   bool is_cancelled() const override { return cancelled_; }
@@ -114,6 +116,7 @@ class CurlClient final : public HttpClient {
   void put_back(Handle handle);
   static void set_options(CURL* handle, const HttpRequest& request, const curl_slist* headers, Exchange& exchange);
 
+  const std::string ca_file_;  // of certificates to trust; empty: the system's
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
   std::vector<Handle> idle_;
@@ -183,6 +186,7 @@ HttpReply CurlClient::perform(const HttpRequest& request, const Sink& sink) {
   std::array<char, CURL_ERROR_SIZE> reason{};
   set_options(handle.get(), request, headers.get(), exchange);
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, reason.data());
+  if (!ca_file_.empty()) curl_easy_setopt(handle.get(), CURLOPT_CAINFO, ca_file_.c_str());
   const CURLcode code = curl_easy_perform(handle.get());
   if (code != CURLE_OK) {
     exchange.reply.failure = reason.front() != 0 ? reason.data() : curl_easy_strerror(code);
@@ -193,12 +197,20 @@ HttpReply CurlClient::perform(const HttpRequest& request, const Sink& sink) {
   return std::move(exchange.reply);
 }
 
+// As OpenSSL's, curl's and Amazon's own tools are told of a private authority; libcurl itself looks at none of them.
+std::string trusted_certificates() {
+  for (const char* const name : {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+    if (std::string file = environment_variable(name); !file.empty()) return file;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::unique_ptr<HttpClient> make_http_client() {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (ready != CURLE_OK) throw DataError(fmt::format("libcurl does not start: {}", curl_easy_strerror(ready)));
-  return std::make_unique<CurlClient>();
+  return std::make_unique<CurlClient>(trusted_certificates());
 }
 
 }  // namespace chexbench::data

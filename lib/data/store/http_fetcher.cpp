@@ -5,34 +5,24 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
-#include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
-#include "core/random.hpp"
 
 namespace chexbench::data {
 namespace {
 
 constexpr double kMostRetryAfterS = 30;  // a server that asks for more is not waited for that long
-constexpr double kLookS = 0.05;          // how often a pause looks whether it should end
 constexpr int kNotFound = 404;
 constexpr int kPartialContent = 206;
 
 bool is_temporary(int status) {
   constexpr std::array kTemporary{408, 425, 429, 500, 502, 503, 504};
   return std::ranges::find(kTemporary, status) != kTemporary.end();
-}
-
-// In [0, 1); differs between threads, tries and processes, as jitter must not be the same everywhere.
-double jitter() {
-  const auto nanoseconds = static_cast<std::uint64_t>(now_s() * 1e9);
-  return RandomStream(derive_seed(nanoseconds, reinterpret_cast<std::uintptr_t>(&nanoseconds))).uniform();
 }
 
 // "bytes 0-99/1234" -> {0, 99, 1234}; nothing where it is anything else.
@@ -109,20 +99,8 @@ HttpClient::Sink collect(ByteBuffer& buffer, std::size_t& filled) {
 
 }  // namespace
 
-double backoff_s(const RetryPolicy& policy, int next_try, double uniform) {
-  return uniform * std::min(policy.most_delay_s, std::ldexp(policy.first_delay_s, next_try - 1));
-}
-
 HttpFetcher::HttpFetcher(std::unique_ptr<HttpClient> client, const HttpDialect& dialect, const RetryPolicy& policy)
     : client_(std::move(client)), dialect_(dialect), policy_(policy) {}
-
-void HttpFetcher::pause(double seconds) const {
-  const double end_s = now_s() + seconds;
-  while (now_s() < end_s && !client_->is_cancelled()) {
-    throw_if_interrupted();
-    sleep_until_s(std::min(end_s, now_s() + kLookS));
-  }
-}
 
 HttpReply HttpFetcher::try_once(const Ask& ask, const HttpClient::Sink& sink) {
   HttpRequest request = dialect_.request(ask.target.url, ask.range, ask.head_only);
@@ -148,38 +126,17 @@ HttpReply HttpFetcher::ask(const Ask& ask, const std::function<HttpClient::Sink(
       throw cannot_read(ask.target, reply.failure + times);
     }
     log::debug("{}: {}; try {} of {}", ask.target.path, reply.failure, tried + 1, policy_.tries);
-    pause(std::max(backoff_s(policy_, tried, jitter()), std::min(reply.retry_after_s.value_or(0), kMostRetryAfterS)));
+    pause_before(policy_, tried, std::min(reply.retry_after_s.value_or(0), kMostRetryAfterS),
+                 [this] { return client_->is_cancelled(); });
   }
-}
-
-void HttpFetcher::expect(const std::string& path, ObjectVersion version) {
-  const std::scoped_lock lock(mutex_);
-  known_.insert_or_assign(path, std::move(version));
 }
 
 void HttpFetcher::check_version(const HttpTarget& target, const HttpReply& reply, std::optional<std::uint64_t> bytes) {
-  const std::string& tag = reply.etag.empty() ? reply.last_modified : reply.etag;
-  const std::scoped_lock lock(mutex_);
-  ObjectVersion& known = known_[target.path];
-  const auto changed = [&](const std::string& what) {
-    return cannot_read(target, fmt::format("it changed under the run: {}; run again when nobody writes there", what));
-  };
-  if (known.bytes && bytes && *known.bytes != *bytes) {
-    throw changed(fmt::format("it had {} bytes and has {} now", *known.bytes, *bytes));
-  }
-  if (!known.tag.empty() && !tag.empty() && known.tag != tag) {
-    throw changed(fmt::format("its version was {} and is {} now", known.tag, tag));
-  }
-  if (bytes) known.bytes = bytes;
-  if (!tag.empty()) known.tag = tag;
+  known_.check(target.path, {bytes, reply.etag.empty() ? reply.last_modified : reply.etag});
 }
 
 std::optional<std::uint64_t> HttpFetcher::size(const HttpTarget& target) {
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto found = known_.find(target.path);
-    if (found != known_.end() && found->second.bytes) return found->second.bytes;
-  }
+  if (const auto bytes = known_.bytes(target.path)) return bytes;
   const HttpReply reply = ask({.target = target, .range = {}, .head_only = true, .may_be_absent = true}, [] {
     return [](const HttpReply&, std::span<const std::byte>) { return std::string(); };
   });

@@ -5,35 +5,17 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "data/file_bytes.hpp"
 #include "data/store/http_client.hpp"
+#include "data/store/known_versions.hpp"
+#include "data/store/retry.hpp"
 
 namespace chexbench::data {
-
-// When and how often a request is tried again.
-struct RetryPolicy {
-  int tries = 5;
-  double first_delay_s = 0.1;
-  double most_delay_s = 5;
-  double timeout_s = 20;
-};
-
-// Seconds to wait before try `next_try` (1: the second one): exponential backoff with full jitter (Brooker,
-// "Exponential Backoff And Jitter", AWS Architecture Blog, 2015). `uniform` is in [0, 1).
-double backoff_s(const RetryPolicy& policy, int next_try, double uniform);
-
-// What an object was when it was first seen. Empty members are not known.
-struct ObjectVersion {
-  std::optional<std::uint64_t> bytes;
-  std::string tag;  // ETag, or else Last-Modified
-};
 
 // One object, as a server is asked for it.
 struct HttpTarget {
@@ -68,8 +50,8 @@ class HttpFetcher {
   // leaves `part` undefined.
   void read_range(const HttpTarget& target, std::uint64_t first, std::span<std::byte> part,
                   const std::function<bool()>& wanted);
-  // Remembers what a listing tells of an object.
-  void expect(const std::string& path, ObjectVersion version);
+  // What a listing tells of objects is told to it; every answer is held against it.
+  KnownVersions& known() { return known_; }
   // Ends all that goes on.
   void cancel() { client_->cancel(); }
 
@@ -85,15 +67,13 @@ class HttpFetcher {
   // Until there is a whole answer, which is returned; a 404 too where that is allowed.
   HttpReply ask(const Ask& ask, const std::function<HttpClient::Sink()>& new_sink);
   HttpReply try_once(const Ask& ask, const HttpClient::Sink& sink);
-  void pause(double seconds) const;
   // @throws DataError where the object is not the one that it was
   void check_version(const HttpTarget& target, const HttpReply& reply, std::optional<std::uint64_t> bytes);
 
   const std::unique_ptr<HttpClient> client_;
   const HttpDialect& dialect_;
   const RetryPolicy policy_;
-  std::mutex mutex_;
-  std::unordered_map<std::string, ObjectVersion> known_;  // by path
+  KnownVersions known_;
 };
 
 }  // namespace chexbench::data

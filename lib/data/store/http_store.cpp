@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/errors.hpp"
-#include "data/store/range_stream.hpp"
 
 namespace chexbench::data {
 namespace {
@@ -37,7 +36,7 @@ std::unique_ptr<ByteStream> HttpStore::stream(const std::string& path, std::stop
   const auto read = [fetcher = fetcher_.get(), object = std::move(object)](auto first, auto part, const auto& wanted) {
     fetcher->read_range(object, first, part, wanted);
   };
-  return stream_ranges({.path = path, .size = *bytes, .read = read}, *pool_, RangePlan{}, std::move(stop));
+  return stream_ranges({.path = path, .size = *bytes, .read = read}, *pool_, plan_, std::move(stop));
 }
 
 }  // namespace chexbench::data

@@ -7,6 +7,7 @@
 
 #include "core/thread_pool.hpp"
 #include "data/store/http_fetcher.hpp"
+#include "data/store/range_stream.hpp"
 #include "data/store/store.hpp"
 
 namespace chexbench::data {
@@ -28,6 +29,7 @@ class HttpStore : public Store {
  private:
   const std::unique_ptr<HttpDialect> dialect_;
   const std::unique_ptr<HttpFetcher> fetcher_;
+  const RangePlan plan_;
   const std::unique_ptr<ThreadPool> pool_;  // last: its threads use the others
 };
 

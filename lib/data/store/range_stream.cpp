@@ -15,8 +15,8 @@ namespace {
 // A range of the object, on its way or here. Shared by the stream, which may go away first, and the thread that reads.
 class Part {
  public:
-  Part(std::uint64_t first, std::size_t bytes)
-      : first_(first), bytes_(bytes), memory_(std::make_unique_for_overwrite<std::byte[]>(bytes)) {}
+  Part(std::uint64_t first, std::size_t bytes, BlockPool& blocks)
+      : first_(first), bytes_(bytes), memory_(blocks.take(bytes)) {}
 
   void fetch(const RangedFile& file) {
     std::exception_ptr failure;
@@ -44,7 +44,7 @@ class Part {
  private:
   const std::uint64_t first_;
   const std::size_t bytes_;
-  const std::unique_ptr<std::byte[]> memory_;
+  const std::shared_ptr<std::byte[]> memory_;
   std::atomic<bool> abandoned_ = false;
   std::mutex mutex_;
   std::condition_variable_any arrived_;
@@ -66,7 +66,7 @@ class RangeStream final : public ByteStream {
 
   // Copied out of the parts: a shuffle buffer that held views would keep whole parts for one record each.
   SharedBytes take(std::size_t bytes) override {
-    std::shared_ptr<std::byte[]> memory = std::make_shared_for_overwrite<std::byte[]>(bytes);
+    const std::shared_ptr<std::byte[]> memory = plan_.blocks->take(bytes);
     std::size_t done = 0;
     while (done < bytes) {
       if (!parts_.front()->wait(stop_)) return {};
@@ -88,7 +88,7 @@ class RangeStream final : public ByteStream {
   void ask_ahead() {
     while (parts_.size() < plan_.ahead && asked_ < size()) {
       const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(plan_.bytes, size() - asked_));
-      const auto part = parts_.emplace_back(std::make_shared<Part>(asked_, bytes));
+      const auto part = parts_.emplace_back(std::make_shared<Part>(asked_, bytes, *plan_.blocks));
       asked_ += bytes;
       pool_.submit([part, file = file_] { part->fetch(*file); });
     }

@@ -10,14 +10,16 @@
 #include <string>
 
 #include "core/thread_pool.hpp"
+#include "data/store/block_pool.hpp"
 #include "data/store/store.hpp"
 
 namespace chexbench::data {
 
-// How much a stream reads ahead: memory of a stream is bytes x ahead.
+// How much a stream reads ahead: memory of a stream is bytes x ahead, out of blocks that the streams of a store share.
 struct RangePlan {
   std::size_t bytes = std::size_t{4} << 20;  // of one request: long enough to hide a round trip of 10 ms at 400 MB/s
   std::size_t ahead = 3;                     // requests under way
+  std::shared_ptr<BlockPool> blocks = std::make_shared<BlockPool>();
 };
 
 // A file whose ranges can be read by several threads at once.

@@ -119,7 +119,7 @@ class S3Store final : public HttpStore {
     for (const S3Page::Object& object : page.objects) {
       std::string name = object.key.substr(std::min(prefix.size(), object.key.size()));
       if (name.empty() || name.find('/') != std::string::npos) continue;  // the folder's own marker
-      fetcher().expect(fmt::format("{}/{}", folder, name), object.version);
+      fetcher().known().expect(fmt::format("{}/{}", folder, name), object.version);
       entries.push_back({std::move(name), StoreEntry::Kind::file, object.version.bytes});
     }
     for (const std::string& key : page.folders) {

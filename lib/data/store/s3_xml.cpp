@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <utility>
 
 #include "core/errors.hpp"
+#include "data/store/entities.hpp"
 #include "data/store/url.hpp"
 
 namespace chexbench::data {
@@ -27,21 +27,6 @@ std::optional<std::string_view> next_element(std::string_view xml, std::string_v
 std::string element(std::string_view xml, std::string_view name) {
   std::size_t from = 0;
   return std::string(next_element(xml, name, from).value_or(""));
-}
-
-std::string without_entities(std::string text) {
-  for (const auto& [code, plain] : {std::pair<std::string_view, char>{"&lt;", '<'},
-                                    {"&gt;", '>'},
-                                    {"&quot;", '"'},
-                                    {"&#34;", '"'},
-                                    {"&apos;", '\''},
-                                    {"&#39;", '\''},
-                                    {"&amp;", '&'}}) {
-    for (std::size_t at = text.find(code); at != std::string::npos; at = text.find(code, at + 1)) {
-      text.replace(at, code.size(), 1, plain);
-    }
-  }
-  return text;
 }
 
 // With encoding-type=url a blank is a '+'.

@@ -8,7 +8,7 @@
 namespace chexbench::data {
 namespace {
 
-constexpr std::size_t kBlockBytes = 64;
+constexpr std::size_t kShaBlockBytes = 64;
 constexpr std::array<std::uint32_t, 8> kStart = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 constexpr std::array<std::uint32_t, 64> kRounds = {
@@ -25,7 +25,8 @@ using State = std::array<std::uint32_t, 8>;
 
 std::array<std::uint32_t, 64> schedule(std::string_view block) {
   std::array<std::uint32_t, 64> words{};
-  for (std::size_t i = 0; i < kBlockBytes; ++i) words[i / 4] = words[i / 4] << 8 | static_cast<std::uint8_t>(block[i]);
+  for (std::size_t i = 0; i < kShaBlockBytes; ++i)
+    words[i / 4] = words[i / 4] << 8 | static_cast<std::uint8_t>(block[i]);
   for (std::size_t i = 16; i < words.size(); ++i) {
     const std::uint32_t a = words[i - 15], b = words[i - 2];
     const std::uint32_t s0 = std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3;
@@ -60,7 +61,7 @@ void add_block(State& state, std::string_view block) {
 std::string padded(std::string_view text) {
   std::string message(text);
   message += '\x80';
-  while (message.size() % kBlockBytes != kBlockBytes - 8) message += '\0';
+  while (message.size() % kShaBlockBytes != kShaBlockBytes - 8) message += '\0';
   const std::uint64_t bits = std::uint64_t{text.size()} * 8;
   for (int shift = 56; shift >= 0; shift -= 8) message += static_cast<char>(bits >> shift);
   return message;
@@ -71,8 +72,8 @@ std::string padded(std::string_view text) {
 Digest sha256(std::string_view text) {
   const std::string message = padded(text);
   State state = kStart;
-  for (std::size_t at = 0; at < message.size(); at += kBlockBytes) {
-    add_block(state, std::string_view(message).substr(at, kBlockBytes));
+  for (std::size_t at = 0; at < message.size(); at += kShaBlockBytes) {
+    add_block(state, std::string_view(message).substr(at, kShaBlockBytes));
   }
   Digest digest{};
   for (std::size_t i = 0; i < digest.size(); ++i)
@@ -82,8 +83,8 @@ Digest sha256(std::string_view text) {
 
 Digest hmac_sha256(std::string_view key, std::string_view text) {
   std::string block(key);
-  if (key.size() > kBlockBytes) block = as_text(sha256(key));
-  block.resize(kBlockBytes, '\0');
+  if (key.size() > kShaBlockBytes) block = as_text(sha256(key));
+  block.resize(kShaBlockBytes, '\0');
   std::string inner = block, outer = block;
   for (char& c : inner) c = static_cast<char>(c ^ 0x36);
   for (char& c : outer) c = static_cast<char>(c ^ 0x5c);

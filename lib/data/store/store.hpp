@@ -28,13 +28,17 @@ struct SharedBytes {
   std::shared_ptr<const void> owner;
 };
 
+// The size of a stream whose end nobody has seen yet.
+inline constexpr std::uint64_t kUnknownBytes = ~std::uint64_t{0};
+
 // The bytes of one file from its beginning, once. Not thread-safe. Must not outlive its store.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
   virtual const std::string& path() const = 0;
   virtual std::uint64_t size() const = 0;
-  // The next `bytes` bytes, of which that many must be left; fewer only where the stream was stopped.
+  // The next `bytes` bytes, of which that many must be left; fewer only where the stream was stopped, or met the end of
+  // an unknown size.
   // @throws DataError naming the file and the reason; nothing can be taken after it
   virtual SharedBytes take(std::size_t bytes) = 0;
 };

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "core/errors.hpp"
 #include "data/scratch.hpp"
@@ -58,6 +60,37 @@ TEST_F(RangeStreamTest, BytesOutliveTheStream) {
   serve([&](const HttpRequest& request, const auto& sink) { return test::send_range(body_, request, sink); });
   const SharedBytes taken = open()->take(25);
   EXPECT_EQ(test::text_of(taken.bytes), body_.substr(0, 25));
+}
+
+TEST(BlockPool, GivesOutAgainWhatCameBack) {
+  BlockPool pool;
+  const std::byte* first = nullptr;
+  {
+    const auto block = pool.take(100'000);
+    first = block.get();
+    EXPECT_EQ(pool.idle_bytes(), 0u);
+    EXPECT_NE(pool.take(100'000).get(), first);
+  }
+  EXPECT_EQ(pool.idle_bytes(), 2 * 2 * 65536u);
+  EXPECT_EQ(pool.take(110'000).get(), first);  // of the same size once rounded up, and the last to come back
+  pool.take(10);
+  EXPECT_EQ(pool.idle_bytes(), 2 * 2 * 65536u);  // what is small is not worth keeping
+}
+
+TEST(BlockPool, KeepsNoMoreThanItsMost) {
+  BlockPool pool;
+  std::vector<std::shared_ptr<std::byte[]>> blocks;
+  for (int i = 0; i < 5; ++i) blocks.push_back(pool.take(std::size_t{20} << 20));
+  blocks.clear();
+  EXPECT_EQ(pool.idle_bytes(), std::size_t{60} << 20);
+}
+
+TEST(BlockPool, MayGoBeforeItsBlocks) {
+  auto pool = std::make_unique<BlockPool>();
+  const auto block = pool->take(100'000);
+  pool.reset();
+  block[99'999] = std::byte{1};
+  EXPECT_EQ(block[99'999], std::byte{1});
 }
 
 TEST_F(RangeStreamTest, AsksForSeveralRangesAtOnceAndNoMore) {
