@@ -1,79 +1,121 @@
-// cache: keeps the elements of the first whole epoch, and serves the others from them.
+// cache: keeps the elements of the first whole epoch, as far as max_bytes goes, and serves the others from them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "core/errors.hpp"
+#include "core/log.hpp"
 #include "pipeline/cache_codec.hpp"
 #include "pipeline/ops.hpp"
 
 namespace chexbench::pipeline {
 namespace {
 
-// Passes elements on and keeps a copy of each. Only an epoch that reached its end becomes the cache.
+// What is kept, once an epoch is complete.
+struct Kept {
+  std::unique_ptr<CacheStore> store;
+  bool whole = true;      // else `elements` says what of an epoch it is
+  KeptElements elements;  // under a budget alone
+};
+
+// Reads the bytes of a record that has none yet. False for a file that cannot be read, where the spec says to skip bad
+// records.
+bool load(Op& op, CacheCodec& codec, Element& element) {
+  try {
+    codec.load(element);
+    op.reading().good();
+    return true;
+  } catch (const DataError& error) {
+    op.reading().bad(error);
+    return false;
+  }
+}
+
+// Passes elements on and keeps a copy of each that fits. Only an epoch that reached its end becomes the cache.
 class FillIterator final : public Iterator {
  public:
-  FillIterator(Op& op, std::unique_ptr<Iterator> input, std::unique_ptr<CacheStore> store,
-               std::unique_ptr<CacheStore>& finished, bool to_memory, std::stop_token stop)
-      : Iterator(op, std::move(stop)),
-        to_memory_(to_memory),
-        codec_(op),
-        input_(std::move(input)),
-        store_(std::move(store)),
-        finished_(finished) {}
+  struct Target {
+    std::unique_ptr<CacheStore> store;
+    bool to_memory = true;
+    std::optional<std::size_t> max_bytes;
+    Kept& kept;
+  };
+  FillIterator(Op& op, std::unique_ptr<Iterator> input, Target target, std::stop_token stop)
+      : Iterator(op, std::move(stop)), codec_(op), input_(std::move(input)), target_(std::move(target)) {}
 
   ~FillIterator() override {
-    if (store_) op_.stats().bytes_held.set(0);
+    if (target_.store) op_.stats().bytes_held.set(0);
   }
 
  private:
   bool produce(Element& out) override {
     while (input_->next(out)) {
-      if (!load(out)) continue;
-      const std::size_t bytes = codec_.add(out, *store_);
-      if (to_memory_) op_.stats().bytes_held.add(static_cast<std::int64_t>(bytes));
+      if (!load(op_, codec_, out)) continue;
+      ++seen_;
+      if (fits(out)) keep(out);
       return true;
     }
-    if (store_ && !stop_.stop_requested()) {
-      store_->finish();
-      finished_ = std::move(store_);
+    if (target_.store && !stop_.stop_requested()) finish();
+    return false;
+  }
+
+  // After the first element that does not fit none is kept, however small: what is kept is the beginning of an epoch.
+  bool fits(const Element& element) {
+    if (target_.max_bytes && !full_) full_ = bytes_ + codec_.bytes_of(element) > *target_.max_bytes;
+    return !full_;
+  }
+
+  void keep(const Element& element) {
+    const std::size_t bytes = codec_.add(element, *target_.store);
+    bytes_ += bytes;
+    ++kept_;
+    if (target_.max_bytes) elements_.insert(CacheCodec::key_of(element));
+    if (target_.to_memory) op_.stats().bytes_held.add(static_cast<std::int64_t>(bytes));
+  }
+
+  void finish() {
+    if (full_) {
+      log::warning("pipeline[{}] cache: max_bytes {} holds {} of {} elements; the others are made again in each epoch",
+                   op_.index(), *target_.max_bytes, kept_, seen_);
+    }
+    target_.store->finish();
+    target_.kept = {.store = std::move(target_.store), .whole = !full_, .elements = std::move(elements_)};
+  }
+
+  CacheCodec codec_;
+  const std::unique_ptr<Iterator> input_;
+  Target target_;
+  KeptElements elements_;
+  std::size_t bytes_ = 0, kept_ = 0, seen_ = 0;
+  bool full_ = false;
+};
+
+// What is kept, and then, where that is not all, what `rest` has besides.
+class ServeIterator final : public Iterator {
+ public:
+  ServeIterator(Op& op, const Kept& kept, std::unique_ptr<Iterator> rest, std::uint32_t epoch, std::stop_token stop)
+      : Iterator(op, std::move(stop)), codec_(op), kept_(kept), rest_(std::move(rest)), epoch_(epoch) {}
+
+ private:
+  bool produce(Element& out) override {
+    if (next_ == kept_.store->size()) return rest_ && produce_rest(out);
+    out = codec_.restore(kept_.store->at(next_++), epoch_, stop_);
+    return !stop_.stop_requested();
+  }
+
+  bool produce_rest(Element& out) {
+    while (rest_->next(out)) {
+      if (!kept_.elements.contains(CacheCodec::key_of(out)) && load(op_, codec_, out)) return true;
     }
     return false;
   }
 
-  // False for a file that cannot be read, where the spec says to skip bad records.
-  bool load(Element& element) {
-    try {
-      codec_.load(element);
-      op_.reading().good();
-      return true;
-    } catch (const DataError& error) {
-      op_.reading().bad(error);
-      return false;
-    }
-  }
-
-  const bool to_memory_;
   CacheCodec codec_;
-  const std::unique_ptr<Iterator> input_;
-  std::unique_ptr<CacheStore> store_;
-  std::unique_ptr<CacheStore>& finished_;
-};
-
-class ServeIterator final : public Iterator {
- public:
-  ServeIterator(Op& op, const CacheStore& store, std::uint32_t epoch, std::stop_token stop)
-      : Iterator(op, std::move(stop)), codec_(op), store_(store), epoch_(epoch) {}
-
- private:
-  bool produce(Element& out) override {
-    if (next_ == store_.size()) return false;
-    out = codec_.restore(store_.at(next_++), epoch_, stop_);
-    return !stop_.stop_requested();
-  }
-
-  CacheCodec codec_;
-  const CacheStore& store_;
+  const Kept& kept_;
+  const std::unique_ptr<Iterator> rest_;
   const std::uint32_t epoch_;
   std::size_t next_ = 0;
 };
@@ -85,17 +127,46 @@ class Cache final : public Op {
       throw SpecError(
           fmt::format("pipeline[{}] cache: what comes before it never ends; put it before repeat", index()));
     }
+    if (!setup.spec.holds_text("max_bytes")) set_budget(static_cast<std::size_t>(setup.spec.integer("max_bytes")));
   }
 
   std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {
-    if (store_) return std::make_unique<ServeIterator>(*this, *store_, epoch, stop);
-    return std::make_unique<FillIterator>(*this, input_->iterate(epoch, stop), make_store(), store_, in_memory(), stop);
+    if (!kept_.store) {
+      return std::make_unique<FillIterator>(
+          *this, input_->iterate(epoch, stop),
+          FillIterator::Target{.store = make_store(), .to_memory = in_memory(), .max_bytes = max_bytes_, .kept = kept_},
+          stop);
+    }
+    std::unique_ptr<Iterator> rest;
+    if (!kept_.whole) {
+      input_->leave_out(kept_.elements);
+      rest = input_->iterate(epoch, stop);
+    }
+    return std::make_unique<ServeIterator>(*this, kept_, std::move(rest), epoch, stop);
   }
 
-  double copied_bytes() const override { return in_memory() ? expected_elements() * mean_element_bytes() : 0; }
+  double copied_bytes() const override {
+    constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+    const double most = max_bytes_ ? static_cast<double>(*max_bytes_) : kUnlimited;
+    return in_memory() ? std::min(most, expected_elements() * mean_element_bytes()) : 0;
+  }
 
  private:
   bool in_memory() const { return to_ == "memory"; }
+
+  // What is not kept must be known again in the next epoch.
+  void set_budget(std::size_t max_bytes) {
+    if (kind() != spec::ElementKind::record && kind() != spec::ElementKind::example) {
+      throw SpecError(fmt::format("pipeline[{}] cache: max_bytes is of records and images, and it would get {}",
+                                  index(), spec::to_string(kind())));
+    }
+    for (const spec::OpSpec& op : std::span(context().pipeline.ops).first(index())) {
+      if (op.op != "take" && op.op != "repeat") continue;
+      throw SpecError(fmt::format("pipeline[{}] cache: with max_bytes it cannot stand behind {}, whose epochs differ",
+                                  index(), op.op));
+    }
+    max_bytes_ = max_bytes;
+  }
 
   // Each rank has images of its own. A file is always made anew: an earlier one may hold another trial's images.
   std::unique_ptr<CacheStore> make_store() const {
@@ -118,7 +189,8 @@ class Cache final : public Op {
   }
 
   const std::string to_;
-  std::unique_ptr<CacheStore> store_;  // once an epoch is complete
+  std::optional<std::size_t> max_bytes_;
+  Kept kept_;
 };
 
 }  // namespace

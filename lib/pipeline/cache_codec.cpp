@@ -3,28 +3,17 @@
 #include <cstring>
 #include <type_traits>
 
-#include "core/clock.hpp"
+#include "pipeline/record_stream.hpp"
 
 namespace chexbench::pipeline {
 namespace {
 
-struct ImageMeta {
-  std::uint32_t image = 0;
-  data::LabelBits labels = 0;
-};
-
-// A blob is: header, one ImageMeta for each image, payload.
+// A blob is: header, for each image its number (32 bits) and a byte for each of its labels, payload.
 struct Header {
   std::uint64_t offset = 0;  // of a record in its shard
   std::uint32_t file = 0;
   std::uint32_t images = 0;
 };
-
-data::LabelBits pack_labels(std::span<const float> labels) {
-  unsigned bits = 0;
-  for (std::size_t f = 0; f < labels.size(); ++f) bits |= labels[f] != 0 ? 1u << f : 0u;
-  return static_cast<data::LabelBits>(bits);
-}
 
 void append(std::vector<std::byte>& to, const auto& value) {
   static_assert(std::is_trivially_copyable_v<std::remove_cvref_t<decltype(value)>>);
@@ -51,9 +40,21 @@ class CacheCodec::Reader {
   std::span<const std::byte> rest_;
 };
 
+std::size_t CacheCodec::bytes_of(const Element& element) const {
+  if (const auto* const record = std::get_if<Record>(&element.value)) return sizeof(Header) + record->bytes.size();
+  const auto labels = static_cast<std::size_t>(op_.context().shape.labels);
+  return sizeof(Header) + sizeof(ExampleId::image) + labels + op_.image_bytes();
+}
+
+KeptElements::value_type CacheCodec::key_of(const Element& element) {
+  if (const auto* const record = std::get_if<Record>(&element.value)) return {record->file, record->offset};
+  return {std::get<Example>(element.value).id.image, 0};
+}
+
 std::size_t CacheCodec::add(const Element& element, CacheStore& store) {
   Header header;
-  std::vector<ImageMeta> images;
+  std::vector<std::byte> front(sizeof(header));  // which is known last
+  const auto labels = static_cast<std::size_t>(op_.context().shape.labels);
   std::span<const std::byte> payload;
   if (const auto* file = std::get_if<FileRef>(&element.value)) {
     header.file = file->file;
@@ -62,19 +63,20 @@ std::size_t CacheCodec::add(const Element& element, CacheStore& store) {
     header.offset = record->offset;
     payload = record->bytes;
   } else if (const auto* example = std::get_if<Example>(&element.value)) {
-    images.push_back({example->id.image, example->labels});
+    append(front, example->id.image);
+    for (std::size_t f = 0; f < labels; ++f) append(front, std::uint8_t{example->labels.has(f)});
+    header.images = 1;
     payload = {example->image.get(), op_.image_bytes()};
   } else {
     Batch& batch = *std::get<BatchLease>(element.value);
     for (int slot = 0; slot < batch.valid; ++slot) {
-      images.push_back({batch.ids[static_cast<std::size_t>(slot)].image, pack_labels(batch.label(slot))});
+      append(front, batch.ids[static_cast<std::size_t>(slot)].image);
+      for (const float label : batch.label(slot)) append(front, std::uint8_t{label != 0});
     }
-    payload = {batch.images, images.size() * op_.image_bytes()};
+    header.images = static_cast<std::uint32_t>(batch.valid);
+    payload = {batch.images, header.images * op_.image_bytes()};
   }
-  header.images = static_cast<std::uint32_t>(images.size());
-  std::vector<std::byte> front;
-  append(front, header);
-  for (const ImageMeta& image : images) append(front, image);
+  std::memcpy(front.data(), &header, sizeof(header));
   store.add(front, payload);
   return front.size() + payload.size();
 }
@@ -82,14 +84,7 @@ std::size_t CacheCodec::add(const Element& element, CacheStore& store) {
 void CacheCodec::load(Element& element) {
   auto* record = std::get_if<Record>(&element.value);
   if (record == nullptr || !record->bytes.empty()) return;
-  const double start_s = now_s();
-  const data::Dataset& dataset = op_.context().dataset;
-  const auto bytes = dataset.store->read(dataset.images.at(record->file).path, file_bytes_);
-  const auto owner = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
-  record->bytes = *owner;
-  record->bytes_owner = owner;
-  book_part(op_.stats(), op_.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
-  op_.stats().bytes_read.add(static_cast<std::int64_t>(bytes.size()));
+  read_png(op_, *record);
 }
 
 Element CacheCodec::restore(const CachedBlob& blob, std::uint32_t epoch, const std::stop_token& stop) {
@@ -108,8 +103,10 @@ Element CacheCodec::restore(const CachedBlob& blob, std::uint32_t epoch, const s
 }
 
 Example CacheCodec::restore_example(Reader& reader, std::uint32_t epoch) {
-  const auto meta = reader.take<ImageMeta>();
-  Example example{op_.resources().examples->acquire(), meta.labels, {.image = meta.image, .epoch = epoch}};
+  Example example{op_.resources().examples->acquire(), {}, {.image = reader.take<std::uint32_t>(), .epoch = epoch}};
+  for (std::size_t f = 0; f < static_cast<std::size_t>(op_.context().shape.labels); ++f) {
+    if (reader.take<std::uint8_t>() != 0) example.labels.set(f);
+  }
   std::memcpy(example.image.get(), reader.rest().data(), op_.image_bytes());
   return example;
 }
@@ -119,9 +116,8 @@ BatchLease CacheCodec::restore_batch(Reader& reader, std::uint32_t images, std::
   BatchLease batch = op_.resources().batches->acquire(stop);
   if (!batch) return batch;
   for (std::uint32_t i = 0; i < images; ++i) {
-    const auto meta = reader.take<ImageMeta>();
-    expand_labels(meta.labels, batch->label(static_cast<int>(i)));
-    batch->ids[i] = {.image = meta.image, .epoch = epoch};
+    batch->ids[i] = {.image = reader.take<std::uint32_t>(), .epoch = epoch};
+    for (float& label : batch->label(static_cast<int>(i))) label = reader.take<std::uint8_t>();
   }
   std::memcpy(batch->images, reader.rest().data(), reader.rest().size());
   batch->valid = static_cast<int>(images);

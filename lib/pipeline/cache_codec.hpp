@@ -1,7 +1,6 @@
 // Elements as blobs and back, for the cache op.
 #pragma once
 
-#include "data/file_bytes.hpp"
 #include "pipeline/cache_store.hpp"
 #include "pipeline/op.hpp"
 
@@ -14,6 +13,9 @@ class CacheCodec {
 
   // Of a PNG's record: reads the file's bytes into it, booked as read. Else nothing. @throws DataError
   void load(Element& element);
+  // Of a record that is loaded, or an image: what add() would add, and what it is known by.
+  std::size_t bytes_of(const Element& element) const;
+  static KeptElements::value_type key_of(const Element& element);
   // Adds a copy of `element`, which must be loaded. Returns the bytes added. @throws OutputError
   std::size_t add(const Element& element, CacheStore& store);
   // The element again, of another epoch. Records are views into the blob; images are copied out of it, because
@@ -26,7 +28,6 @@ class CacheCodec {
   BatchLease restore_batch(Reader& reader, std::uint32_t images, std::uint32_t epoch, const std::stop_token& stop);
 
   Op& op_;
-  data::ByteBuffer file_bytes_;
 };
 
 }  // namespace chexbench::pipeline

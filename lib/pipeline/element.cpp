@@ -1,5 +1,7 @@
 #include "pipeline/element.hpp"
 
+#include <algorithm>
+
 namespace chexbench::pipeline {
 
 std::int64_t Element::images() const {
@@ -14,8 +16,9 @@ std::int64_t Element::held_bytes(std::size_t image_bytes) const {
   return 0;
 }
 
-void expand_labels(data::LabelBits labels, std::span<float> out) {
-  for (std::size_t f = 0; f < out.size(); ++f) out[f] = (labels >> f & 1) != 0 ? 1.0f : 0.0f;
+void expand_labels(const data::LabelBits& labels, std::span<float> out) {
+  std::ranges::fill(out, 0.0f);
+  labels.for_each([&](std::size_t label) { out[label] = 1.0f; });
 }
 
 }  // namespace chexbench::pipeline

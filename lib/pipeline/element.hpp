@@ -13,13 +13,13 @@
 
 namespace chexbench::pipeline {
 
-// A file of the data set: index into Dataset::images (png) or Dataset::shards (tfrecord).
+// A file of the data set: index into Dataset::images (png) or Dataset::shards (formats of shards).
 struct FileRef {
   std::uint32_t file = 0;
 };
 
-// One image, still encoded. Of a PNG a handle: its bytes are read by the op that decodes it. Of a TFRecord shard a view
-// of the tf.Example in the mapped file: no copy, and no anonymous memory.
+// One image, still encoded. Of a PNG a handle: its bytes are read by the op that decodes it. Of a shard a view of
+// the record in the mapped file: no copy, and no anonymous memory; where it is compressed or comes from afar, a copy.
 struct Record {
   std::uint32_t file = 0;                   // as FileRef::file
   std::uint64_t offset = 0;                 // in the shard
@@ -30,7 +30,7 @@ struct Record {
 // One decoded image in memory of its own.
 struct Example {
   ExampleMemory image;  // BatchShape::image_bytes()
-  data::LabelBits labels = 0;
+  data::LabelBits labels;
   ExampleId id;
 };
 
@@ -45,7 +45,7 @@ struct Element {
   std::int64_t held_bytes(std::size_t image_bytes) const;
 };
 
-// Writes `labels` as 0 and 1 in the order of data/findings.hpp. `out` holds kFindings values.
-void expand_labels(data::LabelBits labels, std::span<float> out);
+// Writes `labels` as 0 and 1 in the order of Dataset::label_names. `out` holds as many values.
+void expand_labels(const data::LabelBits& labels, std::span<float> out);
 
 }  // namespace chexbench::pipeline

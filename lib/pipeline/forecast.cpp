@@ -14,8 +14,8 @@ constexpr double kDecoderBytes = 4.2e6 + 1.05e6 + 3 * 1.2e6 + 0.1e6;
 
 // Files and records are handles or views into mapped files, without anonymous memory, unless they come from afar.
 double record_bytes(const data::Dataset& dataset) {
-  const bool is_view =
-      dataset.format == spec::DataFormat::tfrecord ? dataset.store->is_local() : !dataset.store->is_distant();
+  const bool is_view = spec::reads_shards(dataset.format) ? dataset.store->is_local() && !dataset.compressed
+                                                          : !dataset.store->is_distant();
   if (is_view || dataset.images.empty()) return 0;
   return static_cast<double>(dataset.total_bytes) / static_cast<double>(dataset.images.size());
 }

@@ -2,16 +2,31 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "core/random.hpp"
-#include "data/tf_example.hpp"
+#include "data/cached_file.hpp"
+#include "data/record.hpp"
+#include "pipeline/augmentation.hpp"
 
 namespace chexbench::pipeline {
 
+namespace {
+
+data::LeastSize least_size(const PipelineContext& context) {
+  const bool scaled = context.data.jpeg == spec::JpegDecode::scaled && context.data.decoder == spec::DecoderKind::fast;
+  if (!scaled) return {};
+  // What is seen of the image must not be smaller.
+  const auto whole = [&](int side) { return static_cast<int>(std::ceil(side / context.preprocess.crop)); };
+  return {whole(context.shape.width), whole(context.shape.height)};
+}
+
+}  // namespace
+
 ImageLoader::ImageLoader(Op& op)
     : op_(op),
-      decoder_(data::make_decoder(op.context().data.decoder)),
+      decoder_(data::make_decoder(op.context().data.decoder, least_size(op.context()))),
       preprocessor_(data::make_preprocessor(op.context().preprocess.resize, op.context().shape)) {}
 
 ImageLoader::Loaded ImageLoader::load(const Record& record, std::uint32_t epoch, std::byte* destination) {
@@ -22,18 +37,32 @@ ImageLoader::Loaded ImageLoader::load(const Record& record, std::uint32_t epoch,
   const double decode_start_s = now_s();
   const data::GrayImage image = decode(source, record);
   const double resize_start_s = now_s();
-  const bool flip = op_.context().preprocess.flip && is_flipped(op_.context().seed, source.loaded.id);
-  preprocessor_->run(image, flip, destination);
+  preprocess(image, source.loaded.id, destination);
   book_part(stats, stats.decode, "decode", {.begin_s = decode_start_s, .end_s = resize_start_s});
   book_part(stats, stats.resize, "resize", {.begin_s = resize_start_s, .end_s = now_s()});
   stats.images_decoded.add(1);
   return source.loaded;
 }
 
+void ImageLoader::preprocess(const data::GrayImage& image, const ExampleId& id, std::byte* destination) {
+  const PipelineContext& context = op_.context();
+  const double share = context.preprocess.crop;
+  if (!context.augments) return preprocessor_->run(middle_window(image, share), false, destination);
+  const bool flip = context.preprocess.flip && is_flipped(context.seed, id);
+  preprocessor_->run(random_window(image, share, context.seed, id), flip, destination);
+}
+
 // What is wrong with an image of a shard names the shard as well.
 data::GrayImage ImageLoader::decode(const Source& source, const Record& record) {
   const data::Dataset& dataset = op_.context().dataset;
-  if (dataset.format != spec::DataFormat::tfrecord) return decoder_->decode(source.encoded, *source.name);
+  if (dataset.cached) {
+    const int side = dataset.cached->made_for().image_size;
+    return {.pixels = reinterpret_cast<const std::uint8_t*>(source.encoded.data()),
+            .width = side,
+            .height = side,
+            .stride = static_cast<std::size_t>(side)};
+  }
+  if (!spec::reads_shards(dataset.format)) return decoder_->decode(source.encoded, *source.name);
   try {
     return decoder_->decode(source.encoded, *source.name);
   } catch (const DataError& error) {
@@ -41,14 +70,18 @@ data::GrayImage ImageLoader::decode(const Source& source, const Record& record) 
   }
 }
 
+std::uint32_t ImageLoader::image_of(const Record& record) {
+  return spec::reads_shards(op_.context().dataset.format) ? parse(record).loaded.id.image : record.file;
+}
+
 ImageLoader::Source ImageLoader::open(const Record& record) {
   const data::Dataset& dataset = op_.context().dataset;
-  if (dataset.format == spec::DataFormat::tfrecord) return parse(record);
+  if (spec::reads_shards(dataset.format)) return parse(record);
   const data::ImageEntry& entry = dataset.images.at(record.file);
   Source source{record.bytes, &entry.path, {entry.labels, {.image = record.file, .epoch = 0}}};
   if (source.encoded.empty()) {
     const double start_s = now_s();
-    source.encoded = dataset.store->read(entry.path, file_bytes_);
+    source.encoded = data::read_image(dataset, record.file, file_bytes_);
     book_part(op_.stats(), op_.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
     op_.stats().bytes_read.add(static_cast<std::int64_t>(source.encoded.size()));
   }
@@ -59,25 +92,21 @@ ImageLoader::Source ImageLoader::parse(const Record& record) {
   const data::Dataset& dataset = op_.context().dataset;
   const std::string& shard = dataset.shards.at(record.file);
   const double start_s = now_s();
-  const data::ExampleView example = data::parse_example(record.bytes, {.file = shard, .offset = record.offset});
-  const std::optional<std::uint32_t> image = data::find_image(dataset, example.filename);
+  const data::RecordView view =
+      data::parse_record(dataset.format, record.bytes, {.file = shard, .offset = record.offset}, dataset.label_names);
+  const std::optional<std::uint32_t> image = data::find_image(dataset, view.filename);
   if (!image) {
     throw DataError(fmt::format("{}, offset {}: image '{}' is not in the split that the trial reads; convert again",
-                                shard, record.offset, example.filename));
+                                shard, record.offset, view.filename));
   }
   book_part(op_.stats(), op_.stats().parse, "parse", {.begin_s = start_s, .end_s = now_s()});
-  return {example.encoded, &dataset.images[*image].name, {example.labels, {.image = *image, .epoch = 0}}};
+  return {view.encoded, &dataset.images[*image].name, {view.labels, {.image = *image, .epoch = 0}}};
 }
 
 ImageLoader& LoaderSet::of(std::size_t worker) {
   std::unique_ptr<ImageLoader>& loader = loaders_[worker];
   if (!loader) loader = std::make_unique<ImageLoader>(op_);
   return *loader;
-}
-
-bool is_flipped(std::uint64_t seed, const ExampleId& id) {
-  const std::uint64_t image_seed = derive_seed(derive_seed(derive_seed(seed, fnv1a64("flip")), id.image), id.epoch);
-  return RandomStream(image_seed).uniform() < 0.5;
 }
 
 }  // namespace chexbench::pipeline

@@ -16,12 +16,15 @@ class ImageLoader {
   explicit ImageLoader(Op& op);
 
   struct Loaded {
-    data::LabelBits labels = 0;
+    data::LabelBits labels;
     ExampleId id;
   };
   // Writes the image to `destination` (BatchShape::image_bytes(), aligned to 16).
   // @throws DataError naming the file, the offset where that is known, and the reason
   Loaded load(const Record& record, std::uint32_t epoch, std::byte* destination);
+
+  // Which image the record is, without decoding it. @throws DataError as load()
+  std::uint32_t image_of(const Record& record);
 
  private:
   struct Source {
@@ -31,6 +34,7 @@ class ImageLoader {
   };
   Source open(const Record& record);
   data::GrayImage decode(const Source& source, const Record& record);
+  void preprocess(const data::GrayImage& image, const ExampleId& id, std::byte* destination);
   Source parse(const Record& record);
 
   Op& op_;
@@ -52,9 +56,5 @@ class LoaderSet {
   Op& op_;
   std::vector<std::unique_ptr<ImageLoader>> loaders_;
 };
-
-// Whether an image is mirrored in an epoch: decided by the image, not by its place in the order, so that all pipelines
-// agree.
-bool is_flipped(std::uint64_t seed, const ExampleId& id);
 
 }  // namespace chexbench::pipeline

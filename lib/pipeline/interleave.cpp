@@ -189,7 +189,7 @@ class Interleave final : public Op {
         // A PNG's record is a handle: there is nothing to read that threads could overlap, unless its bytes come from
         // afar.
         parallel_(setup.spec.boolean("parallel") &&
-                  (context().dataset.format == spec::DataFormat::tfrecord || context().dataset.store->is_distant())) {
+                  (spec::reads_shards(context().dataset.format) || context().dataset.store->is_distant())) {
     if (parallel_) {
       stats().queue_capacity.set(static_cast<std::int64_t>(cycle_.length * cycle_.block * ReadAhead::kBlocksAhead));
     }

@@ -16,10 +16,11 @@
 namespace chexbench::pipeline {
 namespace {
 
-// Decodes one record; nothing where it was bad and is skipped.
-std::optional<Element> decode(Op& op, ImageLoader& loader, Element record) {
+// Decodes one record; nothing where it was bad and is skipped, or where `left_out` has its image.
+std::optional<Element> decode(Op& op, ImageLoader& loader, Element record, const KeptElements* left_out) {
   Example example{.image = op.resources().examples->acquire()};
   try {
+    if (left_out != nullptr && left_out->contains({loader.image_of(std::get<Record>(record.value)), 0})) return {};
     const auto loaded = loader.load(std::get<Record>(record.value), record.epoch, example.image.get());
     example.labels = loaded.labels;
     example.id = loaded.id;
@@ -34,14 +35,15 @@ std::optional<Element> decode(Op& op, ImageLoader& loader, Element record) {
 
 class SerialMapIterator final : public Iterator {
  public:
-  SerialMapIterator(Op& op, std::unique_ptr<Iterator> input, ImageLoader& loader, std::stop_token stop)
-      : Iterator(op, std::move(stop)), input_(std::move(input)), loader_(loader) {}
+  SerialMapIterator(Op& op, std::unique_ptr<Iterator> input, ImageLoader& loader, const KeptElements* left_out,
+                    std::stop_token stop)
+      : Iterator(op, std::move(stop)), input_(std::move(input)), loader_(loader), left_out_(left_out) {}
 
  private:
   bool produce(Element& out) override {
     Element record;
     while (input_->next(record)) {
-      if (std::optional<Element> example = decode(op_, loader_, std::move(record))) {
+      if (std::optional<Element> example = decode(op_, loader_, std::move(record), left_out_)) {
         out = std::move(*example);
         return true;
       }
@@ -51,11 +53,13 @@ class SerialMapIterator final : public Iterator {
 
   const std::unique_ptr<Iterator> input_;
   ImageLoader& loader_;
+  const KeptElements* const left_out_;
 };
 
 struct Calls {
   std::size_t most = 1;
   bool deterministic = true;
+  const KeptElements* left_out = nullptr;
 };
 
 class ParallelMapIterator final : public Iterator {
@@ -64,6 +68,7 @@ class ParallelMapIterator final : public Iterator {
                       const std::stop_token& stop)
       : Iterator(op, stop, Delay::in_threads),
         deterministic_(calls.deterministic),
+        left_out_(calls.left_out),
         loaders_(loaders),
         chain_(stop),
         turnstile_(calls.most, op.stats()),
@@ -152,7 +157,7 @@ class ParallelMapIterator final : public Iterator {
     std::optional<Element> result;
     std::exception_ptr error;
     try {
-      result = decode(op_, loaders_.of(worker), std::move(record));
+      result = decode(op_, loaders_.of(worker), std::move(record), left_out_);
       op_.delay(chain_.token());
       if (result) op_.hold(*result);
     } catch (...) {
@@ -169,6 +174,7 @@ class ParallelMapIterator final : public Iterator {
   }
 
   const bool deterministic_;
+  const KeptElements* const left_out_;
   LoaderSet& loaders_;
   ChainedStop chain_;
   Turnstile turnstile_;
@@ -190,10 +196,12 @@ class Map final : public Op {
   }
   std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {
     if (calls_.most == 1) {
-      return std::make_unique<SerialMapIterator>(*this, input_->iterate(epoch, stop), loaders_.of(0), stop);
+      return std::make_unique<SerialMapIterator>(*this, input_->iterate(epoch, stop), loaders_.of(0), calls_.left_out,
+                                                 stop);
     }
     return std::make_unique<ParallelMapIterator>(*this, *input_, epoch, calls_, loaders_, stop);
   }
+  void leave_out(const KeptElements& kept) override { calls_.left_out = &kept; }
   std::size_t decoding_threads() const override { return loaders_.size(); }
   double held_elements() const override {
     return calls_.most == 1 ? 0 : std::min(static_cast<double>(calls_.most), expected_elements());
@@ -203,7 +211,7 @@ class Map final : public Op {
   }
 
  private:
-  const Calls calls_;
+  Calls calls_;
   LoaderSet loaders_;
 };
 

@@ -1,11 +1,9 @@
 #include "pipeline/op.hpp"
 
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 #include "measure/trace.hpp"
+#include "pipeline/pause.hpp"
 #include "pipeline/threads.hpp"
 
 namespace chexbench::pipeline {
@@ -41,13 +39,7 @@ Op::Op(const OpSetup& setup)
   stats_.index = static_cast<std::int64_t>(index_);
 }
 
-void Op::delay(const std::stop_token& stop) const {
-  if (delay_s_ <= 0) return;
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  never.wait_for(lock, stop, std::chrono::duration<double>(delay_s_), [] { return false; });
-}
+void Op::delay(const std::stop_token& stop) const { pause(delay_s_, stop); }
 
 void Op::hold(const Element& element, int sign) {
   stats_.images_held.add(sign * element.images());

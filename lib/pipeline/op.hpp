@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "core/thread_pool.hpp"
 #include "pipeline/bad_streak.hpp"
@@ -31,6 +33,9 @@ class Resources {
  private:
   std::unique_ptr<ThreadPool> workers_;
 };
+
+// Elements that a cache keeps: a record by its file and offset, an image by its number and 0.
+using KeptElements = std::set<std::pair<std::uint32_t, std::uint64_t>>;
 
 class Op;
 
@@ -76,6 +81,10 @@ class Op {
 
   // A fresh pass, of which at most one exists at a time. Everything in it ends soon after `stop`.
   virtual std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) = 0;
+
+  // A cache behind keeps these images, for later passes: whoever decodes leaves them out. Ops that count or number
+  // their elements do not pass it on. `kept` outlives the op's iterators.
+  virtual void leave_out(const KeptElements& /*kept*/) {}
 
   // Elements in one pass, for the forecast; may be infinite.
   virtual double expected_elements() const { return input_->expected_elements(); }

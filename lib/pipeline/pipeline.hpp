@@ -26,6 +26,7 @@ struct PipelineContext {
   int world = 1;
   std::uint64_t seed = 1;
   bool timed = true;       // ops book times; else counts alone
+  bool augments = true;    // images are flipped and cropped as preprocess says; else they are seen in the middle
   std::vector<int> cores;  // worker threads are bound to these; one pool worker a core
 };
 

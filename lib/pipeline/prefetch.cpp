@@ -98,6 +98,7 @@ class Prefetch final : public Op {
   explicit Prefetch(const OpSetup& setup) : Op(setup), buffer_(buffer_of(setup)) {
     stats().queue_capacity.set(static_cast<std::int64_t>(buffer_.start));
   }
+  void leave_out(const KeptElements& kept) override { input_->leave_out(kept); }
   std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {
     return std::make_unique<PrefetchIterator>(*this, *input_, epoch, buffer_, stop);
   }

@@ -1,5 +1,6 @@
 #include "pipeline/record_stream.hpp"
 
+#include <memory>
 #include <utility>
 
 #include "core/clock.hpp"
@@ -7,11 +8,21 @@
 
 namespace chexbench::pipeline {
 
+void read_png(Op& op, Record& record) {
+  const data::Dataset& dataset = op.context().dataset;
+  const double start_s = now_s();
+  const auto buffer = std::make_shared<data::ByteBuffer>();
+  record.bytes = data::read_image(dataset, record.file, *buffer);
+  record.bytes_owner = buffer;
+  book_part(op.stats(), op.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
+  op.stats().bytes_read.add(static_cast<std::int64_t>(record.bytes.size()));
+}
+
 RecordStream::RecordStream(Op& op, FileRef file, const std::stop_token& stop, Png png)
     : op_(op), file_(file), png_(png) {
   const data::Dataset& dataset = op.context().dataset;
-  if (dataset.format == spec::DataFormat::tfrecord) {
-    shard_.emplace(dataset.store->stream(dataset.shards.at(file.file), stop));
+  if (spec::reads_shards(dataset.format)) {
+    shard_ = data::open_shard(dataset.format, dataset.store->stream(dataset.shards.at(file.file), stop));
   } else {
     png_pending_ = true;
   }
@@ -25,15 +36,11 @@ std::optional<Record> RecordStream::next() {
 }
 
 std::optional<Record> RecordStream::next_png() {
-  const data::Dataset& dataset = op_.context().dataset;
-  const double start_s = now_s();
   try {
-    const auto buffer = std::make_shared<data::ByteBuffer>();
-    const auto bytes = dataset.store->read(dataset.images.at(file_.file).path, *buffer);
-    book_part(op_.stats(), op_.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
+    Record record{.file = file_.file};
+    read_png(op_, record);
     op_.reading().good();
-    op_.stats().bytes_read.add(static_cast<std::int64_t>(bytes.size()));
-    return Record{.file = file_.file, .bytes = bytes, .bytes_owner = buffer};
+    return record;
   } catch (const DataError& error) {
     op_.reading().bad(error);
     return {};
@@ -44,17 +51,29 @@ std::optional<Record> RecordStream::next_from_shard() {
   const double start_s = now_s();
   while (true) {
     try {
-      std::optional<data::TfRecord> record = shard_->next();
+      std::optional<data::ShardRecord> record = shard_->next();
       book_part(op_.stats(), op_.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
       if (!record) return {};
+      if (!is_wanted(*record)) continue;
       op_.reading().good();
-      op_.stats().bytes_read.add(
-          static_cast<std::int64_t>(record->data.size() + data::kRecordHeaderBytes + data::kRecordFooterBytes));
+      op_.stats().bytes_read.add(static_cast<std::int64_t>(record->stored_bytes));
       return Record{
           .file = file_.file, .offset = record->offset, .bytes = record->data, .bytes_owner = std::move(record->owner)};
     } catch (const DataError& error) {
       op_.reading().bad(error);  // the reader goes on behind it
     }
+  }
+}
+
+// What cannot be parsed is wanted: whoever decodes it says what is wrong.
+bool RecordStream::is_wanted(const data::ShardRecord& record) const {
+  const data::Dataset& dataset = op_.context().dataset;
+  if (!dataset.partial) return true;
+  try {
+    const data::RecordView view = data::parse_record(dataset.format, record.data, {}, dataset.label_names);
+    return data::find_image(dataset, view.filename).has_value();
+  } catch (const DataError&) {
+    return true;
   }
 }
 

@@ -1,10 +1,10 @@
-// The records of one file: a PNG's single handle, or those of a TFRecord shard in their order.
+// The records of one file: a PNG's single handle, or those of a shard in their order.
 #pragma once
 
 #include <memory>
 #include <optional>
 
-#include "data/tfrecord.hpp"
+#include "data/record.hpp"
 #include "pipeline/op.hpp"
 
 namespace chexbench::pipeline {
@@ -24,13 +24,17 @@ class RecordStream {
  private:
   std::optional<Record> next_from_shard();
   std::optional<Record> next_png();
+  bool is_wanted(const data::ShardRecord& record) const;
 
   Op& op_;
   const FileRef file_;
   const Png png_;
-  std::optional<data::TfRecordReader> shard_;
+  std::unique_ptr<data::ShardReader> shard_;
   bool png_pending_ = false;
 };
+
+// Brings a PNG's bytes into its handle, and books that to `op`. @throws DataError where the file cannot be read
+void read_png(Op& op, Record& record);
 
 // The records of one file after the other.
 class RecordsOfFiles {

@@ -79,6 +79,7 @@ class Shuffle final : public Op {
     stats().queue_capacity.set(static_cast<std::int64_t>(held_elements()));
   }
 
+  void leave_out(const KeptElements& kept) override { input_->leave_out(kept); }
   std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {
     return std::make_unique<ShuffleIterator>(*this, input_->iterate(epoch, stop), buffer_, derive_seed(seed_, epoch),
                                              stop);

@@ -1,7 +1,9 @@
 // worker_batches: as PyTorch's DataLoader, each worker builds whole batches of its own, prefetch_factor of them ahead.
-// The records of a TFRecord shard are taken in their order.
+// The records of a shard are taken in their order. A repeat behind it makes epochs as there: nothing is loaded ahead
+// over an epoch's end, and workers that are not persistent are started anew.
 #include "pipeline/batch_work.hpp"
 #include "pipeline/ops.hpp"
+#include "pipeline/pause.hpp"
 #include "pipeline/record_stream.hpp"
 
 namespace chexbench::pipeline {
@@ -17,12 +19,14 @@ class WorkerBatches final : public Op {
                   batches_in_work(*this, workers_ * static_cast<std::size_t>(setup.spec.integer("prefetch_factor"))),
               .records_at_once = static_cast<std::size_t>(context().shape.images),
               .drop_remainder = true},
+        persistent_(setup.spec.boolean("persistent")),
+        start_s_(setup.spec.number("start_s")),
         loaders_(*this, workers_) {
     stats().queue_capacity.set(static_cast<std::int64_t>(work_.batches));
   }
 
   std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {
-    if (!pool_) pool_ = make_worker_pool("worker", context().cores, workers_);
+    if (!pool_ || !persistent_) start_workers(stop);
     const auto make_take = [this, epoch](const std::stop_token& inner_stop) {
       return [records = std::make_shared<RecordsOfFiles>(*this, input_->iterate(epoch, inner_stop), inner_stop)](
                  Element& record) { return records->next(record); };
@@ -34,8 +38,17 @@ class WorkerBatches final : public Op {
   double held_elements() const override { return static_cast<double>(work_.batches); }
 
  private:
+  void start_workers(const std::stop_token& stop) {
+    const TimeScope starting(stats(), TimeScope::Book::busy);
+    pool_.reset();  // the earlier ones end first
+    pool_ = make_worker_pool("worker", context().cores, workers_);
+    pause(start_s_, stop);
+  }
+
   const std::size_t workers_;
   const BatchWork work_;
+  const bool persistent_;
+  const double start_s_;
   LoaderSet loaders_;
   std::unique_ptr<ThreadPool> pool_;  // its own: the number of workers is the op's, not the rank's
 };

@@ -85,19 +85,20 @@ INSTANTIATE_TEST_SUITE_P(Kinds, BadPng,
                          testing::Values(Damage::truncated, Damage::empty, Damage::missing, Damage::not_a_png));
 
 // A shard whose bytes are damaged, read by each op that opens shards.
-class BadShard : public testing::TestWithParam<std::string> {
+class BadShard : public testing::TestWithParam<std::tuple<std::string, DataFormat>> {
  protected:
   spec::PipelineSpec pipeline() const {
-    if (GetParam() == "worker_batches") return list({op("list_files"), op("worker_batches")});
-    if (GetParam() == "read") return list({op("list_files"), op("read"), op("map_and_batch")});
-    return list({op("list_files"), op("interleave", {{"parallel", GetParam() == "parallel"}}), op("map_and_batch")});
+    const std::string& reader = std::get<0>(GetParam());
+    if (reader == "worker_batches") return list({op("list_files"), op("worker_batches")});
+    if (reader == "read") return list({op("list_files"), op("read"), op("map_and_batch")});
+    return list({op("list_files"), op("interleave", {{"parallel", reader == "parallel"}}), op("map_and_batch")});
   }
   // The first shard with a changed byte in its first record, or cut short in its last.
   data::Dataset damaged(bool cut) const {
-    data::Dataset dataset = copy_xrays(folder_, DataFormat::tfrecord);
+    data::Dataset dataset = copy_xrays(folder_, std::get<1>(GetParam()));
     const std::string& path = dataset.shards[0];
     if (cut) {
-      std::filesystem::resize_file(path, std::filesystem::file_size(path) - 100);
+      std::filesystem::resize_file(path, std::filesystem::file_size(path) - 100 - kEndBytes);
     } else {
       std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
       file.seekp(5000);
@@ -105,6 +106,7 @@ class BadShard : public testing::TestWithParam<std::string> {
     }
     return dataset;
   }
+  static constexpr std::size_t kEndBytes = 1600;  // more than zeros fill up and end a tar file
   const TempFolder folder_;
 };
 
@@ -135,8 +137,12 @@ TEST_P(BadShard, LosesOneRecordWhereBadOnesAreSkipped) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Readers, BadShard, testing::Values("read", "sequential", "parallel", "worker_batches"),
-                         [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Readers, BadShard,
+                         testing::Combine(testing::Values("read", "sequential", "parallel", "worker_batches"),
+                                          testing::Values(DataFormat::tfrecord, DataFormat::webdataset)),
+                         [](const auto& test) {
+                           return std::get<0>(test.param) + "_" + spec::to_string(std::get<1>(test.param));
+                         });
 
 // Nothing can be read, and repeat stands before the op that would notice.
 class NothingReadable : public testing::TestWithParam<std::string> {

@@ -1,13 +1,15 @@
-// One suite over all named pipelines and both formats.
+// One suite over all named pipelines and formats.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "core/errors.hpp"
+#include "data/tar.hpp"
 #include "pipeline/harness.hpp"
 #include "pipeline/tiny_set.hpp"
 #include "spec/presets.hpp"
@@ -35,13 +37,13 @@ class EveryPipeline : public testing::TestWithParam<std::tuple<std::string, Data
     file.seekp(60000);
     file.write("damaged", 7);
     file.close();
-    return format() == DataFormat::png ? copy : shards_of(folder);
+    return format() == DataFormat::png ? copy : converted(folder, format());
   }
   static constexpr std::uint32_t kBadImage = 11;
 };
 
 TEST_P(EveryPipeline, DeliversTheTensorsOfTheDecoderOncePerEpoch) {
-  const Setting setting{.deliver = Deliver::f32};
+  const Setting setting{.deliver = format() == DataFormat::cached ? Deliver::u8 : Deliver::f32};
   std::vector<Delivered> expected = reference(setting, 0);
   std::ranges::copy(reference(setting, 1), std::back_inserter(expected));
   EXPECT_EQ(sorted(run(dataset(), pipeline(2), setting)), expected);
@@ -151,7 +153,9 @@ TEST_P(EveryPipeline, SkipsAndCountsBadRecordsAndKeepsBatchesFull) {
     EXPECT_EQ(batch->valid, 4);
     std::ranges::copy(images_of(*batch), std::back_inserter(images));
   }
-  EXPECT_EQ(images.size(), 4 * (kImages - 1));
+  // A loader that drains at an epoch's end leaves out what fills no batch there.
+  const bool drains = pipeline.ops.back().op == "repeat";
+  EXPECT_EQ(images.size(), 4 * (drains ? (kImages - 1) / 4 * 4 : kImages - 1));
   EXPECT_THAT(order(images), Each(testing::Ne(kBadImage)));
   std::uint64_t skipped = 0;
   for (const auto& one : running->counters()) skipped += one.bad_records;
@@ -198,7 +202,8 @@ TEST_P(EveryPipeline, CountsWhatItDid) {
   }
   EXPECT_EQ(decoded, 2 * kImages);
   EXPECT_EQ(counters.back().elements_out, 2 * kImages / 4);
-  EXPECT_EQ(read, 2 * dataset().total_bytes);
+  const std::size_t end_marks = format() == DataFormat::webdataset ? dataset().shards.size() * data::kTarEndBytes : 0;
+  EXPECT_EQ(read, 2 * (dataset().total_bytes - end_marks));
   EXPECT_GT(parts_s, 0);
   // A worker's current image may not be booked yet: one of a dozen that each has, on a machine as slow as it may be.
   EXPECT_LE(parts_s, 1.25 * busy_s + 0.1);
@@ -222,9 +227,10 @@ TEST_P(EveryPipeline, HoldsNoMoreImagesThanItDecodedAndDidNotDeliver) {
 
 INSTANTIATE_TEST_SUITE_P(Presets, EveryPipeline,
                          testing::Combine(testing::ValuesIn(spec::preset_names().begin(), spec::preset_names().end()),
-                                          testing::Values(DataFormat::png, DataFormat::tfrecord)),
+                                          testing::Values(DataFormat::png, DataFormat::tfrecord, DataFormat::webdataset,
+                                                          DataFormat::cached)),
                          [](const auto& test) {
-                           return std::get<0>(test.param) + "_" + spec::to_string(std::get<1>(test.param));
+                           return test_name(std::get<0>(test.param)) + "_" + spec::to_string(std::get<1>(test.param));
                          });
 
 }  // namespace

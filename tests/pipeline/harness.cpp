@@ -34,10 +34,16 @@ TempFolder::~TempFolder() { fs::remove_all(path_); }
 namespace {
 
 data::Dataset open(const std::string& root, spec::DataFormat format) {
-  if (format == spec::DataFormat::tfrecord) {
-    data::convert_to_tfrecord({.root = root, .split = spec::Split::all, .shards = 16, .threads = 2});
+  const data::PixelSpec pixels{.image_size = Setting().size};
+  if (format != spec::DataFormat::png) {
+    data::convert_data_set({.root = root,
+                            .split = spec::Split::all,
+                            .format = format,
+                            .pixels = pixels,
+                            .shards = spec::reads_shards(format) ? 16 : 0,
+                            .threads = 2});
   }
-  return data::open_dataset({.root = root, .format = format, .split = spec::Split::all});
+  return data::open_dataset({.root = root, .format = format, .split = spec::Split::all}, pixels);
 }
 
 }  // namespace
@@ -48,13 +54,19 @@ data::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format) {
   return open(root, format);
 }
 
-data::Dataset shards_of(const TempFolder& folder) { return open(folder.path() + "/nih", spec::DataFormat::tfrecord); }
+data::Dataset converted(const TempFolder& folder, spec::DataFormat format) {
+  return open(folder.path() + "/nih", format);
+}
 
 const data::Dataset& xrays(spec::DataFormat format) {
   static const TempFolder folder;
-  static const data::Dataset png = copy_xrays(folder, spec::DataFormat::png);
-  static const data::Dataset tfrecord = open(folder.path() + "/nih", spec::DataFormat::tfrecord);
-  return format == spec::DataFormat::png ? png : tfrecord;
+  static std::map<spec::DataFormat, data::Dataset> sets = [] {
+    std::map<spec::DataFormat, data::Dataset> first;
+    first.emplace(spec::DataFormat::png, copy_xrays(folder, spec::DataFormat::png));
+    return first;
+  }();
+  if (!sets.contains(format)) sets.emplace(format, converted(folder, format));
+  return sets.at(format);
 }
 
 void write_shard(const std::string& path, const std::vector<std::string>& payloads) {
@@ -79,6 +91,11 @@ spec::OpSpec op(const std::string& name, const Parameters& parameters) {
 
 spec::PipelineSpec list(std::vector<spec::OpSpec> ops) { return {.name = "test", .ops = std::move(ops)}; }
 
+std::string test_name(std::string preset) {
+  std::ranges::replace(preset, '-', '_');
+  return preset;
+}
+
 spec::PipelineSpec finite_preset(const std::string& name, int epochs) {
   spec::PipelineSpec pipeline = spec::preset(name);
   set(pipeline, "repeat", "epochs", std::int64_t{epochs});
@@ -101,7 +118,11 @@ PipelineContext context_of(const data::Dataset& dataset, const spec::PipelineSpe
                    .deliver = setting.deliver,
                    .on_bad_record = setting.on_bad_record},
           .preprocess = {.flip = setting.flip},
-          .shape = {.images = setting.batch, .height = setting.size, .width = setting.size, .deliver = setting.deliver},
+          .shape = {.images = setting.batch,
+                    .height = setting.size,
+                    .width = setting.size,
+                    .deliver = setting.deliver,
+                    .labels = dataset.labels()},
           .allocator = host_allocator(),
           .rank = setting.rank,
           .world = setting.world,
@@ -121,11 +142,12 @@ std::uint64_t hash_of(std::span<const std::byte> image, std::span<const float> l
 
 std::vector<Delivered> images_of(const Batch& batch) {
   std::vector<Delivered> images;
+  const auto label_count = static_cast<std::size_t>(batch.shape.labels);
   for (int slot = 0; slot < batch.valid; ++slot) {
     const std::span<const std::byte> image(batch.images + static_cast<std::size_t>(slot) * batch.shape.image_bytes(),
                                            batch.shape.image_bytes());
     const auto labels =
-        std::span<const float>(batch.labels).subspan(static_cast<std::size_t>(slot) * kFindings, kFindings);
+        std::span<const float>(batch.labels).subspan(static_cast<std::size_t>(slot) * label_count, label_count);
     images.push_back({batch.ids[static_cast<std::size_t>(slot)], hash_of(image, labels)});
   }
   return images;
@@ -148,7 +170,12 @@ std::vector<Delivered> run(const data::Dataset& dataset, const spec::PipelineSpe
 }
 
 std::vector<Delivered> reference(const Setting& setting, std::uint32_t epoch) {
-  const data::Dataset& dataset = xrays(spec::DataFormat::png);
+  std::vector<Delivered> images = reference(xrays(spec::DataFormat::png), setting);
+  for (Delivered& image : images) image.id.epoch = epoch;
+  return images;
+}
+
+std::vector<Delivered> reference(const data::Dataset& dataset, const Setting& setting) {
   const BatchShape shape{.images = 1, .height = setting.size, .width = setting.size, .deliver = setting.deliver};
   const auto decoder = data::make_decoder(spec::DecoderKind::fast);
   const auto preprocessor = data::make_preprocessor(spec::ResizeMethod::bilinear, shape);
@@ -158,9 +185,9 @@ std::vector<Delivered> reference(const Setting& setting, std::uint32_t epoch) {
   for (std::uint32_t i = 0; i < dataset.images.size(); ++i) {
     const data::ImageEntry& entry = dataset.images[i];
     preprocessor->run(decoder->decode(data::read_file(entry.path, buffer), entry.path), false, tensor);
-    std::vector<float> labels(kFindings);
-    for (std::size_t f = 0; f < kFindings; ++f) labels[f] = (entry.labels & (1u << f)) != 0 ? 1.0f : 0.0f;
-    images.push_back({{.image = i, .epoch = epoch}, hash_of({tensor, shape.bytes()}, labels)});
+    std::vector<float> labels(dataset.label_names.size());
+    for (std::size_t f = 0; f < labels.size(); ++f) labels[f] = entry.labels.has(f) ? 1.0f : 0.0f;
+    images.push_back({{.image = i}, hash_of({tensor, shape.bytes()}, labels)});
   }
   host_allocator().deallocate(tensor, shape.bytes());
   return images;

@@ -27,14 +27,15 @@ class TempFolder {
   std::string path_;
 };
 
-// The shipped X-rays (all 24), as PNG files or as 16 TFRecord shards made of them once per process.
+// The shipped X-rays (all 24), as PNG files or as what they were converted into, once per process: 16 shards, or pixels
+// of Setting's size.
 const data::Dataset& xrays(spec::DataFormat format);
 
 // A copy of the shipped X-rays, for tests that damage files.
 data::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format);
 
-// The TFRecord form of the data set that copy_xrays() put into `folder`.
-data::Dataset shards_of(const TempFolder& folder);
+// The data set that copy_xrays() put into `folder`, converted.
+data::Dataset converted(const TempFolder& folder, spec::DataFormat format);
 
 // A shard of arbitrary payloads.
 void write_shard(const std::string& path, const std::vector<std::string>& payloads);
@@ -49,6 +50,9 @@ spec::PipelineSpec finite_preset(const std::string& name, int epochs);
 // Changes a parameter of every op called `name`.
 void set(spec::PipelineSpec& pipeline, const std::string& name, const std::string& parameter,
          spec::ParameterValue value);
+
+// What googletest takes for a name: presets have hyphens.
+std::string test_name(std::string preset);
 
 // What a pipeline is run with.
 struct Setting {
@@ -80,7 +84,8 @@ std::vector<Delivered> run(const data::Dataset& dataset, const spec::PipelineSpe
 std::vector<Delivered> drain(Pipeline& pipeline, std::optional<std::size_t> most = {});
 
 // The tensors that decoder and preprocessor give, without any pipeline.
-std::vector<Delivered> reference(const Setting& setting, std::uint32_t epoch = 0);
+std::vector<Delivered> reference(const Setting& setting, std::uint32_t epoch = 0);  // of xrays()
+std::vector<Delivered> reference(const data::Dataset& files, const Setting& setting);
 
 std::vector<ExampleId> ids(const std::vector<Delivered>& images);
 // Image numbers in the order of delivery.

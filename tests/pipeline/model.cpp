@@ -6,22 +6,22 @@
 namespace chexbench::pipeline::test {
 namespace {
 
-using Element = ListModel::Element;
+using Images = ListModel::Element;
 
-std::vector<Element> one_by_one(const std::vector<ExampleId>& images) {
-  std::vector<Element> elements;
+std::vector<Images> one_by_one(const std::vector<ExampleId>& images) {
+  std::vector<Images> elements;
   for (const ExampleId& image : images) elements.push_back({image});
   return elements;
 }
 
-std::vector<ExampleId> joined(const std::vector<Element>& elements) {
+std::vector<ExampleId> joined(const std::vector<Images>& elements) {
   std::vector<ExampleId> images;
-  for (const Element& element : elements) images.insert(images.end(), element.begin(), element.end());
+  for (const Images& element : elements) images.insert(images.end(), element.begin(), element.end());
   return images;
 }
 
-std::vector<Element> every(const std::vector<Element>& elements, int rank, int world) {
-  std::vector<Element> kept;
+std::vector<Images> every(const std::vector<Images>& elements, int rank, int world) {
+  std::vector<Images> kept;
   for (auto i = static_cast<std::size_t>(rank); i < elements.size(); i += static_cast<std::size_t>(world)) {
     kept.push_back(elements[i]);
   }
@@ -30,13 +30,13 @@ std::vector<Element> every(const std::vector<Element>& elements, int rank, int w
 
 }  // namespace
 
-std::vector<Element> ListModel::pass(std::size_t op, std::uint32_t epoch) {
+std::vector<Images> ListModel::pass(std::size_t op, std::uint32_t epoch) {
   const spec::OpSpec& spec = ops_[op];
   if (spec.op == "list_files") return files(epoch);
   if (spec.op == "repeat") return repeated(op, epoch);
   if (spec.op == "cache") return cached(op, epoch);
   if (spec.op == "shuffle") return shuffled(op, epoch);
-  std::vector<Element> input = pass(op - 1, epoch);
+  std::vector<Images> input = pass(op - 1, epoch);
   if (spec.op == "shard") return every(input, setting_.rank, setting_.world);
   if (spec.op == "take") input.resize(std::min(input.size(), static_cast<std::size_t>(spec.integer("count"))));
   if (spec.op == "read") return one_by_one(joined(input));
@@ -49,38 +49,38 @@ std::vector<Element> ListModel::pass(std::size_t op, std::uint32_t epoch) {
   return input;  // prefetch, map
 }
 
-std::vector<Element> ListModel::files(std::uint32_t epoch) const {
-  std::vector<Element> all;
+std::vector<Images> ListModel::files(std::uint32_t epoch) const {
+  std::vector<Images> all;
   std::uint32_t image = 0;
   for (const std::size_t length : lengths_) {
-    Element& file = all.emplace_back();
+    Images& file = all.emplace_back();
     while (file.size() < length) file.push_back({.image = image++, .epoch = epoch});
   }
   return all;
 }
 
-std::vector<Element> ListModel::repeated(std::size_t op, std::uint32_t epoch) {
+std::vector<Images> ListModel::repeated(std::size_t op, std::uint32_t epoch) {
   const auto epochs = static_cast<std::uint32_t>(ops_[op].integer("epochs"));
-  std::vector<Element> all;
+  std::vector<Images> all;
   for (std::uint32_t i = 0; i < epochs; ++i) {
-    const std::vector<Element> one = pass(op - 1, epoch * epochs + i);
+    const std::vector<Images> one = pass(op - 1, epoch * epochs + i);
     has_empty_epoch_ = has_empty_epoch_ || one.empty();
     all.insert(all.end(), one.begin(), one.end());
   }
   return all;
 }
 
-std::vector<Element> ListModel::cached(std::size_t op, std::uint32_t epoch) {
+std::vector<Images> ListModel::cached(std::size_t op, std::uint32_t epoch) {
   const auto found = kept_.find(op);
   if (found == kept_.end()) return kept_[op] = pass(op - 1, epoch);
-  std::vector<Element> again = found->second;
-  for (Element& element : again) {
+  std::vector<Images> again = found->second;
+  for (Images& element : again) {
     for (ExampleId& image : element) image.epoch = epoch;
   }
   return again;
 }
 
-std::vector<Element> ListModel::shuffled(std::size_t op, std::uint32_t epoch) {
+std::vector<Images> ListModel::shuffled(std::size_t op, std::uint32_t epoch) {
   const auto end = ops_.begin() + static_cast<std::ptrdiff_t>(op);
   const bool is_sharded = std::ranges::find(ops_.begin(), end, "shard", &spec::OpSpec::op) != end;
   const std::size_t buffer = ops_[op].holds_text("buffer") ? std::numeric_limits<std::size_t>::max()
@@ -89,9 +89,9 @@ std::vector<Element> ListModel::shuffled(std::size_t op, std::uint32_t epoch) {
   return reservoir(pass(op - 1, epoch), buffer, shuffle_seed(setting_.seed, op, rank, epoch));
 }
 
-std::vector<Element> ListModel::batched(const std::vector<Element>& input, bool drop_remainder) const {
+std::vector<Images> ListModel::batched(const std::vector<Images>& input, bool drop_remainder) const {
   const auto size = static_cast<std::size_t>(setting_.batch);
-  std::vector<Element> batches;
+  std::vector<Images> batches;
   for (const ExampleId& image : joined(input)) {
     if (batches.empty() || batches.back().size() == size) batches.emplace_back();
     batches.back().push_back(image);

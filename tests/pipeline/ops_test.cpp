@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/errors.hpp"
+#include "data/scratch.hpp"
 #include "pipeline/harness.hpp"
 
 namespace chexbench::pipeline::test {
@@ -154,6 +155,65 @@ TEST_P(Cache, ServesLaterEpochsWithoutDoingTheWorkAgain) {
 INSTANTIATE_TEST_SUITE_P(Places, Cache,
                          testing::Combine(testing::Values(1, 2, 3, 4), testing::Bool(),
                                           testing::Values(DataFormat::png, DataFormat::tfrecord)));
+
+// A budget that holds a part of an epoch: behind records and behind images.
+class CacheBudget : public testing::TestWithParam<std::tuple<std::size_t, bool, DataFormat>> {
+ protected:
+  static constexpr std::size_t kKept = 10;
+  static constexpr std::size_t kHeaderBytes = 16 + 4 + kFindings;  // of a blob of an image
+
+  std::size_t place() const { return std::get<0>(GetParam()); }
+  const data::Dataset& dataset() const { return xrays(std::get<2>(GetParam())); }
+  spec::PipelineSpec pipeline(std::int64_t max_bytes) const {
+    std::vector<spec::OpSpec> ops = {
+        op("list_files"), op("shuffle"),
+        op("read"),       op("map", {{"parallel_calls", std::int64_t{std::get<1>(GetParam()) ? 4 : 1}}}),
+        op("batch"),      op("repeat", {{"epochs", std::int64_t{3}}})};
+    ops.insert(ops.begin() + static_cast<std::ptrdiff_t>(place()), op("cache", {{"max_bytes", max_bytes}}));
+    return list(ops);
+  }
+};
+
+TEST_P(CacheBudget, KeepsWhatFitsAndMakesTheRestAgain) {
+  const bool of_images = place() == 4;
+  const std::size_t mean = of_images ? 32 * 32 + kHeaderBytes : dataset().total_bytes / 24;
+  const spec::PipelineSpec ops = pipeline(static_cast<std::int64_t>(kKept * mean));
+  const auto running = make_pipeline(context_of(dataset(), ops, {}));
+  std::vector<Delivered> expected;
+  for (std::uint32_t epoch = 0; epoch < 3; ++epoch)
+    std::ranges::copy(reference({}, epoch), std::back_inserter(expected));
+  EXPECT_EQ(sorted(drain(*running)), expected);
+  std::uint64_t decoded = 0;
+  for (const auto& one : running->counters()) decoded += one.images_decoded;
+  EXPECT_EQ(decoded, of_images ? 24 + 2 * (24 - kKept) : 72u);
+  const auto held = running->counters()[place()].bytes_held;
+  EXPECT_LE(held, kKept * mean);
+  EXPECT_GT(held, (kKept - 3) * mean);
+}
+
+TEST_P(CacheBudget, ThatHoldsNothingOrAllChangesNothing) {
+  for (const std::int64_t max_bytes : {std::int64_t{1}, std::int64_t{1'000'000'000}}) {
+    std::vector<Delivered> expected;
+    for (std::uint32_t epoch = 0; epoch < 3; ++epoch)
+      std::ranges::copy(reference({}, epoch), std::back_inserter(expected));
+    EXPECT_EQ(sorted(run(dataset(), pipeline(max_bytes), {})), expected) << max_bytes;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, CacheBudget,
+                         testing::Combine(testing::Values(3, 4), testing::Bool(),
+                                          testing::Values(DataFormat::png, DataFormat::tfrecord, DataFormat::webdataset,
+                                                          DataFormat::cached)));
+
+TEST(CacheOp, RefusesABudgetWhereItCannotKnowItsElementsAgain) {
+  const auto refusal = [](std::vector<spec::OpSpec> ops) {
+    return data::message_of<SpecError>([&] { make_pipeline(context_of(xrays(DataFormat::png), list(ops), {})); });
+  };
+  const spec::OpSpec cache = op("cache", {{"max_bytes", std::int64_t{1000}}});
+  EXPECT_THAT(refusal({op("list_files"), op("read"), op("map"), op("batch"), cache}), HasSubstr("it would get batch"));
+  EXPECT_THAT(refusal({op("list_files"), op("read"), op("map"), op("take"), cache, op("batch")}),
+              HasSubstr("cannot stand behind take"));
+}
 
 TEST(CacheFile, LeavesNothingBehindWhereTheFirstEpochDidNotEnd) {
   const TempFolder folder;

@@ -10,7 +10,6 @@
 #include "pipeline/batch_line.hpp"
 #include "pipeline/bounded_queue.hpp"
 #include "pipeline/harness.hpp"
-#include "pipeline/image_loader.hpp"
 #include "pipeline/threads.hpp"
 #include "pipeline/turnstile.hpp"
 
@@ -107,19 +106,6 @@ TEST(ExamplePool, GivesReturnedMemoryOutAgain) {
   std::byte* memory = first.get();
   first.reset();
   EXPECT_EQ(pool->acquire().get(), memory);
-}
-
-TEST(Flip, IsDecidedByImageAndEpochForAboutHalf) {
-  int flipped = 0;
-  int changed = 0;
-  for (std::uint32_t image = 0; image < 1000; ++image) {
-    const bool now = is_flipped(1, {.image = image, .epoch = 0});
-    EXPECT_EQ(now, is_flipped(1, {.image = image, .epoch = 0}));
-    flipped += now ? 1 : 0;
-    changed += now != is_flipped(1, {.image = image, .epoch = 1}) ? 1 : 0;
-  }
-  EXPECT_NEAR(flipped, 500, 80);
-  EXPECT_NEAR(changed, 500, 80);
 }
 
 // Fills batches of 4 with images 0, 1, 2 ..., of which some are bad, and takes them.

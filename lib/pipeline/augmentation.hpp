@@ -1,0 +1,20 @@
+// How an image differs from epoch to epoch: mirrored or not, and which part of it is seen. Decided by the image and not
+// by its place in the order, so that all pipelines agree.
+#pragma once
+
+#include <cstdint>
+
+#include "core/batch.hpp"
+#include "data/decoder.hpp"
+
+namespace chexbench::pipeline {
+
+// Half of the images of an epoch are.
+bool is_flipped(std::uint64_t seed, const ExampleId& id);
+
+// A window of `share` of the image's width and height (rounded, a pixel or more), anywhere in it: a view.
+data::GrayImage random_window(const data::GrayImage& image, double share, std::uint64_t seed, const ExampleId& id);
+// The one in the middle.
+data::GrayImage middle_window(const data::GrayImage& image, double share);
+
+}  // namespace chexbench::pipeline

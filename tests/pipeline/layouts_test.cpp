@@ -1,0 +1,178 @@
+// One suite over all named pipelines, all formats and the layouts that are not ChestX-ray14's: PNGs and JPEGs of any
+// size, gray and RGB, with as many labels as they have.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "core/errors.hpp"
+#include "data/convert.hpp"
+#include "data/jpeg_builder.hpp"
+#include "data/png_builder.hpp"
+#include "pipeline/harness.hpp"
+#include "spec/presets.hpp"
+
+namespace chexbench::pipeline::test {
+namespace {
+
+using spec::DataFormat;
+using spec::DataLayout;
+using testing::HasSubstr;
+
+constexpr int kImages = 24;
+
+void write(const std::string& path, std::span<const std::byte> bytes) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+// Every third one a PNG, the others JPEGs, gray and RGB.
+std::string write_image(const std::string& stem, int number) {
+  if (number % 3 == 0) {
+    write(stem + ".png", data::test::gray_png(60 + static_cast<std::uint32_t>(number), 40));
+    return stem + ".png";
+  }
+  write(stem + ".jpg",
+        data::test::build_jpeg({.width = 300 + number, .height = 200, .channels = number % 3 == 1 ? 1 : 3}));
+  return stem + ".jpg";
+}
+
+// Seventy labels: more than a word has bits.
+std::string write_csv_root(const std::string& root) {
+  std::string table = "image";
+  for (int f = 0; f < 70; ++f) table += fmt::format(",label {}", f);
+  for (int i = 0; i < kImages; ++i) {
+    const std::string path = write_image(fmt::format("{}/some/{:02}", root, i), i);
+    table += '\n';
+    table += path.substr(root.size() + 1);
+    for (int f = 0; f < 70; ++f) table += (f * 5 + i) % 11 == 0 ? ",1" : ",0";
+  }
+  std::ofstream(root + "/labels.csv") << table << "\n";
+  return root;
+}
+
+std::string write_folder_root(const std::string& root) {
+  for (int i = 0; i < kImages; ++i) write_image(fmt::format("{}/{}/{:02}", root, i % 2 == 0 ? "cat" : "owl", i), i);
+  return root;
+}
+
+const data::PixelSpec kPixels{.image_size = Setting().size};
+
+struct Root {
+  explicit Root(DataLayout root_layout) : layout(root_layout) {
+    path = layout == DataLayout::csv ? write_csv_root(folder.path()) : write_folder_root(folder.path());
+    for (const auto format : {DataFormat::tfrecord, DataFormat::webdataset, DataFormat::cached}) {
+      data::convert_data_set({.root = path,
+                              .split = spec::Split::all,
+                              .format = format,
+                              .pixels = kPixels,
+                              .shards = spec::reads_shards(format) ? 16 : 0,
+                              .threads = 2,
+                              .layout = layout});
+    }
+    files = open(DataFormat::png);
+  }
+  data::Dataset open(DataFormat format) const {
+    spec::DataSpec spec;  // one by one: GCC 12 takes the rest of a long braced list for uninitialized
+    spec.root = path;
+    spec.format = format;
+    spec.split = spec::Split::all;
+    spec.layout = layout;
+    return data::open_dataset(spec, kPixels);
+  }
+
+  const DataLayout layout;
+  TempFolder folder;
+  std::string path;
+  data::Dataset files;
+};
+
+const Root& root_of(DataLayout layout) {
+  static const Root csv(DataLayout::csv), folders(DataLayout::folders);
+  return layout == DataLayout::csv ? csv : folders;
+}
+
+class EveryLayout : public testing::TestWithParam<std::tuple<std::string, DataFormat, DataLayout>> {
+ protected:
+  spec::PipelineSpec pipeline() const { return finite_preset(std::get<0>(GetParam()), 1); }
+  const Root& root() const { return root_of(std::get<2>(GetParam())); }
+  data::Dataset dataset() const { return root().open(std::get<1>(GetParam())); }
+  Setting setting() const {
+    return {.deliver = std::get<1>(GetParam()) == DataFormat::cached ? Deliver::u8 : Deliver::f32};
+  }
+};
+
+TEST_P(EveryLayout, DeliversTheTensorsAndLabelsOfTheFiles) {
+  const auto expected = reference(root().files, setting());
+  ASSERT_EQ(expected.size(), static_cast<std::size_t>(kImages));
+  EXPECT_EQ(sorted(run(dataset(), pipeline(), setting())), expected);
+}
+
+TEST_P(EveryLayout, DeliversThemFromACacheAsWell) {
+  spec::PipelineSpec cached = pipeline();
+  set(cached, "repeat", "epochs", std::int64_t{2});
+  for (std::size_t i = 0; i < cached.ops.size(); ++i) {
+    if (cached.ops[i].op == "repeat")
+      cached.ops.insert(cached.ops.begin() + static_cast<std::ptrdiff_t>(i++), op("cache"));
+  }
+  std::vector<Delivered> expected = reference(root().files, setting());
+  for (const Delivered& image : reference(root().files, setting())) {
+    expected.push_back({{image.id.image, 1}, image.hash});
+  }
+  EXPECT_EQ(sorted(run(dataset(), cached, setting())), expected);
+}
+
+std::string layout_name(const testing::TestParamInfo<EveryLayout::ParamType>& info) {
+  return fmt::format("{}_{}_{}", test_name(std::get<0>(info.param)), spec::to_string(std::get<1>(info.param)),
+                     spec::to_string(std::get<2>(info.param)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, EveryLayout,
+                         testing::Combine(testing::ValuesIn(spec::preset_names()),
+                                          testing::Values(DataFormat::png, DataFormat::tfrecord, DataFormat::webdataset,
+                                                          DataFormat::cached),
+                                          testing::Values(DataLayout::csv, DataLayout::folders)),
+                         layout_name);
+
+TEST(CorruptJpeg, StopsOrIsSkippedAsTheSpecSays) {
+  const TempFolder folder;
+  const std::string root = write_folder_root(folder.path());
+  std::filesystem::resize_file(root + "/owl/07.jpg", 3000);
+  const data::Dataset files =
+      data::open_dataset({.root = root, .split = spec::Split::all, .layout = DataLayout::folders});
+  const auto all = [&](spec::OnBadRecord on_bad) {
+    return run(files, finite_preset("optimized", 1), {.batch = 1, .on_bad_record = on_bad});
+  };
+  EXPECT_EQ(all(spec::OnBadRecord::skip).size(), static_cast<std::size_t>(kImages - 1));
+  try {
+    all(spec::OnBadRecord::stop);
+    FAIL() << "nothing was thrown";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("owl/07.jpg: byte 3000: JPEG: the file ends before its image does"));
+  }
+}
+
+TEST(ScaledJpeg, GivesOtherPixelsOfTheSameImages) {
+  const Root& root = root_of(DataLayout::folders);
+  const spec::PipelineSpec pipeline = finite_preset("optimized", 1);
+  const auto deliver = [&](spec::JpegDecode jpeg) {
+    PipelineContext context = context_of(root.files, pipeline, {});
+    context.data.jpeg = jpeg;
+    const auto running = make_pipeline(context);
+    return sorted(drain(*running));
+  };
+  const auto full = deliver(spec::JpegDecode::full), scaled = deliver(spec::JpegDecode::scaled);
+  EXPECT_EQ(ids(full), ids(scaled));
+  EXPECT_EQ(full, reference(root.files, {}));
+  for (std::size_t i = 0; i < full.size(); ++i) {
+    const std::string& name = root.files.images[full[i].id.image].name;
+    EXPECT_EQ(full[i] == scaled[i], name.ends_with(".png")) << name;
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::pipeline::test

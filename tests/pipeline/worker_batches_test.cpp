@@ -1,0 +1,54 @@
+// Epochs of worker_batches, with a repeat behind it as in PyTorch.
+#include <gtest/gtest.h>
+
+#include "core/clock.hpp"
+#include "pipeline/harness.hpp"
+
+namespace chexbench::pipeline::test {
+namespace {
+
+constexpr std::size_t kBatchesOfAnEpoch = 6;  // of 4, out of 24 images
+constexpr double kStartS = 1;                 // long against 24 images, beside other jobs too
+
+spec::PipelineSpec workers(const Parameters& parameters) {
+  return list({op("list_files"), op("worker_batches", parameters), op("repeat")});
+}
+
+std::unique_ptr<Pipeline> start(const spec::PipelineSpec& pipeline) {
+  return make_pipeline(context_of(xrays(spec::DataFormat::png), pipeline, {}));
+}
+
+double busy_s(const Pipeline& pipeline) { return pipeline.counters()[1].busy_wall_s; }
+
+TEST(WorkerBatches, LoadsNothingAheadOverAnEpochsEnd) {
+  const auto pipeline = start(workers({{"num_workers", std::int64_t{2}}, {"prefetch_factor", std::int64_t{8}}}));
+  drain(*pipeline, kBatchesOfAnEpoch);
+  sleep_until_s(now_s() + 0.05);
+  EXPECT_EQ(pipeline->counters()[1].images_decoded, 24u);
+  drain(*pipeline, 1);
+  EXPECT_GT(pipeline->counters()[1].images_decoded, 24u);
+}
+
+TEST(WorkerBatches, StartsWorkersOnceWherePersistentAndElseInEachEpoch) {
+  for (const bool persistent : {true, false}) {
+    const auto pipeline = start(workers({{"persistent", persistent}, {"start_s", kStartS}}));
+    const auto first = drain(*pipeline, kBatchesOfAnEpoch);
+    const double first_s = busy_s(*pipeline);
+    EXPECT_GE(first_s, kStartS);
+    const double begin_s = now_s();
+    EXPECT_EQ(order(drain(*pipeline, kBatchesOfAnEpoch)), order(first));
+    EXPECT_EQ(now_s() - begin_s >= kStartS, !persistent);
+    EXPECT_EQ(busy_s(*pipeline) - first_s >= kStartS, !persistent) << "starting is the op's own time";
+  }
+}
+
+TEST(WorkerBatches, CanBeStoppedWhileWorkersStart) {
+  const auto pipeline = start(workers({{"start_s", 30.0}}));
+  const double begin_s = now_s();
+  pipeline->stop();
+  EXPECT_FALSE(pipeline->next());
+  EXPECT_LT(now_s() - begin_s, 10);
+}
+
+}  // namespace
+}  // namespace chexbench::pipeline::test
