@@ -17,6 +17,8 @@
 
 namespace chexbench::engine {
 
+class EpochTraining;
+
 using model::TensorInfo;
 using model::WeightSource;
 
@@ -38,7 +40,8 @@ class Engine {
   // Where the pipeline's batches should live. Valid as long as the engine.
   virtual PinnedAllocator& allocator() = 0;
 
-  // One batch through upload, forward, backward (each finished bucket goes to `reducer`), update. May return before
+  // One batch through upload, forward, backward (each finished bucket goes to `reducer`), update. Under
+  // training.accumulate_steps so many calls are one step: the last one reduces and updates. May return before
   // the device is done, but runs at most one step ahead of it. The lease ends when its upload is done. The reducer
   // must outlive the engine, which may keep its work in a CUDA graph.
   // @throws SpecError for a batch of another size, or with valid < images unless the engine takes those
@@ -65,7 +68,10 @@ class Engine {
   virtual void read_parameter(const std::string& name, std::span<float> values) const = 0;
   virtual void read_gradient(const std::string& name, std::span<float> values) const = 0;  // of the last step
   virtual void read_buffer(const std::string& name, std::span<float> values) const = 0;
-  virtual std::span<const float> logits() const = 0;  // [batch, 14] of the last step
+  virtual std::span<const float> logits() const = 0;  // [batch, outputs] of the last batch
+
+  // What a training over epochs needs (epoch_training.hpp), valid as long as the engine; null where it has none of it.
+  virtual EpochTraining* epoch_training() { return nullptr; }
 };
 
 // What an engine is built from.
@@ -74,10 +80,11 @@ struct EngineConfig {
   spec::TrainingSpec training;
   spec::CommSpec comm;
   Deliver deliver = Deliver::f32;
-  std::vector<int> cores;  // to compute on; empty: no binding, one thread
-  int world = 1;           // ranks, for a modelled all-reduce
-  int rank = 0;            // this one: dropout differs between ranks
-  int gpu = 0;             // of those that CUDA shows this process, for an engine that computes on one
+  int outputs = kFindings;  // of the network: the labels of an image
+  std::vector<int> cores;   // to compute on; empty: no binding, one thread
+  int world = 1;            // ranks, for a modelled all-reduce
+  int rank = 0;             // this one: dropout differs between ranks
+  int gpu = 0;              // of those that CUDA shows this process, for an engine that computes on one
 };
 
 // Builds the engine that `name` asks for: auto, cuda, onednn, none, emulated:<profile>. Takes seconds for real ones.

@@ -29,7 +29,7 @@ bool has_gpu_driver() { return std::filesystem::exists("/dev/nvidiactl"); }
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineConfig& config) {
   const std::string resolved = resolve_engine_name(name);
-  if (resolved == "none") return make_none_engine();
+  if (resolved == "none") return make_none_engine(config.training.accumulate_steps);
   if (resolved == "onednn") return make_onednn_engine(config);
   if (resolved == "cuda") return make_cuda_engine(config);
   return make_emulated_engine(resolved.substr(kEmulated.size()), config);

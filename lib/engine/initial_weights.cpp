@@ -1,18 +1,42 @@
 #include "engine/initial_weights.hpp"
 
+#include <fmt/format.h>
+
+#include "core/log.hpp"
 #include "model/networks.hpp"
 #include "model/weights.hpp"
 #include "spec/safetensors.hpp"
 
 namespace chexbench::engine {
+namespace {
 
-model::WeightSource initial_weights(const spec::ModelSpec& spec) {
+// Of the file's last layer; 0 where the file lacks that layer.
+std::int64_t outputs_in(const spec::Safetensors& file, const std::string& classifier) {
+  const std::vector<std::int64_t> shape = file.shape(classifier + ".weight");
+  return shape.empty() ? 0 : shape.front();
+}
+
+}  // namespace
+
+InitialWeights initial_weights(const spec::ModelSpec& spec, int outputs) {
   model::WeightSource random = model::random_weights(spec.seed, model::weight_draws(spec.name));
-  if (spec.weights == "random") return random;
-  return [random, file = spec::Safetensors(spec.weights)](const model::TensorInfo& info, std::span<float> values) {
+  if (spec.weights == "random") return {.source = random, .notes = {}};
+  const spec::Safetensors file(spec.weights);
+  const std::string classifier = model::make_network(spec.name, spec.image_size, outputs).layers.back().name;
+  const std::int64_t in_file = outputs_in(file, classifier);
+  const bool anew = in_file != 0 && in_file != outputs;
+  InitialWeights weights;
+  if (anew) {
+    weights.notes.push_back(fmt::format("layer '{}' starts anew: {} has it with {} outputs, the images have {} labels",
+                                        classifier, spec.weights, in_file, outputs));
+    log::info("model.weights: {}", weights.notes.back());
+  }
+  weights.source = [random, file, classifier, anew](const model::TensorInfo& info, std::span<float> values) {
+    if (anew && info.name.starts_with(classifier + ".")) return random(info, values);
     if (info.name.find(".running_") != std::string::npos && !file.contains(info.name)) return random(info, values);
     file.read(info.name, info.shape, values);
   };
+  return weights;
 }
 
 }  // namespace chexbench::engine

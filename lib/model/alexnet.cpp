@@ -1,6 +1,5 @@
 #include <string>
 
-#include "core/batch.hpp"
 #include "model/networks.hpp"
 
 namespace chexbench::model {
@@ -16,7 +15,7 @@ int convolution(GraphBuilder& net, int x, int number, int channels, GraphBuilder
 
 }  // namespace
 
-Graph alexnet(int image_size) {
+Graph alexnet(int image_size, int outputs) {
   GraphBuilder net("alexnet", image_size);
   int x = convolution(net, net.input(), 0, 64, {.kernel = 11, .stride = 4, .padding = 2});
   x = convolution(net, net.max_pool(x, kPool), 3, 192, {.kernel = 5, .padding = 2});
@@ -26,7 +25,7 @@ Graph alexnet(int image_size) {
   x = net.flatten(net.adaptive_average_pool(net.max_pool(x, kPool), 6));
   x = net.relu(net.linear(net.dropout(x, kDropRate), "classifier.1", kHidden));
   x = net.relu(net.linear(net.dropout(x, kDropRate), "classifier.4", kHidden));
-  net.linear(x, "classifier.6", kFindings);
+  net.linear(x, "classifier.6", outputs);
   return net.finish();
 }
 

@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "core/batch.hpp"
 #include "model/networks.hpp"
 
 namespace chexbench::model {
@@ -36,7 +35,7 @@ int transition(GraphBuilder& net, int x, const std::string& name) {
 
 }  // namespace
 
-Graph densenet121(int image_size) {
+Graph densenet121(int image_size, int outputs) {
   constexpr std::array<int, 4> kLayers{6, 12, 24, 16};
   GraphBuilder net("densenet121", image_size);
   int x = net.convolution(net.input(), "features.conv0", 2 * kGrowth, {.kernel = 7, .stride = 2, .padding = 3});
@@ -48,7 +47,7 @@ Graph densenet121(int image_size) {
     if (block + 1 < kLayers.size()) x = transition(net, x, "features.transition" + number);
   }
   x = net.relu(net.batch_norm(x, "features.norm5"));
-  net.linear(net.global_average_pool(x), "classifier", kFindings);
+  net.linear(net.global_average_pool(x), "classifier", outputs);
   return net.finish();
 }
 

@@ -1,6 +1,5 @@
 #include <string>
 
-#include "core/batch.hpp"
 #include "model/networks.hpp"
 
 namespace chexbench::model {
@@ -40,7 +39,7 @@ int inception(GraphBuilder& net, int x, const Inception& sizes) {
 
 }  // namespace
 
-Graph googlenet(int image_size) {
+Graph googlenet(int image_size, int outputs) {
   GraphBuilder net("googlenet", image_size);
   int x = convolution(net, net.input(), "conv1", 64, {.kernel = 7, .stride = 2, .padding = 3});
   x = convolution(net, net.max_pool(x, kHalve), "conv2", 64, {});
@@ -56,7 +55,7 @@ Graph googlenet(int image_size) {
   x = net.max_pool(x, {.kernel = 2, .stride = 2, .ceil = true});
   x = inception(net, x, {"5a", 256, 160, 320, 32, 128, 128});
   x = inception(net, x, {"5b", 384, 192, 384, 48, 128, 128});
-  net.linear(net.dropout(net.global_average_pool(x), kDropRate), "fc", kFindings);
+  net.linear(net.dropout(net.global_average_pool(x), kDropRate), "fc", outputs);
   return net.finish();
 }
 

@@ -1,7 +1,6 @@
 #include <array>
 #include <string>
 
-#include "core/batch.hpp"
 #include "model/networks.hpp"
 
 namespace chexbench::model {
@@ -45,7 +44,7 @@ int inverted_residual(GraphBuilder& net, int x, const Block& block) {
 
 }  // namespace
 
-Graph mobilenet_v2(int image_size) {
+Graph mobilenet_v2(int image_size, int outputs) {
   constexpr std::array<Stage, 7> kStages{
       {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}}};
   GraphBuilder net("mobilenet_v2", image_size);
@@ -59,7 +58,7 @@ Graph mobilenet_v2(int image_size) {
     }
   }
   x = net.relu6(net.batch_norm(net.convolution(x, "features.18.0", 1280, {}), "features.18.1"));
-  net.linear(net.dropout(net.global_average_pool(x), kDropRate), "classifier.1", kFindings);
+  net.linear(net.dropout(net.global_average_pool(x), kDropRate), "classifier.1", outputs);
   return net.finish();
 }
 

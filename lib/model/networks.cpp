@@ -9,7 +9,7 @@ namespace {
 
 struct Network {
   std::string name;
-  Graph (*make)(int image_size);
+  Graph (*make)(int image_size, int outputs);
   WeightDraws draws;
 };
 
@@ -40,7 +40,9 @@ std::span<const std::string> network_names() {
   return names;
 }
 
-Graph make_network(const std::string& name, int image_size) { return find_network(name).make(image_size); }
+Graph make_network(const std::string& name, int image_size, int outputs) {
+  return find_network(name).make(image_size, outputs);
+}
 
 WeightDraws weight_draws(const std::string& name) { return find_network(name).draws; }
 

@@ -1,7 +1,6 @@
 #include <array>
 #include <string>
 
-#include "core/batch.hpp"
 #include "model/networks.hpp"
 
 namespace chexbench::model {
@@ -29,7 +28,7 @@ int bottleneck(GraphBuilder& net, int x, const std::string& name, int width, int
 
 }  // namespace
 
-Graph resnet50(int image_size) {
+Graph resnet50(int image_size, int outputs) {
   constexpr std::array<Stage, 4> kStages{{{3, 64, 1}, {4, 128, 2}, {6, 256, 2}, {3, 512, 2}}};
   GraphBuilder net("resnet50", image_size);
   int x = net.convolution(net.input(), "conv1", 64, {.kernel = 7, .stride = 2, .padding = 3});
@@ -42,7 +41,7 @@ Graph resnet50(int image_size) {
       x = bottleneck(net, x, name, width, block == 0 ? stride : 1);
     }
   }
-  net.linear(net.global_average_pool(x), "fc", kFindings);
+  net.linear(net.global_average_pool(x), "fc", outputs);
   return net.finish();
 }
 

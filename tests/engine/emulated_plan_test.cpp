@@ -100,6 +100,19 @@ spec::CommSpec link() {
   return comm;
 }
 
+TEST(ModelledCommunication, OfGradientsOf16BitsTakesHalfTheTimeOfTheLink) {
+  spec::CommSpec comm = link();
+  comm.alpha_s = comm.launch_s = 0;
+  const std::vector<PlannedBucket> bucket{{.elements = 1000}};
+  const double whole_s = model_communication(bucket, 4, comm).busy_s;
+  for (const auto dtype : {spec::GradientDtype::fp16, spec::GradientDtype::bf16}) {
+    comm.gradient_dtype = dtype;
+    const ModelledCommunication half = model_communication(bucket, 4, comm);
+    EXPECT_DOUBLE_EQ(half.busy_s, whole_s / 2);
+    EXPECT_EQ(half.buckets[0].bytes, 2000u);
+  }
+}
+
 // 4 ranks, 4000 bytes: 0.5 ms + 2 * 3 * 1 ms + 2 * 3/4 * 4000 / 1e6 s = 12.5 ms
 TEST(RingAllReduce, TakesLaunchLatencyAndBandwidth) { EXPECT_NEAR(ring_all_reduce_s(4000, 4, link()), 12.5e-3, 1e-12); }
 

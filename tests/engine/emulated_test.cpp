@@ -185,6 +185,43 @@ TEST(Emulated, AveragesGradientsOfTheModelsSizeForReal) {
   EXPECT_DOUBLE_EQ(parts_s(engine->timings()), engine->timings().wall_s);
 }
 
+TEST(Emulated, AveragesAndUpdatesOnceForAllBatchesOfAStep) {
+  const ProfileFile profile(
+      R"("images_per_s": 2000, "includes_update": false, "update_s": 1e-3, "includes_communication": false)");
+  EngineConfig config = small_config();
+  config.world = 2;
+  config.training.accumulate_steps = 3;
+  const auto engine = make_engine(profile.engine_name(), config);
+  BatchSource batches;
+  RecordingReducer reducer(2);
+  for (int batch = 1; batch <= 5; ++batch) {
+    engine->step(batches.next(), reducer);
+    engine->finish();
+    EXPECT_EQ(reducer.waits, batch / 3);
+    EXPECT_EQ(engine->steps_finished(), batch / 3);
+  }
+  const measure::StepTimings& timings = engine->timings();
+  EXPECT_EQ(timings.images, 12);
+  EXPECT_DOUBLE_EQ(timings.compute_s, 3 * kStepS);
+  EXPECT_DOUBLE_EQ(timings.update_s, 1e-3);
+  EXPECT_NEAR(parts_s(timings), timings.wall_s, 1e-12);
+  EXPECT_EQ(std::accumulate(reducer.counts.begin(), reducer.counts.end(), std::size_t{0}), 23'536'718u);
+}
+
+TEST(Emulated, RestartForgetsAStepThatHasBegun) {
+  const ProfileFile profile(kFast);
+  EngineConfig config = small_config();
+  config.training.accumulate_steps = 2;
+  const auto engine = make_engine(profile.engine_name(), config);
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  engine->step(batches.next(), reducer);
+  engine->restart();
+  engine->step(batches.next(), reducer);
+  engine->finish();
+  EXPECT_EQ(engine->steps_finished(), 0);
+}
+
 TEST(Emulated, RefusesAReducerOfAnotherGroup) {
   const ProfileFile profile(kFast);
   EngineConfig config = small_config();

@@ -37,5 +37,24 @@ TEST(CheckNetwork, RefusesImagesThatAreTooSmallButForAnEngineThatDropsThem) {
   EXPECT_NO_THROW(check_network("none", of("alexnet", 48)));
 }
 
+TEST(CheckTraining, NamesTheEngineThatUpdatesAfterEachBatchAndNeverValidates) {
+  const auto message = [](const spec::TrainingSpec& training) {
+    try {
+      check_training("cuda", training);
+    } catch (const SpecError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_THAT(message({.accumulate_steps = 4}),
+              HasSubstr("training.accumulate_steps is 4, but engine cuda updates after each batch"));
+  EXPECT_THAT(message({.epochs = 3}), HasSubstr("training.epochs is 3, but engine cuda has no validation"));
+  EXPECT_EQ(message({}), "accepted");
+  for (const char* engine : {"onednn", "none", "emulated:v100"}) {
+    EXPECT_NO_THROW(check_training(engine, {.accumulate_steps = 4})) << engine;
+  }
+  EXPECT_NO_THROW(check_training("onednn", {.epochs = 1}));
+}
+
 }  // namespace
 }  // namespace chexbench::engine

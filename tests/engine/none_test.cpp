@@ -27,6 +27,22 @@ TEST(None, DropsEachBatchAtOnce) {
   EXPECT_EQ(reducer.waits, 0);
 }
 
+TEST(None, TakesAllBatchesOfAStep) {
+  EngineConfig config;
+  config.training.accumulate_steps = 3;
+  const auto engine = make_engine("none", config);
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  double begin_s = 0;
+  for (int batch = 1; batch <= 6; ++batch) {
+    engine->step(batches.next(), reducer);
+    EXPECT_EQ(engine->steps_finished(), batch / 3);
+    if (batch == 3) begin_s = engine->timings().end_s;
+  }
+  EXPECT_EQ(engine->timings().images, 12);
+  EXPECT_NEAR(engine->timings().wall_s, engine->timings().end_s - begin_s, 1e-9);
+}
+
 TEST(None, BooksAllTimeSinceTheLastStepAsWait) {
   const auto engine = make_engine("none", EngineConfig{});
   BatchSource batches;

@@ -64,9 +64,10 @@ std::string text(const DeviceIdentity& device) {
 }  // namespace
 
 CudaEngine::CudaEngine(const EngineConfig& config)
-    : shape_{config.training.batch_size, config.model.image_size, config.model.image_size, config.deliver},
+    : shape_{config.training.batch_size, config.model.image_size, config.model.image_size, config.deliver,
+             config.outputs},
       device_(take_device(config)),
-      graph_(model::make_network(config.model.name, config.model.image_size)),
+      graph_(model::make_network(config.model.name, config.model.image_size, config.outputs)),
       program_(lower(graph_, {.frozen = is_frozen(config)})),
       parameters_(graph_, program_),
       request_(memory_request(config, device_)),
@@ -101,7 +102,9 @@ CudaEngine::CudaEngine(const EngineConfig& config)
   for (const ParameterRegions& kind : plan_.regions.parameters)
     clear(addresses_.at(kind.gradients), kind.gradients.bytes, queue_.stream());
   network_.prepare_running(queue_.stream());
-  load_weights(initial_weights(config.model));
+  InitialWeights initial = initial_weights(config.model, config.outputs);
+  traits_.notes = std::move(initial.notes);
+  load_weights(initial.source);
 }
 
 CudaEngine::~CudaEngine() {

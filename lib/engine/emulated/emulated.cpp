@@ -17,7 +17,9 @@
 #include "core/errors.hpp"
 #include "engine/emulated/step_plan.hpp"
 #include "engine/none/tensorless.hpp"
+#include "engine/step_parts.hpp"
 #include "measure/trace.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::engine {
 namespace {
@@ -43,19 +45,16 @@ EngineTraits describe(const std::string& profile_name, const spec::AcceleratorPr
           .trains = false};
 }
 
-// Whether ranks average over each other's memory, as real engines do.
-bool sends_gradients(spec::CommModel model) {
-  return model == spec::CommModel::real || model == spec::CommModel::shaped;
-}
-
 class EmulatedEngine final : public TensorlessEngine {
  public:
   EmulatedEngine(EngineTraits traits, StepPlan plan, const EngineConfig& config)
       : traits_(std::move(traits)),
         plan_(std::move(plan)),
         batch_size_(config.training.batch_size),
+        accumulate_steps_(config.training.accumulate_steps),
         world_(config.world),
-        averages_for_real_(config.world > 1 && sends_gradients(config.comm.model)) {
+        averages_for_real_(config.world > 1 && spec::sends_gradients(config.comm.model)),
+        parts_(accumulate_steps_) {
     if (averages_for_real_) {
       std::size_t elements = 0;
       for (const PlannedBucket& bucket : plan_.buckets) elements += bucket.elements;
@@ -76,8 +75,8 @@ class EmulatedEngine final : public TensorlessEngine {
 
  private:
   void check(const Batch& batch, const Reducer& reducer) const;
-  // Host side: waits until `steps` steps are done on the device, and takes over the oldest one not published yet.
-  void wait_and_publish(std::unique_lock<std::mutex>& lock, std::int64_t steps);
+  // Host side: waits until `batches` batches are done on the device, and takes over the oldest step not published yet.
+  void wait_and_publish(std::unique_lock<std::mutex>& lock, std::int64_t batches);
 
   // Device side.
   void run(const std::stop_token& stop);
@@ -90,6 +89,7 @@ class EmulatedEngine final : public TensorlessEngine {
   const EngineTraits traits_;
   const StepPlan plan_;
   const int batch_size_;
+  const int accumulate_steps_;
   const int world_;
   const bool averages_for_real_;
   ModelledCommunication modelled_;  // of each step, where gradients are not averaged for real
@@ -102,8 +102,9 @@ class EmulatedEngine final : public TensorlessEngine {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::optional<Submission> next_;
-  std::int64_t submitted_ = 0;
-  std::int64_t finished_ = 0;
+  std::int64_t submitted_ = 0;  // batches
+  std::int64_t finished_ = 0;   // batches
+  StepParts parts_;             // of the device's thread, while it has work
   // Two at most: the device may finish its next step too before a host that is late has looked at the last one.
   std::deque<measure::StepTimings> unpublished_;
   double last_end_s_ = now_s();
@@ -141,9 +142,10 @@ void EmulatedEngine::finish() {
   wait_and_publish(lock, submitted_);
 }
 
-void EmulatedEngine::wait_and_publish(std::unique_lock<std::mutex>& lock, std::int64_t steps) {
-  changed_.wait(lock, [&] { return finished_ >= steps || error_; });
+void EmulatedEngine::wait_and_publish(std::unique_lock<std::mutex>& lock, std::int64_t batches) {
+  changed_.wait(lock, [&] { return finished_ >= batches || error_; });
   if (error_) std::rethrow_exception(error_);
+  const std::int64_t steps = batches / accumulate_steps_;
   if (published_ < steps) {
     timings_ = unpublished_.front();
     unpublished_.pop_front();
@@ -155,6 +157,7 @@ void EmulatedEngine::restart() {
   finish();
   const std::lock_guard lock(mutex_);
   timings_ = {};
+  parts_.restart();
   published_ = submitted_ = finished_ = 0;
   last_end_s_ = now_s();
 }
@@ -165,7 +168,7 @@ void EmulatedEngine::run(const std::stop_token& stop) {
     try {
       const measure::StepTimings timings = execute(*std::move(submission));
       const std::lock_guard lock(mutex_);
-      unpublished_.push_back(timings);
+      if (const auto whole_step = parts_.add(timings)) unpublished_.push_back(*whole_step);
       last_end_s_ = timings.end_s;
       ++finished_;
     } catch (...) {
@@ -188,11 +191,12 @@ measure::StepTimings EmulatedEngine::execute(Submission submission) {
   const double begin_s = std::max(submission.submitted_s, last_end_s_);
   submission.batch.release();
   const double backward_begin_s = begin_s + plan_.forward_s;
-  const Communication communication = communicate(*submission.reducer, backward_begin_s);
+  const bool is_last = parts_.is_last();
+  const Communication communication = is_last ? communicate(*submission.reducer, backward_begin_s) : Communication{};
   measure::StepTimings timings{.wait_s = begin_s - last_end_s_,
-                               .compute_s = plan_.compute_s(),
+                               .compute_s = plan_.forward_s + plan_.backward_s,
                                .exposed_communication_s = communication.exposed_s,
-                               .update_s = plan_.update_s,
+                               .update_s = is_last ? plan_.update_s : 0,
                                .forward_s = plan_.forward_s,
                                .backward_s = plan_.backward_s,
                                .communication_busy_s = communication.busy_s,
@@ -203,7 +207,7 @@ measure::StepTimings EmulatedEngine::execute(Submission submission) {
   timings.other_s = timings.wall_s - timings.wait_s - timings.compute_s - timings.exposed_communication_s -
                     timings.update_s;  // rounding alone
   sleep_until_s(timings.end_s);
-  if (measure::is_tracing()) trace_modelled(backward_begin_s);
+  if (is_last && measure::is_tracing()) trace_modelled(backward_begin_s);
   return timings;
 }
 

@@ -9,12 +9,13 @@
 #include "model/buckets.hpp"
 #include "model/networks.hpp"
 #include "model/parameters.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::engine {
 namespace {
 
 std::vector<PlannedBucket> plan_ready_buckets(const EngineConfig& config, double backward_s) {
-  const model::Graph graph = model::make_network(config.model.name, config.model.image_size);
+  const model::Graph graph = model::make_network(config.model.name, config.model.image_size, config.outputs);
   const std::vector<model::Parameter> parameters = model::backward_parameters(graph);
   const std::vector<double> ready_share = model::backward_ready_share(graph);
   std::vector<std::int64_t> counts;
@@ -46,7 +47,8 @@ StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) 
                 .backward_s = compute_s * entry.backward_share,
                 .update_s = entry.includes_update ? 0 : entry.update_s,
                 .buckets = {},
-                .notes = {}};
+                .notes = {},
+                .batches = config.training.accumulate_steps};
   if (batch_size != entry.batch_size) {
     plan.notes.push_back(
         fmt::format("emulated time measured at batch {}, scaled linearly to batch {}", entry.batch_size, batch_size));
@@ -55,7 +57,10 @@ StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) 
     plan.notes.push_back(fmt::format("emulated time interpolated linearly between batches {} and {}",
                                      entry.between->first, entry.between->second));
   }
-  if (entry.includes_update) plan.notes.push_back("emulated compute time contains the optimizer's update");
+  if (entry.includes_update) {
+    plan.notes.push_back(fmt::format("emulated compute time contains the optimizer's update{}",
+                                     plan.batches > 1 ? ", for each of a step's batches" : ""));
+  }
   if (config.world > 1) {
     switch (config.comm.model) {
       case spec::CommModel::real:
@@ -109,7 +114,7 @@ ModelledCommunication model_communication(const std::vector<PlannedBucket>& buck
                                           const spec::CommSpec& comm) {
   ModelledCommunication result;
   for (const PlannedBucket& bucket : buckets) {
-    const std::size_t bytes = bucket.elements * sizeof(float);
+    const std::size_t bytes = bucket.elements * spec::gradient_bytes(comm.gradient_dtype);
     const double bucket_s = average_s(bytes, ranks, comm);
     const double begin_s = std::max(result.end_s, bucket.ready_s);
     result.end_s = begin_s + bucket_s;

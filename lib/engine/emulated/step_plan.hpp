@@ -22,8 +22,9 @@ struct StepPlan {
   double update_s = 0;                 // where the profile tells it apart
   std::vector<PlannedBucket> buckets;  // in backward order; empty: no communication
   std::vector<std::string> notes;
+  int batches = 1;  // of a step, each forward and backward; communication and update follow the last one
 
-  double compute_s() const { return forward_s + backward_s; }
+  double compute_s() const { return batches * (forward_s + backward_s); }
 };
 
 // Splits the entry's time for `config.training.batch_size` images into phases, and cuts the model's gradients into

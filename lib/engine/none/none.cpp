@@ -4,22 +4,27 @@
 
 #include "core/clock.hpp"
 #include "engine/none/tensorless.hpp"
+#include "engine/step_parts.hpp"
 
 namespace chexbench::engine {
 namespace {
 
 class NoneEngine final : public TensorlessEngine {
  public:
+  explicit NoneEngine(int accumulate_steps) : parts_(accumulate_steps) {}
+
   const EngineTraits& traits() const override { return traits_; }
 
   void step(BatchLease batch, Reducer&) override {
     const double end_s = now_s();
-    timings_ = {.wall_s = end_s - last_end_s_,
-                .wait_s = end_s - last_end_s_,
-                .end_s = end_s,
-                .loss = std::numeric_limits<double>::quiet_NaN(),
-                .images = batch->valid};
+    const auto whole_step = parts_.add({.wall_s = end_s - last_end_s_,
+                                        .wait_s = end_s - last_end_s_,
+                                        .end_s = end_s,
+                                        .loss = std::numeric_limits<double>::quiet_NaN(),
+                                        .images = batch->valid});
     last_end_s_ = end_s;
+    if (!whole_step) return;
+    timings_ = *whole_step;
     ++steps_finished_;
   }
   void finish() override {}
@@ -27,6 +32,7 @@ class NoneEngine final : public TensorlessEngine {
   std::int64_t steps_finished() const override { return steps_finished_; }
   void restart() override {
     timings_ = {};
+    parts_.restart();
     steps_finished_ = 0;
     last_end_s_ = now_s();
   }
@@ -34,6 +40,7 @@ class NoneEngine final : public TensorlessEngine {
 
  private:
   const EngineTraits traits_{.name = "none", .device = "none: batches are dropped", .trains = false};
+  StepParts parts_;
   measure::StepTimings timings_;
   std::int64_t steps_finished_ = 0;
   double last_end_s_ = now_s();
@@ -41,6 +48,8 @@ class NoneEngine final : public TensorlessEngine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_none_engine() { return std::make_unique<NoneEngine>(); }
+std::unique_ptr<Engine> make_none_engine(int accumulate_steps) {
+  return std::make_unique<NoneEngine>(accumulate_steps);
+}
 
 }  // namespace chexbench::engine

@@ -7,8 +7,8 @@
 
 namespace chexbench::engine {
 
-// Every step ends inside step(); all its time is wait. Takes batches that are not full. No weights, no gradients, and
-// it never calls the reducer.
-std::unique_ptr<Engine> make_none_engine();
+// A step of `accumulate_steps` batches ends with the last one's step(); all its time is wait. Takes batches that are
+// not full. No weights, no gradients, and it never calls the reducer.
+std::unique_ptr<Engine> make_none_engine(int accumulate_steps);
 
 }  // namespace chexbench::engine

@@ -51,8 +51,8 @@ void ActivationOp::backward() {
           [&](Work work) { kernels_.gradient_apply(identity, input, work); });
 }
 
-DropoutOp::DropoutOp(const Device& device, double rate, int layer, const std::uint64_t& step_seed, Tensor& y)
-    : device_(device), rate_(rate), layer_(layer), step_seed_(step_seed), y_(y) {}
+DropoutOp::DropoutOp(const Device& device, double rate, int layer, const PassMode& mode, Tensor& y)
+    : device_(device), rate_(rate), layer_(layer), mode_(mode), y_(y) {}
 
 void DropoutOp::plan_forward(Planner& planner) { planner.use(y_); }
 
@@ -63,7 +63,7 @@ void DropoutOp::plan_backward(Planner& planner, ParameterStore&) {
 }
 
 void DropoutOp::drop(Tensor& values) const {
-  const std::uint64_t seed = derive_seed(step_seed_, static_cast<std::uint64_t>(layer_));
+  const std::uint64_t seed = derive_seed(mode_.step_seed, static_cast<std::uint64_t>(layer_));
   const auto kept = static_cast<float>(1.0 / (1.0 - rate_));
   parallel_for(values.shape.images, [&](int image) {
     RandomStream stream(derive_seed(seed, static_cast<std::uint64_t>(image)));
@@ -73,7 +73,9 @@ void DropoutOp::drop(Tensor& values) const {
   });
 }
 
-void DropoutOp::forward() { drop(y_); }
+void DropoutOp::forward() {
+  if (mode_.drops) drop(y_);
+}
 
 void DropoutOp::backward() {
   sum_gradients(device_, gradients_, 1);

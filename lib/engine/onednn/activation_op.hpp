@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/onednn/op.hpp"
+#include "engine/onednn/pass_mode.hpp"
 
 namespace chexbench::engine {
 
@@ -31,8 +32,8 @@ class ActivationOp final : public Op {
 // the step's seed, the layer and the element alone, so that backward draws it again instead of keeping it.
 class DropoutOp final : public Op {
  public:
-  // `step_seed` is read at each step and must outlive the op.
-  DropoutOp(const Device& device, double rate, int layer, const std::uint64_t& step_seed, Tensor& y);
+  // `mode` is looked at in each pass and must outlive the op.
+  DropoutOp(const Device& device, double rate, int layer, const PassMode& mode, Tensor& y);
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
   void forward() override;
@@ -44,7 +45,7 @@ class DropoutOp final : public Op {
   const Device& device_;
   const double rate_;
   const int layer_;
-  const std::uint64_t& step_seed_;
+  const PassMode& mode_;
   Tensor& y_;
   std::vector<Tensor*> gradients_;
 };

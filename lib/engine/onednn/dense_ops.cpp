@@ -56,9 +56,9 @@ void DenseWriteOp::backward() {
           [&](Work work) { device_.kernels->gradient_finish(total, x, input, pixels, work); });
 }
 
-DenseNormOp::DenseNormOp(const Device& device, const model::Layer& layer, bool frozen, Clamp clamp, DenseBlock& block,
-                         Tensor& y)
-    : device_(device), state_(layer, device.block, frozen), clamp_(clamp), block_(block), y_(y) {}
+DenseNormOp::DenseNormOp(const Device& device, const model::Layer& layer, const PassMode& mode, Clamp clamp,
+                         DenseBlock& block, Tensor& y)
+    : device_(device), state_(layer, device.block, mode), clamp_(clamp), block_(block), y_(y) {}
 
 void DenseNormOp::plan_forward(Planner& planner) {
   planner.use(block_.features);

@@ -40,7 +40,8 @@ class DenseWriteOp final : public Op {
 // y = activation(norm(the block's first channels)); how many, y says.
 class DenseNormOp final : public Op {
  public:
-  DenseNormOp(const Device& device, const model::Layer& layer, bool frozen, Clamp clamp, DenseBlock& block, Tensor& y);
+  DenseNormOp(const Device& device, const model::Layer& layer, const PassMode& mode, Clamp clamp, DenseBlock& block,
+              Tensor& y);
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
   void forward() override;

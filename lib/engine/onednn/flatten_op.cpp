@@ -1,22 +1,18 @@
 #include "engine/onednn/flatten_op.hpp"
 
-#include <algorithm>
-#include <bit>
+#include <cstdint>
+#include <vector>
 
+#include "core/half.hpp"
 #include "engine/onednn/parallel.hpp"
 
 namespace chexbench::engine {
 namespace {
 
 float to_float(float value) { return value; }
-float to_float(std::uint16_t bf16) { return std::bit_cast<float>(std::uint32_t{bf16} << 16); }
 
 void store(float value, float& to) { to = value; }
-// Rounds to nearest, ties to even.
-void store(float value, std::uint16_t& to) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  to = static_cast<std::uint16_t>((bits + (((bits >> 16) & 1) + 0x7FFF)) >> 16);
-}
+void store(float value, BFloat16& to) { to = to_bfloat16(value); }
 
 struct Span {
   int first, last;
@@ -97,8 +93,8 @@ void FlattenOp::spread() {
   });
 }
 
-void FlattenOp::forward() { x_.type == ElementType::bf16 ? average<std::uint16_t>() : average<float>(); }
+void FlattenOp::forward() { x_.type == ElementType::bf16 ? average<BFloat16>() : average<float>(); }
 
-void FlattenOp::backward() { x_.type == ElementType::bf16 ? spread<std::uint16_t>() : spread<float>(); }
+void FlattenOp::backward() { x_.type == ElementType::bf16 ? spread<BFloat16>() : spread<float>(); }
 
 }  // namespace chexbench::engine

@@ -30,11 +30,12 @@ bool begins_with(const std::vector<int>& all, const std::vector<int>& part) {
 
 class Lowering {
  public:
-  Lowering(const Device& device, const model::Graph& graph, LoweringOptions options, Planner& planner,
-           const Tensor& scratchpad)
+  Lowering(const Device& device, const model::Graph& graph, LoweringOptions options, const PassMode& mode,
+           Planner& planner, const Tensor& scratchpad)
       : device_(device),
         graph_(graph),
         options_(options),
+        mode_(mode),
         planner_(planner),
         scratchpad_(scratchpad),
         readers_(graph.layers.size()),
@@ -222,12 +223,12 @@ class Lowering {
   void lower_dropout(int i) {
     Tensor& y = input_tensor(i);
     tensors_[index(i)] = &y;
-    if (options_.step_seed == nullptr) return;
+    if (!options_.dropout) return;
     check_works_in_place(i);
     if (y.layout != Layout::flat) refuse(i, "dropout of feature maps");
     // In place, values that dropout enlarges would look to the activation as if it had cut them off.
     if (layer(layer(i).inputs.front()).kind == LayerKind::relu6) refuse(i, "dropout right behind a ReLU6");
-    add<DropoutOp>(layer(i).drop_rate, i, *options_.step_seed, y);
+    add<DropoutOp>(layer(i).drop_rate, i, mode_, y);
   }
 
   void lower_convolution(int i) {
@@ -283,14 +284,14 @@ class Lowering {
       if (y.first_channel != 0 || y.tensor.shape.channels != layer(i).channels) {
         refuse(i, "a norm between two concatenations");
       }
-      add<DenseNormOp>(layer(i), options_.frozen, clamp, *place.block, y.tensor);
+      add<DenseNormOp>(layer(i), mode_, clamp, *place.block, y.tensor);
     } else {
       add_norm(i, clamp, nullptr, y);
     }
   }
 
   void add_norm(int i, Clamp clamp, Tensor* residual, NormOp::Output y) {
-    add<NormOp>(layer(i), options_.frozen, clamp, input_tensor(i), residual, y);
+    add<NormOp>(layer(i), mode_, clamp, input_tensor(i), residual, y);
   }
 
   bool is_waiting_norm(int i) const { return layer(i).kind == LayerKind::batch_norm && tensors_[index(i)] == nullptr; }
@@ -308,6 +309,7 @@ class Lowering {
   const Device& device_;
   const model::Graph& graph_;
   const LoweringOptions options_;
+  const PassMode& mode_;
   Planner& planner_;
   const Tensor& scratchpad_;
   std::vector<std::vector<int>> readers_;
@@ -319,9 +321,9 @@ class Lowering {
 
 }  // namespace
 
-Lowered lower(const Device& device, const model::Graph& graph, LoweringOptions options, Planner& planner,
-              const Tensor& scratchpad) {
-  return Lowering(device, graph, options, planner, scratchpad).run();
+Lowered lower(const Device& device, const model::Graph& graph, LoweringOptions options, const PassMode& mode,
+              Planner& planner, const Tensor& scratchpad) {
+  return Lowering(device, graph, options, mode, planner, scratchpad).run();
 }
 
 }  // namespace chexbench::engine

@@ -7,6 +7,7 @@
 
 #include "engine/onednn/dense_ops.hpp"
 #include "engine/onednn/op.hpp"
+#include "engine/onednn/pass_mode.hpp"
 #include "model/graph.hpp"
 
 namespace chexbench::engine {
@@ -20,13 +21,12 @@ struct Lowered {
 
 struct LoweringOptions {
   int images = 0;
-  bool frozen = false;                       // batch norms use their running statistics
-  const std::uint64_t* step_seed = nullptr;  // of dropout, read at each step; null: no dropout. Outlives the ops.
+  bool dropout = false;  // whether it drops anything
 };
 
-// `device`, `planner` and `scratchpad` must outlive the ops.
+// `device`, `mode`, `planner` and `scratchpad` must outlive the ops.
 // @throws DeviceError for a layer that this engine cannot compute
-Lowered lower(const Device& device, const model::Graph& graph, LoweringOptions options, Planner& planner,
-              const Tensor& scratchpad);
+Lowered lower(const Device& device, const model::Graph& graph, LoweringOptions options, const PassMode& mode,
+              Planner& planner, const Tensor& scratchpad);
 
 }  // namespace chexbench::engine

@@ -1,6 +1,7 @@
 #include "engine/onednn/network.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/onednn/lowering.hpp"
 
@@ -8,9 +9,13 @@ namespace chexbench::engine {
 
 Network::Network(const Device& device, const model::Graph& graph, int images, bool frozen,
                  std::optional<std::uint64_t> dropout_seed)
-    : dropout_seed_(dropout_seed.value_or(0)), planner_(device), store_(device), scratchpad_(planner_.bytes(0)) {
-  const LoweringOptions options{.images = images, .frozen = frozen, .step_seed = dropout_seed ? &step_seed_ : nullptr};
-  Lowered lowered = lower(device, graph, options, planner_, scratchpad_);
+    : dropout_seed_(dropout_seed.value_or(0)),
+      mode_{.running_statistics = frozen},
+      planner_(device),
+      store_(device),
+      scratchpad_(planner_.bytes(0)) {
+  const LoweringOptions options{.images = images, .dropout = dropout_seed.has_value()};
+  Lowered lowered = lower(device, graph, options, mode_, planner_, scratchpad_);
   ops_ = std::move(lowered.ops);
   shared_ = std::move(lowered.shared);
   input_ = lowered.input;
@@ -51,6 +56,13 @@ void Network::plan() {
 
 void Network::forward() {
   for (const auto& op : ops_) op->forward();
+}
+
+void Network::evaluate() {
+  const PassMode training =
+      std::exchange(mode_, {.running_statistics = true, .drops = false, .step_seed = mode_.step_seed});
+  forward();
+  mode_ = training;
 }
 
 void Network::refresh_weights() {

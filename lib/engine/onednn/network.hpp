@@ -8,6 +8,7 @@
 
 #include "core/random.hpp"
 #include "engine/onednn/op.hpp"
+#include "engine/onednn/pass_mode.hpp"
 
 namespace chexbench::engine {
 
@@ -19,13 +20,15 @@ class Network {
   Network(const Device& device, const model::Graph& graph, int images, bool frozen,
           std::optional<std::uint64_t> dropout_seed = {});
   // The step whose units dropout drops from now on.
-  void begin_step(std::int64_t step) { step_seed_ = derive_seed(dropout_seed_, static_cast<std::uint64_t>(step)); }
+  void begin_step(std::int64_t step) { mode_.step_seed = derive_seed(dropout_seed_, static_cast<std::uint64_t>(step)); }
 
   Tensor& input() const { return *input_; }                      // nchw
   Tensor& logits() const { return *logits_; }                    // flat
   Tensor& logits_gradient() const { return *logits_gradient_; }  // flat; to be filled between forward and backward
 
   void forward();
+  // The trained network's answer: running statistics normalize, nothing is dropped. No backward may follow.
+  void evaluate();
   // Calls after_op(i) after each op; the gradients up to gradients_ready(i) of the flat array are then complete.
   template <typename AfterOp>
   void backward(const AfterOp& after_op) {
@@ -46,7 +49,7 @@ class Network {
   void plan();
 
   const std::uint64_t dropout_seed_;
-  std::uint64_t step_seed_ = 0;
+  PassMode mode_;
   Planner planner_;
   ParameterStore store_;
   std::vector<std::shared_ptr<void>> shared_;  // dense blocks

@@ -4,11 +4,11 @@
 
 namespace chexbench::engine {
 
-NormOp::NormOp(const Device& device, const model::Layer& layer, bool frozen, Clamp clamp, Tensor& x, Tensor* residual,
-               Output y)
+NormOp::NormOp(const Device& device, const model::Layer& layer, const PassMode& mode, Clamp clamp, Tensor& x,
+               Tensor* residual, Output y)
     : device_(device),
-      state_(layer, device.block, frozen),
-      frozen_(frozen),
+      state_(layer, device.block, mode),
+      mode_(mode),
       clamp_(clamp),
       x_(x),
       residual_(residual),
@@ -49,7 +49,7 @@ void NormOp::forward() {
   sum_then_apply(
       Division::of(x_.blocks(), x_.shape.images),
       [&](Work work, ChannelSums& sums) {
-        if (!frozen_) kernels.statistics(norm.x, norm.pixels, work, sums.first, sums.second);
+        if (!mode_.running_statistics) kernels.statistics(norm.x, norm.pixels, work, sums.first, sums.second);
       },
       [&](int block, const ChannelSums& sums) { state_.set_from_sums(block, sums, count()); },
       [&](Work work) { kernels.normalize(norm, work); });

@@ -14,8 +14,8 @@ class NormOp final : public Op {
   };
 
   // `residual` may be null; with one, y is a whole tensor. x must have no other reader: its gradient takes its place.
-  NormOp(const Device& device, const model::Layer& layer, bool frozen, Clamp clamp, Tensor& x, Tensor* residual,
-         Output y);
+  NormOp(const Device& device, const model::Layer& layer, const PassMode& mode, Clamp clamp, Tensor& x,
+         Tensor* residual, Output y);
 
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
@@ -30,7 +30,7 @@ class NormOp final : public Op {
 
   const Device& device_;
   NormState state_;
-  const bool frozen_;
+  const PassMode& mode_;
   const Clamp clamp_;
   Tensor& x_;
   Tensor* const residual_;

@@ -19,11 +19,11 @@ Moments Moments::of(double sum, double sum_squares, double count) {
   return {mean, std::max(sum_squares / count - mean * mean, 0.0)};
 }
 
-NormState::NormState(const model::Layer& layer, int block, bool frozen)
+NormState::NormState(const model::Layer& layer, int block, const PassMode& mode)
     : name_(layer.name),
       channels_(layer.channels),
       block_(block),
-      frozen_(frozen),
+      mode_(mode),
       epsilon_(layer.epsilon),
       running_mean_(padded(channels_)),
       running_variance_(padded(channels_), 1.0f),
@@ -77,7 +77,7 @@ void NormState::set_from_statistics(int block, const float* mean, const float* v
   for (int channel = first; channel < std::min(first + block_, channels_); ++channel) {
     const auto i = static_cast<std::size_t>(channel);
     const int lane = channel - first;
-    if (frozen_) {
+    if (mode_.running_statistics) {
       set_affine(channel, static_cast<double>(running_mean_[i]), static_cast<double>(running_variance_[i]));
     } else {
       update_running(channel, static_cast<double>(mean[lane]), static_cast<double>(variance[lane]), count);
@@ -94,7 +94,7 @@ void NormState::set_gradients(int block, const ChannelSums& sums, double count) 
     const double inverse = static_cast<double>(inverse_deviation_[i]);
     weight_->gradient[i] = static_cast<float>(sums.second[lane] * inverse);
     bias_->gradient[i] = static_cast<float>(sums.first[lane]);
-    if (frozen_) continue;  // b and c stay 0: constants have no gradient
+    if (mode_.running_statistics) continue;  // b and c stay 0: constants have no gradient
     const double a = static_cast<double>(scale_[i]);
     const double b = -a * inverse * inverse * sums.second[lane] / count;
     b_[i] = static_cast<float>(b);

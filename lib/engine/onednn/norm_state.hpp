@@ -6,20 +6,21 @@
 
 #include "engine/onednn/division.hpp"
 #include "engine/onednn/op.hpp"
+#include "engine/onednn/pass_mode.hpp"
 
 namespace chexbench::engine {
 
 class NormState {
  public:
-  // `frozen`: the running statistics normalize, and are not touched.
-  NormState(const model::Layer& layer, int block, bool frozen);
+  // `mode` must outlive the state.
+  NormState(const model::Layer& layer, int block, const PassMode& mode);
 
   // In the order of backward.
   void add_parameters(ParameterStore& store);
   std::vector<BufferSlot> buffers();
 
   // The channels of `block` will be normalized by the statistics of this batch: `count` values each, of which the sums
-  // and the sums of squares are given. Frozen: by the running ones.
+  // and the sums of squares are given. By the running ones where the mode says so.
   void set_from_sums(int block, const ChannelSums& sums, double count);
   // The same from statistics that are known already: mean and biased variance of each channel of the block.
   void set_from_statistics(int block, const float* mean, const float* variance, double count);
@@ -43,7 +44,7 @@ class NormState {
   const std::string name_;
   const int channels_;
   const int block_;
-  const bool frozen_;
+  const PassMode& mode_;
   const double epsilon_;
   ParameterSlot* weight_ = nullptr;
   ParameterSlot* bias_ = nullptr;

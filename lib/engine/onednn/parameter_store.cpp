@@ -71,10 +71,10 @@ void ParameterStore::reorder(const dnnl::memory::desc& from, void* source, const
   dnnl::reorder(in, out).execute(device_.stream, in, out);
 }
 
-void ParameterStore::load(const ParameterSlot& slot, std::span<const float> values) const {
+void ParameterStore::load(const ParameterSlot& slot, float* to, std::span<const float> values) const {
   check_size(slot.info, values.size());
   // oneDNN takes no pointer to const, but only reads.
-  reorder(plain(slot.desc.dims()), const_cast<float*>(values.data()), slot.desc, slot.weights);
+  reorder(plain(slot.desc.dims()), const_cast<float*>(values.data()), slot.desc, to);
 }
 
 void ParameterStore::read(const ParameterSlot& slot, float* from, std::span<float> values) const {

@@ -61,8 +61,8 @@ class ParameterStore {
   const ParameterSlot& slot(const std::string& name) const;
 
   // `values` in PyTorch's order, slot.info.count() of them. @throws SpecError where it is another number
-  void load(const ParameterSlot& slot, std::span<const float> values) const;
-  // The same from slot.weights or slot.gradient.
+  void load(const ParameterSlot& slot, float* to, std::span<const float> values) const;
+  // The same the other way. `to` and `from`: slot.weights, slot.gradient, or the slot's place in an array like theirs.
   void read(const ParameterSlot& slot, float* from, std::span<float> values) const;
 
  private:

@@ -46,20 +46,35 @@ std::span<float> floats(const Tensor& tensor) {
 }  // namespace
 
 OnednnEngine::OnednnEngine(const EngineConfig& config)
-    : shape_{config.training.batch_size, config.model.image_size, config.model.image_size, config.deliver},
+    : shape_{config.training.batch_size, config.model.image_size, config.model.image_size, config.deliver,
+             config.outputs},
       device_(prepare_device(config)),
-      network_(device_, model::make_network(config.model.name, config.model.image_size), config.training.batch_size,
-               config.model.batch_norm == spec::BatchNormMode::frozen, dropout_seed(config)),
+      network_(device_, model::make_network(config.model.name, config.model.image_size, config.outputs),
+               config.training.batch_size, config.model.batch_norm == spec::BatchNormMode::frozen,
+               dropout_seed(config)),
       optimizer_(config.training, device_.isa, network_.store().size()),
       buckets_(network_.store().gradients(), parameter_counts(network_.store()),
-               {config.comm.first_bucket_bytes, config.comm.bucket_bytes}) {
+               {config.comm.first_bucket_bytes, config.comm.bucket_bytes}),
+      accumulation_(network_.store().gradients(), config.training.accumulate_steps),
+      parts_(config.training.accumulate_steps) {
   traits_.name = "onednn";
   traits_.device = device_text(device_);
-  load_weights(initial_weights(config.model));
+  InitialWeights initial = initial_weights(config.model, config.outputs);
+  traits_.notes = std::move(initial.notes);
+  load_weights(initial.source);
 }
 
 double OnednnEngine::compute_loss(std::span<const float> labels) {
   return binary_cross_entropy(floats(network_.logits()), labels, floats(network_.logits_gradient()));
+}
+
+void OnednnEngine::backward(Reducer& reducer) {
+  accumulation_.begin(parts_.done());
+  buckets_.begin_step();
+  network_.backward([&](std::size_t ready) {
+    accumulation_.complete(ready);
+    if (parts_.is_last()) buckets_.complete(ready, reducer);
+  });
 }
 
 void OnednnEngine::step(BatchLease batch, Reducer& reducer) {
@@ -79,31 +94,34 @@ void OnednnEngine::step(BatchLease batch, Reducer& reducer) {
   batch.release();
   timings.upload_s = lap();
 
-  network_.begin_step(steps_finished_);
+  network_.begin_step(optimizer_.steps() * parts_.batches() + parts_.done());
   network_.forward();
   timings.loss = compute_loss(labels);
   timings.forward_s = lap();
 
-  buckets_.begin_step();
-  network_.backward([&](std::size_t ready) { buckets_.complete(ready, reducer); });
+  backward(reducer);
   timings.backward_s = lap();
 
-  reducer.wait();
-  timings.exposed_communication_s = lap();
+  if (parts_.is_last()) {
+    reducer.wait();
+    timings.exposed_communication_s = lap();
+    timings.communication_busy_s = reducer.timings().busy_s;
 
-  optimizer_.update(network_.store().weights(), network_.store().gradients());
-  network_.refresh_weights();
-  timings.update_s = lap();
+    optimizer_.update(network_.store().weights(), network_.store().gradients());
+    network_.refresh_weights();
+    timings.update_s = lap();
+  }
 
   timings.compute_s = timings.forward_s + timings.backward_s;
-  timings.communication_busy_s = reducer.timings().busy_s;
   timings.end_s = mark_s;
   timings.wall_s = timings.end_s - last_end_s_;
   timings.other_s = timings.wall_s - (timings.wait_s + timings.upload_s + timings.compute_s +
                                       timings.exposed_communication_s + timings.update_s);
   last_end_s_ = timings.end_s;
-  timings_ = timings;
-  ++steps_finished_;
+  if (const auto whole_step = parts_.add(timings)) {
+    timings_ = *whole_step;
+    ++steps_finished_;
+  }
 }
 
 void OnednnEngine::restart() {
@@ -114,6 +132,7 @@ void OnednnEngine::restart() {
   optimizer_.restart();
   timings_ = {};
   steps_finished_ = 0;
+  parts_.restart();
   last_end_s_ = now_s();
 }
 
@@ -125,22 +144,25 @@ void OnednnEngine::remember_weights() {
   for (const BufferSlot& buffer : network_.buffers()) initial_buffers_.push_back(*buffer.values);
 }
 
-void OnednnEngine::load_weights(const WeightSource& source) {
+void OnednnEngine::load_parameters(const WeightSource& source) {
   std::vector<float> values;
   for (const auto& slot : network_.store().slots()) {
     values.resize(static_cast<std::size_t>(slot->info.count()));
     source(slot->info, values);
-    network_.store().load(*slot, values);
+    network_.store().load(*slot, slot->weights, values);
   }
-  for (const BufferSlot& buffer : network_.buffers()) {
-    source(buffer.info, std::span(*buffer.values).first(static_cast<std::size_t>(buffer.info.count())));
-  }
+}
+
+void OnednnEngine::load_weights(const WeightSource& source) {
+  load_parameters(source);
+  set_buffers(source);
   remember_weights();
   restart();
 }
 
 std::size_t OnednnEngine::held_bytes() const {
-  return network_.held_bytes() + optimizer_.held_bytes() + 3 * network_.store().size() * sizeof(float);
+  return network_.held_bytes() + optimizer_.held_bytes() + accumulation_.held_bytes() +
+         3 * network_.store().size() * sizeof(float);
 }
 
 std::vector<TensorInfo> OnednnEngine::parameters() const {
@@ -179,5 +201,63 @@ void OnednnEngine::read_buffer(const std::string& name, std::span<float> values)
 }
 
 std::span<const float> OnednnEngine::logits() const { return floats(network_.logits()); }
+
+void OnednnEngine::evaluate(BatchLease batch, std::span<float> logits) {
+  check_shape(traits_.name, shape_, *batch);
+  upload(*batch, network_.input());
+  const std::size_t wanted = std::min(logits.size(), static_cast<std::size_t>(batch->valid) *
+                                                         static_cast<std::size_t>(network_.logits().shape.channels));
+  batch.release();
+  network_.evaluate();
+  std::copy_n(floats(network_.logits()).begin(), wanted, logits.begin());
+  last_end_s_ = now_s();
+}
+
+void OnednnEngine::set_buffers(const WeightSource& source) {
+  for (const BufferSlot& buffer : network_.buffers()) {
+    source(buffer.info, std::span(*buffer.values).first(static_cast<std::size_t>(buffer.info.count())));
+  }
+}
+
+std::vector<OnednnEngine::MomentPlace> OnednnEngine::moment_places() const {
+  std::vector<MomentPlace> places;
+  for (const Optimizer::Moments& moments : optimizer_.moments()) {
+    for (const auto& slot : network_.store().slots()) {
+      places.push_back({{fmt::format("{}.{}", moments.name, slot->info.name), slot->info.shape},
+                        slot.get(),
+                        moments.values.data() + slot->offset});
+    }
+  }
+  return places;
+}
+
+std::vector<TensorInfo> OnednnEngine::moments() const {
+  std::vector<TensorInfo> infos;
+  for (const MomentPlace& place : moment_places()) infos.push_back(place.info);
+  return infos;
+}
+
+void OnednnEngine::read_moment(const std::string& name, std::span<float> values) const {
+  std::vector<std::string> names;
+  for (const MomentPlace& place : moment_places()) {
+    if (place.info.name == name) return network_.store().read(*place.slot, place.values, values);
+    names.push_back(place.info.name);
+  }
+  throw SpecError("no moment '" + name + "'" + suggestion(name, names));
+}
+
+void OnednnEngine::resume(const WeightSource& source, std::int64_t updates) {
+  load_parameters(source);
+  set_buffers(source);
+  network_.refresh_weights();
+  std::vector<float> values;
+  for (const MomentPlace& place : moment_places()) {
+    values.resize(static_cast<std::size_t>(place.info.count()));
+    source(place.info, values);
+    network_.store().load(*place.slot, place.values, values);
+  }
+  optimizer_.resume(updates);
+  last_end_s_ = now_s();
+}
 
 }  // namespace chexbench::engine

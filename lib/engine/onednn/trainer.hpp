@@ -2,14 +2,17 @@
 #pragma once
 
 #include "engine/engine.hpp"
+#include "engine/epoch_training.hpp"
+#include "engine/onednn/accumulation.hpp"
 #include "engine/onednn/buckets.hpp"
 #include "engine/onednn/network.hpp"
 #include "engine/onednn/optimizer.hpp"
+#include "engine/step_parts.hpp"
 
 namespace chexbench::engine {
 
 // Everything is done when step() returns.
-class OnednnEngine final : public Engine {
+class OnednnEngine final : public Engine, private EpochTraining {
  public:
   explicit OnednnEngine(const EngineConfig& config);
 
@@ -29,9 +32,27 @@ class OnednnEngine final : public Engine {
   void read_gradient(const std::string& name, std::span<float> values) const override;
   void read_buffer(const std::string& name, std::span<float> values) const override;
   std::span<const float> logits() const override;
+  EpochTraining* epoch_training() override { return this; }
 
  private:
+  void set_learning_rate(double rate) override { optimizer_.set_learning_rate(rate); }
+  void evaluate(BatchLease batch, std::span<float> logits) override;
+  void set_buffers(const WeightSource& source) override;
+  std::vector<TensorInfo> moments() const override;
+  void read_moment(const std::string& name, std::span<float> values) const override;
+  std::int64_t updates() const override { return optimizer_.steps(); }
+  void resume(const WeightSource& source, std::int64_t updates) override;
+
+  // Where a moment of a parameter lies in the optimizer's arrays.
+  struct MomentPlace {
+    TensorInfo info;
+    const ParameterSlot* slot;
+    float* values;
+  };
+  std::vector<MomentPlace> moment_places() const;
+  void load_parameters(const WeightSource& source);
   double compute_loss(std::span<const float> labels);
+  void backward(Reducer& reducer);
   void remember_weights();
 
   const BatchShape shape_;
@@ -39,6 +60,8 @@ class OnednnEngine final : public Engine {
   Network network_;
   Optimizer optimizer_;
   Buckets buckets_;
+  Accumulation accumulation_;
+  StepParts parts_;
   EngineTraits traits_;
   measure::StepTimings timings_;
   std::int64_t steps_finished_ = 0;

@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr MemoryRequest kRequest{.images = 8, .precision = spec::Precision::fp16};
+constexpr MemoryRequest kPlanned{.images = 8, .precision = spec::Precision::fp16};
 
 // Runs a step's reads and writes over the planned memory, as the engine's kernels would do them: a write spoils
 // everything else that lies in the same bytes, and nothing spoiled may be read.
@@ -120,19 +120,19 @@ class CudaMemoryPlan : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(CudaMemoryPlan, NothingIsOverwrittenBeforeItsLastUse) {
-  const MemoryPlan plan = plan_memory(graph_, program_, kRequest);
-  MemoryRun(program_, plan, kRequest.images).step();
+  const MemoryPlan plan = plan_memory(graph_, program_, kPlanned);
+  MemoryRun(program_, plan, kPlanned.images).step();
 }
 
 // In ResNet's 16 blocks the last two convolutions are behind such norms; DenseNet's write into dense blocks.
 TEST_P(CudaMemoryPlan, NormsThatConvolutionsComputeTakeNoMemory) {
-  MemoryRequest request = kRequest;
+  MemoryRequest request = kPlanned;
   request.prologues = prologue_norms(program_);
   EXPECT_EQ(std::ranges::count_if(request.prologues, [](int norm) { return norm >= 0; }),
             graph_.name == "resnet50" ? 32 : 0);
   const MemoryPlan plan = plan_memory(graph_, program_, request);
   MemoryRun(program_, plan, request.images).step();
-  const std::size_t before = plan_memory(graph_, program_, kRequest).arena_bytes();
+  const std::size_t before = plan_memory(graph_, program_, kPlanned).arena_bytes();
   if (graph_.name == "resnet50") {
     EXPECT_LT(plan.arena_bytes(), 9 * before / 10);
   } else {
@@ -143,23 +143,23 @@ TEST_P(CudaMemoryPlan, NormsThatConvolutionsComputeTakeNoMemory) {
 // Each block of ResNet but the last is read twice, and so is what its first block reads; in dense blocks the norms add
 // up in place.
 TEST_P(CudaMemoryPlan, OnlyASecondReaderTakesMemoryForItsGradient) {
-  const MemoryPlan plan = plan_memory(graph_, program_, kRequest);
+  const MemoryPlan plan = plan_memory(graph_, program_, kPlanned);
   const auto second =
       std::ranges::count_if(plan.second_gradients, [](std::size_t offset) { return offset != kNoMemory; });
   EXPECT_EQ(second, graph_.name == "resnet50" ? 16 : 0);
 }
 
 TEST_P(CudaMemoryPlan, MaxPoolsKeepWhichPlaceTheyTook) {
-  const MemoryPlan plan = plan_memory(graph_, program_, kRequest);
+  const MemoryPlan plan = plan_memory(graph_, program_, kPlanned);
   EXPECT_EQ(std::ranges::count_if(plan.winners, [](std::size_t offset) { return offset != kNoMemory; }), 1);
 }
 
 TEST_P(CudaMemoryPlan, SharesMemoryBetweenTensorsThatDoNotMeet) {
   std::size_t apart_bytes = 0;
   for (const Buffer& buffer : program_.buffers) {
-    apart_bytes += 2 * 2 * static_cast<std::size_t>(buffer.channels * buffer.height * buffer.width * kRequest.images);
+    apart_bytes += 2 * 2 * static_cast<std::size_t>(buffer.channels * buffer.height * buffer.width * kPlanned.images);
   }
-  EXPECT_LT(plan_memory(graph_, program_, kRequest).arena_bytes(), 2 * apart_bytes / 3);
+  EXPECT_LT(plan_memory(graph_, program_, kPlanned).arena_bytes(), 2 * apart_bytes / 3);
 }
 
 TEST_P(CudaMemoryPlan, HoldsWeightsGradientsMomentsAndTheCopyThatComputes) {
@@ -169,15 +169,15 @@ TEST_P(CudaMemoryPlan, HoldsWeightsGradientsMomentsAndTheCopyThatComputes) {
     EXPECT_GE(bytes, least);
     EXPECT_LT(static_cast<double>(bytes), 1.01 * static_cast<double>(least));
   };
-  expect_about(plan_memory(graph_, program_, kRequest).regions.parameter_bytes(), parameters * (3 * 4 + 2 + 2));
+  expect_about(plan_memory(graph_, program_, kPlanned).regions.parameter_bytes(), parameters * (3 * 4 + 2 + 2));
   const MemoryRequest sgd{.images = 8, .precision = spec::Precision::tf32, .optimizer = spec::OptimizerKind::sgd};
   expect_about(plan_memory(graph_, program_, sgd).regions.parameter_bytes(), parameters * (3 * 4));
 }
 
 TEST_P(CudaMemoryPlan, TheLargestBatchFitsAndOneMoreDoesNot) {
   constexpr std::size_t kAvailable = 6'000'000'000;
-  MemoryRequest request = kRequest;
-  request.images = largest_batch(graph_, program_, kRequest, kAvailable);
+  MemoryRequest request = kPlanned;
+  request.images = largest_batch(graph_, program_, kPlanned, kAvailable);
   EXPECT_GT(request.images, 8);
   EXPECT_LE(plan_memory(graph_, program_, request).total_bytes(), kAvailable);
   ++request.images;
@@ -185,7 +185,7 @@ TEST_P(CudaMemoryPlan, TheLargestBatchFitsAndOneMoreDoesNot) {
 }
 
 TEST_P(CudaMemoryPlan, AnErrorSaysHowManyBytesAreMissingAndWhatWouldFit) {
-  MemoryRequest request = kRequest;
+  MemoryRequest request = kPlanned;
   request.images = 4096;
   const auto message = [&](std::size_t available) -> std::string {
     try {

@@ -67,10 +67,11 @@ INSTANTIATE_TEST_SUITE_P(
 struct Dropped {
   Numbers y, dx;
   Dropped(double rate, int layer, std::uint64_t step_seed) {
+    const PassMode mode{.step_seed = step_seed};
     OpRig rig;
     Tensor& tensor = rig.tensor({4, 4096}, Layout::flat);
     Tensor& gradient = rig.gradient_of(tensor);
-    rig.add<DropoutOp>(rate, layer, step_seed, tensor);
+    rig.add<DropoutOp>(rate, layer, mode, tensor);
     rig.place();
     rig.write(tensor, std::vector<float>(4 * 4096, 1.0f));
     rig.write(gradient, std::vector<float>(4 * 4096, 1.0f));
@@ -107,8 +108,7 @@ TEST(DropoutOp, ShowsNotANumberWhereItDropsOne) {
   OpRig rig;
   Tensor& y = rig.tensor({1, 64}, Layout::flat);
   rig.gradient_of(y);
-  const std::uint64_t seed = 1;
-  rig.add<DropoutOp>(0.5, 0, seed, y);
+  rig.add<DropoutOp>(0.5, 0, rig.mode(), y);
   rig.place();
   rig.write(y, std::vector<float>(64, std::numeric_limits<float>::quiet_NaN()));
   rig.forward();

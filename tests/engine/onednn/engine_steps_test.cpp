@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "../emulated_fixture.hpp"
 #include "core/affinity.hpp"
 #include "core/cpu_features.hpp"
+#include "engine/epoch_training.hpp"
 #include "model/weights.hpp"
 #include "optimizer_twin.hpp"
 
@@ -49,12 +51,13 @@ class EngineSteps : public testing::Test {
     config_.model.seed = seed;
     return make_engine("onednn", config_);
   }
-  void step(Engine& engine, int step) {
-    BatchLease batch = batches_.next();
+  BatchLease filled(int step, int valid = 4) {
+    BatchLease batch = batches_.next(valid);
     model::fill_formula_signed("steps", "input" + std::to_string(step), batch->f32());
     model::fill_formula_labels("steps", "target" + std::to_string(step), batch->labels);
-    engine.step(std::move(batch), reducer_);
+    return batch;
   }
+  void step(Engine& engine, int step) { engine.step(filled(step), reducer_); }
   // All weights and running statistics after some steps.
   std::vector<std::vector<float>> trained(std::uint64_t seed) {
     const auto engine = make(seed);
@@ -119,6 +122,87 @@ TYPED_TEST(EngineSteps, MoveEachWeightAsAScalarTwinOfTheOptimizer) {
     EXPECT_LT(worst, 1e-6) << some[tensor].name;
     EXPECT_NE(twins[tensor].front().first, 0) << some[tensor].name << " has no gradient to move by";
   }
+}
+
+// What a checkpoint holds, by name.
+using Tensors = std::map<std::string, std::vector<float>>;
+
+Tensors state_of(Engine& engine) {
+  Tensors tensors;
+  const auto take = [&tensors](const std::vector<TensorInfo>& infos, auto read) {
+    for (const TensorInfo& info : infos) {
+      std::vector<float>& values = tensors[info.name];
+      values.resize(static_cast<std::size_t>(info.count()));
+      read(info.name, values);
+    }
+  };
+  take(engine.parameters(), [&](const auto& name, auto& values) { engine.read_parameter(name, values); });
+  take(engine.buffers(), [&](const auto& name, auto& values) { engine.read_buffer(name, values); });
+  EpochTraining& training = *engine.epoch_training();
+  take(training.moments(), [&](const auto& name, auto& values) { training.read_moment(name, values); });
+  return tensors;
+}
+
+WeightSource source_of(const Tensors& tensors) {
+  return [&tensors](const TensorInfo& info, std::span<float> values) {
+    std::ranges::copy(tensors.at(info.name), values.begin());
+  };
+}
+
+TYPED_TEST(EngineSteps, GoOnFromACheckpointWithTheSameBits) {
+  const auto engine = this->make(1);
+  for (int i = 0; i < 2; ++i) this->step(*engine, i);
+  const Tensors checkpoint = state_of(*engine);
+  const auto resumed = this->make(2);
+  resumed->epoch_training()->resume(source_of(checkpoint), engine->epoch_training()->updates());
+  EXPECT_TRUE(state_of(*resumed) == checkpoint);
+  for (Engine* const one : {engine.get(), resumed.get()}) this->step(*one, 2);
+  EXPECT_TRUE(state_of(*resumed) == state_of(*engine));
+  EXPECT_EQ(resumed->epoch_training()->updates(), 3);
+}
+
+TYPED_TEST(EngineSteps, RestartForgetsWhatWasResumed) {
+  const auto engine = this->make(1);
+  const Tensors initial = state_of(*engine);
+  this->step(*engine, 0);
+  const Tensors later = state_of(*engine);
+  EXPECT_FALSE(later == initial);
+  engine->epoch_training()->resume(source_of(later), 1);
+  engine->restart();
+  EXPECT_TRUE(state_of(*engine) == initial);
+  EXPECT_EQ(engine->epoch_training()->updates(), 0);
+}
+
+TYPED_TEST(EngineSteps, EvaluateAsAFrozenNetworkAndChangeNothing) {
+  const auto engine = this->make(1);
+  for (int i = 0; i < 2; ++i) this->step(*engine, i);
+  const Tensors trained = state_of(*engine);
+  std::vector<float> logits(static_cast<std::size_t>(4) * kFindings);
+  engine->epoch_training()->evaluate(this->filled(7), logits);
+  EXPECT_TRUE(state_of(*engine) == trained);
+
+  this->config_.model.batch_norm = spec::BatchNormMode::frozen;
+  const auto frozen = this->make(1);
+  frozen->load_weights(source_of(trained));
+  this->step(*frozen, 7);
+  EXPECT_TRUE(std::ranges::equal(logits, frozen->logits()));
+
+  engine->epoch_training()->evaluate(this->filled(7, 3), std::span(logits).first(std::size_t{3} * kFindings));
+  EXPECT_TRUE(std::ranges::equal(logits, frozen->logits())) << "a batch that is not full";
+}
+
+TYPED_TEST(EngineSteps, TakeTheLearningRateThatIsSet) {
+  const auto engine = this->make(1);
+  const Tensors initial = state_of(*engine);
+  engine->epoch_training()->set_learning_rate(0);
+  this->step(*engine, 0);
+  std::vector<float> weights(static_cast<std::size_t>(engine->parameters().front().count()));
+  engine->read_parameter(engine->parameters().front().name, weights);
+  EXPECT_EQ(weights, initial.at(engine->parameters().front().name));
+  engine->restart();  // brings the spec's rate back
+  this->step(*engine, 0);
+  engine->read_parameter(engine->parameters().front().name, weights);
+  EXPECT_NE(weights, initial.at(engine->parameters().front().name));
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ class GradientTest : public testing::TestWithParam<Case> {
     for (const auto& slot : network_.store().slots()) {
       std::vector<float> values(static_cast<std::size_t>(slot->info.count()));
       model::formula_weights("gradient")(slot->info, values);
-      network_.store().load(*slot, values);
+      network_.store().load(*slot, slot->weights, values);
     }
     const auto& shape = network_.input().shape;
     model::fill_formula_signed("gradient", "input",
@@ -202,7 +202,7 @@ TEST_P(GradientTest, InBf16StaysNearF32) {
   std::copy_n(reinterpret_cast<const float*>(network_.input().data), input_count(),
               reinterpret_cast<Truncated*>(half.input().data));
   for (const auto& slot : half.store().slots()) {
-    half.store().load(*slot, read(network_, slot->info, &ParameterSlot::weights));
+    half.store().load(*slot, slot->weights, read(network_, slot->info, &ParameterSlot::weights));
   }
   const double expected = loss();
   network_.backward([](std::size_t) {});

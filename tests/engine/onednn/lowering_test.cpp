@@ -31,7 +31,7 @@ const Device& device() {
 class LoweringTest : public testing::Test {
  protected:
   void lower_graph(const model::Graph& graph) {
-    lowered_ = lower(device(), graph, {.images = 2}, planner_, scratchpad_);
+    lowered_ = lower(device(), graph, {.images = 2}, mode_, planner_, scratchpad_);
   }
   template <typename T>
   int count() const {
@@ -40,6 +40,7 @@ class LoweringTest : public testing::Test {
     return found;
   }
 
+  const PassMode mode_;
   Planner planner_{device()};
   Tensor& scratchpad_ = planner_.bytes(0);
   Lowered lowered_;
@@ -115,10 +116,9 @@ TEST_F(LoweringTest, AlexNetActivatesBehindItsPools) {
   EXPECT_EQ(activated_pools, 3);
 }
 
-TEST_F(LoweringTest, DropoutIsAnOpOnlyWhereItIsSeeded) {
-  const std::uint64_t seed = 1;
-  for (const auto& [step_seed, expected] : {std::pair<const std::uint64_t*, int>{nullptr, 0}, {&seed, 2}}) {
-    lowered_ = lower(device(), model::alexnet(64), {.images = 2, .step_seed = step_seed}, planner_, scratchpad_);
+TEST_F(LoweringTest, DropoutIsAnOpOnlyWhereItIsWanted) {
+  for (const auto& [dropout, expected] : {std::pair{false, 0}, {true, 2}}) {
+    lowered_ = lower(device(), model::alexnet(64), {.images = 2, .dropout = dropout}, mode_, planner_, scratchpad_);
     EXPECT_EQ(count<DropoutOp>(), expected);
   }
 }

@@ -92,7 +92,8 @@ class NormOpTest : public testing::TestWithParam<Case> {
     y_ = &rig_->tensor(kShape);
     for (int i = 0; i < c.gradients; ++i) dy_.push_back(&rig_->gradient_of(*y_));
     const model::Layer layer{.name = "bn", .channels = kShape.channels, .epsilon = kEpsilon};
-    op_ = &rig_->add<NormOp>(layer, c.frozen, c.clamp, *x_, residual_, NormOp::Output{*y_});
+    rig_->mode().running_statistics = c.frozen;
+    op_ = &rig_->add<NormOp>(layer, rig_->mode(), c.clamp, *x_, residual_, NormOp::Output{*y_});
     rig_->place();
     x_values_ = rig_->fill(*x_, "x", 0.5);
     if (c.residual) residual_values_ = rig_->fill(*residual_, "residual");
@@ -178,7 +179,7 @@ TEST(NormOp, WritesItsChannelsOfAWiderTensorAndReadsTheirGradientsAlone) {
   std::vector<Tensor*> gradients;
   for (int i = 0; i < 4; ++i) gradients.push_back(&rig.gradient_of(y));
   const model::Layer layer{.name = "bn", .channels = kShape.channels, .epsilon = kEpsilon};
-  rig.add<NormOp>(layer, false, kRelu, x, nullptr, NormOp::Output{y, 16});
+  rig.add<NormOp>(layer, rig.mode(), kRelu, x, nullptr, NormOp::Output{y, 16});
   rig.place();
   const Numbers x_values = rig.fill(x, "x", 0.5), before = rig.fill(y, "others");
   const Numbers weight = rig.load("bn.weight", 2.5), bias = rig.load("bn.bias");
@@ -225,9 +226,9 @@ class DenseOpsTest : public testing::TestWithParam<int> {
       return model::Layer{.name = name, .channels = channels, .epsilon = kEpsilon};
     };
     rig_.add<DenseWriteOp>(block_, first_, 0);
-    narrow_ = &rig_.add<DenseNormOp>(layer("narrow", 16), false, kRelu, block_, y_narrow_);
+    narrow_ = &rig_.add<DenseNormOp>(layer("narrow", 16), rig_.mode(), kRelu, block_, y_narrow_);
     rig_.add<DenseWriteOp>(block_, second_, 16);
-    wide_ = &rig_.add<DenseNormOp>(layer("wide", 32), false, kRelu, block_, y_wide_);
+    wide_ = &rig_.add<DenseNormOp>(layer("wide", 32), rig_.mode(), kRelu, block_, y_wide_);
     rig_.place();
     first_values_ = rig_.fill(first_, "first", 0.5);
     both_values_ = concatenated(first_values_, rig_.fill(second_, "second", -0.25));

@@ -16,7 +16,8 @@ class NormStateTest : public testing::Test {
  protected:
   // A norm that fills one block, and three channels of a second.
   NormState make(bool frozen, double epsilon = 1e-5) {
-    NormState state({.name = "bn", .channels = device_.block + 3, .epsilon = epsilon}, device_.block, frozen);
+    mode_.running_statistics = frozen;
+    NormState state({.name = "bn", .channels = device_.block + 3, .epsilon = epsilon}, device_.block, mode_);
     state.add_parameters(store_);
     store_.allocate();
     for (const auto& slot : store_.slots()) {
@@ -39,6 +40,7 @@ class NormStateTest : public testing::Test {
     return state.buffers().at(which).values->at(static_cast<std::size_t>(channel));
   }
 
+  PassMode mode_;
   Device device_ = make_device(spec::Precision::f32);
   ParameterStore store_{device_};
 };

@@ -90,6 +90,58 @@ TEST(OnednnEngine, LearnsABatchByHeart) {
   }
 }
 
+// The largest relative distance of a parameter's gradient.
+double worst_gradient_error(const Engine& engine, const Engine& expected) {
+  double worst = 0;
+  for (const TensorInfo& info : expected.parameters()) {
+    const auto values = gradient(expected, info);
+    worst = std::max(worst, distance(gradient(engine, info), values) / norm(values));
+  }
+  return worst;
+}
+
+// Three batches of 2 images as one step, and one batch of 6: with batch norm frozen and nothing dropped, the same
+// losses, gradients and weights but for rounding.
+TEST(OnednnEngine, AveragesTheGradientsOfAStepsBatchesAsOfOneLargeBatch) {
+  for (const char* model : {"resnet50", "densenet121"}) {
+    EngineConfig config = onednn_config(6, model);
+    config.model.batch_norm = spec::BatchNormMode::frozen;
+    config.training.learning_rate = 1e-4;  // nothing normalizes: larger steps would blow rounding up
+    const auto whole = make_u8(config);
+    config.training.batch_size = 2;
+    config.training.accumulate_steps = 3;
+    const auto parts = make_u8(config);
+    RecordingReducer of_whole(1), of_parts(1);
+    for (int step = 1; step <= 3; ++step) {
+      whole->step(series(6, 6 * step), of_whole);
+      for (int batch = 0; batch < 3; ++batch) {
+        EXPECT_EQ(of_parts.waits, step - 1);
+        EXPECT_EQ(of_parts.counts.size(), of_whole.counts.size() / static_cast<std::size_t>(step) * (step - 1u));
+        EXPECT_EQ(parts->steps_finished(), step - 1);
+        parts->step(series(2, 6 * step + 2 * batch), of_parts);
+      }
+      EXPECT_EQ(of_parts.counts, of_whole.counts) << "the last batch's backward sends all buckets, once";
+      EXPECT_EQ(of_parts.waits, step);
+      EXPECT_EQ(parts->steps_finished(), step);
+      EXPECT_EQ(parts->timings().images, 6);
+      EXPECT_NEAR(parts->timings().loss, whole->timings().loss, 1e-5 * whole->timings().loss) << model << ", " << step;
+      // Later ones: what the rounding of updates has become.
+      EXPECT_LT(worst_gradient_error(*parts, *whole), step == 1 ? 1e-3 : 1e-2) << model << ", step " << step;
+    }
+  }
+}
+
+TEST(OnednnEngine, DropsOtherUnitsInEachBatchOfAStep) {
+  EngineConfig config = onednn_config(2, "alexnet");
+  config.training.accumulate_steps = 2;
+  const auto engine = make_u8(config);
+  RecordingReducer reducer(1);
+  engine->step(series(2), reducer);
+  const std::vector<float> first(engine->logits().begin(), engine->logits().end());
+  engine->step(series(2), reducer);
+  EXPECT_NE(first, std::vector<float>(engine->logits().begin(), engine->logits().end()));
+}
+
 // Dropout included.
 TEST(OnednnEngine, RestartRepeatsTheSameLossesBitForBit) {
   for (const char* model : {"resnet50", "densenet121", "alexnet", "googlenet", "mobilenet_v2"}) {

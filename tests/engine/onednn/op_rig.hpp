@@ -10,6 +10,7 @@
 
 #include "core/errors.hpp"
 #include "engine/onednn/op.hpp"
+#include "engine/onednn/pass_mode.hpp"
 #include "model/weights.hpp"
 
 namespace chexbench::engine {
@@ -112,6 +113,9 @@ class OpRig {
     }
     return values;
   }
+  // Of the ops that look at one.
+  PassMode& mode() { return mode_; }
+
   // The gradient that the ops offer for `x`, where one op alone reads it.
   Numbers read_gradient(const Tensor& x) { return read(*planner_.gradients(x).at(0)); }
 
@@ -121,7 +125,7 @@ class OpRig {
     std::vector<float> values(static_cast<std::size_t>(slot.info.count()));
     model::fill_formula_signed("op", name, values);
     for (float& value : values) value += static_cast<float>(offset);
-    store_.load(slot, values);
+    store_.load(slot, slot.weights, values);
     for (const auto& op : ops_) op->refresh_weights();
     return numbers(values);
   }
@@ -155,6 +159,7 @@ class OpRig {
 
   const Device device_;
   Planner planner_{device_};
+  PassMode mode_;
   ParameterStore store_{device_};
   Tensor& scratchpad_ = planner_.bytes(0);
   std::vector<Tensor*> tensors_;

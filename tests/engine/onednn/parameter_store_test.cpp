@@ -67,7 +67,8 @@ TEST_F(ParameterStoreTest, BeginsEachParameterAtACacheLineAndNoLaterThanItMust) 
 }
 
 TEST_F(ParameterStoreTest, GivesBackInPyTorchsOrderWhatWasLoaded) {
-  for (const auto& slot : store_.slots()) store_.load(*slot, counted(*slot, static_cast<float>(slot->offset + 1)));
+  for (const auto& slot : store_.slots())
+    store_.load(*slot, slot->weights, counted(*slot, static_cast<float>(slot->offset + 1)));
   for (const auto& slot : store_.slots()) {
     EXPECT_EQ(read(*slot, slot->weights), counted(*slot, static_cast<float>(slot->offset + 1))) << slot->info.name;
   }
@@ -76,7 +77,7 @@ TEST_F(ParameterStoreTest, GivesBackInPyTorchsOrderWhatWasLoaded) {
 
 TEST_F(ParameterStoreTest, KeepsTheLayoutThatWasAskedForAndZerosInItsPadding) {
   const ParameterSlot& slot = store_.slot("conv.weight");
-  store_.load(slot, counted(slot, 1));
+  store_.load(slot, slot.weights, counted(slot, 1));
   // OIhw16i16o: blocks of 16 outputs, then the places of the window, then 16 inputs of 16 outputs each.
   EXPECT_EQ(slot.weights[0], 1.0f);
   EXPECT_EQ(slot.weights[1], 1.0f + 27);       // the next output
@@ -87,7 +88,7 @@ TEST_F(ParameterStoreTest, KeepsTheLayoutThatWasAskedForAndZerosInItsPadding) {
 
 TEST_F(ParameterStoreTest, ReadsGradientsAsItReadsWeights) {
   const ParameterSlot& slot = store_.slot("conv.weight");
-  store_.load(slot, counted(slot, 1));
+  store_.load(slot, slot.weights, counted(slot, 1));
   std::copy_n(slot.weights, slot.count, slot.gradient);
   EXPECT_EQ(read(slot, slot.gradient), counted(slot, 1));
 }

@@ -1,0 +1,38 @@
+#include "engine/onednn/accumulation.hpp"
+
+#include <algorithm>
+
+#include "engine/onednn/parallel.hpp"
+
+namespace chexbench::engine {
+namespace {
+
+constexpr std::size_t kRun = 16384;  // elements that one thread takes: both arrays of it fit into an L2 cache
+
+}  // namespace
+
+Accumulation::Accumulation(std::span<float> gradients, int batches)
+    : gradients_(gradients), batches_(batches), sum_(batches > 1 ? FloatArray(gradients.size()) : FloatArray()) {}
+
+void Accumulation::begin(int batch) {
+  batch_ = batch;
+  done_ = 0;
+}
+
+void Accumulation::complete(std::size_t ready) {
+  if (batches_ == 1 || ready <= done_) return;
+  const auto share = 1.0f / static_cast<float>(batches_);
+  const bool is_first = batch_ == 0;
+  const bool is_last = batch_ + 1 == batches_;
+  parallel_for(static_cast<int>((ready - done_ + kRun - 1) / kRun), [&](int run) {
+    const std::size_t first = done_ + static_cast<std::size_t>(run) * kRun;
+    const std::size_t end = std::min(ready, first + kRun);
+    float* const sum = sum_.data();
+    float* const gradient = gradients_.data();
+    for (std::size_t i = first; i < end; ++i) sum[i] = is_first ? gradient[i] : sum[i] + gradient[i];
+    for (std::size_t i = first; is_last && i < end; ++i) gradient[i] = sum[i] * share;
+  });
+  done_ = ready;
+}
+
+}  // namespace chexbench::engine
