@@ -17,8 +17,9 @@ constexpr double kLongestNapS = 1e-3;
 
 }  // namespace
 
-BackgroundReducer::BackgroundReducer(CommThread& thread, const void* lane, int world, MakeAverage make_average)
-    : thread_(thread), lane_(lane), world_(world), make_average_(std::move(make_average)) {}
+BackgroundReducer::BackgroundReducer(CommThread& thread, const void* lane, int world, MakeAverage make_average,
+                                     std::size_t value_bytes)
+    : thread_(thread), lane_(lane), world_(world), make_average_(std::move(make_average)), value_bytes_(value_bytes) {}
 
 BackgroundReducer::~BackgroundReducer() {
   std::unique_lock lock(mutex_);
@@ -40,7 +41,7 @@ void BackgroundReducer::reduce(BucketSpan bucket, ReadyEvent ready) {
                         if (*begin_s == 0) *begin_s = now_s();
                         return average();
                       },
-                  .done = [this, begin_s, bytes = bucket.bytes()](
+                  .done = [this, begin_s, bytes = bucket.count * value_bytes_](
                               const std::exception_ptr& error) { complete(*begin_s, bytes, error); }});
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -17,8 +18,10 @@ using MakeAverage = std::function<Poll(std::span<float> values)>;
 
 class BackgroundReducer final : public Reducer {
  public:
-  // Buckets are averaged one after the other, in `lane` of `thread`, which must outlive this.
-  BackgroundReducer(CommThread& thread, const void* lane, int world, MakeAverage make_average);
+  // Buckets are averaged one after the other, in `lane` of `thread`, which must outlive this. `value_bytes` are those
+  // of a gradient between ranks.
+  BackgroundReducer(CommThread& thread, const void* lane, int world, MakeAverage make_average,
+                    std::size_t value_bytes = sizeof(float));
   ~BackgroundReducer() override;  // waits for buckets that are under way
 
   void reduce(BucketSpan bucket, ReadyEvent ready) override;
@@ -34,6 +37,7 @@ class BackgroundReducer final : public Reducer {
   const void* const lane_;
   const int world_;
   const MakeAverage make_average_;
+  const std::size_t value_bytes_;
   ReducerTimings last_;  // of the caller's thread
 
   std::mutex mutex_;

@@ -11,11 +11,12 @@
 namespace chexbench::comm {
 namespace {
 
-// All ranks come to the same answer. NCCL chooses its own way: the others go over MPI. @throws DeviceError where NCCL
-// is asked for and this rank lacks it
+// All ranks come to the same answer. NCCL chooses its own way, and sends gradients as they lie on the GPU: all else
+// goes over MPI. @throws DeviceError where NCCL is asked for and this rank lacks it
 bool uses_nccl(Communicator& group, const spec::CommSpec& comm) {
   const spec::CommBackend backend = comm.backend;
   if (backend == spec::CommBackend::mpi || comm.update != spec::UpdateScheme::all_reduce) return false;
+  if (comm.gradient_dtype != spec::GradientDtype::f32) return false;
   const std::string problem = nccl_problem();
   if (backend == spec::CommBackend::nccl && !problem.empty()) throw DeviceError(problem);
   double lacking = problem.empty() ? 0 : 1;

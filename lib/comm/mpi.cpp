@@ -18,12 +18,14 @@
 #include "comm/device_reducers.hpp"
 #include "comm/library_name.hpp"
 #include "comm/mpi_check.hpp"
+#include "comm/mpi_half_sums.hpp"
 #include "comm/mpi_transport.hpp"
 #include "comm/schemes/scheduled_average.hpp"
 #include "comm/schemes/shaped_transport.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -31,7 +33,7 @@ namespace {
 // MPICH's launcher drops what ranks have written and it has not yet passed on when the job is aborted: one error in
 // thirty was lost.
 constexpr double kForwardingS = 0.2;
-constexpr double kLongestNapS = 5e-3;          // of ranks that wait for others, or sit a sub-world out
+constexpr double kRankNapS = 5e-3;             // of ranks that wait for others, or sit a sub-world out
 constexpr std::size_t kPieceBytes = 4u << 20;  // README.md: faster than whole buckets
 constexpr std::size_t kHandshakeBytes = 64u << 10;
 
@@ -60,20 +62,29 @@ MPI_Datatype datatype<double>() {
   return MPI_DOUBLE;
 }
 
-// Sums `values` over ranks in pieces, and multiplies each piece by `scale` while it is still in the cache. Large sums
-// begin with a barrier: data moves only while all ranks poll without sleeping, which is worth it once all are here.
+// Large sums begin with a barrier: data moves only while all ranks poll without sleeping, which is worth it once all
+// are here.
+Poll begin_together(MPI_Comm comm, std::size_t bytes, Poll sum) {
+  if (bytes <= kHandshakeBytes) return sum;
+  return [barrier = make_barrier(comm), sum = std::move(sum)]() mutable {
+    if (!barrier) return sum();
+    if (barrier() != Progress::done) return Progress::waiting;
+    barrier = nullptr;
+    return Progress::moved;
+  };
+}
+
+// Sums `values` over ranks in pieces, and multiplies each piece by `scale` while it is still in the cache.
 template <typename T>
 class AllReduce {
  public:
-  AllReduce(MPI_Comm comm, std::span<T> values, T scale) : comm_(comm), rest_(values), scale_(scale) {
-    if (values.size_bytes() > kHandshakeBytes) current_ = make_barrier(comm);
-  }
+  AllReduce(MPI_Comm comm, std::span<T> values, T scale) : comm_(comm), rest_(values), scale_(scale) {}
 
   Progress operator()() {
     if (current_) {
       if (current_() != Progress::done) return Progress::waiting;
       current_ = nullptr;
-      for (T& value : std::exchange(piece_, {})) value *= scale_;
+      for (T& value : piece_) value *= scale_;
     }
     if (rest_.empty()) return Progress::done;
     piece_ = rest_.first(std::min(rest_.size(), kPieceBytes / sizeof(T)));
@@ -92,6 +103,11 @@ class AllReduce {
   T scale_;
   Poll current_;
 };
+
+template <typename T>
+Poll make_all_reduce(MPI_Comm comm, std::span<T> values, T scale) {
+  return begin_together(comm, values.size_bytes(), AllReduce<T>(comm, values, scale));
+}
 
 // The MPI communicators of one group. Gradients have their own, so that they cannot get into each other's way with
 // collectives that other threads call meanwhile.
@@ -139,6 +155,7 @@ class MpiCommunicator final : public Communicator {
     // A signal may have abandoned a collective whose buffers are gone: then nothing but MPI_Abort may follow.
     if (interrupt_requested()) return;
     thread_.run(this, [this] {
+      if (half_sums_) half_sums_->free();
       MPI_Comm_free(&group_.gradients);
       MPI_Comm_free(&group_.control);
     });
@@ -146,8 +163,8 @@ class MpiCommunicator final : public Communicator {
 
   int rank() const override { return group_.rank; }
   int world() const override { return group_.world; }
-  void all_reduce_sum(std::span<float> values) override { run(AllReduce<float>(group_.control, values, 1)); }
-  void all_reduce_sum(std::span<double> values) override { run(AllReduce<double>(group_.control, values, 1)); }
+  void all_reduce_sum(std::span<float> values) override { run(make_all_reduce<float>(group_.control, values, 1)); }
+  void all_reduce_sum(std::span<double> values) override { run(make_all_reduce<double>(group_.control, values, 1)); }
   void broadcast(std::span<std::byte> bytes, int root) override;
   void barrier() override { run(make_barrier(group_.control)); }
   std::vector<std::string> gather(const std::string& bytes, int root) override;
@@ -158,10 +175,12 @@ class MpiCommunicator final : public Communicator {
   }
 
  private:
-  void run(Poll poll) { thread_.run(this, kLongestNapS, std::move(poll)); }
+  void run(Poll poll) { thread_.run(this, kRankNapS, std::move(poll)); }
+  MakeAverage library_averages(spec::GradientDtype dtype);
 
   CommThread& thread_;
   Group group_;
+  std::unique_ptr<HalfSums> half_sums_;  // once asked for
   DeviceReducers device_reducers_;
 };
 
@@ -210,38 +229,43 @@ std::unique_ptr<Communicator> MpiCommunicator::first(int ranks) {
   return std::make_unique<MpiCommunicator>(thread_, std::move(group));
 }
 
-// Averages by messages between ranks, which is how schemes of our own go. Large buckets begin with a barrier, as above.
+// Averages by messages between ranks, which is how schemes of our own go.
 MakeAverage scheduled_averages(const Group& group, const spec::CommSpec& comm) {
-  std::shared_ptr<Transport> transport = make_mpi_transport(&group.gradients);
+  std::unique_ptr<Transport> links = make_mpi_transport(&group.gradients);
   if (comm.model == spec::CommModel::shaped) {
-    transport = make_shaped_transport(make_mpi_transport(&group.gradients),
-                                      {.latency_s = comm.alpha_s, .bytes_per_s = comm.beta_bytes_per_s}, now_s);
+    links = make_shaped_transport(std::move(links), {.latency_s = comm.alpha_s, .bytes_per_s = comm.beta_bytes_per_s},
+                                  now_s);
   }
   make_schedule(comm, group.rank, group.hosts, 1);  // throws where there can be none
-  return [&group, comm, transport](std::span<float> values) -> Poll {
-    const float scale = 1.0f / static_cast<float>(group.world);
-    Poll average =
-        make_scheduled_average(*transport, make_schedule(comm, group.rank, group.hosts, values.size()), values, scale);
-    if (values.size_bytes() <= kHandshakeBytes) return average;
-    return [barrier = make_barrier(group.gradients), average = std::move(average)]() mutable {
-      if (!barrier) return average();
-      if (barrier() != Progress::done) return Progress::waiting;
-      barrier = nullptr;
-      return Progress::moved;
+  const AverageConfig average{.scale = 1.0f / static_cast<float>(group.world), .dtype = comm.gradient_dtype};
+  return [&group, comm, average, transport = std::shared_ptr<Transport>(std::move(links))](std::span<float> values) {
+    Schedule schedule = make_schedule(comm, group.rank, group.hosts, values.size());
+    return begin_together(group.gradients, values.size_bytes(),
+                          make_scheduled_average(*transport, std::move(schedule), values, average));
+  };
+}
+
+// The library's own all-reduce.
+MakeAverage MpiCommunicator::library_averages(spec::GradientDtype dtype) {
+  if (dtype == spec::GradientDtype::f32) {
+    const float scale = 1.0f / static_cast<float>(group_.world);
+    return [gradients = group_.gradients, scale](std::span<float> values) {
+      return make_all_reduce(gradients, values, scale);
     };
+  }
+  if (!half_sums_) thread_.run(this, [this] { half_sums_ = std::make_unique<HalfSums>(); });
+  return [this, dtype](std::span<float> values) {
+    return begin_together(group_.gradients, values.size_bytes(),
+                          half_sums_->average(&group_.gradients, values, dtype, group_.world));
   };
 }
 
 std::unique_ptr<Reducer> MpiCommunicator::make_reducer(const spec::CommSpec& comm) {
   if (group_.world == 1) return make_single_reducer();
-  if (comm.update != spec::UpdateScheme::all_reduce) {
-    return std::make_unique<BackgroundReducer>(thread_, &group_, group_.world, scheduled_averages(group_, comm));
-  }
-  const float scale = 1.0f / static_cast<float>(group_.world);
-  return std::make_unique<BackgroundReducer>(thread_, &group_, group_.world,
-                                             [gradients = group_.gradients, scale](std::span<float> values) -> Poll {
-                                               return AllReduce<float>(gradients, values, scale);
-                                             });
+  MakeAverage averages = comm.update == spec::UpdateScheme::all_reduce ? library_averages(comm.gradient_dtype)
+                                                                       : scheduled_averages(group_, comm);
+  return std::make_unique<BackgroundReducer>(thread_, &group_, group_.world, std::move(averages),
+                                             spec::gradient_bytes(comm.gradient_dtype));
 }
 
 class MpiWorld final : public World {
@@ -284,7 +308,7 @@ MpiWorld::~MpiWorld() {
   // MPI_Finalize waits for all ranks: one that leaves by an exception must not, as they may wait for it elsewhere.
   if (std::uncaught_exceptions() > exceptions_) abort(static_cast<int>(ExitCode::device));
   // MPI_Finalize spins: enter it together. A signal must not end this barrier: rank 0 may still be writing.
-  thread_.run(this, kLongestNapS, make_barrier(MPI_COMM_WORLD), OnSignal::go_on);
+  thread_.run(this, kRankNapS, make_barrier(MPI_COMM_WORLD), OnSignal::go_on);
   communicator_.reset();
   thread_.run(this, [] { MPI_Finalize(); });
 }
@@ -293,7 +317,7 @@ void MpiWorld::abort(int exit_code) {
   std::fflush(nullptr);
   sleep_until_s(now_s() + kForwardingS);
   thread_.submit({.lane = nullptr,
-                  .longest_nap_s = kLongestNapS,
+                  .longest_nap_s = kRankNapS,
                   .poll = [exit_code]() -> Progress {
                     MPI_Abort(MPI_COMM_WORLD, exit_code);
                     std::_Exit(exit_code);

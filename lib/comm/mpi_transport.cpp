@@ -1,8 +1,12 @@
 #include "comm/mpi_transport.hpp"
 
+#include <fmt/format.h>
 #include <mpi.h>
 
+#include <limits>
+
 #include "comm/mpi_check.hpp"
+#include "core/errors.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -17,21 +21,27 @@ Transfer poll(MPI_Request request) {
   };
 }
 
+int message_size(std::span<const std::byte> bytes) {
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw DeviceError(fmt::format("comm: a message of {} bytes is beyond MPI's limit of 2 GiB: lower comm.bucket_bytes",
+                                  bytes.size()));
+  }
+  return static_cast<int>(bytes.size());
+}
+
 class MpiTransport final : public Transport {
  public:
   explicit MpiTransport(MPI_Comm comm) : comm_(comm) {}
 
-  Transfer send(int peer, std::span<const float> values) override {
+  Transfer send(int peer, std::span<const std::byte> bytes) override {
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Isend(values.data(), static_cast<int>(values.size()), MPI_FLOAT, peer, kTag, comm_, &request),
-              "MPI_Isend");
+    check_mpi(MPI_Isend(bytes.data(), message_size(bytes), MPI_BYTE, peer, kTag, comm_, &request), "MPI_Isend");
     return poll(request);
   }
 
-  Transfer receive(int peer, std::span<float> values) override {
+  Transfer receive(int peer, std::span<std::byte> bytes) override {
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Irecv(values.data(), static_cast<int>(values.size()), MPI_FLOAT, peer, kTag, comm_, &request),
-              "MPI_Irecv");
+    check_mpi(MPI_Irecv(bytes.data(), message_size(bytes), MPI_BYTE, peer, kTag, comm_, &request), "MPI_Irecv");
     return poll(request);
   }
 

@@ -154,6 +154,29 @@ void reducers_average_every_bucket(Communicator& group) {
   for (const spec::CommSpec& comm : all_schemes()) reducers_average_every_bucket(group, comm);
 }
 
+// Rank r gives 40960 + 512 r: no half holds the sum of two. Whole multiples of the last bit, but for bf16.
+void reducers_average_gradients_of_16_bits(Communicator& group) {
+  const double mean = 40960 + 512.0 * sum_of_ranks(group.world()) / group.world();
+  for (spec::CommSpec comm : all_schemes()) {
+    for (const auto dtype : {spec::GradientDtype::fp16, spec::GradientDtype::bf16}) {
+      SCOPED_TRACE(to_string(comm.update) + " " + to_string(dtype));
+      comm.gradient_dtype = dtype;
+      const std::unique_ptr<Reducer> reducer = group.make_reducer(comm);
+      std::vector<float> bucket(4'200'001, static_cast<float>(40960 + 512 * group.rank()));
+      bucket[3] = static_cast<float>(group.rank()) * 1.1f;
+      reducer->reduce({bucket.data(), bucket.size()}, nullptr);
+      reducer->wait();
+      const double error = (dtype == spec::GradientDtype::fp16 ? 0x1p-11 : 0x1p-8) * group.world();
+      for (const std::size_t i : {std::size_t{0}, bucket.size() / 2, bucket.size() - 1})
+        EXPECT_NEAR(bucket[i], mean, error * mean);
+      const std::uint64_t bytes = bucket.size() * 2;
+      EXPECT_EQ(reducer->timings().reduced_bytes, group.world() == 1 ? 0 : bytes);
+      const std::string bits(reinterpret_cast<const char*>(bucket.data()), 64);
+      for (const std::string& other : group.gather(bits, 0)) EXPECT_TRUE(other == bits);
+    }
+  }
+}
+
 void more_servers_than_ranks_are_an_error(Communicator& group) {
   if (group.world() == 1) return;
   EXPECT_THROW(group.make_reducer({.update = spec::UpdateScheme::parameter_server, .servers = group.world() + 1}),
@@ -242,6 +265,7 @@ const std::pair<const char*, Case> kCases[] = {
     {"FirstMakesAGroupOfTheFirstRanks", first_makes_a_group_of_the_first_ranks},
     {"AGroupOfMoreRanksThanThereAreIsAnError", a_group_of_more_ranks_than_there_are_is_an_error},
     {"ReducersAverageEveryBucket", reducers_average_every_bucket},
+    {"ReducersAverageGradientsOf16Bits", reducers_average_gradients_of_16_bits},
     {"MoreServersThanRanksAreAnError", more_servers_than_ranks_are_an_error},
     {"ReducersWorkBehindTheCallersBack", reducers_work_behind_the_callers_back},
     {"StagedReducerAveragesEveryType", staged_reducer_averages_every_type},

@@ -16,25 +16,27 @@
 namespace chexbench::comm {
 namespace {
 
+using spec::GradientDtype;
 using spec::UpdateScheme;
 
-using Mail = std::map<std::pair<int, int>, std::deque<std::vector<float>>>;  // by sender and receiver
+using Mail = std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>>;  // by sender and receiver
 
 // Messages are there as soon as they are sent.
 class LocalTransport final : public Transport {
  public:
-  LocalTransport(Mail& mail, int rank) : mail_(mail), rank_(rank) {}
+  LocalTransport(Mail& mail, int rank, std::size_t& sent_bytes) : mail_(mail), rank_(rank), sent_bytes_(sent_bytes) {}
 
-  Transfer send(int peer, std::span<const float> values) override {
-    mail_[{rank_, peer}].emplace_back(values.begin(), values.end());
+  Transfer send(int peer, std::span<const std::byte> bytes) override {
+    mail_[{rank_, peer}].emplace_back(bytes.begin(), bytes.end());
+    sent_bytes_ += bytes.size();
     return [] { return true; };
   }
-  Transfer receive(int peer, std::span<float> values) override {
-    return [this, peer, values] {
+  Transfer receive(int peer, std::span<std::byte> bytes) override {
+    return [this, peer, bytes] {
       auto& box = mail_[{peer, rank_}];
       if (box.empty()) return false;
-      EXPECT_EQ(box.front().size(), values.size());
-      std::ranges::copy(box.front(), values.begin());
+      EXPECT_EQ(box.front().size(), bytes.size());
+      std::ranges::copy(box.front(), bytes.begin());
       box.pop_front();
       return true;
     };
@@ -43,12 +45,14 @@ class LocalTransport final : public Transport {
  private:
   Mail& mail_;
   const int rank_;
+  std::size_t& sent_bytes_;
 };
 
 struct Outcome {
   std::vector<std::vector<float>> values;  // by rank
   double time_s = 0;                       // until the last rank was done
   bool all_mail_read = false;
+  std::size_t sent_bytes = 0;  // by all ranks
 };
 
 constexpr double kTickS = 1e-5;
@@ -58,14 +62,15 @@ Outcome average(const spec::CommSpec& comm, const Hosts& hosts, std::vector<std:
   const auto world = static_cast<int>(hosts.size());
   Mail mail;
   double time_s = 0;
+  std::size_t sent_bytes = 0;
   std::vector<std::unique_ptr<Transport>> transports;
   std::vector<Poll> polls;
   for (int rank = 0; rank < world; ++rank) {
     std::vector<float>& own = values[static_cast<std::size_t>(rank)];
-    transports.push_back(
-        make_shaped_transport(std::make_unique<LocalTransport>(mail, rank), shape, [&time_s] { return time_s; }));
+    transports.push_back(make_shaped_transport(std::make_unique<LocalTransport>(mail, rank, sent_bytes), shape,
+                                               [&time_s] { return time_s; }));
     polls.push_back(make_scheduled_average(*transports.back(), make_schedule(comm, rank, hosts, own.size()), own,
-                                           1.0f / static_cast<float>(world)));
+                                           {.scale = 1.0f / static_cast<float>(world), .dtype = comm.gradient_dtype}));
   }
   std::vector<bool> done(polls.size());
   while (std::ranges::count(done, false) > 0) {
@@ -83,7 +88,7 @@ Outcome average(const spec::CommSpec& comm, const Hosts& hosts, std::vector<std:
     }
   }
   const bool all_read = std::ranges::all_of(mail, [](const auto& box) { return box.second.empty(); });
-  return {.values = std::move(values), .time_s = time_s, .all_mail_read = all_read};
+  return {.values = std::move(values), .time_s = time_s, .all_mail_read = all_read, .sent_bytes = sent_bytes};
 }
 
 std::vector<std::vector<float>> uneven_values(int ranks, std::size_t count) {
@@ -122,6 +127,40 @@ TEST_P(EveryScheme, GivesEveryRankTheSameMeanForAnyNumberOfRanksAndValues) {
   }
 }
 
+// What one rounding may change: half a unit in the last place of 11 and of 8 bits.
+double rounding(GradientDtype dtype) { return dtype == GradientDtype::fp16 ? 0x1p-11 : 0x1p-8; }
+
+TEST_P(EveryScheme, SendsHalfTheBytesOfGradientsOf16BitsAndRoundsThemAsOftenAsItSendsThem) {
+  for (const GradientDtype dtype : {GradientDtype::fp16, GradientDtype::bf16}) {
+    spec::CommSpec narrow = comm();
+    narrow.gradient_dtype = dtype;
+    for (const int ranks : {2, 3, 4, 7, 8}) {
+      for (const std::size_t count : {1u, 5u, 1001u}) {
+        const auto before = uneven_values(ranks, count);
+        const Outcome after = average(narrow, pairs(ranks), before);
+        EXPECT_TRUE(after.all_mail_read);
+        EXPECT_EQ(2 * after.sent_bytes, average(comm(), pairs(ranks), before).sent_bytes);
+        for (std::size_t i = 0; i < count; ++i) {
+          double mean = 0;
+          for (const auto& values : before) mean += values[i] / static_cast<double>(ranks);
+          // Of a half that is that small, fewer bits are left.
+          const double smallest = dtype == GradientDtype::fp16 ? ranks * 0x1p-25 : 0;
+          ASSERT_NEAR(after.values[0][i], mean, 1.01 * ranks * (rounding(dtype) * mean + smallest))
+              << to_string(dtype) << ", " << ranks << " ranks, value " << i << " of " << count;
+        }
+        for (const auto& values : after.values) EXPECT_EQ(values, after.values[0]) << ranks << " ranks, of " << count;
+      }
+    }
+  }
+}
+
+TEST_P(EveryScheme, AveragesHalvesWhoseSumNoHalfHolds) {
+  spec::CommSpec narrow = comm();
+  narrow.gradient_dtype = GradientDtype::fp16;
+  const Outcome after = average(narrow, pairs(8), std::vector<std::vector<float>>(8, std::vector<float>(9, 57344)));
+  for (const auto& values : after.values) EXPECT_THAT(values, testing::Each(57344));
+}
+
 INSTANTIATE_TEST_SUITE_P(Schemes, EveryScheme,
                          testing::Values(UpdateScheme::ring, UpdateScheme::tree, UpdateScheme::hierarchical,
                                          UpdateScheme::parameter_server));
@@ -151,6 +190,11 @@ TEST(SlowLinks, OneServerTakesAndGivesEverythingThreeTimesByItsOneLink) {
 TEST(SlowLinks, ServersShareTheLoad) {
   EXPECT_NEAR(time_of({.update = UpdateScheme::parameter_server, .servers = 4}, pairs(4)), 2 * (1e-3 + 0.75 * kBucketS),
               kRounding);
+}
+
+TEST(SlowLinks, HalvesTakeHalfTheTimeOfALinkButAllOfItsLatency) {
+  EXPECT_NEAR(time_of({.update = UpdateScheme::ring, .gradient_dtype = GradientDtype::fp16}, pairs(4)),
+              6 * (1e-3 + kBucketS / 8), kRounding);
 }
 
 TEST(SlowLinks, AHierarchyIsATreeOnEachHostAndARingOfHosts) {
@@ -184,7 +228,8 @@ TEST(Hierarchy, SendsEachValueOnceEachWayBetweenTwoHosts) {
 TEST(Parts, DifferByOneValueAtMostAndLeaveNoneOut) {
   std::size_t next = 0;
   for (std::size_t part = 0; part < 4; ++part) {
-    const Message message = part_of(10, 4, part);
+    const Message message = part_of(10, 4, part, 7);
+    EXPECT_EQ(message.peer, 7);
     EXPECT_EQ(message.first, next);
     EXPECT_EQ(message.count, part < 2 ? 3u : 2u);
     next += message.count;

@@ -17,14 +17,7 @@ Hosts groups_of(int ranks_per_group, int world) {
   return groups;
 }
 
-}  // namespace
-
-Message part_of(std::size_t count, std::size_t parts, std::size_t part) {
-  const auto begin = [&](std::size_t index) { return index * (count / parts) + std::min(index, count % parts); };
-  return {.first = begin(part), .count = begin(part + 1) - begin(part)};
-}
-
-Schedule make_schedule(const spec::CommSpec& comm, int rank, const Hosts& hosts, std::size_t count) {
+Schedule whole_schedule(const spec::CommSpec& comm, int rank, const Hosts& hosts, std::size_t count) {
   const auto world = static_cast<int>(hosts.size());
   std::vector<int> all(hosts.size());
   std::iota(all.begin(), all.end(), 0);
@@ -46,6 +39,23 @@ Schedule make_schedule(const spec::CommSpec& comm, int rank, const Hosts& hosts,
       break;
   }
   throw std::logic_error("comm: all_reduce is the library's, which has no schedule here");
+}
+
+}  // namespace
+
+Message part_of(std::size_t count, std::size_t parts, std::size_t part, int peer, bool add) {
+  const auto begin = [&](std::size_t index) { return index * (count / parts) + std::min(index, count % parts); };
+  return {.peer = peer, .first = begin(part), .count = begin(part + 1) - begin(part), .add = add};
+}
+
+Schedule make_schedule(const spec::CommSpec& comm, int rank, const Hosts& hosts, std::size_t count) {
+  Schedule schedule = whole_schedule(comm, rank, hosts, count);
+  const auto is_empty = [](const Message& message) { return message.count == 0; };
+  for (Round& round : schedule) {
+    std::erase_if(round.sends, is_empty);
+    std::erase_if(round.receives, is_empty);
+  }
+  return schedule;
 }
 
 }  // namespace chexbench::comm

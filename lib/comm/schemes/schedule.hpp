@@ -13,8 +13,8 @@ namespace chexbench::comm {
 struct Message {
   int peer = 0;
   std::size_t first = 0;
-  std::size_t count = 0;  // above 0
-  bool add = false;       // received values are added to what is there, in the order of the list; or they replace it
+  std::size_t count = 0;
+  bool add = false;  // received values are added to what is there, in the order of the list; or they replace it
 
   friend bool operator==(const Message&, const Message&) = default;
 };
@@ -46,10 +46,11 @@ Schedule hierarchical_schedule(int rank, const Hosts& hosts, std::size_t count);
 // send the sum back (Li et al., "Scaling distributed machine learning with the parameter server", 2014; synchronous).
 Schedule parameter_server_schedule(int rank, int world, int servers, std::size_t count);
 
-// The one that `comm.update` names, which is not all_reduce. @throws SpecError for more servers than ranks
+// The one that `comm.update` names, which is not all_reduce, without messages of no values. @throws SpecError for more
+// servers than ranks
 Schedule make_schedule(const spec::CommSpec& comm, int rank, const Hosts& hosts, std::size_t count);
 
-// Part `part` of `count` values in `parts` parts whose sizes differ by one at most.
-Message part_of(std::size_t count, std::size_t parts, std::size_t part);
+// Part `part` of `count` values in `parts` parts whose sizes differ by one at most, to or from `peer`.
+Message part_of(std::size_t count, std::size_t parts, std::size_t part, int peer, bool add = false);
 
 }  // namespace chexbench::comm

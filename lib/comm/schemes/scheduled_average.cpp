@@ -1,37 +1,54 @@
 #include "comm/schemes/scheduled_average.hpp"
 
+#include <algorithm>
+#include <list>
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "comm/schemes/wire.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::comm {
 namespace {
 
 class ScheduledAverage {
  public:
-  ScheduledAverage(Transport& transport, Schedule schedule, std::span<float> values, float scale)
-      : transport_(transport), schedule_(std::move(schedule)), values_(values), scale_(scale) {}
+  ScheduledAverage(Transport& transport, Schedule schedule, std::span<float> values, const AverageConfig& config)
+      : transport_(transport), schedule_(std::move(schedule)), values_(values), config_(config) {}
 
   Progress poll();
 
  private:
-  struct Receipt {
+  // Bytes under way for a message: none where its values come and go in place.
+  struct Parcel {
     Message message;
-    std::vector<float> values;  // to be added; empty where they replace what is there
+    std::vector<std::byte> bytes;
   };
+  bool narrows() const { return config_.dtype != spec::GradientDtype::f32; }
+  std::span<float> values_of(const Message& message) const { return values_.subspan(message.first, message.count); }
+  std::vector<std::byte> buffer_for(const Message& message) const {
+    return std::vector<std::byte>(message.count * spec::gradient_bytes(config_.dtype));
+  }
+  void scale();
   void begin(const Round& round);
+  std::span<const std::byte> outgoing(const Message& message);
   void finish();
 
   Transport& transport_;
   const Schedule schedule_;
   const std::span<float> values_;
-  const float scale_;
-  std::size_t next_ = 0;  // round
-  std::vector<Receipt> receipts_;
+  const AverageConfig config_;
+  bool begun_ = false;
+  std::size_t next_ = 0;        // round
+  std::list<Parcel> received_;  // lists: bytes stay where they are
+  std::list<Parcel> sent_;
   std::vector<Transfer> transfers_;  // that are not complete
+  std::vector<float> widened_;
 };
 
 Progress ScheduledAverage::poll() {
+  if (!std::exchange(begun_, true) && narrows()) scale();
   const auto completed = std::erase_if(transfers_, [](Transfer& transfer) { return transfer(); });
   if (!transfers_.empty()) return completed > 0 ? Progress::moved : Progress::waiting;
   finish();
@@ -39,33 +56,62 @@ Progress ScheduledAverage::poll() {
     begin(schedule_[next_++]);
     return Progress::moved;
   }
-  for (float& value : values_) value *= scale_;
+  if (!narrows()) scale();
   return Progress::done;
+}
+
+void ScheduledAverage::scale() {
+  for (float& value : values_) value *= config_.scale;
 }
 
 void ScheduledAverage::begin(const Round& round) {
   for (const Message& message : round.receives) {
-    Receipt& receipt = receipts_.emplace_back(Receipt{message, std::vector<float>(message.add ? message.count : 0)});
-    const std::span<float> place = message.add ? receipt.values : values_.subspan(message.first, message.count);
-    transfers_.push_back(transport_.receive(message.peer, place));
+    const bool in_place = !message.add && !narrows();
+    Parcel& parcel = received_.emplace_back(Parcel{message, in_place ? std::vector<std::byte>() : buffer_for(message)});
+    transfers_.push_back(transport_.receive(
+        message.peer, in_place ? std::as_writable_bytes(values_of(message)) : std::span(parcel.bytes)));
   }
-  for (const Message& message : round.sends) {
-    transfers_.push_back(transport_.send(message.peer, values_.subspan(message.first, message.count)));
-  }
+  for (const Message& message : round.sends) transfers_.push_back(transport_.send(message.peer, outgoing(message)));
+}
+
+// What a server sends to all is narrowed once.
+std::span<const std::byte> ScheduledAverage::outgoing(const Message& message) {
+  const std::span<float> values = values_of(message);
+  if (!narrows()) return std::as_bytes(values);
+  const auto same = std::ranges::find_if(sent_, [&](const Parcel& parcel) {
+    return parcel.message.first == message.first && parcel.message.count == message.count;
+  });
+  if (same != sent_.end()) return same->bytes;
+  Parcel& parcel = sent_.emplace_back(Parcel{message, buffer_for(message)});
+  pack(values, config_.dtype, parcel.bytes);
+  unpack(parcel.bytes, config_.dtype, values);
+  return parcel.bytes;
 }
 
 void ScheduledAverage::finish() {
-  for (const Receipt& receipt : receipts_) {
-    float* to = values_.data() + receipt.message.first;
-    for (const float value : receipt.values) *to++ += value;
+  for (const Parcel& parcel : received_) {
+    if (parcel.bytes.empty()) continue;
+    std::span<const float> values(reinterpret_cast<const float*>(parcel.bytes.data()), parcel.message.count);
+    if (narrows()) {
+      widened_.resize(parcel.message.count);
+      unpack(parcel.bytes, config_.dtype, widened_);
+      values = widened_;
+    }
+    float* to = values_of(parcel.message).data();
+    for (const float value : values) {
+      *to = parcel.message.add ? *to + value : value;
+      ++to;
+    }
   }
-  receipts_.clear();
+  received_.clear();
+  sent_.clear();
 }
 
 }  // namespace
 
-Poll make_scheduled_average(Transport& transport, Schedule schedule, std::span<float> values, float scale) {
-  const auto average = std::make_shared<ScheduledAverage>(transport, std::move(schedule), values, scale);
+Poll make_scheduled_average(Transport& transport, Schedule schedule, std::span<float> values,
+                            const AverageConfig& config) {
+  const auto average = std::make_shared<ScheduledAverage>(transport, std::move(schedule), values, config);
   return [average] { return average->poll(); };
 }
 

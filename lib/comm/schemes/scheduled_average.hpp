@@ -9,7 +9,16 @@
 
 namespace chexbench::comm {
 
-// Sums `values` over ranks as the schedule says, and multiplies them by `scale`. Transport and values must outlive it.
-Poll make_scheduled_average(Transport& transport, Schedule schedule, std::span<float> values, float scale);
+// What becomes of the values on their way to the mean.
+struct AverageConfig {
+  float scale = 1;  // one over the number of ranks
+  spec::GradientDtype dtype = spec::GradientDtype::f32;
+};
+
+// Sums `values` over ranks as the schedule says, in f32, times `scale`: the sums are scaled, or, where 16 bits are
+// sent, what goes into them, so that no sum is larger than the largest value was. All ranks get the same bits: whoever
+// sends a value keeps it as it was rounded. Transport and values must outlive it.
+Poll make_scheduled_average(Transport& transport, Schedule schedule, std::span<float> values,
+                            const AverageConfig& config);
 
 }  // namespace chexbench::comm

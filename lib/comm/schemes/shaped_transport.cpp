@@ -12,30 +12,30 @@ class ShapedTransport final : public Transport {
   ShapedTransport(std::unique_ptr<Transport> inner, const LinkShape& shape, std::function<double()> clock)
       : inner_(std::move(inner)), shape_(shape), clock_(std::move(clock)) {}
 
-  Transfer send(int peer, std::span<const float> values) override {
+  Transfer send(int peer, std::span<const std::byte> bytes) override {
     const double begin_s = std::max(clock_(), out_free_s_);
-    const double end_s = out_free_s_ = begin_s + wire_s(values);
-    return [this, peer, values, begin_s, end_s, sent = Transfer(), complete = false]() mutable {
+    const double end_s = out_free_s_ = begin_s + wire_s(bytes);
+    return [this, peer, bytes, begin_s, end_s, sent = Transfer(), complete = false]() mutable {
       if (clock_() < begin_s) return false;
-      if (!sent) sent = inner_->send(peer, values);
+      if (!sent) sent = inner_->send(peer, bytes);
       complete = complete || sent();
       return complete && clock_() >= end_s;
     };
   }
 
-  Transfer receive(int peer, std::span<float> values) override {
-    return [this, values, received = inner_->receive(peer, values), end_s = std::optional<double>()]() mutable {
+  Transfer receive(int peer, std::span<std::byte> bytes) override {
+    return [this, bytes, received = inner_->receive(peer, bytes), end_s = std::optional<double>()]() mutable {
       if (!end_s) {
         if (!received()) return false;
-        end_s = in_free_s_ = std::max(clock_() + shape_.latency_s, in_free_s_) + wire_s(values);
+        end_s = in_free_s_ = std::max(clock_() + shape_.latency_s, in_free_s_) + wire_s(bytes);
       }
       return clock_() >= *end_s;
     };
   }
 
  private:
-  double wire_s(std::span<const float> values) const {
-    return static_cast<double>(values.size_bytes()) / shape_.bytes_per_s;
+  double wire_s(std::span<const std::byte> bytes) const {
+    return static_cast<double>(bytes.size()) / shape_.bytes_per_s;
   }
 
   const std::unique_ptr<Transport> inner_;
