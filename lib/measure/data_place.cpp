@@ -31,14 +31,6 @@ std::vector<std::string> files_under(const std::string& root) {
   return files;
 }
 
-// Evenly over the list: neighbours were often written or read together.
-std::vector<std::string> sample_of(const std::vector<std::string>& files) {
-  const std::size_t count = std::min(kSampledFiles, files.size());
-  std::vector<std::string> sample;
-  for (std::size_t i = 0; i < count; ++i) sample.push_back(files[i * files.size() / count]);
-  return sample;
-}
-
 }  // namespace
 
 double DataPlace::cached_share() const {
@@ -56,7 +48,7 @@ DataPlace look_at_data(const std::string& root, const SystemRoots& roots) {
   if (!fs::is_directory(root, error)) throw DataError(fmt::format("{}: no such folder", root));
   return {.root = root,
           .file_system = find_file_system(root, roots),
-          .sample = look_at_page_cache(sample_of(files_under(root)))};
+          .sample = look_at_page_cache(evenly(files_under(root), kSampledFiles))};
 }
 
 }  // namespace chexbench::measure

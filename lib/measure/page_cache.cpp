@@ -116,6 +116,13 @@ PageCacheState prepare_page_cache(spec::PageCache goal, std::span<const std::str
   return state;
 }
 
+std::vector<std::string> evenly(std::span<const std::string> paths, std::size_t most) {
+  const std::size_t count = std::min(most, paths.size());
+  std::vector<std::string> sample;
+  for (std::size_t i = 0; i < count; ++i) sample.push_back(paths[i * paths.size() / count]);
+  return sample;
+}
+
 CachedShare look_at_page_cache(std::span<const std::string> paths) {
   CachedShare share;
   for (const std::string& path : paths) {

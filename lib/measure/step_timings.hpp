@@ -1,6 +1,8 @@
 // What an engine measures of one step, shared by engine (fills it) and report (writes it).
 #pragma once
 
+#include <array>
+
 namespace chexbench::measure {
 
 // Where one step's wall time went, in seconds, from the end of the step before to the end of this one. The parts and
@@ -20,5 +22,17 @@ struct StepTimings {
   double loss = 0;                  // mean binary cross-entropy over batch x 14; NaN where no arithmetic is done
   int images = 0;                   // valid images of the batch
 };
+
+// The members that are durations: what may be summed over steps, ranks, or the batches of a step.
+inline constexpr std::array kStepDurations{&StepTimings::wall_s,
+                                           &StepTimings::wait_s,
+                                           &StepTimings::upload_s,
+                                           &StepTimings::compute_s,
+                                           &StepTimings::exposed_communication_s,
+                                           &StepTimings::update_s,
+                                           &StepTimings::other_s,
+                                           &StepTimings::forward_s,
+                                           &StepTimings::backward_s,
+                                           &StepTimings::communication_busy_s};
 
 }  // namespace chexbench::measure
