@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "report/advice.hpp"
+#include "report/figure_text.hpp"
 #include "report/labels.hpp"
 #include "report/text_table.hpp"
 
@@ -9,13 +10,7 @@ namespace {
 
 constexpr double kNoise = 0.05;  // without an interval
 
-std::string times(double ratio) { return fmt::format("{:.2f} x", ratio); }
-
 std::string measured(const AdviceTry& attempt) { return attempt.ratio ? times(attempt.ratio->value) : "not tried"; }
-
-std::string interval(const std::optional<measure::Ratio>& ratio) {
-  return ratio && ratio->ci95 ? fmt::format("{:.2f} .. {:.2f}", ratio->ci95->low, ratio->ci95->high) : "";
-}
 
 std::string kept(const AdviceTry& attempt) {
   if (attempt.kept) return attempt.saves_memory ? "yes: saves memory" : "yes";
@@ -28,7 +23,7 @@ std::string outcome(const Advice& advice) {
     return fmt::format("{}: nothing that was tried is faster; {:.1f} images/s.\n", name, advice.images_per_s_before);
   return fmt::format("{}: {} the images/s with what was kept{}: {:.1f} against {:.1f}.\n", name,
                      times(advice.ratio->value),
-                     advice.ratio->ci95 ? fmt::format(" (95 % interval {})", interval(advice.ratio)) : "",
+                     advice.ratio->ci95 ? fmt::format(" (95 % interval {})", interval_text(advice.ratio)) : "",
                      advice.images_per_s_after, advice.images_per_s_before);
 }
 
@@ -47,7 +42,7 @@ std::string advice_table(const Advice& advice) {
                   .left_columns = 1,
                   .last_left = true};
   for (const AdviceTry& attempt : advice.tries) {
-    table.rows.push_back({attempt.edit, times(attempt.predicted_ratio), measured(attempt), interval(attempt.ratio),
+    table.rows.push_back({attempt.edit, times(attempt.predicted_ratio), measured(attempt), interval_text(attempt.ratio),
                           attempt.ratio ? fmt::format("{:.1f}", attempt.images_per_s) : "", kept(attempt),
                           attempt.why});
   }

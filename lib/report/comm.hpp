@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "measure/statistics.hpp"
+#include "spec/experiment.hpp"
 
 namespace chexbench::report {
 
@@ -40,13 +41,16 @@ struct LinkFit {
 struct CommResult {
   std::string chexbench_version;
   std::string date_utc;
-  std::string library;                // "MPICH 4.0.2", "NCCL"
-  std::string memory;                 // "host", "GPU"
-  std::string dtype;                  // "f32", "f16"
-  std::string update = "all_reduce";  // the scheme, as comm.update names it
+  std::string library;  // "MPICH 4.0.2", "NCCL"
+  std::string memory;   // "host", "GPU"
+  std::string dtype;    // "f32", "f16"
+  spec::UpdateScheme update = spec::UpdateScheme::all_reduce;
   int hosts = 1;
   std::vector<CommRow> rows;
   std::optional<LinkFit> fit;  // empty where times do not grow with bytes, or the scheme is no ring
+
+  // What the fit's formula holds for; libraries take a ring for large sizes.
+  bool is_ring() const { return update == spec::UpdateScheme::all_reduce || update == spec::UpdateScheme::ring; }
 };
 
 // For people, with the fit below; for programs, one object; one row a size.

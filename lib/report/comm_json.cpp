@@ -69,7 +69,7 @@ std::string comm_json(const CommResult& result) {
                  {"library", result.library},
                  {"memory", result.memory},
                  {"dtype", result.dtype},
-                 {"update", result.update},
+                 {"update", to_string(result.update)},
                  {"hosts", result.hosts},
                  {"fit", result.fit ? fit_to_json(*result.fit) : Json(nullptr)},
                  {"rows", Json::array()}};

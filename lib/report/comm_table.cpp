@@ -19,8 +19,7 @@ std::string interval(const CommRow& row) {
 }
 
 std::string fit_text(const CommResult& result) {
-  const bool is_ring = result.update == "all_reduce" || result.update == "ring";
-  if (!is_ring) return "No fit: alpha and beta are those of a ring.\n";
+  if (!result.is_ring()) return "No fit: alpha and beta are those of a ring.\n";
   if (!result.fit) return "No fit: these times do not grow with bytes; measure larger sizes (--max-bytes).\n";
   const LinkFit& fit = *result.fit;
   return fmt::format(
@@ -40,7 +39,7 @@ std::string comm_table(const CommResult& result) {
                           result.fit ? fmt::format("{:+.0f} %", 100 * row.fit_error) : ""});
   }
   return fmt::format("averages of {} gradients in {} memory by {} of {}, {} host{}\n\n", result.dtype, result.memory,
-                     result.update, result.library, result.hosts, result.hosts == 1 ? "" : "s") +
+                     to_string(result.update), result.library, result.hosts, result.hosts == 1 ? "" : "s") +
          render(table) + "\n" + fit_text(result);
 }
 

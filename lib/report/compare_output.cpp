@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 const std::vector<std::string> kColumns{"trial",         "base images/s", "new images/s", "new / base",
                                         "95 % interval", "verdict",       "note"};
 
-std::string rate(double images_per_s) { return fmt::format("{:.{}f}", images_per_s, images_per_s < 10 ? 2 : 1); }
+std::string fine_rate(double images_per_s) { return fmt::format("{:.{}f}", images_per_s, images_per_s < 10 ? 2 : 1); }
 
 std::string value_or_nothing(const std::string& value) { return value.empty() ? "nothing" : value; }
 
@@ -49,8 +49,8 @@ std::vector<std::string> cells_of(const ComparedArm& arm) {
     interval = fmt::format("{:.3f} .. {:.3f}", arm.ratio->ci95->low, arm.ratio->ci95->high);
   }
   return {marked(arm.trial, arm.emulated),
-          rate(arm.base.median()),
-          rate(arm.other.median()),
+          fine_rate(arm.base.median()),
+          fine_rate(arm.other.median()),
           ratio,
           interval,
           to_string(arm.verdict),

@@ -17,6 +17,11 @@ std::string steps_csv(const Report& report);
 // ops.csv: one row an op of a repeat, summed over its ranks.
 std::string ops_csv(const Report& report);
 
+// epochs.csv: one row an epoch of a training; aurocs.csv: one row a finding of an epoch. Empty, without even a header,
+// where nothing was trained over epochs.
+std::string epochs_csv(const Report& report);
+std::string aurocs_csv(const Report& report);
+
 // gpu.csv: one row a sample of a rank's GPU. Empty, without even a header, where no GPU was sampled.
 std::string gpu_csv(const Report& report);
 

@@ -5,6 +5,7 @@
 
 #include "measure/statistics.hpp"
 #include "report/gpu.hpp"
+#include "report/learning.hpp"
 #include "report/rates.hpp"
 #include "report/record.hpp"
 #include "report/verdict.hpp"
@@ -105,6 +106,15 @@ std::optional<double> scaling_efficiency(const TrialResult& trial, const std::ve
   return ratio(median_rate(trial), trial.ranks * median_rate(*single));
 }
 
+void derive_learning(const TrialResult& trial, Figures& figures) {
+  const EpochRecord* const epoch = representative_epoch(trial);
+  if (epoch == nullptr) return;
+  figures.mean_auroc = epoch->mean_auroc;
+  figures.mean_auroc_ci95 = epoch->mean_auroc_ci95;
+  figures.best_epoch = epoch->epoch;
+  figures.time_to_auroc_s = time_to_auroc_s(trial);
+}
+
 }  // namespace
 
 bool same_arm(const TrialResult& a, const TrialResult& b) {
@@ -131,6 +141,7 @@ Figures derive_figures(const TrialResult& trial, const std::vector<TrialResult>&
   figures.au_share = accelerator_utilization(trial);
   figures.gpu = summarize_gpus(trial);
   derive_cores(trial, figures);
+  derive_learning(trial, figures);
   if (!trial.oversubscribed) {
     figures.images_per_s_per_core = ratio(*figures.images_per_s, trial.ranks * trial.cores_per_rank);
   }

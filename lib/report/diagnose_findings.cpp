@@ -14,7 +14,7 @@ constexpr double kSlowRankWait = 0.05;    // more of its time that a rank waits 
 constexpr double kSlowRankFactor = 1.05;  // times the mean step of the others
 constexpr const char* kName = "This training";
 
-double percent(double share) { return 100 * share; }
+double in_percent(double share) { return 100 * share; }
 
 Finding verdict(const Diagnosis& diagnosis) {
   const double now = diagnosis.images_per_s;
@@ -32,7 +32,7 @@ Finding verdict(const Diagnosis& diagnosis) {
   return {.kind = "waits",
           .text = fmt::format("{} waits for its input for {:.0f} % of the time: {} images/s, of at most {} without the "
                               "wait.",
-                              kName, percent(diagnosis.wait_share), rate(now), rate(most))};
+                              kName, in_percent(diagnosis.wait_share), rate(now), rate(most))};
 }
 
 // Where the accelerator waits, the input is what it waits for, so the input delivers what is trained on now.
@@ -57,7 +57,7 @@ void find_epoch_starts(const Diagnosis& diagnosis, std::vector<Finding>& finding
   findings.push_back({.kind = "epoch_starts",
                       .text = fmt::format("The first step of an epoch takes {:.2g} s more than the others, {:.0f} % of "
                                           "all time: {}.",
-                                          each_s, percent(diagnosis.epoch_start_share), advice)});
+                                          each_s, in_percent(diagnosis.epoch_start_share), advice)});
 }
 
 void find_outliers(const Diagnosis& diagnosis, std::vector<Finding>& findings) {
@@ -78,8 +78,8 @@ void find_outliers(const Diagnosis& diagnosis, std::vector<Finding>& findings) {
        .text =
            fmt::format("{} of {} steps take more than {:.0f} times the median step, and {:.0f} % of the time; {:.0f} "
                        "% of that is wait{}.",
-                       number, diagnosis.steps - diagnosis.left_out, kOutlierFactor, percent(time_s / all_s),
-                       percent(wait_s / time_s),
+                       number, diagnosis.steps - diagnosis.left_out, kOutlierFactor, in_percent(time_s / all_s),
+                       in_percent(wait_s / time_s),
                        wait_s > time_s / 2 ? ": batches come in bursts, or storage stalls"
                                            : ": look at what runs between steps (checkpoints, validation, logging)")});
 }
@@ -106,7 +106,7 @@ void find_slow_rank(const Diagnosis& diagnosis, std::vector<Finding>& findings) 
          .text =
              fmt::format("Rank {} waits for its input for {:.0f} % of the time, the others for {:.0f} % (median): its "
                          "input is slower, and the others wait for it where gradients are summed.",
-                         waiting.rank, percent(waiting.wait_share()), percent(other_share))});
+                         waiting.rank, in_percent(waiting.wait_share()), in_percent(other_share))});
     return;
   }
   const RankDiagnosis& slow = *std::ranges::max_element(diagnosis.ranks, {}, step_s);

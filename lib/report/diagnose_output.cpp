@@ -5,6 +5,7 @@
 
 #include "core/errors.hpp"
 #include "report/diagnose.hpp"
+#include "report/figure_text.hpp"
 #include "report/starvation.hpp"
 #include "report/text_table.hpp"
 
@@ -16,7 +17,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostListed = 10;
 
 std::string milliseconds(double seconds) { return fmt::format("{:.1f} ms", 1e3 * seconds); }
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string rank_table(const Diagnosis& diagnosis) {
   TextTable table{.header = {"rank", "steps", "images/s", "wait", "median step", "mean step", "mean wait"}, .rows = {}};

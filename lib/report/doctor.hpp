@@ -2,6 +2,8 @@
 // measurements.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,17 @@ struct BuildPackage {
   bool present = false;
 };
 
+// What a distant store answered.
+struct StoreProbe {
+  std::string root;
+  std::string kind;            // http, https, s3, nfs
+  double first_request_s = 0;  // a listing of the root, connecting included
+  double next_request_s = 0;   // the same again, over the connection that is open
+  std::string file;            // that was read from its beginning, in ranges
+  std::uint64_t read_bytes = 0;
+  double read_s = 0;
+};
+
 struct Doctor {
   std::string chexbench_version;
   measure::Machine machine;
@@ -26,6 +39,7 @@ struct Doctor {
   std::vector<measure::GpuLibrary> libraries;
   std::vector<std::string> misfits;  // of GPUs and their libraries: sentences
   measure::Surroundings surroundings;
+  std::optional<StoreProbe> store;    // where the data that were asked for lie on a server
   std::vector<std::string> warnings;  // of what spoils measurements: sentences
 };
 

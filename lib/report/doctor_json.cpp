@@ -80,6 +80,16 @@ Json data_to_json(const measure::DataPlace& data) {
           {"unknown_files", data.sample.unknown_files}};
 }
 
+Json store_to_json(const StoreProbe& store) {
+  return {{"root", store.root},
+          {"kind", store.kind},
+          {"first_request_s", store.first_request_s},
+          {"next_request_s", store.next_request_s},
+          {"file", store.file},
+          {"read_bytes", store.read_bytes},
+          {"read_s", store.read_s}};
+}
+
 Json ranks_to_json(const std::vector<measure::RankPlace>& ranks) {
   Json list = Json::array();
   for (const measure::RankPlace& rank : ranks)
@@ -113,6 +123,7 @@ std::string doctor_json(const Doctor& doctor) {
   for (const measure::GpuInfo& gpu : doctor.survey.gpus) object["gpus"].push_back(gpu_to_json(gpu));
   for (const measure::GpuLibrary& library : doctor.libraries) object["libraries"].push_back(library_to_json(library));
   add_surroundings(object, doctor.surroundings);
+  object["store"] = doctor.store ? store_to_json(*doctor.store) : Json();
   object["warnings"] = doctor.warnings;
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/figure_text.hpp"
 #include "report/text_table.hpp"
 
 namespace chexbench::report {
 namespace {
 
 using measure::cpu_list_text;
-
-std::string gigabytes(std::uint64_t bytes) { return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9); }
 
 std::string counted(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 

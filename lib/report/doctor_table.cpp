@@ -1,14 +1,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "report/doctor.hpp"
 #include "report/doctor_surroundings.hpp"
+#include "report/figure_text.hpp"
 #include "report/text_table.hpp"
 
 namespace chexbench::report {
 namespace {
-
-std::string gigabytes(std::uint64_t bytes) { return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9); }
 
 std::string build_line(const Doctor& doctor) {
   std::vector<std::string> with;
@@ -68,12 +69,22 @@ std::string warning_lines(const Doctor& doctor) {
   return text;
 }
 
+std::string store_line(const StoreProbe& store) {
+  const double megabytes = static_cast<double>(store.read_bytes) / 1e6;
+  return fmt::format(
+      "data {}: a server ({}), first request {:.1f} ms, next one {:.1f} ms; {:.1f} MB of {} at {:.1f} MB/s\n",
+      store.root, store.kind, 1e3 * store.first_request_s, 1e3 * store.next_request_s, megabytes,
+      store.file.substr(std::min(store.root.size() + 1, store.file.size())),
+      store.read_s > 0 ? megabytes / store.read_s : 0);
+}
+
 }  // namespace
 
 std::string doctor_table(const Doctor& doctor) {
   return build_line(doctor) + machine_line(doctor.machine) + surroundings_text(doctor.surroundings) +
-         driver_line(doctor.survey) + "\n" + gpu_table(doctor.survey) + "\n" + library_table(doctor.libraries) + "\n" +
-         fit_lines(doctor) + warning_lines(doctor);
+         (doctor.store ? store_line(*doctor.store) : "") + driver_line(doctor.survey) + "\n" +
+         gpu_table(doctor.survey) + "\n" + library_table(doctor.libraries) + "\n" + fit_lines(doctor) +
+         warning_lines(doctor);
 }
 
 }  // namespace chexbench::report

@@ -10,11 +10,14 @@
 namespace chexbench::report {
 namespace {
 
-// Epochs that pay for `conversion_s` where TFRecords give `ratio` times the images/s; nothing where they give no more.
+// Epochs that pay for `conversion_s` where what they were converted into gives `ratio` times the images/s; nothing
+// where it gives no more.
 std::optional<double> break_even(double conversion_s, double png_epoch_s, double ratio) {
   const double saved_s = png_epoch_s * (1 - 1 / ratio);
   return saved_s > 0 ? std::optional(conversion_s / saved_s) : std::nullopt;
 }
+
+}  // namespace
 
 std::string epochs_text(const Economics& economics) {
   if (!economics.epochs) return "it never pays";
@@ -27,17 +30,20 @@ std::string epochs_text(const Economics& economics) {
   return text;
 }
 
-}  // namespace
+std::optional<Economics> conversion_economics(const TrialResult& png, const TrialResult& converted) {
+  auto economics =
+      pay_back(png, converted, {.seconds = converted.data.conversion_s, .images = converted.data.converted_images});
+  if (economics) economics->converted_bytes = converted.data.converted_bytes;
+  return economics;
+}
 
-std::optional<Economics> tfrecord_economics(const TrialResult& png, const TrialResult& tfrecord) {
-  const auto ratio = paired_rates(tfrecord, png);
-  if (!ratio || tfrecord.data.converted_images == 0 || median_rate(png) <= 0) return {};
-  const auto images = static_cast<double>(png.data.images);
-  const double epoch_s = images / median_rate(png);
-  Economics economics{
-      .conversion_s = tfrecord.data.conversion_s * images / static_cast<double>(tfrecord.data.converted_images),
-      .saved_s = epoch_s * (1 - 1 / ratio->value),
-      .tfrecord_bytes = tfrecord.data.tfrecord_bytes};
+std::optional<Economics> pay_back(const TrialResult& before, const TrialResult& after, const OneTimeCost& cost) {
+  const auto ratio = paired_rates(after, before);
+  if (!ratio || cost.images == 0 || median_rate(before) <= 0) return {};
+  const auto images = static_cast<double>(before.data.images);
+  const double epoch_s = images / median_rate(before);
+  Economics economics{.conversion_s = cost.seconds * images / static_cast<double>(cost.images),
+                      .saved_s = epoch_s * (1 - 1 / ratio->value)};
   economics.epochs = break_even(economics.conversion_s, epoch_s, ratio->value);
   if (ratio->ci95) {
     economics.least_epochs = break_even(economics.conversion_s, epoch_s, ratio->ci95->high);
@@ -48,26 +54,26 @@ std::optional<Economics> tfrecord_economics(const TrialResult& png, const TrialR
 
 std::vector<Finding> economics_findings(const std::vector<const TrialResult*>& trials) {
   std::vector<Finding> findings;
-  for (const TrialResult* tfrecord_trial : trials) {
-    const TrialResult& tfrecord = *tfrecord_trial;
-    if (tfrecord.spec.data.format != spec::DataFormat::tfrecord) continue;
+  for (const TrialResult* converted_trial : trials) {
+    const TrialResult& converted = *converted_trial;
     for (const TrialResult* png_trial : trials) {
       const TrialResult& png = *png_trial;
-      spec::Experiment like_tfrecord = png.spec;
-      like_tfrecord.data.format = spec::DataFormat::tfrecord;
-      if (png.spec.data.format != spec::DataFormat::png || !(like_tfrecord == tfrecord.spec)) continue;
-      const auto economics = tfrecord_economics(png, tfrecord);
+      spec::Experiment like_converted = png.spec;
+      like_converted.data.format = converted.spec.data.format;
+      if (&png == &converted || png.spec.data.format != spec::DataFormat::png || !(like_converted == converted.spec)) {
+        continue;
+      }
+      const auto economics = conversion_economics(png, converted);
       if (!economics) continue;
-      const bool emulated = tfrecord.emulated;
       findings.push_back(
           {.kind = "economics",
-           .text =
-               fmt::format("{}: converting took {:.1f} s and {:.2f} GB for {} images, and TFRecords save {:.2f} s "
-                           "of an epoch of {:.1f} s: {}.",
-                           marked(tfrecord.trial, emulated), economics->conversion_s,
-                           1e-9 * static_cast<double>(economics->tfrecord_bytes), png.data.images, economics->saved_s,
-                           static_cast<double>(png.data.images) / median_rate(png), epochs_text(*economics)),
-           .emulated = emulated});
+           .text = fmt::format("{}: converting took {:.1f} s and {:.2f} GB for {} images, and {} saves {:.2f} s "
+                               "of an epoch of {:.1f} s: {}.",
+                               marked(converted.trial, converted.emulated), economics->conversion_s,
+                               1e-9 * static_cast<double>(economics->converted_bytes), png.data.images,
+                               spec::to_string(converted.spec.data.format), economics->saved_s,
+                               static_cast<double>(png.data.images) / median_rate(png), epochs_text(*economics)),
+           .emulated = converted.emulated});
     }
   }
   return findings;

@@ -85,6 +85,29 @@ void visit_op_sample(Visitor&& visit, Record& sample) {
 }
 
 template <class Visitor, class Record>
+void visit_finding_score(Visitor&& visit, Record& score) {
+  visit("finding", score.finding);
+  visit("auroc", score.auroc);
+  visit("auroc_ci95", score.auroc_ci95);
+  visit("positives", score.positives);
+  visit("negatives", score.negatives);
+}
+
+// Without its findings.
+template <class Visitor, class Record>
+void visit_epoch(Visitor&& visit, Record& epoch) {
+  visit("epoch", epoch.epoch);
+  visit("learning_rate", epoch.learning_rate);
+  visit("training_loss", epoch.training_loss);
+  visit("validation_loss", epoch.validation_loss);
+  visit("mean_auroc", epoch.mean_auroc);
+  visit("mean_auroc_ci95", epoch.mean_auroc_ci95);
+  visit("validation_images", epoch.validation_images);
+  visit("validation_s", epoch.validation_s);
+  visit("elapsed_s", epoch.elapsed_s);
+}
+
+template <class Visitor, class Record>
 void visit_gpu_sample(Visitor&& visit, Record& sample) {
   visit("time_s", sample.time_s);
   visit("utilization", sample.utilization);
@@ -139,6 +162,9 @@ void visit_repeat(Visitor&& visit, Record& repeat) {
   visit("bytes_read", repeat.bytes_read);
   visit("storage_read_bytes", repeat.storage_read_bytes);
   visit("page_cache", repeat.page_cache);
+  visit("looked_at_bytes", repeat.looked_at_bytes);
+  visit("cached_bytes_before", repeat.cached_bytes_before);
+  visit("cached_bytes_after", repeat.cached_bytes_after);
   visit("peak_rss_bytes", repeat.peak_rss_bytes);
   visit("anonymous_rss_bytes", repeat.anonymous_rss_bytes);
   visit("start_to_first_batch_s", repeat.start_to_first_batch_s);
@@ -163,8 +189,9 @@ void visit_trial(Visitor&& visit, Record& trial) {
   visit("file_bytes", trial.data.file_bytes);
   visit("converted_images", trial.data.converted_images);
   visit("conversion_s", trial.data.conversion_s);
-  visit("tfrecord_bytes", trial.data.tfrecord_bytes);
+  visit("converted_bytes", trial.data.converted_bytes);
   visit("patients_in_both_splits", trial.data.patients_in_both_splits);
+  visit("image_names_key", trial.data.names_key);
 }
 
 template <class Visitor, class Record>
@@ -196,6 +223,10 @@ void visit_figures(Visitor&& visit, Record& figures) {
   visit("decoded_per_trained", figures.decoded_per_trained);
   visit("au_share", figures.au_share);
   visit("images_per_s_per_core", figures.images_per_s_per_core);
+  visit("mean_auroc", figures.mean_auroc);
+  visit("mean_auroc_ci95", figures.mean_auroc_ci95);
+  visit("best_epoch", figures.best_epoch);
+  visit("time_to_auroc_s", figures.time_to_auroc_s);
   visit("buffer_fed", figures.buffer_fed);
   visit("peak_rss_bytes", figures.peak_rss_bytes);
   visit("anonymous_rss_bytes", figures.anonymous_rss_bytes);

@@ -12,6 +12,7 @@
 #include "report/gpu_findings.hpp"
 #include "report/input_findings.hpp"
 #include "report/labels.hpp"
+#include "report/learning.hpp"
 #include "report/prediction.hpp"
 #include "report/rank_spread.hpp"
 #include "report/rates.hpp"
@@ -180,9 +181,14 @@ std::vector<Finding> derive_findings(const std::vector<TrialResult>& trials) {
   const auto formats = [](spec::Experiment& spec, const spec::Experiment& like) {
     spec.data.format = like.data.format;
   };
+  const auto storage = [](spec::Experiment& spec, const spec::Experiment& like) {
+    spec.data.root = like.data.root;
+    spec.data.store = like.data.store;
+  };
   const Trials chosen = widest(measured);
   compare_arms(chosen, measured, "pipeline_ratio", pipelines, findings);
   compare_arms(chosen, measured, "format_ratio", formats, findings);
+  compare_arms(chosen, measured, "storage_ratio", storage, findings);
   find_amplification(chosen, findings);
   find_verdicts(chosen, findings);
   find_scaling(chosen, findings);
@@ -194,6 +200,9 @@ std::vector<Finding> derive_findings(const std::vector<TrialResult>& trials) {
   std::vector<const TrialResult*> chosen_trials;
   for (const Measured& one : chosen) chosen_trials.push_back(&one.trial);
   append(ablation_findings(chosen_trials));
+  std::vector<const TrialResult*> all_trials;  // what is learned shall not depend on the ranks
+  for (const Measured& one : measured) all_trials.push_back(&one.trial);
+  append(learning_findings(all_trials));
   append(economics_findings(chosen_trials));
   append(data_findings(chosen_trials));
   for (const Measured& one : chosen) append(gpu_findings(one.trial, one.figures));

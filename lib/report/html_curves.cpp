@@ -12,14 +12,6 @@ namespace {
 
 using measure::StepTimings;
 
-constexpr double StepTimings::*kSummed[] = {&StepTimings::wall_s,
-                                            &StepTimings::wait_s,
-                                            &StepTimings::upload_s,
-                                            &StepTimings::compute_s,
-                                            &StepTimings::exposed_communication_s,
-                                            &StepTimings::update_s,
-                                            &StepTimings::other_s};
-
 // How many values go into a point, so that there are at most `most_points`.
 std::size_t values_per_point(std::size_t values, std::size_t most_points) {
   return std::max<std::size_t>(1, (values + most_points - 1) / most_points);
@@ -87,7 +79,7 @@ std::vector<RankTime> time_by_rank(const TrialResult& trial) {
   for (const RepeatResult& repeat : trial.repeats) {
     for (const StepRecord& step : repeat.steps) {
       StepTimings& sum = sums[step.rank];
-      for (const auto part : kSummed) sum.*part += step.timings.*part;
+      for (const auto part : measure::kStepDurations) sum.*part += step.timings.*part;
     }
   }
   std::vector<RankTime> ranks;

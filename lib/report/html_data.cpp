@@ -12,6 +12,7 @@
 #include "report/html_curves.hpp"
 #include "report/json_visitors.hpp"
 #include "report/labels.hpp"
+#include "report/learning.hpp"
 #include "report/read.hpp"
 #include "report/result_tables.hpp"
 #include "spec/resolved.hpp"
@@ -94,7 +95,12 @@ Json repeat_of(const RepeatResult& repeat) {
   }
   Json queues = Json::array();
   for (const QueueCurve& queue : queue_curves(repeat)) queues.push_back({{"op", queue.op}, {"depth", queue.depth}});
+  Json epochs = Json::array();
+  for (const EpochRecord& epoch : repeat.epochs) {
+    visit_epoch(JsonWriter(epochs.emplace_back(Json::object())), epoch);
+  }
   return {{"repeat", repeat.repeat},
+          {"epochs", std::move(epochs)},
           {"images_per_s", repeat.images_per_s},
           {"wall_s", repeat.wall_s},
           {"page_cache", repeat.page_cache},
@@ -103,6 +109,17 @@ Json repeat_of(const RepeatResult& repeat) {
           {"slowest_step_s", steps.slowest_s},
           {"queues", std::move(queues)},
           {"gpus", std::move(gpus)}};
+}
+
+// How well each finding is told, by the epoch that stands for the trial.
+Json scores_of(const TrialResult& trial) {
+  Json scores = Json::array();
+  const EpochRecord* const epoch = representative_epoch(trial);
+  if (epoch == nullptr) return scores;
+  for (const FindingScore& score : epoch->findings) {
+    visit_finding_score(JsonWriter(scores.emplace_back(Json::object())), score);
+  }
+  return scores;
 }
 
 Json trial_of(const Report& report, std::size_t index, const std::string& label) {
@@ -115,6 +132,7 @@ Json trial_of(const Report& report, std::size_t index, const std::string& label)
   object["flags"] = flags_of(trial, figures);
   visit_figures(JsonWriter(object["figures"] = Json::object()), figures);
   object["time_by_rank"] = ranks_of(trial);
+  object["learned"] = scores_of(trial);
   object["ops"] = ops_of(trial);
   Json& repeats = object["repeats"] = Json::array();
   for (const RepeatResult& repeat : trial.repeats) repeats.push_back(repeat_of(repeat));

@@ -102,15 +102,15 @@ class Reader {
   }
 
   void small_shards(const OpSpec& interleave) {
-    if (trial_.spec.data.format != spec::DataFormat::tfrecord || trial_.data.files == 0) return;
+    if (!spec::reads_shards(trial_.spec.data.format) || trial_.data.files == 0) return;
     const double shard_bytes = static_cast<double>(trial_.data.file_bytes) / static_cast<double>(trial_.data.files);
     const std::int64_t wanted = interleave.integer("cycle_length") * trial_.ranks;
     if (static_cast<std::int64_t>(trial_.data.files) < wanted) {
-      add("small_shards", fmt::format("reads {} TFRecord shards, where its {} ranks could have {} open: convert with "
+      add("small_shards", fmt::format("reads {} shards, where its {} ranks could have {} open: convert with "
                                       "--shards {} or lower pipeline.interleave.cycle_length",
                                       trial_.data.files, trial_.ranks, wanted, wanted));
     } else if (shard_bytes<kSmallShardBytes&& static_cast<double>(trial_.data.file_bytes)> kLargeSetBytes) {
-      add("small_shards", fmt::format("reads TFRecord shards of {}: such small files are opened more often than a "
+      add("small_shards", fmt::format("reads shards of {}: such small files are opened more often than a "
                                       "storage likes; convert with fewer --shards",
                                       megabytes(shard_bytes)));
     }
@@ -121,14 +121,45 @@ class Reader {
   std::vector<Finding> findings_;
 };
 
-// Whether what the trial read came out of the page cache although nobody had asked for that.
+// Whether what the trial read came out of the page cache although nobody had asked for that. What a server sends never
+// does.
 bool is_cached(const TrialResult& trial) {
   double read = 0, from_storage = 0;
   for (const RepeatResult& repeat : trial.repeats) {
     read += static_cast<double>(repeat.bytes_read);
     from_storage += static_cast<double>(repeat.storage_read_bytes);
   }
-  return trial.spec.measure.page_cache == spec::PageCache::as_is && read > 0 && from_storage < kFromStorage * read;
+  return trial.spec.measure.page_cache == spec::PageCache::as_is && !spec::is_distant(trial.spec) && read > 0 &&
+         from_storage < kFromStorage * read;
+}
+
+// Trials over several roots compare only where these hold the same images.
+void append_other_images(const std::vector<const TrialResult*>& trials, std::vector<Finding>& findings) {
+  for (const TrialResult* const trial : trials) {
+    const TrialResult* const first = *std::ranges::find_if(trials, [trial](const TrialResult* other) {
+      return other->spec.data.split == trial->spec.data.split && other->spec.data.format == trial->spec.data.format;
+    });
+    if (first->data.names_key == trial->data.names_key || first->spec.data.root == trial->spec.data.root) continue;
+    findings.push_back(
+        {.kind = "other_images",
+         .text = fmt::format("{} and {} hold other images ({} and {} of split {}): rates over them do not compare.",
+                             trial->spec.data.root, first->spec.data.root, trial->data.images, first->data.images,
+                             to_string(trial->spec.data.split))});
+    return;
+  }
+}
+
+// " 97 % of the trials' files were in memory as repeats began."; empty where nobody looked.
+std::string share_in_memory(const std::vector<const TrialResult*>& trials) {
+  double bytes = 0, cached = 0;
+  for (const TrialResult* trial : trials) {
+    for (const RepeatResult& repeat : trial->repeats) {
+      bytes += static_cast<double>(repeat.looked_at_bytes);
+      cached += static_cast<double>(repeat.cached_bytes_before);
+    }
+  }
+  if (bytes == 0) return {};
+  return fmt::format(" {:.0f} % of the trials' files were in memory as repeats began.", 100 * cached / bytes);
 }
 
 }  // namespace
@@ -145,9 +176,10 @@ std::vector<Finding> data_findings(const std::vector<const TrialResult*>& trials
     findings.push_back(
         {.kind = "page_cache",
          .text = fmt::format("{} of {} trials read from the page cache, not from the storage (under {:.0f} % of their "
-                             "bytes came from there): measure.page_cache cold tells what the storage gives.",
-                             cached, trials.size(), 100 * kFromStorage)});
+                             "bytes came from there): measure.page_cache cold tells what the storage gives.{}",
+                             cached, trials.size(), 100 * kFromStorage, share_in_memory(trials))});
   }
+  append_other_images(trials, findings);
   std::set<std::string> roots;
   for (const TrialResult* trial : trials) {
     if (trial->data.patients_in_both_splits == 0 || !roots.insert(trial->spec.data.root).second) continue;

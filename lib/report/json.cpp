@@ -23,6 +23,7 @@ using Json = nlohmann::ordered_json;  // keys in the order of fields.hpp, for pe
 constexpr auto kVisitStep = [](auto&& visitor, auto& step) { visit_step(visitor, step); };
 constexpr auto kVisitWait = [](auto&& visitor, auto& booking) { visit_wait(visitor, booking); };
 constexpr auto kVisitOpSample = [](auto&& visitor, auto& sample) { visit_op_sample(visitor, sample); };
+constexpr auto kVisitScore = [](auto&& visitor, auto& score) { visit_finding_score(visitor, score); };
 constexpr auto kVisitSample = [](auto&& visitor, auto& sample) { visit_gpu_sample(visitor, sample); };
 
 // Steps and samples are many and alike: one array each, under one row of column names.
@@ -65,6 +66,16 @@ Json gpu_to_json(const RepeatResult& repeat, const GpuSeries& gpu) {
   return object;
 }
 
+Json epochs_to_json(const std::vector<EpochRecord>& epochs) {
+  Json array = Json::array();
+  for (const EpochRecord& epoch : epochs) {
+    Json& object = array.emplace_back(Json::object());
+    visit_epoch(JsonWriter(object), epoch);
+    object["findings"] = rows_to_json(epoch.findings, kVisitScore);
+  }
+  return array;
+}
+
 Json repeat_to_json(const RepeatResult& repeat) {
   Json object = Json::object();
   visit_repeat(JsonWriter(object), repeat);
@@ -78,6 +89,7 @@ Json repeat_to_json(const RepeatResult& repeat) {
   object["steps"] = rows_to_json(repeat.steps, kVisitStep);
   Json& gpus = object["gpus"] = Json::array();
   for (const GpuSeries& gpu : repeat.gpus) gpus.push_back(gpu_to_json(repeat, gpu));
+  if (!repeat.epochs.empty()) object["epochs"] = epochs_to_json(repeat.epochs);
   return object;
 }
 
@@ -136,6 +148,15 @@ GpuSeries gpu_from_json(const Json& object) {
   return gpu;
 }
 
+std::vector<EpochRecord> epochs_from_json(const Json& array) {
+  std::vector<EpochRecord> epochs;
+  for (const Json& object : array) {
+    visit_epoch(JsonReader(object), epochs.emplace_back());
+    epochs.back().findings = rows_from_json<FindingScore>(object.at("findings"), kVisitScore);
+  }
+  return epochs;
+}
+
 RepeatResult repeat_from_json(const Json& object) {
   RepeatResult repeat;
   visit_repeat(JsonReader(object), repeat);
@@ -148,6 +169,7 @@ RepeatResult repeat_from_json(const Json& object) {
   read_rows("waits", repeat.waits, kVisitWait);
   read_rows("op_samples", repeat.op_samples, kVisitOpSample);
   for (const Json& gpu : object.value("gpus", Json::array())) repeat.gpus.push_back(gpu_from_json(gpu));
+  repeat.epochs = epochs_from_json(object.value("epochs", Json::array()));
   return repeat;
 }
 

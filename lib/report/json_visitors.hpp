@@ -81,6 +81,11 @@ class JsonReader {
     const auto found = object_.find(name);
     if (found != object_.end() && !found->is_null()) (*this)(name, value.emplace());
   }
+  void operator()(const char* name, std::optional<measure::Interval>& value) const {
+    const auto found = object_.find(name);
+    if (found == object_.end() || found->is_null()) return;
+    value = measure::Interval{found->at(0).template get<double>(), found->at(1).template get<double>()};
+  }
   void operator()(const char* name, std::optional<std::vector<std::string>>& reasons) const {
     std::optional<std::string> text;
     (*this)(name, text);

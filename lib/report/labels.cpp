@@ -4,17 +4,28 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace chexbench::report {
 namespace {
 
-const std::vector<std::string> kAttributes{"pipeline", "format", "model", "engine", "precision", "ranks", "batch"};
+constexpr const char* kUnshaped = "as it is";
+
+const std::vector<std::string> kAttributes{"pipeline", "format",    "root",  "store", "model",
+                                           "engine",   "precision", "ranks", "batch"};
+
+// What goes without saying where all trials share it: the place of the data, which is no setting, and no shape at all.
+bool is_told_in_common(const std::string& attribute, const std::string& value) {
+  return attribute != "root" && value != kUnshaped;
+}
 
 std::vector<std::string> attributes_of(const TrialResult& trial) {
   const spec::Experiment& spec = trial.spec;
   return {spec.pipeline.name,
           to_string(spec.data.format),
+          spec.data.root,
+          store_words(spec.data.store.shape),
           spec.model.name,
           spec.engine,
           to_string(spec.training.precision),
@@ -34,7 +45,7 @@ Labels label_trials(const std::vector<TrialResult>& trials) {
     const bool same =
         std::all_of(values.begin(), values.end(), [&](const auto& row) { return row[i] == values[0][i]; });
     if (same) {
-      common.push_back(kAttributes[i] + " " + values[0][i]);
+      if (is_told_in_common(kAttributes[i], values[0][i])) common.push_back(kAttributes[i] + " " + values[0][i]);
       continue;
     }
     labels.names.push_back(kAttributes[i]);
@@ -49,6 +60,18 @@ Labels label_trials(const std::vector<TrialResult>& trials) {
     }
   }
   return labels;
+}
+
+std::string store_words(const spec::StoreShape& shape) {
+  std::vector<std::string> words;
+  const auto add = [&words](const std::optional<double>& value, const char* unit) {
+    if (value.value_or(0) > 0) words.push_back(fmt::format("{:g} {}", *value, unit));
+  };
+  add(shape.latency_ms, "ms");
+  add(shape.jitter_ms, "ms jitter");
+  add(shape.bandwidth_mb_per_s, "MB/s");
+  add(shape.iops, "requests/s");
+  return words.empty() ? kUnshaped : fmt::format("{}", fmt::join(words, " "));
 }
 
 std::string marked(const std::string& trial, bool emulated) { return emulated ? trial + " (emulated)" : trial; }

@@ -75,6 +75,9 @@ std::string markdown(const Report& report) {
     text += fmt::format("\n### Step by step over {}\n\nImages/s, {}:\n\n{}", markdown_escaped(ablation.over),
                         kAblationCaption, table_of(ablation.steps));
   }
+  if (!tables.learning.rows.empty()) {
+    text += fmt::format("\n### What was learned\n\n{}\n\n{}", kLearningCaption, table_of(tables.learning));
+  }
   return text + fmt::format("\n### Where the time went\n\n{}\n\n{}", kTimesCaption, table_of(tables.times));
 }
 

@@ -47,7 +47,10 @@ void add_repeat(const TrialResult& trial, const RepeatResult& repeat, std::vecto
   events.add(start_s, kPoint, "submission_platform", trial.engine_device);
   events.add(start_s, kPoint, "cache_clear", repeat.page_cache == "cold");
   events.add(start_s, kPoint, "seed", trial.spec.model.seed);
-  events.add(start_s, kPoint, "global_batch_size", std::int64_t{trial.spec.training.batch_size} * trial.ranks);
+  const int accumulate_steps = trial.spec.training.accumulate_steps;
+  events.add(start_s, kPoint, "global_batch_size",
+             std::int64_t{trial.spec.training.batch_size} * accumulate_steps * trial.ranks);
+  events.add(start_s, kPoint, "gradient_accumulation_steps", accumulate_steps);
   if (trains(trial)) {
     events.add(start_s, kPoint, "opt_name", to_string(trial.spec.training.optimizer));
     events.add(start_s, kPoint, "opt_base_learning_rate", trial.spec.training.learning_rate);

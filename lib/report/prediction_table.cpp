@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "report/figure_text.hpp"
 #include "report/prediction.hpp"
 #include "report/starvation.hpp"
 #include "report/text_table.hpp"
@@ -7,8 +8,9 @@
 namespace chexbench::report {
 namespace {
 
-std::string rate(const std::optional<double>& images_per_s) { return images_per_s ? report::rate(*images_per_s) : ""; }
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string rate_or_blank(const std::optional<double>& images_per_s) {
+  return images_per_s ? report::rate(*images_per_s) : "";
+}
 
 std::string off_by(const PredictionRow& row) {
   if (!row.known_images_per_s) return "";
@@ -20,18 +22,19 @@ std::string rows_table(const PredictionArm& arm) {
   TextTable table{.header = {"ranks", "batch", "images/s", "efficiency", "", "limit", "decode", "storage", "compute",
                              "network", "exposed", "known", "off by", ""}};
   for (const PredictionRow& row : arm.rows) {
-    table.rows.push_back({std::to_string(row.ranks), std::to_string(row.local_batch), rate(row.images_per_s),
+    table.rows.push_back({std::to_string(row.ranks), std::to_string(row.local_batch), rate_or_blank(row.images_per_s),
                           percent(row.efficiency), row.linear() && row.ranks > 1 ? "linear" : "", row.limit,
-                          rate(row.decode_images_per_s), rate(row.storage_images_per_s), rate(row.compute_images_per_s),
-                          rate(row.network_images_per_s), percent(row.exposed_communication_share),
-                          rate(row.known_images_per_s), off_by(row), row.extrapolated ? "*" : ""});
+                          rate_or_blank(row.decode_images_per_s), rate_or_blank(row.storage_images_per_s),
+                          rate_or_blank(row.compute_images_per_s), rate_or_blank(row.network_images_per_s),
+                          percent(row.exposed_communication_share), rate_or_blank(row.known_images_per_s), off_by(row),
+                          row.extrapolated ? "*" : ""});
   }
   return render(table);
 }
 
 std::string requirement_text(const Requirement& needed) {
   std::string text = fmt::format("For {:.1f} % of {} times one rank that never waits, {} images/s:\n",
-                                 100 * needed.efficiency, needed.ranks, rate(needed.images_per_s));
+                                 100 * needed.efficiency, needed.ranks, rate_or_blank(needed.images_per_s));
   if (needed.cores_per_rank)
     text +=
         fmt::format("  {} core{} a rank to decode\n", *needed.cores_per_rank, *needed.cores_per_rank == 1 ? "" : "s");

@@ -52,6 +52,29 @@ struct OpSample {
   std::uint64_t bytes_held = 0;
 };
 
+// How well a trained network finds one finding in the images that validate.
+struct FindingScore {
+  std::string finding;
+  std::optional<double> auroc;  // empty where all images or none have it
+  std::optional<measure::Interval> auroc_ci95;
+  std::uint64_t positives = 0;
+  std::uint64_t negatives = 0;
+};
+
+// One epoch of a training, all ranks together.
+struct EpochRecord {
+  int epoch = 0;                     // from 1
+  double learning_rate = 0;          // of its last step
+  double training_loss = 0;          // mean over its steps
+  double validation_loss = 0;        // mean over images and findings
+  std::optional<double> mean_auroc;  // over the findings that have one
+  std::optional<measure::Interval> mean_auroc_ci95;
+  std::uint64_t validation_images = 0;
+  double validation_s = 0;
+  double elapsed_s = 0;  // since the training began, validations and checkpoints before included, pauses left out
+  std::vector<FindingScore> findings;
+};
+
 // What NVML saw of the GPU of one rank.
 struct GpuSeries {
   int rank = 0;
@@ -78,6 +101,9 @@ struct RepeatResult {
   std::uint64_t bytes_read = 0;
   std::uint64_t storage_read_bytes = 0;     // that the kernel fetched from storage for the ranks
   std::string page_cache;                   // warm | cold | as_is | "cold (not verified)"
+  std::uint64_t looked_at_bytes = 0;        // of the trial's files, on all hosts: up to 2000 of them, evenly spread
+  std::uint64_t cached_bytes_before = 0;    // of those, in the page cache as the repeat began
+  std::uint64_t cached_bytes_after = 0;     // and as it ended
   std::uint64_t peak_rss_bytes = 0;         // of the largest rank, since the repeat began
   std::uint64_t anonymous_rss_bytes = 0;    // largest seen after a step, of the largest rank
   double start_to_first_batch_s = 0;        // of rank 0, from the start of its process; 0 in all but its first repeat
@@ -86,17 +112,19 @@ struct RepeatResult {
   std::vector<measure::WaitBooking> waits;  // of all ranks: what the steps' wait_s is booked to
   std::vector<OpSample> op_samples;         // of all ranks; up to 200 steps each
   std::vector<GpuSeries> gpus;              // one for each rank whose engine computes on a GPU
+  std::vector<EpochRecord> epochs;          // of a training over epochs
 };
 
 // What a trial's data set is.
 struct DataFacts {
   std::uint64_t images = 0;  // of the split
-  std::uint64_t files = 0;   // images, or TFRecord shards
+  std::uint64_t files = 0;   // images, or shards
   std::uint64_t file_bytes = 0;
-  std::uint64_t converted_images = 0;  // of the split, to TFRecords; 0 where that conversion is not known
+  std::uint64_t converted_images = 0;  // of the split, to the trial's format; 0 where that conversion is not known
   double conversion_s = 0;             // that it took
-  std::uint64_t tfrecord_bytes = 0;
+  std::uint64_t converted_bytes = 0;
   std::uint64_t patients_in_both_splits = 0;  // train and test
+  std::string names_key;                      // hash of the images' names; empty where it is not known
 };
 
 // What the threads of one rank did in one repeat.
@@ -179,6 +207,10 @@ struct Figures {
   std::optional<double> cores_busy_share;  // of the ranks' cores, by this process
   std::optional<double> cpu_wait_share;    // of the ranks' cores' time: threads that were ready and had no core
   measure::GpuWindow gpu;                  // by NVML, over all GPUs and repeats (gpu.hpp)
+  std::optional<double> mean_auroc;        // of trainings over epochs (learning.hpp): the best epoch's
+  std::optional<measure::Interval> mean_auroc_ci95;
+  std::optional<int> best_epoch;
+  std::optional<double> time_to_auroc_s;  // to training.target_auroc
   bool buffer_fed = false;
   std::uint64_t peak_rss_bytes = 0;       // largest of the repeats
   std::uint64_t anonymous_rss_bytes = 0;  // likewise

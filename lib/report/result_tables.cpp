@@ -11,8 +11,10 @@
 #include <optional>
 
 #include "report/ablation.hpp"
+#include "report/figure_text.hpp"
 #include "report/flags.hpp"
 #include "report/labels.hpp"
+#include "report/learning.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -24,7 +26,7 @@ std::string number(const Optional& value, int decimals) {
 }
 
 // What rounds to nothing is shown without a sign: sums of times end a rounding error beside zero.
-std::string percent(const Optional& share) {
+std::string percent_or_blank(const Optional& share) {
   if (!share) return "";
   return fmt::format("{:.1f} %", std::abs(*share) < 0.0005 ? 0 : 100 * *share);
 }
@@ -61,10 +63,11 @@ TextTable figures_table(const Report& report, const std::vector<Figures>& all, c
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Figures& figures = all[i];
     table.rows.push_back(row_of(labels.rows[i], throughput(figures.images_per_s), throughput(figures.images_per_s_mad),
-                                interval(figures.images_per_s_ci95), percent(figures.scaling_efficiency),
-                                percent(figures.wait_share), percent(figures.busy_share), percent(figures.au_share),
-                                percent(figures.gpu.mean_utilization), number(figures.decoded_per_trained, 2),
-                                megabytes(figures.peak_rss_bytes), flags_text(report.trials[i], figures)));
+                                interval(figures.images_per_s_ci95), percent_or_blank(figures.scaling_efficiency),
+                                percent_or_blank(figures.wait_share), percent_or_blank(figures.busy_share),
+                                percent_or_blank(figures.au_share), percent_or_blank(figures.gpu.mean_utilization),
+                                number(figures.decoded_per_trained, 2), megabytes(figures.peak_rss_bytes),
+                                flags_text(report.trials[i], figures)));
   }
   return table;
 }
@@ -93,21 +96,34 @@ TextTable time_table(const Report& report, const std::vector<Figures>& all, cons
                   .last_left = true};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Figures& figures = all[i];
-    table.rows.push_back(row_of(
-        labels.rows[i], mean_step(report.trials[i]), percent(figures.wait_share), percent(figures.upload_share),
-        percent(figures.compute_share), percent(figures.exposed_communication_share), percent(figures.update_share),
-        percent(figures.other_share), waits_for(figures), std::string(report.trials[i].emulated ? "(emulated)" : "")));
+    table.rows.push_back(row_of(labels.rows[i], mean_step(report.trials[i]), percent_or_blank(figures.wait_share),
+                                percent_or_blank(figures.upload_share), percent_or_blank(figures.compute_share),
+                                percent_or_blank(figures.exposed_communication_share),
+                                percent_or_blank(figures.update_share), percent_or_blank(figures.other_share),
+                                waits_for(figures), std::string(report.trials[i].emulated ? "(emulated)" : "")));
   }
   return table;
 }
 
-std::string times(const std::optional<measure::Ratio>& ratio) {
-  return ratio ? fmt::format("{:.2f} x", ratio->value) : "";
+TextTable learning_table(const Report& report, const std::vector<Figures>& all, const Labels& labels) {
+  TextTable table{.header = row_of(labels.names, "epochs", "AUROC", "95 % interval", "at epoch", "time to target",
+                                   "training loss", "validation loss"),
+                  .rows = {},
+                  .left_columns = labels.names.size()};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const EpochRecord* const epoch = representative_epoch(report.trials[i]);
+    if (epoch == nullptr) continue;
+    const auto& ci95 = all[i].mean_auroc_ci95;
+    table.rows.push_back(row_of(
+        labels.rows[i], fmt::to_string(report.trials[i].spec.training.epochs), number(all[i].mean_auroc, 3),
+        ci95 ? fmt::format("{:.3f} .. {:.3f}", ci95->low, ci95->high) : std::string(), fmt::to_string(epoch->epoch),
+        all[i].time_to_auroc_s ? fmt::format("{:.1f} s", *all[i].time_to_auroc_s) : std::string(),
+        number(epoch->training_loss, 4), number(epoch->validation_loss, 4)));
+  }
+  return table;
 }
 
-std::string times_interval(const std::optional<measure::Ratio>& ratio) {
-  return ratio && ratio->ci95 ? fmt::format("{:.2f} .. {:.2f}", ratio->ci95->low, ratio->ci95->high) : "";
-}
+std::string times_if(const std::optional<measure::Ratio>& ratio) { return ratio ? times(ratio->value) : ""; }
 
 AblationTable ablation_table(const Ablation& ablation) {
   TextTable table{
@@ -116,8 +132,8 @@ AblationTable ablation_table(const Ablation& ablation) {
       .left_columns = 1,
       .last_left = true};
   for (const AblationStep& step : ablation.steps) {
-    table.rows.push_back({step.name, throughput(step.images_per_s), times(step.to_before),
-                          times_interval(step.to_before), times(step.to_first), times_interval(step.to_first),
+    table.rows.push_back({step.name, throughput(step.images_per_s), times_if(step.to_before),
+                          interval_text(step.to_before), times_if(step.to_first), interval_text(step.to_first),
                           ablation.emulated ? "(emulated)" : ""});
   }
   return {.over = ablation.over, .steps = std::move(table)};
@@ -182,6 +198,7 @@ ResultTables result_tables(const Report& report) {
   ResultTables tables{.title = title(report, labels),
                       .figures = figures_table(report, all, labels),
                       .ablations = {},
+                      .learning = learning_table(report, all, labels),
                       .times = time_table(report, all, labels),
                       .notes = flag_notes(report, all)};
   for (const Ablation& ablation : ablations(report)) tables.ablations.push_back(ablation_table(ablation));

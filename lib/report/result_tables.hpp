@@ -21,12 +21,15 @@ struct ResultTables {
   std::vector<std::string> title;  // lines: what ran where and when, what all trials share
   TextTable figures;               // a row each trial
   std::vector<AblationTable> ablations;
+  TextTable learning;              // a row each trial over epochs
   TextTable times;                 // where the time went, a row each trial
   std::vector<std::string> notes;  // lines: what the flags mean, where the speed of emulated engines comes from
 };
 
 inline constexpr const char* kAblationCaption =
     "each step against the one before it and against the first (95 % intervals)";
+inline constexpr const char* kLearningCaption =
+    "What was learned, by images that do not train (AUROC: mean over findings, at the best epoch):";
 inline constexpr const char* kTimesCaption =
     "Where the time went (share of the step; communication as far as backward did not hide it):";
 

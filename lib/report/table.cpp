@@ -21,6 +21,10 @@ std::string ablation_lines(const std::vector<AblationTable>& ablations) {
   return text;
 }
 
+std::string learning_lines(const TextTable& learning) {
+  return learning.rows.empty() ? "" : fmt::format("{}\n{}\n", kLearningCaption, render(learning));
+}
+
 std::string findings_list(const Report& report) {
   std::string text = report.findings.empty() ? "" : "\nFindings:\n";
   for (const Finding& finding : report.findings) text += "- " + finding.text + "\n";
@@ -33,7 +37,8 @@ std::string result_table(const Report& report) {
   const ResultTables tables = result_tables(report);
   if (report.trials.empty()) return lines_of(tables.title) + "no trial was measured\n";
   return lines_of(tables.title) + "\n" + render(tables.figures) + lines_of(tables.notes) + "\n" +
-         ablation_lines(tables.ablations) + kTimesCaption + "\n" + render(tables.times) + findings_list(report);
+         ablation_lines(tables.ablations) + learning_lines(tables.learning) + kTimesCaption + "\n" +
+         render(tables.times) + findings_list(report);
 }
 
 }  // namespace chexbench::report

@@ -21,9 +21,9 @@ const RepeatResult* traced_repeat(const TrialResult& trial) {
 }
 
 // Lays parts one behind the other, none beyond the end of the whole.
-class Row {
+class TraceRow {
  public:
-  Row(TracePlace place, TraceTime whole, std::string& text)
+  TraceRow(TracePlace place, TraceTime whole, std::string& text)
       : place_(place), end_ns_(whole.end_ns), text_(text), next_ns_(whole.begin_ns) {}
 
   TraceTime part(const char* name, double seconds) {
@@ -54,10 +54,10 @@ void add_step(const StepRecord& step, TraceTime time, std::string& text) {
   text +=
       span_event(place, {.name = fmt::format("step {}", step.step), .category = "step"}, time,
                  fmt::format(R"("images":{},"communication_busy_s":{})", timings.images, timings.communication_busy_s));
-  Row parts(place, time, text);
+  TraceRow parts(place, time, text);
   parts.part("wait", timings.wait_s);
   parts.part("upload", timings.upload_s);
-  Row compute(place, parts.part("compute", timings.compute_s), text);
+  TraceRow compute(place, parts.part("compute", timings.compute_s), text);
   compute.part("forward", timings.forward_s);
   compute.part("backward", timings.backward_s);
   parts.part("exposed communication", timings.exposed_communication_s);
@@ -89,7 +89,7 @@ void add_steps(const TracedTrial& traced, const RankTrace& rank, const std::map<
   text += span_event({.rank = rank.rank, .row = kStepsRow}, {.name = traced.trial.trial, .category = "trial"},
                      {.begin_ns = times.begin()->second.begin_ns, .end_ns = times.rbegin()->second.end_ns},
                      fmt::format(R"("repeat":{},"engine":{},"emulated":{},"dropped_spans":{})", traced.repeat.repeat,
-                                 quoted(traced.trial.spec.engine), traced.trial.emulated, rank.dropped_spans));
+                                 json_quoted(traced.trial.spec.engine), traced.trial.emulated, rank.dropped_spans));
   for (const StepRecord& step : traced.repeat.steps) {
     if (step.rank == rank.rank) add_step(step, times.at(step.step), text);
   }
@@ -140,9 +140,9 @@ void write_head(const Report& report, const std::vector<TracedTrial>& traced, co
                     R"("clock":"CLOCK_MONOTONIC of rank 0's host","emulated":{},"emulated_trials":{},)"
                     R"("dropped_spans":{}}},"traceEvents":[)"
                     "\n",
-                    quoted(report.experiment), quoted(report.environment.chexbench_version),
-                    quoted(report.environment.host), !emulated.empty(),
-                    quoted(fmt::format("{}", fmt::join(emulated, "; "))), dropped));
+                    json_quoted(report.experiment), json_quoted(report.environment.chexbench_version),
+                    json_quoted(report.environment.host), !emulated.empty(),
+                    json_quoted(fmt::format("{}", fmt::join(emulated, "; "))), dropped));
 }
 
 void write_rank_names(const std::vector<TracedTrial>& traced, const Write& write) {

@@ -17,7 +17,7 @@ int tid(TracePlace place) { return 1000 * (place.rank + 1) + place.row; }
 
 std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   using Json = nlohmann::json;
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -26,25 +26,25 @@ std::string span_event(TracePlace place, const TraceLabel& label, TraceTime time
   return fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"cat":"{}","name":{},"args":{{{}}}}})"
                      ",\n",
                      place.rank, tid(place), microseconds(time.begin_ns), microseconds(time.end_ns - time.begin_ns),
-                     label.category, quoted(label.name), arguments);
+                     label.category, json_quoted(label.name), arguments);
 }
 
 std::string counter_event(int rank, std::string_view name, std::int64_t at_ns, std::uint64_t value) {
   return fmt::format(R"({{"ph":"C","pid":{},"ts":{},"name":{},"args":{{"elements":{}}}}})"
                      ",\n",
-                     rank, microseconds(at_ns), quoted(name), value);
+                     rank, microseconds(at_ns), json_quoted(name), value);
 }
 
 std::string row_name_event(TracePlace place, std::string_view name) {
   return fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})"
                      ",\n",
-                     place.rank, tid(place), quoted(name));
+                     place.rank, tid(place), json_quoted(name));
 }
 
 std::string rank_name_event(int rank, std::string_view name) {
   return fmt::format(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})"
                      ",\n",
-                     rank, quoted(name));
+                     rank, json_quoted(name));
 }
 
 }  // namespace chexbench::report

@@ -31,7 +31,7 @@ struct TraceTime {
 std::int64_t nanoseconds(double seconds);
 
 // `text` as a JSON string, with its quotes.
-std::string quoted(std::string_view text);
+std::string json_quoted(std::string_view text);
 
 // `arguments` are the members of a JSON object, without its braces.
 std::string span_event(TracePlace place, const TraceLabel& label, TraceTime time, std::string_view arguments);

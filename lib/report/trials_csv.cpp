@@ -9,6 +9,7 @@
 
 #include "report/csv_row.hpp"
 #include "report/fields.hpp"
+#include "report/labels.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -34,6 +35,14 @@ std::optional<Value> if_measured(const TrialResult& trial, Value value) {
   return trial.repeats.empty() ? std::nullopt : std::optional(value);
 }
 
+// Measured steps of a repeat; how many an epoch has depends on the data set.
+std::size_t steps_of(const TrialResult& trial) {
+  if (trial.spec.training.epochs == 0 || trial.repeats.empty()) {
+    return static_cast<std::size_t>(trial.spec.measure.steps);
+  }
+  return trial.repeats.front().steps.size() / static_cast<std::size_t>(trial.ranks);
+}
+
 // The states of the page cache over the repeats, each once.
 std::string page_cache_states(const TrialResult& trial) {
   std::vector<std::string> states;
@@ -41,6 +50,13 @@ std::string page_cache_states(const TrialResult& trial) {
     if (std::find(states.begin(), states.end(), repeat.page_cache) == states.end()) states.push_back(repeat.page_cache);
   }
   return fmt::format("{}", fmt::join(states, "; "));
+}
+
+// Of the trial's files, over its repeats; empty where nothing is known of them.
+std::optional<double> cached_share(const TrialResult& trial, std::uint64_t RepeatResult::*cached_bytes) {
+  const auto of = static_cast<double>(sum(trial, &RepeatResult::looked_at_bytes));
+  if (of == 0) return std::nullopt;
+  return static_cast<double>(sum(trial, cached_bytes)) / of;
 }
 
 std::optional<double> start_to_first_batch_s(const TrialResult& trial) {
@@ -103,7 +119,7 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("partial", trial.partial);
   visit("anonymous_rss_bytes", if_measured(trial, figures.anonymous_rss_bytes));
   visit("repeats", trial.repeats.size());
-  visit("steps", trial.spec.measure.steps);
+  visit("steps", steps_of(trial));
   visit("image_size", trial.spec.model.image_size);
   visit("decoder", to_string(trial.spec.data.decoder));
   visit("deliver", spec::to_string(trial.spec.data.deliver));
@@ -129,6 +145,17 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("waits", waits_text(figures));
   visit("cores_busy_share", figures.cores_busy_share);
   visit("cpu_wait_share", figures.cpu_wait_share);
+  const auto& auroc_ci95 = figures.mean_auroc_ci95;
+  visit("epochs", trial.spec.training.epochs);
+  visit("mean_auroc", figures.mean_auroc);
+  visit("mean_auroc_ci95_low", auroc_ci95 ? std::optional(auroc_ci95->low) : std::nullopt);
+  visit("mean_auroc_ci95_high", auroc_ci95 ? std::optional(auroc_ci95->high) : std::nullopt);
+  visit("best_epoch", figures.best_epoch);
+  visit("time_to_auroc_s", figures.time_to_auroc_s);
+  visit("data_root", trial.spec.data.root);
+  visit("store_shape", store_words(trial.spec.data.store.shape));
+  visit("cached_share_before", cached_share(trial, &RepeatResult::cached_bytes_before));
+  visit("cached_share_after", cached_share(trial, &RepeatResult::cached_bytes_after));
 }
 
 template <class Visitor>

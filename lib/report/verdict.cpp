@@ -42,7 +42,7 @@ bool cores_are_missing(const Figures& figures) {
   return figures.cores_busy_share.value_or(0) + figures.cpu_wait_share.value_or(0) >= kFullCores;
 }
 
-std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+std::string whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 // "map (decode) 18 %, map (resize) 6 %, shuffle 2 %": what makes up at least a tenth of the wait.
 std::string awaited(const Figures& figures) {
@@ -50,7 +50,7 @@ std::string awaited(const Figures& figures) {
   for (const WaitShare& wait : figures.waits) {
     if (wait.share < 0.1 * *figures.wait_share) continue;
     const std::string name = wait.part.empty() ? wait.op : fmt::format("{} ({})", wait.op, wait.part);
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, percent(wait.share));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, whole_percent(wait.share));
   }
   return text;
 }
@@ -58,11 +58,12 @@ std::string awaited(const Figures& figures) {
 // "the 2 cores of a rank are full (97 % busy)", or others have them.
 std::string missing_cores(const TrialResult& trial, const Figures& figures) {
   if (figures.cores_busy_share.value_or(0) < kFullCores)
-    return fmt::format("its threads are ready without a free core for {} of it", percent(*figures.cpu_wait_share));
+    return fmt::format("its threads are ready without a free core for {} of it",
+                       whole_percent(*figures.cpu_wait_share));
   return trial.cores_per_rank == 1
-             ? fmt::format("the one core of a rank is full ({} busy)", percent(*figures.cores_busy_share))
+             ? fmt::format("the one core of a rank is full ({} busy)", whole_percent(*figures.cores_busy_share))
              : fmt::format("the {} cores of a rank are full ({} busy)", trial.cores_per_rank,
-                           percent(*figures.cores_busy_share));
+                           whole_percent(*figures.cores_busy_share));
 }
 
 std::string starved(const TrialResult& trial, const Figures& figures, const std::string& name, bool of_cores) {
@@ -86,7 +87,7 @@ std::string slow(const Limit& limit, const Figures& figures, const std::string& 
 
 std::string bound(const Figures& figures, const std::string& name, const char* what, double share) {
   return fmt::format("{} is held back by {}: {} of the time; {} images/s, of at most {} without it.", name, what,
-                     percent(share), rate(*figures.images_per_s), rate(*figures.images_per_s / (1 - share)));
+                     whole_percent(share), rate(*figures.images_per_s), rate(*figures.images_per_s / (1 - share)));
 }
 
 std::string fed(const Figures& figures, const std::string& name) {

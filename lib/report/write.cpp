@@ -21,6 +21,10 @@ std::vector<std::string> write_report(const Report& report, const std::string& f
   write("trials.csv", trials_csv(report));
   write("steps.csv", steps_csv(report));
   write("ops.csv", ops_csv(report));
+  if (const std::string epochs = epochs_csv(report); !epochs.empty()) {
+    write("epochs.csv", epochs);
+    write("aurocs.csv", aurocs_csv(report));
+  }
   if (const std::string samples = gpu_csv(report); !samples.empty()) write("gpu.csv", samples);
   write("report.json", to_json(report));    // last of the data: whoever sees it finds the others, too
   write("report.html", html_page(report));  // a picture of it, which no lack of room shall put before the data

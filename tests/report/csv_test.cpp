@@ -79,14 +79,31 @@ TEST(TrialsCsv, HasItsLaterColumnsInTheOrderInWhichTheyWereAdded) {
   Report report = make_report({make_trial({}, {100})});
   report.environment.instruction_set = "avx512";
   const auto lines = read_csv(trials_csv(report));
-  const auto cells = [&lines](std::size_t row, int first, int last) {  // counted from the end
-    return std::vector<std::string>(lines.at(row).end() - first, lines.at(row).end() - last);
+  const auto begin = std::ranges::find(lines.at(0), "instruction_set") - lines.at(0).begin();
+  const auto cells = [&](std::size_t row, int first, int count) {  // counted from that column
+    const auto at = lines.at(row).begin() + begin + first;
+    return std::vector<std::string>(at, at + count);
   };
+  EXPECT_EQ(cells(0, 0, 3), (std::vector<std::string>{"instruction_set", "wait_op", "wait_part"}));
+  EXPECT_EQ(cells(1, 0, 3), (std::vector<std::string>{"avx512", "map", "decode"}));
   // Then the ten of GPUs (gpu_test.cpp).
-  EXPECT_EQ(cells(0, 17, 14), (std::vector<std::string>{"instruction_set", "wait_op", "wait_part"}));
-  EXPECT_EQ(cells(1, 17, 14), (std::vector<std::string>{"avx512", "map", "decode"}));
-  EXPECT_EQ(cells(0, 4, 0), (std::vector<std::string>{"limit", "waits", "cores_busy_share", "cpu_wait_share"}));
-  EXPECT_EQ(cells(1, 3, 2), (std::vector<std::string>{"map/decode 0.310; map/other 0.050; read 0.040"}));
+  EXPECT_EQ(cells(0, 13, 4), (std::vector<std::string>{"limit", "waits", "cores_busy_share", "cpu_wait_share"}));
+  EXPECT_EQ(cells(1, 14, 1), (std::vector<std::string>{"map/decode 0.310; map/other 0.050; read 0.040"}));
+  EXPECT_EQ(cells(0, 17, 8),
+            (std::vector<std::string>{"epochs", "mean_auroc", "mean_auroc_ci95_low", "mean_auroc_ci95_high",
+                                      "best_epoch", "time_to_auroc_s", "data_root", "store_shape"}));
+}
+
+TEST(TrialsCsv, TellsWhereTheDataLieAndHowTheirStoreWasSlowedDown) {
+  TrialResult near = make_trial({}, {100}), far = near;
+  near.spec.data.root = "data/nih";
+  far.spec.data.root = "s3://xrays/nih";
+  far.spec.data.store.shape = {.bandwidth_mb_per_s = 100, .latency_ms = 2.5, .jitter_ms = 1, .iops = 500};
+  const auto records = read_csv_records(trials_csv(make_report({near, far})));
+  EXPECT_EQ(records.at(0).at("data_root"), "data/nih");
+  EXPECT_EQ(records.at(0).at("store_shape"), "as it is");
+  EXPECT_EQ(records.at(1).at("data_root"), "s3://xrays/nih");
+  EXPECT_EQ(records.at(1).at("store_shape"), "2.5 ms 1 ms jitter 100 MB/s 500 requests/s");
 }
 
 TEST(TrialsCsv, HasARowForEachTrialWithItsFigures) {
@@ -151,6 +168,10 @@ TEST(TrialsCsv, SumsCountsOverRepeats) {
   trial.repeats[2].bad_records = 3;
   trial.repeats[0].start_to_first_batch_s = 0.125;
   trial.repeats[2].page_cache = "cold (not verified)";
+  EXPECT_EQ(only_row(trial).at("cached_share_before"), "") << "nobody looked";
+  for (RepeatResult& repeat : trial.repeats) repeat.looked_at_bytes = 800;
+  trial.repeats[1].cached_bytes_before = 600;
+  for (RepeatResult& repeat : trial.repeats) repeat.cached_bytes_after = 800;
   const auto row = only_row(trial);
   EXPECT_EQ(row.at("bad_records"), "5");
   EXPECT_EQ(row.at("images_trained"), "96");
@@ -159,6 +180,8 @@ TEST(TrialsCsv, SumsCountsOverRepeats) {
   EXPECT_EQ(row.at("process_cpu_s"), "0.375");
   EXPECT_EQ(row.at("start_to_first_batch_s"), "0.125");
   EXPECT_EQ(row.at("page_cache"), "as_is; cold (not verified)");
+  EXPECT_EQ(row.at("cached_share_before"), "0.25");
+  EXPECT_EQ(row.at("cached_share_after"), "1");
 }
 
 TEST(TrialsCsv, WritesEachFlagInItsOwnColumn) {

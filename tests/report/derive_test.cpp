@@ -5,8 +5,6 @@
 namespace chexbench::report {
 namespace {
 
-Figures figures_of(const TrialResult& trial) { return derive_figures(trial, {trial}); }
-
 TEST(Figures, ThroughputIsMedianMadAndIntervalOverRepeats) {
   const Figures figures = figures_of(make_trial({}, {100, 104, 102, 90, 103}));
   EXPECT_DOUBLE_EQ(*figures.images_per_s, 102);

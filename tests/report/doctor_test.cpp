@@ -47,6 +47,24 @@ TEST(DoctorTable, NamesEachGpuAndEachMisfit) {
                     HasSubstr("does not fit: this does not go with that\n"), Not(HasSubstr("fits together"))));
 }
 
+TEST(DoctorTable, TellsHowFastAServerIs) {
+  Doctor doctor = without_gpu();
+  doctor.store = {.root = "s3://b/set",
+                  .kind = "s3",
+                  .first_request_s = 0.0123,
+                  .next_request_s = 0.0021,
+                  .file = "s3://b/set/tfrecord/train-00000-of-00016",
+                  .read_bytes = 40'000'000,
+                  .read_s = 0.5};
+  EXPECT_THAT(doctor_table(doctor),
+              HasSubstr("data s3://b/set: a server (s3), first request 12.3 ms, next one 2.1 ms; 40.0 MB of "
+                        "tfrecord/train-00000-of-00016 at 80.0 MB/s\n"));
+  const auto told = nlohmann::json::parse(doctor_json(doctor));
+  EXPECT_EQ(told["store"]["read_bytes"], 40'000'000);
+  EXPECT_DOUBLE_EQ(told["store"]["next_request_s"], 0.0021);
+  EXPECT_TRUE(nlohmann::json::parse(doctor_json(without_gpu()))["store"].is_null());
+}
+
 TEST(DoctorTable, SaysWhatItKnowsWhereTheDriverTellsLittle) {
   Doctor doctor = with_gpu();
   doctor.survey.driver_version.clear();

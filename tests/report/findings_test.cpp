@@ -69,6 +69,21 @@ TEST(PipelineRatio, ComparesWithTheFirstTrialThatDiffersInItsPipelineAlone) {
             "310 against 100.");
 }
 
+TEST(StorageRatio, ComparesWithTheFirstTrialThatDiffersInItsStoreAlone) {
+  const auto at = [](const std::string& root, double images_per_s, double latency_ms = 0) {
+    TrialResult trial = make_trial({}, std::vector<double>(5, images_per_s));
+    trial.spec.data.root = root;
+    if (latency_ms > 0) trial.spec.data.store.shape.latency_ms = latency_ms;
+    trial.trial = root + (latency_ms > 0 ? " slow" : "");
+    return trial;
+  };
+  const auto findings = of_kind({at("a", 200), at("nfs://b/c", 150), at("a", 50, 2)}, "storage_ratio");
+  ASSERT_THAT(findings, SizeIs(2));
+  EXPECT_THAT(findings[0].text, HasSubstr("nfs://b/c delivers 0.75 x the images/s of a "));
+  EXPECT_THAT(findings[1].text, HasSubstr("a slow delivers 0.25 x the images/s of a "));
+  EXPECT_THAT(of_kind({at("a", 200), at("b", 150)}, "pipeline_ratio"), IsEmpty());
+}
+
 TEST(PipelineRatio, PairsRoundsSoThatASharedDriftCancels) {
   const auto naive = make_trial({.pipeline = "naive"}, {100, 80, 60, 40, 20});
   const auto optimized = make_trial({.pipeline = "optimized"}, {200, 160, 120, 80, 40});

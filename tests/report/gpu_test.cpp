@@ -63,8 +63,6 @@ TrialResult make_gpu_trial(int ranks = 1, std::vector<double> images_per_s = {70
   return trial;
 }
 
-Figures figures_of(const TrialResult& trial) { return derive_figures(trial, {trial}); }
-
 std::vector<std::string> texts_of_kind(const std::vector<TrialResult>& trials, const std::string& kind) {
   std::vector<std::string> texts;
   for (const Finding& finding : derive_findings(trials)) {
@@ -213,17 +211,21 @@ TEST(TrialsCsv, HasTheFiguresOfGpus) {
   samples[6].throttle_reasons = Words{"gpu_idle"};
   samples.resize(10);  // to 103.5 s: eight samples in the window
   const auto lines = read_csv(trials_csv(make_report({trial, make_trial({}, {100})})));
-  const auto last = [&lines](std::size_t row) { return Words(lines.at(row).end() - 14, lines.at(row).end() - 4); };
-  EXPECT_THAT(last(0), ElementsAre("gpu_utilization", "gpu_memory_utilization", "gpu_peak_memory_bytes", "gpu_power_w",
-                                   "gpu_lowest_sm_clock_hz", "gpu_lowest_memory_clock_hz", "gpu_highest_temperature_c",
-                                   "gpu_throttled_share", "gpu_throttle_reasons", "gpu_new_uncorrected_ecc_errors"));
-  const Words figures = last(1);
+  const auto begin = std::ranges::find(lines.at(0), "gpu_utilization") - lines.at(0).begin();
+  const auto of_gpus = [&](std::size_t row) {
+    return Words(lines.at(row).begin() + begin, lines.at(row).begin() + begin + 10);
+  };
+  EXPECT_THAT(of_gpus(0),
+              ElementsAre("gpu_utilization", "gpu_memory_utilization", "gpu_peak_memory_bytes", "gpu_power_w",
+                          "gpu_lowest_sm_clock_hz", "gpu_lowest_memory_clock_hz", "gpu_highest_temperature_c",
+                          "gpu_throttled_share", "gpu_throttle_reasons", "gpu_new_uncorrected_ecc_errors"));
+  const Words figures = of_gpus(1);
   EXPECT_NEAR(std::stod(figures.at(0)), 0.43, 1e-12);
   EXPECT_NEAR(std::stod(figures.at(1)), 0.2, 1e-12);
   EXPECT_THAT(Words(figures.begin() + 2, figures.end()),
               ElementsAre("4000000000", "600", "1980000000", "2600000000", "60", "0.25",
                           "sw_power_cap 0.25; hw_slowdown 0.125; gpu_idle 0.125", "0"));
-  EXPECT_THAT(last(2), testing::Each(""));
+  EXPECT_THAT(of_gpus(2), testing::Each(""));
 }
 
 TEST(GpuCsv, HasARowForEverySampleOnTheClockOfTheSteps) {

@@ -79,12 +79,31 @@ TEST(InputFindings, TellOfTooFewAndTooSmallShards) {
   EXPECT_EQ(text_of(trial, "small_shards"), "");
 }
 
+TEST(DataFindings, TellOfRootsThatHoldOtherImages) {
+  TrialResult here = trial_of("naive"), there = here;
+  here.spec.data.root = "data/nih";
+  there.spec.data.root = "s3://xrays/other";
+  EXPECT_THAT(data_findings(pointers({here, there})), IsEmpty());
+  there.data.names_key = "another";
+  const auto findings = data_findings(pointers({here, there}));
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text, HasSubstr("s3://xrays/other and data/nih hold other images"));
+  there.spec.data.split = spec::Split::test;  // which is meant to differ
+  EXPECT_THAT(data_findings(pointers({here, there})), IsEmpty());
+}
+
 TEST(DataFindings, TellOnceThatThePageCacheDidTheWork) {
   TrialResult trial = trial_of("naive");
   EXPECT_THAT(data_findings(pointers({trial})), IsEmpty());
   trial.repeats[0].storage_read_bytes = 0;
   EXPECT_THAT(data_findings(pointers({trial, trial})), SizeIs(1));
   EXPECT_THAT(data_findings(pointers({trial, trial}))[0].text, HasSubstr("2 of 2 trials read from the page cache"));
+  TrialResult distant = trial;
+  distant.spec.data.root = "nfs://filer/xrays";
+  EXPECT_THAT(data_findings(pointers({distant})), IsEmpty());
+  trial.repeats[0].looked_at_bytes = 200;
+  trial.repeats[0].cached_bytes_before = 150;
+  EXPECT_THAT(data_findings(pointers({trial}))[0].text, HasSubstr("75 % of the trials' files were in memory"));
   trial.spec.measure.page_cache = spec::PageCache::warm;  // as was asked for
   EXPECT_THAT(data_findings(pointers({trial})), IsEmpty());
 }
@@ -103,14 +122,14 @@ class TfrecordEconomics : public testing::Test {
     png_.data.images = tfrecord_.data.images = 1000;
     tfrecord_.data.converted_images = 1000;
     tfrecord_.data.conversion_s = 8;
-    tfrecord_.data.tfrecord_bytes = 400'000'000;
+    tfrecord_.data.converted_bytes = 400'000'000;
   }
   TrialResult png_ = make_trial({}, {100, 100, 100, 100, 100});
   TrialResult tfrecord_ = make_trial({.format = spec::DataFormat::tfrecord}, {125, 125, 125, 120, 130});
 };
 
 TEST_F(TfrecordEconomics, AreSecondsOnceAgainstSecondsAnEpoch) {
-  const auto economics = tfrecord_economics(png_, tfrecord_);
+  const auto economics = conversion_economics(png_, tfrecord_);
   ASSERT_TRUE(economics.has_value());
   EXPECT_NEAR(economics->saved_s, 10 - 8, 1e-9);
   EXPECT_NEAR(*economics->epochs, 4, 1e-9);
@@ -119,12 +138,12 @@ TEST_F(TfrecordEconomics, AreSecondsOnceAgainstSecondsAnEpoch) {
   const auto findings = economics_findings(pointers({png_, tfrecord_}));
   ASSERT_THAT(findings, SizeIs(1));
   EXPECT_THAT(findings[0].text,
-              HasSubstr("TFRecords save 2.00 s of an epoch of 10.0 s: it pays after 4.0 epochs (95 %"));
+              HasSubstr("tfrecord saves 2.00 s of an epoch of 10.0 s: it pays after 4.0 epochs (95 %"));
 }
 
 TEST_F(TfrecordEconomics, NeverPayWhereTheyAreSlower) {
   for (RepeatResult& repeat : tfrecord_.repeats) repeat.images_per_s = 80;
-  const auto economics = tfrecord_economics(png_, tfrecord_);
+  const auto economics = conversion_economics(png_, tfrecord_);
   EXPECT_FALSE(economics->epochs.has_value());
   EXPECT_THAT(economics_findings(pointers({png_, tfrecord_}))[0].text, HasSubstr("it never pays"));
 }

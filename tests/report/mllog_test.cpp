@@ -42,19 +42,28 @@ std::vector<std::string> keys(const std::vector<Json>& events) {
 
 TEST(Mllog, TellsARepeatAsARun) {
   const auto events = events_of(make_report({timed_trial({.ranks = 2, .engine = "onednn"}, 1e9)}));
-  ASSERT_THAT(keys(events),
-              ElementsAre("submission_benchmark", "submission_platform", "cache_clear", "seed", "global_batch_size",
-                          "opt_name", "opt_base_learning_rate", "run_start", "tracked_stats", "run_stop"));
+  ASSERT_THAT(keys(events), ElementsAre("submission_benchmark", "submission_platform", "cache_clear", "seed",
+                                        "global_batch_size", "gradient_accumulation_steps", "opt_name",
+                                        "opt_base_learning_rate", "run_start", "tracked_stats", "run_stop"));
   EXPECT_EQ(events[0]["value"], "resnet50");
   EXPECT_EQ(events[2]["value"], false);
   EXPECT_EQ(events[4]["value"], 32);
-  EXPECT_EQ(events[5]["value"], "adam");
-  EXPECT_EQ(events[7]["event_type"], "INTERVAL_START");
-  EXPECT_EQ(events[7]["time_ms"], 999'999'998'000);
-  EXPECT_EQ(events[8]["value"]["throughput"], 100);
-  EXPECT_EQ(events[9]["event_type"], "INTERVAL_END");
-  EXPECT_EQ(events[9]["time_ms"], 1'000'000'000'000);
-  EXPECT_EQ(events[9]["metadata"]["status"], "success");
+  EXPECT_EQ(events[5]["value"], 1);
+  EXPECT_EQ(events[6]["value"], "adam");
+  EXPECT_EQ(events[8]["event_type"], "INTERVAL_START");
+  EXPECT_EQ(events[8]["time_ms"], 999'999'998'000);
+  EXPECT_EQ(events[9]["value"]["throughput"], 100);
+  EXPECT_EQ(events[10]["event_type"], "INTERVAL_END");
+  EXPECT_EQ(events[10]["time_ms"], 1'000'000'000'000);
+  EXPECT_EQ(events[10]["metadata"]["status"], "success");
+}
+
+TEST(Mllog, CountsTheBatchesOfAStepIntoTheGlobalBatch) {
+  TrialResult trial = timed_trial({.ranks = 2, .engine = "onednn"}, 1e9);
+  trial.spec.training.accumulate_steps = 4;
+  const auto events = events_of(make_report({trial}));
+  EXPECT_EQ(events[4]["value"], 128);
+  EXPECT_EQ(events[5]["value"], 4);
 }
 
 TEST(Mllog, HasTheSixMembersInEachLineAndNamesTheTrialThere) {

@@ -100,4 +100,6 @@ inline Report make_report(std::vector<TrialResult> trials) {
   return report;
 }
 
+inline Figures figures_of(const TrialResult& trial) { return derive_figures(trial, {trial}); }
+
 }  // namespace chexbench::report

@@ -51,6 +51,17 @@ TEST(Labels, AreTheAttributesThatDiffer) {
   EXPECT_EQ(labels.common, "format png, model resnet50, engine none, precision f32, batch 16");
 }
 
+TEST(Labels, TellStoresApartByTheirRootAndByTheirShape) {
+  TrialResult near = make_trial({}, {1}), far = near, slow = near;
+  near.spec.data.root = slow.spec.data.root = "data/nih";
+  far.spec.data.root = "nfs://filer/nih";
+  slow.spec.data.store.shape.latency_ms = 2;
+  const Labels labels = label_trials({near, far, slow});
+  EXPECT_THAT(labels.names, ElementsAre("root", "store"));
+  EXPECT_THAT(labels.rows, ElementsAre(ElementsAre("data/nih", "as it is"), ElementsAre("nfs://filer/nih", "as it is"),
+                                       ElementsAre("data/nih", "2 ms")));
+}
+
 TEST(Labels, BeginWithTheTrialWhereAttributesDoNotTellTrialsApart) {
   auto few = make_trial({}, {1});
   auto many = make_trial({}, {1});

@@ -74,6 +74,7 @@ function addResults() {
   for (const note of report.notes) element(throughput, "p", note, "note");
   if (charts.available) drawScaling();
   addAblations();
+  addLearning();
   const times = section("Where the time went", "Communication as far as backward did not hide it.");
   if (charts.available) {
     charts.stack(times, titled("Share of the step time by trial", trials), parts,

@@ -1,0 +1,88 @@
+#include "report/csv.hpp"
+#include "report/csv_row.hpp"
+#include "report/fields.hpp"
+
+namespace chexbench::report {
+namespace {
+
+// An interval takes two columns.
+template <class Visitor>
+auto with_bounds(Visitor& visit) {
+  return [&visit](const char* name, const auto& value) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, std::optional<measure::Interval>>) {
+      visit(fmt::format("{}_low", name), value ? std::optional(value->low) : std::nullopt);
+      visit(fmt::format("{}_high", name), value ? std::optional(value->high) : std::nullopt);
+    } else {
+      visit(std::string(name), value);
+    }
+  };
+}
+
+// One line of each file: what `columns(visitor)` visits behind trial and repeat.
+template <class Columns>
+std::string header_line(Columns columns) {
+  CsvRow row;
+  for (const char* name : {"experiment", "trial", "repeat"}) row(name);
+  const auto add = [&row](const std::string& name, const auto&) { row(name); };
+  columns(with_bounds(add));
+  return std::move(row).line();
+}
+
+struct Place {
+  const Report& report;
+  const TrialResult& trial;
+  const RepeatResult& repeat;
+};
+
+template <class Columns>
+std::string value_line(const Place& place, Columns columns) {
+  CsvRow row;
+  row(place.report.experiment);
+  row(place.trial.trial);
+  row(place.repeat.repeat);
+  const auto add = [&row](const std::string&, const auto& value) { row(value); };
+  columns(with_bounds(add));
+  return std::move(row).line();
+}
+
+// Calls `visit(place, epoch)` for every epoch of the report.
+template <class Visit>
+void for_each_epoch(const Report& report, Visit visit) {
+  for (const TrialResult& trial : report.trials) {
+    for (const RepeatResult& repeat : trial.repeats) {
+      for (const EpochRecord& epoch : repeat.epochs) visit(Place{report, trial, repeat}, epoch);
+    }
+  }
+}
+
+}  // namespace
+
+std::string epochs_csv(const Report& report) {
+  std::string lines;
+  for_each_epoch(report, [&lines](const Place& place, const EpochRecord& epoch) {
+    lines += value_line(place, [&epoch](auto&& visit) { visit_epoch(visit, epoch); });
+  });
+  if (lines.empty()) return "";
+  return header_line([](auto&& visit) {
+           const EpochRecord any;
+           visit_epoch(visit, any);
+         }) +
+         lines;
+}
+
+std::string aurocs_csv(const Report& report) {
+  const auto columns = [](auto&& visit, int epoch, const FindingScore& score) {
+    visit("epoch", epoch);
+    visit_finding_score(visit, score);
+  };
+  std::string lines;
+  for_each_epoch(report, [&](const Place& place, const EpochRecord& epoch) {
+    for (const FindingScore& score : epoch.findings) {
+      lines += value_line(place, [&](auto&& visit) { columns(visit, epoch.epoch, score); });
+    }
+  });
+  if (lines.empty()) return "";
+  return header_line([&columns](auto&& visit) { columns(visit, 0, FindingScore{}); }) + lines;
+}
+
+}  // namespace chexbench::report

@@ -1,0 +1,17 @@
+// Figures as tables show them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "measure/statistics.hpp"
+
+namespace chexbench::report {
+
+std::string gigabytes(std::uint64_t bytes);                             // "1.5 GB"
+std::string percent(double share);                                      // of 0.123: "12.3 %"
+std::string times(double ratio);                                        // "1.97 x"
+std::string interval_text(const std::optional<measure::Ratio>& ratio);  // "1.95 .. 2.02"; empty without an interval
+
+}  // namespace chexbench::report

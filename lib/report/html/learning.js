@@ -1,0 +1,58 @@
+// What trainings over epochs have learned.
+"use strict";
+
+const learningColumns = [
+  labelColumn,
+  figure("epochs", "", "epochs", words, (trial) => trial.spec.training.epochs),
+  figure("AUROC", "mean over findings", "mean_auroc", fixed(3)),
+  figure("95 % low", "AUROC", "mean_auroc_ci95_low", fixed(3), (trial) => trial.figures.mean_auroc_ci95 && trial.figures.mean_auroc_ci95[0]),
+  figure("95 % high", "AUROC", "mean_auroc_ci95_high", fixed(3), (trial) => trial.figures.mean_auroc_ci95 && trial.figures.mean_auroc_ci95[1]),
+  figure("at epoch", "the best", "best_epoch", words),
+  figure("time to target", "s", "time_to_auroc_s", fixed(1)),
+  figure("images/s", "of its steps", "images_per_s", rate),
+];
+
+// A curve of one figure of the epochs over the time since the training began, repeats one over another.
+function learningCurve(trial, key) {
+  const points = [];
+  for (const repeat of trial.repeats) {
+    for (const epoch of repeat.epochs) points.push({ x: epoch.elapsed_s, y: epoch[key] });
+    points.push({ x: 0, y: null });
+  }
+  return points;
+}
+
+function drawLearning(place, learned) {
+  charts.curves(place, "AUROC by time, mean over findings", "s since the training began, validations included", "AUROC", { max: 1 },
+    learned.map((trial) => ({ name: marked(trial), points: learningCurve(trial, "mean_auroc") })));
+  const grid = element(place, "div", undefined, "grid");
+  for (const trial of learned) {
+    charts.curves(grid, `Loss: ${marked(trial)}`, "s since the training began", "binary cross-entropy", {}, [
+      { name: "training", color: "accent", points: learningCurve(trial, "training_loss") },
+      { name: "validation", color: "wait", points: learningCurve(trial, "validation_loss") },
+    ]);
+  }
+}
+
+// A row each finding, a column each trial.
+function addScores(place, learned) {
+  const findings = [...new Set(learned.flatMap((trial) => trial.learned.map((score) => score.finding)))];
+  const scoreOf = (trial, finding) => trial.learned.find((score) => score.finding === finding) || {};
+  const numbers = element(place, "details");
+  element(numbers, "summary", "AUROC by finding");
+  table(numbers, "scores", [
+    { name: "finding", key: "finding", get: (row) => row.finding },
+    { name: "with it", unit: "images", key: "positives", show: words, get: (row) => scoreOf(learned[0], row.finding).positives },
+    ...learned.map((trial, index) => ({ name: marked(trial), unit: "AUROC", key: `auroc_${index}`, show: fixed(3),
+                                        get: (row) => scoreOf(trial, row.finding).auroc })),
+  ], findings.map((finding) => ({ finding, trial: learned[0] })));
+}
+
+function addLearning() {
+  const learned = trials.filter((trial) => trial.learned.length > 0);
+  if (learned.length === 0) return;
+  const place = section("What was learned", "By images of patients that do not train. Intervals: patients drawn with replacement.");
+  if (charts.available) drawLearning(place, learned);
+  table(place, "learning", learningColumns, learned);
+  addScores(place, learned);
+}
