@@ -15,6 +15,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/status_line.hpp"
+#include "format_option.hpp"
 #include "output.hpp"
 #include "spec/parse.hpp"
 #include "spec/resolved.hpp"
@@ -110,9 +111,7 @@ void add_advise_command(CLI::App& app, bench::Session& session) {
       ->check(CLI::IsMember(bench::edit_names()))
       ->delimiter(',')
       ->allow_extra_args(false);
-  verb->add_option("--format", arguments->format, "What stdout gets")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([arguments, &session] { advise(*arguments, session); });
 }
 

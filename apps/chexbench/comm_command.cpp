@@ -7,6 +7,7 @@
 #include "bench/comm_sweep.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "format_option.hpp"
 #include "output.hpp"
 #include "report/comm.hpp"
 #include "spec/names.hpp"
@@ -15,18 +16,17 @@ namespace chexbench::app {
 namespace {
 
 using bench::CommMemory;
-using spec::CommBackend;
 
 const std::map<std::string, GradientType> kTypes{{"f32", GradientType::f32}, {"f16", GradientType::f16}};
 const std::map<std::string, CommMemory> kMemories{
     {"auto", CommMemory::automatic}, {"host", CommMemory::host}, {"device", CommMemory::device}};
-const std::map<std::string, CommBackend> kBackends{
-    {"auto", CommBackend::automatic}, {"nccl", CommBackend::nccl}, {"mpi", CommBackend::mpi}};
 
-std::map<std::string, spec::UpdateScheme> update_schemes() {
-  std::map<std::string, spec::UpdateScheme> schemes;
-  for (const auto& [value, word] : spec::named_values<spec::UpdateScheme>()) schemes.emplace(word, value);
-  return schemes;
+// The words of a spec's enum.
+template <typename Enum>
+std::map<std::string, Enum> words_of() {
+  std::map<std::string, Enum> words;
+  for (const auto& [value, word] : spec::named_values<Enum>()) words.emplace(word, value);
+  return words;
 }
 
 std::string text_of(const report::CommResult& result, const std::string& format) {
@@ -72,10 +72,10 @@ void add_comm_command(CLI::App& app, bench::Session& session) {
       ->transform(CLI::CheckedTransformer(kMemories))
       ->option_text("TEXT:{auto,host,device}=auto");
   verb->add_option("--backend", options->comm.backend, "Of GPUs' memory; auto: NCCL where every rank has it")
-      ->transform(CLI::CheckedTransformer(kBackends))
+      ->transform(CLI::CheckedTransformer(words_of<spec::CommBackend>()))
       ->option_text("TEXT:{auto,nccl,mpi}=auto");
   verb->add_option("--update", options->comm.update, "The way the average goes")
-      ->transform(CLI::CheckedTransformer(update_schemes()))
+      ->transform(CLI::CheckedTransformer(words_of<spec::UpdateScheme>()))
       ->option_text("TEXT:{all_reduce,ring,tree,hierarchical,parameter_server}=all_reduce");
   verb->add_option("--servers", options->comm.servers, "Ranks that serve under parameter_server")
       ->check(CLI::PositiveNumber)
@@ -87,9 +87,7 @@ void add_comm_command(CLI::App& app, bench::Session& session) {
   verb->add_option("--repeats", options->repeats, "Of each size; an interval needs five")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  verb->add_option("--format", *format, "What stdout gets")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str();
+  add_format_option(*verb, *format, {"table", "json", "csv"});
   verb->callback([options, format, &session] { run(*options, *format, session); });
 }
 

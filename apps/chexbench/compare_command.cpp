@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "format_option.hpp"
 #include "output.hpp"
 #include "report/compare.hpp"
 #include "report/read.hpp"
@@ -65,9 +66,7 @@ void add_compare_command(CLI::App& app) {
       ->capture_default_str();
   verb->add_flag("--across-machines", arguments->options.across_machines,
                  "Compare although CPU, cores, GPUs, libraries or the place of the data differ");
-  verb->add_option("--format", arguments->format, "What stdout gets")
-      ->check(CLI::IsMember({"table", "json", "markdown"}))
-      ->capture_default_str();
+  add_format_option(*verb, arguments->format, {"table", "json", "markdown"});
   verb->callback([arguments] { run(*arguments); });
 }
 

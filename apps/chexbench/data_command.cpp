@@ -9,56 +9,109 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/json_text.hpp"
 #include "data/check.hpp"
 #include "data/convert.hpp"
 #include "data/index_report.hpp"
+#include "data/stage.hpp"
 #include "data/synth.hpp"
 #include "output.hpp"
+#include "spec/names.hpp"
+#include "spec/parse.hpp"
 
 namespace chexbench::app {
 namespace {
 
-// @throws SpecError with the nearest split
+// What `name` stands for. @throws SpecError with the nearest of `known`
+template <class Value>
+Value choose(const std::string& option, const std::string& name, const std::map<std::string, Value>& known) {
+  const auto found = known.find(name);
+  if (found != known.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [word, value] : known) names.push_back(word);
+  throw SpecError(fmt::format("--{}: unknown {} '{}'{}", option, option == "to" ? "format" : option, name,
+                              suggestion(name, names)));
+}
+
 spec::Split parse_split(const std::string& name) {
-  static const std::map<std::string, spec::Split> splits = {
-      {"train", spec::Split::train}, {"test", spec::Split::test}, {"all", spec::Split::all}};
-  const auto found = splits.find(name);
-  if (found == splits.end()) {
-    throw SpecError(fmt::format("--split: unknown split '{}'{}", name,
-                                suggestion(name, std::vector<std::string>{"train", "test", "all"})));
+  return choose<spec::Split>("split", name,
+                             {{"train", spec::Split::train},
+                              {"val", spec::Split::val},
+                              {"test", spec::Split::test},
+                              {"all", spec::Split::all}});
+}
+
+spec::DataFormat parse_target(const std::string& name) {
+  return choose<spec::DataFormat>("to", name,
+                                  {{"tfrecord", spec::DataFormat::tfrecord},
+                                   {"webdataset", spec::DataFormat::webdataset},
+                                   {"cached", spec::DataFormat::cached}});
+}
+
+spec::ResizeMethod parse_resize(const std::string& name) {
+  return choose<spec::ResizeMethod>("resize", name,
+                                    {{"bilinear", spec::ResizeMethod::bilinear}, {"area", spec::ResizeMethod::area}});
+}
+
+// Where a verb's data set is, and how it is laid out.
+struct SetArguments {
+  std::string root;
+  std::vector<std::string> overrides;  // "data.labels.csv=labels.csv"
+
+  // @throws SpecError as a spec with these keys would
+  spec::DataSpec spec() const {
+    std::vector<std::string> all = {"data.root=" + json_text(root)};
+    for (const std::string& override : overrides) {
+      if (!override.starts_with("data.layout=") && !override.starts_with("data.labels.") &&
+          !override.starts_with("store.")) {
+        throw SpecError(fmt::format("--set {}: only data.layout, data.labels and store have a meaning here", override));
+      }
+      all.push_back(override);
+    }
+    return spec::parse_spec("{}", "--set", all).base.data;
   }
-  return found->second;
+};
+
+std::shared_ptr<SetArguments> add_set(CLI::App& verb) {
+  auto arguments = std::make_shared<SetArguments>();
+  verb.add_option("root", arguments->root, "folder of the data set, or its URL")->required();
+  verb.add_option("--set", arguments->overrides,
+                  "A key of the spec that says how the set is laid out, e.g. --set data.layout=csv "
+                  "--set data.labels.columns='Mass,Nodule'")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  return arguments;
 }
 
 void add_index(CLI::App& data) {
   CLI::App* const verb =
       data.add_subcommand("index", "Count what a data set holds: images, patients, labels, splits, gaps");
-  auto root = std::make_shared<std::string>();
+  auto set = add_set(*verb);
   auto shown = std::make_shared<std::size_t>(5);
-  verb->add_option("root", *root, "folder that holds Data_Entry_2017.csv and images/")->required();
   verb->add_option("--show", *shown, "names of missing, orphan and doubled items to list")->capture_default_str();
-  verb->callback([root, shown] { print(data::index_report_text(data::report_index(*root), *shown)); });
+  verb->callback(
+      [set, shown] { print(data::index_report_text(data::report_index(data::DataRoot(set->spec())), *shown)); });
 }
 
-void run_check(const std::string& root, std::size_t threads) {
-  const data::CheckReport report = data::check_data_set(root, threads);
+void run_check(const spec::DataSpec& set, std::size_t threads) {
+  const data::CheckReport report = data::check_data_set(data::DataRoot(set), threads);
   for (const std::string& problem : report.problems) print(problem + "\n");
   print(fmt::format("images: {}\nrecords: {}\nbytes: {}\nseconds: {:.2f}\nproblems: {}\n", report.images,
                     report.records, report.bytes, report.seconds, report.problems.size()));
   if (!report.problems.empty()) {
-    throw DataError(fmt::format("{} has {} problem{}, listed above", root, report.problems.size(),
+    throw DataError(fmt::format("{} has {} problem{}, listed above", set.root, report.problems.size(),
                                 report.problems.size() == 1 ? "" : "s"));
   }
 }
 
 void add_check(CLI::App& data) {
   CLI::App* const verb = data.add_subcommand(
-      "check", "Check every CRC, and that TFRecord and PNG give the same tensors; exit code 3 if not");
-  auto root = std::make_shared<std::string>();
+      "check",
+      "Check every CRC, and that images and what they were converted into give the same tensors; exit code 3 if not");
+  auto set = add_set(*verb);
   auto threads = std::make_shared<std::size_t>(0);
-  verb->add_option("root", *root, "folder of the data set")->required();
   verb->add_option("--threads", *threads, "0: one a core")->capture_default_str();
-  verb->callback([root, threads] { run_check(*root, *threads); });
+  verb->callback([set, threads] { run_check(set->spec(), *threads); });
 }
 
 void add_synth(CLI::App& data) {
@@ -78,28 +131,79 @@ void add_synth(CLI::App& data) {
 }
 
 void run_convert(const data::ConvertOptions& options) {
-  const data::Conversion result = data::convert_to_tfrecord(options);
+  const data::Conversion result = data::convert_data_set(options);
   print(fmt::format(
       "manifest: {}\nimages: {}\npatients: {}\nshards: {}\nshards_kept: {}\nimage_bytes: {}\nshard_bytes: {}\n"
       "seconds: {:.2f}\nimages_per_s: {:.1f}\n",
-      data::manifest_path(options.root, options.split), result.images, result.patients, result.shards.size(),
-      result.kept(), result.image_bytes, result.shard_bytes, result.seconds,
+      data::manifest_path(options.root, options.split, options.format), result.images, result.patients,
+      result.shards.size(), result.kept(), result.image_bytes, result.shard_bytes, result.seconds,
       static_cast<double>(result.images) / result.seconds));
 }
 
 void add_convert(CLI::App& data) {
   CLI::App* const verb =
-      data.add_subcommand("convert", "Write the images of a split into TFRecord shards: ROOT/tfrecord/");
+      data.add_subcommand("convert", "Write the images of a split into another format: ROOT/FORMAT/");
   auto options = std::make_shared<data::ConvertOptions>();
-  verb->add_option("root", options->root, "folder of the data set")->required();
+  auto set = add_set(*verb);
   auto split = std::make_shared<std::string>("train");
-  verb->add_option("--split", *split, "train, test or all")->capture_default_str();
+  verb->add_option("--split", *split, "train, val, test or all")->capture_default_str();
+  auto format = std::make_shared<std::string>("tfrecord");
+  verb->add_option("--to", *format, "tfrecord, webdataset (tar files) or cached (decoded pixels)")
+      ->capture_default_str();
+  verb->add_option("--image-size", options->pixels.image_size, "cached: side of what is kept, as model.image_size")
+      ->capture_default_str();
+  auto resize = std::make_shared<std::string>("bilinear");
+  verb->add_option("--resize", *resize, "cached: bilinear or area, as preprocess.resize")->capture_default_str();
   verb->add_option("--shards", options->shards, fmt::format("at least {}; 0: by size", data::kMinShards))
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "0: one a core")->capture_default_str();
-  verb->callback([options, split] {
+  verb->callback([options, set, split, format, resize] {
+    const spec::DataSpec spec = set->spec();
+    options->root = spec.root;
+    options->layout = spec.layout;
+    options->labels = spec.labels;
     options->split = parse_split(*split);
+    options->format = parse_target(*format);
+    options->pixels.resize = parse_resize(*resize);
     run_convert(*options);
+  });
+}
+
+// @throws SpecError with the nearest format
+spec::DataFormat parse_format(const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& [format, word] : spec::named_values<spec::DataFormat>()) {
+    if (word == name) return format;
+    known.push_back(word);
+  }
+  throw SpecError(fmt::format("--format: unknown format '{}'{}", name, suggestion(name, known)));
+}
+
+void run_stage(const data::StageOptions& options) {
+  const data::Staging result = data::stage_data_set(options);
+  print(
+      fmt::format("record: {}\nimages: {}\nfiles: {}\nfiles_kept: {}\nbytes: {}\nbytes_copied: {}\nseconds: {:.2f}\n"
+                  "bytes_per_s: {:.0f}\n",
+                  result.record, result.images, result.files, result.kept, result.bytes, result.copied_bytes,
+                  result.seconds, static_cast<double>(result.copied_bytes) / result.seconds));
+}
+
+void add_stage(CLI::App& data) {
+  CLI::App* const verb = data.add_subcommand(
+      "stage", "Copy what a run reads of a data set into a folder of this machine; the same command goes on");
+  auto set = add_set(*verb);
+  auto options = std::make_shared<data::StageOptions>();
+  verb->add_option("directory", options->folder, "folder that becomes a data set of the same layout")->required();
+  auto split = std::make_shared<std::string>("train");
+  verb->add_option("--split", *split, "train, val, test or all")->capture_default_str();
+  auto format = std::make_shared<std::string>("png");
+  verb->add_option("--format", *format, "files to copy, as data.format")->capture_default_str();
+  verb->add_option("--threads", options->threads, "0: one a core; 16 where a server is asked")->capture_default_str();
+  verb->callback([=] {
+    options->data = set->spec();
+    options->data.split = parse_split(*split);
+    options->data.format = parse_format(*format);
+    run_stage(*options);
   });
 }
 
@@ -112,6 +216,7 @@ void add_data_commands(CLI::App& app) {
   add_check(*data);
   add_synth(*data);
   add_convert(*data);
+  add_stage(*data);
 }
 
 }  // namespace chexbench::app

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "format_option.hpp"
 #include "output.hpp"
 #include "report/diagnose.hpp"
 #include "report/read.hpp"
@@ -71,9 +72,7 @@ void add_diagnose_command(CLI::App& app) {
   verb->add_option("LOG", arguments->logs, "CSV with wait_s, step_s, images, and optionally rank and epoch")
       ->required();
   verb->add_option("--ranks", arguments->ranks, "Look at these ranks alone, e.g. 0,3")->delimiter(',');
-  verb->add_option("--format", arguments->format, "What stdout gets")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([arguments] { run(*arguments); });
 }
 

@@ -7,6 +7,7 @@
 
 #include "bench/doctor.hpp"
 #include "core/errors.hpp"
+#include "format_option.hpp"
 #include "output.hpp"
 #include "report/doctor.hpp"
 
@@ -38,11 +39,10 @@ void add_doctor_command(CLI::App& app, bench::Session& session) {
       "doctor",
       "Tell of this machine, its GPUs and their libraries, what does not fit (exit code 4 if so), and what spoils "
       "measurements; under mpirun also how ranks are bound");
-  verb->add_option("--data", arguments->data_root, "Also look at where these data lie, and at what of them is cached")
+  verb->add_option("--data", arguments->data_root,
+                   "Also look at where these data lie, and at what of them is cached, or how fast their server is")
       ->type_name("ROOT");
-  verb->add_option("--format", arguments->format, "What stdout gets")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([arguments, &session] { run(*arguments, session); });
 }
 

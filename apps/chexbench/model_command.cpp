@@ -4,6 +4,7 @@
 #include <string>
 
 #include "bench/network_summary.hpp"
+#include "format_option.hpp"
 #include "output.hpp"
 
 namespace chexbench::app {
@@ -33,9 +34,7 @@ void add_model_command(CLI::App& app) {
   verb->add_option("--image-size", arguments->image_size, "Height and width of its input, in pixels")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  verb->add_option("--format", arguments->format, "What stdout gets")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([arguments] { run(*arguments); });
 }
 

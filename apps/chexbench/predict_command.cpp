@@ -10,6 +10,7 @@
 
 #include "bench/prediction_request.hpp"
 #include "core/errors.hpp"
+#include "format_option.hpp"
 #include "output.hpp"
 #include "report/comm.hpp"
 #include "report/prediction.hpp"
@@ -150,9 +151,7 @@ void add_predict_command(CLI::App& app) {
       ->check(CLI::Range(0.01, 1.0))
       ->needs(for_ranks)
       ->capture_default_str();
-  verb->add_option("--format", arguments->format, "What stdout gets")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([arguments] { run(*arguments); });
 }
 

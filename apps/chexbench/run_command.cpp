@@ -16,6 +16,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/status_line.hpp"
+#include "format_option.hpp"
 #include "output.hpp"
 #include "report/write.hpp"
 #include "spec/parse.hpp"
@@ -62,6 +63,8 @@ std::string output_folder(const RunArguments& arguments, const std::string& expe
   return folder.string();
 }
 
+std::string checkpoints_of(const std::string& folder) { return folder + "/checkpoints"; }
+
 // Prints the result, then writes its files: a full disk does not keep it from standard output, nor the other way round.
 // @throws OutputError, the first one
 void publish(report::Report& report, const std::string& folder, const RunArguments& arguments) {
@@ -88,7 +91,8 @@ void publish_partial(report::Report& report, const std::string& folder, const Ru
   const bench::RepeatKeys now = bench::repeat_keys(report);
   if (std::includes(before.begin(), before.end(), now.begin(), now.end())) {
     // One that is resumed is not this process's to remove: another may be at its first repeat.
-    if (arguments.resume.empty()) bench::remove_empty_journal(folder + "/journal.jsonl");
+    const bool can_go_on = std::filesystem::exists(checkpoints_of(folder));  // in the middle of a training
+    if (arguments.resume.empty() && !can_go_on) bench::remove_empty_journal(folder + "/journal.jsonl");
     return;
   }
   report.interrupted = true;
@@ -109,6 +113,7 @@ void measure(report::Report& report, comm::World& world, const RunArguments& arg
   try {
     bench::run_trials(report, world,
                       {.journal_path = journal_path,
+                       .checkpoint_folder = is_root ? checkpoints_of(folder) : "",
                        .show_progress = show_progress(arguments),
                        .allow_shared_gpu = arguments.allow_shared_gpu});
   } catch (...) {
@@ -173,9 +178,7 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
   app.add_option("--resume", arguments->resume, "Go on with the run in this folder; what it has measured is kept")
       ->type_name("DIR")
       ->excludes("--output");
-  app.add_option("--format", arguments->format, "What stdout gets")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str();
+  add_format_option(app, arguments->format, {"table", "json", "csv"});
   app.add_option("--progress", arguments->progress, "Show a progress line on stderr")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();

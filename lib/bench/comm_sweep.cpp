@@ -163,7 +163,7 @@ report::CommResult measure_comm(comm::World& world, const CommOptions& options) 
                             .library = world.library(),
                             .memory = gpu ? "GPU" : "host",
                             .dtype = options.type == GradientType::f32 ? "f32" : "f16",
-                            .update = to_string(options.comm.update),
+                            .update = options.comm.update,
                             .hosts = count_hosts(world)};
   const auto memory =
       gpu ? make_gpu_memory(options.max_bytes, options.type, *gpu) : make_host_memory(options.max_bytes);
@@ -181,9 +181,7 @@ report::CommResult measure_comm(comm::World& world, const CommOptions& options) 
     }
     all.barrier();  // ranks that sit this world out sleep here
   }
-  const spec::UpdateScheme update = options.comm.update;
-  if (update == spec::UpdateScheme::all_reduce || update == spec::UpdateScheme::ring)
-    result.fit = fit_link(result.rows);
+  if (result.is_ring()) result.fit = fit_link(result.rows);
   return result;
 }
 

@@ -1,6 +1,11 @@
 #include "bench/data_facts.hpp"
 
+#include <fmt/format.h>
+
+#include <string>
+
 #include "core/errors.hpp"
+#include "core/random.hpp"
 #include "data/conversion_cost.hpp"
 #include "data/index_report.hpp"
 
@@ -15,16 +20,24 @@ std::size_t shared_patients(const data::DataRoot& root) {
   }
 }
 
+std::string names_key(const data::Dataset& dataset) {
+  std::string names;
+  for (const data::ImageEntry& image : dataset.images) names += image.name + "\n";
+  return fmt::format("{:016x}", fnv1a64(names));
+}
+
 }  // namespace
 
 report::DataFacts data_facts(const spec::DataSpec& spec, const data::Dataset& dataset) {
   report::DataFacts facts{.images = dataset.images.size(), .files = dataset.files(), .file_bytes = dataset.total_bytes};
   if (spec.format == spec::DataFormat::synthetic) return facts;
-  const data::DataRoot root(spec.root, dataset.store);
-  if (const auto cost = data::conversion_cost(root, spec.split)) {
+  facts.names_key = names_key(dataset);
+  const data::DataRoot root(spec, dataset.store);
+  const bool was_converted = spec.format != spec::DataFormat::png;
+  if (const auto cost = was_converted ? data::conversion_cost(root, spec.split, spec.format) : std::nullopt) {
     facts.converted_images = cost->images;
     facts.conversion_s = cost->seconds;
-    facts.tfrecord_bytes = cost->shard_bytes;
+    facts.converted_bytes = cost->shard_bytes;
   }
   if (spec.split != spec::Split::all) facts.patients_in_both_splits = shared_patients(root);
   return facts;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/layout.hpp"
+#include "bench/store_probe.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -28,6 +29,8 @@ std::vector<measure::Setting> find_settings() {
   return settings;
 }
 
+bool is_url(const std::string& root) { return root.find("://") != std::string::npos; }
+
 measure::Surroundings look_around(const DoctorRequest& request, std::vector<measure::RankPlace> ranks,
                                   const std::string& mpi) {
   measure::Surroundings around{.cpu = measure::probe_cpu_layout(request.roots),
@@ -37,7 +40,8 @@ measure::Surroundings look_around(const DoctorRequest& request, std::vector<meas
                                .ranks = std::move(ranks),
                                .mpi = mpi,
                                .data = {}};
-  if (!request.data_root.empty()) around.data = measure::look_at_data(request.data_root, request.roots);
+  if (!request.data_root.empty() && !is_url(request.data_root))
+    around.data = measure::look_at_data(request.data_root, request.roots);
   return around;
 }
 
@@ -48,11 +52,14 @@ report::Doctor examine(const DoctorRequest& request, comm::World& world) {
   if (world.communicator().rank() != 0) return {};
   report::Doctor doctor;
   doctor.surroundings = look_around(request, std::move(ranks), world.library());
+  if (is_url(request.data_root)) doctor.store = probe_store(request.data_root);
   doctor.warnings = measure::warnings(doctor.surroundings);
   doctor.machine = measure::probe_machine();
-  doctor.packages = {{"MPI", CHEXBENCH_HAS_MPI},    {"oneDNN", CHEXBENCH_HAS_ONEDNN}, {"OpenCV", CHEXBENCH_HAS_OPENCV},
-                     {"ISA-L", CHEXBENCH_HAS_ISAL}, {"hwloc", CHEXBENCH_HAS_HWLOC},   {"cuDNN", CHEXBENCH_HAS_CUDNN},
-                     {"NCCL", CHEXBENCH_HAS_NCCL},  {"NVML", CHEXBENCH_HAS_NVML},     {"libcurl", CHEXBENCH_HAS_CURL}};
+  doctor.packages = {
+      {"MPI", CHEXBENCH_HAS_MPI},    {"oneDNN", CHEXBENCH_HAS_ONEDNN},     {"OpenCV", CHEXBENCH_HAS_OPENCV},
+      {"ISA-L", CHEXBENCH_HAS_ISAL}, {"hwloc", CHEXBENCH_HAS_HWLOC},       {"cuDNN", CHEXBENCH_HAS_CUDNN},
+      {"NCCL", CHEXBENCH_HAS_NCCL},  {"NVML", CHEXBENCH_HAS_NVML},         {"libcurl", CHEXBENCH_HAS_CURL},
+      {"libnfs", CHEXBENCH_HAS_NFS}, {"libjpeg-turbo", CHEXBENCH_HAS_JPEG}};
   doctor.survey = measure::survey_gpus();
   doctor.libraries = measure::find_gpu_libraries();
   doctor.misfits = measure::misfits(doctor.survey, doctor.libraries);

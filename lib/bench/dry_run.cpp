@@ -23,17 +23,20 @@ void print_line(std::string& text, const pipeline::MemoryForecast::Bytes& bytes,
                  megabytes(bytes.starved), op, what);
 }
 
-pipeline::MemoryForecast forecast(const report::TrialResult& trial, const HostCores& host) {
+pipeline::MemoryForecast forecast(const report::TrialResult& trial, const data::Dataset& dataset,
+                                  const HostCores& host) {
   const spec::Experiment& spec = trial.spec;
-  const data::Dataset dataset = data::open_dataset(spec.data);
   return pipeline::forecast_memory(make_pipeline_context(
       spec, dataset, host_allocator(), {.world = trial.ranks, .cores = share_cores(host, spec, trial.ranks).cores}));
 }
 
-void print_device_memory(std::string& text, const spec::Experiment& spec) {
-  const auto lines = engine::forecast_device_memory(
-      engine::resolve_engine_name(spec.engine),
-      {.model = spec.model, .training = spec.training, .comm = spec.comm, .deliver = spec.data.deliver});
+void print_device_memory(std::string& text, const spec::Experiment& spec, const data::Dataset& dataset) {
+  const auto lines =
+      engine::forecast_device_memory(engine::resolve_engine_name(spec.engine), {.model = spec.model,
+                                                                                .training = spec.training,
+                                                                                .comm = spec.comm,
+                                                                                .deliver = spec.data.deliver,
+                                                                                .outputs = dataset.labels()});
   if (lines.empty()) return;
   auto out = std::back_inserter(text);
   std::size_t total = 0;
@@ -56,14 +59,15 @@ std::string describe_plan(const report::Report& report, comm::World& world) {
     const report::TrialResult& trial = report.trials[i];
     fmt::format_to(out, "trial {} of {}: {}\n{}\n", i + 1, report.trials.size(), trial.trial,
                    spec::to_json(trial.spec));
-    const pipeline::MemoryForecast memory = forecast(trial, host);
+    const data::Dataset dataset = data::open_dataset(trial.spec.data, pixels_of(trial.spec));
+    const pipeline::MemoryForecast memory = forecast(trial, dataset, host);
     fmt::format_to(out,
                    "anonymous memory of a rank, engine not counted: with full buffers, and with every batch taken at "
                    "once (engine none)\n");
     for (const auto& line : memory.lines) print_line(text, line.bytes, line.op, line.what);
     print_line(text, {process_bytes, process_bytes}, "process", "as it stands now");
     print_line(text, {memory.total.full + process_bytes, memory.total.starved + process_bytes}, "in all", "");
-    print_device_memory(text, trial.spec);
+    print_device_memory(text, trial.spec, dataset);
     text += '\n';
   }
   return text;

@@ -17,7 +17,7 @@ void append(std::vector<Record>& all, const std::vector<Record>& more) {
 
 }  // namespace
 
-report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_results, int local_batch) {
+report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_results, int images_per_step) {
   report::RepeatResult merged = rank_results.front();
   for (std::size_t rank = 1; rank < rank_results.size(); ++rank) {
     const report::RepeatResult& other = rank_results[rank];
@@ -31,6 +31,9 @@ report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_r
     merged.bytes_read += other.bytes_read;
     merged.storage_read_bytes += other.storage_read_bytes;
     if (measure::is_doubtful(other.page_cache)) merged.page_cache = other.page_cache;  // on one host is on all
+    merged.looked_at_bytes += other.looked_at_bytes;
+    merged.cached_bytes_before += other.cached_bytes_before;
+    merged.cached_bytes_after += other.cached_bytes_after;
     merged.peak_rss_bytes = std::max(merged.peak_rss_bytes, other.peak_rss_bytes);
     merged.anonymous_rss_bytes = std::max(merged.anonymous_rss_bytes, other.anonymous_rss_bytes);
     append(merged.steps, other.steps);
@@ -40,8 +43,8 @@ report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_r
     for (std::size_t op = 0; op < merged.ops.size() && op < other.ops.size(); ++op)
       measure::add(merged.ops[op], other.ops[op]);
   }
-  const double full_batches = static_cast<double>(merged.steps.size());  // one step of one rank each
-  merged.images_per_s = merged.wall_s > 0 ? full_batches * local_batch / merged.wall_s : 0;
+  const double steps = static_cast<double>(merged.steps.size());  // of one rank each
+  merged.images_per_s = merged.wall_s > 0 ? steps * images_per_step / merged.wall_s : 0;
   merged.buffer_fed =
       static_cast<double>(-merged.images_held_change) > kBufferFedShare * static_cast<double>(merged.images_trained);
   return merged;

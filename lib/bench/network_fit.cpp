@@ -90,10 +90,10 @@ std::optional<report::LinkFit> fit_link(std::vector<report::CommRow>& rows) {
 
 double overlapped_step_s(const engine::StepPlan& plan, int ranks, const spec::CommSpec& comm) {
   const double end_s = ranks == 1 ? 0 : engine::model_communication(plan.buckets, ranks, comm).end_s;
-  return plan.forward_s + std::max(plan.backward_s, end_s) + plan.update_s;
+  return plan.compute_s() + std::max(0.0, end_s - plan.backward_s) + plan.update_s;
 }
 
-NetworkFit fit_network(const engine::StepPlan& plan, int batch_size, std::span<const ScalingPoint> points,
+NetworkFit fit_network(const engine::StepPlan& plan, int images_per_step, std::span<const ScalingPoint> points,
                        const spec::CommSpec& comm) {
   std::set<int> several;
   for (const ScalingPoint& point : points) {
@@ -109,7 +109,7 @@ NetworkFit fit_network(const engine::StepPlan& plan, int batch_size, std::span<c
     candidate.beta_bytes_per_s = link.beta_bytes_per_s;
     double sum = 0;
     for (const ScalingPoint& point : points) {
-      const double images_per_s = batch_size * point.ranks / overlapped_step_s(plan, point.ranks, candidate);
+      const double images_per_s = images_per_step * point.ranks / overlapped_step_s(plan, point.ranks, candidate);
       sum += squared_log_ratio(images_per_s, point.images_per_s);
     }
     return sum;

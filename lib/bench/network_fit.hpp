@@ -31,9 +31,10 @@ struct NetworkFit {
 double overlapped_step_s(const engine::StepPlan& plan, int ranks, const spec::CommSpec& comm);
 
 // Fits alpha and beta to trainings on several ranks, through the same model; launch_s stays that of `comm`. Whatever
-// slows several ranks down is booked to the network: slow input and stragglers, too. `plan` must have buckets.
+// slows several ranks down is booked to the network: slow input and stragglers, too. `images_per_step` are those of a
+// rank, of all of the plan's batches; `plan` must have buckets.
 // @throws SpecError unless two points are on more than one rank
-NetworkFit fit_network(const engine::StepPlan& plan, int batch_size, std::span<const ScalingPoint> points,
+NetworkFit fit_network(const engine::StepPlan& plan, int images_per_step, std::span<const ScalingPoint> points,
                        const spec::CommSpec& comm);
 
 }  // namespace chexbench::bench

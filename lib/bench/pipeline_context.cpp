@@ -4,6 +4,10 @@
 
 namespace chexbench::bench {
 
+data::PixelSpec pixels_of(const spec::Experiment& spec) {
+  return {.image_size = spec.model.image_size, .resize = spec.preprocess.resize};
+}
+
 pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, const data::Dataset& dataset,
                                                 PinnedAllocator& allocator, const RankPlace& place) {
   return {.dataset = dataset,
@@ -13,7 +17,8 @@ pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, co
           .shape = {.images = spec.training.batch_size,
                     .height = spec.model.image_size,
                     .width = spec.model.image_size,
-                    .deliver = spec.data.deliver},
+                    .deliver = spec.data.deliver,
+                    .labels = dataset.labels()},
           .allocator = allocator,
           .rank = place.rank,
           .world = place.world,

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "bench/staging_findings.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
 #include "engine/network_check.hpp"
@@ -54,6 +58,7 @@ report::TrialResult plan_trial(const spec::Trial& trial, int world) {
   planned.spec.engine = engine::resolve_engine_name(trial.experiment.engine);
   check_profile(planned.spec);
   engine::check_network(planned.spec.engine, planned.spec.model);
+  engine::check_training(planned.spec.engine, planned.spec.training);
   // Results depend on how the host's cores were divided, which the started ranks decide.
   planned.key = spec::trial_key(planned.spec, fmt::format("world {}", world));
   planned.partial = true;  // until its last repeat is done
@@ -68,6 +73,9 @@ report::Report plan_report(const std::string& experiment, const std::vector<spec
   return report;
 }
 
-void conclude(report::Report& report) { report.findings = report::derive_findings(report.trials); }
+void conclude(report::Report& report) {
+  report.findings = report::derive_findings(report.trials);
+  std::ranges::move(staging_findings(report.trials), std::back_inserter(report.findings));
+}
 
 }  // namespace chexbench::bench

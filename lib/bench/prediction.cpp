@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/errors.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -28,7 +29,8 @@ int local_batch(const Training& training, int ranks) {
 }
 
 double global_batch(const Training& training, int ranks) {
-  return training.training.batch_size * (training.scaling == Scaling::weak ? static_cast<double>(ranks) : 1.0);
+  return training.training.batch_size * training.training.accumulate_steps *
+         (training.scaling == Scaling::weak ? static_cast<double>(ranks) : 1.0);
 }
 
 double compute_s(const engine::StepPlan& plan) { return plan.compute_s() + plan.update_s; }
@@ -63,7 +65,7 @@ bool buckets_known(const Training& training, int ranks) {
   if (ranks == 1 || !network.known_min_bytes || !network.known_max_bytes) return true;
   const engine::StepPlan plan = plan_step(training, ranks);
   return std::ranges::all_of(plan.buckets, [&](const engine::PlannedBucket& bucket) {
-    const std::uint64_t bytes = bucket.elements * sizeof(float);
+    const std::uint64_t bytes = bucket.elements * spec::gradient_bytes(network.comm.gradient_dtype);
     return *network.known_min_bytes <= bytes && bytes <= *network.known_max_bytes;
   });
 }
@@ -173,7 +175,7 @@ std::vector<std::string> prediction_notes(const Training& training, const std::v
 }
 
 report::Requirement require(const Training& training, int ranks, double efficiency) {
-  const double alone = training.training.batch_size / compute_s(plan_step(training, 1));
+  const double alone = global_batch(training, 1) / compute_s(plan_step(training, 1));
   report::Requirement needed{.ranks = ranks, .efficiency = efficiency, .images_per_s = alone * ranks * efficiency};
   const InputSide& input = training.input;
   const double decoded_per_s = needed.images_per_s * amplification(input, ranks);

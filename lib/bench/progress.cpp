@@ -8,7 +8,7 @@ void Progress::begin(std::size_t number, std::size_t total, const std::string& t
   what_ = fmt::format("[{}/{}] {}: repeat {} of {}", number, total, trial, repeat + 1, repeats);
 }
 
-void Progress::step(int step, int total_steps) {
+void Progress::step(std::int64_t step, std::int64_t total_steps) {
   line_.show(fmt::format("{}, step {} of {}", what_, step + 1, total_steps));
 }
 

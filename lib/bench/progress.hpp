@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "core/status_line.hpp"
@@ -15,7 +16,7 @@ class Progress {
 
   // What is measured from now on: trial `number` of `total`.
   void begin(std::size_t number, std::size_t total, const std::string& trial, int repeat, int repeats);
-  void step(int step, int total_steps);
+  void step(std::int64_t step, std::int64_t total_steps);
 
  private:
   StatusLine line_;

@@ -4,18 +4,18 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "bench/data_facts.hpp"
 #include "bench/gpu_watch.hpp"
 #include "bench/groups.hpp"
 #include "bench/journal.hpp"
 #include "bench/layout.hpp"
+#include "bench/opened_datasets.hpp"
 #include "bench/progress.hpp"
 #include "bench/stopping.hpp"
 #include "bench/trace_gather.hpp"
@@ -24,6 +24,7 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "data/cached_file.hpp"
 #include "engine/engine.hpp"
 #include "measure/machine.hpp"
 #include "measure/page_cache.hpp"
@@ -49,14 +50,15 @@ void describe_gpus(report::TrialResult& trial, const GpuShare& share, const Redu
 
 // The files that a trial reads.
 std::vector<std::string> paths(const data::Dataset& dataset) {
-  if (dataset.format == spec::DataFormat::tfrecord) return dataset.shards;
+  if (spec::reads_shards(dataset.format)) return dataset.shards;
+  if (dataset.cached) return {dataset.cached->path()};
   std::vector<std::string> images;
   for (const data::ImageEntry& image : dataset.images) images.push_back(image.path);
   return images;
 }
 
 // An arm while its group runs.
-struct Arm {
+struct RunningArm {
   report::TrialResult& trial;
   const data::Dataset& dataset;
   std::size_t number = 0;  // of the trial in the report, from 1
@@ -88,7 +90,9 @@ class Runner {
       }
       ranks_.barrier();  // ranks that sat this group out sleep here
     }
-    if (ranks_.rank() == 0) describe_data();
+    if (ranks_.rank() != 0) return;
+    // Behind all measuring: nothing of it is needed before.
+    for (report::TrialResult& trial : report_.trials) trial.data = datasets_.facts_of(trial.spec);
   }
 
  private:
@@ -99,15 +103,17 @@ class Runner {
   // Collective over the world.
   std::unique_ptr<Reducer> make_device_reducer(const ArmGroup& group);
   // Both collective over the group. Only rank 0 keeps the result.
-  void run_repeat_of(Arm& arm, int repeat, const TrialContext& context);
-  void measure_repeat(Arm& arm, const TrialContext& context);
-  report::RepeatResult run_repeat_traced(Arm& arm, const TrialContext& context) const;
+  void run_repeat_of(RunningArm& arm, int repeat, const TrialContext& context);
+  void measure_repeat(RunningArm& arm, const TrialContext& context);
+  report::RepeatResult run_repeat_traced(RunningArm& arm, const TrialContext& context) const;
   void warn_of_gpus(const report::RepeatResult& result);
-  bool take_from_journal(Arm& arm, int repeat, comm::Communicator& members);
-  std::string prepare_files(const Arm& arm) const;
-  const data::Dataset& dataset(const spec::DataSpec& spec);
-  // Behind all measuring: nothing of it is needed before, and it reads the lists of a whole data set.
-  void describe_data();
+  bool take_from_journal(RunningArm& arm, int repeat, comm::Communicator& members);
+  // Of the network: as many as the group's data sets have labels. @throws SpecError where these differ
+  int outputs_of(const ArmGroup& group);
+  std::string prepare_files(const RunningArm& arm, comm::Communicator& members) const;
+  // On one rank of each host; of a distant set nothing.
+  measure::CachedShare look_at_files(const RunningArm& arm) const;
+  std::string checkpoint_folder(const RunningArm& arm, int repeat) const;
 
   report::Report& report_;
   const RunOptions& options_;
@@ -117,34 +123,9 @@ class Runner {
   std::optional<GpuShare> gpu_;  // once an engine computes on GPUs
   Progress progress_;
   std::optional<Journal> journal_;
-  std::map<std::string, data::Dataset> datasets_;
+  OpenedDatasets datasets_;
   std::set<std::string> gpu_problems_;  // that were told
 };
-
-std::string dataset_key(const spec::DataSpec& spec) {
-  const spec::StoreShape& shape = spec.store.shape;
-  const auto number = [](const std::optional<double>& value) { return value ? fmt::to_string(*value) : ""; };
-  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}", spec::to_string(spec.format), spec::to_string(spec.split),
-                     number(shape.iops), number(shape.bandwidth_mb_per_s), number(shape.latency_ms),
-                     number(shape.jitter_ms), spec.store.timeout_s, spec.store.tries,
-                     spec::to_string(spec.store.addressing), spec.store.region, spec.store.endpoint, spec.root);
-}
-
-void Runner::describe_data() {
-  std::map<std::string, report::DataFacts> known;
-  for (report::TrialResult& trial : report_.trials) {
-    const spec::DataSpec& spec = trial.spec.data;
-    const std::string key = dataset_key(spec);
-    if (!known.contains(key)) known[key] = data_facts(spec, dataset(spec));
-    trial.data = known[key];
-  }
-}
-
-const data::Dataset& Runner::dataset(const spec::DataSpec& spec) {
-  const std::string key = dataset_key(spec);
-  const auto found = datasets_.find(key);
-  return found != datasets_.end() ? found->second : datasets_.emplace(key, data::open_dataset(spec)).first->second;
-}
 
 std::unique_ptr<Reducer> Runner::make_device_reducer(const ArmGroup& group) {
   if (!gpu_) gpu_ = share_gpus(ranks_, host_, options_.visible_gpus(), options_.allow_shared_gpu);
@@ -158,6 +139,19 @@ void Runner::sit_out(const ArmGroup& group) {
   if (engine::computes_on_gpu(spec_of(group).engine)) make_device_reducer(group);
 }
 
+int Runner::outputs_of(const ArmGroup& group) {
+  const int outputs = datasets_.of(spec_of(group)).labels();
+  for (const std::size_t index : group.arms) {
+    const spec::Experiment& other = report_.trials[index].spec;
+    if (datasets_.of(other).labels() == outputs || spec_of(group).engine == "none") continue;
+    throw SpecError(
+        fmt::format("trials that take turns on one engine have {} and {} labels ('{}' and '{}'): measure "
+                    "these data sets in experiments of their own",
+                    outputs, datasets_.of(other).labels(), spec_of(group).data.root, other.data.root));
+  }
+  return outputs;
+}
+
 void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   const spec::Experiment& spec = spec_of(group);
   const CoreShare share = share_cores(host_, spec, group.ranks);
@@ -169,52 +163,75 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
                                                  .training = spec.training,
                                                  .comm = spec.comm,
                                                  .deliver = spec.data.deliver,
+                                                 .outputs = outputs_of(group),
                                                  .cores = share.cores,
                                                  .world = group.ranks,
                                                  .rank = members.rank(),
                                                  .gpu = on_gpu ? gpu_->gpu : 0});
   GpuWatch gpu_watch(engine->traits().gpu_uuid);
-  std::vector<Arm> arms;
+  std::vector<RunningArm> arms;
   for (const std::size_t index : group.arms) {
     report::TrialResult& trial = report_.trials[index];
     describe_engine(trial, engine->traits(), share);
     if (on_gpu) describe_gpus(trial, *gpu_, *reducer);
-    arms.push_back({.trial = trial, .dataset = dataset(trial.spec.data), .number = index + 1});
+    arms.push_back({.trial = trial, .dataset = datasets_.of(trial.spec), .number = index + 1});
   }
-  const auto unfinished = [](const Arm& arm) { return !arm.finished; };
+  const auto unfinished = [](const RunningArm& arm) { return !arm.finished; };
   for (int repeat = 0; std::any_of(arms.begin(), arms.end(), unfinished); ++repeat) {
-    for (Arm& arm : arms) {
+    for (RunningArm& arm : arms) {
       if (arm.finished) continue;
-      run_repeat_of(arm, repeat,
-                    {.spec = arm.trial.spec,
-                     .dataset = arm.dataset,
-                     .engine = *engine,
-                     .communicator = members,
-                     .reducer = *reducer,
-                     .gpu_watch = gpu_watch,
-                     .cores = share.cores,
-                     .repeat = repeat,
-                     .on_step = [this](int step, int total_steps) { progress_.step(step, total_steps); }});
+      run_repeat_of(
+          arm, repeat,
+          {.spec = arm.trial.spec,
+           .dataset = arm.dataset,
+           .engine = *engine,
+           .communicator = members,
+           .reducer = *reducer,
+           .gpu_watch = gpu_watch,
+           .cores = share.cores,
+           .repeat = repeat,
+           .checkpoint_folder = checkpoint_folder(arm, repeat),
+           .on_step = [this](std::int64_t step, std::int64_t total_steps) { progress_.step(step, total_steps); }});
     }
   }
 }
 
-bool Runner::take_from_journal(Arm& arm, int repeat, comm::Communicator& members) {
+// A folder of its own for each repeat, called as its trial, as far as file names go.
+std::string Runner::checkpoint_folder(const RunningArm& arm, int repeat) const {
+  if (options_.checkpoint_folder.empty()) return {};
+  std::string name = arm.trial.trial;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '=') c = '-';
+  }
+  return fmt::format("{}/{:02}-{}-repeat{}", options_.checkpoint_folder, arm.number, name, repeat);
+}
+
+bool Runner::take_from_journal(RunningArm& arm, int repeat, comm::Communicator& members) {
   const report::RepeatResult* known = journal_ ? journal_->find(arm.trial.key, repeat) : nullptr;
   if (known != nullptr) arm.trial.repeats.push_back(*known);
   return !broadcast_text(members, known != nullptr ? "known" : "").empty();
 }
 
-std::string Runner::prepare_files(const Arm& arm) const {
+std::string Runner::prepare_files(const RunningArm& arm, comm::Communicator& members) const {
   const spec::PageCache goal = arm.trial.spec.measure.page_cache;
+  if (goal == spec::PageCache::cold && arm.dataset.cached) {
+    arm.dataset.cached->release_pages();
+    members.barrier();
+  }
   if (goal == spec::PageCache::as_is || host_.local_rank != 0) return spec::to_string(goal);
   const measure::PageCacheState state = measure::prepare_page_cache(goal, paths(arm.dataset));
   if (!state.reason.empty()) log::warning("page cache: {}: {}", state.word, state.reason);
   return state.word;
 }
 
+measure::CachedShare Runner::look_at_files(const RunningArm& arm) const {
+  constexpr std::size_t kMostFiles = 2000;  // some 30 us each
+  if (host_.local_rank != 0 || !arm.dataset.store->is_local()) return {};
+  return measure::look_at_page_cache(measure::evenly(paths(arm.dataset), kMostFiles));
+}
+
 // run_repeat(); where the device fails, the trial and the error say what NVML knows of it.
-report::RepeatResult run_repeat_watched(Arm& arm, const TrialContext& context) {
+report::RepeatResult run_repeat_watched(RunningArm& arm, const TrialContext& context) {
   try {
     return run_repeat(context);
   } catch (const DeviceError& error) {
@@ -226,7 +243,7 @@ report::RepeatResult run_repeat_watched(Arm& arm, const TrialContext& context) {
 }
 
 // Every repeat of a traced trial records, so that all are measured alike.
-report::RepeatResult Runner::run_repeat_traced(Arm& arm, const TrialContext& context) const {
+report::RepeatResult Runner::run_repeat_traced(RunningArm& arm, const TrialContext& context) const {
   if (!arm.trial.spec.measure.trace) return run_repeat_watched(arm, context);
   const double ready_s = now_s();
   measure::TraceRecording recording(most_spans(context.communicator.world()));
@@ -244,27 +261,32 @@ void Runner::warn_of_gpus(const report::RepeatResult& result) {
   for (const std::string& note : ecc_notes(result)) log::warning("{}", note);
 }
 
-void Runner::measure_repeat(Arm& arm, const TrialContext& context) {
+void Runner::measure_repeat(RunningArm& arm, const TrialContext& context) {
   comm::Communicator& members = context.communicator;
   const double begin_s = now_s();
-  const std::string page_cache = prepare_files(arm);
+  const std::string page_cache = prepare_files(arm, members);
+  const measure::CachedShare before = look_at_files(arm);
   members.barrier();
   report::RepeatResult mine = run_repeat_traced(arm, context);
   mine.page_cache = page_cache;
+  mine.looked_at_bytes = before.bytes;
+  mine.cached_bytes_before = before.resident_bytes;
+  mine.cached_bytes_after = look_at_files(arm).resident_bytes;
   malloc_trim(0);  // what this arm held must not count as memory of the next one
   std::vector<report::RepeatResult> all;
   for (const std::string& text : members.gather(report::to_journal_line({.key = arm.trial.key, .repeat = mine}), 0)) {
     all.push_back(report::journal_from_text(text + "\n", "a rank's result").entries.front().repeat);
   }
   if (members.rank() != 0) return;
-  arm.trial.repeats.push_back(merge_ranks(all, arm.trial.spec.training.batch_size));
+  const spec::TrainingSpec& training = arm.trial.spec.training;
+  arm.trial.repeats.push_back(merge_ranks(all, training.batch_size * training.accumulate_steps));
   arm.trial.repeats.back().spent_s = now_s() - begin_s;
   arm.trial.repeats.back().ended_unix_s = measure::unix_now_s();
   warn_of_gpus(arm.trial.repeats.back());
   if (journal_) journal_->append(arm.trial.key, arm.trial.repeats.back());
 }
 
-void Runner::run_repeat_of(Arm& arm, int repeat, const TrialContext& context) {
+void Runner::run_repeat_of(RunningArm& arm, int repeat, const TrialContext& context) {
   comm::Communicator& members = context.communicator;
   const bool is_root = members.rank() == 0;
   if (!take_from_journal(arm, repeat, members)) {

@@ -18,7 +18,8 @@ namespace chexbench::bench {
 using EngineMaker = std::function<std::unique_ptr<engine::Engine>(const std::string&, const engine::EngineConfig&)>;
 
 struct RunOptions {
-  std::string journal_path;  // empty: no journal
+  std::string journal_path;       // empty: no journal
+  std::string checkpoint_folder;  // of trainings over epochs; empty: they write none
   bool show_progress = false;
   EngineMaker make_engine = engine::make_engine;
   bool allow_shared_gpu = false;  // two ranks on one

@@ -19,8 +19,8 @@ bool first_batch_of_process() {
 
 }  // namespace
 
-Recorder::Recorder(const pipeline::Pipeline& pipeline, const spec::MeasureSpec& measure, int rank)
-    : pipeline_(pipeline), measure_(measure), rank_(rank), waits_(rank) {
+Recorder::Recorder(const pipeline::Pipeline& pipeline, const spec::MeasureSpec& measure, int rank, int batches_per_step)
+    : pipeline_(pipeline), measure_(measure), rank_(rank), batches_per_step_(batches_per_step), waits_(rank) {
   measure::reset_peak_rss();
   open_ = edge();
 }
@@ -42,15 +42,23 @@ void Recorder::batch_asked(double asked_s) {
 }
 
 void Recorder::batch_arrived(double arrived_s, int images) {
-  StepBegun& step = begun_.emplace_back();
-  step.next_s = arrived_s - asked_s_;
-  step.images = images;
-  if (measure_.attribution) {
-    step.meanwhile = pipeline_.counters();
-    for (std::size_t i = 0; i < asked_ops_.size(); ++i)
-      step.meanwhile[i] = measure::difference(step.meanwhile[i], asked_ops_[i]);
-  }
+  if (begun_.empty() || begun_.back().batches == batches_per_step_) begun_.emplace_back();
+  StepBegun& step = begun_.back();
+  step.next_s += arrived_s - asked_s_;
+  step.images += images;
+  ++step.batches;
+  if (measure_.attribution) note_meanwhile(step);
   if (first_batch_of_process()) result_.start_to_first_batch_s = arrived_s - measure::process_start_s();
+}
+
+void Recorder::note_meanwhile(StepBegun& step) const {
+  std::vector<measure::OpCounters> now = pipeline_.counters();
+  for (std::size_t i = 0; i < asked_ops_.size(); ++i) now[i] = measure::difference(now[i], asked_ops_[i]);
+  if (step.meanwhile.empty()) {
+    step.meanwhile = std::move(now);
+  } else {
+    for (std::size_t i = 0; i < now.size(); ++i) measure::add(step.meanwhile[i], now[i]);
+  }
 }
 
 void Recorder::look(const engine::Engine& engine) {
@@ -69,6 +77,17 @@ void Recorder::look(const engine::Engine& engine) {
     open_ = edge();
   }
   result_.anonymous_rss_bytes = std::max(result_.anonymous_rss_bytes, measure::sample_process().anonymous_rss_bytes);
+}
+
+void Recorder::pause() { paused_ = edge(); }
+
+// The window's begin moves as far as the process worked meanwhile. The pipeline's own counters go on: what it prepared
+// in a pause is trained on behind it.
+void Recorder::go_on() {
+  const Edge now = edge();
+  open_.process_cpu_s += now.process_cpu_s - paused_.process_cpu_s;
+  open_.cpu_wait_s += now.cpu_wait_s - paused_.cpu_wait_s;
+  open_.storage_read_bytes += now.storage_read_bytes - paused_.storage_read_bytes;
 }
 
 void Recorder::sample_ops(int step) {

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "bench/interrupt_watch.hpp"
 #include "bench/pipeline_context.hpp"
 #include "bench/recorder.hpp"
+#include "bench/training/epochs.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
@@ -16,7 +19,8 @@
 namespace chexbench::bench {
 namespace {
 
-BatchLease next_batch(pipeline::Pipeline& pipeline, Recorder& recorder, int step, int total_steps) {
+BatchLease next_batch(pipeline::Pipeline& pipeline, Recorder& recorder, std::int64_t batch_number,
+                      std::int64_t total_batches) {
   recorder.batch_asked(now_s());
   BatchLease batch = pipeline.next();
   const double arrived_s = now_s();
@@ -24,10 +28,35 @@ BatchLease next_batch(pipeline::Pipeline& pipeline, Recorder& recorder, int step
   if (!batch) {
     throw SpecError(
         fmt::format("pipeline: it ended after {} of {} batches; add {{\"op\": \"repeat\"}} or ask for fewer steps",
-                    step, total_steps));
+                    batch_number, total_batches));
   }
   recorder.batch_arrived(arrived_s, batch->valid);
   return batch;
+}
+
+// The steps of a repeat.
+struct Steps {
+  std::int64_t first = 0;
+  std::int64_t total = 0;
+  spec::MeasureSpec measure;  // what of them is measured
+};
+
+Steps plan_steps(const spec::MeasureSpec& measure, const std::optional<Epochs>& epochs) {
+  if (!epochs) return {0, std::int64_t{measure.warmup_steps} + measure.steps, measure};
+  Steps steps{epochs->first_step(), epochs->total_steps(), measure};
+  const auto left = static_cast<int>(steps.total - steps.first);
+  steps.measure.warmup_steps = std::min(measure.warmup_steps, left - 1);
+  steps.measure.steps = left - steps.measure.warmup_steps;
+  return steps;
+}
+
+// A resumed training sees what it would have seen: the batches before are taken and dropped.
+void skip_batches(pipeline::Pipeline& pipeline, const TrialContext& context, const Steps& steps) {
+  for (std::int64_t step = 0; step < steps.first; ++step) {
+    for (int i = 0; i < context.spec.training.accumulate_steps; ++i) pipeline.next();
+    throw_if_interrupted();
+    if (context.on_step) context.on_step(step, steps.total);
+  }
 }
 
 void trace_device_buckets(Reducer& reducer) {
@@ -44,31 +73,40 @@ void trace_device_buckets(Reducer& reducer) {
 }  // namespace
 
 report::RepeatResult run_repeat(const TrialContext& context) {
-  const int total_steps = context.spec.measure.warmup_steps + context.spec.measure.steps;
-  const auto pipeline =
-      pipeline::make_pipeline(make_pipeline_context(context.spec, context.dataset, context.engine.allocator(),
-                                                    {.rank = context.communicator.rank(),
-                                                     .world = context.communicator.world(),
-                                                     .cores = context.cores,
-                                                     .repeat = context.repeat}));
+  std::optional<Epochs> epochs;
+  if (context.spec.training.epochs > 0) epochs.emplace(context);
+  const Steps steps = plan_steps(context.spec.measure, epochs);
+  const data::Dataset& images = epochs ? epochs->training_images() : context.dataset;
+  const auto pipeline = pipeline::make_pipeline(make_pipeline_context(context.spec, images, context.engine.allocator(),
+                                                                      {.rank = context.communicator.rank(),
+                                                                       .world = context.communicator.world(),
+                                                                       .cores = context.cores,
+                                                                       .repeat = context.repeat}));
   const InterruptWatch watch(*pipeline);
   context.gpu_watch.begin();
+  skip_batches(*pipeline, context, steps);
   context.communicator.barrier();
-  context.engine.restart();
+  if (!epochs) context.engine.restart();  // they have, and may have gone on from a checkpoint
   if (measure::is_tracing()) context.reducer.take_device_buckets();  // those of the repeat before
-  Recorder recorder(*pipeline, context.spec.measure, context.communicator.rank());
-  for (int step = 0; step < total_steps; ++step) {
-    BatchLease batch = next_batch(*pipeline, recorder, step, total_steps);
-    context.engine.step(std::move(batch), context.reducer);
-    recorder.look(context.engine);
+  const int batches_per_step = context.spec.training.accumulate_steps;
+  Recorder recorder(*pipeline, steps.measure, context.communicator.rank(), batches_per_step);
+  for (std::int64_t step = steps.first; step < steps.total; ++step) {
+    if (epochs) epochs->before_step(step);
+    for (int i = 0; i < batches_per_step; ++i) {
+      BatchLease batch = next_batch(*pipeline, recorder, step * batches_per_step + i, steps.total * batches_per_step);
+      context.engine.step(std::move(batch), context.reducer);
+      recorder.look(context.engine);
+    }
     trace_device_buckets(context.reducer);
-    if (context.on_step) context.on_step(step, total_steps);
+    if (epochs) epochs->after_step(step, recorder);
+    if (context.on_step) context.on_step(step, steps.total);
   }
   context.engine.finish();
   recorder.look(context.engine);
   trace_device_buckets(context.reducer);
   report::RepeatResult result = recorder.result();
   result.repeat = context.repeat;
+  if (epochs) result.epochs = epochs->records();
   context.gpu_watch.end();
   result.gpus = context.gpu_watch.series(result, context.communicator.rank());
   return result;

@@ -2,7 +2,9 @@
 // (protocol.hpp) and handed in; nothing here knows of sweeps, files or reports.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "bench/gpu_watch.hpp"
@@ -24,7 +26,8 @@ struct TrialContext {
   GpuWatch& gpu_watch;               // of the engine's GPU
   std::vector<int> cores;            // of this rank
   int repeat = 0;
-  std::function<void(int step, int total_steps)> on_step;  // for a progress line; may be empty
+  std::string checkpoint_folder;  // of this repeat of a training over epochs; empty: it writes none
+  std::function<void(std::int64_t step, std::int64_t total_steps)> on_step;  // for a progress line; may be empty
 };
 
 // Runs warm-up and measured steps with a fresh pipeline and fresh weights: the repeat as this rank alone saw it.
@@ -34,7 +37,7 @@ report::RepeatResult run_repeat(const TrialContext& context);
 
 // The repeat as all ranks saw it, from each rank's own: wall time of the slowest, counts summed, the largest of memory,
 // every step and each GPU's samples.
-// `rank_results` must not be empty.
-report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_results, int local_batch);
+// `rank_results` must not be empty; `images_per_step` are those of one rank.
+report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_results, int images_per_step);
 
 }  // namespace chexbench::bench

@@ -67,7 +67,7 @@ TEST(Edits, GiveKerasThreadsAndAPrefetch) {
 
 TEST(Edits, ReplaceWorkersThatEachBuildABatch) {
   EXPECT_THAT(names(edited(experiment("pytorch"), "replace_workers").pipeline.ops),
-              ElementsAre("list_files", "shard", "shuffle", "repeat", "interleave", "map_and_batch"));
+              ElementsAre("list_files", "shuffle", "shard", "repeat", "interleave", "map_and_batch"));
 }
 
 Experiment on_tfrecords(const std::string& pipeline) {

@@ -48,6 +48,19 @@ TEST(MergeRanks, KeepsTheDoubtOfAnyHostAboutThePageCache) {
   EXPECT_EQ(merge_ranks({sure, sure}, 4).page_cache, "cold");
 }
 
+TEST(MergeRanks, AddsUpWhatHostsHaveInTheirPageCaches) {
+  auto first = rank_result(0, 1, 1.0);  // looks for its host; rank 1 is of the same, rank 2 of another
+  first.looked_at_bytes = 100;
+  first.cached_bytes_before = 10;
+  first.cached_bytes_after = 100;
+  auto third = first;
+  third.cached_bytes_before = 30;
+  const auto merged = merge_ranks({first, rank_result(1, 1, 1.0), third}, 4);
+  EXPECT_EQ(merged.looked_at_bytes, 200u);
+  EXPECT_EQ(merged.cached_bytes_before, 40u);
+  EXPECT_EQ(merged.cached_bytes_after, 200u);
+}
+
 TEST(MergeRanks, KeepsTheWaitsAndSamplesOfEveryRank) {
   auto first = rank_result(0, 1, 1.0);
   auto second = rank_result(1, 1, 1.0);

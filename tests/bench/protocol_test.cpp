@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -8,6 +10,7 @@
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
 #include "core/errors.hpp"
+#include "data/convert.hpp"
 #include "spec/parse.hpp"
 
 namespace chexbench::bench {
@@ -74,6 +77,58 @@ TEST_F(ProtocolTest, TakesFromTheJournalWhatWasMeasuredBefore) {
   ASSERT_EQ(report.trials[1].repeats.size(), 2u);
   EXPECT_DOUBLE_EQ(report.trials[1].repeats[0].images_per_s, 12345);
   EXPECT_NE(report.trials[1].repeats[1].images_per_s, 12345);
+}
+
+// A copy of the shipped X-rays in every format.
+class PageCacheOfFormats : public ProtocolTest {
+ protected:
+  PageCacheOfFormats() : root_(testing::TempDir() + "formats-" + std::to_string(getpid())) {
+    std::filesystem::copy(CHEXBENCH_TEST_DATA, root_, std::filesystem::copy_options::recursive);
+    using enum spec::DataFormat;
+    for (const auto format : {tfrecord, webdataset, cached}) {
+      data::convert_data_set({.root = root_, .format = format, .pixels = {.image_size = 32}});
+    }
+  }
+  ~PageCacheOfFormats() override { std::filesystem::remove_all(root_); }
+
+  report::Report measure(const std::string& state) {
+    constexpr const char* kFormats = R"({
+      "experiment": "test", "data": { "deliver": "u8" }, "model": { "image_size": 32 }, "engine": "none",
+      "training": { "batch_size": 4 }, "measure": { "warmup_steps": 0, "steps": 3, "repeats": 2 },
+      "sweep": { "data.format": ["png", "tfrecord", "webdataset", "cached"] } })";
+    const std::vector<std::string> overrides{"data.root=" + root_, "measure.page_cache=" + state};
+    report::Report report =
+        plan_report("test", spec::expand(spec::parse_spec(kFormats, "test.json", overrides)), *world_);
+    run(report);
+    return report;
+  }
+  bool on_tmpfs() const {
+    struct statfs system {};
+    return statfs(root_.c_str(), &system) == 0 && system.f_type == TMPFS_MAGIC;
+  }
+  const std::string root_;
+};
+
+TEST_F(PageCacheOfFormats, ColdFilesAreReadAgainInEachRepeat) {
+  if (on_tmpfs()) GTEST_SKIP() << root_ << " is a file system in memory";
+  for (const report::TrialResult& trial : measure("cold").trials) {
+    ASSERT_EQ(trial.repeats.size(), 2u);
+    for (const report::RepeatResult& repeat : trial.repeats) {
+      EXPECT_EQ(repeat.page_cache, "cold") << trial.trial;
+      EXPECT_EQ(repeat.cached_bytes_before, 0u) << trial.trial;
+      EXPECT_GT(repeat.cached_bytes_after, 0u) << trial.trial;
+      EXPECT_GE(repeat.looked_at_bytes, trial.data.file_bytes) << trial.trial;
+    }
+  }
+}
+
+TEST_F(PageCacheOfFormats, WarmFilesAreAllInMemory) {
+  for (const report::TrialResult& trial : measure("warm").trials) {
+    for (const report::RepeatResult& repeat : trial.repeats) {
+      EXPECT_EQ(repeat.page_cache, "warm") << trial.trial;
+      EXPECT_EQ(repeat.cached_bytes_before, repeat.looked_at_bytes) << trial.trial;
+    }
+  }
 }
 
 TEST_F(ProtocolTest, EndsATrialWhoseTimeIsUsedUpWithWhatItHas) {

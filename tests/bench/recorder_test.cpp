@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "bench/recorder.hpp"
 #include "engine/none/tensorless.hpp"
 
@@ -55,6 +57,19 @@ class RecorderTest : public testing::Test {
   ScriptedEngine engine_;
 };
 
+TEST_F(RecorderTest, LeavesThePausesWorkOut) {
+  Recorder recorder(pipeline_, {.warmup_steps = 0}, 0);
+  turn(recorder, 0.5, 1.0);
+  recorder.pause();
+  const auto busy_until = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  while (std::chrono::steady_clock::now() < busy_until) continue;
+  recorder.go_on();
+  turn(recorder, 0.5, 2.0);
+  const report::RepeatResult result = recorder.result();
+  EXPECT_EQ(result.wall_s, 3);
+  EXPECT_LT(result.process_cpu_s, 0.1);
+}
+
 TEST_F(RecorderTest, LeavesWarmUpOutAndNumbersMeasuredStepsFromZero) {
   Recorder recorder(pipeline_, {.warmup_steps = 2}, 1);
   for (const double wall_s : {9.0, 8.0, 1.0, 2.0}) turn(recorder, 0.5, wall_s);
@@ -77,6 +92,18 @@ TEST_F(RecorderTest, GivesEachStepTheWaitForItsOwnBatchThoughTheEngineRunsAStepB
   for (const auto& step : recorder.result().steps) waits_s.push_back(step.next_s);
   EXPECT_THAT(waits_s, ElementsAre(testing::DoubleNear(0.1, 1e-9), testing::DoubleNear(0.2, 1e-9),
                                    testing::DoubleNear(0.3, 1e-9)));
+}
+
+TEST_F(RecorderTest, AddsUpTheWaitsForAllBatchesOfAStep) {
+  Recorder recorder(pipeline_, {.warmup_steps = 1}, 0, 2);
+  for (const double wall_s : {0.0, 1.0, 0.0, 1.0, 0.0}) {
+    pipeline_.counters_.busy_wall_s += 0.25;
+    turn(recorder, 0.1, wall_s);
+  }
+  const report::RepeatResult result = recorder.result();
+  ASSERT_EQ(result.steps.size(), 1u);
+  EXPECT_NEAR(result.steps[0].next_s, 0.2, 1e-9);
+  EXPECT_EQ(result.images_held_change, 4) << "the batch of a step that has begun is with the engine";
 }
 
 TEST_F(RecorderTest, CountsWhatThePipelineDidWithinTheWindowOnly) {

@@ -115,6 +115,18 @@ TEST(RunRepeat, AsksForNoBucketsWhereNothingIsTraced) {
   EXPECT_EQ(reducer.asked, 0u);
 }
 
+TEST(RunRepeat, TakesAsManyBatchesForAStepAsAreAccumulated) {
+  for (const char* const engine : {"none", "emulated:v100"}) {
+    spec::Experiment spec = experiment("keras", engine);
+    spec.model.image_size = 224;
+    spec.training.accumulate_steps = 3;
+    const report::RepeatResult result = run(spec);
+    EXPECT_EQ(result.steps.size(), 5u) << engine;
+    EXPECT_EQ(result.images_trained, 60u) << engine;
+    EXPECT_EQ(static_cast<std::int64_t>(result.images_decoded), 60 + result.images_held_change) << engine;
+  }
+}
+
 TEST(RunRepeat, SaysWhenAFinitePipelineEndsTooEarly) {
   spec::Experiment spec = experiment("optimized", "none");
   spec.pipeline =

@@ -92,7 +92,6 @@ class Adviser {
         .files = trial.data.files,
         .cache_bytes = measure::probe_memory().available_bytes / 2 / static_cast<std::uint64_t>(trial.ranks)};
     costs_ = measured_costs(trial);
-    images_per_s_ = *figures.images_per_s;
   }
 
   double predict(const spec::Experiment& experiment) const {
@@ -129,7 +128,7 @@ class Adviser {
   // That an edit needs beyond the others, in all its repeats.
   double warm_up_s(const Edit& edit) const {
     if (!edit.needs_epoch) return 0;
-    return first_.measure.repeats * static_cast<double>(place_.images) / images_per_s_;
+    return first_.measure.repeats * static_cast<double>(place_.images) / result_.advice.images_per_s_after;
   }
 
   // Rank 0 decides; all ranks measure.
@@ -160,7 +159,7 @@ class Adviser {
     if (is_root()) {
       if (attempt.kept) {
         costs_ = measured_costs(after);
-        images_per_s_ = attempt.images_per_s;
+        result_.advice.images_per_s_after = attempt.images_per_s;
       }
       result_.advice.tries.push_back(attempt);
       tried_.insert(edit.name);
@@ -201,7 +200,6 @@ class Adviser {
   spec::Experiment best_;
   EditPlace place_;   // of rank 0, like the rest
   InputCosts costs_;  // of the best so far
-  double images_per_s_ = 0;
   std::set<std::string> tried_;
   AdviceResult result_;
 };
@@ -211,6 +209,7 @@ class Adviser {
 AdviceResult advise(const spec::Trial& trial, comm::World& world, const AdviceOptions& options) {
   if (!spec::uses_pipeline(trial.experiment))
     throw SpecError("advise: data.format synthetic has no input to advise on; give png or tfrecord");
+  if (trial.experiment.training.epochs > 0) throw SpecError("advise: it measures steps; set training.epochs to 0");
   return Adviser(trial, world, options).run();
 }
 

@@ -74,7 +74,9 @@ void replace_workers(Experiment& trial, const EditPlace&) {
   const auto workers = find(ops, "worker_batches");
   if (workers == ops.end()) return;
   *workers = with("map_and_batch", "delay_s", workers->parameters.at("delay_s"));
-  ops.insert(workers, spec::default_op("interleave"));
+  auto decoding = ops.insert(workers, spec::default_op("interleave"));
+  const auto repeat = std::find_if(decoding, ops.end(), [](const OpSpec& op) { return op.op == "repeat"; });
+  if (repeat != ops.end()) std::rotate(decoding, repeat, repeat + 1);  // an epoch's end need not drain the batches
 }
 
 // More files at once hide the latency of the storage, as far as a rank has files. A PNG is a file of its own, which the
@@ -82,7 +84,7 @@ void replace_workers(Experiment& trial, const EditPlace&) {
 void read_more_at_once(Experiment& trial, const EditPlace& place) {
   constexpr std::int64_t kMost = 64;
   const auto interleave = find(trial.pipeline.ops, "interleave");
-  if (interleave == trial.pipeline.ops.end() || trial.data.format == spec::DataFormat::png) return;
+  if (interleave == trial.pipeline.ops.end() || !spec::reads_shards(trial.data.format)) return;
   const auto files = static_cast<std::int64_t>(place.files) / place.ranks;
   const std::int64_t now = interleave->integer("cycle_length");
   interleave->parameters["cycle_length"] = std::max(now, std::min({2 * now, files, kMost}));
@@ -116,7 +118,8 @@ void cache_decoded(Experiment& trial, const EditPlace& place) {
   made.push_back(batch != ops.end() ? *batch : spec::default_op("batch"));
   if (ops.back().op == "prefetch") made.push_back(ops.back());
   ops = std::move(made);
-  const std::uint64_t steps = images_of_a_rank(place) / static_cast<std::uint64_t>(trial.training.batch_size) + 1;
+  const int images_per_step = trial.training.batch_size * trial.training.accumulate_steps;
+  const std::uint64_t steps = images_of_a_rank(place) / static_cast<std::uint64_t>(images_per_step) + 1;
   trial.measure.warmup_steps += static_cast<int>(steps);
 }
 

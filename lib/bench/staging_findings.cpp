@@ -1,0 +1,58 @@
+#include "bench/staging_findings.hpp"
+
+#include <fmt/format.h>
+
+#include "data/stage.hpp"
+#include "report/economics.hpp"
+#include "report/labels.hpp"
+#include "report/rates.hpp"
+#include "spec/keys.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+// Only a folder of this machine is staged into.
+std::optional<data::StagingCost> cost_of(const report::TrialResult& trial) {
+  const spec::DataSpec& spec = trial.spec.data;
+  if (spec.format == spec::DataFormat::synthetic || spec::is_distant(trial.spec)) return {};
+  return data::staging_cost(spec.root, spec.split, spec.format);
+}
+
+bool is_the_same_elsewhere(const report::TrialResult& far, const report::TrialResult& near, const std::string& from) {
+  if (far.repeats.empty() || near.repeats.empty() || data::DataRoot(far.spec.data).path != from) return false;
+  spec::Experiment like_near = far.spec;
+  like_near.data.root = near.spec.data.root;
+  like_near.data.store = near.spec.data.store;
+  return like_near == near.spec;
+}
+
+std::string sentence(const report::TrialResult& far, const report::TrialResult& near, const data::StagingCost& cost,
+                     const report::Economics& economics) {
+  return fmt::format(
+      "{}: staging from {} took {:.1f} s and {:.2f} GB for {} images, and the copy saves {:.2f} s of an epoch of "
+      "{:.1f} "
+      "s: {}.",
+      report::marked(near.trial, near.emulated), cost.from, cost.seconds, 1e-9 * static_cast<double>(cost.bytes),
+      cost.images, economics.saved_s, static_cast<double>(far.data.images) / report::median_rate(far),
+      report::epochs_text(economics));
+}
+
+}  // namespace
+
+std::vector<report::Finding> staging_findings(const std::vector<report::TrialResult>& trials) {
+  std::vector<report::Finding> findings;
+  for (const report::TrialResult& near : trials) {
+    const auto cost = cost_of(near);
+    if (!cost) continue;
+    for (const report::TrialResult& far : trials) {
+      if (!is_the_same_elsewhere(far, near, cost->from)) continue;
+      const auto economics = report::pay_back(far, near, {.seconds = cost->seconds, .images = cost->images});
+      if (!economics) continue;
+      findings.push_back(
+          {.kind = "economics", .text = sentence(far, near, *cost, *economics), .emulated = near.emulated});
+    }
+  }
+  return findings;
+}
+
+}  // namespace chexbench::bench

@@ -1,0 +1,152 @@
+#include "bench/training/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "bench/layout.hpp"
+#include "core/errors.hpp"
+#include "engine/epoch_training.hpp"
+#include "report/json.hpp"
+#include "spec/safetensors.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+constexpr const char* kSubject = "checkpoint";
+
+// Doubles as hexadecimal floats: every bit comes back.
+std::string exact(double value) { return fmt::format("{:a}", value); }
+
+// The text behind `key`, which a checkpoint has.
+std::string text_of(const spec::Safetensors& file, const std::string& path, const std::string& key) {
+  const std::optional<std::string> text = file.metadata(key);
+  if (text) return *text;
+  throw DataError(
+      fmt::format("{}: {}: no checkpoint of a training: its __metadata__ has no '{}'; to start from its "
+                  "weights, name it as model.weights",
+                  kSubject, path, key));
+}
+
+template <typename Number>
+Number number_of(const spec::Safetensors& file, const std::string& path, const std::string& key) {
+  const std::string text = text_of(file, path, key);
+  Number value{};
+  if constexpr (std::is_floating_point_v<Number>) {
+    char* end = nullptr;
+    value = std::strtod(text.c_str(), &end);
+    if (end == text.c_str() + text.size() && !text.empty()) return value;
+  } else {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size()) return value;
+  }
+  throw DataError(fmt::format("{}: {}: damaged: its '{}' is \"{}\", no number", kSubject, path, key, text));
+}
+
+std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, const TrainingState& state) {
+  return {{"format", "pt"},
+          {"network", spec.model.name},
+          {"optimizer", spec::to_string(spec.training.optimizer)},
+          {"trial", state.experiment},
+          {"updates", fmt::to_string(state.updates)},
+          {"best_loss", exact(state.rate.best_loss)},
+          {"epochs_without_better", fmt::to_string(state.rate.epochs_without_better)},
+          {"rate_factor", exact(state.rate.factor)},
+          {"best_score", exact(state.best_score)},
+          {"epochs", report::to_journal_line({.key = state.experiment, .repeat = {.epochs = state.epochs}})}};
+}
+
+TrainingState state_of(const spec::Safetensors& file, const std::string& path) {
+  TrainingState state;
+  state.experiment = text_of(file, path, "trial");
+  state.updates = number_of<std::int64_t>(file, path, "updates");
+  state.rate = {.best_loss = number_of<double>(file, path, "best_loss"),
+                .epochs_without_better = number_of<int>(file, path, "epochs_without_better"),
+                .factor = number_of<double>(file, path, "rate_factor")};
+  state.best_score = number_of<double>(file, path, "best_score");
+  const report::JournalContents journal = report::journal_from_text(text_of(file, path, "epochs") + '\n', path);
+  if (journal.entries.size() != 1) throw DataError(fmt::format("{}: {}: damaged: no list of epochs", kSubject, path));
+  state.epochs = journal.entries.front().repeat.epochs;
+  return state;
+}
+
+void check_fits(const spec::Safetensors& file, const std::string& path, const spec::Experiment& spec) {
+  const auto check = [&](const std::string& key, const std::string& wanted, const char* spec_key) {
+    const std::string found = text_of(file, path, key);
+    if (found == wanted) return;
+    throw DataError(fmt::format("{}: {}: it was written by a training of {} {}, and {} is {}", kSubject, path, key,
+                                found, spec_key, wanted));
+  };
+  check("network", spec.model.name, "model.name");
+  check("optimizer", spec::to_string(spec.training.optimizer), "training.optimizer");
+}
+
+// Rank 0's state, on every rank.
+TrainingState shared_state(TrainingState state, comm::Communicator& communicator) {
+  const auto share = [&communicator](auto& number) {
+    communicator.broadcast(std::as_writable_bytes(std::span(&number, 1)), 0);
+  };
+  share(state.updates);
+  share(state.rate);
+  share(state.best_score);
+  state.experiment = broadcast_text(communicator, state.experiment);
+  const std::string epochs = broadcast_text(
+      communicator, report::to_journal_line({.key = state.experiment, .repeat = {.epochs = state.epochs}}));
+  state.epochs = report::journal_from_text(epochs + '\n', kSubject).entries.front().repeat.epochs;
+  return state;
+}
+
+// The file's tensors on rank 0, and from there on every rank.
+model::WeightSource shared_tensors(const std::optional<spec::Safetensors>& file, comm::Communicator& communicator) {
+  return [&file, &communicator](const model::TensorInfo& info, std::span<float> values) {
+    if (file) file->read(info.name, info.shape, values);
+    communicator.broadcast(std::as_writable_bytes(values), 0);
+  };
+}
+
+}  // namespace
+
+void write_checkpoint(const std::string& path, const spec::Experiment& spec, const TrainingState& state,
+                      engine::Engine& engine, bool moments) {
+  std::vector<spec::TensorToWrite> tensors;
+  // Whole numbers first: what follows 4-byte values may not be aligned to 8.
+  for (const model::TensorInfo& buffer : engine.buffers()) {
+    if (!buffer.name.ends_with(".running_mean")) continue;
+    const std::string norm = buffer.name.substr(0, buffer.name.rfind('.'));
+    tensors.push_back({.name = norm + ".num_batches_tracked", .shape = {}, .fill = {}, .scalar = state.updates});
+  }
+  const auto add = [&tensors](const std::vector<model::TensorInfo>& infos, auto read) {
+    for (const model::TensorInfo& info : infos) {
+      tensors.push_back({.name = info.name, .shape = info.shape, .fill = [info, read](std::span<float> values) {
+                           read(info.name, values);
+                         }});
+    }
+  };
+  add(engine.parameters(), [&](const auto& name, auto values) { engine.read_parameter(name, values); });
+  add(engine.buffers(), [&](const auto& name, auto values) { engine.read_buffer(name, values); });
+  if (moments) {
+    engine::EpochTraining& training = *engine.epoch_training();
+    add(training.moments(), [&](const auto& name, auto values) { training.read_moment(name, values); });
+  }
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  if (error) throw OutputError(fmt::format("cannot create the folder of {}: {}", path, error.message()));
+  spec::write_safetensors(path, tensors, metadata_of(spec, state));
+}
+
+TrainingState resume_from(const std::string& path, const spec::Experiment& spec, engine::Engine& engine,
+                          comm::Communicator& communicator) {
+  std::optional<spec::Safetensors> file;
+  if (communicator.rank() == 0) {
+    file.emplace(path, kSubject);
+    check_fits(*file, path, spec);
+  }
+  TrainingState state = shared_state(file ? state_of(*file, path) : TrainingState{}, communicator);
+  engine.epoch_training()->resume(shared_tensors(file, communicator), state.updates);
+  return state;
+}
+
+}  // namespace chexbench::bench

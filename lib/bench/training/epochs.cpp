@@ -1,0 +1,150 @@
+#include "bench/training/epochs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "bench/layout.hpp"
+#include "bench/training/validation.hpp"
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+#include "core/log.hpp"
+#include "engine/epoch_training.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+engine::EpochTraining& epoch_training(engine::Engine& engine) {
+  if (engine::EpochTraining* const training = engine.epoch_training()) return *training;
+  throw SpecError(fmt::format("training.epochs: engine {} cannot validate and keep checkpoints", engine.traits().name));
+}
+
+std::string last_of(const std::string& folder) { return folder + "/last.safetensors"; }
+
+// Where to go on from; empty: at the beginning. Rank 0 looks, since the folder may be on its host alone.
+std::string checkpoint_to_resume(const TrialContext& context) {
+  std::string path;
+  if (context.communicator.rank() == 0) {
+    const bool was_interrupted =
+        !context.checkpoint_folder.empty() && std::filesystem::exists(last_of(context.checkpoint_folder));
+    path = was_interrupted ? last_of(context.checkpoint_folder) : context.spec.training.checkpoint;
+  }
+  return broadcast_text(context.communicator, path);
+}
+
+}  // namespace
+
+Epochs::Epochs(const TrialContext& context)
+    : context_(context),
+      images_(data::split_by_patient(context.dataset, context.spec.training.validation_share)),
+      plan_(plan()),
+      rate_(context.spec.training, plan_) {
+  epoch_training(context.engine);  // or this is refused before anything is done
+  context.engine.restart();
+  if (const std::string path = checkpoint_to_resume(context); !path.empty()) {
+    state_ = resume_from(path, context.spec, context.engine, context.communicator);
+    const std::size_t done = state_.epochs.size();
+    log::info("goes on from {}: {} of {} epochs are done", path, done, context.spec.training.epochs);
+    if (done >= static_cast<std::size_t>(context.spec.training.epochs)) {
+      throw SpecError(
+          fmt::format("training.epochs is {}, and {} has {} behind it: raise it, or begin anew without that "
+                      "checkpoint",
+                      context.spec.training.epochs, path, done));
+    }
+    rate_.resume(state_.rate);
+  }
+  state_.experiment = context.spec.name;
+  began_s_ = now_s() - (state_.epochs.empty() ? 0 : state_.epochs.back().elapsed_s);
+}
+
+EpochPlan Epochs::plan() const {
+  const int ranks = context_.communicator.world();
+  const std::size_t images = images_.training.images.size();
+  const std::int64_t global_batch =
+      std::int64_t{context_.spec.training.batch_size} * context_.spec.training.accumulate_steps * ranks;
+  const std::int64_t steps = static_cast<std::int64_t>(images) / global_batch;
+  if (steps > 0) return {.ranks = ranks, .steps_per_epoch = steps};
+  throw DataError(
+      fmt::format("{} images are left to train on ({} validate), fewer than the {} of one step of all "
+                  "ranks: lower training.batch_size",
+                  images, images_.validation.images.size(), global_batch));
+}
+
+void Epochs::before_step(std::int64_t step) { epoch_training(context_.engine).set_learning_rate(rate_.at(step)); }
+
+void Epochs::after_step(std::int64_t step, Recorder& recorder) {
+  look();
+  if ((step + 1) % plan_.steps_per_epoch != 0) return;
+  context_.engine.finish();
+  look();
+  recorder.look(context_.engine);
+  recorder.pause();
+  end_epoch(step);
+  recorder.go_on();
+}
+
+void Epochs::look() {
+  if (context_.engine.steps_finished() == steps_seen_) return;
+  steps_seen_ = context_.engine.steps_finished();
+  loss_sum_ += context_.engine.timings().loss;
+}
+
+// Over ranks, too, which train on different images.
+double Epochs::mean_loss() {
+  double sum = std::exchange(loss_sum_, 0);
+  context_.communicator.all_reduce_sum(std::span(&sum, 1));
+  return sum / plan_.ranks / static_cast<double>(plan_.steps_per_epoch);
+}
+
+// Each rank normalized by its own batches: the mean belongs to all of them, and every rank goes on with it, so that a
+// checkpoint holds one network.
+void Epochs::average_buffers() {
+  if (plan_.ranks == 1) return;
+  std::map<std::string, std::vector<float>> buffers;
+  for (const model::TensorInfo& info : context_.engine.buffers()) {
+    std::vector<float>& values = buffers[info.name];
+    values.resize(static_cast<std::size_t>(info.count()));
+    context_.engine.read_buffer(info.name, values);
+    context_.communicator.all_reduce_sum(std::span(values));
+    for (float& value : values) value /= static_cast<float>(plan_.ranks);
+  }
+  epoch_training(context_.engine).set_buffers([&buffers](const model::TensorInfo& info, std::span<float> values) {
+    std::copy_n(buffers.at(info.name).begin(), values.size(), values.begin());
+  });
+}
+
+void Epochs::save(bool is_best) {
+  if (context_.communicator.rank() != 0 || context_.checkpoint_folder.empty()) return;
+  state_.updates = epoch_training(context_.engine).updates();
+  state_.rate = rate_.state();
+  write_checkpoint(last_of(context_.checkpoint_folder), context_.spec, state_, context_.engine, true);
+  if (is_best) {
+    write_checkpoint(context_.checkpoint_folder + "/best.safetensors", context_.spec, state_, context_.engine, false);
+  }
+}
+
+void Epochs::end_epoch(std::int64_t step) {
+  const double ended_s = now_s();
+  average_buffers();
+  report::EpochRecord epoch = validate({.spec = context_.spec,
+                                        .images = images_.validation,
+                                        .engine = context_.engine,
+                                        .communicator = context_.communicator,
+                                        .cores = context_.cores});
+  epoch.epoch = static_cast<int>(state_.epochs.size()) + 1;
+  epoch.learning_rate = rate_.at(step);
+  epoch.training_loss = mean_loss();
+  rate_.end_epoch(epoch.validation_loss);
+  const double score = validation_score(epoch);
+  const bool is_best = state_.epochs.empty() || score > state_.best_score;
+  if (is_best) state_.best_score = score;
+  epoch.validation_s = now_s() - ended_s;
+  epoch.elapsed_s = now_s() - began_s_;
+  state_.epochs.push_back(std::move(epoch));
+  save(is_best);
+}
+
+}  // namespace chexbench::bench
