@@ -54,7 +54,7 @@ class BadImages(SystemTest):
 
     def test_jpeg_named_png(self):
         self.victim.write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(1000))
-        self.refuse("not a PNG")
+        self.refuse("JPEG: expected a marker")
 
     def test_an_enormous_header_is_refused_before_memory_is_taken(self):
         self.victim.write_bytes(png(60000, 60000))
@@ -120,6 +120,72 @@ class BadRecords(SystemTest):
     def test_absurd_length(self):
         self.bytes[0:8] = struct.pack("<Q", 1 << 60)
         self.refuse()
+
+
+class BadTarFiles(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.root = self.real_images()
+        self.succeed("data", "convert", self.root, "--split", "all", "--to", "webdataset")
+        self.shard = self.root / "webdataset/all-000000.tar"  # of two samples
+        self.bytes = bytearray(self.shard.read_bytes())
+
+    def trial(self, **keys):
+        return self.spec(data__root=str(self.root), data__split="all", data__format="webdataset", training__batch_size=1,
+                         measure__warmup_steps=0, measure__steps=24, measure__repeats=1, **keys)
+
+    def refuse(self, *says):
+        self.shard.write_bytes(self.bytes)
+        self.fail_with(3, "--config", self.trial(), "--output", self.folder / "out", says=["all-000000.tar", *says])
+        done = self.fail_with(3, "data", "check", self.root)
+        self.assertIn("all-000000.tar", done.stdout)
+        out = self.folder / "skipped"
+        self.succeed("--config", self.trial(data__on_bad_record="skip"), "--output", out)
+        self.assertGreaterEqual(int(self.rows(out)[0]["bad_records"]), 1)
+
+    def test_truncated_member(self):
+        del self.bytes[-20000:]
+        self.refuse("tar member at offset", "truncated")
+
+    def test_wrong_checksum(self):
+        self.bytes[0] ^= 1
+        self.refuse("tar member at offset 0", "checksum")
+
+    def test_sample_without_labels(self):
+        size = int(self.bytes[124:135], 8)
+        del self.bytes[:512 + (size + 511) // 512 * 512]  # the first member, a .json
+        self.refuse("record at offset 0", "has no labels")
+
+    def test_unfinished_conversion(self):
+        (self.root / "webdataset/all-unfinished").write_text("16")
+        self.fail_with(3, "--config", self.trial(), "--output", self.folder / "out", says="data convert")
+
+
+class BadCachedPixels(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.root = self.real_images()
+        self.succeed("data", "convert", self.root, "--split", "all", "--to", "cached", "--image-size", 32)
+
+    def refuse(self, *says, **keys):
+        spec = self.spec(data__root=str(self.root), data__split="all", data__format="cached", data__deliver="u8",
+                         **{"model__image_size": 32, "measure__steps": 24, **keys})
+        self.fail_with(3, "--config", spec, "--output", self.folder / "out", says=says)
+
+    def test_another_size(self):
+        self.refuse("all-32-bilinear.gray", "--to cached --image-size 64", model__image_size=64)
+
+    def test_stale(self):
+        with open(self.root / "images/00000001_000.png", "ab") as file:
+            file.write(b"more")
+        self.refuse("is stale: image 00000001_000.png", "data convert")
+
+    def test_flipped_byte(self):
+        path = self.root / "cached/all-32-bilinear.gray"
+        contents = bytearray(path.read_bytes())
+        contents[-1] ^= 1
+        path.write_bytes(contents)
+        self.refuse("all-32-bilinear.gray: pixels at offset", "CRC")
 
 
 class BadSets(SystemTest):

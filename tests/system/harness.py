@@ -98,8 +98,8 @@ class SystemTest(unittest.TestCase):
             self.assertIn(text, done.stderr)
         return done
 
-    def rows(self, folder):
-        with open(folder / "trials.csv", newline="") as file:
+    def rows(self, folder, name="trials.csv"):
+        with open(folder / name, newline="") as file:
             return list(csv.DictReader(file))
 
     def report(self, folder):

@@ -42,22 +42,44 @@ class Ranks(SystemTest):
         self.succeed("--config", spec, "--output", out, ranks=2)
         self.assertEqual(self.rows(out)[0]["engine"], "onednn")
 
-    @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
-    def test_every_update_scheme_trains_to_the_same_losses(self):
+    def losses(self, sweep, **keys):
+        """Of each trial: three steps on both of 2 ranks."""
         out = self.folder / "out"
         spec = self.spec(engine="onednn", model__image_size=32, data={"format": "synthetic"}, training__optimizer="sgd",
-                         measure={"warmup_steps": 0, "steps": 3, "repeats": 1},
-                         sweep={"comm.update": ["all_reduce", "ring", "tree", "hierarchical", "parameter_server"]})
+                         measure={"warmup_steps": 0, "steps": 3, "repeats": 1}, sweep=sweep, **keys)
         self.succeed("--config", spec, "--output", out, ranks=2)
         losses = {}
         with open(out / "steps.csv", newline="") as file:
             for row in csv.DictReader(file):
                 losses.setdefault(row["trial"], []).append(float(row["loss"]))
-        self.assertEqual(len(losses), 5)
         for trial, values in losses.items():
             self.assertEqual(len(values), 6, trial)
             self.assertNotEqual(values[0], values[-1])
+        return losses
+
+    SCHEMES = ["all_reduce", "ring", "tree", "hierarchical", "parameter_server"]
+
+    @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
+    def test_every_update_scheme_trains_to_the_same_losses(self):
+        losses = self.losses({"comm.update": self.SCHEMES})
+        self.assertEqual(len(losses), 5)
+        for trial, values in losses.items():
             self.assertEqual(values, losses["all_reduce"], trial)  # a + b is b + a
+
+    @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
+    def test_gradients_of_16_bits_train_to_nearly_the_same_losses(self):
+        # Batch norms over two values have gradients beyond what a half holds, and blow rounding up.
+        losses = self.losses({"comm.gradient_dtype": ["f32", "fp16", "bf16"],
+                              "comm.update": ["all_reduce", "ring", "parameter_server"]},
+                             model__batch_norm="frozen", training__learning_rate=1e-4)
+        self.assertEqual(len(losses), 9)
+        exact = losses["f32 all_reduce"]
+        for trial, values in losses.items():
+            tolerance = {"f32": 0, "fp16": 1e-4, "bf16": 1e-3}[trial.split()[0]]
+            for loss, expected in zip(values, exact):
+                self.assertLessEqual(abs(loss / expected - 1), tolerance, trial)
+            if tolerance:
+                self.assertNotEqual(values, exact, trial)  # it did round
 
     def test_more_ranks_than_files_is_an_error_of_the_data(self):
         root = self.real_images()

@@ -35,6 +35,20 @@ class Outputs(SystemTest):
         self.succeed("--config", spec, "--output", out)
         self.assertEqual([row["format"] for row in self.rows(out)], ["tfrecord"] * 3)
 
+    def test_every_format_feeds_a_trial_and_says_what_of_it_was_in_memory(self):
+        root = self.real_images(converted=True)
+        for data_format in ("webdataset", "cached"):
+            self.succeed("data", "convert", root, "--split", "all", "--to", data_format)
+        formats = ["png", "tfrecord", "webdataset", "cached"]
+        out = self.folder / "out"
+        spec = self.spec(data__root=str(root), data__split="all", data__deliver="u8", measure__page_cache="warm",
+                         sweep={"data.format": formats})
+        self.succeed("--config", spec, "--output", out)
+        rows = self.rows(out)
+        self.assertEqual([row["format"] for row in rows], formats)
+        self.assertEqual([(row["page_cache"], row["cached_share_before"], row["bad_records"]) for row in rows],
+                         [("warm", "1", "0")] * 4)
+
     def test_trials_csv_begins_with_the_columns_promised(self):
         out = self.folder / "out"
         self.succeed("--config", self.spec(), "--output", out)

@@ -64,7 +64,9 @@ class S3Server:
         self.process = subprocess.Popen(
             [find_weed(), "server", f"-dir={self.folder / 'data'}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1",
              f"-master.port={master}", f"-volume.port={volume}", f"-filer.port={filer}",
-             "-master.volumeSizeLimitMB=256", "-volume.max=20", "-s3", f"-s3.port={s3}", f"-s3.config={config}"],
+             "-master.volumeSizeLimitMB=256", "-volume.max=20", "-s3",
+             "-s3.domainName=localhost", "-s3.port.iceberg=0", "-s3.port.lance=0", f"-s3.port={s3}",
+             f"-s3.config={config}"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder)
         self.wait()
 

@@ -1,9 +1,11 @@
 """Data sets in S3: a real server (SeaweedFS), and what goes wrong between one and a run."""
 
 import http.client
+import json
 import unittest
 
 from harness import REAL_IMAGES, SystemTest
+from nfs_server import Relay as TcpRelay
 from s3_server import KEY, READER, READER_SECRET, SECRET, S3Server, environment_of
 from web_server import Server, Times, die_in_the_middle, say
 
@@ -32,7 +34,7 @@ class S3Test(SystemTest):
                          measure__repeats=1, measure__warmup_steps=0, measure__steps=9, **keys)
 
     def measure(self, *arguments, **keys):
-        out = self.folder / "out"
+        out = self.folder / f"out{len(list(self.folder.glob('out*')))}"  # a test may measure twice
         done = self.succeed("--config", self.spec_of(*arguments, **keys), "--output", out, env=self.environment)
         self.assertNotIn(SECRETS, done.stdout + done.stderr)
         return self.report(out)["trials"][0]
@@ -52,12 +54,19 @@ class GoodServer(S3Test):
 
     def test_trains_on_shards_and_they_hold_what_the_images_hold(self):
         root = self.real_images()
-        self.succeed("data", "convert", root, "--split", "train")
+        for data_format in ("tfrecord", "webdataset"):
+            self.succeed("data", "convert", root, "--split", "train", "--to", data_format)
         self.server.put_folder(root, "nih/converted")
-        trial = self.measure("tfrecord", root="s3://nih/converted/")
-        self.assertEqual(trial["files"], 16)
+        for data_format in ("tfrecord", "webdataset"):
+            with self.subTest(data_format):
+                trial = self.measure(data_format, root="s3://nih/converted/")
+                self.assertEqual(trial["files"], 16)
         environment = {**self.environment, "AWS_ENDPOINT_URL": self.server.url}
         self.succeed("data", "check", "s3://nih/converted", env=environment)
+
+    def test_a_bucket_may_be_part_of_the_hosts_name(self):
+        endpoint = self.server.url.replace("127.0.0.1", "localhost")  # curl takes every name below localhost for it
+        self.assertEqual(self.measure(endpoint=endpoint, store__addressing="virtual")["images"], 18)
 
     def test_takes_keys_from_a_file(self):
         (self.folder / ".aws").mkdir()
@@ -66,6 +75,16 @@ class GoodServer(S3Test):
             f"[mine]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n")
         self.environment = environment_of("", "", HOME=str(self.folder), AWS_PROFILE="mine")
         self.measure("png")
+
+    def test_doctor_tells_how_fast_it_is_and_no_key(self):
+        environment = {**self.environment, "AWS_ENDPOINT_URL": self.server.url}
+        table = self.succeed("doctor", "--data", "s3://nih/set", env=environment)
+        self.assertIn("a server (s3), first request", table.stdout)
+        self.assertRegex(table.stdout, r"0\.\d MB of images/00000001_000.png at \d")
+        told = self.succeed("doctor", "--data", "s3://nih/set", "--format", "json", env=environment)
+        self.assertGreater(json.loads(told.stdout)["store"]["read_bytes"], 10**5)
+        self.assertNotIn(SECRETS, table.stdout + table.stderr + told.stdout + told.stderr)
+        self.fail_with(3, "doctor", "--data", "s3://nobody/set", env=environment, says="NoSuchBucket")
 
     def test_a_listing_has_several_pages(self):
         header = "Image Index,Finding Labels,Follow-up #,Patient ID,Patient Age,Patient Gender,View Position\n"
@@ -109,6 +128,37 @@ class BadAccess(S3Test):
 
         with Server(self.folder, Relay(self.server, {table: lambda: self.server.put(table, body + b"\n")})) as relay:
             self.refuse([table, "changed under the run"], root="s3://nih/changing", endpoint=relay.url)
+
+
+class BreakingConnections(S3Test):
+    def converted(self):
+        root = self.real_images()
+        self.succeed("data", "convert", root, "--split", "train")
+        self.server.put_folder(root, "nih/broken")
+        return {"data_format": "tfrecord", "root": "s3://nih/broken"}
+
+    def cut(self, times):
+        """A relay that breaks connections in mid-object, each time a megabyte further on."""
+        cuts = []
+
+        def watch(relay):
+            if relay.sent_bytes < 10**6 * (len(cuts) + 1) or len(cuts) == times:
+                return False
+            cuts.append(relay.sent_bytes)
+            return True
+        return TcpRelay(int(self.server.url.rsplit(":", 1)[1]), watch)
+
+    def test_that_break_in_mid_object_are_replaced(self):
+        keys = self.converted()
+        with self.cut(2) as relay:
+            self.measure(**keys, endpoint=f"http://127.0.0.1:{relay.port}")
+
+    def test_a_server_that_breaks_them_for_good_is_named_with_the_object(self):
+        keys = self.converted()
+        with self.cut(10**6) as relay:
+            relay.watch = lambda one: one.sent_bytes > 10**6
+            self.refuse(["cannot read s3://nih/broken/tfrecord/train-", "5 tries"], **keys,
+                        endpoint=f"http://127.0.0.1:{relay.port}")
 
 
 class Relay:

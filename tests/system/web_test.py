@@ -1,5 +1,6 @@
 """Data sets over plain HTTP: the same batches as from a folder, and what servers do wrong."""
 
+import re
 import time
 import unittest
 
@@ -39,6 +40,14 @@ class GoodServer(WebTest):
             row, _ = self.measure(server, "tfrecord")
         self.assertGreater(float(row["images_per_s"]), 0)
         self.assertTrue(any(is_shard(path, span) and span for path, span in server.requests))
+
+    def test_trains_on_tar_files(self):
+        self.succeed("data", "convert", self.root, "--split", "train", "--to", "webdataset")
+        with Server(self.root) as server:
+            row, _ = self.measure(server, "webdataset")
+            self.succeed("data", "check", server.url)
+        self.assertGreater(float(row["images_per_s"]), 0)
+        self.assertTrue(any("/webdataset/train-0" in path and span for path, span in server.requests))
 
     def test_trains_on_images(self):
         with Server(self.root) as server:
@@ -101,6 +110,27 @@ class BadServer(WebTest):
 
     def test_a_range_that_is_another_one(self):
         self.refuse(Times(10**6, is_shard, lambda handler: handler.send_part(b"x" * 10, 5, 1000)), "asked for bytes 0-")
+
+    def flip(self, name, data_format):
+        """Answers for `name` with one byte changed in the middle, every time."""
+        files = [path for path in self.root.rglob(name)]
+        body = bytearray(files[0].read_bytes())
+        body[len(body) // 2] ^= 1
+
+        def act(handler):
+            span = [int(number) for number in re.findall(r"\d+", handler.headers.get("Range", ""))]
+            if span:
+                handler.send_part(bytes(body[span[0]:span[1] + 1]), span[0], len(body))
+            else:
+                say(200, bytes(body))(handler)
+        self.refuse(Times(10**6, lambda path, _: path.endswith(files[0].name), act), ["CRC", files[0].name], data_format)
+
+    def test_an_image_with_a_wrong_checksum(self):
+        self.flip("00000001_000.png", "png")
+
+    def test_a_shard_with_a_wrong_checksum(self):
+        self.convert()
+        self.flip("train-00003-of-*", "tfrecord")
 
     def test_an_object_that_changes_under_the_run(self):
         self.convert()

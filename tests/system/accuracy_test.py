@@ -1,0 +1,166 @@
+"""Trainings over epochs: they learn, validate, keep checkpoints, and go on from them to the bit."""
+
+import json
+import resource
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from harness import HAS_ONEDNN, TIMEOUT_S, SystemTest, command_line, run
+
+
+def read_checkpoint(path):
+    """Metadata, tensors by name, and the raw values of a safetensors file."""
+    data = path.read_bytes()
+    length = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + length])
+    metadata = header.pop("__metadata__")
+    return metadata, header, data[8 + length:]
+
+
+@unittest.skipUnless(HAS_ONEDNN, "trains on the CPU")
+class Accuracy(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.images = self.folder / "set"
+        self.succeed("data", "synth", self.images, "--images", "240", "--size", "64")
+
+    def training(self, **keys):
+        return self.spec(**{"data__root": str(self.images), "model": {"name": "mobilenet_v2", "image_size": 32},
+                            "training": {"batch_size": 8, "epochs": 2, "learning_rate": 0.002, "schedule": "cosine"},
+                            "preprocess": {"flip": True, "crop": 0.9}, "engine": "onednn",
+                            "measure": {"warmup_steps": 1}} | keys)
+
+    def last(self, out):
+        return next((out / "checkpoints").glob("*/last.safetensors"))
+
+    def epochs_of(self, out):
+        return self.report(out)["trials"][0]["repeats"][0]["epochs"]
+
+    def train(self, spec, out, *arguments, ranks=None):
+        self.succeed("--config", spec, "--output", out, *arguments, ranks=ranks)
+        return self.epochs_of(out)
+
+    def test_reports_what_each_epoch_learned(self):
+        out = self.folder / "out"
+        epochs = self.train(self.training(training__target_auroc=0.51, training__epochs=3), out)
+        self.assertEqual([epoch["epoch"] for epoch in epochs], [1, 2, 3])
+        self.assertLess(epochs[-1]["training_loss"], epochs[0]["training_loss"])
+        self.assertGreater(epochs[-1]["elapsed_s"], epochs[0]["elapsed_s"])
+        for epoch in epochs:
+            self.assertEqual(len(epoch["findings"]["rows"]), 14)
+            self.assertTrue(0 < epoch["validation_images"] < 100)
+            if epoch["mean_auroc_ci95"] is not None:  # a finding of few patients leaves it open
+                low, high = epoch["mean_auroc_ci95"]
+                self.assertTrue(0 <= low <= epoch["mean_auroc"] <= high <= 1)
+        row = self.rows(out)[0]
+        self.assertEqual(row["epochs"], "3")
+        self.assertEqual(float(row["mean_auroc"]), max(epoch["mean_auroc"] for epoch in epochs))
+        self.assertEqual(len(self.rows(out, "epochs.csv")), 3)
+        self.assertEqual(len(self.rows(out, "aurocs.csv")), 3 * 14)
+        self.assertIn("What was learned", (out / "report.html").read_text())
+
+    def test_learns_the_same_from_files_and_shards_whatever_the_pipeline(self):
+        """keras reads files and shards in one order, so all that differs is where images come from."""
+        self.succeed("data", "convert", self.images)
+        losses = {}
+        for pipeline in ("keras", "optimized"):
+            for data_format in ("png", "tfrecord"):
+                spec = self.training(pipeline=pipeline, data__format=data_format)
+                epochs = self.train(spec, self.folder / f"{pipeline}-{data_format}")
+                losses[pipeline, data_format] = epochs[-1]["validation_loss"]
+                self.assertEqual(epochs[-1]["validation_images"], epochs[0]["validation_images"])
+        self.assertLess(max(losses.values()) - min(losses.values()), 0.25 * min(losses.values()), losses)
+
+    def interrupt_behind_first_epoch(self, spec, out, ranks):
+        process = subprocess.Popen(command_line(["--config", spec, "--output", out], ranks),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + TIMEOUT_S
+        while not list(out.glob("checkpoints/*/best.safetensors")) and process.poll() is None:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=TIMEOUT_S)
+        self.assertNotEqual(process.returncode, 0, errors)
+
+    def check_resume(self, ranks):
+        spec = self.training(training__epochs=4, training__warmup_epochs=1, pipeline="optimized")
+        whole, parted = self.folder / "whole", self.folder / "parted"
+        expected = self.train(spec, whole, ranks=ranks)
+        self.interrupt_behind_first_epoch(spec, parted, ranks)
+        done = json.loads(read_checkpoint(self.last(parted))[0]["epochs"])["repeat"]["epochs"]
+        self.assertLess(len(done), 4)
+        self.succeed("--config", spec, "--resume", parted, ranks=ranks)
+        for wanted, got in zip(expected, self.epochs_of(parted), strict=True):
+            for key in ("epoch", "learning_rate", "training_loss", "validation_loss", "mean_auroc", "findings"):
+                self.assertEqual(got[key], wanted[key], f"{key} of epoch {wanted['epoch']}")
+        self.assertEqual(read_checkpoint(self.last(parted))[1:], read_checkpoint(self.last(whole))[1:])
+
+    def test_an_interrupted_training_goes_on_to_the_bit(self):
+        self.check_resume(ranks=None)
+
+    def test_so_does_one_on_two_ranks(self):
+        self.check_resume(ranks=2)
+
+    def test_goes_on_from_a_checkpoint_on_another_number_of_ranks(self):
+        first = self.train(self.training(), self.folder / "first")
+        spec = self.training(training__epochs=3, training__checkpoint=str(self.last(self.folder / "first")))
+        epochs = self.train(spec, self.folder / "second", ranks=2)
+        self.assertEqual([epoch["epoch"] for epoch in epochs], [1, 2, 3])
+        self.assertEqual(epochs[1]["validation_loss"], first[1]["validation_loss"])
+        self.assertLess(epochs[2]["training_loss"], first[0]["training_loss"])
+
+    def test_checkpoints_have_the_names_and_types_that_pytorch_looks_for(self):
+        self.train(self.training(training__epochs=1), self.folder / "out")
+        _, last, _ = read_checkpoint(self.last(self.folder / "out"))
+        _, best, _ = read_checkpoint(self.last(self.folder / "out").with_name("best.safetensors"))
+        self.assertEqual(best["classifier.1.weight"]["shape"], [14, 1280])
+        self.assertEqual(best["features.0.1.num_batches_tracked"], best["features.0.1.num_batches_tracked"] | {"dtype": "I64", "shape": []})
+        self.assertIn("features.0.1.running_var", best)
+        self.assertEqual(set(last) - set(best), {f"{moment}.{name}" for name in best for moment in ("exp_avg", "exp_avg_sq")
+                                                 if not name.endswith(("_mean", "_var", "_tracked"))})
+        weights = str(self.last(self.folder / "out").with_name("best.safetensors"))
+        self.train(self.training(training__epochs=1, model__weights=weights), self.folder / "from-weights")
+
+    def fails(self, code, *words, **keys):
+        done = run("--config", self.training(**keys), "--output", self.folder / "failed")
+        self.assertEqual(done.returncode, code, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_refuses_a_checkpoint_that_does_not_fit(self):
+        self.train(self.training(training__epochs=1), self.folder / "out")
+        last = self.last(self.folder / "out")
+        self.fails(3, "written by a training of network mobilenet_v2, and model.name is resnet50",
+                   model__name="resnet50", training__checkpoint=str(last))
+        self.fails(3, "optimizer adam", training__optimizer="sgd", training__checkpoint=str(last))
+        self.fails(2, "training.epochs is 1, and", "has 1 behind it", training__epochs=1, training__checkpoint=str(last))
+        self.fails(3, "no tensor 'exp_avg", training__checkpoint=str(last.with_name("best.safetensors")))
+        cut = self.folder / "cut.safetensors"
+        cut.write_bytes(last.read_bytes()[:-100])
+        self.fails(3, "cut.safetensors", "beyond", training__checkpoint=str(cut))
+        self.fails(3, "nowhere.safetensors", "No such file", training__checkpoint="nowhere.safetensors")
+
+    def test_refuses_sets_that_are_too_small(self):
+        self.fails(3, "fewer than the 4000 of one step", training__batch_size=4000)
+
+    def test_a_full_disk_leaves_the_last_good_checkpoint(self):
+        out = self.folder / "out"
+        spec = self.training(training__epochs=3)
+        self.interrupt_behind_first_epoch(spec, out, None)
+        before = self.last(out).read_bytes()
+        limit = len(before) // 2
+        done = subprocess.run(
+            command_line(["--config", spec, "--resume", out]), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("last.safetensors", done.stderr)
+        self.assertEqual(self.last(out).read_bytes(), before)
+        self.succeed("--config", spec, "--resume", out)
+        self.assertEqual(len(self.epochs_of(out)), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

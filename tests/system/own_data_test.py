@@ -1,0 +1,107 @@
+"""Data sets that are not laid out as ChestX-ray14: found, looked at, converted, checked, staged and trained on."""
+
+import json
+import re
+import shutil
+import unittest
+
+from harness import HAS_ONEDNN, IMAGES, REAL_IMAGES, SystemTest
+
+CLASSES = ("cat", "eel", "owl")
+
+
+class OwnData(SystemTest):
+    def classes(self):
+        """The real X-rays in folders of three classes."""
+        root = self.folder / "classes"
+        for i, image in enumerate(sorted((REAL_IMAGES / "images").iterdir())):
+            folder = root / ("val" if i % 4 == 0 else "train") / CLASSES[i % 3]
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy(image, folder)
+        return root
+
+    def table(self):
+        """The same with a table of two labels of its own."""
+        root = self.folder / "table"
+        shutil.copytree(REAL_IMAGES / "images", root / "deep/images")
+        rows = [f"{image.stem},{i % 2},{i},{int(i % 3 == 0)},{'train' if i % 4 else 'val'}"
+                for i, image in enumerate(sorted((root / "deep/images").iterdir()))]
+        (root / "labels.csv").write_text("picture,Left,age,Right,fold\n" + "\n".join(rows) + "\n")
+        return root
+
+    LABELS = ("--set", "data.layout=csv", "--set", "data.labels.columns=Left,Right", "--set", "data.labels.split_column=fold")
+
+    def test_folders_of_classes_are_indexed_converted_checked_and_run(self):
+        root = self.classes()
+        index = self.succeed("data", "index", root).stdout
+        self.assertRegex(index, r"layout: folders\nimages: 24\n")
+        for line in ("label.cat: 8", "label.owl: 8", "split.val.images: 6", "missing_files: 0"):
+            self.assertIn(line, index)
+        self.succeed("data", "convert", root, "--split", "train")
+        manifest = json.loads((root / "tfrecord/train-manifest.json").read_text())
+        self.assertEqual(manifest["labels"], list(CLASSES))
+        self.assertIn("records: 18", self.succeed("data", "check", root).stdout)
+        for data_format in ("png", "tfrecord"):
+            out = self.folder / data_format
+            done = self.succeed("--config", self.spec(data__root=str(root), data__format=data_format), "--output", out)
+            self.assertIn("read as data.layout folders, 3 labels", done.stderr)
+            self.assertEqual(self.report(out)["trials"][0]["images"], 18)
+
+    def test_a_table_is_indexed_converted_checked_and_run(self):
+        root = self.table()
+        index = self.succeed("data", "index", root, *self.LABELS).stdout
+        for line in ("layout: csv", "label.Left: 12", "label.Right: 8", "split.train.files: 18", "orphan_files: 0"):
+            self.assertIn(line, index)
+        self.succeed("data", "convert", root, "--split", "all", *self.LABELS)
+        self.assertIn(f"records: {IMAGES}", self.succeed("data", "check", root, *self.LABELS).stdout)
+        self.succeed("--config", self.spec(data__root=str(root), data__format="tfrecord", data__split="all"), *self.LABELS,
+                     "--output", self.folder / "out")
+
+    def test_what_a_table_lacks_is_named(self):
+        root = self.table()
+        self.fail_with(3, "data", "index", root, says=["labels.csv:2", "'fold' is 'val'", "data.labels.columns"])
+        self.fail_with(2, "data", "index", root, "--set", "data.layout=csv", "--set", "data.labels.columns=Lift",
+                       says="did you mean 'Left'?")
+        self.fail_with(2, "data", "index", root, "--set", "data.labels.columns=Left", says="data.layout is csv")
+        self.fail_with(2, "data", "index", root, "--set", "data.split=all", says="only data.layout")
+
+    def test_one_engine_does_not_take_turns_with_two_numbers_of_labels(self):
+        sweep = {"data.root": [str(self.classes()), str(REAL_IMAGES)]}
+        self.succeed("--config", self.spec(sweep=sweep), "--output", self.folder / "none")
+        self.fail_with(2, "--config", self.spec(sweep=sweep, engine="emulated:v100", model={"name": "resnet50"},
+                                                comm={"model": "none"}),
+                       "--output", self.folder / "out", says="have 3 and 14 labels")
+
+    @unittest.skipUnless(HAS_ONEDNN, "built without oneDNN")
+    def test_a_network_gets_as_many_outputs_as_there_are_labels(self):
+        quick = {"engine": "onednn", "model": {"name": "mobilenet_v2", "image_size": 32},
+                 "measure": {"warmup_steps": 0, "steps": 2, "repeats": 1}}
+        for root, labels in ((self.classes(), ()), (self.table(), self.LABELS)):
+            out = self.folder / (root.name + "-out")
+            self.succeed("--config", self.spec(data__root=str(root), **quick), *labels, "--output", out)
+            self.assertGreater(float(self.rows(out)[0]["images_per_s"]), 0)
+
+    def test_a_staged_copy_is_a_data_set_of_its_own(self):
+        for root, labels in ((self.classes(), ()), (self.table(), self.LABELS)):
+            near = self.folder / ("near-" + root.name)
+            done = self.succeed("data", "stage", root, near, "--split", "train", *labels)
+            self.assertRegex(done.stdout, r"images: 18\n")
+            copied = int(re.search(r"bytes_copied: (\d+)", done.stdout).group(1))
+            self.assertEqual(copied, sum(file.stat().st_size for file in near.rglob("*")
+                                         if file.is_file() and not file.name.startswith("staged-")))
+            self.assertIn("bytes_copied: 0\n", self.succeed("data", "stage", root, near, "--split", "train", *labels).stdout)
+            shutil.rmtree(root)
+            self.succeed("--config", self.spec(data__root=str(near)), *labels, "--output", self.folder / (near.name + "-out"))
+
+    def test_a_report_tells_whether_staging_pays(self):
+        root, near = self.classes(), self.folder / "near"
+        self.succeed("data", "stage", root, near, "--split", "train")
+        spec = self.spec(sweep={"data.root": [str(root), str(near)]})
+        self.succeed("--config", spec, "--output", self.folder / "out")
+        texts = [finding["text"] for finding in self.report(self.folder / "out")["findings"] if finding["kind"] == "economics"]
+        self.assertEqual(len(texts), 1, texts)
+        self.assertRegex(texts[0], rf"staging from {root} took .* GB for 18 images, and the copy saves .*: it (pays after|never pays)")
+
+
+if __name__ == "__main__":
+    unittest.main()
