@@ -24,6 +24,7 @@ WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may i
     r"opencv2/": ["lib/data"],
     r"isa-l(\.h|/)": ["lib/data"],
     r"zlib\.h": ["lib/data"],
+    r"(curl|nfsc)/": ["lib/data"],
     r"(dnnl|oneapi/)": ["lib/engine/onednn"],
     r"(cudnn|cublas)": ["lib/engine/cuda"],
     r"cuda_runtime": ["lib/engine/cuda", "lib/comm/nccl"],

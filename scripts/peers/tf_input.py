@@ -1,6 +1,7 @@
-"""Input pipelines in TensorFlow: the two op lists of the article, `naive` and `optimized`, over a ChestX-ray14 folder.
+"""Input pipelines in TensorFlow: the two op lists of the article, `naive` and `optimized`, and that of the official
+models, over a ChestX-ray14 folder.
 
-usage: tf_input.py DATA [--format png|tfrecord] [--pipeline naive|optimized] [--world N] ...
+usage: tf_input.py DATA [--format png|tfrecord] [--pipeline naive|optimized|official] [--world N] ...
 
 DATA holds images/*.png and, for tfrecord, the shards that `chexbench data convert` wrote. Starts one process a rank;
 all begin their window together. Prints images/s = world x batch x steps / wall time of the slowest rank.
@@ -9,9 +10,10 @@ all begin their window together. Prints images/s = world x batch x steps / wall 
 import argparse
 import glob
 import os
-import subprocess
 import sys
 import time
+
+import ranks
 
 LABELS = 14
 
@@ -20,7 +22,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data")
     parser.add_argument("--format", choices=["png", "tfrecord"], default="png")
-    parser.add_argument("--pipeline", choices=["naive", "optimized"], default="optimized")
+    parser.add_argument("--pipeline", choices=["naive", "optimized", "official"], default="optimized")
     parser.add_argument("--channels", type=int, choices=[1, 3], default=3, help="decode to; batches always have 3")
     parser.add_argument("--world", type=int, default=1)
     parser.add_argument("--batch", type=int, default=16)
@@ -30,22 +32,6 @@ def parse_arguments():
     parser.add_argument("--shuffle", type=int, default=500)
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)  # set for the processes that this one starts
     return parser.parse_args()
-
-
-def run_ranks(arguments):
-    """Starts the ranks, lets them begin together, and prints what they reached."""
-    command = [sys.executable, __file__, *sys.argv[1:]]
-    ranks = [subprocess.Popen([*command, "--rank", str(rank)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-             for rank in range(arguments.world)]
-    for rank in ranks:
-        if rank.stdout.readline().strip() != "ready":
-            sys.exit("a rank failed before its first batch")
-    for rank in ranks:
-        rank.stdin.write("go\n")
-        rank.stdin.flush()
-    slowest_s = max(float(rank.communicate()[0]) for rank in ranks)
-    images = arguments.world * arguments.batch * arguments.steps
-    print(f"images/s: {images / slowest_s:.2f}")
 
 
 def make_dataset(tf, arguments):
@@ -78,9 +64,13 @@ def make_dataset(tf, arguments):
         source = tf.data.TFRecordDataset(sources) if records else tf.data.Dataset.from_tensor_slices(sources)
         return (source.map(to_example, num_parallel_calls=10).shard(world, rank)
                 .shuffle(arguments.shuffle).repeat().batch(batch).prefetch(batch))
-    files = tf.data.Dataset.from_tensor_slices(sources).shard(world, rank).shuffle(arguments.shuffle)
+    official = arguments.pipeline == "official"
+    files = tf.data.Dataset.from_tensor_slices(sources).shard(world, rank).shuffle(1024 if official else arguments.shuffle)
     if records:
         files = files.interleave(tf.data.TFRecordDataset, cycle_length=10, num_parallel_calls=auto)
+    if official:
+        return (files.shuffle(10000).repeat().map(to_example, num_parallel_calls=auto).batch(batch, drop_remainder=True)
+                .prefetch(auto))
     fused = tf.data.experimental.map_and_batch(to_example, batch, num_parallel_batches=5, drop_remainder=True)
     return files.prefetch(batch).shuffle(arguments.shuffle).repeat().apply(fused).prefetch(auto)
 
@@ -92,8 +82,7 @@ def run_rank(arguments):
     batches = iter(make_dataset(tf, arguments))
     for _ in range(arguments.warmup):
         next(batches)
-    print("ready", flush=True)
-    sys.stdin.readline()
+    ranks.begin_together()
     start = time.perf_counter()
     for _ in range(arguments.steps):
         next(batches)
@@ -102,4 +91,4 @@ def run_rank(arguments):
 
 if __name__ == "__main__":
     ARGUMENTS = parse_arguments()
-    run_ranks(ARGUMENTS) if ARGUMENTS.rank is None else run_rank(ARGUMENTS)
+    ranks.run(ARGUMENTS) if ARGUMENTS.rank is None else run_rank(ARGUMENTS)

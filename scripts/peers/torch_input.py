@@ -1,6 +1,8 @@
 """Input pipeline in PyTorch: a DataLoader that delivers normalized f32 batches of 224x224x3.
 
-usage: torch_input.py DATA [--decoder pil|opencv|torchvision] [--workers W] ...     prints images/s
+usage: torch_input.py DATA [--decoder pil|opencv|torchvision] [--workers W] [--persistent] [--world N] ...
+
+Prints images/s = world x batch x steps / wall time of the slowest rank, over epochs as they come.
 """
 
 import argparse
@@ -13,6 +15,8 @@ import numpy as np
 import torch
 from torchvision import io, transforms
 from torchvision.transforms import v2
+
+import ranks
 
 MEAN = [0.485, 0.456, 0.406]
 STD = [0.229, 0.224, 0.225]
@@ -43,43 +47,61 @@ DECODERS = {"pil": decode_pil, "opencv": decode_opencv, "torchvision": decode_to
 
 
 class Images(torch.utils.data.Dataset):
-    """The files over and over, `length` examples in all."""
-
-    def __init__(self, files, length, decode):
-        self.files, self.length, self.decode = files, length, decode
+    def __init__(self, files, decode):
+        self.files, self.decode = files, decode
 
     def __len__(self):
-        return self.length
+        return len(self.files)
 
     def __getitem__(self, index):
-        return self.decode(self.files[index % len(self.files)]), torch.zeros(14)
+        return self.decode(self.files[index]), torch.zeros(14)
 
 
-def main():
+def endless(loader, sampler):
+    """Epoch after epoch, as a training goes through them."""
+    epoch = 0
+    while True:
+        sampler.set_epoch(epoch)
+        yield from loader
+        epoch += 1
+
+
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data")
     parser.add_argument("--decoder", choices=sorted(DECODERS), default="opencv")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--prefetch-factor", type=int, default=2)
+    parser.add_argument("--persistent", action="store_true", help="workers live on from epoch to epoch")
+    parser.add_argument("--world", type=int, default=1, help="ranks, each a process; prints the rate of all")
+    parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)  # set for the processes that this one starts
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--warmup", type=int, default=10)
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def run_rank(arguments):
     files = sorted(glob.glob(os.path.join(arguments.data, "images", "*.png")))
     if not files:
         sys.exit(f"no images under {arguments.data}")
     torch.set_num_threads(1)
-    # More than is measured: loading must not run dry, and so speed up, within the window.
-    length = (arguments.warmup + arguments.steps + 4 * arguments.workers) * arguments.batch
-    batches = iter(torch.utils.data.DataLoader(
-        Images(files, length, DECODERS[arguments.decoder]), batch_size=arguments.batch,
-        num_workers=arguments.workers, prefetch_factor=4, worker_init_fn=lambda _: torch.set_num_threads(1)))
+    images = Images(files, DECODERS[arguments.decoder])
+    sampler = torch.utils.data.DistributedSampler(images, arguments.world, arguments.rank)
+    loader = torch.utils.data.DataLoader(
+        images, batch_size=arguments.batch, sampler=sampler, num_workers=arguments.workers, drop_last=True,
+        prefetch_factor=arguments.prefetch_factor, persistent_workers=arguments.persistent,
+        worker_init_fn=lambda _: torch.set_num_threads(1))
+    batches = endless(loader, sampler)
     for _ in range(arguments.warmup):
         next(batches)
+    ranks.begin_together()
     start = time.perf_counter()
     for _ in range(arguments.steps):
         next(batches)
-    print(f"images/s: {arguments.steps * arguments.batch / (time.perf_counter() - start):.2f}")
+    print(time.perf_counter() - start)
 
 
 if __name__ == "__main__":
-    main()
+    ARGUMENTS = parse_arguments()
+    ranks.run(ARGUMENTS) if ARGUMENTS.rank is None else run_rank(ARGUMENTS)
