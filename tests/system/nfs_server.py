@@ -6,9 +6,10 @@ import socket
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
 from pathlib import Path
+
+from servers import await_server, free_port
 
 RUN_FOLDER = Path("/var/run/ganesha")  # the server wants it, whatever its configuration says
 
@@ -21,12 +22,6 @@ EXPORT {{ Export_Id = 1; Path = {folder}; Pseudo = /export; Protocols = 4; Trans
 EXPORT {{ Export_Id = 2; Path = {folder}; Pseudo = /nobody; Protocols = 4; Transports = TCP; SecType = sys;
          Access_Type = RO; Squash = All; Anonymous_uid = 65534; Anonymous_gid = 65534; FSAL {{ Name = VFS; }} }}
 """
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 class NfsServer:
@@ -49,16 +44,7 @@ class NfsServer:
         self.process = subprocess.Popen(
             ["ganesha.nfsd", "-F", "-f", self.place / "conf", "-L", self.place / "log", "-p", self.place / "pid"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 30
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=5).close()
-                return
-            except OSError:
-                if time.monotonic() > deadline or self.process.poll() is not None:
-                    said = (self.place / "log").read_text() if (self.place / "log").exists() else "nothing"
-                    raise RuntimeError(f"nfs-ganesha does not start; it says: {said[-2000:]}") from None
-                time.sleep(0.05)
+        await_server(self.process, self.port, self.place / "log")
 
     def stop(self):
         self.process.kill()

@@ -8,7 +8,8 @@ import time
 import unittest
 
 from harness import SystemTest, command_line
-from nfs_server import NfsServer, Relay, free_port
+from nfs_server import NfsServer, Relay
+from servers import free_port
 
 
 def once(event, act):

@@ -2,12 +2,11 @@
 
 import os
 import shutil
-import socket
 import subprocess
-import time
 import unittest
 
 from harness import SystemTest
+from servers import await_server, free_port
 
 CONFIGURATION = """
 daemon off;
@@ -32,12 +31,6 @@ http {{
 """
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 class Nginx:
     def __init__(self, place, root, extra="", listen=""):
         program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
@@ -48,15 +41,7 @@ class Nginx:
         self.url = f"http://127.0.0.1:{self.port}"
         (place / "conf").write_text(CONFIGURATION.format(place=place, port=self.port, root=root, extra=extra, listen=listen))
         self.process = subprocess.Popen([program, "-c", place / "conf", "-p", place, "-e", place / "error.log"])
-        deadline = time.monotonic() + 20
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=5).close()
-                return
-            except OSError:
-                if time.monotonic() > deadline or self.process.poll() is not None:
-                    raise
-                time.sleep(0.05)
+        await_server(self.process, self.port, place / "error.log")
 
     def stop(self):
         self.process.terminate()

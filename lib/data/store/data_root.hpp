@@ -9,9 +9,8 @@
 
 namespace chexbench::data {
 
-// A plain path is a folder of this machine; a scheme names another store: http://, https://, s3://,
-// nfs://. What StoreSpec says
-// of its shape lies in front of any.
+// A plain path is a folder of this machine; a scheme names another store: http://, https://, s3://, nfs://. What
+// StoreSpec says of its shape lies in front of any.
 struct DataRoot {
   // Implicit, so that a path can stand for a root: with the defaults of StoreSpec.
   // @throws DataError for a scheme that is not known, or that this build cannot open
