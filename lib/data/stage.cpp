@@ -60,8 +60,7 @@ std::vector<std::string> files_of(const spec::DataSpec& spec, const DataRoot& ro
     for (const ImageEntry& image : dataset.images) files.push_back(image.path);
   }
   std::ranges::sort(files);
-  const auto twice = std::ranges::unique(files);
-  files.erase(twice.begin(), twice.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
   return files;
 }
 
