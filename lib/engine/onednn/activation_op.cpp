@@ -1,6 +1,6 @@
 #include "engine/onednn/activation_op.hpp"
 
-#include "core/random.hpp"
+#include "engine/dropout.hpp"
 #include "engine/onednn/gradient_sum.hpp"
 
 namespace chexbench::engine {
@@ -63,13 +63,10 @@ void DropoutOp::plan_backward(Planner& planner, ParameterStore&) {
 }
 
 void DropoutOp::drop(Tensor& values) const {
-  const std::uint64_t seed = derive_seed(mode_.step_seed, static_cast<std::uint64_t>(layer_));
-  const auto kept = static_cast<float>(1.0 / (1.0 - rate_));
   parallel_for(values.shape.images, [&](int image) {
-    RandomStream stream(derive_seed(seed, static_cast<std::uint64_t>(image)));
+    const DropoutMask mask(mode_.step_seed, layer_, image, rate_);
     float* const row = reinterpret_cast<float*>(values.data) + std::int64_t{image} * values.shape.channels;
-    // Multiplied and not set, so that NaN stays NaN.
-    for (int i = 0; i < values.shape.channels; ++i) row[i] *= stream.uniform() < rate_ ? 0.0f : kept;
+    for (int i = 0; i < values.shape.channels; ++i) row[i] *= mask.factor(i);
   });
 }
 

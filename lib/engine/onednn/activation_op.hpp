@@ -28,8 +28,7 @@ class ActivationOp final : public Op {
   std::vector<float> ones_, zeros_;  // an activation is the norm that changes nothing
 };
 
-// Dropout in place on a flat tensor, inverted as PyTorch's: y = 0 or y / (1 - rate). What is dropped is a function of
-// the step's seed, the layer and the element alone, so that backward draws it again instead of keeping it.
+// Dropout in place on a flat tensor, by the masks of engine/dropout.hpp.
 class DropoutOp final : public Op {
  public:
   // `mode` is looked at in each pass and must outlive the op.

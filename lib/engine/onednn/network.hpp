@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/random.hpp"
+#include "engine/dropout.hpp"
 #include "engine/onednn/op.hpp"
 #include "engine/onednn/pass_mode.hpp"
 
@@ -20,7 +20,7 @@ class Network {
   Network(const Device& device, const model::Graph& graph, int images, bool frozen,
           std::optional<std::uint64_t> dropout_seed = {});
   // The step whose units dropout drops from now on.
-  void begin_step(std::int64_t step) { mode_.step_seed = derive_seed(dropout_seed_, static_cast<std::uint64_t>(step)); }
+  void begin_step(std::int64_t step) { mode_.step_seed = dropout_step_seed(dropout_seed_, step); }
 
   Tensor& input() const { return *input_; }                      // nchw
   Tensor& logits() const { return *logits_; }                    // flat

@@ -8,8 +8,8 @@
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "core/random.hpp"
 #include "engine/checks.hpp"
+#include "engine/dropout.hpp"
 #include "engine/initial_weights.hpp"
 #include "engine/onednn/loss.hpp"
 #include "engine/onednn/parallel.hpp"
@@ -26,10 +26,9 @@ Device prepare_device(const EngineConfig& config) {
   return make_device(config.training.precision);
 }
 
-// Each rank drops other units: together they see a batch of independent draws.
-std::optional<std::uint64_t> dropout_seed(const EngineConfig& config) {
+std::optional<std::uint64_t> seed_of_dropout(const EngineConfig& config) {
   if (!config.model.dropout) return std::nullopt;
-  return derive_seed(derive_seed(config.model.seed, fnv1a64("dropout")), static_cast<std::uint64_t>(config.rank));
+  return dropout_seed(config.model.seed, config.rank);
 }
 
 std::vector<std::int64_t> parameter_counts(const ParameterStore& store) {
@@ -51,7 +50,7 @@ OnednnEngine::OnednnEngine(const EngineConfig& config)
       device_(prepare_device(config)),
       network_(device_, model::make_network(config.model.name, config.model.image_size, config.outputs),
                config.training.batch_size, config.model.batch_norm == spec::BatchNormMode::frozen,
-               dropout_seed(config)),
+               seed_of_dropout(config)),
       optimizer_(config.training, device_.isa, network_.store().size()),
       buckets_(network_.store().gradients(), parameter_counts(network_.store()),
                {config.comm.first_bucket_bytes, config.comm.bucket_bytes}),

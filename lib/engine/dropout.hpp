@@ -1,0 +1,47 @@
+// Which values dropout sets to 0 (Srivastava et al., "Dropout", JMLR 2014): a function of seed, rank, step, layer,
+// image and value alone. So all engines drop the same ones, in whatever order they come to them, and backward draws
+// them again instead of keeping them.
+#pragma once
+
+#include <cstdint>
+
+#include "core/random.hpp"
+
+namespace chexbench::engine {
+
+// Each rank drops other values: together they see a batch of independent draws.
+constexpr std::uint64_t dropout_seed(std::uint64_t model_seed, int rank) {
+  return derive_seed(derive_seed(model_seed, fnv1a64("dropout")), static_cast<std::uint64_t>(rank));
+}
+
+// `step` counts from 0 since the weights were those that training began with.
+constexpr std::uint64_t dropout_step_seed(std::uint64_t seed, std::int64_t step) {
+  return derive_seed(seed, static_cast<std::uint64_t>(step));
+}
+
+// Of the values that one image has at one layer of the graph.
+class DropoutMask {
+ public:
+  constexpr DropoutMask(std::uint64_t step_seed, int layer, int image, double rate)
+      : seed_(
+            derive_seed(derive_seed(step_seed, static_cast<std::uint64_t>(layer)), static_cast<std::uint64_t>(image))),
+        rate_(rate),
+        kept_(static_cast<float>(1.0 / (1.0 - rate))) {}
+
+  // What value `i` is to be multiplied by, 0 or 1 / (1 - rate) as PyTorch's. Multiplied and not set, so that NaN stays
+  // NaN.
+  constexpr float factor(int i) const { return uniform(i) < rate_ ? 0.0f : kept_; }
+
+ private:
+  // Number `i` of RandomStream(seed_), without those before it: a value may be any thread's.
+  constexpr double uniform(int i) const {
+    const std::uint64_t state = seed_ + (static_cast<std::uint64_t>(i) + 1) * 0x9E3779B97F4A7C15ull;
+    return static_cast<double>(mix64(state) >> 40) * 0x1p-24;
+  }
+
+  std::uint64_t seed_;
+  double rate_;
+  float kept_;
+};
+
+}  // namespace chexbench::engine
