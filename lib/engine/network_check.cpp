@@ -12,7 +12,7 @@ namespace chexbench::engine {
 void check_network(const std::string& engine, const spec::ModelSpec& model) {
   if (engine == "none") return;  // drops what it is given
   const model::Graph graph = model::make_network(model.name, model.image_size);
-  if (computes_on_gpu(engine)) cuda::lower(graph, {.frozen = model.batch_norm == spec::BatchNormMode::frozen});
+  if (computes_on_gpu(engine)) cuda::lower(graph, cuda::lowering_options(model));
 }
 
 void check_training(const std::string& engine, const spec::TrainingSpec& training) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "engine/cuda/backward_order.hpp"
 #include "engine/cuda/element_type.hpp"
@@ -23,6 +24,7 @@ class Addresses {
     int images = 0;
     spec::Precision precision = spec::Precision::f32;
     bool frozen = false;
+    std::uint64_t dropout_seed = 0;
   };
   explicit Addresses(const Config& config) : config_(config), type_(element_type(config.precision)) {}
 

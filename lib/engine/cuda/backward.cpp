@@ -43,6 +43,8 @@ void Network::backward(const BackwardStep& step, Stream stream) {
     case NodeKind::average_pool:
     case NodeKind::global_average_pool:
       return backward_pool(step, stream);
+    case NodeKind::dropout:
+      return drop(node, addresses_.gradient(node.out), addresses_.gradient(node.in, step.in), stream);
     case NodeKind::linear:
       return backward_linear(step, stream);
   }

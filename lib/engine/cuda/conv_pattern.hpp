@@ -27,8 +27,9 @@ std::string to_string(ConvPattern pattern);
 bool is_fused(ConvPattern pattern);
 
 // Whether the engine would use `pattern` for a convolution of this shape. The fused ones are for fp16: cuDNN 9.19 has
-// none of those with sums in other types. It has none with sums for strided outputs either, where a norm before the
-// convolution alone is left. tests/engine/cuda/conv_plans_test.cpp asks cuDNN for every pattern that is wanted.
+// none of those with sums in other types, and none for several groups. It has none with sums for strided outputs
+// either, where a norm before the convolution alone is left. tests/engine/cuda/conv_plans_test.cpp asks cuDNN for every
+// pattern that is wanted.
 bool wanted(ConvPattern pattern, const ConvShape& shape, spec::Precision precision);
 
 }  // namespace chexbench::engine::cuda

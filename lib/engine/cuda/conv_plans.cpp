@@ -91,8 +91,11 @@ class Description {
     return {shape_.images, shape_.out_channels, shape_.out_height(), shape_.out_width()};
   }
   Extents output_strides() const { return nhwc(shape_.out_height(), shape_.out_width(), shape_.out_pixel_stride); }
-  Extents weight_strides() const { return nhwc(shape_.kernel, shape_.kernel, shape_.in_channels); }
-  Extents weight_extents() const { return {shape_.out_channels, shape_.in_channels, shape_.kernel, shape_.kernel}; }
+  Extents weight_strides() const { return nhwc(shape_.kernel, shape_.kernel, shape_.group_channels()); }
+  // cuDNN finds the groups in the channels that one output sees.
+  Extents weight_extents() const {
+    return {shape_.out_channels, shape_.group_channels(), shape_.kernel, shape_.kernel};
+  }
 
   // Gives a tensor that the caller provides its id and its shape.
   template <typename Attributes>

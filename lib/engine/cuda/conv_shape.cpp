@@ -7,15 +7,16 @@
 namespace chexbench::engine::cuda {
 
 double ConvShape::flops() const {
-  return 2.0 * images * out_height() * out_width() * out_channels * in_channels * kernel * kernel;
+  return 2.0 * images * out_height() * out_width() * out_channels * group_channels() * kernel * kernel;
 }
 
 std::string ConvShape::text() const {
   const auto channels = [](int count, int pixel_stride) {
     return pixel_stride == count ? fmt::format("{}", count) : fmt::format("{}/{}", count, pixel_stride);
   };
-  return fmt::format("n{} {}x{}x{} -> {} k{} s{}", images, channels(in_channels, in_pixel_stride), height, width,
-                     channels(out_channels, out_pixel_stride), kernel, stride);
+  return fmt::format("n{} {}x{}x{} -> {} k{} s{}{}", images, channels(in_channels, in_pixel_stride), height, width,
+                     channels(out_channels, out_pixel_stride), kernel, stride,
+                     groups > 1 ? fmt::format(" g{}", groups) : "");
 }
 
 ConvShape conv_shape(const model::Graph& graph, const Program& program, const Node& node, int images) {
@@ -29,6 +30,7 @@ ConvShape conv_shape(const model::Graph& graph, const Program& program, const No
           .kernel = layer.kernel,
           .stride = layer.stride,
           .padding = layer.padding,
+          .groups = layer.groups,
           .in_pixel_stride = in.channels,
           .out_pixel_stride = program.buffer(node.out).channels,
           .reads_images = node.in.buffer == program.input.buffer};

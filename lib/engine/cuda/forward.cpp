@@ -1,3 +1,4 @@
+#include "engine/cuda/kernels/dropout_launch.hpp"
 #include "engine/cuda/network.hpp"
 #include "engine/cuda/prologue.hpp"
 
@@ -52,6 +53,8 @@ void Network::forward(int i, Stream stream) {
       return kernels::launch_average_pool(pool, stream);
     case NodeKind::global_average_pool:
       return kernels::launch_global_average(pool, stream);
+    case NodeKind::dropout:
+      return drop(node, addresses_.activation(node.in), addresses_.activation(node.out), stream);
     case NodeKind::linear:
       return classifier_.forward(addresses_.activation(node.in).data,
                                  addresses_.matrix(parameters.place(node.layer, ParameterRole::linear_weight)),
@@ -131,6 +134,20 @@ void Network::normalize(int i, Stream stream) {
                               .clamp = addresses_.clamp(norm)};
   if (norm.residual.exists()) call.residual = addresses_.activation(norm.residual);
   kernels::launch_normalize(call, stream);
+}
+
+void Network::drop(const Node& node, const kernels::Matrix& from, const kernels::Matrix& to, Stream stream) {
+  const Addresses::Config& config = addresses_.config();
+  kernels::launch_dropout({.type = addresses_.type(),
+                           .images = config.images,
+                           .channels = node.in.channels,
+                           .from = from,
+                           .to = to,
+                           .scalars = addresses_.at<kernels::StepScalars>(config.plan.regions.scalars),
+                           .seed = config.dropout_seed,
+                           .layer = node.layer,
+                           .rate = config.graph.layers[static_cast<std::size_t>(node.layer)].drop_rate},
+                          stream);
 }
 
 void Network::prepare_running(Stream stream) {

@@ -135,7 +135,7 @@ class Lowering {
       case LayerKind::flatten:
         refuse(i, "a flattened feature map");
       case LayerKind::dropout:
-        refuse(i, "dropout");
+        return lower_dropout(i);
       case LayerKind::linear:
         slices_[index(i)] =
             new_buffer(i, (layer(i).channels + kOutputMultiple - 1) / kOutputMultiple * kOutputMultiple);
@@ -147,7 +147,9 @@ class Lowering {
   // Convolution i, reading `in`; its output is that of layer `out` (i, or the pool that went before it).
   void lower_convolution(int i, Slice in, int out) {
     if (layer(i).bias) refuse(i, "a convolution with a bias");
-    if (layer(i).groups != 1) refuse(i, "a convolution of several groups");
+    const int groups = layer(i).groups;
+    if (groups > 1 && (groups != layer(i).channels || groups != in.channels))
+      refuse(i, "a convolution of groups of more than one channel");
     add({.kind = NodeKind::convolution, .layer = i, .in = in, .out = output(out)});
     add_statistics(out);
   }
@@ -170,6 +172,17 @@ class Lowering {
   void lower_pool(int i, NodeKind kind) {
     add({.kind = kind, .layer = i, .in = input_slice(i), .out = output(i)});
     add_statistics(i);
+  }
+
+  // Into a buffer of its own, which is small: maps are averaged or flattened before.
+  void lower_dropout(int i) {
+    const Slice in = input_slice(i);
+    if (layer(i).pixels() != 1) refuse(i, "dropout of feature maps");
+    if (!options_.dropout) {
+      slices_[index(i)] = in;
+      return;
+    }
+    add({.kind = NodeKind::dropout, .layer = i, .in = in, .out = output(i)});
   }
 
   bool feeds_add(int i) const { return sole_reader(i) >= 0 && layer(sole_reader(i)).kind == LayerKind::add; }
@@ -205,6 +218,10 @@ class Lowering {
 };
 
 }  // namespace
+
+LoweringOptions lowering_options(const spec::ModelSpec& model) {
+  return {.frozen = model.batch_norm == spec::BatchNormMode::frozen, .dropout = model.dropout};
+}
 
 Program lower(const model::Graph& graph, LoweringOptions options) { return Lowering(graph, options).run(); }
 

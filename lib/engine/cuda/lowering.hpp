@@ -3,6 +3,7 @@
 
 #include "engine/cuda/program.hpp"
 #include "model/graph.hpp"
+#include "spec/experiment.hpp"
 
 namespace chexbench::engine::cuda {
 
@@ -12,8 +13,11 @@ inline constexpr int kInputChannels = 4;
 inline constexpr int kOutputMultiple = 8;
 
 struct LoweringOptions {
-  bool frozen = false;  // batch norms use their running statistics: no statistics nodes
+  bool frozen = false;   // batch norms use their running statistics: no statistics nodes
+  bool dropout = false;  // whether it drops anything: else it has no nodes
 };
+
+LoweringOptions lowering_options(const spec::ModelSpec& model);
 
 // - Batch norm, residual add and activation become one node.
 // - The feature maps of a dense block lie in one buffer, and each is looked at once for its statistics, whatever the

@@ -8,7 +8,7 @@ namespace chexbench::engine {
 std::vector<DeviceMemoryLine> forecast_device_memory(const std::string& name, const EngineConfig& config) {
   if (!computes_on_gpu(name)) return {};
   const model::Graph graph = model::make_network(config.model.name, config.model.image_size, config.outputs);
-  const cuda::Program program = cuda::lower(graph, {.frozen = config.model.batch_norm == spec::BatchNormMode::frozen});
+  const cuda::Program program = cuda::lower(graph, cuda::lowering_options(config.model));
   const cuda::MemoryPlan plan = cuda::plan_memory(graph, program,
                                                   {.images = config.training.batch_size,
                                                    .precision = config.training.precision,

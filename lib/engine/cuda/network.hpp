@@ -48,6 +48,7 @@ class Network {
   void compute_statistics(int i, Stream stream);
   void convolve(int i, Stream stream);
   void normalize(int i, Stream stream);
+  void drop(const Node& node, const kernels::Matrix& from, const kernels::Matrix& to, Stream stream);
 
   void backward(const BackwardStep& step, Stream stream);
   void backward_norm(const BackwardStep& step, Stream stream);

@@ -41,16 +41,17 @@ ParameterLayout::ParameterLayout(const model::Graph& graph, const Program& progr
     if (node->kind != NodeKind::convolution && node->kind != NodeKind::linear && node->kind != NodeKind::normalize)
       continue;
     for (const model::Parameter& parameter : parameters) {
-      if (parameter.layer == node->layer) add(parameter, *node);
+      if (parameter.layer == node->layer)
+        add(parameter, *node, graph.layers[static_cast<std::size_t>(node->layer)].groups);
     }
   }
 }
 
-void ParameterLayout::add(const model::Parameter& parameter, const Node& node) {
+void ParameterLayout::add(const model::Parameter& parameter, const Node& node, int groups) {
   ParameterPlace place{.parameter = parameter, .kind = ParameterKind::vector, .outputs = node.out.channels};
   if (is_matrix(parameter.role)) {
     place.kind = ParameterKind::matrix;
-    place.inputs = node.in.channels;
+    place.inputs = node.in.channels / groups;
     if (parameter.info.shape.size() == 4)
       place.window = static_cast<int>(parameter.info.shape[2] * parameter.info.shape[3]);
   }

@@ -83,12 +83,13 @@ void make_folder_of(const std::string& file) {
 
 std::string plan_key(const PlanMachine& machine, const PlanRequest& request) {
   const ConvShape& shape = request.shape;
-  std::string key = fmt::format(
-      "{} | {} | cuDNN {} | CUDA {} | {} | n{} {}/{}x{}x{} -> {}/{} k{} s{} p{} | {} | {} | {}", machine.device,
-      machine.compute_capability, machine.cudnn_version, machine.cuda_runtime_version, to_string(request.pattern),
-      shape.images, shape.in_channels, shape.in_pixel_stride, shape.height, shape.width, shape.out_channels,
-      shape.out_pixel_stride, shape.kernel, shape.stride, shape.padding, spec::to_string(request.precision),
-      request.deterministic ? "deterministic" : "any order", request.workspace_limit_bytes);
+  std::string key =
+      fmt::format("{} | {} | cuDNN {} | CUDA {} | {} | n{} {}/{}x{}x{} -> {}/{} k{} s{} p{}{} | {} | {} | {}",
+                  machine.device, machine.compute_capability, machine.cudnn_version, machine.cuda_runtime_version,
+                  to_string(request.pattern), shape.images, shape.in_channels, shape.in_pixel_stride, shape.height,
+                  shape.width, shape.out_channels, shape.out_pixel_stride, shape.kernel, shape.stride, shape.padding,
+                  shape.groups > 1 ? fmt::format(" g{}", shape.groups) : "", spec::to_string(request.precision),
+                  request.deterministic ? "deterministic" : "any order", request.workspace_limit_bytes);
   std::ranges::replace_if(
       key, [](unsigned char c) { return c < ' '; }, ' ');  // tabs and line ends part the fields
   return key;

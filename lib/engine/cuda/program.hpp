@@ -31,6 +31,7 @@ enum class NodeKind {
   max_pool,
   average_pool,
   global_average_pool,
+  dropout,
   linear,
 };
 

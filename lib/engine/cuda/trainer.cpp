@@ -16,6 +16,7 @@
 #include "engine/cuda/plan_cache.hpp"
 #include "engine/cuda/precision_check.hpp"
 #include "engine/cuda/prologue.hpp"
+#include "engine/dropout.hpp"
 #include "engine/initial_weights.hpp"
 #include "model/networks.hpp"
 
@@ -68,7 +69,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
              config.outputs},
       device_(take_device(config)),
       graph_(model::make_network(config.model.name, config.model.image_size, config.outputs)),
-      program_(lower(graph_, {.frozen = is_frozen(config)})),
+      program_(lower(graph_, lowering_options(config.model))),
       parameters_(graph_, program_),
       request_(memory_request(config, device_)),
       convolutions_(planned_convolutions(config)),
@@ -82,7 +83,8 @@ CudaEngine::CudaEngine(const EngineConfig& config)
                   .memory = static_cast<std::byte*>(memory_.data()),
                   .images = shape_.images,
                   .precision = config.training.precision,
-                  .frozen = is_frozen(config)}),
+                  .frozen = is_frozen(config),
+                  .dropout_seed = dropout_seed(config.model.seed, config.rank)}),
       network_(addresses_, *convolutions_, classifier_),
       update_(addresses_, config.training),
       buckets_(addresses_, config.comm),

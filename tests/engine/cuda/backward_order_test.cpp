@@ -114,7 +114,7 @@ int count(const std::vector<BackwardStep>& steps, bool BackwardStep::*flag) {
 
 class CudaBackwardOrder : public testing::TestWithParam<const char*> {
  protected:
-  const Program program_ = lower(model::make_network(GetParam(), 224));
+  const Program program_ = lower(model::make_network(GetParam(), 224), {.dropout = true});
   const std::vector<BackwardStep> steps_ = backward_order(program_);
 };
 
@@ -137,11 +137,18 @@ TEST_P(CudaBackwardOrder, EachNodeThatComputesHasItsStepLastToFirst) {
   EXPECT_EQ(computing, expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, CudaBackwardOrder, testing::Values("resnet50", "densenet121"));
+INSTANTIATE_TEST_SUITE_P(Networks, CudaBackwardOrder, testing::Values("resnet50", "densenet121", "mobilenet_v2"));
 
 TEST(BackwardOrder, OfResnetHasTwoPlacesForWhatABlockAndItsShortcutRead) {
   const std::vector<BackwardStep> steps = backward_order(lower(model::resnet50(224)));
   EXPECT_EQ(count(steps, &BackwardStep::two), 16);
+  EXPECT_EQ(count(steps, &BackwardStep::lazy), 0);
+}
+
+// Each block whose input is added to its output.
+TEST(BackwardOrder, OfMobilenetHasTwoPlacesForWhatABlockReadsAndAdds) {
+  const std::vector<BackwardStep> steps = backward_order(lower(model::mobilenet_v2(224), {.dropout = true}));
+  EXPECT_EQ(count(steps, &BackwardStep::two), 10);
   EXPECT_EQ(count(steps, &BackwardStep::lazy), 0);
 }
 

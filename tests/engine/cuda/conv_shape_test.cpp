@@ -41,6 +41,23 @@ TEST(ConvShapes, WritingOneMapOfADenseBlockIsStrided) {
   EXPECT_EQ(map->text(), "n64 128x56x56 -> 32/256 k3 s1");
 }
 
+TEST(ConvShapes, DepthwiseOnesHaveAsManyGroupsAsChannels) {
+  int depthwise = 0;
+  for (const ConvShape& shape : shapes_of("mobilenet_v2")) {
+    if (shape.kernel == 1 || shape.reads_images) {
+      EXPECT_EQ(shape.groups, 1) << shape.text();
+      continue;
+    }
+    ++depthwise;
+    EXPECT_EQ(shape.groups, shape.in_channels);
+    EXPECT_EQ(shape.group_channels(), 1);
+    EXPECT_EQ(shape.group_outputs(), 1);
+    EXPECT_TRUE(shape.text().ends_with(" g" + std::to_string(shape.groups))) << shape.text();
+    EXPECT_EQ(shape.flops(), 2.0 * 9 * 64 * shape.out_height() * shape.out_width() * shape.out_channels);
+  }
+  EXPECT_EQ(depthwise, 10);
+}
+
 // Pools that go before their convolutions spare work, the padded channel of the images costs some.
 TEST(ConvShapes, FlopsAreThoseOfTheNetworkButForPaddingAndPools) {
   const auto total = [](const std::string& name) {
@@ -54,10 +71,11 @@ TEST(ConvShapes, FlopsAreThoseOfTheNetworkButForPaddingAndPools) {
   };
   EXPECT_NEAR(total("resnet50"), 1.0 + 0.236e9 / 3 / 8.18e9, 2e-3);
   EXPECT_LT(total("densenet121"), 1.0);
+  EXPECT_NEAR(total("mobilenet_v2"), 1.0 + 0.0217e9 / 3 / 0.6e9, 2e-3);
 }
 
 TEST(ConvPatterns, PlainOnesAreWantedForEveryShapeButTheGradientOfImages) {
-  for (const std::string name : {"resnet50", "densenet121"}) {
+  for (const std::string name : {"resnet50", "densenet121", "mobilenet_v2"}) {
     for (const ConvShape& shape : shapes_of(name)) {
       for (const Precision precision : {Precision::f32, Precision::tf32, Precision::fp16, Precision::bf16}) {
         EXPECT_TRUE(wanted(ConvPattern::forward, shape, precision));
@@ -77,6 +95,13 @@ TEST(ConvPatterns, FusedOnesAreForHalfPrecisionBehindTheStem) {
       EXPECT_FALSE(shape.reads_images && wanted(pattern, shape, Precision::fp16)) << to_string(pattern);
     }
     EXPECT_EQ(wanted(ConvPattern::forward_statistics, shape, Precision::fp16), !shape.reads_images);
+  }
+}
+
+TEST(ConvPatterns, FusedOnesAreForOneGroup) {
+  for (const ConvShape& shape : shapes_of("mobilenet_v2")) {
+    EXPECT_EQ(wanted(ConvPattern::forward_statistics, shape, Precision::fp16), shape.groups == 1 && !shape.reads_images)
+        << shape.text();
   }
 }
 

@@ -28,6 +28,18 @@ constexpr ConvShape kShape{.images = 2,
                            .in_pixel_stride = 64,
                            .out_pixel_stride = 32};
 
+constexpr ConvShape kDepthwise{.images = 2,
+                               .in_channels = 64,
+                               .height = 8,
+                               .width = 8,
+                               .out_channels = 64,
+                               .kernel = 3,
+                               .stride = 2,
+                               .padding = 1,
+                               .groups = 64,
+                               .in_pixel_stride = 64,
+                               .out_pixel_stride = 64};
+
 std::optional<std::string> why_no_device() {
   try {
     require_device();
@@ -80,8 +92,8 @@ class Tensor {
 
 // Calls use(x's index, w's index, y's index) for each product of the convolution.
 template <typename Use>
-void each_product(const Use& use) {
-  const ConvShape& s = kShape;
+void each_product(const ConvShape& s, const Use& use) {
+  const int ins = s.group_channels(), outs = s.group_outputs();
   for (int n = 0; n < s.images; ++n)
     for (int row = 0; row < s.out_height(); ++row)
       for (int column = 0; column < s.out_width(); ++column)
@@ -92,8 +104,8 @@ void each_product(const Use& use) {
             const std::size_t in = ((n * s.height + in_row) * s.width + in_column) * s.in_channels;
             const std::size_t out = ((n * s.out_height() + row) * s.out_width() + column) * s.out_channels;
             for (int k = 0; k < s.out_channels; ++k)
-              for (int c = 0; c < s.in_channels; ++c)
-                use(in + c, ((k * s.kernel + dr) * s.kernel + dc) * s.in_channels + c, out + k);
+              for (int c = 0; c < ins; ++c)
+                use(in + k / outs * ins + c, ((k * s.kernel + dr) * s.kernel + dc) * ins + c, out + k);
           }
 }
 
@@ -108,26 +120,30 @@ void expect_near(const std::vector<float>& got, const std::vector<double>& expec
 
 class ConvolutionsOnADevice : public testing::Test {
  protected:
-  static constexpr std::size_t kX = 2 * 8 * 8 * 64, kW = 32 * 3 * 3 * 64, kY = 2 * 8 * 8 * 32;
+  static constexpr std::size_t kX = 2 * 8 * 8 * 64, kW = 32 * 3 * 3 * 64, kY = 2 * 8 * 8 * 32;  // of kShape
 
   void SetUp() override {
     if (const auto reason = why_no_device()) GTEST_SKIP() << *reason;
   }
 };
 
-TEST_F(ConvolutionsOnADevice, AgreeWithPlainLoops) {
-  Convolutions convolutions({kShape}, {.precision = spec::Precision::fp16});
+void expect_plain_loops(const ConvShape& shape) {
+  const auto count = [](int pixels, int channels) { return static_cast<std::size_t>(pixels * channels); };
+  const std::size_t xs = count(shape.images * shape.height * shape.width, shape.in_channels);
+  const std::size_t ys = count(shape.images * shape.out_height() * shape.out_width(), shape.out_channels);
+  const std::size_t ws = count(shape.out_channels * shape.kernel * shape.kernel, shape.group_channels());
+  Convolutions convolutions({shape}, {.precision = spec::Precision::fp16});
   const DeviceMemory workspace(convolutions.workspace_bytes() + 1);
   convolutions.use_workspace(workspace.data());
-  Tensor x(kX), w(kW), y(kY), dx(kX), dw(kW), dy(kY);
+  Tensor x(xs), w(ws), y(ys), dx(xs), dw(ws), dy(ys);
   x.draw(1);
   w.draw(2);
   dy.draw(3);
-  convolutions.forward(kShape, x.data(), w.data(), y.data(), {}, {}, nullptr);
-  convolutions.data_gradient(kShape, dy.data(), w.data(), dx.data(), {}, nullptr);
-  convolutions.weight_gradient(kShape, x.data(), dy.data(), dw.data(), {}, nullptr);
-  std::vector<double> expected_y(kY), expected_dx(kX), expected_dw(kW);
-  each_product([&](std::size_t i, std::size_t j, std::size_t k) {
+  convolutions.forward(shape, x.data(), w.data(), y.data(), {}, {}, nullptr);
+  convolutions.data_gradient(shape, dy.data(), w.data(), dx.data(), {}, nullptr);
+  convolutions.weight_gradient(shape, x.data(), dy.data(), dw.data(), {}, nullptr);
+  std::vector<double> expected_y(ys), expected_dx(xs), expected_dw(ws);
+  each_product(shape, [&](std::size_t i, std::size_t j, std::size_t k) {
     expected_y[k] += static_cast<double>(x.at(i)) * w.at(j);
     expected_dx[i] += static_cast<double>(dy.at(k)) * w.at(j);
     expected_dw[j] += static_cast<double>(x.at(i)) * dy.at(k);
@@ -136,6 +152,10 @@ TEST_F(ConvolutionsOnADevice, AgreeWithPlainLoops) {
   expect_near(dx.result(), expected_dx);
   expect_near(dw.result(), expected_dw);
 }
+
+TEST_F(ConvolutionsOnADevice, AgreeWithPlainLoops) { expect_plain_loops(kShape); }
+
+TEST_F(ConvolutionsOnADevice, AgreeWithPlainLoopsWhereTheyAreDepthwise) { expect_plain_loops(kDepthwise); }
 
 TEST_F(ConvolutionsOnADevice, SumsAreThoseOfTheOutput) {
   Convolutions convolutions({kShape}, {.precision = spec::Precision::fp16});

@@ -37,6 +37,7 @@ class OnADevice : public testing::Test {
 };
 
 class CudaEngineSuite : public OnADevice, public testing::WithParamInterface<const char*> {};
+class CudaEngineDropout : public OnADevice {};
 class CudaEngineFaults : public OnADevice {};
 
 TEST_P(CudaEngineSuite, LearnsABatchByHeartInEveryPrecision) {
@@ -143,6 +144,33 @@ TEST_P(CudaEngineSuite, FrozenNormsKeepTheirRunningStatistics) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, CudaEngineSuite, testing::Values(CHEXBENCH_TEST_NETWORKS));
+
+// Of each of so many steps, all on the same weights and images.
+std::vector<std::vector<float>> logits_of_steps(const EngineConfig& config, int steps, Reducer& reducer) {
+  CudaEngine engine(config);
+  std::vector<std::vector<float>> logits;
+  for (int i = 0; i < steps; ++i) {
+    engine.step(batch_of(0), reducer);
+    engine.finish();
+    logits.emplace_back(engine.logits().begin(), engine.logits().end());
+  }
+  return logits;
+}
+
+TEST_F(CudaEngineDropout, DropsOtherUnitsAtEveryStepAndOnEveryRankAndNoneWhereItIsOff) {
+  EngineConfig config = config_of("mobilenet_v2");
+  config.training.learning_rate = 1e-30;  // the weights stay
+  const auto dropped = logits_of_steps(config, 5, single_);
+  EXPECT_EQ(std::set(dropped.begin(), dropped.end()).size(), 5u) << "three of them are replays";
+  EXPECT_EQ(dropped, logits_of_steps(config, 5, single_));
+  EngineConfig other = config;
+  other.rank = 1;
+  EXPECT_NE(dropped[0], logits_of_steps(other, 1, single_)[0]);
+  other = config;
+  other.model.dropout = false;
+  const auto whole = logits_of_steps(other, 2, single_);
+  EXPECT_EQ(whole[0], whole[1]);
+}
 
 TEST_F(CudaEngineFaults, ALossOfNanNamesStepAndLayerAndLeavesTheWeightsAlone) {
   CudaEngine engine(config_of("resnet50"));

@@ -57,19 +57,21 @@ inline int out_size(const model::Layer& layer, int size) {
   return (size + 2 * layer.padding - layer.kernel) / layer.stride + 1;
 }
 
-// `weight` in PyTorch's order, OIHW, for the first `inputs` channels of `in`.
+// `weight` in PyTorch's order, OIHW, for the first `inputs` channels of `in`; each group of outputs sees its share of
+// them.
 inline FeatureMap convolve(const model::Layer& layer, const FeatureMap& in, int inputs,
                            const std::vector<float>& weight) {
-  const int k = layer.kernel;
-  return make_map(
-      in, out_size(layer, in.height), out_size(layer, in.width), layer.channels, [&](int n, int y, int x, int o) {
-        double sum = 0;
-        each_window(layer, in, n, y, x, [&](int, int iy, int ix, int ky, int kx) {
-          for (int c = 0; c < inputs; ++c)
-            sum += in.at(n, iy, ix, c) * weight[static_cast<std::size_t>(((o * inputs + c) * k + ky) * k + kx)];
-        });
-        return sum;
-      });
+  const int k = layer.kernel, ins = inputs / layer.groups, outs = layer.channels / layer.groups;
+  return make_map(in, out_size(layer, in.height), out_size(layer, in.width), layer.channels,
+                  [&](int n, int y, int x, int o) {
+                    double sum = 0;
+                    each_window(layer, in, n, y, x, [&](int, int iy, int ix, int ky, int kx) {
+                      for (int c = 0; c < ins; ++c)
+                        sum += in.at(n, iy, ix, o / outs * ins + c) *
+                               weight[static_cast<std::size_t>(((o * ins + c) * k + ky) * k + kx)];
+                    });
+                    return sum;
+                  });
 }
 
 inline FeatureMap pool(const model::Layer& layer, const FeatureMap& in) {

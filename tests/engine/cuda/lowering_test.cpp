@@ -56,6 +56,35 @@ TEST(LowerToCuda, ResidualsAreAddedByTheNormBeforeTheActivation) {
   EXPECT_EQ(without_activation, 4);  // those of the shortcuts that a convolution brings to the size
 }
 
+TEST(LowerToCuda, MobilenetAddsNormsWithoutAnActivationAndClampsTheOthersAtSix) {
+  const Program program = lower(model::mobilenet_v2(224));
+  EXPECT_EQ(count(program, NodeKind::convolution), 52);
+  EXPECT_EQ(program.nodes.size(), 52u * 3 + 2);  // global average pool, linear
+  int residuals = 0, bottlenecks = 0;
+  for (const Node& node : nodes_of(program, NodeKind::normalize)) {
+    residuals += node.residual.exists();
+    bottlenecks += node.activation == Activation::none;
+    EXPECT_NE(node.activation, Activation::relu);
+    if (node.residual.exists()) {
+      EXPECT_EQ(node.activation, Activation::none);
+    }
+  }
+  EXPECT_EQ(residuals, 10);
+  EXPECT_EQ(bottlenecks, 17);
+}
+
+TEST(LowerToCuda, DropoutIsANodeOnlyWhereItIsWanted) {
+  const model::Graph graph = model::mobilenet_v2(224);
+  EXPECT_EQ(count(lower(graph), NodeKind::dropout), 0);
+  const Program program = lower(graph, lowering_options({.name = "mobilenet_v2"}));
+  const std::vector<Node> dropouts = nodes_of(program, NodeKind::dropout);
+  ASSERT_EQ(dropouts.size(), 1u);
+  EXPECT_EQ(graph.layers[static_cast<std::size_t>(dropouts[0].layer)].kind, model::LayerKind::dropout);
+  EXPECT_EQ(dropouts[0].in, nodes_of(program, NodeKind::global_average_pool)[0].out);
+  EXPECT_EQ(dropouts[0].out, nodes_of(program, NodeKind::linear)[0].in);
+  EXPECT_NE(dropouts[0].in, dropouts[0].out);
+}
+
 TEST(LowerToCuda, EachMapOfADenseBlockIsLookedAtOnceForItsStatistics) {
   const Program program = lower(model::densenet121(224));
   EXPECT_EQ(count(program, NodeKind::convolution), 120);
@@ -116,8 +145,8 @@ TEST(LowerToCuda, FrozenNormsNeedNoStatistics) {
 }
 
 TEST(LowerToCuda, NodesReadOnlyWhatIsWrittenBefore) {
-  for (const std::string name : {"resnet50", "densenet121"}) {
-    const Program program = lower(model::make_network(name, 64));
+  for (const std::string name : {"resnet50", "densenet121", "mobilenet_v2"}) {
+    const Program program = lower(model::make_network(name, 64), {.dropout = true});
     std::vector<std::vector<bool>> written;
     for (const Buffer& buffer : program.buffers) written.emplace_back(static_cast<std::size_t>(buffer.channels));
     const auto each = [&](const Slice& slice, auto&& visit) {
@@ -147,13 +176,17 @@ TEST(LowerToCuda, RefusesTheNetworksThatItLacksLayersFor) {
   };
   EXPECT_THAT(refused("alexnet"), HasSubstr("engine 'cuda' cannot compute layer 1 ('features.0') of alexnet"));
   EXPECT_THAT(refused("googlenet"), HasSubstr("of googlenet: more than two layers read it"));
-  EXPECT_THAT(refused("mobilenet_v2"), HasSubstr("of mobilenet_v2: a convolution of several groups"));
 }
 
 TEST(LowerToCuda, NamesTheLayerThatItCannotCompute) {
   model::GraphBuilder grouped("tiny", 32);
   grouped.convolution(grouped.input(), "conv", 4, {}, 3);
-  EXPECT_THAT(refusal(grouped), testing::AllOf(HasSubstr("layer 1 ('conv') of tiny"), HasSubstr("groups")));
+  EXPECT_THAT(refusal(grouped),
+              testing::AllOf(HasSubstr("layer 1 ('conv') of tiny"), HasSubstr("groups of more than one channel")));
+
+  model::GraphBuilder dropped("tiny", 32);
+  dropped.dropout(dropped.convolution(dropped.input(), "conv", 8, {}), 0.5);
+  EXPECT_THAT(refusal(dropped), HasSubstr("dropout of feature maps"));
 
   model::GraphBuilder biased("tiny", 32);
   biased.convolution(biased.input(), "conv", 8, {}, 1, true);

@@ -122,10 +122,19 @@ TEST_P(CudaParameterLayout, ImagesGetAFourthChannelAndTheClassifierTwoOutputsMor
   const ParameterPlace &first = layout_.places().back(), &last = layout_.places().front();
   EXPECT_EQ(first.parameter.role, ParameterRole::convolution_weight);
   EXPECT_EQ(first.inputs, kInputChannels);
-  EXPECT_EQ(first.count, 64u * 7 * 7 * 4);
+  EXPECT_EQ(first.count, graph_.name == "mobilenet_v2" ? 32u * 3 * 3 * 4 : 64u * 7 * 7 * 4);
   EXPECT_EQ(last.parameter.role, ParameterRole::linear_weight);
   EXPECT_EQ(last.outputs, 16);
   EXPECT_EQ(last.count, 16 * size(last.parameter.info.shape[1]));
+}
+
+TEST(CudaParameterLayoutOfGroups, AnOutputHasWeightsForItsOwnChannelAlone) {
+  const model::Graph graph = model::mobilenet_v2(224);
+  const ParameterLayout layout(graph, lower(graph));
+  const ParameterPlace& depthwise = layout.place("features.2.conv.1.0.weight");
+  EXPECT_EQ(depthwise.parameter.info.shape, (std::vector<std::int64_t>{96, 1, 3, 3}));
+  EXPECT_EQ(depthwise.inputs, 1);
+  EXPECT_EQ(depthwise.count, 896u);  // 96 * 9, aligned
 }
 
 TEST_P(CudaParameterLayout, FindsAPlaceByItsLayerAndByItsName) {
@@ -154,7 +163,7 @@ TEST_P(CudaParameterLayout, RefusesTensorsOfAnotherSize) {
   EXPECT_THROW(from_device_order(place, device, values), SpecError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, CudaParameterLayout, testing::Values("resnet50", "densenet121"));
+INSTANTIATE_TEST_SUITE_P(Networks, CudaParameterLayout, testing::Values("resnet50", "densenet121", "mobilenet_v2"));
 
 }  // namespace
 }  // namespace chexbench::engine::cuda

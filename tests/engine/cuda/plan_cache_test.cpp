@@ -202,7 +202,7 @@ TEST(PlanKey, DiffersByEachOfItsParts) {
   add([](auto&, auto& request) { request.workspace_limit_bytes = 7; });
   for (int ConvShape::*member : {&ConvShape::images, &ConvShape::in_channels, &ConvShape::height, &ConvShape::width,
                                  &ConvShape::out_channels, &ConvShape::kernel, &ConvShape::stride, &ConvShape::padding,
-                                 &ConvShape::in_pixel_stride, &ConvShape::out_pixel_stride})
+                                 &ConvShape::groups, &ConvShape::in_pixel_stride, &ConvShape::out_pixel_stride})
     add([&](auto&, auto& request) { request.shape.*member += 1; });
   EXPECT_EQ(keys.size(), static_cast<std::size_t>(parts));
 }

@@ -24,14 +24,17 @@ TEST_P(EveryPlainPlan, ExistsForAV100) {
     for (const ConvPattern pattern : conv_patterns()) {
       if (is_fused(pattern) || !wanted(pattern, shape, precision)) continue;
       const Plan plan = first_plan({target, {.pattern = pattern, .shape = shape, .precision = precision}});
-      EXPECT_EQ(plan.state, PlanState::ready) << to_string(pattern) << " of " << shape.text() << ": " << plan.reason;
+      // cuDNN loads most depthwise convolutions at run time, by the driver.
+      const bool is_there =
+          plan.state == PlanState::ready || (shape.groups > 1 && plan.state == PlanState::needs_driver);
+      EXPECT_TRUE(is_there) << to_string(pattern) << " of " << shape.text() << ": " << plan.reason;
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, EveryPlainPlan,
-                         testing::Combine(testing::Values("resnet50", "densenet121"), testing::Values(64, 256),
-                                          testing::Values(Precision::f32, Precision::fp16)));
+                         testing::Combine(testing::Values("resnet50", "densenet121", "mobilenet_v2"),
+                                          testing::Values(64, 256), testing::Values(Precision::f32, Precision::fp16)));
 
 }  // namespace
 }  // namespace chexbench::engine::cuda

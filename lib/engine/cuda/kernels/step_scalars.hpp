@@ -24,6 +24,11 @@ struct StepScalars {
   float adam_root = 0;  // 1 / sqrt(1 - beta2^step)
 };
 
+// So many were decided since the start: the number of the step under way, counted from 0.
+CHEXBENCH_HOST_DEVICE inline std::int64_t steps_begun(const StepScalars& scalars) {
+  return std::int64_t{scalars.step} + scalars.skipped;
+}
+
 struct StepRules {
   bool dynamic_scale = false;
   float gradient_factor = 1;  // 1 / world where gradients are sums over ranks, 1 where they are means

@@ -55,7 +55,9 @@ struct Sizes {
   const ConvShape& s;
   int in_pixels() const { return s.images * s.height * s.width; }
   int out_pixels() const { return s.images * s.out_height() * s.out_width(); }
-  std::size_t weights() const { return static_cast<std::size_t>(s.out_channels) * s.kernel * s.kernel * s.in_channels; }
+  std::size_t weights() const {
+    return static_cast<std::size_t>(s.out_channels) * s.kernel * s.kernel * s.group_channels();
+  }
 };
 
 // Calls use(input pixel, output pixel, place in the window) for all that meet.
@@ -76,47 +78,51 @@ void accumulate(float* to, float factor, const float* from, int n) {
   for (int i = 0; i < n; ++i) to[i] += factor * from[i];
 }
 
-// [out][window][in] -> [window][in][out]
+// [out][window][in of a group] -> [window][in of a group][out]
 std::vector<float> outputs_innermost(const ConvShape& s, const std::vector<float>& weight) {
-  const int window = s.kernel * s.kernel;
+  const int inner = s.kernel * s.kernel * s.group_channels();
   std::vector<float> turned(weight.size());
   for (int o = 0; o < s.out_channels; ++o)
-    for (int i = 0; i < window * s.in_channels; ++i)
-      turned[static_cast<std::size_t>(i) * s.out_channels + o] =
-          weight[static_cast<std::size_t>(o) * window * s.in_channels + i];
+    for (int i = 0; i < inner; ++i)
+      turned[static_cast<std::size_t>(i) * s.out_channels + o] = weight[static_cast<std::size_t>(o) * inner + i];
   return turned;
 }
 
 std::vector<float> convolve(const ConvShape& s, const std::vector<float>& x, const std::vector<float>& weight) {
   const std::vector<float> turned = outputs_innermost(s, weight);
   std::vector<float> y(static_cast<std::size_t>(Sizes{s}.out_pixels()) * s.out_channels);
+  const int ins = s.group_channels(), outs = s.group_outputs();
   each_pair(s, [&](int from, int to, int k) {
-    for (int c = 0; c < s.in_channels; ++c)
-      accumulate(&y[static_cast<std::size_t>(to) * s.out_channels],
+    for (int c = 0; c < s.in_channels; ++c) {
+      const int first = c / ins * outs;
+      accumulate(&y[static_cast<std::size_t>(to) * s.out_channels + first],
                  x[static_cast<std::size_t>(from) * s.in_channels + c],
-                 &turned[(static_cast<std::size_t>(k) * s.in_channels + c) * s.out_channels], s.out_channels);
+                 &turned[(static_cast<std::size_t>(k) * ins + c % ins) * s.out_channels + first], outs);
+    }
   });
   return y;
 }
 
 std::vector<float> data_gradient(const ConvShape& s, const std::vector<float>& dy, const std::vector<float>& weight) {
   std::vector<float> dx(static_cast<std::size_t>(Sizes{s}.in_pixels()) * s.in_channels);
+  const int ins = s.group_channels(), outs = s.group_outputs();
   each_pair(s, [&](int to, int from, int k) {
     for (int o = 0; o < s.out_channels; ++o)
-      accumulate(&dx[static_cast<std::size_t>(to) * s.in_channels],
+      accumulate(&dx[static_cast<std::size_t>(to) * s.in_channels + o / outs * ins],
                  dy[static_cast<std::size_t>(from) * s.out_channels + o],
-                 &weight[(static_cast<std::size_t>(o) * s.kernel * s.kernel + k) * s.in_channels], s.in_channels);
+                 &weight[(static_cast<std::size_t>(o) * s.kernel * s.kernel + k) * ins], ins);
   });
   return dx;
 }
 
 std::vector<float> weight_gradient(const ConvShape& s, const std::vector<float>& x, const std::vector<float>& dy) {
   std::vector<float> dw(Sizes{s}.weights());
+  const int ins = s.group_channels(), outs = s.group_outputs();
   each_pair(s, [&](int in, int out, int k) {
     for (int o = 0; o < s.out_channels; ++o)
-      accumulate(&dw[(static_cast<std::size_t>(o) * s.kernel * s.kernel + k) * s.in_channels],
+      accumulate(&dw[(static_cast<std::size_t>(o) * s.kernel * s.kernel + k) * ins],
                  dy[static_cast<std::size_t>(out) * s.out_channels + o],
-                 &x[static_cast<std::size_t>(in) * s.in_channels], s.in_channels);
+                 &x[static_cast<std::size_t>(in) * s.in_channels + o / outs * ins], ins);
   });
   return dw;
 }

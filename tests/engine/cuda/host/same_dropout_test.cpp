@@ -1,0 +1,40 @@
+// Dropout of both engines that train: the same units at the same steps on the same ranks.
+#include <gtest/gtest.h>
+
+#include "engine/cuda/engine_fixture.hpp"
+#include "engine/gradients.hpp"
+#include "engine/onednn/trainer.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+constexpr int kSteps = 4;  // the last two are replays
+
+// Of each step, all on the same weights and images.
+std::vector<std::vector<float>> logits_of_steps(Engine& engine) {
+  SingleReducer single;
+  std::vector<std::vector<float>> logits;
+  for (int i = 0; i < kSteps; ++i) {
+    engine.step(batch_of(0, Deliver::u8, 2 * kSize), single);
+    engine.finish();
+    logits.emplace_back(engine.logits().begin(), engine.logits().end());
+  }
+  return logits;
+}
+
+TEST(DropoutOfTwoEngines, DropsTheSameUnits) {
+  EngineConfig config = config_of("mobilenet_v2");
+  config.model.image_size = 2 * kSize;
+  config.training.learning_rate = 1e-30;  // the weights stay
+  config.rank = 1;
+  CudaEngine gpu(config);
+  OnednnEngine cpu(config);
+  const auto expected = logits_of_steps(cpu), logits = logits_of_steps(gpu);
+  for (std::size_t i = 0; i < kSteps; ++i) {
+    EXPECT_LT(distance(logits[i], expected[i]), 1e-2 * norm(expected[i])) << "step " << i;
+    EXPECT_GT(distance(expected[i], expected[(i + 1) % kSteps]), 0.1 * norm(expected[i])) << "step " << i;
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::engine::cuda
