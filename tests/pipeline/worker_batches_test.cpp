@@ -8,7 +8,6 @@ namespace chexbench::pipeline::test {
 namespace {
 
 constexpr std::size_t kBatchesOfAnEpoch = 6;  // of 4, out of 24 images
-constexpr double kStartS = 1;                 // long against 24 images, beside other jobs too
 
 spec::PipelineSpec workers(const Parameters& parameters) {
   return list({op("list_files"), op("worker_batches", parameters), op("repeat")});
@@ -16,6 +15,14 @@ spec::PipelineSpec workers(const Parameters& parameters) {
 
 std::unique_ptr<Pipeline> start(const spec::PipelineSpec& pipeline) {
   return make_pipeline(context_of(xrays(spec::DataFormat::png), pipeline, {}));
+}
+
+// Of a start that stands out against 24 images, whatever else the machine does and the build adds.
+double long_start_s() {
+  const auto pipeline = start(workers({}));
+  const double begin_s = now_s();
+  drain(*pipeline, kBatchesOfAnEpoch);
+  return 1 + 2 * (now_s() - begin_s);
 }
 
 double busy_s(const Pipeline& pipeline) { return pipeline.counters()[1].busy_wall_s; }
@@ -30,15 +37,16 @@ TEST(WorkerBatches, LoadsNothingAheadOverAnEpochsEnd) {
 }
 
 TEST(WorkerBatches, StartsWorkersOnceWherePersistentAndElseInEachEpoch) {
+  const double start_s = long_start_s();
   for (const bool persistent : {true, false}) {
-    const auto pipeline = start(workers({{"persistent", persistent}, {"start_s", kStartS}}));
+    const auto pipeline = start(workers({{"persistent", persistent}, {"start_s", start_s}}));
     const auto first = drain(*pipeline, kBatchesOfAnEpoch);
     const double first_s = busy_s(*pipeline);
-    EXPECT_GE(first_s, kStartS);
+    EXPECT_GE(first_s, start_s);
     const double begin_s = now_s();
     EXPECT_EQ(order(drain(*pipeline, kBatchesOfAnEpoch)), order(first));
-    EXPECT_EQ(now_s() - begin_s >= kStartS, !persistent);
-    EXPECT_EQ(busy_s(*pipeline) - first_s >= kStartS, !persistent) << "starting is the op's own time";
+    EXPECT_EQ(now_s() - begin_s >= start_s, !persistent);
+    EXPECT_EQ(busy_s(*pipeline) - first_s >= start_s, !persistent) << "starting is the op's own time";
   }
 }
 
