@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -24,8 +25,13 @@ class ConvolutionOp final : public Op {
   void refresh_weights() override;
   std::size_t held_bytes() const override;
   std::size_t scratchpad_bytes() const override;
+  // oneDNN's name of what computes forward: "jit:avx2".
+  std::string forward_implementation() const { return forward_desc_.impl_info_str(); }
 
  private:
+  // Whether forward gives another layout than the destination's, into the scratchpad.
+  bool is_rearranged() const { return forward_desc_.dst_desc() != destination_.desc; }
+  std::size_t rearranged_offset() const;
   dnnl::memory wrap(const dnnl::memory::desc& desc, void* data) const { return {desc, device_.engine, data}; }
   // The store's weights as `desc`: themselves, or a copy that refresh_weights() keeps up to date.
   dnnl::memory weights_as(const dnnl::memory::desc& desc);
@@ -50,8 +56,10 @@ class ConvolutionOp final : public Op {
   struct Copy {
     dnnl::memory from, to;
     dnnl::reorder reorder;
+    void run(const Device& device) { reorder.execute(device.stream, from, to); }
   };
   std::vector<Copy> copies_;
+  std::optional<Copy> rearrangement_;
 };
 
 }  // namespace chexbench::engine

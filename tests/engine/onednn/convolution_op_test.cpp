@@ -1,6 +1,7 @@
 // Convolutions against the plain loops of their definition, in double.
 #include "engine/onednn/convolution_op.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "op_rig.hpp"
@@ -62,7 +63,7 @@ class ConvolutionOpTest : public testing::TestWithParam<Case> {
                              .groups = c.groups,
                              .bias = c.bias};
     const model::TensorInfo weight{"conv.weight", {c.outputs, c.inputs_of_group(), c.kernel, c.kernel}};
-    rig_->add<ConvolutionOp>(layer, weight, *x_, *y_, !reads_image(), rig_->scratchpad());
+    op_ = &rig_->add<ConvolutionOp>(layer, weight, *x_, *y_, !reads_image(), rig_->scratchpad());
     rig_->place();
     x_values_ = rig_->fill(*x_, "x");
     dy_values_ = rig_->fill(*dy_, "dy");
@@ -86,6 +87,7 @@ class ConvolutionOpTest : public testing::TestWithParam<Case> {
   }
 
   std::unique_ptr<OpRig> rig_;
+  const ConvolutionOp* op_ = nullptr;
   Tensor *x_ = nullptr, *y_ = nullptr, *dy_ = nullptr;
   Numbers x_values_, dy_values_, weights_, bias_;
 };
@@ -93,6 +95,11 @@ class ConvolutionOpTest : public testing::TestWithParam<Case> {
 TEST_P(ConvolutionOpTest, ForwardSumsTheProductsOfItsWindows) {
   rig_->forward();
   EXPECT_LT(distance(rig_->read(*y_), expected_forward()), tolerance());
+}
+
+// Of which one layer would take longer than all others together.
+TEST_P(ConvolutionOpTest, ForwardIsNotLeftToPlainLoops) {
+  EXPECT_THAT(op_->forward_implementation(), testing::Not(testing::StartsWith("ref")));
 }
 
 TEST_P(ConvolutionOpTest, ForwardUsesTheNewWeightsOnceTheyAreRefreshed) {
