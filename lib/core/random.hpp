@@ -26,7 +26,9 @@ class RandomStream {
  public:
   explicit constexpr RandomStream(std::uint64_t seed) : state_(seed) {}
 
-  constexpr std::uint64_t next() { return mix64(state_ += 0x9E3779B97F4A7C15ull); }
+  constexpr std::uint64_t next() { return mix64(state_ += kStep); }
+  // Leaves out the next `count` numbers.
+  constexpr void skip(std::uint64_t count) { state_ += count * kStep; }
   // Uniform in [0, 1), 24 bits: every value is exact in float32.
   constexpr double uniform() { return static_cast<double>(next() >> 40) * 0x1p-24; }
   // Uniform in [0, bound), bound > 0, without modulo bias (Lemire, "Fast random integer generation in an interval",
@@ -42,6 +44,8 @@ class RandomStream {
   }
 
  private:
+  static constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15ull;  // the golden ratio
+
   std::uint64_t state_;
 };
 

@@ -30,15 +30,13 @@ class DropoutMask {
 
   // What value `i` is to be multiplied by, 0 or 1 / (1 - rate) as PyTorch's. Multiplied and not set, so that NaN stays
   // NaN.
-  constexpr float factor(int i) const { return uniform(i) < rate_ ? 0.0f : kept_; }
-
- private:
-  // Number `i` of RandomStream(seed_), without those before it: a value may be any thread's.
-  constexpr double uniform(int i) const {
-    const std::uint64_t state = seed_ + (static_cast<std::uint64_t>(i) + 1) * 0x9E3779B97F4A7C15ull;
-    return static_cast<double>(mix64(state) >> 40) * 0x1p-24;
+  constexpr float factor(int i) const {
+    RandomStream stream(seed_);
+    stream.skip(static_cast<std::uint64_t>(i));  // a value may be any thread's
+    return stream.uniform() < rate_ ? 0.0f : kept_;
   }
 
+ private:
   std::uint64_t seed_;
   double rate_;
   float kept_;

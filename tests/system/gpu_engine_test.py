@@ -8,7 +8,7 @@ from harness import GOLDEN, SystemTest
 
 class GpuEngine(SystemTest):
     def test_networks_reach_the_golden_gradients(self):
-        for golden in ("densenet121-97-batch1", "resnet50-128-batch3", "mobilenet_v2"):
+        for golden in ("densenet121-97-batch1", "resnet50-128-batch3", "mobilenet_v2", "alexnet", "googlenet"):
             with self.subTest(golden):
                 done = self.succeed("selftest", "engine", "--golden", GOLDEN / f"{golden}.json", "--engine", "cuda")
                 self.assertIn("gradient norms", done.stdout)

@@ -17,7 +17,7 @@ const ParameterRegions& regions_of(const MemoryPlan& plan, ParameterKind kind) {
 
 int Addresses::rows(const Slice& slice) const {
   const Buffer& buffer = config_.program.buffer(slice);
-  return config_.images * buffer.height * buffer.width;
+  return config_.images * buffer.pixels();
 }
 
 kernels::Matrix Addresses::slice_of(const Slice& slice, std::size_t arena_offset) const {

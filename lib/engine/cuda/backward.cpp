@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/cuda/kernels/add_launch.hpp"
+#include "engine/cuda/kernels/bias_launch.hpp"
 #include "engine/cuda/network.hpp"
 
 namespace chexbench::engine::cuda {
@@ -13,7 +14,8 @@ void Network::backward(Stream stream, const OnComplete& on_complete) {
   auto next = places.begin();
   for (const BackwardStep& step : order_) {
     backward(step, stream);
-    if (node(step.node).kind == NodeKind::statistics) continue;  // whose layer is the one before it
+    const NodeKind kind = node(step.node).kind;
+    if (kind == NodeKind::statistics || kind == NodeKind::bias) continue;  // whose layer is the one before it
     const int layer = node(step.node).layer;
     const bool has_parameters = next != places.end() && next->parameter.layer == layer;
     for (; next != places.end() && next->parameter.layer == layer; ++next)
@@ -24,14 +26,9 @@ void Network::backward(Stream stream, const OnComplete& on_complete) {
 
 void Network::backward(const BackwardStep& step, Stream stream) {
   const Node& node = this->node(step.node);
-  if (step.two && node.kind != NodeKind::normalize) {
-    kernels::launch_add({.type = addresses_.type(),
-                         .rows = addresses_.rows(node.out),
-                         .channels = node.out.channels,
-                         .from = addresses_.gradient(node.out, Target::second),
-                         .to = addresses_.gradient(node.out)},
-                        stream);
-  }
+  make_room(node.residual, step.residual, stream);
+  make_room(node.in, step.in, stream);
+  if (step.two && node.kind != NodeKind::normalize) add_second_gradient(node.out, stream);
   switch (node.kind) {
     case NodeKind::convolution:
       return backward_convolution(step, stream);
@@ -39,15 +36,46 @@ void Network::backward(const BackwardStep& step, Stream stream) {
       return apply_lazy(node, stream);
     case NodeKind::normalize:
       return step.lazy ? backward_lazy_norm(step, stream) : backward_norm(step, stream);
+    case NodeKind::bias:
+      return backward_bias(step, stream);
     case NodeKind::max_pool:
     case NodeKind::average_pool:
     case NodeKind::global_average_pool:
+    case NodeKind::adaptive_average_pool:
       return backward_pool(step, stream);
     case NodeKind::dropout:
       return drop(node, addresses_.gradient(node.out), addresses_.gradient(node.in, step.in), stream);
     case NodeKind::linear:
       return backward_linear(step, stream);
   }
+}
+
+void Network::make_room(const Slice& slice, Target target, Stream stream) {
+  if (target == Target::second_again) add_second_gradient(slice, stream);
+}
+
+void Network::add_second_gradient(const Slice& slice, Stream stream) {
+  kernels::launch_add({.type = addresses_.type(),
+                       .rows = addresses_.rows(slice),
+                       .channels = slice.channels,
+                       .from = addresses_.gradient(slice, Target::second),
+                       .to = addresses_.gradient(slice)},
+                      stream);
+}
+
+void Network::backward_bias(const BackwardStep& step, Stream stream) {
+  const Node& node = this->node(step.node);
+  const ParameterPlace& bias = addresses_.config().parameters.place(node.layer, ParameterRole::bias);
+  kernels::launch_bias_backward(
+      {.type = addresses_.type(),
+       .rows = addresses_.rows(node.out),
+       .channels = node.out.channels,
+       .clamp = addresses_.clamp(node),
+       .output = node.activation == Activation::none ? kernels::Matrix{} : addresses_.activation(node.out),
+       .gradient = addresses_.gradient(node.out),
+       .bias_gradient = addresses_.vector_gradient(bias),
+       .scratch = addresses_.at(addresses_.config().plan.regions.reductions)},
+      addresses_.gradient(node.in, step.in), stream);
 }
 
 kernels::NormGradientCall Network::norm_gradient(const BackwardStep& step) const {
@@ -153,8 +181,9 @@ void Network::backward_linear(const BackwardStep& step, Stream stream) {
   const Node& linear = node(step.node);
   const ParameterPlace& weight = addresses_.config().parameters.place(linear.layer, ParameterRole::linear_weight);
   const void* const dy = addresses_.gradient(linear.out).data;
-  classifier_.data_gradient(dy, addresses_.matrix(weight), addresses_.gradient(linear.in, step.in).data, stream);
-  classifier_.weight_gradient(addresses_.activation(linear.in).data, dy, addresses_.matrix_gradient(weight), stream);
+  const LinearShape shape = linear_shape(addresses_.config().program, linear, addresses_.config().images);
+  linear_.data_gradient(shape, dy, addresses_.matrix(weight), addresses_.gradient(linear.in, step.in).data, stream);
+  linear_.weight_gradient(shape, addresses_.activation(linear.in).data, dy, addresses_.matrix_gradient(weight), stream);
 }
 
 void Network::backward_pool(const BackwardStep& step, Stream stream) {
@@ -166,6 +195,8 @@ void Network::backward_pool(const BackwardStep& step, Stream stream) {
     kernels::launch_max_pool_backward(call, addresses_.winners(step.node), stream);
   } else if (node.kind == NodeKind::average_pool) {
     kernels::launch_average_pool_backward(call, stream);
+  } else if (node.kind == NodeKind::adaptive_average_pool) {
+    kernels::launch_adaptive_average_backward(call, stream);
   } else {
     kernels::launch_global_average_backward(call, stream);
   }

@@ -8,6 +8,7 @@ namespace {
 struct Readers {
   int norms = 0;
   int others = 0;
+  int parts = 0;  // those of both kinds that do not read all of it
 };
 
 class Order {
@@ -16,8 +17,8 @@ class Order {
       : program_(program), readers_(program.buffers.size()), written_(program.buffers.size()) {
     for (const Node& node : program.nodes) {
       if (node.kind == NodeKind::statistics) continue;
-      ++(node.kind == NodeKind::normalize ? readers_[index(node.in)].norms : readers_[index(node.in)].others);
-      if (node.residual.exists()) ++readers_[index(node.residual)].others;
+      count(node.in, node.kind == NodeKind::normalize ? &Readers::norms : &Readers::others);
+      if (node.residual.exists()) count(node.residual, &Readers::others);
     }
     for (const Node& node : program.nodes) refuse_unknown(node);
     written_[index(program.logits)] = 1;  // by the loss
@@ -30,15 +31,21 @@ class Order {
   static std::size_t index(const Slice& slice) { return static_cast<std::size_t>(slice.buffer); }
   bool is_dense(const Slice& slice) const { return readers_[index(slice)].norms > 1; }
 
-  // Gradients are counted by buffer: where nodes write parts of one, it must have one reader, or norms that add up.
+  void count(const Slice& slice, int Readers::*kind) {
+    Readers& readers = readers_[index(slice)];
+    ++(readers.*kind);
+    readers.parts += slice.channels != program_.buffer(slice).channels;
+  }
+
+  // Gradients are counted by buffer: its readers must read all of it, or be norms that add up.
   void refuse_unknown(const Node& node) const {
     if (node.kind == NodeKind::statistics) return;
     const Readers& readers = readers_[index(node.out)];
     if (readers.norms > 1 && readers.others > 0)
       throw DeviceError("engine 'cuda' cannot compute a network whose batch norms share their input with other layers");
-    const bool is_part = node.out.channels != program_.buffer(node.out).channels;
-    if (is_part && readers.norms + readers.others > 1 && readers.others > 0)
-      throw DeviceError("engine 'cuda' cannot compute a network with a concatenation that several layers read");
+    if (readers.parts > 0 && readers.others > 0 && readers.norms + readers.others > 1)
+      throw DeviceError(
+          "engine 'cuda' cannot compute a network with a concatenation that several layers read in parts");
   }
 
   void add(int i) {
@@ -67,7 +74,8 @@ class Order {
 
   Target target(const Slice& slice) {
     if (!slice.exists()) return Target::none;
-    return written_[index(slice)]++ == 0 ? Target::gradient : Target::second;
+    const int before = written_[index(slice)]++;
+    return before == 0 ? Target::gradient : before == 1 ? Target::second : Target::second_again;
   }
 
   const Program& program_;

@@ -7,9 +7,10 @@
 
 namespace chexbench::engine::cuda {
 
-// A buffer's gradient has one place, and a second where two nodes read the buffer: each writes its own, and whoever
-// reads the gradient adds both. Norms that read one dense block add to the one gradient in place instead.
-enum class Target { none, gradient, second };
+// A buffer's gradient has one place, and a second where several nodes read the buffer: the first writes the one, each
+// other the second, and whoever reads the gradient adds both. Norms that read one dense block add to the one gradient
+// in place instead. `second_again`: the second place is taken, and must be added to the first before it is written.
+enum class Target { none, gradient, second, second_again };
 
 struct BackwardStep {
   int node = 0;
@@ -23,8 +24,8 @@ struct BackwardStep {
 };
 
 // In the order of execution: nodes last to first, without statistics nodes that have nothing to do.
-// @throws DeviceError where several norms share their input with something else, several other layers read a
-// concatenation, or a dense block's last norm does not read all of it: those gradients would be wrong
+// @throws DeviceError where several norms share their input with something else, several layers of which one reads a
+// part read a concatenation, or a dense block's last norm does not read all of it: those gradients would be wrong
 std::vector<BackwardStep> backward_order(const Program& program);
 
 }  // namespace chexbench::engine::cuda

@@ -30,7 +30,7 @@ struct RegionRequest {
   spec::Precision precision = spec::Precision::f32;
   spec::OptimizerKind optimizer = spec::OptimizerKind::adam;
   std::size_t arena_bytes = 0;
-  std::size_t workspace_bytes = 0;  // of the convolutions and the classifier
+  std::size_t workspace_bytes = 0;  // of the convolutions and linear layers
   int multiprocessors = 132;        // of an H100 or H200; only the size of partial sums depends on it
   bool has_prologues = false;
 };

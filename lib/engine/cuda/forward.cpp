@@ -1,3 +1,4 @@
+#include "engine/cuda/kernels/bias_launch.hpp"
 #include "engine/cuda/kernels/dropout_launch.hpp"
 #include "engine/cuda/network.hpp"
 #include "engine/cuda/prologue.hpp"
@@ -6,10 +7,10 @@ namespace chexbench::engine::cuda {
 
 using model::ParameterRole;
 
-Network::Network(const Addresses& addresses, Convolutions& convolutions, Classifier& classifier)
+Network::Network(const Addresses& addresses, Convolutions& convolutions, LinearProducts& linear)
     : addresses_(addresses),
       convolutions_(convolutions),
-      classifier_(classifier),
+      linear_(linear),
       order_(backward_order(addresses.config().program)),
       norms_before_(prologue_norms(addresses.config().program)) {
   for (std::size_t i = 0; i < norms_before_.size(); ++i) {
@@ -34,8 +35,7 @@ void Network::forward(int i, Stream stream) {
   const Node& node = this->node(i);
   const ParameterLayout& parameters = addresses_.config().parameters;
   kernels::PoolCall pool;
-  if (node.kind == NodeKind::max_pool || node.kind == NodeKind::average_pool ||
-      node.kind == NodeKind::global_average_pool) {
+  if (is_pool(node.kind)) {
     pool = addresses_.pool(node);
     pool.x = addresses_.activation(node.in);
     pool.y = addresses_.activation(node.out);
@@ -47,18 +47,23 @@ void Network::forward(int i, Stream stream) {
       return compute_statistics(i, stream);
     case NodeKind::normalize:
       return normalize(i, stream);
+    case NodeKind::bias:
+      return add_bias(node, stream);
     case NodeKind::max_pool:
       return kernels::launch_max_pool(pool, addresses_.winners(i), stream);
     case NodeKind::average_pool:
       return kernels::launch_average_pool(pool, stream);
     case NodeKind::global_average_pool:
       return kernels::launch_global_average(pool, stream);
+    case NodeKind::adaptive_average_pool:
+      return kernels::launch_adaptive_average(pool, stream);
     case NodeKind::dropout:
       return drop(node, addresses_.activation(node.in), addresses_.activation(node.out), stream);
     case NodeKind::linear:
-      return classifier_.forward(addresses_.activation(node.in).data,
-                                 addresses_.matrix(parameters.place(node.layer, ParameterRole::linear_weight)),
-                                 addresses_.activation(node.out).data, stream);
+      return linear_.forward(linear_shape(addresses_.config().program, node, addresses_.config().images),
+                             addresses_.activation(node.in).data,
+                             addresses_.matrix(parameters.place(node.layer, ParameterRole::linear_weight)),
+                             addresses_.activation(node.out).data, stream);
   }
 }
 
@@ -136,11 +141,22 @@ void Network::normalize(int i, Stream stream) {
   kernels::launch_normalize(call, stream);
 }
 
+void Network::add_bias(const Node& node, Stream stream) {
+  kernels::launch_bias(
+      {.type = addresses_.type(),
+       .rows = addresses_.rows(node.in),
+       .channels = node.in.channels,
+       .bias = addresses_.vector(addresses_.config().parameters.place(node.layer, ParameterRole::bias)),
+       .clamp = addresses_.clamp(node)},
+      addresses_.activation(node.in), addresses_.activation(node.out), stream);
+}
+
 void Network::drop(const Node& node, const kernels::Matrix& from, const kernels::Matrix& to, Stream stream) {
   const Addresses::Config& config = addresses_.config();
   kernels::launch_dropout({.type = addresses_.type(),
                            .images = config.images,
                            .channels = node.in.channels,
+                           .pixels = config.program.buffer(node.in).pixels(),
                            .from = from,
                            .to = to,
                            .scalars = addresses_.at<kernels::StepScalars>(config.plan.regions.scalars),

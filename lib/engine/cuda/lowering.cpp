@@ -26,9 +26,6 @@ class Lowering {
       for (const int input : layer(i).inputs) readers_[index(input)].push_back(i);
     }
     find_dense_blocks();
-    for (int i = 0; i < size(); ++i) {
-      if (readers_[index(i)].size() > 2 && !slices_[index(i)].exists()) refuse(i, "more than two layers read it");
-    }
   }
 
   Program run() {
@@ -63,7 +60,7 @@ class Lowering {
         continue;
       }
       roots.push_back(i);
-      const Slice block = new_buffer(i, layer(i).channels);
+      const Slice block = new_map(i, layer(i).channels);
       slices_[index(i)] = block;
       int channel = 0;
       for (const int part : layer(i).inputs) {
@@ -74,15 +71,16 @@ class Lowering {
     }
   }
 
-  Slice new_buffer(int i, int channels) {
-    program_.buffers.push_back({channels, layer(i).height, layer(i).width});
-    return {static_cast<int>(program_.buffers.size()) - 1, 0, channels};
+  Slice new_buffer(Buffer buffer) {
+    program_.buffers.push_back(buffer);
+    return {static_cast<int>(program_.buffers.size()) - 1, 0, buffer.channels};
   }
+  Slice new_map(int i, int channels) { return new_buffer({channels, layer(i).height, layer(i).width}); }
 
   // Where layer i's output goes: its place in a dense block, or a buffer of its own.
   Slice output(int i) {
     Slice& slice = slices_[index(i)];
-    if (!slice.exists()) slice = new_buffer(i, layer(i).channels);
+    if (!slice.exists()) slice = new_map(i, layer(i).channels);
     return slice;
   }
 
@@ -107,7 +105,7 @@ class Lowering {
   void lower_layer(int i) {
     switch (layer(i).kind) {
       case LayerKind::input:
-        slices_[index(i)] = program_.input = new_buffer(i, kInputChannels);
+        slices_[index(i)] = program_.input = new_map(i, kInputChannels);
         return;
       case LayerKind::convolution:
         if (!waits_for_pool(i)) lower_convolution(i, input_slice(i), i);
@@ -119,7 +117,7 @@ class Lowering {
         return lower_add(i);
       case LayerKind::relu:
       case LayerKind::relu6:
-        if (!slices_[index(i)].exists()) refuse(i, "an activation must follow a batch norm or an add");
+        if (!slices_[index(i)].exists()) refuse(i, "an activation must follow a batch norm, an add or a bias");
         return;
       case LayerKind::concat:
         return;
@@ -131,27 +129,43 @@ class Lowering {
       case LayerKind::global_average_pool:
         return lower_pool(i, NodeKind::global_average_pool);
       case LayerKind::adaptive_average_pool:
-        refuse(i, "an adaptive average pool");
+        return lower_adaptive_pool(i);
       case LayerKind::flatten:
-        refuse(i, "a flattened feature map");
+        slices_[index(i)] = input_slice(i);
+        if (slices_[index(i)].channels != program_.buffer(slices_[index(i)]).channels)
+          refuse(i, "it flattens a part of a concatenation");
+        return;
       case LayerKind::dropout:
         return lower_dropout(i);
       case LayerKind::linear:
-        slices_[index(i)] =
-            new_buffer(i, (layer(i).channels + kOutputMultiple - 1) / kOutputMultiple * kOutputMultiple);
-        add({.kind = NodeKind::linear, .layer = i, .in = input_slice(i), .out = slices_[index(i)]});
-        return;
+        return lower_linear(i);
     }
   }
 
   // Convolution i, reading `in`; its output is that of layer `out` (i, or the pool that went before it).
   void lower_convolution(int i, Slice in, int out) {
-    if (layer(i).bias) refuse(i, "a convolution with a bias");
     const int groups = layer(i).groups;
     if (groups > 1 && (groups != layer(i).channels || groups != in.channels))
       refuse(i, "a convolution of groups of more than one channel");
-    add({.kind = NodeKind::convolution, .layer = i, .in = in, .out = output(out)});
+    const Slice product = layer(i).bias ? new_map(out, layer(i).channels) : output(out);
+    add({.kind = NodeKind::convolution, .layer = i, .in = in, .out = product});
+    if (layer(i).bias) add_activated({.kind = NodeKind::bias, .layer = i, .in = product}, out);
     add_statistics(out);
+  }
+
+  // The bias of the last one is left to the loss.
+  void lower_linear(int i) {
+    const bool is_last = i == size() - 1;
+    const int channels = (layer(i).channels + kOutputMultiple - 1) / kOutputMultiple * kOutputMultiple;
+    if (!is_last && (channels != layer(i).channels || !layer(i).bias))
+      refuse(i, "a hidden linear layer without a bias, or whose outputs are no multiple of 8");
+    const Slice product = new_buffer({.channels = channels});
+    add({.kind = NodeKind::linear, .layer = i, .in = input_slice(i), .out = product});
+    if (is_last) {
+      slices_[index(i)] = product;
+    } else {
+      add_activated({.kind = NodeKind::bias, .layer = i, .in = product}, i);
+    }
   }
 
   bool waits_for_pool(int i) const {
@@ -163,8 +177,7 @@ class Lowering {
 
   void lower_pool_and_convolution(int pool) {
     const int conv = input(pool);
-    program_.buffers.push_back({layer(input(conv)).channels, layer(pool).height, layer(pool).width});
-    const Slice pooled{static_cast<int>(program_.buffers.size()) - 1, 0, layer(input(conv)).channels};
+    const Slice pooled = new_map(pool, layer(input(conv)).channels);
     add({.kind = NodeKind::average_pool, .layer = pool, .in = input_slice(conv), .out = pooled});
     lower_convolution(conv, pooled, pool);
   }
@@ -174,22 +187,36 @@ class Lowering {
     add_statistics(i);
   }
 
+  void lower_adaptive_pool(int i) {
+    const int reader = sole_reader(i);
+    if (reader < 0 || layer(reader).kind != LayerKind::flatten)
+      refuse(i, "an adaptive average pool that is not flattened");
+    const Buffer& in = program_.buffer(input_slice(i));
+    if (in.height == layer(i).height && in.width == layer(i).width) {
+      slices_[index(i)] = input_slice(i);
+    } else {
+      add({.kind = NodeKind::adaptive_average_pool, .layer = i, .in = input_slice(i), .out = output(i)});
+    }
+  }
+
   // Into a buffer of its own, which is small: maps are averaged or flattened before.
   void lower_dropout(int i) {
     const Slice in = input_slice(i);
     if (layer(i).pixels() != 1) refuse(i, "dropout of feature maps");
-    if (!options_.dropout) {
-      slices_[index(i)] = in;
-      return;
-    }
-    add({.kind = NodeKind::dropout, .layer = i, .in = in, .out = output(i)});
+    if (slices_[index(i)].exists()) refuse(i, "dropout within a concatenation");
+    slices_[index(i)] = options_.dropout ? new_buffer(program_.buffer(in)) : in;
+    if (options_.dropout) add({.kind = NodeKind::dropout, .layer = i, .in = in, .out = slices_[index(i)]});
   }
 
   bool feeds_add(int i) const { return sole_reader(i) >= 0 && layer(sole_reader(i)).kind == LayerKind::add; }
 
-  // Batch norm `norm` and the activation that alone reads layer `last` (the norm, or the add behind it).
+  // Batch norm `norm`, whose output is that of layer `last`: its own, or of the add behind it.
   void add_norm(int norm, Slice residual, int last) {
-    Node node{.kind = NodeKind::normalize, .layer = norm, .in = input_slice(norm), .residual = residual};
+    add_activated({.kind = NodeKind::normalize, .layer = norm, .in = input_slice(norm), .residual = residual}, last);
+  }
+
+  // `node`, which gives the output of layer `last`, with the activation that alone reads it.
+  void add_activated(Node node, int last) {
     const int reader = sole_reader(last);
     if (reader >= 0 && is_activation(layer(reader).kind)) {
       node.activation = layer(reader).kind == LayerKind::relu ? Activation::relu : Activation::relu6;

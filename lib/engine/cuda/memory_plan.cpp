@@ -67,8 +67,7 @@ class Schedule {
   void backward(const BackwardStep& step, int time) {
     const Node& node = this->node(step.node);
     if (reads_input(node)) at(activations, plan_.input_of(program_, step.node), time);
-    // Without a residual the sign of the activation's input is worked out again from `in`; with one it is read off.
-    if (node.residual.exists() && node.activation != Activation::none) at(activations, node.out, time);
+    if (reads_output(node)) at(activations, node.out, time);
     if (node.kind == NodeKind::max_pool) {
       winners[static_cast<std::size_t>(step.node)].at(step.node);
       winners[static_cast<std::size_t>(step.node)].at(time);
@@ -85,9 +84,14 @@ class Schedule {
            node.kind == NodeKind::statistics;
   }
 
+  // Where a norm adds no residual, the sign of the activation's input is worked out again from `in`.
+  static bool reads_output(const Node& node) {
+    return node.activation != Activation::none && (node.residual.exists() || node.kind == NodeKind::bias);
+  }
+
   void write(Target target, const Slice& slice, int time) {
-    if (target == Target::gradient) at(gradients, slice, time);
-    if (target == Target::second) at(second_gradients, slice, time);
+    if (target == Target::gradient || target == Target::second_again) at(gradients, slice, time);
+    if (target == Target::second || target == Target::second_again) at(second_gradients, slice, time);
   }
 
   const Program& program_;

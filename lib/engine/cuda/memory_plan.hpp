@@ -30,7 +30,7 @@ struct MemoryRequest {
 struct MemoryPlan {
   std::vector<std::size_t> activations;       // of each buffer of the program
   std::vector<std::size_t> gradients;         // of each buffer's gradient; the images have none
-  std::vector<std::size_t> second_gradients;  // from the second of two readers; whoever reads the gradient adds both
+  std::vector<std::size_t> second_gradients;  // from the readers behind the first: backward_order.hpp
   std::vector<std::size_t> winners;           // of each node: which place of a window a max pool took, u8 each
   std::vector<int> prologues;                 // of each node, as in the request; -1: it reads what its own input is
   DeviceRegions regions;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/cuda/addresses.hpp"
-#include "engine/cuda/classifier.hpp"
 #include "engine/cuda/convolutions.hpp"
+#include "engine/cuda/linear_products.hpp"
 
 namespace chexbench::engine::cuda {
 
@@ -20,7 +20,7 @@ struct AffineMemory {
 // References must outlive it. Not thread-safe. Nothing waits, everything may be captured.
 class Network {
  public:
-  Network(const Addresses& addresses, Convolutions& convolutions, Classifier& classifier);
+  Network(const Addresses& addresses, Convolutions& convolutions, LinearProducts& linear);
 
   void forward(Stream stream);
   void forward(int node, Stream stream);  // one node of it
@@ -48,13 +48,18 @@ class Network {
   void compute_statistics(int i, Stream stream);
   void convolve(int i, Stream stream);
   void normalize(int i, Stream stream);
+  void add_bias(const Node& node, Stream stream);
   void drop(const Node& node, const kernels::Matrix& from, const kernels::Matrix& to, Stream stream);
 
   void backward(const BackwardStep& step, Stream stream);
+  // Where its second place is taken and will be written once more.
+  void make_room(const Slice& slice, Target target, Stream stream);
+  void add_second_gradient(const Slice& slice, Stream stream);
   void backward_norm(const BackwardStep& step, Stream stream);
   void backward_lazy_norm(const BackwardStep& step, Stream stream);
   void apply_lazy(const Node& node, Stream stream);
   void backward_convolution(const BackwardStep& step, Stream stream);
+  void backward_bias(const BackwardStep& step, Stream stream);
   void backward_linear(const BackwardStep& step, Stream stream);
   void backward_pool(const BackwardStep& step, Stream stream);
   kernels::NormGradientCall norm_gradient(const BackwardStep& step) const;
@@ -64,7 +69,7 @@ class Network {
 
   const Addresses& addresses_;
   Convolutions& convolutions_;
-  Classifier& classifier_;
+  LinearProducts& linear_;
   const std::vector<BackwardStep> order_;
   std::vector<int> norms_before_;  // of each convolution, the norm whose sums come with its data gradient, or -1
 };

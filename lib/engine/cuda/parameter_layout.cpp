@@ -22,7 +22,8 @@ bool is_matrix(ParameterRole role) {
 template <typename Move>
 void for_elements(const ParameterPlace& place, const Move& move) {
   const std::vector<std::int64_t>& shape = place.parameter.info.shape;
-  const std::int64_t outputs = shape[0], inputs = shape.size() > 1 ? shape[1] : 1, window = place.window;
+  const std::int64_t outputs = shape[0], window = place.window;
+  const std::int64_t inputs = place.parameter.info.count() / (outputs * window);
   for (std::int64_t o = 0; o < outputs; ++o) {
     for (std::int64_t i = 0; i < inputs; ++i) {
       for (std::int64_t w = 0; w < window; ++w) {
@@ -40,20 +41,20 @@ ParameterLayout::ParameterLayout(const model::Graph& graph, const Program& progr
   for (auto node = program.nodes.rbegin(); node != program.nodes.rend(); ++node) {
     if (node->kind != NodeKind::convolution && node->kind != NodeKind::linear && node->kind != NodeKind::normalize)
       continue;
+    const model::Layer& layer = graph.layers[static_cast<std::size_t>(node->layer)];
+    const int window = node->kind == NodeKind::linear ? program.buffer(node->in).pixels() : layer.kernel * layer.kernel;
     for (const model::Parameter& parameter : parameters) {
-      if (parameter.layer == node->layer)
-        add(parameter, *node, graph.layers[static_cast<std::size_t>(node->layer)].groups);
+      if (parameter.layer == node->layer) add(parameter, *node, window, layer.groups);
     }
   }
 }
 
-void ParameterLayout::add(const model::Parameter& parameter, const Node& node, int groups) {
+void ParameterLayout::add(const model::Parameter& parameter, const Node& node, int window, int groups) {
   ParameterPlace place{.parameter = parameter, .kind = ParameterKind::vector, .outputs = node.out.channels};
   if (is_matrix(parameter.role)) {
     place.kind = ParameterKind::matrix;
     place.inputs = node.in.channels / groups;
-    if (parameter.info.shape.size() == 4)
-      place.window = static_cast<int>(parameter.info.shape[2] * parameter.info.shape[3]);
+    place.window = window;
   }
   place.count = aligned(static_cast<std::size_t>(place.outputs) * static_cast<std::size_t>(place.window) *
                         static_cast<std::size_t>(place.inputs));

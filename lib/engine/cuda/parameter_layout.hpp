@@ -22,8 +22,9 @@ struct ParameterPlace {
   ParameterKind kind = ParameterKind::matrix;
   std::size_t offset = 0;  // elements; a multiple of kParameterAlign
   std::size_t count = 0;   // elements, padding included
-  // Matrices: [outputs][kernel * kernel][inputs that one output sees], channels innermost as in the feature maps.
-  // Inputs of the first layer and outputs of the last are padded (lowering.hpp); padding is zero and stays zero.
+  // Matrices: [outputs][window][inputs that one output sees], channels innermost as in the feature maps. The window of
+  // a linear layer is the map that it reads: PyTorch has flattened that channel by channel. Inputs of the first layer
+  // and outputs of the last are padded (lowering.hpp); padding is zero and stays zero.
   int outputs = 0, window = 1, inputs = 1;
 };
 
@@ -43,7 +44,7 @@ class ParameterLayout {
   std::size_t size(ParameterKind kind) const { return sizes_[static_cast<std::size_t>(kind)]; }
 
  private:
-  void add(const model::Parameter& parameter, const Node& node, int groups);
+  void add(const model::Parameter& parameter, const Node& node, int window, int groups);
 
   std::vector<ParameterPlace> places_;
   std::size_t sizes_[kParameterKinds] = {0, 0};

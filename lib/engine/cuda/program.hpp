@@ -11,6 +11,7 @@ struct Buffer {
   int height = 1;
   int width = 1;
 
+  int pixels() const { return height * width; }
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
@@ -28,12 +29,16 @@ enum class NodeKind {
   convolution,
   statistics,  // mean and variance of each channel of `in`, kept with the buffer
   normalize,   // out = activation(batch norm(in) + residual), by the statistics of `in`
+  bias,        // out = activation(in + bias), behind the convolution or linear layer of the same `layer`
   max_pool,
   average_pool,
   global_average_pool,
+  adaptive_average_pool,
   dropout,
-  linear,
+  linear,  // of all values of an image, which `in` has in its own order: pixel by pixel
 };
+
+inline bool is_pool(NodeKind kind) { return kind >= NodeKind::max_pool && kind <= NodeKind::adaptive_average_pool; }
 
 enum class Activation { none, relu, relu6 };
 

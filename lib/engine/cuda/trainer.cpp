@@ -36,16 +36,12 @@ DeviceIdentity take_device(const EngineConfig& config) {
   return device;
 }
 
-ConvolutionsConfig convolutions_config(const EngineConfig& config) {
+// Sums that come with convolutions are wanted by batch norms that are not frozen.
+ConvolutionsConfig convolutions_config(const EngineConfig& config, const Program& program) {
   return {.precision = config.training.precision,
           .deterministic = config.training.deterministic,
-          .fused = config.training.fused && !is_frozen(config),
+          .fused = config.training.fused && std::ranges::count(program.nodes, NodeKind::statistics, &Node::kind) > 0,
           .cache_file = default_plan_cache_file(std::getenv)};
-}
-
-ClassifierShape classifier_shape(const Program& program, int images) {
-  const auto linear = std::ranges::find(program.nodes, NodeKind::linear, &Node::kind);
-  return {images, linear->in.channels, linear->out.channels};
 }
 
 MemoryRequest memory_request(const EngineConfig& config, const DeviceIdentity& device) {
@@ -73,7 +69,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
       parameters_(graph_, program_),
       request_(memory_request(config, device_)),
       convolutions_(planned_convolutions(config)),
-      classifier_(classifier_shape(program_, shape_.images), config.training.precision),
+      linear_(linear_shapes(program_, shape_.images), config.training.precision),
       plan_(plan()),
       memory_(plan_.total_bytes()),
       addresses_({.graph = graph_,
@@ -85,7 +81,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
                   .precision = config.training.precision,
                   .frozen = is_frozen(config),
                   .dropout_seed = dropout_seed(config.model.seed, config.rank)}),
-      network_(addresses_, *convolutions_, classifier_),
+      network_(addresses_, *convolutions_, linear_),
       update_(addresses_, config.training),
       buckets_(addresses_, config.comm),
       weights_(addresses_),
@@ -99,7 +95,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
   traits_.device = text(device_);
   traits_.gpu_uuid = device_.uuid;
   convolutions_->use_workspace(addresses_.at(plan_.regions.workspace));
-  classifier_.use_workspace(addresses_.at(plan_.regions.workspace));
+  linear_.use_workspace(addresses_.at(plan_.regions.workspace));
   // Padding between parameters is updated along with them, from gradients that nobody writes.
   for (const ParameterRegions& kind : plan_.regions.parameters)
     clear(addresses_.at(kind.gradients), kind.gradients.bytes, queue_.stream());
@@ -120,7 +116,7 @@ CudaEngine::~CudaEngine() {
 // What does not fit without any workspace is refused before minutes of timing.
 std::unique_ptr<Convolutions> CudaEngine::planned_convolutions(const EngineConfig& config) const {
   check_fits(graph_, program_, request_, free_device_bytes());
-  ConvolutionsConfig tuning = convolutions_config(config);
+  ConvolutionsConfig tuning = convolutions_config(config, program_);
   const std::vector<int> norms = prologue_norms(program_);
   for (std::size_t i = 0; i < norms.size(); ++i) {
     if (norms[i] >= 0) tuning.behind_norms.push_back(conv_shape(graph_, program_, program_.nodes[i], shape_.images));
@@ -139,7 +135,7 @@ std::vector<int> CudaEngine::chosen_prologues() const {
 }
 
 MemoryPlan CudaEngine::plan() {
-  request_.workspace_bytes = std::max(convolutions_->workspace_bytes(), classifier_.workspace_bytes());
+  request_.workspace_bytes = std::max(convolutions_->workspace_bytes(), linear_.workspace_bytes());
   request_.prologues = chosen_prologues();
   check_fits(graph_, program_, request_, free_device_bytes());
   return plan_memory(graph_, program_, request_);

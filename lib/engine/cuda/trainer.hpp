@@ -51,7 +51,7 @@ class CudaEngine final : public Engine {
   const ParameterLayout parameters_;
   MemoryRequest request_;
   const std::unique_ptr<Convolutions> convolutions_;
-  Classifier classifier_;
+  LinearProducts linear_;
   const MemoryPlan plan_;
   const DeviceMemory memory_;
   const Addresses addresses_;

@@ -37,7 +37,8 @@ bool is_there(const Plan& plan, ConvPattern pattern, const ConvShape& shape) {
   return plan.state == PlanState::ready || (shape.groups > 1 && plan.state == PlanState::needs_driver);
 }
 
-const std::map<std::string, int> kPlainPlans{{"resnet50", 68}, {"densenet121", 197}, {"mobilenet_v2", 89}};
+const std::map<std::string, int> kPlainPlans{
+    {"resnet50", 68}, {"densenet121", 197}, {"mobilenet_v2", 89}, {"alexnet", 14}, {"googlenet", 146}};
 
 class EveryPlanTheEngineWants : public testing::TestWithParam<Case> {};
 
@@ -61,7 +62,8 @@ TEST_P(EveryPlanTheEngineWants, ExistsForAnH200) {
 
 INSTANTIATE_TEST_SUITE_P(
     Networks, EveryPlanTheEngineWants,
-    testing::Combine(testing::Values("resnet50", "densenet121", "mobilenet_v2"), testing::Values(64, 256),
+    testing::Combine(testing::Values("resnet50", "densenet121", "mobilenet_v2", "alexnet", "googlenet"),
+                     testing::Values(64, 256),
                      testing::Values(Precision::f32, Precision::tf32, Precision::fp16, Precision::bf16)),
     case_name);
 

@@ -12,10 +12,13 @@ namespace chexbench::engine::cuda {
 inline constexpr int kSize = 32;
 inline constexpr int kImages = 4;
 
+// AlexNet finds nothing left of smaller images.
+inline int size_of(const std::string& model) { return model == "alexnet" ? 2 * kSize : kSize; }
+
 inline EngineConfig config_of(const std::string& model, spec::Precision precision = spec::Precision::f32) {
   EngineConfig config;
   config.model.name = model;
-  config.model.image_size = kSize;
+  config.model.image_size = size_of(model);
   config.training.batch_size = kImages;
   config.training.precision = precision;
   config.training.learning_rate = 1e-3;
@@ -43,7 +46,7 @@ inline BatchLease batch_of(int number, Deliver deliver = Deliver::u8, int size =
 }
 
 // Of each of so many steps, the i-th on batch i.
-inline std::vector<double> losses(CudaEngine& engine, Reducer& reducer, int steps) {
+inline std::vector<double> losses(CudaEngine& engine, Reducer& reducer, int steps, int size = kSize) {
   std::vector<double> result;
   std::int64_t seen = engine.steps_finished();
   const auto look = [&] {
@@ -51,7 +54,7 @@ inline std::vector<double> losses(CudaEngine& engine, Reducer& reducer, int step
     seen = engine.steps_finished();
   };
   for (int i = 0; i < steps; ++i) {
-    engine.step(batch_of(i), reducer);
+    engine.step(batch_of(i, Deliver::u8, size), reducer);
     look();
   }
   engine.finish();

@@ -36,19 +36,27 @@ class OnADevice : public testing::Test {
   SingleReducer single_;
 };
 
-class CudaEngineSuite : public OnADevice, public testing::WithParamInterface<const char*> {};
+class CudaEngineSuite : public OnADevice, public testing::WithParamInterface<const char*> {
+ protected:
+  static BatchLease batch(int number) { return batch_of(number, Deliver::u8, size_of(GetParam())); }
+  std::vector<double> losses_of(CudaEngine& engine, int steps) {
+    return losses(engine, single_, steps, size_of(GetParam()));
+  }
+};
 class CudaEngineDropout : public OnADevice {};
 class CudaEngineFaults : public OnADevice {};
 
 TEST_P(CudaEngineSuite, LearnsABatchByHeartInEveryPrecision) {
   for (const Precision precision : {Precision::f32, Precision::fp16, Precision::bf16}) {
-    CudaEngine engine(config_of(GetParam(), precision));
-    engine.step(batch_of(0), single_);
+    EngineConfig config = config_of(GetParam(), precision);
+    config.model.dropout = false;  // it makes another batch of it at each step
+    CudaEngine engine(config);
+    engine.step(batch(0), single_);
     engine.finish();
     const double first = engine.timings().loss;
     // fp16 begins with a loss scale that is too large, and leaves steps out until it is not.
     const int steps = precision == Precision::fp16 ? 14 : 6;
-    for (int i = 0; i < steps; ++i) engine.step(batch_of(0), single_);
+    for (int i = 0; i < steps; ++i) engine.step(batch(0), single_);
     engine.finish();
     EXPECT_LT(engine.timings().loss, 0.8 * first) << spec::to_string(precision);
   }
@@ -59,17 +67,17 @@ TEST_P(CudaEngineSuite, AReplayedStepIsTheSameAsOneQueuedLaunchByLaunch) {
   CudaEngine replayed(config);
   config.training.cuda_graph = false;
   CudaEngine eager(config);
-  const std::vector<double> expected = losses(eager, single_, 6);
-  EXPECT_EQ(losses(replayed, single_, 6), expected);
+  const std::vector<double> expected = losses_of(eager, 6);
+  EXPECT_EQ(losses_of(replayed, 6), expected);
   EXPECT_EQ(std::set(expected.begin(), expected.end()).size(), 6u) << "each step has a batch of its own";
 }
 
 TEST_P(CudaEngineSuite, RestartRepeatsTheSameLossesBitForBit) {
   CudaEngine engine(config_of(GetParam(), Precision::fp16));
-  const std::vector<double> first = losses(engine, single_, 4);
+  const std::vector<double> first = losses_of(engine, 4);
   engine.restart();
   EXPECT_EQ(engine.steps_finished(), 0);
-  EXPECT_EQ(losses(engine, single_, 4), first);
+  EXPECT_EQ(losses_of(engine, 4), first);
 }
 
 // At kSize ResNet's last norms see four values each, which the rounding of half types upsets.
@@ -92,7 +100,7 @@ TEST_P(CudaEngineSuite, WhatConvolutionsDoBesideGivesTheSameStep) {
   run_larger_step(fused, single_);
   run_larger_step(apart, single_);
   EXPECT_NEAR(fused.timings().loss, apart.timings().loss, 5e-3);
-  EXPECT_NE(fused.timings().loss, apart.timings().loss) << "both took the same way";
+  EXPECT_EQ(fused.timings().loss != apart.timings().loss, !fused.buffers().empty()) << "only norms are fused";
   const TensorInfo last = fused.parameters().front();
   EXPECT_LT(distance(gradient(fused, last), gradient(apart, last)), 0.1 * norm(gradient(apart, last)));
 }
@@ -113,7 +121,7 @@ TEST_P(CudaEngineSuite, PartsOfAStepSumToItsWallTimeAndStepsFollowEachOther) {
   CudaEngine engine(config_of(GetParam()));
   double end_s = 0;
   for (int i = 0; i < 4; ++i) {
-    engine.step(batch_of(i), single_);
+    engine.step(batch(i), single_);
     engine.finish();
     const measure::StepTimings& t = engine.timings();
     EXPECT_DOUBLE_EQ(t.wait_s + t.upload_s + t.compute_s + t.exposed_communication_s + t.update_s + t.other_s,
@@ -134,10 +142,11 @@ TEST_P(CudaEngineSuite, FrozenNormsKeepTheirRunningStatistics) {
   EngineConfig config = config_of(GetParam());
   config.model.batch_norm = spec::BatchNormMode::frozen;
   CudaEngine engine(config);
+  if (engine.buffers().empty()) return;  // it has no norms
   const TensorInfo mean = engine.buffers().front();
   std::vector<float> before(static_cast<std::size_t>(mean.count())), after(before.size());
   engine.read_buffer(mean.name, before);
-  const std::vector<double> frozen = losses(engine, single_, 3);
+  const std::vector<double> frozen = losses_of(engine, 3);
   engine.read_buffer(mean.name, after);
   EXPECT_EQ(after, before);
   EXPECT_LT(frozen[2], 10);

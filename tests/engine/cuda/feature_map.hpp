@@ -76,15 +76,14 @@ inline FeatureMap convolve(const model::Layer& layer, const FeatureMap& in, int 
 
 inline FeatureMap pool(const model::Layer& layer, const FeatureMap& in) {
   const bool max = layer.kind == model::LayerKind::max_pool;
-  return make_map(in, out_size(layer, in.height), out_size(layer, in.width), in.channels,
-                  [&](int n, int y, int x, int c) {
-                    double result = max ? -std::numeric_limits<double>::infinity() : 0;
-                    each_window(layer, in, n, y, x, [&](int, int iy, int ix, int, int) {
-                      const double value = in.at(n, iy, ix, c);
-                      result = max ? std::max(result, value) : result + value / (layer.kernel * layer.kernel);
-                    });
-                    return result;
-                  });
+  return make_map(in, layer.height, layer.width, in.channels, [&](int n, int y, int x, int c) {
+    double result = max ? -std::numeric_limits<double>::infinity() : 0;
+    each_window(layer, in, n, y, x, [&](int, int iy, int ix, int, int) {
+      const double value = in.at(n, iy, ix, c);
+      result = max ? std::max(result, value) : result + value / (layer.kernel * layer.kernel);
+    });
+    return result;
+  });
 }
 
 inline FeatureMap global_average(const FeatureMap& in) {
@@ -96,12 +95,39 @@ inline FeatureMap global_average(const FeatureMap& in) {
   });
 }
 
-inline FeatureMap linear(const FeatureMap& in, int outputs, const std::vector<float>& weight,
-                         const std::vector<float>& bias) {
+// The means of `size` x `size` windows: PyTorch's AdaptiveAvgPool2d.
+inline FeatureMap adaptive_average(const FeatureMap& in, int size) {
+  const auto begin = [&](int i, int of) { return i * of / size; };
+  const auto end = [&](int i, int of) { return static_cast<int>(std::ceil((i + 1.0) * of / size)); };
+  return make_map(in, size, size, in.channels, [&](int n, int y, int x, int c) {
+    double sum = 0;
+    int count = 0;
+    for (int h = begin(y, in.height); h < end(y, in.height); ++h)
+      for (int w = begin(x, in.width); w < end(x, in.width); ++w, ++count) sum += in.at(n, h, w, c);
+    return sum / count;
+  });
+}
+
+// Values channel by channel, as channels of one pixel.
+inline FeatureMap flatten(const FeatureMap& in) {
+  const int pixels = in.height * in.width;
+  return make_map(in, 1, 1, in.channels * pixels,
+                  [&](int n, int, int, int i) { return in.at(n, i % pixels / in.width, i % in.width, i / pixels); });
+}
+
+inline FeatureMap add_bias(const FeatureMap& in, const std::vector<float>& bias) {
+  return make_map(in, in.height, in.width, in.channels, [&](int n, int y, int x, int c) {
+    return in.at(n, y, x, c) + static_cast<double>(bias[static_cast<std::size_t>(c)]);
+  });
+}
+
+// Without a bias. `weight` is for the values that PyTorch has flattened.
+inline FeatureMap linear(const FeatureMap& map, int outputs, const std::vector<float>& weight) {
+  const FeatureMap in = flatten(map);
   return make_map(in, 1, 1, outputs, [&](int n, int, int, int o) {
-    double sum = bias[static_cast<std::size_t>(o)];
+    double sum = 0;
     for (int c = 0; c < in.channels; ++c)
-      sum += in.at(n, 0, 0, c) * weight[static_cast<std::size_t>(o * in.channels + c)];
+      sum += in.at(n, 0, 0, c) * weight[static_cast<std::size_t>(o) * static_cast<std::size_t>(in.channels) + c];
     return sum;
   });
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "core/errors.hpp"
 #include "engine/cuda/backward_order.hpp"
@@ -20,10 +19,10 @@ using testing::HasSubstr;
 
 std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
-// 1, 2, 3 and so on: no value twice, and none is that of padding. Exact up to 2^24, more than any tensor has.
+// 1, 2, 3 and so on up to 2^24, where f32 ends to be exact, and again: none is that of padding.
 std::vector<float> numbered(const ParameterPlace& place) {
   std::vector<float> values(size(place.parameter.info.count()));
-  std::iota(values.begin(), values.end(), 1.0f);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(1 + i % (std::size_t{1} << 24));
   return values;
 }
 
@@ -119,10 +118,13 @@ TEST_P(CudaParameterLayout, KernelsHaveTheirInputChannelsInnermost) {
 }
 
 TEST_P(CudaParameterLayout, ImagesGetAFourthChannelAndTheClassifierTwoOutputsMore) {
-  const ParameterPlace &first = layout_.places().back(), &last = layout_.places().front();
+  const ParameterPlace& last = layout_.places().front();
+  const ParameterPlace& first = *std::ranges::find(layout_.places().rbegin(), layout_.places().rend(),
+                                                   ParameterKind::matrix, &ParameterPlace::kind);
   EXPECT_EQ(first.parameter.role, ParameterRole::convolution_weight);
   EXPECT_EQ(first.inputs, kInputChannels);
-  EXPECT_EQ(first.count, graph_.name == "mobilenet_v2" ? 32u * 3 * 3 * 4 : 64u * 7 * 7 * 4);
+  const int kernel = graph_.name == "mobilenet_v2" ? 3 : graph_.name == "alexnet" ? 11 : 7;
+  EXPECT_EQ(first.count, size(first.parameter.info.shape[0] * kernel * kernel * kInputChannels));
   EXPECT_EQ(last.parameter.role, ParameterRole::linear_weight);
   EXPECT_EQ(last.outputs, 16);
   EXPECT_EQ(last.count, 16 * size(last.parameter.info.shape[1]));
@@ -135,6 +137,20 @@ TEST(CudaParameterLayoutOfGroups, AnOutputHasWeightsForItsOwnChannelAlone) {
   EXPECT_EQ(depthwise.parameter.info.shape, (std::vector<std::int64_t>{96, 1, 3, 3}));
   EXPECT_EQ(depthwise.inputs, 1);
   EXPECT_EQ(depthwise.count, 896u);  // 96 * 9, aligned
+}
+
+// PyTorch flattens channel by channel, and the device has pixel by pixel.
+TEST(CudaParameterLayoutOfMaps, ALinearLayerSeesAMapInTheOrderOfTheDevice) {
+  const model::Graph graph = model::alexnet(224);
+  const ParameterLayout layout(graph, lower(graph));
+  const ParameterPlace& place = layout.place("classifier.1.weight");
+  EXPECT_EQ(place.inputs, 256);
+  EXPECT_EQ(place.window, 36);
+  std::vector<float> values(size(place.parameter.info.count()));
+  values[size(5) * 9216 + 200 * 36 + 7] = 1;  // output 5, channel 200, pixel 7
+  const std::vector<float> device = on_device(place, values);
+  EXPECT_EQ(device[size(5) * 9216 + 7 * 256 + 200], 1);
+  EXPECT_EQ(std::ranges::count(device, 1.0f), 1);
 }
 
 TEST_P(CudaParameterLayout, FindsAPlaceByItsLayerAndByItsName) {
@@ -163,7 +179,8 @@ TEST_P(CudaParameterLayout, RefusesTensorsOfAnotherSize) {
   EXPECT_THROW(from_device_order(place, device, values), SpecError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, CudaParameterLayout, testing::Values("resnet50", "densenet121", "mobilenet_v2"));
+INSTANTIATE_TEST_SUITE_P(Networks, CudaParameterLayout,
+                         testing::Values("resnet50", "densenet121", "mobilenet_v2", "alexnet", "googlenet"));
 
 }  // namespace
 }  // namespace chexbench::engine::cuda

@@ -13,7 +13,9 @@ namespace chexbench::engine::cuda {
 namespace {
 
 constexpr int kImages = 3;
-constexpr int kImageSize = 32;
+
+// AlexNet finds nothing left of smaller images.
+int image_size(const std::string& network) { return network == "alexnet" ? 64 : 32; }
 
 using model::Layer;
 using model::LayerKind;
@@ -30,12 +32,12 @@ Weights weights_of(const model::Graph& graph) {
   return weights;
 }
 
-FeatureMap images(int channels) {
-  std::vector<float> pixels(kImages * kImageSize * kImageSize * 3);
+FeatureMap images(int channels, int size) {
+  std::vector<float> pixels(static_cast<std::size_t>(kImages * size * size * 3));
   model::fill_formula_signed("program", "input", pixels);
-  const FeatureMap shape(kImages, kImageSize, kImageSize, channels);
-  return make_map(shape, kImageSize, kImageSize, channels, [&](int n, int y, int x, int c) {
-    return c < 3 ? pixels[static_cast<std::size_t>(((n * kImageSize + y) * kImageSize + x) * 3 + c)] : 0.0;
+  const FeatureMap shape(kImages, size, size, channels);
+  return make_map(shape, size, size, channels, [&](int n, int y, int x, int c) {
+    return c < 3 ? pixels[static_cast<std::size_t>(((n * size + y) * size + x) * 3 + c)] : 0.0;
   });
 }
 
@@ -65,9 +67,9 @@ class GraphRun {
   FeatureMap compute(const Layer& layer) const {
     switch (layer.kind) {
       case LayerKind::input:
-        return images(3);
+        return images(3, layer.height);
       case LayerKind::convolution:
-        return convolve(layer, input(layer), input(layer).channels, weights_.at(layer.name + ".weight"));
+        return biased(layer, convolve(layer, input(layer), input(layer).channels, weights_.at(layer.name + ".weight")));
       case LayerKind::batch_norm:
         return normalize(input(layer), statistics(input(layer)), layer.epsilon, weights_.at(layer.name + ".weight"),
                          weights_.at(layer.name + ".bias"));
@@ -80,16 +82,22 @@ class GraphRun {
         return pool(layer, input(layer));
       case LayerKind::global_average_pool:
         return global_average(input(layer));
+      case LayerKind::adaptive_average_pool:
+        return adaptive_average(input(layer), layer.height);
+      case LayerKind::flatten:
+        return flatten(input(layer));
       case LayerKind::dropout:  // none here
         return input(layer);
       case LayerKind::linear:
-        return linear(input(layer), layer.channels, weights_.at(layer.name + ".weight"),
-                      weights_.at(layer.name + ".bias"));
+        return biased(layer, linear(input(layer), layer.channels, weights_.at(layer.name + ".weight")));
       default:
         return activated(layer);
     }
   }
 
+  FeatureMap biased(const Layer& layer, const FeatureMap& map) const {
+    return layer.bias ? add_bias(map, weights_.at(layer.name + ".bias")) : map;
+  }
   FeatureMap activated(const Layer& layer) const {
     FeatureMap result = input(layer);
     apply(layer.kind == LayerKind::relu ? Activation::relu : Activation::relu6, result);
@@ -123,7 +131,7 @@ class ProgramRun {
       buffers_.emplace_back(kImages, buffer.height, buffer.width, buffer.channels);
       statistics_.emplace_back(static_cast<std::size_t>(buffer.channels));
     }
-    store(images(kInputChannels), program.input);
+    store(images(kInputChannels, graph.image_size), program.input);
     for (const Node& node : program.nodes) run(node);
   }
   FeatureMap logits() const { return load(program_.logits); }
@@ -164,12 +172,24 @@ class ProgramRun {
         return store(pool(layer, in), node.out);
       case NodeKind::global_average_pool:
         return store(global_average(in), node.out);
+      case NodeKind::adaptive_average_pool:
+        return store(adaptive_average(in, layer.height), node.out);
+      case NodeKind::bias:
+        return store(biased(node, layer, in), node.out);
       case NodeKind::dropout:
         throw std::logic_error("a program that was lowered without dropout has some");
-      case NodeKind::linear:
-        return store(linear(in, layer.channels, weights_.at(layer.name + ".weight"), weights_.at(layer.name + ".bias")),
-                     node.out);
+      case NodeKind::linear: {
+        const FeatureMap product = linear(in, layer.channels, weights_.at(layer.name + ".weight"));
+        // The loss adds the last one's bias.
+        return store(node.out == program_.logits ? biased(node, layer, product) : product, node.out);
+      }
     }
+  }
+
+  FeatureMap biased(const Node& node, const Layer& layer, const FeatureMap& in) const {
+    FeatureMap result = add_bias(in, weights_.at(layer.name + ".bias"));
+    apply(node.activation, result);
+    return result;
   }
 
   FeatureMap normalized(const Node& node, const Layer& layer, const FeatureMap& in) const {
@@ -191,7 +211,7 @@ class ProgramRun {
 class ProgramMeaning : public testing::TestWithParam<const char*> {};
 
 TEST_P(ProgramMeaning, IsThatOfTheGraph) {
-  const model::Graph graph = model::make_network(GetParam(), kImageSize);
+  const model::Graph graph = model::make_network(GetParam(), image_size(GetParam()));
   const Weights weights = weights_of(graph);
   const GraphRun expected(graph, weights);
   const FeatureMap logits = ProgramRun(graph, lower(graph), weights).logits();
@@ -202,7 +222,8 @@ TEST_P(ProgramMeaning, IsThatOfTheGraph) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, ProgramMeaning, testing::Values("resnet50", "densenet121", "mobilenet_v2"));
+INSTANTIATE_TEST_SUITE_P(Networks, ProgramMeaning,
+                         testing::Values("resnet50", "densenet121", "mobilenet_v2", "alexnet", "googlenet"));
 
 }  // namespace
 }  // namespace chexbench::engine::cuda

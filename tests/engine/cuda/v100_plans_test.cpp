@@ -33,7 +33,8 @@ TEST_P(EveryPlainPlan, ExistsForAV100) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, EveryPlainPlan,
-                         testing::Combine(testing::Values("resnet50", "densenet121", "mobilenet_v2"),
+                         testing::Combine(testing::Values("resnet50", "densenet121", "mobilenet_v2", "alexnet",
+                                                          "googlenet"),
                                           testing::Values(64, 256), testing::Values(Precision::f32, Precision::fp16)));
 
 }  // namespace

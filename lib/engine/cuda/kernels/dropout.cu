@@ -9,9 +9,14 @@ void launch_dropout(const DropoutCall& call, Stream stream) {
   with_vectors(
       call.type, call.channels,
       [&]<typename T, int V>() {
-        const Dropout<T, V> op{
-            rows_of<const T>(call.from), rows_of<T>(call.to), call.scalars, call.seed, call.layer, call.rate};
-        launch_channels(op, call.images, call.channels, V, stream);
+        const Dropout<T, V> op{rows_of<const T>(call.from),
+                               rows_of<T>(call.to),
+                               call.scalars,
+                               call.seed,
+                               call.layer,
+                               call.rate,
+                               call.pixels};
+        launch_channels(op, call.images * call.pixels, call.channels, V, stream);
       },
       call.from, call.to);
 }

@@ -1,5 +1,5 @@
-// Dropout of values that have no pixels, forward and backward alike: each is multiplied by what engine/dropout.hpp
-// draws for it.
+// Dropout, forward and backward alike: each value is multiplied by what engine/dropout.hpp draws for it. Where an image
+// has several pixels, values are counted channel by channel, as PyTorch flattens them.
 #pragma once
 
 #include "engine/cuda/kernels/channel_grid.hpp"
@@ -9,7 +9,7 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Rows are images. A captured step is replayed with the arguments that it was captured with, so the number of the step
+// Rows are pixels. A captured step is replayed with the arguments that it was captured with, so the number of the step
 // is read from device memory.
 template <typename T, int V>
 struct Dropout {
@@ -19,6 +19,7 @@ struct Dropout {
   std::uint64_t seed = 0;
   int layer = 0;
   double rate = 0;
+  int pixels = 1;  // of an image
 
   struct Worker {
     static constexpr int kUnroll = 1;
@@ -29,12 +30,14 @@ struct Dropout {
 
     CHEXBENCH_HOST_DEVICE Worker(const Dropout& dropout, int first)
         : op(dropout), channel(first), step_seed(dropout_step_seed(dropout.seed, steps_begun(*dropout.scalars))) {}
-    CHEXBENCH_HOST_DEVICE Loaded load(int image) const { return kernels::load<V>(op.from.at(image, channel)); }
-    CHEXBENCH_HOST_DEVICE void use(int image, const Loaded& values) const {
+    CHEXBENCH_HOST_DEVICE Loaded load(int row) const { return kernels::load<V>(op.from.at(row, channel)); }
+    CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& values) const {
+      const int image = row / op.pixels, pixel = row % op.pixels;
       const DropoutMask mask(step_seed, op.layer, image, op.rate);
       Pack<T, V> result;
-      for (int i = 0; i < V; ++i) result.at[i] = Element<T>::narrow(widened(values, i) * mask.factor(channel + i));
-      store(op.to.at(image, channel), result);
+      for (int i = 0; i < V; ++i)
+        result.at[i] = Element<T>::narrow(widened(values, i) * mask.factor((channel + i) * op.pixels + pixel));
+      store(op.to.at(row, channel), result);
     }
   };
 };

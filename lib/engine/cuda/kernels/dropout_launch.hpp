@@ -10,6 +10,7 @@ namespace chexbench::engine::cuda::kernels {
 struct DropoutCall {
   ElementType type = ElementType::f32;
   int images = 0, channels = 0;
+  int pixels = 1;  // of an image
   Matrix from, to;
   const StepScalars* scalars = nullptr;  // of the step under way, before launch_decide()
   std::uint64_t seed = 0;                // dropout_seed() of engine/dropout.hpp

@@ -1,4 +1,5 @@
-// Pools on the device: formulas in max_pool.hpp, average_pool.hpp. Windows of 2x2 and 3x3, any stride and padding.
+// Pools on the device: formulas in max_pool.hpp, average_pool.hpp, adaptive_pool.hpp. Windows of 2x2 and 3x3, any
+// stride and padding.
 #pragma once
 
 #include "engine/cuda/kernels/device_tensor.hpp"
@@ -23,5 +24,9 @@ void launch_average_pool_backward(const PoolCall& call, Stream stream);
 // Over whole images of shape.height x shape.width: y has one row for each image.
 void launch_global_average(const PoolCall& call, Stream stream);
 void launch_global_average_backward(const PoolCall& call, Stream stream);
+
+// Over windows that the sizes alone give: kernel, stride and padding have no part.
+void launch_adaptive_average(const PoolCall& call, Stream stream);
+void launch_adaptive_average_backward(const PoolCall& call, Stream stream);
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -1,14 +1,14 @@
-// convolutions.hpp and classifier.hpp on the host: the plain sums, in f32.
+// convolutions.hpp and linear_products.hpp on the host: the plain sums, in f32.
 #include <algorithm>
 #include <vector>
 
 #include "core/errors.hpp"
-#include "engine/cuda/classifier.hpp"
 #include "engine/cuda/conv_candidates.hpp"
 #include "engine/cuda/convolutions.hpp"
 #include "engine/cuda/host/host_convolutions.hpp"
 #include "engine/cuda/host/host_stream.hpp"
 #include "engine/cuda/kernels/element.hpp"
+#include "engine/cuda/linear_products.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -283,36 +283,42 @@ Convolutions::Convolutions(const std::vector<ConvShape>& shapes, const Convoluti
     : Convolutions(shapes, without_file(config), host_device()) {}
 
 // A matrix product is a convolution of 1x1 over images of one pixel.
-struct Classifier::Impl {
-  const ConvShape shape;
+struct LinearProducts::Impl {
   Convolutions convolutions;
   std::byte workspace[1000];
 
-  Impl(const ConvShape& of, Precision precision)
-      : shape(of), convolutions({of}, {.precision = precision, .fused = false}) {
+  Impl(const std::vector<LinearShape>& shapes, Precision precision)
+      : convolutions(convolution_shapes(shapes), {.precision = precision, .fused = false}) {
     convolutions.use_workspace(workspace);
+  }
+  static ConvShape convolution_shape(const LinearShape& shape) {
+    return {.images = shape.images,
+            .in_channels = shape.inputs,
+            .height = 1,
+            .width = 1,
+            .out_channels = shape.outputs,
+            .in_pixel_stride = shape.inputs,
+            .out_pixel_stride = shape.outputs};
+  }
+  static std::vector<ConvShape> convolution_shapes(const std::vector<LinearShape>& shapes) {
+    std::vector<ConvShape> result;
+    for (const LinearShape& shape : shapes) result.push_back(convolution_shape(shape));
+    return result;
   }
 };
 
-Classifier::Classifier(const ClassifierShape& shape, Precision precision)
-    : impl_(std::make_unique<Impl>(ConvShape{.images = shape.images,
-                                             .in_channels = shape.inputs,
-                                             .height = 1,
-                                             .width = 1,
-                                             .out_channels = shape.outputs,
-                                             .in_pixel_stride = shape.inputs,
-                                             .out_pixel_stride = shape.outputs},
-                                   precision)) {}
-Classifier::~Classifier() = default;
-std::size_t Classifier::workspace_bytes() const { return 500; }
-void Classifier::forward(const void* x, const void* w, void* y, Stream stream) {
-  impl_->convolutions.forward(impl_->shape, x, w, y, {}, {}, stream);
+LinearProducts::LinearProducts(const std::vector<LinearShape>& shapes, Precision precision)
+    : impl_(std::make_unique<Impl>(shapes, precision)) {}
+LinearProducts::~LinearProducts() = default;
+std::size_t LinearProducts::workspace_bytes() const { return 500; }
+void LinearProducts::forward(const LinearShape& shape, const void* x, const void* w, void* y, Stream stream) {
+  impl_->convolutions.forward(Impl::convolution_shape(shape), x, w, y, {}, {}, stream);
 }
-void Classifier::data_gradient(const void* dy, const void* w, void* dx, Stream stream) {
-  impl_->convolutions.data_gradient(impl_->shape, dy, w, dx, {}, stream);
+void LinearProducts::data_gradient(const LinearShape& shape, const void* dy, const void* w, void* dx, Stream stream) {
+  impl_->convolutions.data_gradient(Impl::convolution_shape(shape), dy, w, dx, {}, stream);
 }
-void Classifier::weight_gradient(const void* x, const void* dy, void* dw, Stream stream) {
-  impl_->convolutions.weight_gradient(impl_->shape, x, dy, dw, {}, stream);
+void LinearProducts::weight_gradient(const LinearShape& shape, const void* x, const void* dy, void* dw, Stream stream) {
+  impl_->convolutions.weight_gradient(Impl::convolution_shape(shape), x, dy, dw, {}, stream);
 }
 
 }  // namespace chexbench::engine::cuda

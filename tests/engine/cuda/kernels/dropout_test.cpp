@@ -15,9 +15,9 @@ constexpr double kRate = 0.2;
 
 // Into rows that are wider than they need, in the step that comes behind so many updates, made or left out.
 template <typename T, int V>
-Tensor<T> dropped(const Tensor<T>& from, const StepScalars& scalars) {
+Tensor<T> dropped(const Tensor<T>& from, const StepScalars& scalars, int pixels = 1) {
   Tensor<T> to(from.rows(), from.channels(), from.channels() + V);
-  const Dropout<T, V> op{from.view(), to.view(), &scalars, kSeed, kLayer, kRate};
+  const Dropout<T, V> op{from.view(), to.view(), &scalars, kSeed, kLayer, kRate, pixels};
   run_channels(op, from.rows(), from.channels(), V);
   to.expect_guards_untouched();
   return to;
@@ -41,6 +41,19 @@ TYPED_TEST(DropoutOf, MultipliesByTheMaskOfTheImage) {
         ASSERT_NEAR(to(image, c), exact, tolerance<T>() * std::abs(exact));
       }
     }
+  }
+}
+
+TYPED_TEST(DropoutOf, CountsTheValuesOfAMapChannelByChannel) {
+  using T = typename TypeParam::Type;
+  constexpr int kWidth = TypeParam::kWidth, kChannels = 3 * kWidth, kPixels = 6;
+  Tensor<T> ones(kImages * kPixels, kChannels);
+  ones.fill([](int, int) { return 1; });
+  const Tensor<T> to = dropped<T, kWidth>(ones, {}, kPixels);
+  for (int row = 0; row < to.rows(); ++row) {
+    const DropoutMask mask(dropout_step_seed(kSeed, 0), kLayer, row / kPixels, kRate);
+    for (int c = 0; c < kChannels; ++c)
+      ASSERT_NEAR(to(row, c), static_cast<double>(mask.factor(c * kPixels + row % kPixels)), 2 * tolerance<T>());
   }
 }
 

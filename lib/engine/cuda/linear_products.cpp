@@ -1,8 +1,11 @@
-#include "engine/cuda/classifier.hpp"
+#include "engine/cuda/linear_products.hpp"
 
 #include <cublasLt.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <list>
+#include <stdexcept>
 #include <string>
 
 #include "core/errors.hpp"
@@ -74,7 +77,7 @@ class Product {
     constexpr float kOne = 1, kZero = 0;
     check(cublasLtMatmul(handle_, operation_, &kOne, a, a_.get(), b, b_.get(), &kZero, c, c_.get(), c, c_.get(),
                          &chosen_.algo, workspace, kWorkspaceBytes, stream),
-          "the last layer");
+          "a linear layer");
   }
 
  private:
@@ -94,7 +97,7 @@ class Product {
                                                                  c_.get(), preference, 1, &chosen_, &found);
     cublasLtMatmulPreferenceDestroy(preference);
     check(status, "the choice of an algorithm");
-    if (found == 0) throw DeviceError("cuBLASLt: it offers no algorithm for the last layer");
+    if (found == 0) throw DeviceError("cuBLASLt: it offers no algorithm for a linear layer");
   }
 
   cublasLtHandle_t handle_;
@@ -117,37 +120,53 @@ class Handle {
 
 }  // namespace
 
-struct Classifier::Impl {
+struct LinearProducts::Impl {
+  struct Products {
+    const LinearShape shape;
+    const Product forward, data_gradient, weight_gradient;
+
+    Products(cublasLtHandle_t handle, const LinearShape& of, spec::Precision precision)
+        : Products(handle, of, {of.inputs, of.images}, {of.inputs, of.outputs}, {of.outputs, of.images}, precision) {}
+
+   private:
+    Products(cublasLtHandle_t handle, const LinearShape& of, const Matrix& x, const Matrix& w, const Matrix& y,
+             spec::Precision precision)
+        : shape(of),
+          forward(handle, {.a = w, .b = x, .c = y, .transpose_a = true}, precision),
+          data_gradient(handle, {.a = w, .b = y, .c = x}, precision),
+          weight_gradient(handle, {.a = x, .b = y, .c = w, .transpose_b = true}, precision) {}
+  };
+
   Handle handle;
-  const Product forward, data_gradient, weight_gradient;
+  std::list<Products> layers;  // which neither move nor are copied
 
-  Impl(const ClassifierShape& shape, spec::Precision precision)
-      : Impl({shape.inputs, shape.images}, {shape.inputs, shape.outputs}, {shape.outputs, shape.images}, precision) {}
-
- private:
-  Impl(const Matrix& x, const Matrix& w, const Matrix& y, spec::Precision precision)
-      : forward(handle.get(), {.a = w, .b = x, .c = y, .transpose_a = true}, precision),
-        data_gradient(handle.get(), {.a = w, .b = y, .c = x}, precision),
-        weight_gradient(handle.get(), {.a = x, .b = y, .c = w, .transpose_b = true}, precision) {}
+  Impl(const std::vector<LinearShape>& shapes, spec::Precision precision) {
+    for (const LinearShape& shape : shapes) layers.emplace_back(handle.get(), shape, precision);
+  }
+  const Products& of(const LinearShape& shape) const {
+    const auto found = std::ranges::find(layers, shape, &Products::shape);
+    if (found == layers.end()) throw std::logic_error("linear layers: nothing was planned for this one");
+    return *found;
+  }
 };
 
-Classifier::Classifier(const ClassifierShape& shape, spec::Precision precision)
-    : impl_(std::make_unique<Impl>(shape, precision)) {}
+LinearProducts::LinearProducts(const std::vector<LinearShape>& shapes, spec::Precision precision)
+    : impl_(std::make_unique<Impl>(shapes, precision)) {}
 
-Classifier::~Classifier() = default;
+LinearProducts::~LinearProducts() = default;
 
-std::size_t Classifier::workspace_bytes() const { return kWorkspaceBytes; }
+std::size_t LinearProducts::workspace_bytes() const { return kWorkspaceBytes; }
 
-void Classifier::forward(const void* x, const void* w, void* y, Stream stream) {
-  impl_->forward.run(w, x, y, workspace_, stream);
+void LinearProducts::forward(const LinearShape& shape, const void* x, const void* w, void* y, Stream stream) {
+  impl_->of(shape).forward.run(w, x, y, workspace_, stream);
 }
 
-void Classifier::data_gradient(const void* dy, const void* w, void* dx, Stream stream) {
-  impl_->data_gradient.run(w, dy, dx, workspace_, stream);
+void LinearProducts::data_gradient(const LinearShape& shape, const void* dy, const void* w, void* dx, Stream stream) {
+  impl_->of(shape).data_gradient.run(w, dy, dx, workspace_, stream);
 }
 
-void Classifier::weight_gradient(const void* x, const void* dy, void* dw, Stream stream) {
-  impl_->weight_gradient.run(x, dy, dw, workspace_, stream);
+void LinearProducts::weight_gradient(const LinearShape& shape, const void* x, const void* dy, void* dw, Stream stream) {
+  impl_->of(shape).weight_gradient.run(x, dy, dw, workspace_, stream);
 }
 
 }  // namespace chexbench::engine::cuda

@@ -1,0 +1,37 @@
+#include "engine/cuda/kernels/bias.hpp"
+
+#include "engine/cuda/kernels/bias_launch.hpp"
+#include "engine/cuda/kernels/launch.cuh"
+
+namespace chexbench::engine::cuda::kernels {
+namespace {
+
+template <typename T, int V, bool kOutput>
+void bias_backward(const BiasBackwardCall& call, const Matrix& dx, Stream stream) {
+  const BiasBackward<T, V, kOutput> op{rows_of<const T>(call.output), rows_of<const T>(call.gradient), rows_of<T>(dx),
+                                       call.clamp};
+  launch_sums(op, BiasFinish{call.bias_gradient}, call.rows, call.channels, call.scratch, stream);
+}
+
+}  // namespace
+
+void launch_bias(const BiasCall& call, const Matrix& x, const Matrix& y, Stream stream) {
+  with_vectors(
+      call.type, call.channels,
+      [&]<typename T, int V>() {
+        const Bias<T, V> op{rows_of<const T>(x), rows_of<T>(y), call.bias, call.clamp};
+        launch_channels(op, call.rows, call.channels, V, stream);
+      },
+      x, y);
+}
+
+void launch_bias_backward(const BiasBackwardCall& call, const Matrix& dx, Stream stream) {
+  with_vectors(
+      call.type, call.channels,
+      [&]<typename T, int V>() {
+        (call.output.exists() ? bias_backward<T, V, true> : bias_backward<T, V, false>)(call, dx, stream);
+      },
+      call.output, call.gradient, dx);
+}
+
+}  // namespace chexbench::engine::cuda::kernels
