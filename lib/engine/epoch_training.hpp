@@ -33,7 +33,8 @@ class EpochTraining {
   virtual void set_buffers(const WeightSource& source) = 0;
 
   // What the optimizer remembers of each parameter, as PyTorch calls it and in PyTorch's order: "exp_avg.NAME" and
-  // "exp_avg_sq.NAME" of Adam, "momentum_buffer.NAME" of SGD.
+  // "exp_avg_sq.NAME" of Adam, "momentum_buffer.NAME" of SGD; and what scales the loss of half precision,
+  // "grad_scaler".
   virtual std::vector<TensorInfo> moments() const = 0;
   // @throws SpecError as Engine::read_parameter()
   virtual void read_moment(const std::string& name, std::span<float> values) const = 0;

@@ -17,12 +17,6 @@ void check_network(const std::string& engine, const spec::ModelSpec& model) {
 
 void check_training(const std::string& engine, const spec::TrainingSpec& training) {
   if (!computes_on_gpu(engine)) return;
-  if (training.epochs > 0) {
-    throw SpecError(
-        fmt::format("training.epochs is {}, but engine {} has no validation and no checkpoints: leave it at 0, or set "
-                    "engine to onednn",
-                    training.epochs, engine));
-  }
   if (training.accumulate_steps > 1) {
     throw SpecError(
         fmt::format("training.accumulate_steps is {}, but engine {} updates after each batch: leave it at 1, or set "

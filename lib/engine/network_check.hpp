@@ -11,7 +11,7 @@ namespace chexbench::engine {
 // that are too small for it, DeviceError naming network, engine and layer where the engine lacks it
 void check_network(const std::string& engine, const spec::ModelSpec& model);
 
-// Whether it can validate and accumulate as asked. @throws SpecError naming the engine and what to do instead
+// Whether it can accumulate as asked. @throws SpecError naming the engine and what to do instead
 void check_training(const std::string& engine, const spec::TrainingSpec& training);
 
 }  // namespace chexbench::engine

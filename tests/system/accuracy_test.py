@@ -1,48 +1,15 @@
 """Trainings over epochs: they learn, validate, keep checkpoints, and go on from them to the bit."""
 
-import json
 import resource
-import signal
-import struct
 import subprocess
-import time
 import unittest
 
-from harness import HAS_ONEDNN, TIMEOUT_S, SystemTest, command_line, run
-
-
-def read_checkpoint(path):
-    """Metadata, tensors by name, and the raw values of a safetensors file."""
-    data = path.read_bytes()
-    length = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + length])
-    metadata = header.pop("__metadata__")
-    return metadata, header, data[8 + length:]
+from epochs import EpochsTest, read_checkpoint
+from harness import HAS_ONEDNN, run
 
 
 @unittest.skipUnless(HAS_ONEDNN, "trains on the CPU")
-class Accuracy(SystemTest):
-    def setUp(self):
-        super().setUp()
-        self.images = self.folder / "set"
-        self.succeed("data", "synth", self.images, "--images", "240", "--size", "64")
-
-    def training(self, **keys):
-        return self.spec(**{"data__root": str(self.images), "model": {"name": "mobilenet_v2", "image_size": 32},
-                            "training": {"batch_size": 8, "epochs": 2, "learning_rate": 0.002, "schedule": "cosine"},
-                            "preprocess": {"flip": True, "crop": 0.9}, "engine": "onednn",
-                            "measure": {"warmup_steps": 1}} | keys)
-
-    def last(self, out):
-        return next((out / "checkpoints").glob("*/last.safetensors"))
-
-    def epochs_of(self, out):
-        return self.report(out)["trials"][0]["repeats"][0]["epochs"]
-
-    def train(self, spec, out, *arguments, ranks=None):
-        self.succeed("--config", spec, "--output", out, *arguments, ranks=ranks)
-        return self.epochs_of(out)
-
+class Accuracy(EpochsTest):
     def test_reports_what_each_epoch_learned(self):
         out = self.folder / "out"
         epochs = self.train(self.training(training__target_auroc=0.51, training__epochs=3), out)
@@ -73,30 +40,6 @@ class Accuracy(SystemTest):
                 losses[pipeline, data_format] = epochs[-1]["validation_loss"]
                 self.assertEqual(epochs[-1]["validation_images"], epochs[0]["validation_images"])
         self.assertLess(max(losses.values()) - min(losses.values()), 0.25 * min(losses.values()), losses)
-
-    def interrupt_behind_first_epoch(self, spec, out, ranks):
-        process = subprocess.Popen(command_line(["--config", spec, "--output", out], ranks),
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + TIMEOUT_S
-        while not list(out.glob("checkpoints/*/best.safetensors")) and process.poll() is None:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=TIMEOUT_S)
-        self.assertNotEqual(process.returncode, 0, errors)
-
-    def check_resume(self, ranks):
-        spec = self.training(training__epochs=4, training__warmup_epochs=1, pipeline="optimized")
-        whole, parted = self.folder / "whole", self.folder / "parted"
-        expected = self.train(spec, whole, ranks=ranks)
-        self.interrupt_behind_first_epoch(spec, parted, ranks)
-        done = json.loads(read_checkpoint(self.last(parted))[0]["epochs"])["repeat"]["epochs"]
-        self.assertLess(len(done), 4)
-        self.succeed("--config", spec, "--resume", parted, ranks=ranks)
-        for wanted, got in zip(expected, self.epochs_of(parted), strict=True):
-            for key in ("epoch", "learning_rate", "training_loss", "validation_loss", "mean_auroc", "findings"):
-                self.assertEqual(got[key], wanted[key], f"{key} of epoch {wanted['epoch']}")
-        self.assertEqual(read_checkpoint(self.last(parted))[1:], read_checkpoint(self.last(whole))[1:])
 
     def test_an_interrupted_training_goes_on_to_the_bit(self):
         self.check_resume(ranks=None)

@@ -3,6 +3,7 @@
 import re
 import unittest
 
+from epochs import EpochsTest
 from harness import GOLDEN, SystemTest
 
 
@@ -33,6 +34,16 @@ class GpuEngine(SystemTest):
             self.assertAlmostEqual(sum(lines), total, delta=0.3)
             memory[precision] = total
         self.assertLess(memory["fp16"], 0.8 * memory["f32"])
+
+
+class GpuEpochs(EpochsTest):
+    ENGINE = "cuda"
+
+    def test_an_interrupted_training_goes_on_to_the_bit(self):
+        self.check_resume(ranks=None)
+
+    def test_so_does_one_in_half_precision(self):
+        self.check_resume(ranks=None, training__precision="fp16")
 
 
 if __name__ == "__main__":

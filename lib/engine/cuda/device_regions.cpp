@@ -50,8 +50,7 @@ void add_channels(const Program& program, const RegionRequest& request, DeviceRe
   const std::size_t channels = regions.channel_offsets.back();
   for (Region* region : {&regions.mean, &regions.variance, &regions.slope, &regions.constant})
     *region = builder.add_floats(channels);
-  regions.norm_offsets =
-      offsets(program.nodes, [](const Node& node) { return node.kind == NodeKind::normalize ? node.in.channels : 0; });
+  regions.norm_offsets = norm_offsets(program);
   const std::size_t running = regions.norm_offsets.back();
   for (Region* region :
        {&regions.running_mean, &regions.running_variance, &regions.running_source, &regions.running_unbias})
@@ -92,6 +91,11 @@ std::size_t DeviceRegions::batch_bytes() const {
   std::size_t sum = 0;
   for (int slot = 0; slot < kSlots; ++slot) sum += images[slot].bytes + labels[slot].bytes;
   return sum;
+}
+
+std::vector<std::size_t> norm_offsets(const Program& program) {
+  return offsets(program.nodes,
+                 [](const Node& node) { return node.kind == NodeKind::normalize ? node.in.channels : 0; });
 }
 
 DeviceRegions lay_out(const Program& program, const ParameterLayout& parameters, const RegionRequest& request) {

@@ -67,6 +67,9 @@ struct DeviceRegions {
   std::size_t batch_bytes() const;    // images and labels
 };
 
+// Where the values of each node's norm begin, and behind the last one's end how many there are.
+std::vector<std::size_t> norm_offsets(const Program& program);
+
 DeviceRegions lay_out(const Program& program, const ParameterLayout& parameters, const RegionRequest& request);
 
 }  // namespace chexbench::engine::cuda

@@ -17,6 +17,9 @@ struct LoweringOptions {
   bool dropout = false;  // whether it drops anything: else it has no nodes
 };
 
+// As a trained network is used: running statistics normalize, nothing is dropped.
+inline constexpr LoweringOptions kEvaluation{.frozen = true, .dropout = false};
+
 LoweringOptions lowering_options(const spec::ModelSpec& model);
 
 // - Batch norm, residual add and activation become one node.

@@ -9,6 +9,7 @@
 #include "engine/arena.hpp"
 #include "engine/cuda/backward_order.hpp"
 #include "engine/cuda/element_type.hpp"
+#include "engine/cuda/lowering.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -32,10 +33,10 @@ struct Use {
 };
 using Uses = std::vector<Use>;
 
-// Times: node i runs forward at i, and the steps of backward follow.
+// Times: node i runs forward at i; then the logits are read, and where it is a step of training, backward follows.
 class Schedule {
  public:
-  Schedule(const Program& program, const MemoryPlan& plan)
+  Schedule(const Program& program, const MemoryPlan& plan, bool trains)
       : activations(program.buffers.size()),
         gradients(program.buffers.size()),
         second_gradients(program.buffers.size()),
@@ -45,6 +46,8 @@ class Schedule {
     at(activations, program.input, 0);
     int time = 0;
     for (; time < static_cast<int>(program.nodes.size()); ++time) forward(time);
+    at(activations, program.logits, time);
+    if (!trains) return;
     at(gradients, program.logits, time);  // the loss writes it
     for (const BackwardStep& step : backward_order(program)) backward(step, time++);
   }
@@ -58,6 +61,7 @@ class Schedule {
   }
 
   void forward(int i) {
+    if (node(i).kind == NodeKind::max_pool) winners[static_cast<std::size_t>(i)].at(i);
     at(activations, plan_.input_of(program_, i), i);
     if (plan_.is_left_out(i)) return;
     at(activations, node(i).out, i);
@@ -68,10 +72,7 @@ class Schedule {
     const Node& node = this->node(step.node);
     if (reads_input(node)) at(activations, plan_.input_of(program_, step.node), time);
     if (reads_output(node)) at(activations, node.out, time);
-    if (node.kind == NodeKind::max_pool) {
-      winners[static_cast<std::size_t>(step.node)].at(step.node);
-      winners[static_cast<std::size_t>(step.node)].at(time);
-    }
+    if (node.kind == NodeKind::max_pool) winners[static_cast<std::size_t>(step.node)].at(time);
     if (node.kind == NodeKind::statistics) at(gradients, node.in, time);
     at(gradients, node.out, time);
     if (step.two) at(second_gradients, node.out, time);
@@ -119,8 +120,8 @@ class Lifetimes {
 };
 
 // Returns the bytes of the arena.
-std::size_t plan_arena(const Program& program, const MemoryRequest& request, MemoryPlan& plan) {
-  const Schedule schedule(program, plan);
+std::size_t plan_arena(const Program& program, const MemoryRequest& request, bool trains, MemoryPlan& plan) {
+  const Schedule schedule(program, plan, trains);
   Lifetimes lifetimes;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const std::size_t bytes =
@@ -137,6 +138,15 @@ std::size_t plan_arena(const Program& program, const MemoryRequest& request, Mem
   return lifetimes.place();
 }
 
+MemoryPlan unplaced(const Program& program) {
+  const std::size_t buffers = program.buffers.size();
+  return {.activations = std::vector(buffers, kNoMemory),
+          .gradients = std::vector(buffers, kNoMemory),
+          .second_gradients = std::vector(buffers, kNoMemory),
+          .winners = std::vector(program.nodes.size(), kNoMemory),
+          .prologues = std::vector(program.nodes.size(), -1)};
+}
+
 }  // namespace
 
 const Slice& MemoryPlan::input_of(const Program& program, int i) const {
@@ -145,13 +155,10 @@ const Slice& MemoryPlan::input_of(const Program& program, int i) const {
 }
 
 MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request) {
-  const std::size_t buffers = program.buffers.size();
-  MemoryPlan plan{.activations = std::vector(buffers, kNoMemory),
-                  .gradients = std::vector(buffers, kNoMemory),
-                  .second_gradients = std::vector(buffers, kNoMemory),
-                  .winners = std::vector(program.nodes.size(), kNoMemory),
-                  .prologues = request.prologues};
-  if (plan.prologues.empty()) plan.prologues.assign(program.nodes.size(), -1);
+  MemoryPlan plan = unplaced(program);
+  if (!request.prologues.empty()) plan.prologues = request.prologues;
+  const Program evaluation = lower(graph, kEvaluation);
+  MemoryPlan of_evaluation = unplaced(evaluation);
   plan.regions = lay_out(program, ParameterLayout(graph, program),
                          {.images = request.images,
                           .image_size = graph.image_size,
@@ -159,10 +166,20 @@ MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const 
                           .deliver = request.deliver,
                           .precision = request.precision,
                           .optimizer = request.optimizer,
-                          .arena_bytes = plan_arena(program, request, plan),
+                          .arena_bytes = std::max(plan_arena(program, request, true, plan),
+                                                  plan_arena(evaluation, request, false, of_evaluation)),
                           .workspace_bytes = request.workspace_bytes,
                           .multiprocessors = request.multiprocessors,
                           .has_prologues = !request.prologues.empty()});
+  return plan;
+}
+
+MemoryPlan plan_evaluation(const Program& evaluation, const MemoryRequest& request, const DeviceRegions& regions) {
+  MemoryPlan plan = unplaced(evaluation);
+  plan_arena(evaluation, request, false, plan);
+  plan.regions = regions;
+  plan.regions.channel_offsets.clear();
+  plan.regions.norm_offsets = norm_offsets(evaluation);
   return plan;
 }
 

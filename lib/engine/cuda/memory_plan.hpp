@@ -46,7 +46,12 @@ struct MemoryPlan {
 
 inline constexpr std::size_t kNoMemory = static_cast<std::size_t>(-1);
 
+// Of a step of training; the arena is large enough for an evaluation of the same batch, too.
 MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request);
+
+// Of forward alone, between steps that were planned by the same request: `evaluation` is the graph lowered with
+// kEvaluation, `regions` are theirs. By channel it has the norms' running statistics alone.
+MemoryPlan plan_evaluation(const Program& evaluation, const MemoryRequest& request, const DeviceRegions& regions);
 
 // The most images a step can have in `available_bytes`; 0 where not even one fits.
 int largest_batch(const model::Graph& graph, const Program& program, MemoryRequest request,

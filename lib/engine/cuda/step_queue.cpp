@@ -1,14 +1,12 @@
 #include "engine/cuda/step_queue.hpp"
 
+#include "engine/cuda/batch_input.hpp"
 #include "engine/cuda/kernels/step_launch.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
 
 constexpr int kEagerSteps = 2;
-
-// ImageNet's, as the pipeline's.
-constexpr kernels::Normalization kNormalization{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
 
 }  // namespace
 
@@ -19,6 +17,10 @@ const Event& StepQueue::end(std::int64_t step) const {
 }
 
 void StepQueue::restart() { restarted_.mark(stream_.get()); }
+
+void StepQueue::leave_out_time_before(std::int64_t step) {
+  (step == 0 ? restarted_ : ends_[static_cast<std::size_t>((step - 1) % kEnds)]).mark(stream_.get());
+}
 
 void StepQueue::upload(const Batch& batch, std::int64_t step) {
   Slot& to = slots_[index(step)];
@@ -79,19 +81,7 @@ void StepQueue::queue_results(std::int64_t step) {
 }
 
 void StepQueue::convert(std::int64_t step, Stream stream) const {
-  const Addresses& addresses = parts_.addresses;
-  const Addresses::Config& config = addresses.config();
-  const Slice& input = config.program.input;
-  const kernels::UploadCall call{.type = addresses.type(),
-                                 .channels = input.channels,
-                                 .pixels = addresses.rows(input),
-                                 .to = addresses.activation(input).data};
-  const Region& images = config.plan.regions.images[index(step)];
-  if (parts_.deliver == Deliver::u8) {
-    kernels::launch_upload_gray(call, addresses.at<std::uint8_t>(images), kNormalization, stream);
-  } else {
-    kernels::launch_upload_color(call, addresses.at<float>(images), stream);
-  }
+  convert_images(parts_.addresses, parts_.deliver, parts_.addresses.config().plan.regions.images[index(step)], stream);
 }
 
 void StepQueue::queue_loss(std::int64_t step) {

@@ -29,6 +29,8 @@ class StepQueue {
   Stream stream() const { return stream_.get(); }
   // From now on `step` counts from 0. Nothing may be under way.
   void restart();
+  // What was done since the step before, which is over and was judged, belongs to none.
+  void leave_out_time_before(std::int64_t step);
   // Queues the copy of a batch, beside whatever runs. The step before the last must be done.
   void upload(const Batch& batch, std::int64_t step);
   // Whether the batch has been copied and its memory may be reused.

@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <thread>
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "engine/checks.hpp"
 #include "engine/cuda/bad_layer.hpp"
+#include "engine/cuda/fetch.hpp"
 #include "engine/cuda/lowering.hpp"
 #include "engine/cuda/plan_cache.hpp"
 #include "engine/cuda/precision_check.hpp"
@@ -85,6 +87,12 @@ CudaEngine::CudaEngine(const EngineConfig& config)
       update_(addresses_, config.training),
       buckets_(addresses_, config.comm),
       weights_(addresses_),
+      moments_(addresses_, config.training),
+      evaluation_({.addresses = addresses_,
+                   .request = request_,
+                   .convolutions = *convolutions_,
+                   .linear = linear_,
+                   .deliver = config.deliver}),
       queue_({.addresses = addresses_,
               .network = network_,
               .update = update_,
@@ -201,6 +209,7 @@ void CudaEngine::restart() {
   end_s_ = now_s();
   timings_ = {};
   begun_ = finished_ = 0;
+  learning_rate_ = std::numeric_limits<double>::quiet_NaN();  // the device has the spec's
 }
 
 void CudaEngine::load_weights(const WeightSource& source) {
@@ -218,6 +227,49 @@ void CudaEngine::read_gradient(const std::string& name, std::span<float> values)
 
 void CudaEngine::read_buffer(const std::string& name, std::span<float> values) const {
   weights_.read_buffer(name, values, queue_.stream());
+}
+
+// Each step is told one, most of them that of the step before.
+void CudaEngine::set_learning_rate(double rate) {
+  if (rate == learning_rate_) return;
+  update_.set_learning_rate(rate, queue_.stream());
+  learning_rate_ = rate;
+}
+
+void CudaEngine::leave_out_time() {
+  queue_.leave_out_time_before(begun_);
+  end_s_ = now_s();
+}
+
+void CudaEngine::evaluate(BatchLease batch, std::span<float> logits) {
+  check_shape(traits_.name, shape_, *batch);
+  finish();
+  evaluation_.queue(*batch, queue_.stream());
+  const auto images = static_cast<std::size_t>(batch->valid), outputs = static_cast<std::size_t>(shape_.labels);
+  batch.release();
+  evaluation_.read(logits.first(std::min(logits.size(), images * outputs)), queue_.stream());
+  leave_out_time();
+}
+
+void CudaEngine::set_buffers(const WeightSource& source) { weights_.load_buffers(source, queue_.stream()); }
+
+void CudaEngine::read_moment(const std::string& name, std::span<float> values) const {
+  moments_.read(name, values, queue_.stream());
+}
+
+std::int64_t CudaEngine::updates() const {
+  return fetch<kernels::StepScalars>(addresses_.at(plan_.regions.scalars), 1, queue_.stream()).front().step;
+}
+
+void CudaEngine::resume(const WeightSource& source, std::int64_t updates) {
+  const Stream stream = queue_.stream();
+  finish();
+  weights_.load(source, stream);
+  update_.resume(updates, moments_.load(source, stream), stream);
+  update_.refresh_copies(stream);
+  synchronize(stream);
+  learning_rate_ = std::numeric_limits<double>::quiet_NaN();
+  leave_out_time();
 }
 
 std::span<const float> CudaEngine::logits() const {

@@ -4,15 +4,18 @@
 #include <functional>
 #include <memory>
 
+#include "engine/cuda/evaluation.hpp"
+#include "engine/cuda/moments.hpp"
 #include "engine/cuda/step_queue.hpp"
 #include "engine/cuda/weights.hpp"
 #include "engine/engine.hpp"
+#include "engine/epoch_training.hpp"
 
 namespace chexbench::engine::cuda {
 
 // The device has always one step to do while the host fetches the next batch; more would hide a slow pipeline behind a
 // queue.
-class CudaEngine final : public Engine {
+class CudaEngine final : public Engine, private EpochTraining {
  public:
   // Selects the device. Seconds; minutes where convolutions must be timed first (convolutions.hpp).
   explicit CudaEngine(const EngineConfig& config);
@@ -34,8 +37,17 @@ class CudaEngine final : public Engine {
   void read_gradient(const std::string& name, std::span<float> values) const override;
   void read_buffer(const std::string& name, std::span<float> values) const override;
   std::span<const float> logits() const override;
+  EpochTraining* epoch_training() override { return this; }
 
  private:
+  void set_learning_rate(double rate) override;
+  void evaluate(BatchLease batch, std::span<float> logits) override;
+  void set_buffers(const WeightSource& source) override;
+  std::vector<TensorInfo> moments() const override { return moments_.infos(); }
+  void read_moment(const std::string& name, std::span<float> values) const override;
+  std::int64_t updates() const override;
+  void resume(const WeightSource& source, std::int64_t updates) override;
+
   std::unique_ptr<Convolutions> planned_convolutions(const EngineConfig& config) const;
   std::vector<int> chosen_prologues() const;
   MemoryPlan plan();
@@ -43,6 +55,8 @@ class CudaEngine final : public Engine {
   void collect();
   void wait_until(const std::function<bool()>& done);
   [[noreturn]] void report_bad_step(std::int64_t step);
+  // What was done since the last step belongs to none.
+  void leave_out_time();
 
   const BatchShape shape_;
   const DeviceIdentity device_;
@@ -59,11 +73,14 @@ class CudaEngine final : public Engine {
   Update update_;
   DeviceBuckets buckets_;
   Weights weights_;
+  Moments moments_;
+  Evaluation evaluation_;
   StepQueue queue_;
   EngineTraits traits_;
 
   double end_s_ = 0;  // of the step finished last, on the host's clock
   std::int64_t begun_ = 0, finished_ = 0;
+  double learning_rate_ = 0;    // as the device was told
   Reducer* reducer_ = nullptr;  // of the step begun last
   measure::StepTimings timings_;
   mutable std::vector<float> logits_;

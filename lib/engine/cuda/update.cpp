@@ -9,8 +9,16 @@ constexpr auto kKinds = {ParameterKind::matrix, ParameterKind::vector};
 }  // namespace
 
 Update::Update(const Addresses& addresses, const spec::TrainingSpec& training)
-    : addresses_(addresses), training_(training), dynamic_scale_(training.precision == spec::Precision::fp16) {
+    : addresses_(addresses),
+      training_(training),
+      dynamic_scale_(training.precision == spec::Precision::fp16),
+      rules_{.dynamic_scale = dynamic_scale_} {
   if (!dynamic_scale_) initial_.loss_scale = 1;
+  initial_.learning_rate = static_cast<float>(training.learning_rate);
+}
+
+kernels::StepScalars* Update::scalars() const {
+  return addresses_.at<kernels::StepScalars>(addresses_.config().plan.regions.scalars);
 }
 
 kernels::UpdateCall Update::call(ParameterKind kind) const {
@@ -23,7 +31,7 @@ kernels::UpdateCall Update::call(ParameterKind kind) const {
                            .gradient = addresses_.at(regions.gradients),
                            .weight = addresses_.at<float>(regions.weights),
                            .first = addresses_.at<float>(regions.first),
-                           .scalars = addresses_.at<kernels::StepScalars>(plan.regions.scalars)};
+                           .scalars = scalars()};
   if (regions.second.bytes > 0) call.second = addresses_.at<float>(regions.second);
   if (regions.copies.bytes > 0) call.copy = addresses_.at(regions.copies);
   return call;
@@ -35,36 +43,45 @@ void Update::restart(Stream stream) {
     clear(addresses_.at(kind.first), kind.first.bytes, stream);
     clear(addresses_.at(kind.second), kind.second.bytes, stream);
   }
-  copy_to_device(addresses_.at(regions.scalars), &initial_, sizeof initial_, stream);
+  copy_to_device(scalars(), &initial_, sizeof initial_, stream);
+}
+
+void Update::set_learning_rate(double rate, Stream stream) {
+  const auto narrow = static_cast<float>(rate);
+  copy_to_device(&scalars()->learning_rate, &narrow, sizeof narrow, stream);
+}
+
+void Update::resume(std::int64_t updates, const LossScale& scale, Stream stream) {
+  kernels::StepScalars resumed = initial_;
+  // One by one, or the powers of Adam's betas would not have the same bits.
+  for (std::int64_t i = 0; i < updates; ++i) kernels::advance_optimizer(resumed, rules_);
+  if (dynamic_scale_) {
+    resumed.loss_scale = scale.scale;
+    resumed.good_steps = scale.good_steps;
+    resumed.skipped = scale.skipped;
+  }
+  copy_to_device(scalars(), &resumed, sizeof resumed, stream);
 }
 
 void Update::run(Stream stream) {
-  auto* const scalars = addresses_.at<kernels::StepScalars>(addresses_.config().plan.regions.scalars);
   // In every precision, and behind the reduction: what is not finite must not reach the weights of any rank.
   for (const ParameterKind kind : kKinds) {
     const kernels::UpdateCall of = call(kind);
-    kernels::launch_overflow_check(of.gradient_type, of.gradient, of.count, scalars, stream);
+    kernels::launch_overflow_check(of.gradient_type, of.gradient, of.count, scalars(), stream);
   }
-  const kernels::StepRules rules{.dynamic_scale = dynamic_scale_,
-                                 .learning_rate = static_cast<float>(training_.learning_rate)};
-  kernels::launch_decide(scalars, rules, stream);
+  kernels::launch_decide(scalars(), rules_, stream);
   for (const ParameterKind kind : kKinds) {
     if (training_.optimizer == spec::OptimizerKind::adam) {
-      kernels::launch_adam(call(kind), rules, kEpsilon, stream);
+      kernels::launch_adam(call(kind), rules_, kEpsilon, stream);
     } else {
-      kernels::launch_sgd(call(kind), rules.learning_rate, static_cast<float>(training_.momentum), stream);
+      kernels::launch_sgd(call(kind), static_cast<float>(training_.momentum), stream);
     }
   }
 }
 
-// An update by a rate of 0 writes the copies, and nothing else where gradients and moments are zero.
 void Update::refresh_copies(Stream stream) {
-  kernels::UpdateCall matrices = call(ParameterKind::matrix);
-  if (matrices.copy == nullptr) return;
-  const ParameterRegions& regions = addresses_.config().plan.regions.parameters[0];
-  clear(addresses_.at(regions.gradients), regions.gradients.bytes, stream);
-  clear(addresses_.at(regions.first), regions.first.bytes, stream);
-  kernels::launch_sgd(matrices, 0, 0, stream);
+  const kernels::UpdateCall matrices = call(ParameterKind::matrix);
+  if (matrices.copy != nullptr) kernels::launch_copy_weights(matrices, stream);
 }
 
 }  // namespace chexbench::engine::cuda

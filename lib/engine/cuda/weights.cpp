@@ -4,7 +4,7 @@
 
 #include "core/errors.hpp"
 #include "engine/checks.hpp"
-#include "engine/cuda/kernels/element.hpp"
+#include "engine/cuda/fetch.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
 
 namespace chexbench::engine::cuda {
@@ -24,38 +24,15 @@ std::vector<RunningPlace> running_places(const Addresses::Config& config) {
   return places;
 }
 
-template <typename T>
-std::vector<T> fetch(const void* from, std::size_t count, Stream stream) {
-  std::vector<T> values(count);
-  copy_to_host(values.data(), from, count * sizeof(T), stream);
-  synchronize(stream);
-  return values;
-}
-
-template <typename T>
-std::vector<float> fetch_widened(const void* from, std::size_t count, Stream stream) {
-  std::vector<float> wide(count);
-  std::ranges::transform(fetch<T>(from, count, stream), wide.begin(), kernels::Element<T>::widen);
-  return wide;
-}
-
 std::vector<float> fetch_gradient(const Addresses& addresses, const ParameterPlace& place, Stream stream) {
-  const bool is_vector = place.kind == ParameterKind::vector;
-  const void* const from = is_vector ? addresses.vector_gradient(place) : addresses.matrix_gradient(place);
-  if (is_vector || addresses.type() == kernels::ElementType::f32) return fetch<float>(from, place.count, stream);
-  return addresses.type() == kernels::ElementType::f16 ? fetch_widened<kernels::Half>(from, place.count, stream)
-                                                       : fetch_widened<kernels::BFloat16>(from, place.count, stream);
+  if (place.kind == ParameterKind::vector) return fetch<float>(addresses.vector_gradient(place), place.count, stream);
+  return fetch_as_floats(addresses.type(), addresses.matrix_gradient(place), place.count, stream);
 }
 
 }  // namespace
 
 Weights::Weights(const Addresses& addresses)
-    : addresses_(addresses), running_places_(running_places(addresses.config())) {
-  for (const auto kind : {ParameterKind::matrix, ParameterKind::vector})
-    initial_[static_cast<std::size_t>(kind)].resize(addresses.config().parameters.size(kind));
-  initial_mean_.resize(addresses.config().plan.regions.norm_offsets.back());
-  initial_variance_.resize(initial_mean_.size());
-}
+    : addresses_(addresses), running_places_(running_places(addresses.config())) {}
 
 std::vector<model::TensorInfo> Weights::parameters() const {
   std::vector<model::TensorInfo> infos;
@@ -70,32 +47,51 @@ std::vector<model::TensorInfo> Weights::buffers() const {
 }
 
 std::size_t Weights::held_bytes() const {
-  return sizeof(float) * (initial_[0].size() + initial_[1].size() + initial_mean_.size() + initial_variance_.size());
+  return sizeof(float) * (initial_.parameters[0].size() + initial_.parameters[1].size() + initial_.mean.size() +
+                          initial_.variance.size());
 }
 
-void Weights::fill(const model::WeightSource& source) {
-  std::vector<float> values;
-  for (const ParameterPlace& place : addresses_.config().parameters.places()) {
-    values.resize(static_cast<std::size_t>(place.parameter.info.count()));
-    source(place.parameter.info, values);
-    to_device_order(place, values,
-                    std::span(initial_[static_cast<std::size_t>(place.kind)]).subspan(place.offset, place.count));
-  }
+Weights::HostRunning Weights::running_of(const model::WeightSource& source) const {
+  const std::size_t size = addresses_.config().plan.regions.norm_offsets.back();
+  HostRunning running{std::vector<float>(size), std::vector<float>(size)};
   for (const RunningPlace& place : running_places_) {
-    std::vector<float>& all = place.is_mean ? initial_mean_ : initial_variance_;
+    std::vector<float>& all = place.is_mean ? running.mean : running.variance;
     source(place.info, std::span(all).subspan(place.offset, static_cast<std::size_t>(place.info.count())));
   }
+  return running;
 }
 
-void Weights::restart(Stream stream) {
+Weights::HostWeights Weights::weights_of(const model::WeightSource& source) const {
+  HostWeights weights{running_of(source), {}};
+  const ParameterLayout& parameters = addresses_.config().parameters;
+  for (const auto kind : {ParameterKind::matrix, ParameterKind::vector})
+    weights.parameters[static_cast<std::size_t>(kind)].resize(parameters.size(kind));
+  std::vector<float> values;
+  for (const ParameterPlace& place : parameters.places()) {
+    values.resize(static_cast<std::size_t>(place.parameter.info.count()));
+    source(place.parameter.info, values);
+    std::vector<float>& all = weights.parameters[static_cast<std::size_t>(place.kind)];
+    to_device_order(place, values, std::span(all).subspan(place.offset, place.count));
+  }
+  return weights;
+}
+
+void Weights::copy(const Region& to, const std::vector<float>& from, Stream stream) const {
+  copy_to_device(addresses_.at(to), from.data(), from.size() * sizeof(float), stream);
+}
+
+void Weights::copy(const HostRunning& running, Stream stream) const {
   const DeviceRegions& regions = addresses_.config().plan.regions;
-  const auto copy = [&](const Region& to, const std::vector<float>& from) {
-    copy_to_device(addresses_.at(to), from.data(), from.size() * sizeof(float), stream);
-  };
-  for (std::size_t kind = 0; kind < kParameterKinds; ++kind) copy(regions.parameters[kind].weights, initial_[kind]);
-  copy(regions.running_mean, initial_mean_);
-  copy(regions.running_variance, initial_variance_);
+  copy(regions.running_mean, running.mean, stream);
+  copy(regions.running_variance, running.variance, stream);
   synchronize(stream);
+}
+
+void Weights::copy(const HostWeights& weights, Stream stream) const {
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  for (std::size_t kind = 0; kind < kParameterKinds; ++kind)
+    copy(regions.parameters[kind].weights, weights.parameters[kind], stream);
+  copy(static_cast<const HostRunning&>(weights), stream);
 }
 
 void Weights::read_parameter(const std::string& name, std::span<float> values, Stream stream) const {

@@ -28,9 +28,12 @@ class Weights {
   std::vector<model::TensorInfo> buffers() const;
   std::size_t held_bytes() const;
 
-  // Fills the host's copies; restart() brings them to the device.
-  void fill(const model::WeightSource& source);
-  void restart(Stream stream);
+  // From now on restart() brings these to the device.
+  void fill(const model::WeightSource& source) { initial_ = weights_of(source); }
+  void restart(Stream stream) const { copy(initial_, stream); }
+  // To the device alone: restart() still goes back.
+  void load(const model::WeightSource& source, Stream stream) const { copy(weights_of(source), stream); }
+  void load_buffers(const model::WeightSource& source, Stream stream) const { copy(running_of(source), stream); }
 
   // `values` in PyTorch's order. @throws SpecError: no tensor has that name, or `values` is of another size
   void read_parameter(const std::string& name, std::span<float> values, Stream stream) const;
@@ -38,12 +41,23 @@ class Weights {
   void read_buffer(const std::string& name, std::span<float> values, Stream stream) const;
 
  private:
+  // In the device's order.
+  struct HostRunning {
+    std::vector<float> mean, variance;
+  };
+  struct HostWeights : HostRunning {
+    std::vector<float> parameters[kParameterKinds];
+  };
+  HostRunning running_of(const model::WeightSource& source) const;
+  HostWeights weights_of(const model::WeightSource& source) const;
+  void copy(const Region& to, const std::vector<float>& from, Stream stream) const;
+  void copy(const HostRunning& running, Stream stream) const;
+  void copy(const HostWeights& weights, Stream stream) const;
   const RunningPlace& running_place(const std::string& name) const;
 
   const Addresses& addresses_;
   std::vector<RunningPlace> running_places_;
-  std::vector<float> initial_[kParameterKinds];
-  std::vector<float> initial_mean_, initial_variance_;
+  HostWeights initial_;
 };
 
 }  // namespace chexbench::engine::cuda

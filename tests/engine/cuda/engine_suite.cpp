@@ -6,7 +6,9 @@
 #include <limits>
 #include <set>
 
+#include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "engine/checkpoint_tensors.hpp"
 #include "engine/cuda/engine_fixture.hpp"
 #include "engine/cuda/trainer.hpp"
 #include "engine/gradients.hpp"
@@ -150,6 +152,83 @@ TEST_P(CudaEngineSuite, FrozenNormsKeepTheirRunningStatistics) {
   engine.read_buffer(mean.name, after);
   EXPECT_EQ(after, before);
   EXPECT_LT(frozen[2], 10);
+}
+
+// A step's own forward of a frozen network, on the same weights.
+TEST_P(CudaEngineSuite, EvaluatesAsAFrozenNetworkAndChangesNothing) {
+  EngineConfig config = config_of(GetParam());
+  CudaEngine engine(config), undisturbed(config);
+  losses_of(engine, 3);
+  losses_of(undisturbed, 3);
+  const Tensors trained = state_of(engine);
+  std::vector<float> logits(static_cast<std::size_t>(kImages) * kFindings);
+  EpochTraining& training = *static_cast<Engine&>(engine).epoch_training();
+  training.evaluate(batch(7), logits);
+  EXPECT_TRUE(state_of(engine) == trained);
+
+  config.model.batch_norm = spec::BatchNormMode::frozen;
+  config.model.dropout = false;
+  CudaEngine frozen(config);
+  frozen.load_weights(source_of(trained));
+  frozen.step(batch(7), single_);
+  frozen.finish();
+  EXPECT_TRUE(std::ranges::equal(logits, frozen.logits()));
+
+  std::vector<float> fewer(static_cast<std::size_t>(kImages - 1) * kFindings);
+  BatchLease partial = batch(7);
+  partial->valid = kImages - 1;
+  training.evaluate(std::move(partial), fewer);
+  EXPECT_TRUE(std::ranges::equal(fewer, std::span(logits).first(fewer.size())));
+  EXPECT_EQ(losses_of(engine, 2), losses_of(undisturbed, 2)) << "replays go on as if nothing had been";
+}
+
+TEST_P(CudaEngineSuite, TimeOfAnEvaluationBelongsToNoStep) {
+  CudaEngine engine(config_of(GetParam()));
+  losses_of(engine, 1);
+  const double end_s = engine.timings().end_s, began_s = now_s();
+  std::vector<float> logits(static_cast<std::size_t>(kImages) * kFindings);
+  static_cast<Engine&>(engine).epoch_training()->evaluate(batch(7), logits);
+  const double evaluated_s = now_s();
+  losses_of(engine, 1);
+  EXPECT_GE(engine.timings().end_s - engine.timings().wall_s, end_s + 0.5 * (evaluated_s - began_s));
+  EXPECT_LE(engine.timings().wall_s, now_s() - evaluated_s);
+}
+
+TEST_P(CudaEngineSuite, GoesOnFromACheckpointWithTheSameBits) {
+  for (const Precision precision : {Precision::f32, Precision::fp16}) {
+    EngineConfig config = config_of(GetParam(), precision);
+    CudaEngine engine(config);
+    losses_of(engine, 3);  // in fp16 some are left out
+    const Tensors checkpoint = state_of(engine);
+    CudaEngine resumed(config);
+    losses_of(resumed, 1);
+    const auto training = [](Engine& of) { return of.epoch_training(); };
+    training(resumed)->resume(source_of(checkpoint), training(engine)->updates());
+    EXPECT_TRUE(state_of(resumed) == checkpoint);
+    EXPECT_EQ(losses_of(resumed, 3), losses_of(engine, 3)) << spec::to_string(precision);
+    EXPECT_TRUE(state_of(resumed) == state_of(engine));
+    EXPECT_EQ(training(resumed)->updates(), training(engine)->updates());
+    resumed.restart();
+    EXPECT_EQ(training(resumed)->updates(), 0);
+    EXPECT_FALSE(state_of(resumed) == checkpoint);
+  }
+}
+
+TEST_P(CudaEngineSuite, TakesTheLearningRateThatIsSetInReplaysToo) {
+  CudaEngine engine(config_of(GetParam()));
+  losses_of(engine, 4);
+  const std::string name = engine.parameters().front().name;
+  std::vector<float> before(static_cast<std::size_t>(engine.parameters().front().count())), after(before);
+  engine.read_parameter(name, before);
+  EpochTraining& training = *static_cast<Engine&>(engine).epoch_training();
+  training.set_learning_rate(0);
+  losses_of(engine, 1);
+  engine.read_parameter(name, after);
+  EXPECT_EQ(after, before);
+  training.set_learning_rate(1e-3);
+  losses_of(engine, 1);
+  engine.read_parameter(name, after);
+  EXPECT_NE(after, before);
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, CudaEngineSuite, testing::Values(CHEXBENCH_TEST_NETWORKS));

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 
 #include "../emulated_fixture.hpp"
 #include "core/affinity.hpp"
 #include "core/cpu_features.hpp"
+#include "engine/checkpoint_tensors.hpp"
 #include "engine/epoch_training.hpp"
 #include "model/weights.hpp"
 #include "optimizer_twin.hpp"
@@ -122,31 +122,6 @@ TYPED_TEST(EngineSteps, MoveEachWeightAsAScalarTwinOfTheOptimizer) {
     EXPECT_LT(worst, 1e-6) << some[tensor].name;
     EXPECT_NE(twins[tensor].front().first, 0) << some[tensor].name << " has no gradient to move by";
   }
-}
-
-// What a checkpoint holds, by name.
-using Tensors = std::map<std::string, std::vector<float>>;
-
-Tensors state_of(Engine& engine) {
-  Tensors tensors;
-  const auto take = [&tensors](const std::vector<TensorInfo>& infos, auto read) {
-    for (const TensorInfo& info : infos) {
-      std::vector<float>& values = tensors[info.name];
-      values.resize(static_cast<std::size_t>(info.count()));
-      read(info.name, values);
-    }
-  };
-  take(engine.parameters(), [&](const auto& name, auto& values) { engine.read_parameter(name, values); });
-  take(engine.buffers(), [&](const auto& name, auto& values) { engine.read_buffer(name, values); });
-  EpochTraining& training = *engine.epoch_training();
-  take(training.moments(), [&](const auto& name, auto& values) { training.read_moment(name, values); });
-  return tensors;
-}
-
-WeightSource source_of(const Tensors& tensors) {
-  return [&tensors](const TensorInfo& info, std::span<float> values) {
-    std::ranges::copy(tensors.at(info.name), values.begin());
-  };
 }
 
 TYPED_TEST(EngineSteps, GoOnFromACheckpointWithTheSameBits) {

@@ -58,13 +58,18 @@ void launch_adam(const UpdateCall& call, const StepRules& rules, float epsilon, 
   });
 }
 
-void launch_sgd(const UpdateCall& call, float learning_rate, float momentum, Stream stream) {
+void launch_sgd(const UpdateCall& call, float momentum, Stream stream) {
   with_gradient_and_copy(call, [&]<typename G, typename C>() {
     Update<G, C> update = update_of<G, C>(call);
     update.is_adam = false;
-    update.rate = learning_rate;
     update.momentum = momentum;
     launch_calls(update, Update<G, C>::calls(call.count), stream);
+  });
+}
+
+void launch_copy_weights(const UpdateCall& call, Stream stream) {
+  with_type(call.copy_type, [&]<typename C>() {
+    launch_calls(CopyWeights<C>{call.weight, static_cast<C*>(call.copy)}, call.count, stream);
   });
 }
 

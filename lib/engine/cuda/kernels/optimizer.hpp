@@ -29,6 +29,13 @@ CHEXBENCH_HOST_DEVICE inline void sgd(float rate, float momentum, float g, float
 // Weights of one call: 16 bytes of each f32 array.
 inline constexpr int kWeightsAtOnce = 4;
 
+template <typename C, int V>
+CHEXBENCH_HOST_DEVICE Pack<C, V> narrowed(const Pack<float, V>& wide) {
+  Pack<C, V> narrow;
+  for (int k = 0; k < V; ++k) narrow.at[k] = Element<C>::narrow(wide.at[k]);
+  return narrow;
+}
+
 // G: of the gradients. C: of the copy that forward and backward read.
 template <typename G, typename C>
 struct Update {
@@ -39,7 +46,7 @@ struct Update {
   float* weight = nullptr;                  // f32 master
   C* copy = nullptr;                        // null where the master is what is read
   float beta1 = 0, beta2 = 0, epsilon = 0;  // Adam
-  float rate = 0, momentum = 0;             // SGD
+  float momentum = 0;                       // SGD
   bool is_adam = true;
   std::int64_t count = 0;
 
@@ -69,20 +76,23 @@ struct Update {
       if (is_adam) {
         adam(factors, g, firsts.at[k], seconds.at[k], weights.at[k]);
       } else {
-        sgd(rate, momentum, g, firsts.at[k], weights.at[k]);
+        sgd(scalars->learning_rate, momentum, g, firsts.at[k], weights.at[k]);
       }
     }
     store(weight + i, weights);
     store(first + i, firsts);
     if (is_adam) store(second + i, seconds);
-    if (copy != nullptr) write_copy(i, weights);
+    if (copy != nullptr) store(copy + i, narrowed<C>(weights));
   }
-  template <int V>
-  CHEXBENCH_HOST_DEVICE void write_copy(std::int64_t i, const Pack<float, V>& weights) const {
-    Pack<C, V> narrow;
-    for (int k = 0; k < V; ++k) narrow.at[k] = Element<C>::narrow(weights.at[k]);
-    store(copy + i, narrow);
-  }
+};
+
+// The copies of weights that no update brought: one call for each.
+template <typename C>
+struct CopyWeights {
+  const float* weight = nullptr;
+  C* copy = nullptr;
+
+  CHEXBENCH_HOST_DEVICE void operator()(std::int64_t i) const { copy[i] = Element<C>::narrow(weight[i]); }
 };
 
 }  // namespace chexbench::engine::cuda::kernels

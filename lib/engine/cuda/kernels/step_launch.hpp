@@ -52,6 +52,8 @@ struct UpdateCall {
   const StepScalars* scalars = nullptr;
 };
 void launch_adam(const UpdateCall& call, const StepRules& rules, float epsilon, Stream stream);
-void launch_sgd(const UpdateCall& call, float learning_rate, float momentum, Stream stream);
+void launch_sgd(const UpdateCall& call, float momentum, Stream stream);
+// Brings the copy, which must be there, up to the weights.
+void launch_copy_weights(const UpdateCall& call, Stream stream);
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -17,6 +17,7 @@ struct StepScalars {
   std::int32_t skip = 0;        // this step's update is left out
   std::int32_t skipped = 0;     // updates left out so far
   std::int32_t step = 0;        // updates made
+  float learning_rate = 0;      // of the update to come: here, since a captured step has the arguments of its capture
   double beta1_power = 1;       // beta1^step
   double beta2_power = 1;
   float unscale = 1;    // what gradients are multiplied by
@@ -32,7 +33,6 @@ CHEXBENCH_HOST_DEVICE inline std::int64_t steps_begun(const StepScalars& scalars
 struct StepRules {
   bool dynamic_scale = false;
   float gradient_factor = 1;  // 1 / world where gradients are sums over ranks, 1 where they are means
-  float learning_rate = 0;
   float beta1 = 0.9f, beta2 = 0.999f;
 };
 
@@ -59,7 +59,7 @@ CHEXBENCH_HOST_DEVICE inline void advance_optimizer(StepScalars& scalars, const 
   ++scalars.step;
   scalars.beta1_power *= static_cast<double>(rules.beta1);
   scalars.beta2_power *= static_cast<double>(rules.beta2);
-  scalars.adam_rate = static_cast<float>(static_cast<double>(rules.learning_rate) / (1.0 - scalars.beta1_power));
+  scalars.adam_rate = static_cast<float>(static_cast<double>(scalars.learning_rate) / (1.0 - scalars.beta1_power));
   scalars.adam_root = static_cast<float>(1.0 / sqrt(1.0 - scalars.beta2_power));
 }
 

@@ -32,7 +32,7 @@ struct Weights {
   std::vector<C> copy;
   std::vector<double> exact_weight, exact_first, exact_second;
   StepScalars scalars;
-  StepRules rules{.dynamic_scale = true, .gradient_factor = 0.5f, .learning_rate = static_cast<float>(kRate)};
+  StepRules rules{.dynamic_scale = true, .gradient_factor = 0.5f};
 
   explicit Weights(int n)
       : count(n),
@@ -44,6 +44,7 @@ struct Weights {
         exact_first(weight.size()),
         exact_second(weight.size()) {
     scalars.loss_scale = 256;
+    scalars.learning_rate = static_cast<float>(kRate);
   }
 
   Tensor<G> gradients(unsigned seed) const {
@@ -63,7 +64,6 @@ struct Weights {
     update.beta1 = rules.beta1;
     update.beta2 = rules.beta2;
     update.epsilon = 1e-8f;
-    update.rate = static_cast<float>(kRate);
     update.momentum = static_cast<float>(kMomentum);
     update.is_adam = is_adam;
     update.count = count;
@@ -133,10 +133,21 @@ TYPED_TEST(UpdateOf, OverflowSkipsTheStepWholly) {
   EXPECT_EQ(weights.weight, twin.weight);
 }
 
+TYPED_TEST(UpdateOf, CopiesOfWeightsThatWereLoadedAreRounded) {
+  using C = typename TypeParam::C;
+  const std::vector<float> weights = random_values(38, 1, -1, 1);
+  std::vector<C> copy(weights.size(), Element<C>::narrow(kGuard));
+  run_calls(CopyWeights<C>{weights.data(), copy.data()}, 37);
+  for (std::size_t i = 0; i < 37; ++i)
+    EXPECT_EQ(Element<C>::widen(copy[i]), Element<C>::widen(Element<C>::narrow(weights[i])));
+  EXPECT_EQ(Element<C>::widen(copy[37]), kGuard);
+}
+
 TEST(UpdateWithoutCopy, WritesTheMasterAlone) {
   StepScalars scalars;
   scalars.loss_scale = 1;
-  decide(scalars, {.learning_rate = 0.1f});
+  scalars.learning_rate = 0.1f;
+  decide(scalars, {});
   float weight = 1, velocity = 0;
   const float gradient = 2;
   Update<float, float> update;
@@ -144,7 +155,6 @@ TEST(UpdateWithoutCopy, WritesTheMasterAlone) {
   update.gradient = &gradient;
   update.first = &velocity;
   update.weight = &weight;
-  update.rate = 0.1f;
   update.is_adam = false;
   update.count = 1;
   run_calls(update, 1);
@@ -206,7 +216,8 @@ TEST(LossScale, OfOtherPrecisionsNeverChangesAndAnOverflowIsTheEnd) {
 
 TEST(BiasCorrection, IsThatOfTheStepEvenAfterMany) {
   StepScalars s;
-  const StepRules rules{.learning_rate = 1e-3f};
+  s.learning_rate = 1e-3f;
+  const StepRules rules;
   for (int step = 1; step <= 20000; ++step) {
     decide(s, rules);
     if (step > 3 && step % 1000 != 0) continue;
