@@ -29,11 +29,10 @@ bool is_the_same_elsewhere(const report::TrialResult& far, const report::TrialRe
 std::string sentence(const report::TrialResult& far, const report::TrialResult& near, const data::StagingCost& cost,
                      const report::Economics& economics) {
   return fmt::format(
-      "{}: staging from {} took {:.1f} s and {:.2f} GB for {} images, and the copy saves {:.2f} s of an epoch of "
-      "{:.1f} "
-      "s: {}.",
+      "{}: staging from {} took {:.1f} s and {:.2f} GB for {} images, and the copy saves {} of an epoch of {:.1f} s: "
+      "{}.",
       report::marked(near.trial, near.emulated), cost.from, cost.seconds, 1e-9 * static_cast<double>(cost.bytes),
-      cost.images, economics.saved_s, static_cast<double>(far.data.images) / report::median_rate(far),
+      cost.images, report::saving_text(economics), static_cast<double>(far.data.images) / report::median_rate(far),
       report::epochs_text(economics));
 }
 

@@ -19,9 +19,14 @@ std::optional<double> break_even(double conversion_s, double png_epoch_s, double
 
 }  // namespace
 
+std::string saving_text(const Economics& economics) {
+  return economics.saved_s > 0 ? fmt::format("{:.2f} s", economics.saved_s) : "nothing";
+}
+
 std::string epochs_text(const Economics& economics) {
-  if (!economics.epochs) return "it never pays";
-  std::string text = fmt::format("it pays after {:.1f} epochs", *economics.epochs);
+  if (!economics.epochs && !economics.least_epochs) return "it never pays";
+  std::string text =
+      economics.epochs ? fmt::format("it pays after {:.1f} epochs", *economics.epochs) : "it does not pay";
   if (economics.least_epochs) {
     text += economics.most_epochs
                 ? fmt::format(" (95 % interval {:.1f} to {:.1f})", *economics.least_epochs, *economics.most_epochs)
@@ -67,11 +72,11 @@ std::vector<Finding> economics_findings(const std::vector<const TrialResult*>& t
       if (!economics) continue;
       findings.push_back(
           {.kind = "economics",
-           .text = fmt::format("{}: converting took {:.1f} s and {:.2f} GB for {} images, and {} saves {:.2f} s "
+           .text = fmt::format("{}: converting took {:.1f} s and {:.2f} GB for {} images, and {} saves {} "
                                "of an epoch of {:.1f} s: {}.",
                                marked(converted.trial, converted.emulated), economics->conversion_s,
                                1e-9 * static_cast<double>(economics->converted_bytes), png.data.images,
-                               spec::to_string(converted.spec.data.format), economics->saved_s,
+                               spec::to_string(converted.spec.data.format), saving_text(*economics),
                                static_cast<double>(png.data.images) / median_rate(png), epochs_text(*economics)),
            .emulated = converted.emulated});
     }

@@ -27,6 +27,9 @@ struct Economics {
 // Of the same arm before and after `cost` was spent, both measured. Nothing where there is no ratio of the two.
 std::optional<Economics> pay_back(const TrialResult& before, const TrialResult& after, const OneTimeCost& cost);
 
+// Of an epoch: "0.25 s", "nothing".
+std::string saving_text(const Economics& economics);
+
 // "it pays after 3.1 epochs (95 % interval 2.9 to 3.4)".
 std::string epochs_text(const Economics& economics);
 

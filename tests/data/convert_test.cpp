@@ -23,24 +23,16 @@ using spec::Split;
 using testing::AllOf;
 using testing::HasSubstr;
 
-// A copy of the shipped X-rays, in which shards may be written.
-class ConvertTest : public testing::Test {
+class ConvertTest : public CopiedXraysTest {
  protected:
-  ConvertTest() { fs::copy(CHEXBENCH_TEST_DATA, root_.path(), fs::copy_options::recursive); }
-
   Conversion convert(Split split = Split::all, int shards = 0, std::size_t threads = 2) {
     return convert_data_set({.root = root_.path(), .split = split, .shards = shards, .threads = threads});
   }
   Dataset shards_of(Split split) {
     return open_dataset({.root = root_.path(), .format = spec::DataFormat::tfrecord, .split = split});
   }
-  std::map<std::string, std::string> contents_of_shards() {
-    std::map<std::string, std::string> contents;
-    for (const std::string& path : shards_of(Split::all).shards) contents[path] = read_text(path);
-    return contents;
-  }
+  std::map<std::string, std::string> contents_of_shards() { return contents_of(shards_of(Split::all).shards); }
   std::string image(const char* name) { return root_ / (std::string("images/") + name); }
-  ScratchFolder root_;
 };
 
 TEST_F(ConvertTest, ItsCostIsKnownAfterwardsIfItWasDoneAtOnce) {

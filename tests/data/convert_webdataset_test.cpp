@@ -21,11 +21,8 @@ using testing::HasSubstr;
 
 constexpr auto kFormat = spec::DataFormat::webdataset;
 
-// A copy of the shipped X-rays, in which shards may be written.
-class ConvertToWebDataset : public testing::Test {
+class ConvertToWebDataset : public CopiedXraysTest {
  protected:
-  ConvertToWebDataset() { fs::copy(CHEXBENCH_TEST_DATA, root_.path(), fs::copy_options::recursive); }
-
   Conversion convert(int shards = 0, std::size_t threads = 2) {
     return convert_data_set(
         {.root = root_.path(), .split = Split::all, .format = kFormat, .shards = shards, .threads = threads});
@@ -34,12 +31,7 @@ class ConvertToWebDataset : public testing::Test {
   std::string failure() {
     return message_of<DataError>([&] { open(); });
   }
-  std::map<std::string, std::string> contents_of_shards() {
-    std::map<std::string, std::string> contents;
-    for (const std::string& path : open().shards) contents[path] = read_text(path);
-    return contents;
-  }
-  ScratchFolder root_;
+  std::map<std::string, std::string> contents_of_shards() { return contents_of(open().shards); }
 };
 
 TEST_F(ConvertToWebDataset, PutsEveryImageIntoExactlyOneSample) {

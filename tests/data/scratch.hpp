@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -55,6 +56,21 @@ inline std::string read_text(const std::string& path) {
 inline std::span<const std::byte> as_bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
+
+// Works in a copy of the shipped X-rays, in which shards may be written.
+class CopiedXraysTest : public testing::Test {
+ protected:
+  CopiedXraysTest() {
+    std::filesystem::copy(CHEXBENCH_TEST_DATA, root_.path(), std::filesystem::copy_options::recursive);
+  }
+
+  static std::map<std::string, std::string> contents_of(const std::vector<std::string>& files) {
+    std::map<std::string, std::string> contents;
+    for (const std::string& path : files) contents[path] = read_text(path);
+    return contents;
+  }
+  ScratchFolder root_;
+};
 
 // Names of the files in a folder, sorted.
 inline std::vector<std::string> names_in(const std::string& folder) {

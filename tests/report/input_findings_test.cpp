@@ -145,7 +145,18 @@ TEST_F(TfrecordEconomics, NeverPayWhereTheyAreSlower) {
   for (RepeatResult& repeat : tfrecord_.repeats) repeat.images_per_s = 80;
   const auto economics = conversion_economics(png_, tfrecord_);
   EXPECT_FALSE(economics->epochs.has_value());
-  EXPECT_THAT(economics_findings(pointers({png_, tfrecord_}))[0].text, HasSubstr("it never pays"));
+  EXPECT_THAT(economics_findings(pointers({png_, tfrecord_}))[0].text,
+              HasSubstr("tfrecord saves nothing of an epoch of 10.0 s: it never pays"));
+}
+
+TEST_F(TfrecordEconomics, MayPayByTheirIntervalAlone) {
+  const double rates[] = {90, 95, 98, 115, 120};
+  for (std::size_t i = 0; i < 5; ++i) tfrecord_.repeats[i].images_per_s = rates[i];
+  const auto economics = conversion_economics(png_, tfrecord_);
+  EXPECT_FALSE(economics->epochs.has_value());
+  EXPECT_THAT(economics_findings(pointers({png_, tfrecord_}))[0].text,
+              testing::AllOf(HasSubstr("saves nothing"), HasSubstr("it does not pay (95 % interval from "),
+                             HasSubstr("to never)")));
 }
 
 TEST_F(TfrecordEconomics, MayNeverPayByTheirInterval) {

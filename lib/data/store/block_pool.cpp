@@ -6,7 +6,7 @@ namespace chexbench::data {
 namespace {
 
 constexpr std::size_t kStepBytes = std::size_t{64} << 10;      // sizes are rounded up to it, so that records share them
-constexpr std::size_t kMostIdleBytes = std::size_t{64} << 20;  // more than that goes back to the system
+constexpr std::size_t kMostIdleBytes = std::size_t{512} << 20;  // more than that goes back to the system
 
 }  // namespace
 
