@@ -1,18 +1,20 @@
 #include "data/store/block_pool.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace chexbench::data {
 namespace {
 
-constexpr std::size_t kStepBytes = std::size_t{64} << 10;      // sizes are rounded up to it, so that records share them
-constexpr std::size_t kMostIdleBytes = std::size_t{512} << 20;  // more than that goes back to the system
+constexpr std::size_t kStepBytes = std::size_t{64} << 10;  // sizes are rounded up to it, so that records share them
 
 }  // namespace
 
 BlockPool::Block BlockPool::Shelves::take(std::size_t bytes) {
   {
     const std::scoped_lock lock(mutex_);
+    used_bytes_ += bytes;
+    most_used_bytes_ = std::max(most_used_bytes_, used_bytes_);
     const auto shelf = free_.find(bytes);
     if (shelf != free_.end() && !shelf->second.empty()) {
       Block block = std::move(shelf->second.back());  // the one used last: the likeliest to be in a cache
@@ -26,7 +28,8 @@ BlockPool::Block BlockPool::Shelves::take(std::size_t bytes) {
 
 void BlockPool::Shelves::put_back(Block block, std::size_t bytes) {
   const std::scoped_lock lock(mutex_);
-  if (idle_bytes_ + bytes > kMostIdleBytes) return;
+  used_bytes_ -= bytes;
+  if (used_bytes_ + idle_bytes_ + bytes > most_used_bytes_ + most_used_bytes_ / 2) return;
   free_[bytes].push_back(std::move(block));
   idle_bytes_ += bytes;
 }

@@ -10,7 +10,9 @@
 namespace chexbench::data {
 
 // Blocks that come back are given out again, as they are: fresh pages for each range and each record cost half of what
-// receiving them does. Thread-safe. A block may outlive its pool.
+// receiving them does, and streams that end together at an epoch's end give back all at once. So all is kept up
+// to one and a half times the most that was in use at once, as records come in several sizes; the rest goes back to the
+// system. Thread-safe. A block may outlive its pool.
 class BlockPool {
  public:
   // At least `bytes` bytes, contents undefined; given back with the last owner. @throws std::bad_alloc
@@ -30,7 +32,7 @@ class BlockPool {
    private:
     mutable std::mutex mutex_;
     std::unordered_map<std::size_t, std::vector<Block>> free_;
-    std::size_t idle_bytes_ = 0;
+    std::size_t idle_bytes_ = 0, used_bytes_ = 0, most_used_bytes_ = 0;
   };
   const std::shared_ptr<Shelves> shelves_ = std::make_shared<Shelves>();
 };

@@ -47,8 +47,7 @@ void Update::restart(Stream stream) {
 }
 
 void Update::set_learning_rate(double rate, Stream stream) {
-  const auto narrow = static_cast<float>(rate);
-  copy_to_device(&scalars()->learning_rate, &narrow, sizeof narrow, stream);
+  kernels::launch_set_learning_rate(scalars(), static_cast<float>(rate), stream);
 }
 
 void Update::resume(std::int64_t updates, const LossScale& scale, Stream stream) {

@@ -44,6 +44,10 @@ void launch_overflow_check(ElementType type, const void* gradient, std::int64_t 
   });
 }
 
+void launch_set_learning_rate(StepScalars* scalars, float rate, Stream stream) {
+  launch_calls(SetLearningRate{scalars, rate}, 1, stream);
+}
+
 void launch_decide(StepScalars* scalars, const StepRules& rules, Stream stream) {
   launch_calls(Decide{scalars, rules}, 1, stream);
 }

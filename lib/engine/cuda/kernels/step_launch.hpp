@@ -36,6 +36,8 @@ void launch_loss(const LossCall& call, Stream stream);
 // Sets scalars->overflow where one of `count` gradients, which begin at a multiple of 16 bytes, is infinite or NaN.
 void launch_overflow_check(ElementType type, const void* gradient, std::int64_t count, StepScalars* scalars,
                            Stream stream);
+// Of the updates that are queued behind. By a kernel: a copy from the host's stack would wait for all that is queued.
+void launch_set_learning_rate(StepScalars* scalars, float rate, Stream stream);
 // decide() of step_scalars.hpp: after all checks of a step, before its updates.
 void launch_decide(StepScalars* scalars, const StepRules& rules, Stream stream);
 

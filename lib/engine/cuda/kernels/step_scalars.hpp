@@ -77,6 +77,14 @@ CHEXBENCH_HOST_DEVICE inline void decide(StepScalars& scalars, const StepRules& 
 }
 
 // One call.
+struct SetLearningRate {
+  StepScalars* scalars = nullptr;
+  float rate = 0;
+
+  CHEXBENCH_HOST_DEVICE void operator()(std::int64_t) const { scalars->learning_rate = rate; }
+};
+
+// One call.
 struct Decide {
   StepScalars* scalars = nullptr;
   StepRules rules;
