@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 from epochs import EpochsTest, read_checkpoint
-from harness import HAS_ONEDNN, run
+from harness import HAS_ONEDNN, TIMEOUT_S, command_line, run
 
 
 @unittest.skipUnless(HAS_ONEDNN, "trains on the CPU")
