@@ -213,7 +213,8 @@ def all_cases(place):
                  *(torch(place, part, model, mode=mode, turn=turn, **options) for mode in modes))]
 
     goldens = [("resnet50", "f32"), ("densenet121", "f32"), ("resnet50", "tf32"), ("densenet121", "tf32"),
-               ("resnet50-128-batch3", "f32"), ("densenet121-97-batch1", "f32")]
+               ("resnet50-128-batch3", "f32"), ("densenet121-97-batch1", "f32"), ("mobilenet_v2", "f32"),
+               ("alexnet", "f32"), ("googlenet", "f32")]
     cases = [golden(place, *arguments) for arguments in goldens]
     cases += in_turns("training", ["eager"])
     cases += [torch(place, "compiled", model, mode="compiled") for model in NETWORKS]
