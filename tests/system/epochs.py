@@ -14,7 +14,7 @@ def read_checkpoint(path):
     data = path.read_bytes()
     length = struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:8 + length])
-    metadata = header.pop("__metadata__")
+    metadata = header.pop("__metadata__", {})
     return metadata, header, data[8 + length:]
 
 

@@ -1,6 +1,7 @@
 // Weights, gradients and running statistics between the host and the device.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,7 +47,7 @@ class Weights {
     std::vector<float> mean, variance;
   };
   struct HostWeights : HostRunning {
-    std::vector<float> parameters[kParameterKinds];
+    std::array<std::vector<float>, kParameterKinds> parameters;
   };
   HostRunning running_of(const model::WeightSource& source) const;
   HostWeights weights_of(const model::WeightSource& source) const;

@@ -1,0 +1,54 @@
+"""The other side of torchvision_test.py, run by a Python that has PyTorch.
+
+usage: torchvision_peer.py load NETWORK FILE     loads FILE strictly into torchvision's network; exit status 0 where it fits
+       torchvision_peer.py save NETWORK FILE     writes that network, freshly drawn
+"""
+
+import json
+import struct
+import sys
+
+import torch
+import torchvision
+
+DTYPES = {"F32": torch.float32, "I64": torch.int64}
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+def network(name):
+    torch.manual_seed(1)
+    options = {"aux_logits": False, "init_weights": True} if name == "googlenet" else {}
+    return torchvision.models.get_model(name, weights=None, num_classes=14, **options)
+
+
+def read(path):
+    data = open(path, "rb").read()
+    end = 8 + struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:end])
+    header.pop("__metadata__", None)
+    return {name: torch.frombuffer(bytearray(data[end:][slice(*entry["data_offsets"])]), dtype=DTYPES[entry["dtype"]])
+            .reshape(entry["shape"]) for name, entry in header.items()}
+
+
+def write(path, tensors):
+    header, blobs, at = {}, [], 0
+    for name, tensor in tensors.items():
+        blob = tensor.contiguous().numpy().tobytes()
+        header[name] = {"dtype": NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [at, at + len(blob)]}
+        blobs.append(blob)
+        at += len(blob)
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+
+
+def main():
+    verb, name, path = sys.argv[1:]
+    if verb == "load":
+        network(name).load_state_dict(read(path), strict=True)
+    else:
+        write(path, network(name).state_dict())
+
+
+if __name__ == "__main__":
+    main()

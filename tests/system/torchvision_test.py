@@ -1,0 +1,49 @@
+"""Weights between torchvision's networks and ours, by PyTorch itself."""
+
+import subprocess
+import unittest
+from array import array
+
+from epochs import EpochsTest, read_checkpoint
+from harness import HAS_ONEDNN, ROOT
+
+PEER = ROOT / "tests/system/torchvision_peer.py"
+PYTHON = ROOT / "build/peers-venv/bin/python"
+
+
+@unittest.skipUnless(PYTHON.exists() and HAS_ONEDNN, "needs PyTorch: scripts/peers/setup brings it")
+class Torchvision(EpochsTest):
+    def peer(self, *arguments):
+        done = subprocess.run([PYTHON, "-B", PEER, *arguments], capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def best(self, out):
+        return self.last(out).with_name("best.safetensors")
+
+    def test_the_best_checkpoint_loads_strictly(self):
+        for name, size in (("mobilenet_v2", 32), ("googlenet", 32), ("alexnet", 64)):
+            with self.subTest(name):
+                out = self.folder / name
+                self.train(self.training(model={"name": name, "image_size": size}, training__epochs=1), out)
+                self.peer("load", name, self.best(out))
+
+    def test_a_training_starts_from_what_pytorch_saved(self):
+        saved = self.folder / "saved.safetensors"
+        self.peer("save", "mobilenet_v2", saved)
+        spec = self.training(model={"name": "mobilenet_v2", "image_size": 32, "weights": str(saved)},
+                             training__epochs=1, training__learning_rate=1e-30)  # the weights stay
+        self.train(spec, self.folder / "out")
+        theirs, ours = self.values(saved), self.values(self.best(self.folder / "out"))
+        self.assertEqual(sorted(theirs), sorted(ours))
+        for name, values in theirs.items():
+            if "running" not in name:
+                self.assertLess(max(abs(a - b) for a, b in zip(ours[name], values, strict=True)), 1e-20, name)
+
+    def values(self, path):
+        """The numbers of each tensor, where they are f32."""
+        _, tensors, data = read_checkpoint(path)
+        return {name: array("f", data[slice(*tensor["data_offsets"])]) for name, tensor in tensors.items() if tensor["dtype"] == "F32"}
+
+
+if __name__ == "__main__":
+    unittest.main()
