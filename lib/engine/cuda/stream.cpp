@@ -58,11 +58,11 @@ void wait_for(Stream stream, const Event& event) {
 void synchronize(Stream stream) { check_cuda(cudaStreamSynchronize(stream), "a kernel"); }
 
 void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream) {
-  check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "a copy to the device");
+  if (bytes > 0) check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "a copy to the device");
 }
 
 void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream) {
-  check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), "a copy from the device");
+  if (bytes > 0) check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), "a copy from the device");
 }
 
 void clear(void* memory, std::size_t bytes, Stream stream) {

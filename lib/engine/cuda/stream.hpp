@@ -49,7 +49,7 @@ void wait_for(Stream stream, const Event& event);
 void synchronize(Stream stream);
 
 // Between host and device. Host memory that is pinned must stay until the copy is done; other memory may be changed at
-// once. clear() sets bytes to zero.
+// once. clear() sets bytes to zero. Where there are none, nothing is queued, and pointers may be null.
 void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream);
 void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream);
 void clear(void* memory, std::size_t bytes, Stream stream);

@@ -85,13 +85,13 @@ void wait_for(Stream, const Event&) {}
 void synchronize(Stream) {}
 
 void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream) {
-  host::enqueue(stream, [=] { std::memcpy(to, from, bytes); });
+  if (bytes > 0) host::enqueue(stream, [=] { std::memcpy(to, from, bytes); });
 }
 void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream) {
-  host::enqueue(stream, [=] { std::memcpy(to, from, bytes); });
+  if (bytes > 0) host::enqueue(stream, [=] { std::memcpy(to, from, bytes); });
 }
 void clear(void* memory, std::size_t bytes, Stream stream) {
-  host::enqueue(stream, [=] { std::memset(memory, 0, bytes); });
+  if (bytes > 0) host::enqueue(stream, [=] { std::memset(memory, 0, bytes); });
 }
 
 Graph Graph::capture(Stream, const std::function<void()>& queue) {
