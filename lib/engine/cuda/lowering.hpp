@@ -27,6 +27,8 @@ LoweringOptions lowering_options(const spec::ModelSpec& model);
 //   number of batch norms that read it (Huang et al.'s networks normalize each map up to 24 times).
 // - An average pool behind a 1x1 convolution goes before it: both are linear and the pool weighs all channels alike,
 //   so the result is the same for a quarter of the work.
+// - A bias becomes a node with the activation behind it; that of the last layer is left to the loss.
+// - Flattening, and an adaptive pool to the size that is there, are no nodes: see NodeKind::linear.
 // @throws DeviceError for a layer that the engine cannot compute
 Program lower(const model::Graph& graph, LoweringOptions options = {});
 

@@ -40,9 +40,14 @@ class MemoryRun {
     }
   }
 
-  void step() {
+  // Forward alone, until the logits are read.
+  void evaluate() {
     write(activation(program_.input));
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) forward(i);
+    read(activation(program_.logits));
+  }
+  void step() {
+    evaluate();
     write(gradient(program_.logits));
     for (std::size_t i = program_.nodes.size(); i-- > 0;) backward(i);
   }
@@ -150,6 +155,18 @@ TEST_P(CudaMemoryPlan, NormsThatConvolutionsComputeTakeNoMemory) {
   } else {
     EXPECT_EQ(plan.arena_bytes(), before);
   }
+}
+
+TEST_P(CudaMemoryPlan, AnEvaluationFitsIntoTheArenaOfTheSteps) {
+  MemoryRequest request = kPlanned;
+  request.prologues = prologue_norms(program_);
+  const MemoryPlan steps = plan_memory(graph_, program_, request);
+  const Program evaluation = lower(graph_, kEvaluation);
+  const MemoryPlan plan = plan_evaluation(evaluation, request, steps.regions);
+  MemoryRun(evaluation, plan, request.images).evaluate();
+  EXPECT_EQ(plan.arena_bytes(), steps.arena_bytes());
+  EXPECT_EQ(std::ranges::count(plan.gradients, kNoMemory), std::ssize(evaluation.buffers));
+  EXPECT_EQ(plan.regions.norm_offsets.back(), steps.regions.norm_offsets.back());
 }
 
 // Each block of ResNet but the last is read twice, and so is what its first block reads; in dense blocks the norms add
