@@ -64,6 +64,19 @@ class GoodServer(S3Test):
         environment = {**self.environment, "AWS_ENDPOINT_URL": self.server.url}
         self.succeed("data", "check", "s3://nih/converted", env=environment)
 
+    def test_a_staged_copy_holds_what_the_bucket_holds(self):
+        environment = {**self.environment, "AWS_ENDPOINT_URL": self.server.url}
+        near = self.folder / "near"
+        done = self.succeed("data", "stage", "s3://nih/set", near, "--split", "train", env=environment)
+        self.assertNotIn(SECRETS, done.stdout + done.stderr)
+        staged = sorted(file.name for file in (near / "images").iterdir())
+        listed = (REAL_IMAGES / "train_val_list.txt").read_text().split()
+        self.assertEqual(staged, sorted(listed))
+        for name in staged:
+            self.assertEqual((near / "images" / name).read_bytes(), (REAL_IMAGES / "images" / name).read_bytes(), name)
+        again = self.succeed("data", "stage", "s3://nih/set", near, "--split", "train", env=environment)
+        self.assertIn("bytes_copied: 0\n", again.stdout)
+
     def test_a_bucket_may_be_part_of_the_hosts_name(self):
         endpoint = self.server.url.replace("127.0.0.1", "localhost")  # curl takes every name below localhost for it
         self.assertEqual(self.measure(endpoint=endpoint, store__addressing="virtual")["images"], 18)
