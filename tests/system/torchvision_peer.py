@@ -7,9 +7,12 @@ usage: torchvision_peer.py load NETWORK FILE     loads FILE strictly into torchv
 import json
 import struct
 import sys
+from pathlib import Path
 
 import torch
 import torchvision
+
+from epochs import read_checkpoint
 
 DTYPES = {"F32": torch.float32, "I64": torch.int64}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
@@ -22,12 +25,9 @@ def network(name):
 
 
 def read(path):
-    data = open(path, "rb").read()
-    end = 8 + struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:end])
-    header.pop("__metadata__", None)
-    return {name: torch.frombuffer(bytearray(data[end:][slice(*entry["data_offsets"])]), dtype=DTYPES[entry["dtype"]])
-            .reshape(entry["shape"]) for name, entry in header.items()}
+    _, tensors, data = read_checkpoint(Path(path))
+    return {name: torch.frombuffer(bytearray(data[slice(*tensor["data_offsets"])]), dtype=DTYPES[tensor["dtype"]])
+            .reshape(tensor["shape"]) for name, tensor in tensors.items()}
 
 
 def write(path, tensors):

@@ -9,11 +9,8 @@ constexpr auto kKinds = {ParameterKind::matrix, ParameterKind::vector};
 }  // namespace
 
 Update::Update(const Addresses& addresses, const spec::TrainingSpec& training)
-    : addresses_(addresses),
-      training_(training),
-      dynamic_scale_(training.precision == spec::Precision::fp16),
-      rules_{.dynamic_scale = dynamic_scale_} {
-  if (!dynamic_scale_) initial_.loss_scale = 1;
+    : addresses_(addresses), training_(training), rules_{.dynamic_scale = training.precision == spec::Precision::fp16} {
+  if (!scales_loss()) initial_.loss_scale = 1;
   initial_.learning_rate = static_cast<float>(training.learning_rate);
 }
 
@@ -54,7 +51,7 @@ void Update::resume(std::int64_t updates, const LossScale& scale, Stream stream)
   kernels::StepScalars resumed = initial_;
   // One by one, or the powers of Adam's betas would not have the same bits.
   for (std::int64_t i = 0; i < updates; ++i) kernels::advance_optimizer(resumed, rules_);
-  if (dynamic_scale_) {
+  if (scales_loss()) {
     resumed.loss_scale = scale.scale;
     resumed.good_steps = scale.good_steps;
     resumed.skipped = scale.skipped;

@@ -30,7 +30,7 @@ class Update {
   void refresh_copies(Stream stream);
 
   // Whether an overflow is part of training: else gradients that are not finite are the end of it.
-  bool scales_loss() const { return dynamic_scale_; }
+  bool scales_loss() const { return rules_.dynamic_scale; }
 
  private:
   kernels::UpdateCall call(ParameterKind kind) const;
@@ -38,7 +38,6 @@ class Update {
 
   const Addresses& addresses_;
   const spec::TrainingSpec training_;
-  const bool dynamic_scale_;
   const kernels::StepRules rules_;
   kernels::StepScalars initial_;
 };

@@ -40,6 +40,7 @@ class OnADevice : public testing::Test {
 
 class CudaEngineSuite : public OnADevice, public testing::WithParamInterface<const char*> {
  protected:
+  static EpochTraining& training_of(Engine& engine) { return *engine.epoch_training(); }
   static BatchLease batch(int number) { return batch_of(number, Deliver::u8, size_of(GetParam())); }
   std::vector<double> losses_of(CudaEngine& engine, int steps) {
     return losses(engine, single_, steps, size_of(GetParam()));
@@ -162,7 +163,7 @@ TEST_P(CudaEngineSuite, EvaluatesAsAFrozenNetworkAndChangesNothing) {
   losses_of(undisturbed, 3);
   const Tensors trained = state_of(engine);
   std::vector<float> logits(static_cast<std::size_t>(kImages) * kFindings);
-  EpochTraining& training = *static_cast<Engine&>(engine).epoch_training();
+  EpochTraining& training = training_of(engine);
   training.evaluate(batch(7), logits);
   EXPECT_TRUE(state_of(engine) == trained);
 
@@ -187,7 +188,7 @@ TEST_P(CudaEngineSuite, TimeOfAnEvaluationBelongsToNoStep) {
   losses_of(engine, 1);
   const double end_s = engine.timings().end_s, began_s = now_s();
   std::vector<float> logits(static_cast<std::size_t>(kImages) * kFindings);
-  static_cast<Engine&>(engine).epoch_training()->evaluate(batch(7), logits);
+  training_of(engine).evaluate(batch(7), logits);
   const double evaluated_s = now_s();
   losses_of(engine, 1);
   EXPECT_GE(engine.timings().end_s - engine.timings().wall_s, end_s + 0.5 * (evaluated_s - began_s));
@@ -202,14 +203,13 @@ TEST_P(CudaEngineSuite, GoesOnFromACheckpointWithTheSameBits) {
     const Tensors checkpoint = state_of(engine);
     CudaEngine resumed(config);
     losses_of(resumed, 1);
-    const auto training = [](Engine& of) { return of.epoch_training(); };
-    training(resumed)->resume(source_of(checkpoint), training(engine)->updates());
+    training_of(resumed).resume(source_of(checkpoint), training_of(engine).updates());
     EXPECT_TRUE(state_of(resumed) == checkpoint);
     EXPECT_EQ(losses_of(resumed, 3), losses_of(engine, 3)) << spec::to_string(precision);
     EXPECT_TRUE(state_of(resumed) == state_of(engine));
-    EXPECT_EQ(training(resumed)->updates(), training(engine)->updates());
+    EXPECT_EQ(training_of(resumed).updates(), training_of(engine).updates());
     resumed.restart();
-    EXPECT_EQ(training(resumed)->updates(), 0);
+    EXPECT_EQ(training_of(resumed).updates(), 0);
     EXPECT_FALSE(state_of(resumed) == checkpoint);
   }
 }
@@ -220,7 +220,7 @@ TEST_P(CudaEngineSuite, TakesTheLearningRateThatIsSetInReplaysToo) {
   const std::string name = engine.parameters().front().name;
   std::vector<float> before(static_cast<std::size_t>(engine.parameters().front().count())), after(before);
   engine.read_parameter(name, before);
-  EpochTraining& training = *static_cast<Engine&>(engine).epoch_training();
+  EpochTraining& training = training_of(engine);
   training.set_learning_rate(0);
   losses_of(engine, 1);
   engine.read_parameter(name, after);

@@ -1,5 +1,6 @@
 #include "engine/cuda/kernels/average_pool.hpp"
 
+#include "engine/cuda/kernels/adaptive_pool.hpp"
 #include "engine/cuda/kernels/launch.cuh"
 #include "engine/cuda/kernels/pool_check.hpp"
 #include "engine/cuda/kernels/pool_launch.hpp"
@@ -11,6 +12,19 @@ template <typename T, int V, int K>
 void average_pool(const PoolCall& call, Stream stream) {
   const AveragePool<T, V, K> op{rows_of<const T>(call.x), rows_of<T>(call.y), call.shape};
   launch_channels(op, call.images * call.shape.out_pixels(), call.channels, V, stream);
+}
+
+// Op<T, V>{from, to, geometry} over so many rows: outputs forward, inputs backward.
+template <template <typename, int> typename Op, typename Geometry>
+void launch_pool(const PoolCall& call, const Matrix& from, const Matrix& to, const Geometry& geometry, int rows,
+                 Stream stream) {
+  with_vectors(
+      call.type, call.channels,
+      [&]<typename T, int V>() {
+        const Op<T, V> op{rows_of<const T>(from), rows_of<T>(to), geometry};
+        launch_channels(op, rows, call.channels, V, stream);
+      },
+      from, to);
 }
 
 }  // namespace
@@ -27,33 +41,24 @@ void launch_average_pool(const PoolCall& call, Stream stream) {
 
 void launch_average_pool_backward(const PoolCall& call, Stream stream) {
   check_pool(call.shape);
-  with_vectors(
-      call.type, call.channels,
-      [&]<typename T, int V>() {
-        const AveragePoolBackward<T, V> op{rows_of<const T>(call.y), rows_of<T>(call.x), call.shape};
-        launch_channels(op, call.images * call.shape.pixels(), call.channels, V, stream);
-      },
-      call.x, call.y);
+  launch_pool<AveragePoolBackward>(call, call.y, call.x, call.shape, call.images * call.shape.pixels(), stream);
 }
 
 void launch_global_average(const PoolCall& call, Stream stream) {
-  with_vectors(
-      call.type, call.channels,
-      [&]<typename T, int V>() {
-        const GlobalAverage<T, V> op{rows_of<const T>(call.x), rows_of<T>(call.y), call.shape.pixels()};
-        launch_channels(op, call.images, call.channels, V, stream);
-      },
-      call.x, call.y);
+  launch_pool<GlobalAverage>(call, call.x, call.y, call.shape.pixels(), call.images, stream);
 }
 
 void launch_global_average_backward(const PoolCall& call, Stream stream) {
-  with_vectors(
-      call.type, call.channels,
-      [&]<typename T, int V>() {
-        const GlobalAverageBackward<T, V> op{rows_of<const T>(call.y), rows_of<T>(call.x), call.shape.pixels()};
-        launch_channels(op, call.images * call.shape.pixels(), call.channels, V, stream);
-      },
-      call.x, call.y);
+  const int pixels = call.shape.pixels();
+  launch_pool<GlobalAverageBackward>(call, call.y, call.x, pixels, call.images * pixels, stream);
+}
+
+void launch_adaptive_average(const PoolCall& call, Stream stream) {
+  launch_pool<AdaptiveAverage>(call, call.x, call.y, call.shape, call.images * call.shape.out_pixels(), stream);
+}
+
+void launch_adaptive_average_backward(const PoolCall& call, Stream stream) {
+  launch_pool<AdaptiveAverageBackward>(call, call.y, call.x, call.shape, call.images * call.shape.pixels(), stream);
 }
 
 }  // namespace chexbench::engine::cuda::kernels
