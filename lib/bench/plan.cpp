@@ -58,7 +58,6 @@ report::TrialResult plan_trial(const spec::Trial& trial, int world) {
   planned.spec.engine = engine::resolve_engine_name(trial.experiment.engine);
   check_profile(planned.spec);
   engine::check_network(planned.spec.engine, planned.spec.model);
-  engine::check_training(planned.spec.engine, planned.spec.training);
   // Results depend on how the host's cores were divided, which the started ranks decide.
   planned.key = spec::trial_key(planned.spec, fmt::format("world {}", world));
   planned.partial = true;  // until its last repeat is done

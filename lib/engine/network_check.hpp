@@ -1,4 +1,4 @@
-// Whether an engine computes a network, and trains it as asked, before anything is built.
+// Whether an engine computes a network, before anything is built.
 #pragma once
 
 #include <string>
@@ -10,8 +10,5 @@ namespace chexbench::engine {
 // For an engine of that (resolved) name; works without its device. @throws SpecError for an unknown network or images
 // that are too small for it, DeviceError naming network, engine and layer where the engine lacks it
 void check_network(const std::string& engine, const spec::ModelSpec& model);
-
-// Whether it can accumulate as asked. @throws SpecError naming the engine and what to do instead
-void check_training(const std::string& engine, const spec::TrainingSpec& training);
 
 }  // namespace chexbench::engine

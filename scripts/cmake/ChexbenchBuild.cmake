@@ -98,6 +98,6 @@ function(chexbench_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE CHEXBENCH_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data/nih"
                                              CHEXBENCH_GOLDEN="${PROJECT_SOURCE_DIR}/tests/golden")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
                        PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL} RUN_SERIAL ${ARG_SERIAL} ${environment})
 endfunction()

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/errors.hpp"
+#include "core/param_name.hpp"
 #include "engine/onednn/onednn_engine.hpp"
 
 namespace chexbench::bench {
@@ -31,7 +32,8 @@ TEST_P(SelftestEngine, AgreesWithPyTorchInDouble) {
 
 INSTANTIATE_TEST_SUITE_P(Golden, SelftestEngine,
                          testing::Values("resnet50", "densenet121", "alexnet", "googlenet", "mobilenet_v2",
-                                         "resnet50-128-batch3", "densenet121-97-batch1"));
+                                         "resnet50-128-batch3", "densenet121-97-batch1"),
+                         ParamName());
 
 // The same weights and batch, but a loss, a gradient's norm or a later loss that differs: each must be noticed.
 TEST(SelftestEngineFailure, NoticesWhatDeparts) {

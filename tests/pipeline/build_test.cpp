@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/errors.hpp"
+#include "core/param_name.hpp"
 #include "pipeline/harness.hpp"
 #include "spec/presets.hpp"
 
@@ -59,8 +60,8 @@ TEST_P(Forecast, BoundsWhatThePipelineHolds) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, Forecast,
-                         testing::ValuesIn(spec::preset_names().begin(), spec::preset_names().end()));
+INSTANTIATE_TEST_SUITE_P(Presets, Forecast, testing::ValuesIn(spec::preset_names().begin(), spec::preset_names().end()),
+                         ParamName());
 
 TEST(ForecastOfShuffle, CountsNoMoreThanAnEpochHas) {
   const auto pipeline = spec::preset("naive");

@@ -24,6 +24,19 @@ class GpuEngine(SystemTest):
         parts = ("wait", "upload", "compute", "exposed_communication", "update", "other")
         self.assertAlmostEqual(sum(float(row[f"{part}_share"]) for part in parts), 1, places=6, msg=row)
 
+    def test_several_batches_a_step_train_as_one_that_holds_them_all(self):
+        model = {"name": "resnet50", "image_size": 64, "batch_norm": "frozen"}
+        losses = {}
+        for batches, size in ((1, 4), (2, 2)):
+            out = self.folder / f"{batches}"
+            spec = self.spec(engine="cuda", model=model, measure={"warmup_steps": 0, "steps": 3, "repeats": 1},
+                             training={"batch_size": size, "accumulate_steps": batches, "learning_rate": 1e-4})
+            self.succeed("--config", spec, "--output", out)
+            losses[batches] = [float(step["loss"]) for step in self.rows(out, "steps.csv")]
+        self.assertEqual(len(set(losses[1])), 3)
+        for one, several in zip(losses[1], losses[2], strict=True):
+            self.assertAlmostEqual(one, several, delta=1e-3 * one, msg=losses)
+
     def test_a_dry_run_tells_the_memory_of_the_gpu(self):
         spec = self.spec(engine="cuda", training__batch_size=8)
         memory = {}

@@ -25,6 +25,7 @@ class Addresses {
     spec::Precision precision = spec::Precision::f32;
     bool frozen = false;
     std::uint64_t dropout_seed = 0;
+    int batches_of_step = 1;  // training.accumulate_steps
   };
   explicit Addresses(const Config& config) : config_(config), type_(element_type(config.precision)) {}
 

@@ -25,7 +25,8 @@ model::BucketLimits limits(const spec::CommSpec& comm, std::size_t element_bytes
 
 }  // namespace
 
-DeviceBuckets::DeviceBuckets(const Addresses& addresses, const spec::CommSpec& comm) {
+DeviceBuckets::DeviceBuckets(const Addresses& addresses, const Accumulation& accumulation, const spec::CommSpec& comm)
+    : accumulation_(accumulation) {
   const ParameterLayout& parameters = addresses.config().parameters;
   const ParameterRegions* const regions = addresses.config().plan.regions.parameters;
   std::vector<std::int64_t> counts;
@@ -38,10 +39,10 @@ DeviceBuckets::DeviceBuckets(const Addresses& addresses, const spec::CommSpec& c
     const auto count = static_cast<std::size_t>(range.elements);
     const BucketSpan span{addresses.at(regions[0].gradients, begin * element_bytes), count,
                           gradient_type(addresses.type())};
-    matrices_.push_back({span, begin += count});
+    matrices_.push_back({ParameterKind::matrix, span, begin += count});
   }
   const std::size_t vectors = parameters.size(ParameterKind::vector);
-  vectors_ = {{addresses.at(regions[1].gradients), vectors, GradientType::f32}, vectors};
+  vectors_ = {ParameterKind::vector, {addresses.at(regions[1].gradients), vectors, GradientType::f32}, vectors};
   ready_.resize(matrices_.size() + 1);
 }
 
@@ -55,6 +56,7 @@ void DeviceBuckets::complete(std::size_t matrices, std::size_t vectors, Stream s
 }
 
 void DeviceBuckets::reduce(const Bucket& bucket, Event& ready, Stream stream, Reducer& reducer) {
+  accumulation_.average(bucket.kind, bucket.end - bucket.span.count, bucket.span.count, stream);
   ready.record(stream);
   reducer.reduce(bucket.span, ready.handle());
 }

@@ -30,6 +30,7 @@ ParameterRegions add_parameters(std::size_t count, bool matrices, const RegionRe
                            .first = builder.add_floats(count)};
   if (request.optimizer == spec::OptimizerKind::adam) regions.second = builder.add_floats(count);
   if (bytes < sizeof(float)) regions.copies = builder.add(count * bytes);
+  if (request.accumulates) regions.sums = builder.add_floats(count);
   return regions;
 }
 
@@ -76,7 +77,8 @@ void add_batches(const RegionRequest& request, DeviceRegions& regions, Builder& 
 std::size_t DeviceRegions::parameter_bytes() const {
   std::size_t sum = 0;
   for (const ParameterRegions& kind : parameters) {
-    sum += kind.weights.bytes + kind.gradients.bytes + kind.first.bytes + kind.second.bytes + kind.copies.bytes;
+    sum += kind.weights.bytes + kind.gradients.bytes + kind.first.bytes + kind.second.bytes + kind.copies.bytes +
+           kind.sums.bytes;
   }
   return sum;
 }

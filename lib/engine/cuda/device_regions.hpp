@@ -33,6 +33,7 @@ struct RegionRequest {
   std::size_t workspace_bytes = 0;  // of the convolutions and linear layers
   int multiprocessors = 132;        // of an H100 or H200; only the size of partial sums depends on it
   bool has_prologues = false;
+  bool accumulates = false;  // gradients over several batches of a step
 };
 
 struct ParameterRegions {
@@ -41,6 +42,7 @@ struct ParameterRegions {
   Region first;      // f32: Adam's mean of gradients, or the velocity
   Region second;     // f32: Adam's mean of squares; empty for SGD
   Region copies;     // of matrices in the type of the activations; empty where that is f32
+  Region sums;       // f32: of the gradients of a step's batches so far; empty where a step has one
 };
 
 struct DeviceRegions {

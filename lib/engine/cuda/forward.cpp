@@ -161,6 +161,7 @@ void Network::drop(const Node& node, const kernels::Matrix& from, const kernels:
                            .to = to,
                            .scalars = addresses_.at<kernels::StepScalars>(config.plan.regions.scalars),
                            .seed = config.dropout_seed,
+                           .batches_of_step = config.batches_of_step,
                            .layer = node.layer,
                            .rate = config.graph.layers[static_cast<std::size_t>(node.layer)].drop_rate},
                           stream);

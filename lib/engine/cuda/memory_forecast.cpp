@@ -13,7 +13,8 @@ std::vector<DeviceMemoryLine> forecast_device_memory(const std::string& name, co
                                                   {.images = config.training.batch_size,
                                                    .precision = config.training.precision,
                                                    .optimizer = config.training.optimizer,
-                                                   .deliver = config.deliver});
+                                                   .deliver = config.deliver,
+                                                   .accumulates = config.training.accumulate_steps > 1});
   const std::size_t parameters = plan.regions.parameter_bytes(), batches = plan.regions.batch_bytes();
   return {{"activations and their gradients", plan.arena_bytes()},
           {"weights, gradients, moments and copies", parameters},

@@ -170,7 +170,8 @@ MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const 
                                                   plan_arena(evaluation, request, false, of_evaluation)),
                           .workspace_bytes = request.workspace_bytes,
                           .multiprocessors = request.multiprocessors,
-                          .has_prologues = !request.prologues.empty()});
+                          .has_prologues = !request.prologues.empty(),
+                          .accumulates = request.accumulates});
   return plan;
 }
 

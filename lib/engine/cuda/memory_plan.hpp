@@ -21,6 +21,7 @@ struct MemoryRequest {
   std::size_t workspace_bytes = 0;  // the largest that a convolution's plan wants
   std::size_t reserve_bytes = 0;    // to be left free, for what libraries take for themselves
   int multiprocessors = 132;
+  bool accumulates = false;    // gradients over several batches of a step
   std::vector<int> prologues;  // of each node, the norm that it computes on its way (prologue.hpp), or -1; none: empty
 };
 

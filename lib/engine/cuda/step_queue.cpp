@@ -1,31 +1,42 @@
 #include "engine/cuda/step_queue.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "engine/cuda/batch_input.hpp"
 #include "engine/cuda/kernels/step_launch.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
 
-constexpr int kEagerSteps = 2;
+// The first ones of a process, of which at least one reduces.
+constexpr int kEagerPasses = 2;
 
 }  // namespace
 
 StepQueue::StepQueue(const Parts& parts) : parts_(parts) {}
 
-const Event& StepQueue::end(std::int64_t step) const {
-  return step < 0 ? restarted_ : ends_[static_cast<std::size_t>(step % kEnds)];
+StepQueue::Place StepQueue::place(std::int64_t pass) const {
+  const int batches = parts_.accumulation.batches();
+  if (batches == 1) return Place::only;
+  if (pass % batches == 0) return Place::first;
+  return ends_step(pass) ? Place::last : Place::middle;
+}
+
+const Event& StepQueue::end(std::int64_t pass) const {
+  return pass < 0 ? restarted_ : ends_[static_cast<std::size_t>(pass % kEnds)];
 }
 
 void StepQueue::restart() { restarted_.mark(stream_.get()); }
 
-void StepQueue::leave_out_time_before(std::int64_t step) {
-  (step == 0 ? restarted_ : ends_[static_cast<std::size_t>((step - 1) % kEnds)]).mark(stream_.get());
+void StepQueue::leave_out_time_before(std::int64_t pass) {
+  (pass == 0 ? restarted_ : ends_[static_cast<std::size_t>((pass - 1) % kEnds)]).mark(stream_.get());
 }
 
-void StepQueue::upload(const Batch& batch, std::int64_t step) {
-  Slot& to = slots_[index(step)];
+void StepQueue::upload(const Batch& batch, std::int64_t pass) {
+  Slot& to = slots_[index(pass)];
   const DeviceRegions& regions = parts_.addresses.config().plan.regions;
-  const Region &images = regions.images[index(step)], &labels = regions.labels[index(step)];
+  const Region &images = regions.images[index(pass)], &labels = regions.labels[index(pass)];
   const Stream stream = upload_stream_.get();
   to.upload_begin.mark(stream);
   // First: they are not pinned, and the driver may keep the host until it has taken them.
@@ -34,57 +45,80 @@ void StepQueue::upload(const Batch& batch, std::int64_t step) {
   to.upload_end.mark(stream);
 }
 
-void StepQueue::run(std::int64_t step, Reducer& reducer) {
-  wait_for(stream_.get(), slot(step).upload_end);
+void StepQueue::run(std::int64_t pass, Reducer& reducer) {
+  wait_for(stream_.get(), slot(pass).upload_end);
   const bool replay = captured_ == &reducer;
   if (replay) {
-    slot(step).graph.launch(stream_.get());
+    slot(pass).graphs.at(place(pass)).launch(stream_.get());
   } else {
-    queue(step, reducer);
-    ++eager_steps_;
+    queue(pass, place(pass), reducer);
+    ++eager_passes_;
   }
-  // Outside the graph, so that it is known to be of this step.
-  ends_[static_cast<std::size_t>(step % kEnds)].mark(stream_.get());
-  if (!replay && parts_.use_graphs && reducer.capturable() && eager_steps_ >= kEagerSteps) capture(reducer);
+  // Outside the graph, so that it is known to be of this pass.
+  ends_[static_cast<std::size_t>(pass % kEnds)].mark(stream_.get());
+  if (replay || !parts_.use_graphs || !reducer.capturable()) return;
+  if (eager_passes_ >= std::max(kEagerPasses, parts_.accumulation.batches())) capture(reducer);
 }
 
 void StepQueue::capture(Reducer& reducer) {
-  for (int i = 0; i < kSlots; ++i) slots_[index(i)].graph = Graph::capture(stream_.get(), [&] { queue(i, reducer); });
+  std::set<Place> places;
+  for (int pass = 0; pass < parts_.accumulation.batches(); ++pass) places.insert(place(pass));
+  for (int slot = 0; slot < kSlots; ++slot) {
+    for (const Place place : places) {
+      slots_[index(slot)].graphs[place] = Graph::capture(stream_.get(), [&] { queue(slot, place, reducer); });
+    }
+  }
   captured_ = &reducer;
 }
 
-void StepQueue::queue(std::int64_t step, Reducer& reducer) {
-  Slot& events = slots_[index(step)];
+void StepQueue::queue(std::int64_t pass, Place place, Reducer& reducer) {
+  Slot& events = slots_[index(pass)];
   const Stream stream = stream_.get();
+  const bool ends = place == Place::only || place == Place::last;
   events.begin.mark(stream);
-  convert(step, stream);
+  convert(pass, stream);
   parts_.network.forward(stream);
-  queue_loss(step);
+  queue_loss(pass);
   events.forward_end.mark(stream);
-  parts_.buckets.begin_step();
-  parts_.network.backward(stream, [&](std::size_t matrices, std::size_t vectors) {
-    parts_.buckets.complete(matrices, vectors, stream, reducer);
-  });
+  ends ? queue_last_backward(reducer) : queue_backward(place);
   events.backward_end.mark(stream);
-  if (reducer.world() > 1) reducer.join(stream);
+  if (ends && reducer.world() > 1) reducer.join(stream);
   events.reduced.mark(stream);
-  parts_.update.run(stream);
+  if (ends) {
+    parts_.update.run(stream);
+  } else {
+    kernels::launch_end_batch(parts_.addresses.at<kernels::StepScalars>(parts_.addresses.config().plan.regions.scalars),
+                              stream);
+  }
   parts_.network.update_running(stream);
-  queue_results(step);
+  queue_results(pass);
 }
 
-void StepQueue::queue_results(std::int64_t step) {
+void StepQueue::queue_backward(Place place) {
+  parts_.network.backward(stream_.get(), [](std::size_t, std::size_t) {});
+  parts_.accumulation.add(place == Place::first, stream_.get());
+}
+
+void StepQueue::queue_last_backward(Reducer& reducer) {
+  parts_.buckets.begin_step();
+  parts_.network.backward(stream_.get(), [&](std::size_t matrices, std::size_t vectors) {
+    parts_.buckets.complete(matrices, vectors, stream_.get(), reducer);
+  });
+  if (reducer.world() == 1) parts_.accumulation.average_all(stream_.get());  // else its buckets were
+}
+
+void StepQueue::queue_results(std::int64_t pass) {
   const DeviceRegions& regions = parts_.addresses.config().plan.regions;
-  const Slot& to = slot(step);
-  copy_to_host(to.loss.data(), parts_.addresses.at(regions.losses[index(step)]), sizeof(float), stream_.get());
+  const Slot& to = slot(pass);
+  copy_to_host(to.loss.data(), parts_.addresses.at(regions.losses[index(pass)]), sizeof(float), stream_.get());
   copy_to_host(to.scalars.data(), parts_.addresses.at(regions.scalars), sizeof(kernels::StepScalars), stream_.get());
 }
 
-void StepQueue::convert(std::int64_t step, Stream stream) const {
-  convert_images(parts_.addresses, parts_.deliver, parts_.addresses.config().plan.regions.images[index(step)], stream);
+void StepQueue::convert(std::int64_t pass, Stream stream) const {
+  convert_images(parts_.addresses, parts_.deliver, parts_.addresses.config().plan.regions.images[index(pass)], stream);
 }
 
-void StepQueue::queue_loss(std::int64_t step) {
+void StepQueue::queue_loss(std::int64_t pass) {
   const Addresses& addresses = parts_.addresses;
   const Addresses::Config& config = addresses.config();
   const DeviceRegions& regions = config.plan.regions;
@@ -99,17 +133,17 @@ void StepQueue::queue_loss(std::int64_t step) {
                         .bias = addresses.vector(bias),
                         .gradient = addresses.gradient(config.program.logits).data,
                         .bias_gradient = addresses.vector_gradient(bias),
-                        .targets = addresses.at<float>(regions.labels[index(step)]),
+                        .targets = addresses.at<float>(regions.labels[index(pass)]),
                         .scalars = addresses.at<kernels::StepScalars>(regions.scalars),
-                        .loss = addresses.at<float>(regions.losses[index(step)]),
+                        .loss = addresses.at<float>(regions.losses[index(pass)]),
                         .biased = addresses.at<float>(regions.logits)},
                        stream_.get());
 }
 
-StepMarks StepQueue::marks(std::int64_t step) const {
-  const Slot& events = slot(step);
-  const Event& base = end(step - 2 < 0 ? -1 : step - 2);
-  const double previous_end_s = elapsed_s(base, end(step - 1));
+StepMarks StepQueue::marks(std::int64_t pass) const {
+  const Slot& events = slot(pass);
+  const Event& base = end(pass - 2);
+  const double previous_end_s = elapsed_s(base, end(pass - 1));
   const auto since = [&](const Event& event) { return elapsed_s(base, event) - previous_end_s; };
   return {.upload_begin_s = since(events.upload_begin),
           .upload_end_s = since(events.upload_end),
@@ -117,7 +151,7 @@ StepMarks StepQueue::marks(std::int64_t step) const {
           .forward_end_s = since(events.forward_end),
           .backward_end_s = since(events.backward_end),
           .reduced_s = since(events.reduced),
-          .end_s = since(end(step))};
+          .end_s = since(end(pass))};
 }
 
 }  // namespace chexbench::engine::cuda

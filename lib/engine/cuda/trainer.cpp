@@ -52,7 +52,8 @@ MemoryRequest memory_request(const EngineConfig& config, const DeviceIdentity& d
           .optimizer = config.training.optimizer,
           .deliver = config.deliver,
           .reserve_bytes = config.world > 1 ? kReserveOfRanksBytes : kReserveBytes,
-          .multiprocessors = device.multiprocessors};
+          .multiprocessors = device.multiprocessors,
+          .accumulates = config.training.accumulate_steps > 1};
 }
 
 std::string text(const DeviceIdentity& device) {
@@ -82,10 +83,12 @@ CudaEngine::CudaEngine(const EngineConfig& config)
                   .images = shape_.images,
                   .precision = config.training.precision,
                   .frozen = is_frozen(config),
-                  .dropout_seed = dropout_seed(config.model.seed, config.rank)}),
+                  .dropout_seed = dropout_seed(config.model.seed, config.rank),
+                  .batches_of_step = config.training.accumulate_steps}),
       network_(addresses_, *convolutions_, linear_),
       update_(addresses_, config.training),
-      buckets_(addresses_, config.comm),
+      accumulation_(addresses_),
+      buckets_(addresses_, accumulation_, config.comm),
       weights_(addresses_),
       moments_(addresses_, config.training),
       evaluation_({.addresses = addresses_,
@@ -96,9 +99,11 @@ CudaEngine::CudaEngine(const EngineConfig& config)
       queue_({.addresses = addresses_,
               .network = network_,
               .update = update_,
+              .accumulation = accumulation_,
               .buckets = buckets_,
               .deliver = config.deliver,
-              .use_graphs = config.training.cuda_graph}) {
+              .use_graphs = config.training.cuda_graph}),
+      parts_(config.training.accumulate_steps) {
   traits_.name = "cuda";
   traits_.device = text(device_);
   traits_.gpu_uuid = device_.uuid;
@@ -151,12 +156,12 @@ MemoryPlan CudaEngine::plan() {
 
 void CudaEngine::step(BatchLease batch, Reducer& reducer) {
   check_batch(traits_.name, shape_, *batch);
-  const std::int64_t step = begun_;
+  const std::int64_t pass = begun_;
   reducer_ = &reducer;
-  queue_.upload(*batch, step);
-  queue_.run(step, reducer);
+  queue_.upload(*batch, pass);
+  queue_.run(pass, reducer);
   ++begun_;
-  wait_until([&] { return queue_.uploaded(step); });
+  wait_until([&] { return queue_.uploaded(pass); });
   batch.release();
   if (begun_ - finished_ == kSlots) collect();
 }
@@ -176,25 +181,30 @@ void CudaEngine::wait_until(const std::function<bool()>& done) {
 }
 
 void CudaEngine::collect() {
-  const std::int64_t step = finished_;
-  wait_until([&] { return queue_.done(step); });
-  timings_ = timings_of(queue_.marks(step));
-  timings_.communication_busy_s = reducer_->timings().busy_s;
-  timings_.loss = static_cast<double>(queue_.loss(step));
-  timings_.images = shape_.images;
-  timings_.end_s = end_s_ += timings_.wall_s;
+  const std::int64_t pass = finished_;
+  const bool ends_step = queue_.ends_step(pass);
+  wait_until([&] { return queue_.done(pass); });
+  measure::StepTimings timings = timings_of(queue_.marks(pass));
+  if (ends_step) timings.communication_busy_s = reducer_->timings().busy_s;
+  timings.loss = static_cast<double>(queue_.loss(pass));
+  timings.images = shape_.images;
+  timings.end_s = end_s_ += timings.wall_s;
   ++finished_;
-  const bool lost = queue_.scalars(step).skip != 0 && !update_.scales_loss();
-  if (lost || !std::isfinite(timings_.loss)) report_bad_step(step);
+  const bool lost = ends_step && queue_.scalars(pass).skip != 0 && !update_.scales_loss();
+  if (lost || !std::isfinite(timings.loss)) report_bad_pass(pass, timings.loss);
+  if (const auto step = parts_.add(timings)) {
+    timings_ = *step;
+    ++steps_finished_;
+  }
 }
 
-void CudaEngine::report_bad_step(std::int64_t step) {
+void CudaEngine::report_bad_pass(std::int64_t pass, double loss) {
   wait_until([&] { return queue_.done(begun_ - 1); });
-  queue_.convert(step, queue_.stream());
+  queue_.convert(pass, queue_.stream());
   throw DeviceError(
       fmt::format("engine 'cuda': step {} has a loss of {}{}: {}; a lower training.learning_rate may help, or "
                   "training.precision f32",
-                  step + 1, timings_.loss, std::isfinite(timings_.loss) ? " and gradients that are not finite" : "",
+                  pass / parts_.batches() + 1, loss, std::isfinite(loss) ? " and gradients that are not finite" : "",
                   first_bad_layer(addresses_, network_, queue_.stream())));
 }
 
@@ -208,7 +218,8 @@ void CudaEngine::restart() {
   synchronize(stream);
   end_s_ = now_s();
   timings_ = {};
-  begun_ = finished_ = 0;
+  begun_ = finished_ = steps_finished_ = 0;
+  parts_.restart();
   learning_rate_ = std::numeric_limits<double>::quiet_NaN();  // the device has the spec's
 }
 

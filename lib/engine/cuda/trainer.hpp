@@ -1,4 +1,4 @@
-// The engine itself: a batch is uploaded, its step queued, and the step before it waited for.
+// The engine itself: a batch is uploaded, its pass (step_queue.hpp) queued, and the pass before it waited for.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,11 @@
 #include "engine/cuda/weights.hpp"
 #include "engine/engine.hpp"
 #include "engine/epoch_training.hpp"
+#include "engine/step_parts.hpp"
 
 namespace chexbench::engine::cuda {
 
-// The device has always one step to do while the host fetches the next batch; more would hide a slow pipeline behind a
+// The device has always one pass to do while the host fetches the next batch; more would hide a slow pipeline behind a
 // queue.
 class CudaEngine final : public Engine, private EpochTraining {
  public:
@@ -26,7 +27,7 @@ class CudaEngine final : public Engine, private EpochTraining {
   void step(BatchLease batch, Reducer& reducer) override;
   void finish() override;
   const measure::StepTimings& timings() const override { return timings_; }
-  std::int64_t steps_finished() const override { return finished_; }
+  std::int64_t steps_finished() const override { return steps_finished_; }
   void restart() override;
   std::size_t held_bytes() const override { return weights_.held_bytes(); }
 
@@ -51,10 +52,10 @@ class CudaEngine final : public Engine, private EpochTraining {
   std::unique_ptr<Convolutions> planned_convolutions(const EngineConfig& config) const;
   std::vector<int> chosen_prologues() const;
   MemoryPlan plan();
-  // Waits for the oldest step that is not finished, and takes its timings.
+  // Waits for the oldest pass that is not finished, and takes its timings.
   void collect();
   void wait_until(const std::function<bool()>& done);
-  [[noreturn]] void report_bad_step(std::int64_t step);
+  [[noreturn]] void report_bad_pass(std::int64_t pass, double loss);
   // What was done since the last step belongs to none.
   void leave_out_time();
 
@@ -71,6 +72,7 @@ class CudaEngine final : public Engine, private EpochTraining {
   const Addresses addresses_;
   Network network_;
   Update update_;
+  const Accumulation accumulation_;
   DeviceBuckets buckets_;
   Weights weights_;
   Moments moments_;
@@ -78,10 +80,12 @@ class CudaEngine final : public Engine, private EpochTraining {
   StepQueue queue_;
   EngineTraits traits_;
 
-  double end_s_ = 0;  // of the step finished last, on the host's clock
-  std::int64_t begun_ = 0, finished_ = 0;
+  double end_s_ = 0;                       // of the pass finished last, on the host's clock
+  std::int64_t begun_ = 0, finished_ = 0;  // passes
+  StepParts parts_;
+  std::int64_t steps_finished_ = 0;
   double learning_rate_ = 0;    // as the device was told
-  Reducer* reducer_ = nullptr;  // of the step begun last
+  Reducer* reducer_ = nullptr;  // of the pass begun last
   measure::StepTimings timings_;
   mutable std::vector<float> logits_;
 };

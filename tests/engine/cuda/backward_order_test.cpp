@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/errors.hpp"
+#include "core/param_name.hpp"
 #include "engine/cuda/lowering.hpp"
 #include "model/networks.hpp"
 
@@ -139,7 +140,8 @@ TEST_P(CudaBackwardOrder, EachNodeThatComputesHasItsStepLastToFirst) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, CudaBackwardOrder,
-                         testing::Values("resnet50", "densenet121", "mobilenet_v2", "alexnet", "googlenet"));
+                         testing::Values("resnet50", "densenet121", "mobilenet_v2", "alexnet", "googlenet"),
+                         ParamName());
 
 TEST(BackwardOrder, OfResnetHasTwoPlacesForWhatABlockAndItsShortcutRead) {
   const std::vector<BackwardStep> steps = backward_order(lower(model::resnet50(224)));

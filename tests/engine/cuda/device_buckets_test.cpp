@@ -21,6 +21,29 @@ void Event::record(Stream stream) { *static_cast<Stream*>(event_) = stream; }
 
 namespace {
 
+struct Averaged {
+  void* gradient;
+  float* sum;
+  std::size_t count;
+  kernels::ElementType type;
+  int batches;
+};
+std::vector<Averaged> averaged;  // since a test began
+
+}  // namespace
+
+// The launches of Accumulation.
+namespace kernels {
+
+void launch_accumulate(const AccumulateCall&, bool, Stream) { ADD_FAILURE() << "no batch ends here"; }
+void launch_average(const AccumulateCall& call, int batches, Stream) {
+  averaged.push_back({call.gradient, call.sum, static_cast<std::size_t>(call.count), call.type, batches});
+}
+
+}  // namespace kernels
+
+namespace {
+
 using spec::Precision;
 
 // Small enough for dozens of buckets.
@@ -55,14 +78,18 @@ class NotingReducer final : public Reducer {
 
 // A network with memory for its step that nothing touches.
 struct Planned {
-  Planned(const std::string& network, Precision step_precision)
-      : graph(model::make_network(network, 224)), precision(step_precision) {}
+  Planned(const std::string& network, Precision step_precision, int batches_of_step = 1)
+      : graph(model::make_network(network, 224)), precision(step_precision), batches(batches_of_step) {
+    averaged.clear();
+  }
 
   const model::Graph graph;
   const Precision precision;
+  const int batches;
   const Program program = lower(graph);
   const ParameterLayout layout{graph, program};
-  const MemoryPlan plan = plan_memory(graph, program, {.images = 1, .precision = precision});
+  const MemoryPlan plan =
+      plan_memory(graph, program, {.images = 1, .precision = precision, .accumulates = batches > 1});
   const std::unique_ptr<std::byte[]> memory = std::make_unique_for_overwrite<std::byte[]>(plan.total_bytes());
   const Addresses addresses{{.graph = graph,
                              .program = program,
@@ -70,8 +97,10 @@ struct Planned {
                              .plan = plan,
                              .memory = memory.get(),
                              .images = 1,
-                             .precision = precision}};
-  DeviceBuckets buckets{addresses, kComm};
+                             .precision = precision,
+                             .batches_of_step = batches}};
+  const Accumulation accumulation{addresses};
+  DeviceBuckets buckets{addresses, accumulation, kComm};
 };
 
 std::vector<ParameterPlace> matrices(const ParameterLayout& layout) {
@@ -217,6 +246,40 @@ TEST_F(DeviceBucketsInAStep, HaveEachAnEventOfTheirOwnRecordedBeforeTheyAreReduc
     events.insert(note.ready);
   }
   EXPECT_EQ(events.size(), count_ + 1);
+}
+
+TEST_F(DeviceBucketsInAStep, OfOneBatchAreReducedAsTheyAre) {
+  complete(all_, vectors_);
+  EXPECT_TRUE(averaged.empty());
+}
+
+TEST(DeviceBucketsOfSeveralBatches, AreAveragedWithTheirOwnSumsBeforeTheyAreReduced) {
+  Planned planned("densenet121", Precision::fp16, 3);
+  class Comparing final : public Reducer {
+   public:
+    void reduce(BucketSpan bucket, ReadyEvent) override {
+      ASSERT_EQ(averaged.size(), ++reduced);
+      EXPECT_EQ(averaged.back().gradient, bucket.data);
+      EXPECT_EQ(averaged.back().count, bucket.count);
+      EXPECT_EQ(averaged.back().batches, 3);
+    }
+    void wait() override {}
+    ReducerTimings timings() const override { return {}; }
+    int world() const override { return 2; }
+
+    std::size_t reduced = 0;
+  } reducer;
+  planned.buckets.begin_step();
+  planned.buckets.complete(planned.layout.size(ParameterKind::matrix), planned.layout.size(ParameterKind::vector),
+                           nullptr, reducer);
+  ASSERT_EQ(reducer.reduced, planned.buckets.matrices().size() + 1);
+  const float* sum = planned.addresses.at<float>(planned.plan.regions.parameters[0].sums);
+  for (std::size_t i = 0; i + 1 < averaged.size(); sum += averaged[i++].count) {
+    EXPECT_EQ(averaged[i].sum, sum);
+    EXPECT_EQ(averaged[i].type, kernels::ElementType::f16);
+  }
+  EXPECT_EQ(averaged.back().sum, planned.addresses.at<float>(planned.plan.regions.parameters[1].sums));
+  EXPECT_EQ(averaged.back().type, kernels::ElementType::f32);
 }
 
 TEST_F(DeviceBucketsInAStep, AreNotReducedInAWorldOfOne) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/param_name.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
 #include "engine/cuda/lowering.hpp"
 #include "model/networks.hpp"
@@ -38,7 +39,7 @@ std::vector<Region> all(const DeviceRegions& regions) {
                              regions.workspace,
                              regions.arena};
   for (const ParameterRegions& kind : regions.parameters)
-    result.insert(result.end(), {kind.weights, kind.gradients, kind.first, kind.second, kind.copies});
+    result.insert(result.end(), {kind.weights, kind.gradients, kind.first, kind.second, kind.copies, kind.sums});
   for (int slot = 0; slot < kSlots; ++slot)
     result.insert(result.end(), {regions.images[slot], regions.labels[slot], regions.losses[slot]});
   std::erase_if(result, [](const Region& region) { return region.bytes == 0; });
@@ -181,7 +182,9 @@ TEST_P(CudaDeviceRegions, OnlyPartialSumsGrowWithTheDevice) {
 
 // No region is in two of the sums, and none is left out.
 TEST_P(CudaDeviceRegions, ParametersChannelsBatchesAndTheRestAreAll) {
-  const DeviceRegions regions = lay_out(kRequest);
+  RegionRequest request = kRequest;
+  request.accumulates = true;
+  const DeviceRegions regions = lay_out(request);
   const std::size_t rest = regions.losses[0].bytes + regions.losses[1].bytes + regions.logits.bytes +
                            regions.scalars.bytes + regions.reductions.bytes + regions.workspace.bytes +
                            regions.arena.bytes;
@@ -191,7 +194,7 @@ TEST_P(CudaDeviceRegions, ParametersChannelsBatchesAndTheRestAreAll) {
   EXPECT_EQ(regions.parameter_bytes() + regions.channel_bytes() + regions.batch_bytes() + rest, sum);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, CudaDeviceRegions, testing::Values("resnet50", "densenet121"));
+INSTANTIATE_TEST_SUITE_P(Networks, CudaDeviceRegions, testing::Values("resnet50", "densenet121"), ParamName());
 
 }  // namespace
 }  // namespace chexbench::engine::cuda

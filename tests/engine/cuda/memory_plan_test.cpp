@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/errors.hpp"
+#include "core/param_name.hpp"
 #include "engine/cuda/lowering.hpp"
 #include "engine/cuda/prologue.hpp"
 #include "model/networks.hpp"
@@ -201,6 +202,9 @@ TEST_P(CudaMemoryPlan, HoldsWeightsGradientsMomentsAndTheCopyThatComputes) {
   expect_about(plan_memory(graph_, program_, kPlanned).regions.parameter_bytes(), parameters * (3 * 4 + 2 + 2));
   const MemoryRequest sgd{.images = 8, .precision = spec::Precision::tf32, .optimizer = spec::OptimizerKind::sgd};
   expect_about(plan_memory(graph_, program_, sgd).regions.parameter_bytes(), parameters * (3 * 4));
+  MemoryRequest accumulating = kPlanned;
+  accumulating.accumulates = true;
+  expect_about(plan_memory(graph_, program_, accumulating).regions.parameter_bytes(), parameters * (4 * 4 + 2 + 2));
 }
 
 TEST_P(CudaMemoryPlan, TheLargestBatchFitsAndOneMoreDoesNot) {
@@ -234,7 +238,8 @@ TEST_P(CudaMemoryPlan, AnErrorSaysHowManyBytesAreMissingAndWhatWouldFit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, CudaMemoryPlan,
-                         testing::Values("resnet50", "densenet121", "mobilenet_v2", "alexnet", "googlenet"));
+                         testing::Values("resnet50", "densenet121", "mobilenet_v2", "alexnet", "googlenet"),
+                         ParamName());
 
 }  // namespace
 }  // namespace chexbench::engine::cuda

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/errors.hpp"
+#include "core/param_name.hpp"
 #include "engine/cuda/backward_order.hpp"
 #include "engine/cuda/lowering.hpp"
 #include "model/networks.hpp"
@@ -180,7 +181,8 @@ TEST_P(CudaParameterLayout, RefusesTensorsOfAnotherSize) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, CudaParameterLayout,
-                         testing::Values("resnet50", "densenet121", "mobilenet_v2", "alexnet", "googlenet"));
+                         testing::Values("resnet50", "densenet121", "mobilenet_v2", "alexnet", "googlenet"),
+                         ParamName());
 
 }  // namespace
 }  // namespace chexbench::engine::cuda

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "core/param_name.hpp"
 #include "engine/cuda/feature_map.hpp"
 #include "engine/cuda/lowering.hpp"
 #include "model/networks.hpp"
@@ -223,7 +224,8 @@ TEST_P(ProgramMeaning, IsThatOfTheGraph) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, ProgramMeaning,
-                         testing::Values("resnet50", "densenet121", "mobilenet_v2", "alexnet", "googlenet"));
+                         testing::Values("resnet50", "densenet121", "mobilenet_v2", "alexnet", "googlenet"),
+                         ParamName());
 
 }  // namespace
 }  // namespace chexbench::engine::cuda

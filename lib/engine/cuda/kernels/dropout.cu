@@ -15,7 +15,8 @@ void launch_dropout(const DropoutCall& call, Stream stream) {
                                call.seed,
                                call.layer,
                                call.rate,
-                               call.pixels};
+                               call.pixels,
+                               call.batches_of_step};
         launch_channels(op, call.images * call.pixels, call.channels, V, stream);
       },
       call.from, call.to);

@@ -9,7 +9,7 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Rows are pixels. A captured step is replayed with the arguments that it was captured with, so the number of the step
+// Rows are pixels. A captured step is replayed with the arguments that it was captured with, so the number of the batch
 // is read from device memory.
 template <typename T, int V>
 struct Dropout {
@@ -20,6 +20,7 @@ struct Dropout {
   int layer = 0;
   double rate = 0;
   int pixels = 1;  // of an image
+  int batches_of_step = 1;
 
   struct Worker {
     static constexpr int kUnroll = 1;
@@ -29,7 +30,9 @@ struct Dropout {
     const std::uint64_t step_seed;
 
     CHEXBENCH_HOST_DEVICE Worker(const Dropout& dropout, int first)
-        : op(dropout), channel(first), step_seed(dropout_step_seed(dropout.seed, steps_begun(*dropout.scalars))) {}
+        : op(dropout),
+          channel(first),
+          step_seed(dropout_step_seed(dropout.seed, batches_begun(*dropout.scalars, dropout.batches_of_step))) {}
     CHEXBENCH_HOST_DEVICE Loaded load(int row) const { return kernels::load<V>(op.from.at(row, channel)); }
     CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& values) const {
       const int image = row / op.pixels, pixel = row % op.pixels;

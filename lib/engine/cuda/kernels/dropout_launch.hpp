@@ -14,8 +14,9 @@ struct DropoutCall {
   Matrix from, to;
   const StepScalars* scalars = nullptr;  // of the step under way, before launch_decide()
   std::uint64_t seed = 0;                // dropout_seed() of engine/dropout.hpp
-  int layer = 0;                         // of the graph
-  double rate = 0;                       // the share that is dropped
+  int batches_of_step = 1;
+  int layer = 0;    // of the graph
+  double rate = 0;  // the share that is dropped
 };
 void launch_dropout(const DropoutCall& call, Stream stream);
 

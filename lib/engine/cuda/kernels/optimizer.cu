@@ -48,6 +48,8 @@ void launch_set_learning_rate(StepScalars* scalars, float rate, Stream stream) {
   launch_calls(SetLearningRate{scalars, rate}, 1, stream);
 }
 
+void launch_end_batch(StepScalars* scalars, Stream stream) { launch_calls(EndBatch{scalars}, 1, stream); }
+
 void launch_decide(StepScalars* scalars, const StepRules& rules, Stream stream) {
   launch_calls(Decide{scalars, rules}, 1, stream);
 }

@@ -1,4 +1,5 @@
-// The ends of a step on the device: upload.hpp, loss.hpp, overflow.hpp, step_scalars.hpp, optimizer.hpp.
+// The ends of a step on the device: upload.hpp, loss.hpp, overflow.hpp, step_scalars.hpp, accumulate.hpp,
+// optimizer.hpp.
 #pragma once
 
 #include "engine/cuda/kernels/device_tensor.hpp"
@@ -32,6 +33,20 @@ struct LossCall {
   float* biased = nullptr;
 };
 void launch_loss(const LossCall& call, Stream stream);
+
+// `count` gradients of a step's batches, which backward writes to the same place one after the other.
+struct AccumulateCall {
+  ElementType type = ElementType::f32;
+  std::int64_t count = 0;
+  void* gradient = nullptr;
+  float* sum = nullptr;
+};
+// The sum takes this batch in, or begins with it.
+void launch_accumulate(const AccumulateCall& call, bool begins, Stream stream);
+// The gradient becomes the mean of `batches`: of those in the sum and its own.
+void launch_average(const AccumulateCall& call, int batches, Stream stream);
+// A batch is done that does not end its step.
+void launch_end_batch(StepScalars* scalars, Stream stream);
 
 // Sets scalars->overflow where one of `count` gradients, which begin at a multiple of 16 bytes, is infinite or NaN.
 void launch_overflow_check(ElementType type, const void* gradient, std::int64_t count, StepScalars* scalars,

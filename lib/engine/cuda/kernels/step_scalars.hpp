@@ -17,6 +17,7 @@ struct StepScalars {
   std::int32_t skip = 0;        // this step's update is left out
   std::int32_t skipped = 0;     // updates left out so far
   std::int32_t step = 0;        // updates made
+  std::int32_t batches = 0;     // of the step under way that are done: its last one decides
   float learning_rate = 0;      // of the update to come: here, since a captured step has the arguments of its capture
   double beta1_power = 1;       // beta1^step
   double beta2_power = 1;
@@ -25,9 +26,9 @@ struct StepScalars {
   float adam_root = 0;  // 1 / sqrt(1 - beta2^step)
 };
 
-// So many were decided since the start: the number of the step under way, counted from 0.
-CHEXBENCH_HOST_DEVICE inline std::int64_t steps_begun(const StepScalars& scalars) {
-  return std::int64_t{scalars.step} + scalars.skipped;
+// The number of the batch under way, counted from 0 since the start, where a step has so many of them.
+CHEXBENCH_HOST_DEVICE inline std::int64_t batches_begun(const StepScalars& scalars, int batches_of_step) {
+  return (std::int64_t{scalars.step} + scalars.skipped) * batches_of_step + scalars.batches;
 }
 
 struct StepRules {
@@ -64,6 +65,7 @@ CHEXBENCH_HOST_DEVICE inline void advance_optimizer(StepScalars& scalars, const 
 }
 
 CHEXBENCH_HOST_DEVICE inline void decide(StepScalars& scalars, const StepRules& rules) {
+  scalars.batches = 0;
   scalars.unscale = rules.gradient_factor / scalars.loss_scale;  // of the scale that this step's loss had
   scalars.skip = scalars.overflow != 0 ? 1 : 0;  // also where nothing is scaled: NaN must not reach the weights
   if (rules.dynamic_scale) update_scale(scalars);
@@ -82,6 +84,13 @@ struct SetLearningRate {
   float rate = 0;
 
   CHEXBENCH_HOST_DEVICE void operator()(std::int64_t) const { scalars->learning_rate = rate; }
+};
+
+// One call.
+struct EndBatch {
+  StepScalars* scalars = nullptr;
+
+  CHEXBENCH_HOST_DEVICE void operator()(std::int64_t) const { ++scalars->batches; }
 };
 
 // One call.

@@ -1,6 +1,7 @@
 // What the engine for GPUs asks of a reducer, in steps that are queued and in steps that are replayed.
 #include <gtest/gtest.h>
 
+#include "core/param_name.hpp"
 #include "engine/cuda/engine_fixture.hpp"
 #include "engine/cuda/host/host_stream.hpp"
 
@@ -46,7 +47,25 @@ TEST_P(CudaEngineRanks, EveryGradientIsReducedOnceAStepAlsoInAReplay) {
   EXPECT_EQ(engine.timings().communication_busy_s, 0.25);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, CudaEngineRanks, testing::Values(CHEXBENCH_TEST_NETWORKS));
+TEST_P(CudaEngineRanks, GradientsOfSeveralBatchesAreReducedWithTheLastOne) {
+  EqualRanks of_each, of_all;
+  EngineConfig config = config_of(GetParam());
+  config.training.learning_rate = 1e-30;  // the weights stay
+  CudaEngine each(config);
+  losses(each, of_each, 1);
+  config.training.accumulate_steps = 3;
+  CudaEngine all(config);
+  for (int batch = 1; batch <= 9; ++batch) {
+    all.step(batch_of(0), of_all);
+    all.finish();
+    EXPECT_EQ(of_all.reductions, batch / 3 * of_each.reductions) << "after batch " << batch;
+    EXPECT_EQ(of_all.joins, batch / 3);
+  }
+  EXPECT_EQ(of_all.elements, 3 * of_each.elements);
+  EXPECT_EQ(all.timings().communication_busy_s, 0.25);
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, CudaEngineRanks, testing::Values(CHEXBENCH_TEST_NETWORKS), ParamName());
 
 }  // namespace
 }  // namespace chexbench::engine::cuda

@@ -1,6 +1,7 @@
 // Dropout of both engines that train: the same units at the same steps on the same ranks.
 #include <gtest/gtest.h>
 
+#include "core/param_name.hpp"
 #include "engine/cuda/engine_fixture.hpp"
 #include "engine/gradients.hpp"
 #include "engine/onednn/trainer.hpp"
@@ -8,13 +9,13 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-constexpr int kSteps = 4;  // the last two are replays
+constexpr int kBatches = 4;  // the last two are replays
 
-// Of each step, all on the same weights and images.
-std::vector<std::vector<float>> logits_of_steps(Engine& engine) {
+// Of each batch, all on the same weights and images.
+std::vector<std::vector<float>> logits_of_batches(Engine& engine) {
   SingleReducer single;
   std::vector<std::vector<float>> logits;
-  for (int i = 0; i < kSteps; ++i) {
+  for (int i = 0; i < kBatches; ++i) {
     engine.step(batch_of(0, Deliver::u8, 2 * kSize), single);
     engine.finish();
     logits.emplace_back(engine.logits().begin(), engine.logits().end());
@@ -24,22 +25,23 @@ std::vector<std::vector<float>> logits_of_steps(Engine& engine) {
 
 class DropoutOfTwoEngines : public testing::TestWithParam<const char*> {};
 
-TEST_P(DropoutOfTwoEngines, DropsTheSameUnits) {
+TEST_P(DropoutOfTwoEngines, DropsTheSameUnitsAlsoInEachBatchOfAStep) {
   EngineConfig config = config_of(GetParam());
   config.model.image_size = 2 * kSize;
   config.training.learning_rate = 1e-30;  // the weights stay
+  config.training.accumulate_steps = 2;
   config.rank = 1;
   CudaEngine gpu(config);
   OnednnEngine cpu(config);
-  const auto expected = logits_of_steps(cpu), logits = logits_of_steps(gpu);
-  for (std::size_t i = 0; i < kSteps; ++i) {
-    EXPECT_LT(distance(logits[i], expected[i]), 1e-2 * norm(expected[i])) << "step " << i;
-    EXPECT_GT(distance(expected[i], expected[(i + 1) % kSteps]), 0.1 * norm(expected[i])) << "step " << i;
+  const auto expected = logits_of_batches(cpu), logits = logits_of_batches(gpu);
+  for (std::size_t i = 0; i < kBatches; ++i) {
+    EXPECT_LT(distance(logits[i], expected[i]), 1e-2 * norm(expected[i])) << "batch " << i;
+    EXPECT_GT(distance(expected[i], expected[(i + 1) % kBatches]), 0.1 * norm(expected[i])) << "batch " << i;
   }
 }
 
 // AlexNet drops values of a map too, which the two engines hold in different orders.
-INSTANTIATE_TEST_SUITE_P(Networks, DropoutOfTwoEngines, testing::Values("mobilenet_v2", "alexnet"));
+INSTANTIATE_TEST_SUITE_P(Networks, DropoutOfTwoEngines, testing::Values("mobilenet_v2", "alexnet"), ParamName());
 
 }  // namespace
 }  // namespace chexbench::engine::cuda

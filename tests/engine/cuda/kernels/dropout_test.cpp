@@ -13,11 +13,11 @@ constexpr std::uint64_t kSeed = 11;
 constexpr int kLayer = 3, kImages = 5;
 constexpr double kRate = 0.2;
 
-// Into rows that are wider than they need, in the step that comes behind so many updates, made or left out.
+// Into rows that are wider than they need, in the batch that comes behind so many updates, made or left out.
 template <typename T, int V>
-Tensor<T> dropped(const Tensor<T>& from, const StepScalars& scalars, int pixels = 1) {
+Tensor<T> dropped(const Tensor<T>& from, const StepScalars& scalars, int pixels = 1, int batches_of_step = 1) {
   Tensor<T> to(from.rows(), from.channels(), from.channels() + V);
-  const Dropout<T, V> op{from.view(), to.view(), &scalars, kSeed, kLayer, kRate, pixels};
+  const Dropout<T, V> op{from.view(), to.view(), &scalars, kSeed, kLayer, kRate, pixels, batches_of_step};
   run_channels(op, from.rows(), from.channels(), V);
   to.expect_guards_untouched();
   return to;
@@ -57,19 +57,20 @@ TYPED_TEST(DropoutOf, CountsTheValuesOfAMapChannelByChannel) {
   }
 }
 
-TYPED_TEST(DropoutOf, CountsStepsWhoseUpdateWasLeftOut) {
+TYPED_TEST(DropoutOf, CountsBatchesAlsoOfStepsWhoseUpdateWasLeftOut) {
   using T = typename TypeParam::Type;
   constexpr int kWidth = TypeParam::kWidth, kChannels = 50 * kWidth;
   Tensor<T> ones(kImages, kChannels);
   ones.fill([](int, int) { return 1; });
-  const auto of = [&](const StepScalars& scalars) {
-    const Tensor<T> to = dropped<T, kWidth>(ones, scalars);
+  const auto of = [&](const StepScalars& scalars, int batches_of_step = 1) {
+    const Tensor<T> to = dropped<T, kWidth>(ones, scalars, 1, batches_of_step);
     std::vector<double> values;
     for (int c = 0; c < kChannels; ++c) values.push_back(to(0, c));
     return values;
   };
   EXPECT_EQ(of({.skipped = 2, .step = 1}), of({.step = 3}));
   EXPECT_NE(of({.step = 3}), of({.step = 4}));
+  EXPECT_EQ(of({.skipped = 1, .step = 2, .batches = 2}, 4), of({.step = 14}));
 }
 
 TYPED_TEST(DropoutOf, ShowsNotANumberWhereItDropsOne) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "emulation.hpp"
+#include "engine/cuda/kernels/accumulate.hpp"
 #include "engine/cuda/kernels/optimizer.hpp"
 #include "engine/cuda/kernels/overflow.hpp"
 
@@ -143,6 +144,22 @@ TYPED_TEST(UpdateOf, CopiesOfWeightsThatWereLoadedAreRounded) {
   EXPECT_EQ(Element<C>::widen(copy[37]), kGuard);
 }
 
+TYPED_TEST(UpdateOf, GradientsOfSeveralBatchesBecomeTheirMean) {
+  using G = typename TypeParam::G;
+  constexpr int kCount = 37, kBatches = 3;
+  std::vector<float> sum(kCount, std::nanf(""));
+  std::vector<double> exact(kCount, 0.0);
+  Tensor<G> gradient(1, kCount);
+  for (int batch = 0; batch < kBatches; ++batch) {
+    gradient.randomize(static_cast<unsigned>(batch), 0, 20);
+    for (int i = 0; i < kCount; ++i) exact[static_cast<std::size_t>(i)] += gradient(0, i) / kBatches;
+    if (batch + 1 < kBatches) run_calls(AddToSum<G>{gradient.view().data, sum.data(), batch == 0}, kCount);
+  }
+  run_calls(TakeMean<G>{gradient.view().data, sum.data(), 1.0f / kBatches}, kCount);
+  for (int i = 0; i < kCount; ++i)
+    EXPECT_NEAR(gradient(0, i), exact[static_cast<std::size_t>(i)], 20 * tolerance<G>()) << i;
+}
+
 TEST(UpdateWithoutCopy, WritesTheMasterAlone) {
   StepScalars scalars;
   scalars.loss_scale = 1;
@@ -182,6 +199,14 @@ TEST(LossScale, HalvesAtOverflowAndDoublesAfterTwoThousandGoodSteps) {
   decide(s, rules);
   EXPECT_EQ(s.loss_scale, 32768);
   EXPECT_EQ(s.good_steps, 1);
+}
+
+TEST(StepScalarsOfSeveralBatches, CountThemUntilTheLastOneDecides) {
+  StepScalars s;
+  run_calls(EndBatch{&s}, 2);
+  EXPECT_EQ(batches_begun(s, 3), 2);
+  decide(s, {});
+  EXPECT_EQ(batches_begun(s, 3), 3);
 }
 
 TEST(LossScale, StaysWithinItsBounds) {
