@@ -2,7 +2,7 @@
 
 import json
 
-from harness import SystemTest
+from harness import SystemTest, measured
 
 DELAY_S = 0.02  # an image: a decoder so slow that nothing else counts
 
@@ -17,6 +17,7 @@ class Advise(SystemTest):
         done = self.succeed("advise", "--config", self.spec(**keys), *options, "--output", out, ranks=ranks)
         return out, json.loads((out / "advice.json").read_text()), done
 
+    @measured
     def test_naive_on_two_ranks_becomes_as_fast_as_optimized(self):
         out, advice, done = self.advise("naive", ranks=2, settings=[f"pipeline.map.delay_s={DELAY_S}"],
                                         without="cache_decoded")
@@ -41,6 +42,7 @@ class Advise(SystemTest):
         self.succeed("--config", self.spec(pipeline=str(out / "pipeline.json"), measure__repeats=1),
                      "--output", pipeline)
 
+    @measured
     def test_a_pipeline_that_is_fast_already_stays_as_it_is(self):
         out, advice, done = self.advise("optimized", settings=[f"pipeline.map_and_batch.delay_s={DELAY_S}"],
                                         without="cache_decoded,read_tfrecords")
@@ -49,6 +51,7 @@ class Advise(SystemTest):
         self.assertIsNone(advice["ratio"])
         self.assertTrue((out / "spec.json").exists())
 
+    @measured
     def test_images_that_fit_into_memory_are_decoded_once(self):
         _, advice, _ = self.advise("optimized", settings=[f"pipeline.map_and_batch.delay_s={DELAY_S}"])
         cache = next(attempt for attempt in advice["tries"] if attempt["edit"] == "cache_decoded")

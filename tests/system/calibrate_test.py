@@ -5,7 +5,7 @@ import os
 import statistics
 import unittest
 
-from harness import HAS_ONEDNN, SystemTest
+from harness import HAS_ONEDNN, SystemTest, measured
 
 SMALL = ["--engine", "onednn", "--model", "densenet121", "--image-size", "32", "--warmup-steps", "2", "--repeats", "3"]
 
@@ -95,6 +95,7 @@ class Calibrate(SystemTest):
         self.succeed("--config", spec, "--output", out, **options)
         return self.report(out)["trials"][0]
 
+    @measured
     def test_an_emulated_run_has_the_images_per_second_of_the_real_one(self):
         real, emulated = [], []
         for _ in range(3):  # in turn, so that what else the machine does weighs on both
@@ -108,6 +109,7 @@ class Calibrate(SystemTest):
             self.skipTest(f"the machine is too busy: runs of one kind differ by {100 * spread:.0f} % among themselves")
         self.assertAlmostEqual(ratio, 1, delta=0.05)
 
+    @measured
     def test_the_profile_holds_an_entry_of_each_batch_and_says_where_it_comes_from(self):
         profile = self.calibrate("--batch-sizes", "2,6", "--steps", "3")
         self.assertEqual(profile["name"], "mine")

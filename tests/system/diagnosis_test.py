@@ -6,7 +6,7 @@ Delays are sleeps, many times longer than what the machine does beside them, so 
 import os
 import unittest
 
-from harness import SANITIZED, SystemTest
+from harness import SANITIZED, SystemTest, measured
 
 ACCELERATOR_IMAGES_PER_S = 384  # emulated:v100, ResNet50, f32
 DELAY_S = 0.1 if SANITIZED else 0.02  # an image, on one core: decoding takes a tenth of it
@@ -32,16 +32,17 @@ class Planted(SystemTest):
 
 
 class SlowOps(Planted):
+    @measured
     def test_the_op_that_was_slowed_down_is_named(self):
         for place, op in (("shuffle[1]", "shuffle"), ("map_and_batch", "map_and_batch/other"), ("repeat", "repeat")):
-            with self.subTest(op=op):
-                row, findings, _ = self.run_trial(op.replace("/", "-"), settings=[f"pipeline.{place}.delay_s={DELAY_S}"])
-                self.assertEqual(row["limit"], "input")
-                waits = self.waits(row)
-                self.assertEqual(max(waits, key=waits.get), op)
-                self.assertGreater(waits[op], (0.5 if SANITIZED else 0.7) * float(row["wait_share"]))
-                self.assertIn(f"because of {op.replace('/', ' (') + (')' if '/' in op else '')}", findings["starved"])
+            row, findings, _ = self.run_trial(op.replace("/", "-"), settings=[f"pipeline.{place}.delay_s={DELAY_S}"])
+            self.assertEqual(row["limit"], "input", op)
+            waits = self.waits(row)
+            self.assertEqual(max(waits, key=waits.get), op)
+            self.assertGreater(waits[op], (0.5 if SANITIZED else 0.7) * float(row["wait_share"]), op)
+            self.assertIn(f"because of {op.replace('/', ' (') + (')' if '/' in op else '')}", findings["starved"])
 
+    @measured
     def test_what_it_books_is_what_it_waits(self):
         row, _, report = self.run_trial(settings=[f"pipeline.map_and_batch.delay_s={DELAY_S}"])
         repeat = report["trials"][0]["repeats"][0]
@@ -54,6 +55,7 @@ class SlowOps(Planted):
             step = dict(zip(columns, step))
             self.assertAlmostEqual(sum(step[part] for part in parts), step["wall_s"], delta=0.02 * step["wall_s"])
 
+    @measured
     def test_the_wait_is_what_the_differential_method_finds(self):
         settings = [f"pipeline.map_and_batch.delay_s={DELAY_S}"]
         row, _, _ = self.run_trial("fed", settings=settings)
@@ -68,6 +70,7 @@ class SlowOps(Planted):
 
 
 class NothingSlow(Planted):
+    @measured
     def test_an_accelerator_that_is_slower_than_its_input_computes(self):
         row, findings, _ = self.run_trial(data={"format": "synthetic"})
         self.assertEqual(row["limit"], "compute")
@@ -75,6 +78,7 @@ class NothingSlow(Planted):
 
 
 class SlowNetwork(Planted):
+    @measured
     def test_communication_is_named(self):
         row, findings, _ = self.run_trial(ranks=2, data={"format": "synthetic"}, comm__model="alpha_beta",
                                           comm__beta_bytes_per_s=5e8)
@@ -87,11 +91,13 @@ class SlowStore(Planted):
     def slow_store(self, **environment):
         return {"LD_PRELOAD": os.environ["CHEXBENCH_SLOW_STORE"], "SLOW_STORE_MS": str(int(1000 * DELAY_S)), **environment}
 
+    @measured
     def test_reading_is_named(self):
         row, findings, _ = self.run_trial(environment=self.slow_store())
         self.assertEqual((row["limit"], row["wait_op"], row["wait_part"]), ("input", "map_and_batch", "read"))
         self.assertIn("map_and_batch (read)", findings["starved"])
 
+    @measured
     def test_a_rank_with_a_slow_store_of_its_own_is_named(self):
         row, findings, _ = self.run_trial(ranks=2, environment=self.slow_store(SLOW_STORE_RANK="1"))
         self.assertEqual(row["limit"], "slow_rank")
@@ -99,12 +105,14 @@ class SlowStore(Planted):
 
 
 class FullCores(Planted):
+    @measured
     def test_a_core_that_is_full_is_named_and_not_decode(self):
         # An accelerator that takes 1376 images/s, which one core never decodes.
         row, findings, _ = self.run_trial(training__precision="fp16", measure__steps=40)
         self.assertEqual((row["limit"], row["wait_op"], row["wait_part"]), ("cpu", "map_and_batch", "decode"))
         self.assertRegex(findings["cpu_starved"], "the one core of a rank is full|without a free core")
 
+    @measured
     def test_one_decoding_thread_beside_free_cores_is_no_lack_of_cores(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one core")

@@ -7,7 +7,7 @@ import sys
 import textwrap
 import unittest
 
-from harness import ROOT, SystemTest
+from harness import ROOT, SystemTest, measured
 
 WITHIN = 0.05  # of the time: how near the share of wait must come to the planted one
 
@@ -69,11 +69,13 @@ class PyTorch(Hook):
                     time.sleep({train_s})
         """
 
+    @measured
     def test_a_slow_loader_is_found(self):
         # One process loads 120 ms, then trains 80 ms.
         share = self.wait_share(self.TRAINING.format(load_s=0.12, train_s=0.08, workers=0))
         self.assertAlmostEqual(share, 0.6, delta=WITHIN)
 
+    @measured
     def test_a_loader_that_keeps_up_is_found(self):
         share = self.wait_share(self.TRAINING.format(load_s=0.04, train_s=0.12, workers=1))
         self.assertAlmostEqual(share, 0, delta=WITHIN)
@@ -104,10 +106,12 @@ class Keras(Hook):
         model.fit(data, epochs=1, verbose=0)  # without the hook again: nothing more is logged
         """
 
+    @measured
     def test_a_slow_data_set_is_found(self):
         # The data set's thread loads 200 ms while the step takes 80 ms: 120 of 200 ms are wait.
         self.assertAlmostEqual(self.wait_share(self.TRAINING.format(load_s=0.2, train_s=0.08)), 0.6, delta=WITHIN)
 
+    @measured
     def test_a_data_set_that_keeps_up_is_found(self):
         self.assertAlmostEqual(self.wait_share(self.TRAINING.format(load_s=0.04, train_s=0.12)), 0, delta=WITHIN)
 

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from harness import SystemTest
+from harness import SystemTest, measured
 
 NETWORK = {"model": "alpha_beta", "alpha_s": 1e-3, "beta_bytes_per_s": 4e8}
 # 83 ms of compute a step, so that late wake-ups of busy cores do not count; 94 MB of gradients, so that the network does.
@@ -24,6 +24,7 @@ class Predict(SystemTest):
         self.succeed("--config", self.spec(cores_per_rank=1, **keys), "--output", out)
         return out
 
+    @measured
     def test_one_two_and_four_emulated_ranks_are_met_within_ten_percent(self):
         out = self.folder / "out"
         spec = self.spec(ranks=[1, 2, 4], measure={"warmup_steps": 1, "steps": 6, "repeats": 3}, **EMULATED)
