@@ -1,9 +1,12 @@
 // Small batches and steps for tests of the engine for GPUs.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
 
+#include "core/errors.hpp"
 #include "engine/cuda/trainer.hpp"
 #include "model/weights.hpp"
 
@@ -70,6 +73,24 @@ class SingleReducer final : public Reducer {
   bool capturable() const override { return true; }
   ReducerTimings timings() const override { return {}; }
   int world() const override { return 1; }
+};
+
+// Why nothing can run here; empty where it can.
+inline std::string device_problem() {
+  try {
+    require_device();
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+class OnADevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string problem = device_problem(); !problem.empty()) GTEST_SKIP() << problem;
+  }
+  SingleReducer single_;
 };
 
 }  // namespace chexbench::engine::cuda
