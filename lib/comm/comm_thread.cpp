@@ -2,9 +2,11 @@
 
 #include <sched.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <future>
 #include <iterator>
 #include <memory>
@@ -91,6 +93,17 @@ void CommThread::run(const void* lane, const std::function<void()>& action) {
     return Progress::done;
   };
   run({.lane = lane, .poll = poll, .on_signal = OnSignal::go_on, .done = {}});
+}
+
+void CommThread::freeze() {
+  struct sigaction stop {};
+  stop.sa_handler = [](int) {
+    while (true) ::pause();
+  };
+  sigaction(SIGRTMIN, &stop, nullptr);
+  pthread_kill(thread_.native_handle(), SIGRTMIN);
+  constexpr double kDeliveredS = 0.02;
+  sleep_until_s(now_s() + kDeliveredS);
 }
 
 void CommThread::work() {

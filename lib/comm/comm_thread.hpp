@@ -46,6 +46,9 @@ class CommThread {
   void run(const void* lane, double longest_nap_s, Poll poll, OnSignal on_signal = OnSignal::end);
   // Runs `action` in its turn of the lane, even after a signal, and waits for it. @throws what it threw
   void run(const void* lane, const std::function<void()>& action);
+  // Stops the thread for ever, wherever it is, within a call of a library too: the process can only exit from then on,
+  // and must not allocate memory before that, whose locks the thread may hold.
+  void freeze();
 
  private:
   void run(Operation operation);

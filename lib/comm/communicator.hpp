@@ -46,7 +46,8 @@ class Communicator {
   virtual std::unique_ptr<Reducer> make_device_reducer(int ranks, const DeviceReducerConfig& config) = 0;
 };
 
-// Where this process stands among the processes started together.
+// Where this process stands among the processes started together. Destroyed where all went well, on all ranks, at the
+// end of the process: a library that hangs while it ends MPI makes it exit with 0.
 class World {
  public:
   virtual ~World() = default;

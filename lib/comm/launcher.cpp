@@ -1,14 +1,23 @@
 #include "comm/launcher.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <charconv>
 #include <string_view>
+
+#include "core/clock.hpp"
 
 namespace chexbench::comm {
 namespace {
 
 // Set for each rank by: MPICH's and Intel's hydra and Slurm's PMI-2 (PMI_*), PMIx launchers, Open MPI.
 constexpr std::array kRankVariables{"PMI_RANK", "PMI_FD", "PMI_PORT", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"};
+// Set for each rank by hydra alone, whose PMI_FD is a socket that lines of text go over (PMI 1).
+constexpr const char* kHydra = "HYDI_CONTROL_FD";
+constexpr std::string_view kEnd = "cmd=finalize\n";
+constexpr double kAnswerS = 0.2;  // it fails where it cannot answer
+
 constexpr std::array kSizeVariables{"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"};
 
 std::optional<int> read_count(const char* text) {
@@ -32,6 +41,13 @@ std::optional<Launcher> find_launcher(const Environment& environment) {
     return launcher;
   }
   return {};
+}
+
+void announce_end(const Environment& environment) {
+  const std::optional<int> socket = read_count(environment("PMI_FD"));
+  if (environment(kHydra) == nullptr || !socket) return;
+  if (::write(*socket, kEnd.data(), kEnd.size()) == static_cast<ssize_t>(kEnd.size()))
+    sleep_until_s(now_s() + kAnswerS);
 }
 
 }  // namespace chexbench::comm

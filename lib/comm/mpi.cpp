@@ -4,9 +4,11 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <future>
 #include <limits>
 #include <numeric>
 #include <string_view>
@@ -25,6 +27,7 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "core/log.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::comm {
@@ -33,6 +36,7 @@ namespace {
 // MPICH's launcher drops what ranks have written and it has not yet passed on when the job is aborted: one error in
 // thirty was lost.
 constexpr double kForwardingS = 0.2;
+constexpr double kFinalizeS = 5;               // it takes milliseconds
 constexpr double kRankNapS = 5e-3;             // of ranks that wait for others, or sit a sub-world out
 constexpr std::size_t kPieceBytes = 4u << 20;  // README.md: faster than whole buckets
 constexpr std::size_t kHandshakeBytes = 64u << 10;
@@ -279,6 +283,7 @@ class MpiWorld final : public World {
 
  private:
   void initialize();
+  void finalize(bool is_root);
 
   std::string library_;
   const int exceptions_ = std::uncaught_exceptions();
@@ -309,8 +314,29 @@ MpiWorld::~MpiWorld() {
   if (std::uncaught_exceptions() > exceptions_) abort(static_cast<int>(ExitCode::device));
   // MPI_Finalize spins: enter it together. A signal must not end this barrier: rank 0 may still be writing.
   thread_.run(this, kRankNapS, make_barrier(MPI_COMM_WORLD), OnSignal::go_on);
+  const bool is_root = communicator_->rank() == 0;
   communicator_.reset();
-  thread_.run(this, [] { MPI_Finalize(); });
+  finalize(is_root);
+}
+
+// All ranks have met and all is written. Some libraries hang here all the same (README.md): then the process just
+// exits.
+void MpiWorld::finalize(bool is_root) {
+  const auto ended = std::make_shared<std::promise<void>>();
+  thread_.submit({.lane = this,
+                  .poll =
+                      [] {
+                        MPI_Finalize();
+                        return Progress::done;
+                      },
+                  .on_signal = OnSignal::go_on,
+                  .done = [ended](const std::exception_ptr&) { ended->set_value(); }});
+  if (ended->get_future().wait_for(std::chrono::duration<double>(kFinalizeS)) == std::future_status::ready) return;
+  if (is_root) log::info("comm: {} takes more than {} s to end MPI: left without it", library_, kFinalizeS);
+  std::fflush(nullptr);
+  thread_.freeze();  // where another rank leaves, the library would go on, or call it an error
+  announce_end(std::getenv);
+  std::_Exit(EXIT_SUCCESS);
 }
 
 void MpiWorld::abort(int exit_code) {

@@ -25,6 +25,12 @@ constexpr double kLimitS = 10;  // the promise to users, the job's start include
 
 TEST(JobEnd, AllRanksLeaveTogether) { EXPECT_EQ(run_job("leave").exit_code, 0); }
 
+TEST(JobEnd, RanksLeaveWhereMpiDoesNotEnd) {
+  const Outcome outcome = run_job("hang");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_LT(outcome.wall_s, kLimitS);
+}
+
 TEST(JobEnd, AbortGivesTheLauncherTheRanksExitCode) {
   for (const int exit_code : {2, 4, 130}) {
     const Outcome outcome = run_job("abort " + std::to_string(exit_code));

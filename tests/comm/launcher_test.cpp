@@ -1,6 +1,7 @@
 #include "comm/launcher.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <map>
 #include <string>
@@ -10,12 +11,16 @@
 namespace chexbench::comm {
 namespace {
 
-std::optional<Launcher> launcher_of(const std::map<std::string, std::string>& variables) {
-  return find_launcher([&](const char* name) -> const char* {
+using Variables = std::map<std::string, std::string>;
+
+Environment environment_of(const Variables& variables) {
+  return [&](const char* name) -> const char* {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
-  });
+  };
 }
+
+std::optional<Launcher> launcher_of(const Variables& variables) { return find_launcher(environment_of(variables)); }
 
 TEST(Launcher, IsFoundByTheVariablesOfEachLauncher) {
   EXPECT_EQ(launcher_of({{"PMI_RANK", "0"}, {"PMI_SIZE", "4"}})->ranks, 4);
@@ -33,6 +38,21 @@ TEST(Launcher, LeavesTheNumberOfRanksOpenWhereItIsNotTold) {
   EXPECT_EQ(launcher_of({{"PMIX_RANK", "0"}})->ranks, std::nullopt);
   for (const char* nonsense : {"", "two", "2x", "0", "-3", "99999999999"})
     EXPECT_EQ(launcher_of({{"PMI_RANK", "0"}, {"PMI_SIZE", nonsense}})->ranks, std::nullopt) << nonsense;
+}
+
+TEST(Launcher, OfMpichAloneIsToldThatAProcessEnds) {
+  for (const bool is_hydra : {true, false}) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    Variables variables{{"PMI_FD", std::to_string(ends[1])}, {"PMI_RANK", "0"}};
+    if (is_hydra) variables["HYDI_CONTROL_FD"] = "7";
+    announce_end(environment_of(variables));
+    close(ends[1]);
+    char text[100];
+    const ssize_t count = read(ends[0], text, sizeof text);
+    EXPECT_EQ(std::string(text, static_cast<std::size_t>(count)), is_hydra ? "cmd=finalize\n" : "");
+    close(ends[0]);
+  }
 }
 
 TEST(LibraryName, IsNameAndVersionAlone) {

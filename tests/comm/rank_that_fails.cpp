@@ -3,6 +3,10 @@
 //   rank_that_fails kill         the last rank is killed by a signal while the others wait
 //   rank_that_fails throw        the last rank leaves by an exception while the others wait
 //   rank_that_fails leave        all ranks leave together
+//   rank_that_fails hang         so they do, but MPI_Finalize never returns
+#include <mpi.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -13,6 +17,8 @@
 
 namespace {
 
+bool finalize_hangs = false;
+
 void fail(chexbench::comm::World& world, const std::string& how, int exit_code) {
   std::cerr << "the last rank fails on purpose" << std::endl;
   if (how == "abort") world.abort(exit_code);
@@ -22,14 +28,21 @@ void fail(chexbench::comm::World& world, const std::string& how, int exit_code) 
 
 }  // namespace
 
+// In the library's place.
+int MPI_Finalize() {
+  while (finalize_hangs) pause();
+  return PMPI_Finalize();
+}
+
 int main(int argc, char** argv) {
   const std::string how = argc > 1 ? argv[1] : "leave";
   const int exit_code = argc > 2 ? std::atoi(argv[2]) : 0;
+  finalize_hangs = how == "hang";
   try {
     const auto world = chexbench::comm::join_world();
     auto& group = world->communicator();
     group.barrier();
-    if (how != "leave" && group.rank() == group.world() - 1) fail(*world, how, exit_code);
+    if (how != "leave" && how != "hang" && group.rank() == group.world() - 1) fail(*world, how, exit_code);
     group.barrier();
   } catch (const chexbench::Error&) {
     return 77;  // not reached in a job of several ranks: the world ends it first
