@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "bench/staging_findings.hpp"
+#include "comm/schemes/schedule.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
 #include "engine/network_check.hpp"
@@ -58,6 +59,7 @@ report::TrialResult plan_trial(const spec::Trial& trial, int world) {
   planned.spec.engine = engine::resolve_engine_name(trial.experiment.engine);
   check_profile(planned.spec);
   engine::check_network(planned.spec.engine, planned.spec.model);
+  comm::check_servers(planned.spec.comm, planned.ranks);
   // Results depend on how the host's cores were divided, which the started ranks decide.
   planned.key = spec::trial_key(planned.spec, fmt::format("world {}", world));
   planned.partial = true;  // until its last repeat is done

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "data/stage.hpp"
+#include "data/store/url.hpp"
 #include "report/economics.hpp"
 #include "report/labels.hpp"
 #include "report/rates.hpp"
@@ -19,7 +20,8 @@ std::optional<data::StagingCost> cost_of(const report::TrialResult& trial) {
 }
 
 bool is_the_same_elsewhere(const report::TrialResult& far, const report::TrialResult& near, const std::string& from) {
-  if (far.repeats.empty() || near.repeats.empty() || data::DataRoot(far.spec.data).path != from) return false;
+  if (far.repeats.empty() || near.repeats.empty()) return false;
+  if (data::without_last_slash(far.spec.data.root) != from) return false;
   spec::Experiment like_near = far.spec;
   like_near.data.root = near.spec.data.root;
   like_near.data.store = near.spec.data.store;

@@ -86,7 +86,11 @@ report::RepeatResult run_repeat(const TrialContext& context) {
   context.gpu_watch.begin();
   skip_batches(*pipeline, context, steps);
   context.communicator.barrier();
-  if (!epochs) context.engine.restart();  // they have, and may have gone on from a checkpoint
+  if (epochs) {
+    epochs->begin();  // it has restarted the engine, or gone on from a checkpoint
+  } else {
+    context.engine.restart();
+  }
   if (measure::is_tracing()) context.reducer.take_device_buckets();  // those of the repeat before
   const int batches_per_step = context.spec.training.accumulate_steps;
   Recorder recorder(*pipeline, steps.measure, context.communicator.rank(), batches_per_step);

@@ -29,20 +29,19 @@ BackgroundReducer::~BackgroundReducer() {
 void BackgroundReducer::reduce(BucketSpan bucket, ReadyEvent ready) {
   check_bucket(bucket);
   if (ready != nullptr) throw DeviceError("comm: buckets in device memory cannot be averaged over MPI in host memory");
-  {
-    const std::lock_guard lock(mutex_);
-    ++pending_;
-  }
   const auto begin_s = std::make_shared<double>(0);
-  thread_.submit({.lane = lane_,
-                  .longest_nap_s = kLongestNapS,
-                  .poll =
-                      [begin_s, average = make_average_(bucket.floats())] {
-                        if (*begin_s == 0) *begin_s = now_s();
-                        return average();
-                      },
-                  .done = [this, begin_s, bytes = bucket.count * value_bytes_](
-                              const std::exception_ptr& error) { complete(*begin_s, bytes, error); }});
+  Operation operation{.lane = lane_,
+                      .longest_nap_s = kLongestNapS,
+                      .poll =
+                          [begin_s, average = make_average_(bucket.floats())] {
+                            if (*begin_s == 0) *begin_s = now_s();
+                            return average();
+                          },
+                      .done = [this, begin_s, bytes = bucket.count * value_bytes_](
+                                  const std::exception_ptr& error) { complete(*begin_s, bytes, error); }};
+  const std::lock_guard lock(mutex_);
+  thread_.submit(std::move(operation));
+  ++pending_;  // last: what did not come to the thread will not be completed
 }
 
 void BackgroundReducer::complete(double begin_s, std::size_t bytes, const std::exception_ptr& error) {

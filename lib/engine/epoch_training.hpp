@@ -29,6 +29,9 @@ class EpochTraining {
   // @throws SpecError for a batch of another shape
   virtual void evaluate(BatchLease batch, std::span<float> logits) = 0;
 
+  // What was done since the last step, all of which are finished, belongs to no step: averaging, checkpoints, waiting.
+  virtual void leave_out_time() = 0;
+
   // Replaces the running statistics; `source` is asked for each of Engine::buffers().
   virtual void set_buffers(const WeightSource& source) = 0;
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/interrupt.hpp"
 #include "core/random.hpp"
 
 namespace chexbench::measure {
@@ -127,6 +128,7 @@ AurocSummary summarize_auroc(const ScoredImages& images) {
   std::vector<std::vector<double>> drawn(images.findings);
   std::vector<double> means;
   for (int resample = 0; resample < kResamples && images.images() > 0; ++resample) {
+    throw_if_interrupted();
     const std::vector<std::uint32_t>& weights = draws.draw();
     bool same_findings = true;
     for (std::size_t f = 0; f < images.findings; ++f) {

@@ -42,8 +42,8 @@ struct AurocSummary {
 // AUROC of each finding and their mean, with 95 % percentile-bootstrap intervals: patients are drawn with replacement,
 // all their images together (Field and Welsh, "Bootstrapping clustered data", 2007), 1,000 resamples, deterministic.
 // A resample in which a finding has no AUROC says nothing of it, nor of the mean, which would be one over other
-// findings; an interval is left empty where fewer than half of the resamples gave a value. Milliseconds for a thousand
-// images, half a second for ten thousand.
+// findings; an interval is left empty where fewer than half of the resamples gave a value. Takes 12 ns for each
+// image, finding and resample: 1.7 s for 14 findings of ten thousand images. @throws InterruptedError
 AurocSummary summarize_auroc(const ScoredImages& images);
 
 }  // namespace chexbench::measure

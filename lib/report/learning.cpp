@@ -34,7 +34,7 @@ std::string reached(const TrialResult& trial, const EpochRecord& epoch) {
                      duration(epoch.elapsed_s), when_target(trial));
 }
 
-// All that may change what is learned is alike: how images come, and how many ranks share the work, should not.
+// All that may change what is learned is alike: how images come, and how many ranks share those of a step, should not.
 bool should_learn_alike(const TrialResult& a, const TrialResult& b) {
   spec::Experiment like_b = a.spec;
   like_b.pipeline = b.spec.pipeline;
@@ -42,7 +42,13 @@ bool should_learn_alike(const TrialResult& a, const TrialResult& b) {
   like_b.ranks = b.spec.ranks;
   like_b.cores_per_rank = b.spec.cores_per_rank;
   like_b.comm = b.spec.comm;
-  like_b.training.batch_size = b.spec.training.batch_size;
+  const auto step_images = [](const TrialResult& of) {
+    return of.ranks * of.spec.training.batch_size * of.spec.training.accumulate_steps;
+  };
+  if (step_images(a) == step_images(b)) {
+    like_b.training.batch_size = b.spec.training.batch_size;
+    like_b.training.accumulate_steps = b.spec.training.accumulate_steps;
+  }
   return like_b == b.spec && a.spec.data.split == b.spec.data.split;
 }
 

@@ -21,7 +21,8 @@ const EpochRecord* representative_epoch(const TrialResult& trial);
 std::optional<double> time_to_auroc_s(const TrialResult& trial);
 
 // A sentence for each trial that learned, and one for each that can be told apart from the first it may be compared
-// with (all but pipeline, format and ranks alike), or cannot.
+// with (all alike but how images come, how many ranks share the images of a step, and how they
+// communicate), or cannot.
 std::vector<Finding> learning_findings(const std::vector<const TrialResult*>& trials);
 
 }  // namespace chexbench::report

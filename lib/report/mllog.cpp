@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "report/rates.hpp"
+
 namespace chexbench::report {
 namespace {
 
@@ -57,7 +59,7 @@ void add_repeat(const TrialResult& trial, const RepeatResult& repeat, std::vecto
   }
   events.add(start_s, "INTERVAL_START", "run_start", nullptr);
   events.add(repeat.ended_unix_s, kPoint, "tracked_stats", {{"throughput", repeat.images_per_s}},
-             {{"step", trial.spec.measure.steps}});
+             {{"step", measured_steps(trial)}});
   events.add(repeat.ended_unix_s, "INTERVAL_END", "run_stop", nullptr, {{"status", "success"}});
 }
 

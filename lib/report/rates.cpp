@@ -12,6 +12,12 @@ std::vector<double> rates(const TrialResult& trial) {
 
 double median_rate(const TrialResult& trial) { return measure::median(rates(trial)); }
 
+std::size_t measured_steps(const TrialResult& trial) {
+  if (trial.spec.training.epochs == 0 || trial.repeats.empty())
+    return static_cast<std::size_t>(trial.spec.measure.steps);
+  return trial.repeats.front().steps.size() / static_cast<std::size_t>(trial.ranks);
+}
+
 std::optional<measure::Ratio> paired_rates(const TrialResult& a, const TrialResult& b) {
   std::vector<double> above;
   std::vector<double> below;

@@ -10,6 +10,7 @@
 #include "report/csv_row.hpp"
 #include "report/fields.hpp"
 #include "report/labels.hpp"
+#include "report/rates.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -33,14 +34,6 @@ Count sum(const TrialResult& trial, Count RepeatResult::*count) {
 template <class Value>
 std::optional<Value> if_measured(const TrialResult& trial, Value value) {
   return trial.repeats.empty() ? std::nullopt : std::optional(value);
-}
-
-// Measured steps of a repeat; how many an epoch has depends on the data set.
-std::size_t steps_of(const TrialResult& trial) {
-  if (trial.spec.training.epochs == 0 || trial.repeats.empty()) {
-    return static_cast<std::size_t>(trial.spec.measure.steps);
-  }
-  return trial.repeats.front().steps.size() / static_cast<std::size_t>(trial.ranks);
 }
 
 // The states of the page cache over the repeats, each once.
@@ -119,7 +112,7 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("partial", trial.partial);
   visit("anonymous_rss_bytes", if_measured(trial, figures.anonymous_rss_bytes));
   visit("repeats", trial.repeats.size());
-  visit("steps", steps_of(trial));
+  visit("steps", measured_steps(trial));
   visit("image_size", trial.spec.model.image_size);
   visit("decoder", to_string(trial.spec.data.decoder));
   visit("deliver", spec::to_string(trial.spec.data.deliver));

@@ -16,7 +16,7 @@ std::vector<float> factors(const DropoutMask& mask) {
 }
 
 std::vector<float> factors(std::uint64_t seed, std::int64_t step, int layer, int image) {
-  return factors(DropoutMask(dropout_step_seed(seed, step), layer, image, 0.5));
+  return factors(DropoutMask(dropout_batch_seed(seed, step), layer, image, 0.5));
 }
 
 TEST(Dropout, DropsItsShareAndScalesTheRestUp) {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -24,9 +23,9 @@ namespace chexbench::pipeline::test {
 namespace fs = std::filesystem;
 
 TempFolder::TempFolder() {
-  static std::atomic<int> number = 0;
-  path_ = fmt::format("{}chexbench-pipeline-{}-{}", testing::TempDir(), getpid(), number++);
-  fs::create_directories(path_);
+  // Not by the process's number: another test that was killed may have had the same one.
+  path_ = testing::TempDir() + "chexbench-pipeline-XXXXXX";
+  if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder: " + path_);
 }
 
 TempFolder::~TempFolder() { fs::remove_all(path_); }

@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 from epochs import EpochsTest, read_checkpoint
-from harness import HAS_ONEDNN, TIMEOUT_S, command_line, run
+from harness import HAS_ONEDNN, TIMEOUT_S, command_line, measured, run
 
 
 @unittest.skipUnless(HAS_ONEDNN, "trains on the CPU")
@@ -85,6 +85,28 @@ class Accuracy(EpochsTest):
         cut.write_bytes(last.read_bytes()[:-100])
         self.fails(3, "cut.safetensors", "beyond", training__checkpoint=str(cut))
         self.fails(3, "nowhere.safetensors", "No such file", training__checkpoint="nowhere.safetensors")
+
+    def test_does_not_go_on_as_another_training(self):
+        out = self.folder / "out"
+        self.interrupt_behind_first_epoch(self.training(training__epochs=4, pipeline="optimized"), out, None)
+        spec = self.training(training__epochs=4, pipeline="optimized", training__learning_rate=0.1)
+        self.fail_with(2, "--config", spec, "--resume", out, says=["of a training by another spec", "training.checkpoint"])
+
+    def test_one_that_ended_before_it_was_written_down_is_trained_anew(self):
+        out, spec = self.folder / "out", self.training(training__epochs=1)
+        expected = self.train(spec, out)
+        (out / "journal.jsonl").write_text("")
+        done = self.succeed("--config", spec, "--resume", out)
+        self.assertIn("trains anew", done.stderr)
+        self.assertEqual(self.epochs_of(out)[0]["validation_loss"], expected[0]["validation_loss"])
+
+    @measured
+    def test_what_lies_between_epochs_belongs_to_no_step(self):
+        # 280 MB of weights and moments are written down behind each epoch; batches lie ready.
+        spec = self.training(training__epochs=3, model={"name": "resnet50", "image_size": 32}, pipeline="optimized")
+        self.train(spec, self.folder / "out")
+        steps = self.rows(self.folder / "out", "steps.csv")
+        self.assertLess(max(float(step["wait_s"]) for step in steps), 0.05)
 
     def test_refuses_sets_that_are_too_small(self):
         self.fails(3, "fewer than the 4000 of one step", training__batch_size=4000)

@@ -8,9 +8,11 @@
 #include <optional>
 
 #include "bench/layout.hpp"
+#include "core/atomic_file.hpp"
 #include "core/errors.hpp"
 #include "engine/epoch_training.hpp"
 #include "report/json.hpp"
+#include "spec/resolved.hpp"
 #include "spec/safetensors.hpp"
 
 namespace chexbench::bench {
@@ -20,6 +22,12 @@ constexpr const char* kSubject = "checkpoint";
 
 // Doubles as hexadecimal floats: every bit comes back.
 std::string exact(double value) { return fmt::format("{:a}", value); }
+
+// Tells trainings apart, on however many ranks.
+std::string training_key(spec::Experiment spec) {
+  spec.ranks = 0;
+  return spec::trial_key(spec);
+}
 
 // The text behind `key`, which a checkpoint has.
 std::string text_of(const spec::Safetensors& file, const std::string& path, const std::string& key) {
@@ -51,6 +59,7 @@ std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, con
           {"network", spec.model.name},
           {"optimizer", spec::to_string(spec.training.optimizer)},
           {"trial", state.experiment},
+          {"training", training_key(spec)},
           {"updates", fmt::to_string(state.updates)},
           {"best_loss", exact(state.rate.best_loss)},
           {"epochs_without_better", fmt::to_string(state.rate.epochs_without_better)},
@@ -82,6 +91,14 @@ void check_fits(const spec::Safetensors& file, const std::string& path, const sp
   };
   check("network", spec.model.name, "model.name");
   check("optimizer", spec::to_string(spec.training.optimizer), "training.optimizer");
+}
+
+void check_same_training(const spec::Safetensors& file, const std::string& path, const spec::Experiment& spec) {
+  if (text_of(file, path, "training") == training_key(spec)) return;
+  throw SpecError(
+      fmt::format("{} is of a training by another spec: resume it with the same --config and --set, use --output for "
+                  "a new run, or begin one from it by training.checkpoint",
+                  path));
 }
 
 // Rank 0's state, on every rank.
@@ -116,7 +133,10 @@ void write_checkpoint(const std::string& path, const spec::Experiment& spec, con
   for (const model::TensorInfo& buffer : engine.buffers()) {
     if (!buffer.name.ends_with(".running_mean")) continue;
     const std::string norm = buffer.name.substr(0, buffer.name.rfind('.'));
-    tensors.push_back({.name = norm + ".num_batches_tracked", .shape = {}, .fill = {}, .scalar = state.updates});
+    tensors.push_back({.name = norm + ".num_batches_tracked",
+                       .shape = {},
+                       .fill = {},
+                       .scalar = state.updates * spec.training.accumulate_steps});
   }
   const auto add = [&tensors](const std::vector<model::TensorInfo>& infos, auto read) {
     for (const model::TensorInfo& info : infos) {
@@ -131,18 +151,22 @@ void write_checkpoint(const std::string& path, const spec::Experiment& spec, con
     engine::EpochTraining& training = *engine.epoch_training();
     add(training.moments(), [&](const auto& name, auto values) { training.read_moment(name, values); });
   }
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  std::filesystem::create_directories(folder, error);
   if (error) throw OutputError(fmt::format("cannot create the folder of {}: {}", path, error.message()));
+  remove_abandoned_files(folder.string());  // of runs that were killed while they wrote
   spec::write_safetensors(path, tensors, metadata_of(spec, state));
 }
 
-TrainingState resume_from(const std::string& path, const spec::Experiment& spec, engine::Engine& engine,
+TrainingState resume_from(const CheckpointToResume& checkpoint, const spec::Experiment& spec, engine::Engine& engine,
                           comm::Communicator& communicator) {
+  const std::string& path = checkpoint.path;
   std::optional<spec::Safetensors> file;
   if (communicator.rank() == 0) {
     file.emplace(path, kSubject);
     check_fits(*file, path, spec);
+    if (checkpoint.same_training) check_same_training(*file, path, spec);
   }
   TrainingState state = shared_state(file ? state_of(*file, path) : TrainingState{}, communicator);
   engine.epoch_training()->resume(shared_tensors(file, communicator), state.updates);

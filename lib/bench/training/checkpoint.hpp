@@ -28,9 +28,15 @@ struct TrainingState {
 void write_checkpoint(const std::string& path, const spec::Experiment& spec, const TrainingState& state,
                       engine::Engine& engine, bool moments);
 
+struct CheckpointToResume {
+  std::string path;
+  bool same_training = false;  // an interrupted one goes on: all of its spec must be as it was, but the number of ranks
+};
+
 // Brings the engine and all ranks to where the checkpoint was written. Only rank 0 reads the file. Collective.
-// @throws DataError where the file is none, was written by another network or optimizer, or lacks what going on needs
-TrainingState resume_from(const std::string& path, const spec::Experiment& spec, engine::Engine& engine,
+// @throws DataError where the file is none, was written by another network or optimizer, or lacks what going on needs;
+// SpecError where the same training should go on, and it was another one
+TrainingState resume_from(const CheckpointToResume& checkpoint, const spec::Experiment& spec, engine::Engine& engine,
                           comm::Communicator& communicator);
 
 }  // namespace chexbench::bench

@@ -44,19 +44,33 @@ Epochs::Epochs(const TrialContext& context)
       rate_(context.spec.training, plan_) {
   epoch_training(context.engine);  // or this is refused before anything is done
   context.engine.restart();
-  if (const std::string path = checkpoint_to_resume(context); !path.empty()) {
-    state_ = resume_from(path, context.spec, context.engine, context.communicator);
-    const std::size_t done = state_.epochs.size();
-    log::info("goes on from {}: {} of {} epochs are done", path, done, context.spec.training.epochs);
-    if (done >= static_cast<std::size_t>(context.spec.training.epochs)) {
-      throw SpecError(
-          fmt::format("training.epochs is {}, and {} has {} behind it: raise it, or begin anew without that "
-                      "checkpoint",
-                      context.spec.training.epochs, path, done));
-    }
-    rate_.resume(state_.rate);
-  }
+  if (const std::string path = checkpoint_to_resume(context); !path.empty()) resume(path);
   state_.experiment = context.spec.name;
+}
+
+void Epochs::resume(const std::string& path) {
+  const bool is_own = path == last_of(context_.checkpoint_folder);
+  state_ = resume_from({.path = path, .same_training = is_own}, context_.spec, context_.engine, context_.communicator);
+  const std::size_t done = state_.epochs.size();
+  const auto wanted = static_cast<std::size_t>(context_.spec.training.epochs);
+  if (done < wanted) {
+    log::info("goes on from {}: {} of {} epochs are done", path, done, wanted);
+    rate_.resume(state_.rate);
+    return;
+  }
+  if (!is_own) {
+    throw SpecError(
+        fmt::format("training.epochs is {}, and {} has {} behind it: raise it, or begin anew without that checkpoint",
+                    wanted, path, done));
+  }
+  // The run ended before it wrote down what it had measured of this repeat.
+  log::warning("{} has all {} epochs behind it, but what was measured is lost: trains anew", path, done);
+  state_ = {};
+  context_.engine.restart();
+}
+
+void Epochs::begin() {
+  epoch_training(context_.engine).leave_out_time();
   began_s_ = now_s() - (state_.epochs.empty() ? 0 : state_.epochs.back().elapsed_s);
 }
 
@@ -83,6 +97,8 @@ void Epochs::after_step(std::int64_t step, Recorder& recorder) {
   recorder.look(context_.engine);
   recorder.pause();
   end_epoch(step);
+  context_.communicator.barrier();  // rank 0 had more to do
+  epoch_training(context_.engine).leave_out_time();
   recorder.go_on();
 }
 
@@ -120,10 +136,11 @@ void Epochs::save(bool is_best) {
   if (context_.communicator.rank() != 0 || context_.checkpoint_folder.empty()) return;
   state_.updates = epoch_training(context_.engine).updates();
   state_.rate = rate_.state();
-  write_checkpoint(last_of(context_.checkpoint_folder), context_.spec, state_, context_.engine, true);
+  // First: `last` knows the best score, so that no later epoch would write it.
   if (is_best) {
     write_checkpoint(context_.checkpoint_folder + "/best.safetensors", context_.spec, state_, context_.engine, false);
   }
+  write_checkpoint(last_of(context_.checkpoint_folder), context_.spec, state_, context_.engine, true);
 }
 
 void Epochs::end_epoch(std::int64_t step) {

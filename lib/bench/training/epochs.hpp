@@ -28,6 +28,8 @@ class Epochs {
   // The step to go on with.
   std::int64_t first_step() const { return plan_.steps_per_epoch * static_cast<std::int64_t>(state_.epochs.size()); }
 
+  // Right before the first step, behind all that comes before it on any rank: time is counted from here.
+  void begin();
   // Around each step. after_step() is collective at an epoch's end, which it keeps out of the recorder's window.
   void before_step(std::int64_t step);
   void after_step(std::int64_t step, Recorder& recorder);
@@ -36,6 +38,7 @@ class Epochs {
 
  private:
   EpochPlan plan() const;
+  void resume(const std::string& path);
   void look();  // at the step that has finished since
   void end_epoch(std::int64_t step);
   void average_buffers();

@@ -23,8 +23,9 @@ namespace {
 // One pass over the images, in the order in which they lie: what counts here is that each comes once. Records are
 // shared out, since there may be fewer files than ranks; but images of their own files that a server holds are not
 // fetched by every rank.
-spec::PipelineSpec pass_over(const data::Dataset& images) {
-  const bool by_file = images.shards.empty() && images.store != data::local_store();
+spec::PipelineSpec pass_over(const data::Dataset& images, int ranks) {
+  const bool by_file = images.shards.empty() && images.store != data::local_store() &&
+                       images.images.size() >= static_cast<std::size_t>(ranks);
   const std::string ops =
       by_file ? R"({"op": "shard"}, {"op": "interleave"})" : R"({"op": "interleave"}, {"op": "shard"})";
   return spec::parse_pipeline(fmt::format(R"([{{"op": "list_files"}}, {},
@@ -47,7 +48,7 @@ void append(std::string& bytes, const auto* values, std::size_t count) {
 // This rank's images: id, logits, labels, packed.
 std::string evaluate_share(const ValidationContext& context) {
   spec::Experiment spec = context.spec;
-  spec.pipeline = pass_over(context.images);
+  spec.pipeline = pass_over(context.images, context.communicator.world());
   spec.measure.attribution = false;
   pipeline::PipelineContext pipeline_context = make_pipeline_context(
       spec, context.images, context.engine.allocator(),

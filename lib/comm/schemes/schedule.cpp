@@ -30,10 +30,6 @@ Schedule whole_schedule(const spec::CommSpec& comm, int rank, const Hosts& hosts
       return hierarchical_schedule(rank, comm.ranks_per_group > 0 ? groups_of(comm.ranks_per_group, world) : hosts,
                                    count);
     case spec::UpdateScheme::parameter_server:
-      if (comm.servers > world) {
-        throw SpecError(
-            fmt::format("comm.servers is {}, but there are {} ranks, which are the servers too", comm.servers, world));
-      }
       return parameter_server_schedule(rank, world, comm.servers, count);
     case spec::UpdateScheme::all_reduce:
       break;
@@ -48,7 +44,14 @@ Message part_of(std::size_t count, std::size_t parts, std::size_t part, int peer
   return {.peer = peer, .first = begin(part), .count = begin(part + 1) - begin(part), .add = add};
 }
 
+void check_servers(const spec::CommSpec& comm, int ranks) {
+  if (comm.update != spec::UpdateScheme::parameter_server || comm.servers <= ranks) return;
+  throw SpecError(
+      fmt::format("comm.servers is {}, but there are {} ranks, which are the servers too", comm.servers, ranks));
+}
+
 Schedule make_schedule(const spec::CommSpec& comm, int rank, const Hosts& hosts, std::size_t count) {
+  check_servers(comm, static_cast<int>(hosts.size()));
   Schedule schedule = whole_schedule(comm, rank, hosts, count);
   const auto is_empty = [](const Message& message) { return message.count == 0; };
   for (Round& round : schedule) {

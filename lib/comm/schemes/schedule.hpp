@@ -50,6 +50,9 @@ Schedule parameter_server_schedule(int rank, int world, int servers, std::size_t
 // servers than ranks
 Schedule make_schedule(const spec::CommSpec& comm, int rank, const Hosts& hosts, std::size_t count);
 
+// @throws SpecError for more servers than ranks
+void check_servers(const spec::CommSpec& comm, int ranks);
+
 // Part `part` of `count` values in `parts` parts whose sizes differ by one at most, to or from `peer`.
 Message part_of(std::size_t count, std::size_t parts, std::size_t part, int peer, bool add = false);
 

@@ -1,6 +1,7 @@
 #include "data/store/block_pool.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace chexbench::data {
@@ -23,15 +24,24 @@ BlockPool::Block BlockPool::Shelves::take(std::size_t bytes) {
       return block;
     }
   }
-  return std::make_unique_for_overwrite<std::byte[]>(bytes);
+  try {
+    return std::make_unique_for_overwrite<std::byte[]>(bytes);
+  } catch (const std::bad_alloc&) {
+    const std::scoped_lock lock(mutex_);
+    used_bytes_ -= bytes;
+    throw;
+  }
 }
 
 void BlockPool::Shelves::put_back(Block block, std::size_t bytes) {
   const std::scoped_lock lock(mutex_);
   used_bytes_ -= bytes;
   if (used_bytes_ + idle_bytes_ + bytes > most_used_bytes_ + most_used_bytes_ / 2) return;
-  free_[bytes].push_back(std::move(block));
-  idle_bytes_ += bytes;
+  try {
+    free_[bytes].push_back(std::move(block));
+    idle_bytes_ += bytes;
+  } catch (const std::bad_alloc&) {  // not out of a deleter: the block goes
+  }
 }
 
 std::size_t BlockPool::Shelves::idle_bytes() const {

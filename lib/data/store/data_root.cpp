@@ -41,12 +41,6 @@ std::shared_ptr<const Store> open_store(const std::string& path, const spec::Sto
   return slows_down(spec.shape) ? shape_store(std::move(store), spec.shape) : store;
 }
 
-// A server takes two slashes for something else than one.
-std::string without_last_slash(std::string root) {
-  while (root.find("://") != std::string::npos && root.ends_with('/')) root.pop_back();
-  return root;
-}
-
 }  // namespace
 
 DataRoot::DataRoot(std::string root) : DataRoot(spec::DataSpec{.root = std::move(root)}) {}

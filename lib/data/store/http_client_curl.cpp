@@ -6,6 +6,7 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
+#include <exception>
 #include <mutex>
 #include <string_view>
 #include <utility>
@@ -51,7 +52,8 @@ struct Exchange {
   const HttpClient& client;
   const HttpClient::Sink& sink;
   HttpReply reply;
-  std::string refusal = {};  // of the sink
+  std::string refusal = {};             // of the sink
+  std::exception_ptr thrown = nullptr;  // by the sink: not through libcurl, which is C
 
   void read_header(std::string_view line) {
     while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
@@ -88,7 +90,13 @@ std::size_t on_header(char* data, std::size_t, std::size_t bytes, void* exchange
 
 std::size_t on_body(char* data, std::size_t, std::size_t bytes, void* exchange) {
   const auto piece = std::as_bytes(std::span(data, bytes));
-  return static_cast<Exchange*>(exchange)->read_body(piece) ? bytes : 0;
+  auto& of = *static_cast<Exchange*>(exchange);
+  try {
+    return of.read_body(piece) ? bytes : 0;
+  } catch (...) {
+    of.thrown = std::current_exception();
+    return 0;
+  }
 }
 
 int on_progress(void* exchange, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
@@ -194,6 +202,7 @@ HttpReply CurlClient::perform(const HttpRequest& request, const Sink& sink) {
   }
   if (!exchange.refusal.empty()) exchange.reply.failure = std::move(exchange.refusal);
   put_back(std::move(handle));
+  if (exchange.thrown) std::rethrow_exception(exchange.thrown);
   return std::move(exchange.reply);
 }
 

@@ -17,6 +17,7 @@ namespace chexbench::data {
 namespace {
 
 constexpr double kMostRetryAfterS = 30;  // a server that asks for more is not waited for that long
+constexpr std::uint64_t kMostTrustedBytes = 64u << 20;
 constexpr int kNotFound = 404;
 constexpr int kPartialContent = 206;
 
@@ -81,11 +82,12 @@ class RangeSink {
   std::uint64_t size_ = 0;
 };
 
-// A body of any size. Memory grows where the server does not say how much comes.
+// A body of any size. Memory grows where the server does not say how much comes, or says what may be a lie.
 HttpClient::Sink collect(ByteBuffer& buffer, std::size_t& filled) {
   filled = 0;
   return [&buffer, &filled](const HttpReply& reply, std::span<const std::byte> piece) {
-    if (filled == 0) buffer.reserve(std::max<std::size_t>(reply.length.value_or(0), piece.size()));
+    if (filled == 0)
+      buffer.reserve(std::max<std::size_t>(std::min(reply.length.value_or(0), kMostTrustedBytes), piece.size()));
     if (filled + piece.size() > buffer.capacity()) {
       ByteBuffer larger;
       std::memcpy(larger.reserve(2 * (filled + piece.size())), buffer.reserve(filled), filled);

@@ -142,7 +142,7 @@ S3Place find_s3_place(const std::string& bucket, const spec::StoreSpec& spec, co
   const std::string& endpoint = spec.endpoint.empty() ? settings.endpoint : spec.endpoint;
   place.host = fmt::format("s3.{}.amazonaws.com", place.region);
   if (!endpoint.empty()) {
-    const std::optional<Url> url = parse_url(endpoint);
+    const std::optional<Url> url = parse_url(endpoint, "store.endpoint (or AWS_ENDPOINT_URL)");
     if (!url || (url->scheme != "http" && url->scheme != "https") || url->authority.empty() || !url->path.empty()) {
       throw DataError("store.endpoint (or AWS_ENDPOINT_URL) must be http(s)://host[:port], without a path");
     }

@@ -29,7 +29,7 @@ std::string encoded(std::string_view text, std::string_view kept) {
 
 }  // namespace
 
-std::optional<Url> parse_url(std::string_view text) {
+std::optional<Url> parse_url(std::string_view text, std::string_view what) {
   const std::size_t colon = text.find("://");
   if (colon == std::string_view::npos || colon == 0) return {};
   Url url;
@@ -45,11 +45,16 @@ std::optional<Url> parse_url(std::string_view text) {
   url.path = rest;
   if (url.authority.find('@') != std::string::npos || text.find_first_of("?#") != std::string_view::npos) {
     throw DataError(
-        fmt::format("data.root is a {}:// URL with a user, a query or a fragment: a root stands in every "
-                    "report, so it must hold no secret; keys come from the environment or from files",
-                    url.scheme));
+        fmt::format("{} is a {}:// URL with a user, a query or a fragment: it stands in every report, so it must hold "
+                    "no secret; keys come from the environment or from files",
+                    what, url.scheme));
   }
   return url;
+}
+
+std::string without_last_slash(std::string root) {
+  while (root.find("://") != std::string::npos && root.ends_with('/')) root.pop_back();
+  return root;
 }
 
 void check_is_folder(std::string_view root, std::string_view verb) {

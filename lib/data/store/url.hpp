@@ -15,9 +15,12 @@ struct Url {
 };
 
 // Nothing where `text` has no scheme: a plain path.
-// @throws DataError, which does not repeat the text, for a user, a query or a fragment in it: they may be secrets, and
-// a root stands in every report
-std::optional<Url> parse_url(std::string_view text);
+// @throws DataError, which names the text as `what` and does not repeat it, for a user, a query or a fragment in it:
+// they may be secrets, and what a spec says stands in every report
+std::optional<Url> parse_url(std::string_view text, std::string_view what = "data.root");
+
+// Of a root that is an URL: a server takes two slashes for something else than one.
+std::string without_last_slash(std::string root);
 
 // @throws DataError where `root` is an URL: `verb` writes files, which goes into a folder of this machine alone
 void check_is_folder(std::string_view root, std::string_view verb);

@@ -1,7 +1,6 @@
 #include "engine/cuda/step_queue.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "engine/cuda/batch_input.hpp"
 #include "engine/cuda/kernels/step_launch.hpp"
@@ -61,12 +60,10 @@ void StepQueue::run(std::int64_t pass, Reducer& reducer) {
 }
 
 void StepQueue::capture(Reducer& reducer) {
-  std::set<Place> places;
-  for (int pass = 0; pass < parts_.accumulation.batches(); ++pass) places.insert(place(pass));
-  for (int slot = 0; slot < kSlots; ++slot) {
-    for (const Place place : places) {
-      slots_[index(slot)].graphs[place] = Graph::capture(stream_.get(), [&] { queue(slot, place, reducer); });
-    }
+  for (Slot& slot : slots_) slot.graphs.clear();
+  for (int pass = 0; pass < kSlots * parts_.accumulation.batches(); ++pass) {
+    Graph& graph = slots_[index(pass)].graphs[place(pass)];
+    if (!graph) graph = Graph::capture(stream_.get(), [&] { queue(pass, place(pass), reducer); });
   }
   captured_ = &reducer;
 }

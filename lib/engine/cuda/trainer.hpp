@@ -43,6 +43,7 @@ class CudaEngine final : public Engine, private EpochTraining {
  private:
   void set_learning_rate(double rate) override;
   void evaluate(BatchLease batch, std::span<float> logits) override;
+  void leave_out_time() override;
   void set_buffers(const WeightSource& source) override;
   std::vector<TensorInfo> moments() const override { return moments_.infos(); }
   void read_moment(const std::string& name, std::span<float> values) const override;
@@ -56,8 +57,6 @@ class CudaEngine final : public Engine, private EpochTraining {
   void collect();
   void wait_until(const std::function<bool()>& done);
   [[noreturn]] void report_bad_pass(std::int64_t pass, double loss);
-  // What was done since the last step belongs to none.
-  void leave_out_time();
 
   const BatchShape shape_;
   const DeviceIdentity device_;

@@ -64,7 +64,7 @@ void DropoutOp::plan_backward(Planner& planner, ParameterStore&) {
 
 void DropoutOp::drop(Tensor& values) const {
   parallel_for(values.shape.images, [&](int image) {
-    const DropoutMask mask(mode_.step_seed, layer_, image, rate_);
+    const DropoutMask mask(mode_.batch_seed, layer_, image, rate_);
     float* const row = reinterpret_cast<float*>(values.data) + std::int64_t{image} * values.shape.channels;
     for (int i = 0; i < values.shape.channels; ++i) row[i] *= mask.factor(i);
   });

@@ -60,7 +60,7 @@ void Network::forward() {
 
 void Network::evaluate() {
   const PassMode training =
-      std::exchange(mode_, {.running_statistics = true, .drops = false, .step_seed = mode_.step_seed});
+      std::exchange(mode_, {.running_statistics = true, .drops = false, .batch_seed = mode_.batch_seed});
   forward();
   mode_ = training;
 }

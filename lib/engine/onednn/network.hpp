@@ -19,8 +19,8 @@ class Network {
   // `device` must outlive the network. @throws DeviceError for a layer that this engine cannot compute
   Network(const Device& device, const model::Graph& graph, int images, bool frozen,
           std::optional<std::uint64_t> dropout_seed = {});
-  // The step whose units dropout drops from now on.
-  void begin_step(std::int64_t step) { mode_.step_seed = dropout_step_seed(dropout_seed_, step); }
+  // The batch whose units dropout drops from now on.
+  void begin_batch(std::int64_t batch) { mode_.batch_seed = dropout_batch_seed(dropout_seed_, batch); }
 
   Tensor& input() const { return *input_; }                      // nchw
   Tensor& logits() const { return *logits_; }                    // flat

@@ -9,7 +9,7 @@ namespace chexbench::engine {
 struct PassMode {
   bool running_statistics = false;  // batch norms use them, and leave them alone
   bool drops = true;                // dropout
-  std::uint64_t step_seed = 0;      // of dropout
+  std::uint64_t batch_seed = 0;     // of dropout
 };
 
 }  // namespace chexbench::engine

@@ -93,7 +93,7 @@ void OnednnEngine::step(BatchLease batch, Reducer& reducer) {
   batch.release();
   timings.upload_s = lap();
 
-  network_.begin_step(optimizer_.steps() * parts_.batches() + parts_.done());
+  network_.begin_batch(optimizer_.steps() * parts_.batches() + parts_.done());
   network_.forward();
   timings.loss = compute_loss(labels);
   timings.forward_s = lap();
@@ -209,8 +209,10 @@ void OnednnEngine::evaluate(BatchLease batch, std::span<float> logits) {
   batch.release();
   network_.evaluate();
   std::copy_n(floats(network_.logits()).begin(), wanted, logits.begin());
-  last_end_s_ = now_s();
+  leave_out_time();
 }
+
+void OnednnEngine::leave_out_time() { last_end_s_ = now_s(); }
 
 void OnednnEngine::set_buffers(const WeightSource& source) {
   for (const BufferSlot& buffer : network_.buffers()) {
@@ -256,7 +258,7 @@ void OnednnEngine::resume(const WeightSource& source, std::int64_t updates) {
     network_.store().load(*place.slot, place.values, values);
   }
   optimizer_.resume(updates);
-  last_end_s_ = now_s();
+  leave_out_time();
 }
 
 }  // namespace chexbench::engine

@@ -37,6 +37,7 @@ class OnednnEngine final : public Engine, private EpochTraining {
  private:
   void set_learning_rate(double rate) override { optimizer_.set_learning_rate(rate); }
   void evaluate(BatchLease batch, std::span<float> logits) override;
+  void leave_out_time() override;
   void set_buffers(const WeightSource& source) override;
   std::vector<TensorInfo> moments() const override;
   void read_moment(const std::string& name, std::span<float> values) const override;

@@ -66,8 +66,8 @@ INSTANTIATE_TEST_SUITE_P(
 // An op with its tensor and gradient, both filled with ones.
 struct Dropped {
   Numbers y, dx;
-  Dropped(double rate, int layer, std::uint64_t step_seed) {
-    const PassMode mode{.step_seed = step_seed};
+  Dropped(double rate, int layer, std::uint64_t batch_seed) {
+    const PassMode mode{.batch_seed = batch_seed};
     OpRig rig;
     Tensor& tensor = rig.tensor({4, 4096}, Layout::flat);
     Tensor& gradient = rig.gradient_of(tensor);

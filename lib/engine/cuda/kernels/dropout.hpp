@@ -27,16 +27,16 @@ struct Dropout {
     typedef Pack<T, V> Loaded;
     const Dropout& op;
     const int channel;
-    const std::uint64_t step_seed;
+    const std::uint64_t batch_seed;
 
     CHEXBENCH_HOST_DEVICE Worker(const Dropout& dropout, int first)
         : op(dropout),
           channel(first),
-          step_seed(dropout_step_seed(dropout.seed, batches_begun(*dropout.scalars, dropout.batches_of_step))) {}
+          batch_seed(dropout_batch_seed(dropout.seed, batches_begun(*dropout.scalars, dropout.batches_of_step))) {}
     CHEXBENCH_HOST_DEVICE Loaded load(int row) const { return kernels::load<V>(op.from.at(row, channel)); }
     CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& values) const {
       const int image = row / op.pixels, pixel = row % op.pixels;
-      const DropoutMask mask(step_seed, op.layer, image, op.rate);
+      const DropoutMask mask(batch_seed, op.layer, image, op.rate);
       Pack<T, V> result;
       for (int i = 0; i < V; ++i)
         result.at[i] = Element<T>::narrow(widened(values, i) * mask.factor((channel + i) * op.pixels + pixel));

@@ -35,7 +35,7 @@ TYPED_TEST(DropoutOf, MultipliesByTheMaskOfTheImage) {
     from.randomize(1);
     const Tensor<T> to = dropped<T, kWidth>(from, {});
     for (int image = 0; image < kImages; ++image) {
-      const DropoutMask mask(dropout_step_seed(kSeed, 0), kLayer, image, kRate);
+      const DropoutMask mask(dropout_batch_seed(kSeed, 0), kLayer, image, kRate);
       for (int c = 0; c < channels; ++c) {
         const double exact = from(image, c) * static_cast<double>(mask.factor(c));
         ASSERT_NEAR(to(image, c), exact, tolerance<T>() * std::abs(exact));
@@ -51,7 +51,7 @@ TYPED_TEST(DropoutOf, CountsTheValuesOfAMapChannelByChannel) {
   ones.fill([](int, int) { return 1; });
   const Tensor<T> to = dropped<T, kWidth>(ones, {}, kPixels);
   for (int row = 0; row < to.rows(); ++row) {
-    const DropoutMask mask(dropout_step_seed(kSeed, 0), kLayer, row / kPixels, kRate);
+    const DropoutMask mask(dropout_batch_seed(kSeed, 0), kLayer, row / kPixels, kRate);
     for (int c = 0; c < kChannels; ++c)
       ASSERT_NEAR(to(row, c), static_cast<double>(mask.factor(c * kPixels + row % kPixels)), 2 * tolerance<T>());
   }
