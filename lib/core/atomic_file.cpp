@@ -60,6 +60,13 @@ void sync_folder_of(const std::string& path) {
   close(descriptor);
 }
 
+// A device, a pipe, a link: what it is must stay when it is written to, so it cannot be replaced.
+bool is_no_plain_file(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(path, error);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
 // NAME.PROCESS.tmp, as write_file_atomically() has them.
 bool is_temporary(const std::filesystem::path& path) {
   const std::string process = path.stem().extension().string();
@@ -74,6 +81,12 @@ void write_file_atomically(const std::string& path, std::string_view text) {
 }
 
 void write_file_atomically(const std::string& path, const std::function<void(const WritePiece&)>& fill) {
+  if (is_no_plain_file(path)) {
+    OutputFile file(path, O_WRONLY | O_TRUNC);
+    fill([&file](std::string_view piece) { file.write(piece); });
+    file.sync_and_close();
+    return;
+  }
   const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
   try {
     OutputFile file(temporary, O_WRONLY | O_CREAT | O_TRUNC);

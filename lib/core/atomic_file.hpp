@@ -8,7 +8,8 @@
 namespace chexbench {
 
 // Replaces `path` by `text` as a whole: written to a temporary file beside it, synced to storage, renamed. An existing
-// file is left as it was if anything fails, and no temporary file stays. Folders are not created.
+// file is left as it was if anything fails, and no temporary file stays. Folders are not created. A device, a pipe or a
+// link stays what it is: it is written to, not replaced.
 // @throws OutputError with the path and the system's reason ("No space left on device")
 void write_file_atomically(const std::string& path, std::string_view text);
 

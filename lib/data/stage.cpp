@@ -64,6 +64,13 @@ std::vector<std::string> files_of(const spec::DataSpec& spec, const DataRoot& ro
   return files;
 }
 
+bool is_below(const std::string& folder, const std::string& root) {
+  std::error_code error;
+  if (!fs::is_directory(root, error)) return false;
+  const fs::path below = fs::weakly_canonical(folder, error).lexically_relative(fs::canonical(root, error));
+  return !error && !below.empty() && *below.begin() != "..";
+}
+
 // @throws SpecError where FOLDER cannot be filled from the root
 void check_options(const StageOptions& options) {
   if (parse_url(options.folder)) {
@@ -81,6 +88,12 @@ void check_options(const StageOptions& options) {
   std::error_code ignored;
   if (fs::equivalent(options.data.root, options.folder, ignored)) {
     throw SpecError(fmt::format("data stage: '{}' is the data set itself: name another folder", options.folder));
+  }
+  if (is_below(options.folder, options.data.root)) {
+    throw SpecError(
+        fmt::format("data stage: '{}' lies within the data set, whose files its copies would become: name "
+                    "another folder",
+                    options.folder));
   }
 }
 
@@ -129,7 +142,13 @@ class Stager {
   void look() {
     std::set<std::string> folders;
     for (Item& item : items_) {
-      item.to = fs::path(options_.folder) / fs::path(item.from).lexically_relative(root_.path);
+      const fs::path below =
+          fs::path(item.from).lexically_normal().lexically_relative(fs::path(root_.path).lexically_normal());
+      if (below.empty() || *below.begin() == "..") {
+        throw DataError(fmt::format("data stage: {} is not below the root {}, whose files alone are copied", item.from,
+                                    root_.path));
+      }
+      item.to = fs::path(options_.folder) / below;
       folders.insert(fs::path(item.to).parent_path());
     }
     for (const std::string& folder : folders) {

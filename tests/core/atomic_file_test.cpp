@@ -1,5 +1,6 @@
 #include "core/atomic_file.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -52,6 +53,22 @@ TEST_F(AtomicFile, WritesEveryByteAndLeavesNothingElse) {
   write_file_atomically(path_, text);
   EXPECT_EQ(content(path_), text);
   EXPECT_EQ(files(), 1);
+}
+
+TEST_F(AtomicFile, WritesThroughALinkAndIntoAPipeWhichStayWhatTheyAre) {
+  const std::string target = folder_ + "/target", link = folder_ + "/link", pipe = folder_ + "/pipe";
+  std::ofstream(target) << "what was there";
+  std::filesystem::create_symlink("target", link);
+  write_file_atomically(link, "new");
+  EXPECT_EQ(content(target), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  write_file_atomically(pipe, "piped");
+  char text[100];
+  EXPECT_EQ(std::string(text, static_cast<std::size_t>(read(reader, text, sizeof text))), "piped");
+  close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
 TEST_F(AtomicFile, OfAKilledProcessIsRemovedAndNothingElse) {

@@ -108,6 +108,12 @@ class Accuracy(EpochsTest):
         steps = self.rows(self.folder / "out", "steps.csv")
         self.assertLess(max(float(step["wait_s"]) for step in steps), 0.05)
 
+    def test_one_that_diverges_says_so_and_keeps_no_best(self):
+        spec = self.training(training={"batch_size": 8, "epochs": 1, "optimizer": "sgd", "learning_rate": 1e4})
+        done = self.succeed("--config", spec, "--output", self.folder / "out")
+        self.assertIn("the network has diverged", done.stderr)
+        self.assertFalse(self.last(self.folder / "out").with_name("best.safetensors").exists())
+
     def test_refuses_sets_that_are_too_small(self):
         self.fails(3, "fewer than the 4000 of one step", training__batch_size=4000)
 

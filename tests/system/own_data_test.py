@@ -81,6 +81,16 @@ class OwnData(SystemTest):
             self.succeed("--config", self.spec(data__root=str(root), **quick), *labels, "--output", out)
             self.assertGreater(float(self.rows(out)[0]["images_per_s"]), 0)
 
+    def test_staging_writes_neither_into_the_source_nor_beside_the_copy(self):
+        root = self.real_images()
+        self.fail_with(2, "data", "stage", root, root / "staged", says="lies within the data set")
+        table = self.folder / "table.csv"
+        table.write_text("file,x\n" + "".join(f"{image.name},1\n" for image in (root / "images").iterdir()))
+        (self.folder / "elsewhere").mkdir()
+        self.fail_with(3, "data", "stage", root / "images", self.folder / "elsewhere/near", "--split", "all", "--set",
+                       "data.layout=csv", "--set", "data.labels.csv=../../table.csv", says="is not below the root")
+        self.assertEqual(list((self.folder / "elsewhere").rglob("*.csv")), [])
+
     def test_a_staged_copy_is_a_data_set_of_its_own(self):
         for root, labels in ((self.classes(), ()), (self.table(), self.LABELS)):
             near = self.folder / ("near-" + root.name)

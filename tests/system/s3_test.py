@@ -225,6 +225,16 @@ class BadServer(SystemTest):
     def test_an_answer_that_is_no_listing(self):
         self.index(Times(10**6, lambda *_: True, say(200, b"<html>hello</html>")), "is this an S3 server")
 
+    def test_a_listing_that_never_ends(self):
+        page = (b"<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>"
+                b"</ListBucketResult>")
+        self.index(Times(10**6, lambda *_: True, say(200, page)), "goes on with what it has just sent")
+
+    def test_names_that_lead_out_of_the_bucket(self):
+        prefixes = "<CommonPrefixes><Prefix>set/../../evil/</Prefix></CommonPrefixes></ListBucketResult>"
+        listing = LISTING.format(size=1).replace("</ListBucketResult>", prefixes).replace("Data_Entry_2017.csv", "../x.csv")
+        self.index(Times(10**6, lambda *_: True, say(200, listing.encode())), "no data set")
+
     def test_an_object_shorter_than_its_listing(self):
         size = (REAL_IMAGES / "Data_Entry_2017.csv").stat().st_size
         listing = Times(10**6, lambda path, _: "list-type" in path, say(200, LISTING.format(size=size).encode()))

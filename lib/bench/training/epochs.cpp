@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -156,7 +157,14 @@ void Epochs::end_epoch(std::int64_t step) {
   epoch.training_loss = mean_loss();
   rate_.end_epoch(epoch.validation_loss);
   const double score = validation_score(epoch);
-  const bool is_best = state_.epochs.empty() || score > state_.best_score;
+  const bool diverged = !std::isfinite(epoch.validation_loss);
+  if (diverged && context_.communicator.rank() == 0) {
+    log::warning(
+        "epoch {}: the loss over the validation images is {}: the network has diverged; a lower "
+        "training.learning_rate may help",
+        epoch.epoch, epoch.validation_loss);
+  }
+  const bool is_best = !diverged && (state_.epochs.empty() || score > state_.best_score);
   if (is_best) state_.best_score = score;
   epoch.validation_s = now_s() - ended_s;
   epoch.elapsed_s = now_s() - began_s_;

@@ -12,6 +12,7 @@
 #include "bench/pipeline_context.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "core/log.hpp"
 #include "engine/epoch_training.hpp"
 #include "measure/auroc.hpp"
 #include "pipeline/pipeline.hpp"
@@ -146,6 +147,11 @@ report::EpochRecord validate(const ValidationContext& context) {
       throw DataError(fmt::format("validation: none of its {} images could be read", context.images.images.size()));
     }
     epoch.validation_images = scored.size();
+    if (scored.size() < context.images.images.size()) {
+      log::warning(
+          "validation: {} of its {} images were not there or could not be read: `chexbench data check` names them",
+          context.images.images.size() - scored.size(), context.images.images.size());
+    }
     epoch.validation_loss = mean_loss(scored);
     score(scored, context.images, epoch);
   }

@@ -104,6 +104,12 @@ int on_progress(void* exchange, curl_off_t, curl_off_t, curl_off_t, curl_off_t) 
   return ends ? 1 : 0;
 }
 
+// libcurl repeats a proxy that it does not understand, with its password.
+std::string told_reason(std::string_view reason, CURLcode code) {
+  const bool has_user = reason.find('@') != std::string_view::npos;
+  return has_user || reason.empty() ? curl_easy_strerror(code) : std::string(reason);
+}
+
 bool is_temporary(CURLcode code) {
   constexpr std::array kTemporary{CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT,    CURLE_WEIRD_SERVER_REPLY,
                                   CURLE_PARTIAL_FILE,         CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR,
@@ -197,7 +203,7 @@ HttpReply CurlClient::perform(const HttpRequest& request, const Sink& sink) {
   if (!ca_file_.empty()) curl_easy_setopt(handle.get(), CURLOPT_CAINFO, ca_file_.c_str());
   const CURLcode code = curl_easy_perform(handle.get());
   if (code != CURLE_OK) {
-    exchange.reply.failure = reason.front() != 0 ? reason.data() : curl_easy_strerror(code);
+    exchange.reply.failure = told_reason(reason.data(), code);
     exchange.reply.is_temporary = is_temporary(code);
   }
   if (!exchange.refusal.empty()) exchange.reply.failure = std::move(exchange.refusal);

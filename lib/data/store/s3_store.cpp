@@ -66,6 +66,11 @@ class S3Dialect final : public HttpDialect {
   const AwsCredentials credentials_;
 };
 
+// Of one file or folder: no server leads out of what it was asked to list.
+bool is_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
+}
+
 class S3Store final : public HttpStore {
  public:
   S3Store(std::string bucket, const S3Place& place, const AwsCredentials& credentials,
@@ -82,6 +87,9 @@ class S3Store final : public HttpStore {
     do {
       const S3Page page = ask_page(folder, prefix, next);
       add(page, folder, prefix, entries);
+      if (!page.next.empty() && page.next == next) {
+        throw DataError(fmt::format("cannot list {}: the server goes on with what it has just sent", folder));
+      }
       next = page.next;
     } while (!next.empty());
     return entries;
@@ -118,14 +126,14 @@ class S3Store final : public HttpStore {
            std::vector<StoreEntry>& entries) const {
     for (const S3Page::Object& object : page.objects) {
       std::string name = object.key.substr(std::min(prefix.size(), object.key.size()));
-      if (name.empty() || name.find('/') != std::string::npos) continue;  // the folder's own marker
+      if (!is_name(name)) continue;  // the folder's own marker
       fetcher().known().expect(fmt::format("{}/{}", folder, name), object.version);
       entries.push_back({std::move(name), StoreEntry::Kind::file, object.version.bytes});
     }
     for (const std::string& key : page.folders) {
       std::string name = key.substr(std::min(prefix.size(), key.size()));
       if (name.ends_with('/')) name.pop_back();
-      if (!name.empty()) entries.push_back({std::move(name), StoreEntry::Kind::folder, {}});
+      if (is_name(name)) entries.push_back({std::move(name), StoreEntry::Kind::folder, {}});
     }
   }
 

@@ -50,6 +50,7 @@ S3Page parse_s3_page(std::string_view xml) {
   if (xml.find("<ListBucketResult") == std::string_view::npos) {
     throw DataError("the answer to a listing is no ListBucketResult: is this an S3 server?");
   }
+  if (xml.find("</ListBucketResult>") == std::string_view::npos) throw DataError("the answer to a listing was cut");
   const bool is_encoded = element(xml, "EncodingType") == "url";
   S3Page page;
   std::size_t at = 0;

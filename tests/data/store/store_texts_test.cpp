@@ -90,6 +90,11 @@ TEST(S3Page, OfAnotherServerIsRefused) {
   EXPECT_THAT(message_of<DataError>([] { parse_s3_page("<html>hello</html>"); }), HasSubstr("is this an S3 server"));
 }
 
+TEST(S3Page, ThatWasCutIsRefused) {
+  const std::string cut(kPage, std::string_view(kPage).rfind("</"));
+  EXPECT_THAT(message_of<DataError>([&] { parse_s3_page(cut); }), HasSubstr("was cut"));
+}
+
 TEST(S3Error, GivesItsCodeAndNothingElse) {
   EXPECT_EQ(s3_error_code("<Error><Code>NoSuchBucket</Code><Message>hunter2</Message></Error>"), "NoSuchBucket");
   EXPECT_EQ(s3_error_code("<Error><Code>key hunter2 is bad</Code></Error>"), "");
