@@ -13,6 +13,7 @@
 #include "data/image_files.hpp"
 #include "data/index.hpp"
 #include "data/layouts.hpp"
+#include "data/manifest_values.hpp"
 #include "data/shards.hpp"
 #include "data/tfrecord.hpp"
 
@@ -132,6 +133,14 @@ void add_shards(const std::vector<const IndexRow*>& rows, const DataRoot& root, 
     const std::optional<std::uint64_t> bytes = root.store->size(shard);
     if (!bytes) throw DataError(fmt::format("cannot read {}: it is gone", shard));
     dataset.total_bytes += *bytes;
+  }
+  const std::string manifest = manifest_path(root.path, spec.split, spec.format);
+  const auto written = number_after<std::uint64_t>(manifest_text(root, manifest), "shard_bytes");
+  if (written && *written != dataset.total_bytes) {
+    log::warning(
+        "the shards of {} have {} bytes, and {} tells of {}: they are others, or records are lost; `chexbench "
+        "data check` looks into them",
+        root.path, dataset.total_bytes, manifest, *written);
   }
   dataset.compressed =
       spec.format == spec::DataFormat::tfrecord && root.store->is_local() && is_compressed(dataset.shards.front());

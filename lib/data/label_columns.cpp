@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/csv.hpp"
 #include "core/errors.hpp"
@@ -18,9 +19,10 @@ Names header_names(std::string_view header, const std::string& table) {
   std::vector<std::string_view> fields;
   split_csv_line(header, fields);
   Names names(fields.begin(), fields.end());
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (std::count(names.begin(), names.end(), names[i]) > 1) {
-      throw DataError(fmt::format("{}:1: the header has column '{}' twice", table, names[i]));
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) {
+      throw DataError(fmt::format("{}:1: the header has column '{}' twice", table, name));
     }
   }
   return names;
@@ -65,14 +67,20 @@ void add_label_columns(const Names& names, const std::string& pattern, const std
 }  // namespace
 
 bool fits(std::string_view pattern, std::string_view name) {
-  const std::size_t star = pattern.find('*');
+  std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == name;
   if (!name.starts_with(pattern.substr(0, star))) return false;
-  const std::string_view rest = pattern.substr(star + 1);
-  for (std::size_t i = star; i <= name.size(); ++i) {
-    if (fits(rest, name.substr(i))) return true;
+  name.remove_prefix(star);
+  // Where a piece between two stars comes first, the most is left for those behind it.
+  while (true) {
+    pattern.remove_prefix(star + 1);
+    star = pattern.find('*');
+    if (star == std::string_view::npos) return name.ends_with(pattern);
+    const std::string_view piece = pattern.substr(0, star);
+    const std::size_t found = name.find(piece);
+    if (found == std::string_view::npos) return false;
+    name.remove_prefix(found + piece.size());
   }
-  return false;
 }
 
 LabelColumns find_columns(std::string_view header, const spec::LabelsSpec& spec, const std::string& table) {

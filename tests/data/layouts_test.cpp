@@ -1,4 +1,5 @@
 // Roots that are not ChestX-ray14's: a table of one's own, and folders of classes.
+#include "data/label_columns.hpp"
 #include "data/layouts.hpp"
 
 #include <fmt/format.h>
@@ -133,6 +134,21 @@ TEST_F(LayoutTest, RefusesANameThatCouldMeanTwoFiles) {
   images({"one/a.png", "two/a.png"});
   EXPECT_THAT(message_of<DataError>([&] { open(Split::all); }),
               AllOf(HasSubstr("'a.png' could be"), HasSubstr("one/a.png"), HasSubstr("two/a.png")));
+}
+
+TEST_F(LayoutTest, RefusesTwoRowsThatMeanOneFile) {
+  table("image,Mass\na.png,0\na,1\n");
+  images({"a.png"});
+  EXPECT_THAT(message_of<DataError>([&] { open(Split::all); }), AllOf(HasSubstr("two rows"), HasSubstr("a.png")));
+}
+
+TEST(LabelPattern, FitsByItsPiecesInTheirOrder) {
+  for (const char* pattern : {"*", "Mass", "M*", "*s", "M*s", "*a*", "*M*ss*", "**Mass**", "Mas*s", "*s*s"})
+    EXPECT_TRUE(fits(pattern, "Mass")) << pattern;
+  for (const char* pattern : {"", "Mas", "*a", "s*", "M*a", "*s*s*s", "Mass*s", "*ss*M*"})
+    EXPECT_FALSE(fits(pattern, "Mass")) << pattern;
+  const std::string many(100'000, 'a');
+  EXPECT_FALSE(fits("*a*a*a*a*a*a*a*a*a*a*b", many)) << "in a time that no one waits for";
 }
 
 TEST_F(LayoutTest, RefusesShardsWhoseLabelsAreNumberedOtherwise) {

@@ -214,5 +214,16 @@ class BadSets(SystemTest):
         self.refuse(["Cardiomegalia", "Cardiomegaly"], data__root=str(root))
 
 
+class LostRecords(SystemTest):
+    def test_shards_that_are_smaller_than_they_were_written_are_told(self):
+        root = self.real_images(converted=True)
+        spec = self.spec(data={"root": str(root), "format": "tfrecord", "split": "all"}, measure__repeats=1)
+        whole = self.succeed("--config", spec, "--output", self.folder / "whole")
+        self.assertNotIn("records are lost", whole.stderr)
+        sorted((root / "tfrecord").glob("all-0*"))[3].write_bytes(b"")
+        done = self.succeed("--config", spec, "--output", self.folder / "lost")
+        self.assertIn("records are lost; `chexbench data check`", done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

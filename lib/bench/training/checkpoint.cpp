@@ -77,7 +77,11 @@ TrainingState state_of(const spec::Safetensors& file, const std::string& path) {
                 .factor = number_of<double>(file, path, "rate_factor")};
   state.best_score = number_of<double>(file, path, "best_score");
   const report::JournalContents journal = report::journal_from_text(text_of(file, path, "epochs") + '\n', path);
-  if (journal.entries.size() != 1) throw DataError(fmt::format("{}: {}: damaged: no list of epochs", kSubject, path));
+  if (journal.entries.size() != 1 || journal.entries.front().repeat.epochs.empty())
+    throw DataError(fmt::format("{}: {}: damaged: no list of epochs", kSubject, path));
+  if (state.updates < 0 || !(state.rate.factor > 0 && state.rate.factor <= 1))
+    throw DataError(fmt::format("{}: {}: damaged: {} updates, a learning rate times {}", kSubject, path, state.updates,
+                                state.rate.factor));
   state.epochs = journal.entries.front().repeat.epochs;
   return state;
 }
