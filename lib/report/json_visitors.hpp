@@ -20,6 +20,10 @@
 
 namespace chexbench::report {
 
+// Seconds, rates and counts of any machine lie far below. What lies above, the loss of a network that diverges, is written
+// as no number, or what was written could not be read.
+inline constexpr double kLargestMeasured = 1e18;
+
 template <class Json>
 class JsonWriter {
  public:
@@ -30,7 +34,7 @@ class JsonWriter {
     object_[name] = value;
   }
   void operator()(const char* name, double value) const {  // JSON knows no NaN
-    object_[name] = std::isfinite(value) ? Json(value) : Json(nullptr);
+    object_[name] = std::abs(value) <= kLargestMeasured ? Json(value) : Json(nullptr);
   }
   template <class Value>
   void operator()(const char* name, const std::optional<Value>& value) const {
@@ -68,7 +72,7 @@ class JsonReader {
     if (found == object_.end()) return;
     if constexpr (std::is_same_v<Value, double>) {
       value = found->is_null() ? std::numeric_limits<double>::quiet_NaN() : found->template get<double>();
-      if (std::abs(value) > kLargest) fail(name, *found, "a number of a measurement");
+      if (std::abs(value) > kLargestMeasured) fail(name, *found, "a number of a measurement");
     } else {
       if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
         if (!fits<Value>(*found)) fail(name, *found, "a whole number in range");
@@ -93,8 +97,6 @@ class JsonReader {
   }
 
  private:
-  static constexpr double kLargest = 1e18;  // seconds, rates and counts of any machine lie far below
-
   template <class Value>
   static bool fits(const Json& number) {
     if (number.is_number_unsigned()) return std::in_range<Value>(number.template get<std::uint64_t>());

@@ -114,6 +114,11 @@ class Accuracy(EpochsTest):
         self.assertIn("the network has diverged", done.stderr)
         self.assertFalse(self.last(self.folder / "out").with_name("best.safetensors").exists())
 
+    def test_a_loss_beyond_all_bounds_is_written_and_read(self):
+        spec = self.training(training={"batch_size": 8, "epochs": 1, "learning_rate": 1e19})
+        self.succeed("--config", spec, "--output", self.folder / "out")
+        self.succeed("report", self.folder / "out", "--format", "csv")
+
     def test_refuses_sets_that_are_too_small(self):
         self.fails(3, "fewer than the 4000 of one step", training__batch_size=4000)
 
