@@ -61,16 +61,20 @@ class Checker {
         check_shards({format, split});
       }
     }
-    for (const StoreEntry& entry : root_.store->list(format_folder(root_.path, spec::DataFormat::cached))) {
-      if (entry.name.ends_with(".gray")) {
-        check_cached(format_folder(root_.path, spec::DataFormat::cached) + "/" + entry.name);
-      }
-    }
+    if (root_.store->is_local()) check_cached_files();
     std::sort(report_.problems.begin(), report_.problems.end());
     return std::move(report_);
   }
 
  private:
+  // They are mapped, so no run reads them from a server.
+  void check_cached_files() {
+    const std::string folder = format_folder(root_.path, spec::DataFormat::cached);
+    for (const StoreEntry& entry : root_.store->list(folder)) {
+      if (entry.name.ends_with(".gray")) check_cached(folder + "/" + entry.name);
+    }
+  }
+
   void problem(std::string text) {
     const std::scoped_lock lock(mutex_);
     report_.problems.push_back(std::move(text));

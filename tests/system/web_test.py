@@ -1,5 +1,6 @@
 """Data sets over plain HTTP: the same batches as from a folder, and what servers do wrong."""
 
+import os
 import re
 import time
 import unittest
@@ -63,6 +64,7 @@ class GoodServer(WebTest):
 
     def test_checks_and_counts_like_a_folder(self):
         self.convert()
+        self.succeed("data", "convert", self.root, "--split", "all", "--to", "cached", "--image-size", "32")
         local = self.succeed("data", "index", self.root).stdout.replace(str(self.root), "ROOT")
         with Server(self.root) as server:
             distant = self.succeed("data", "index", server.url).stdout.replace(server.url, "ROOT")
@@ -163,6 +165,12 @@ class BadServer(WebTest):
     def test_a_password_in_the_root_is_refused_and_not_repeated(self):
         done = self.fail_with(3, "data", "index", "http://me:hunter2@127.0.0.1/", says="no secret")
         self.assertNotIn("hunter2", done.stdout + done.stderr)
+
+    def test_a_proxy_that_cannot_be_used_does_not_tell_its_password(self):
+        for proxy in ("http://me:pa#hunter2@proxy:3128", "http://me:hunter2@proxy:99999", "odd://me:hunter2@proxy:1"):
+            done = self.fail_with(3, "data", "index", "http://127.0.0.1:1/x", "--set", "store.tries=1",
+                                  says="cannot", env={**os.environ, "http_proxy": proxy, "no_proxy": ""})
+            self.assertNotIn("hunter2", done.stdout + done.stderr)
 
 
 if __name__ == "__main__":
