@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from harness import BINARY, ROOT, TIMEOUT_S, SystemTest
+from harness import BINARY, HAS_ONEDNN, REAL_IMAGES, ROOT, TIMEOUT_S, SystemTest
 
 SCRIPTS = ROOT / "scripts/slurm"
 SIZES = ["--ntasks-per-node=2", "--cpus-per-task=1", "--gres=gpu:2"]
@@ -191,7 +191,22 @@ class Requeue(Slurm):
             time.sleep(0.1)
         self.cancel(job, "--batch", "--signal=USR1")
         self.assertEqual(self.await_end(job)[0]["JobState"], "FAILED", self.log(job))
-        self.assertIn("no repeat fits into this time limit", self.log(job))
+        self.assertIn("no repeat and no epoch fits into this time limit", self.log(job))
+
+    @unittest.skipUnless(HAS_ONEDNN, "trains on the CPU")
+    def test_a_training_out_of_time_goes_on_from_its_last_epoch(self):
+        spec = self.spec(engine="onednn", model={"name": "mobilenet_v2", "image_size": 32}, measure={"repeats": 1},
+                         data={"root": str(REAL_IMAGES), "split": "all"}, training={"batch_size": 2, "epochs": 12})
+        job = self.submit("requeue.sbatch", spec)
+        give_up = time.monotonic() + TIMEOUT_S
+        while not list(self.results(job).glob("checkpoints/*/last.safetensors")):
+            self.assertLess(time.monotonic(), give_up, self.log(job))
+            time.sleep(0.1)
+        self.cancel(job, "--batch", "--signal=USR1")
+        self.succeeds(job)
+        self.assertEqual(self.state(job)[0]["Restarts"], "1", self.log(job))
+        self.assertIn("of 12 epochs are done", self.log(job))
+        self.assertEqual(len(self.report(self.results(job))["trials"][0]["repeats"][0]["epochs"]), 12)
 
     def test_an_error_is_not_queued_again(self):
         job = self.submit("requeue.sbatch", self.slow_spec(measure__steps=0))
