@@ -20,8 +20,8 @@
 
 namespace chexbench::report {
 
-// Seconds, rates and counts of any machine lie far below. What lies above, the loss of a network that diverges, is written
-// as no number, or what was written could not be read.
+// Seconds, rates and counts of any machine lie far below. What lies above, the loss of a network that diverges, is
+// written as no number, or what was written could not be read.
 inline constexpr double kLargestMeasured = 1e18;
 
 template <class Json>

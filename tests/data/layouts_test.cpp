@@ -1,6 +1,6 @@
 // Roots that are not ChestX-ray14's: a table of one's own, and folders of classes.
-#include "data/label_columns.hpp"
 #include "data/layouts.hpp"
+#include "data/label_columns.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
