@@ -1,6 +1,5 @@
 // Roots that are not ChestX-ray14's: a table of one's own, and folders of classes.
 #include "data/layouts.hpp"
-#include "data/label_columns.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,6 +7,7 @@
 
 #include "core/errors.hpp"
 #include "data/convert.hpp"
+#include "data/label_columns.hpp"
 #include "data/scratch.hpp"
 
 namespace chexbench::data {
