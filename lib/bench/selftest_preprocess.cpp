@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "data/dataset.hpp"
 #include "data/decoder.hpp"
+#include "data/preprocess.hpp"
 #include "data/file_bytes.hpp"
 #include "spec/golden_data.hpp"
 

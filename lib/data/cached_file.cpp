@@ -9,7 +9,7 @@
 
 #include "core/errors.hpp"
 #include "data/crc32c.hpp"
-#include "data/decoder.hpp"
+#include "data/gray_image.hpp"
 #include "data/shards.hpp"
 
 namespace chexbench::data {

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "data/dataset.hpp"
 #include "data/file_bytes.hpp"
+#include "data/pixel_spec.hpp"
 
 namespace chexbench::data {
 

@@ -21,6 +21,7 @@
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
 #include "data/crc32c.hpp"
+#include "data/gray_image.hpp"
 #include "data/parallel.hpp"
 #include "data/progress.hpp"
 #include "data/shards.hpp"

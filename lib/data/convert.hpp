@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "data/dataset.hpp"
+#include "data/manifest.hpp"
+#include "data/pixel_spec.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::data {
@@ -24,29 +26,6 @@ struct ConvertOptions {
   spec::LabelsSpec labels = {};
 };
 
-struct ShardFile {
-  std::string name;
-  std::uint64_t records = 0;
-  std::uint64_t bytes = 0;
-  bool kept = false;  // was there already, and right
-};
-
-// What a conversion did; also the contents of its manifest.
-struct Conversion {
-  spec::Split split = spec::Split::train;
-  spec::DataFormat format = spec::DataFormat::tfrecord;
-  std::vector<ShardFile> shards;
-  std::uint64_t images = 0;
-  std::uint64_t patients = 0;
-  std::uint64_t image_bytes = 0;  // of the image files
-  std::uint64_t shard_bytes = 0;
-  double seconds = 0;
-  std::vector<std::string> label_names;  // in the order of image/label
-  std::vector<std::string> damaged;      // names; stored as they are: the decoder meets the same bytes in both formats
-
-  std::size_t kept() const;
-};
-
 // What is known of it before anything is written.
 Conversion begin_conversion(const ConvertOptions& options, const Dataset& dataset);
 
@@ -58,12 +37,5 @@ Conversion begin_conversion(const ConvertOptions& options, const Dataset& datase
 // @throws DataError: as open_dataset(); SpecError: fewer than kMinShards; OutputError: a shard cannot be written, or
 // there are shards of a conversion into another number
 Conversion convert_data_set(const ConvertOptions& options);
-
-// The manifest: counts, bytes, seconds, shard files. JSON.
-std::string manifest_json(const Conversion& conversion);
-std::string manifest_path(const std::string& root, spec::Split split,
-                          spec::DataFormat format = spec::DataFormat::tfrecord);
-// The part of it that says which labels the records have, in which order.
-std::string manifest_labels(const std::vector<std::string>& label_names);
 
 }  // namespace chexbench::data

@@ -7,13 +7,12 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "data/cached_file.hpp"
-#include "data/convert.hpp"
 #include "data/file_bytes.hpp"
 #include "data/findings.hpp"
 #include "data/image_files.hpp"
 #include "data/index.hpp"
 #include "data/layouts.hpp"
-#include "data/manifest_values.hpp"
+#include "data/manifest.hpp"
 #include "data/shards.hpp"
 #include "data/tfrecord.hpp"
 
@@ -112,14 +111,10 @@ bool is_compressed(const std::string& shard) {
 }
 
 // Records have their labels by number: the numbers must mean what they meant when the shards were made.
-// @throws DataError where the manifest tells of other labels
+// @throws DataError if the manifest says otherwise
 void check_labels(const DataRoot& root, const spec::DataSpec& spec, const std::vector<std::string>& label_names) {
-  const std::string path = manifest_path(root.path, spec.split, spec.format);
-  if (!root.store->size(path)) return;
-  ByteBuffer buffer;
-  const std::string_view text = as_text(root.store->read(path, buffer));
-  const std::string expected = manifest_labels(label_names) + ",";
-  if (text.find("\"labels\": ") == std::string_view::npos || text.find(expected) != std::string_view::npos) return;
+  const std::optional<Manifest> manifest = read_manifest(root, spec.split, spec.format);
+  if (!manifest || manifest->has_labels(label_names)) return;
   throw DataError(fmt::format("the {} shards of split '{}' in {} were made with other labels, or in another order: {}",
                               spec::to_string(spec.format), spec::to_string(spec.split),
                               format_folder(root.path, spec.format),
@@ -134,13 +129,13 @@ void add_shards(const std::vector<const IndexRow*>& rows, const DataRoot& root, 
     if (!bytes) throw DataError(fmt::format("cannot read {}: it is gone", shard));
     dataset.total_bytes += *bytes;
   }
-  const std::string manifest = manifest_path(root.path, spec.split, spec.format);
-  const auto written = number_after<std::uint64_t>(manifest_text(root, manifest), "shard_bytes");
-  if (written && *written != dataset.total_bytes) {
+  const std::optional<Manifest> manifest = read_manifest(root, spec.split, spec.format);
+  const std::uint64_t written = manifest ? manifest->shard_bytes.value_or(dataset.total_bytes) : dataset.total_bytes;
+  if (written != dataset.total_bytes) {
     log::warning(
         "the shards of {} have {} bytes, and {} tells of {}: they are others, or records are lost; `chexbench "
         "data check` looks into them",
-        root.path, dataset.total_bytes, manifest, *written);
+        root.path, dataset.total_bytes, manifest_path(root.path, spec.split, spec.format), written);
   }
   dataset.compressed =
       spec.format == spec::DataFormat::tfrecord && root.store->is_local() && is_compressed(dataset.shards.front());

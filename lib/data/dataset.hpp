@@ -11,19 +11,13 @@
 
 #include "core/batch.hpp"
 #include "data/label_bits.hpp"
+#include "data/pixel_spec.hpp"
 #include "data/store/local_store.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::data {
 
 class CachedFile;  // cached_file.hpp
-
-// What a trial makes of an image, for the format that holds it ready-made.
-struct PixelSpec {
-  int image_size = 224;
-  spec::ResizeMethod resize = spec::ResizeMethod::bilinear;
-  friend bool operator==(const PixelSpec&, const PixelSpec&) = default;
-};
 
 struct ImageEntry {
   std::string name;  // 00000001_000.png

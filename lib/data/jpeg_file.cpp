@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/errors.hpp"
-#include "data/decoder.hpp"
+#include "data/gray_image.hpp"
 
 namespace chexbench::data {
 namespace {

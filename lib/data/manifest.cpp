@@ -1,20 +1,19 @@
-#include <fmt/format.h>
+#include "data/manifest.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
-#include <iterator>
+#include <nlohmann/json.hpp>
 
-#include "core/json_text.hpp"
-#include "data/convert.hpp"
+#include "data/json_file.hpp"
 #include "data/shards.hpp"
 
 namespace chexbench::data {
 namespace {
 
-std::string json_list(const std::vector<std::string>& texts) {
-  std::string list = "[";
-  for (const std::string& text : texts) list += (list.size() > 1 ? ", " : "") + json_text(text);
-  return list + "]";
+// Names of files and labels may hold bytes that are not UTF-8, which JSON cannot.
+std::string as_json(std::span<const std::string> names) {
+  return nlohmann::json(names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -28,28 +27,40 @@ std::string manifest_path(const std::string& root, spec::Split split, spec::Data
   return std::filesystem::path(format_folder(root, format)) / (spec::to_string(split) + "-manifest.json");
 }
 
-std::string manifest_labels(const std::vector<std::string>& label_names) {
-  return "\"labels\": " + json_list(label_names);
+std::string manifest_json(const Conversion& conversion) {
+  nlohmann::ordered_json manifest = {{"format", spec::to_string(conversion.format)},
+                                     {"split", spec::to_string(conversion.split)},
+                                     {"images", conversion.images},
+                                     {"patients", conversion.patients},
+                                     {"image_bytes", conversion.image_bytes},
+                                     {"shard_bytes", conversion.shard_bytes},
+                                     {"seconds", rounded_to_ms(conversion.seconds)},
+                                     {"shards_kept", conversion.kept()},
+                                     {"labels", conversion.label_names},
+                                     {"damaged", conversion.damaged},
+                                     {"shards", nlohmann::ordered_json::array()}};
+  for (const ShardFile& shard : conversion.shards) {
+    manifest["shards"].push_back({{"name", shard.name}, {"records", shard.records}, {"bytes", shard.bytes}});
+  }
+  return json_file_text(manifest);
 }
 
-std::string manifest_json(const Conversion& conversion) {
-  std::string text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{{\n  \"format\": \"{}\",\n  \"split\": \"{}\",\n", spec::to_string(conversion.format),
-                 spec::to_string(conversion.split));
-  fmt::format_to(out, "  \"images\": {},\n  \"patients\": {},\n", conversion.images, conversion.patients);
-  fmt::format_to(out, "  \"image_bytes\": {},\n  \"shard_bytes\": {},\n", conversion.image_bytes,
-                 conversion.shard_bytes);
-  fmt::format_to(out, "  \"seconds\": {:.3f},\n  \"shards_kept\": {},\n", conversion.seconds, conversion.kept());
-  fmt::format_to(out, "  {},\n", manifest_labels(conversion.label_names));
-  fmt::format_to(out, "  \"damaged\": {},\n  \"shards\": [", json_list(conversion.damaged));
-  for (std::size_t i = 0; i < conversion.shards.size(); ++i) {
-    const ShardFile& shard = conversion.shards[i];
-    fmt::format_to(out, "{}\n    {{\"name\": {}, \"records\": {}, \"bytes\": {}}}", i == 0 ? "" : ",",
-                   json_text(shard.name), shard.records, shard.bytes);
+bool Manifest::has_labels(std::span<const std::string> names) const {
+  return !label_names || as_json(*label_names) == as_json(names);
+}
+
+std::optional<Manifest> read_manifest(const DataRoot& root, spec::Split split, spec::DataFormat format) {
+  const nlohmann::json json = read_json_file(root, manifest_path(root.path, split, format));
+  if (!json.is_object()) return std::nullopt;
+  Manifest manifest{.images = value_of<std::uint64_t>(json, "images"),
+                    .shard_bytes = value_of<std::uint64_t>(json, "shard_bytes"),
+                    .shards_kept = value_of<std::uint64_t>(json, "shards_kept"),
+                    .seconds = value_of<double>(json, "seconds"),
+                    .label_names = value_of<std::vector<std::string>>(json, "labels")};
+  for (const nlohmann::json& shard : json.value("shards", nlohmann::json::array())) {
+    manifest.shards.push_back(value_of<std::string>(shard, "name").value_or(""));
   }
-  text += "\n  ]\n}\n";
-  return text;
+  return manifest;
 }
 
 }  // namespace chexbench::data

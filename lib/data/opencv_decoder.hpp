@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "data/decoder.hpp"
+#include "data/gray_image.hpp"
 
 namespace chexbench::data {
 

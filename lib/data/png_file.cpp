@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/errors.hpp"
-#include "data/decoder.hpp"
+#include "data/gray_image.hpp"
 #include "data/png_inflate.hpp"
 
 namespace chexbench::data {

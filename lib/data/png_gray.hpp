@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "data/decoder.hpp"
+#include "data/gray_image.hpp"
 #include "data/file_bytes.hpp"
 #include "data/png_file.hpp"
 #include "data/png_inflate.hpp"

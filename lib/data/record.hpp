@@ -8,9 +8,11 @@
 #include <span>
 #include <string>
 
-#include "data/dataset.hpp"
+#include "data/label_bits.hpp"
 #include "data/shard_reader.hpp"
+#include "data/store/store.hpp"
 #include "data/tf_example.hpp"
+#include "spec/experiment.hpp"
 
 namespace chexbench::data {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "core/errors.hpp"
-#include "data/convert.hpp"
 #include "data/file_bytes.hpp"
+#include "data/manifest.hpp"
 
 namespace chexbench::data {
 namespace {
@@ -66,22 +66,12 @@ std::string read_text(const DataRoot& root, const std::string& path) {
   return std::string(as_text(root.store->read(path, buffer)));
 }
 
-// Shards that a manifest lists.
-int count_in_manifest(std::string_view text) {
-  constexpr std::string_view kShard = "{\"name\": ";
-  int shards = 0;
-  for (std::size_t at = text.find(kShard); at != std::string_view::npos; at = text.find(kShard, at + 1)) ++shards;
-  return shards;
-}
-
 Shards look_at_tar_files(const DataRoot& root, spec::Split split) {
-  const std::string manifest = manifest_path(root.path, split, DataFormat::webdataset);
   const std::string unfinished = unfinished_path(root.path, split, DataFormat::webdataset);
   Shards shards;
-  std::optional<int> highest, listed;
+  std::optional<int> highest;
   for (StoreEntry& entry : root.store->list(format_folder(root.path, DataFormat::webdataset))) {
     shards.unfinished = shards.unfinished || entry.name == fs::path(unfinished).filename();
-    if (entry.name == fs::path(manifest).filename()) listed = count_in_manifest(read_text(root, manifest));
     const std::optional<int> index = index_in_name(split, entry.name);
     if (!index) continue;
     highest = std::max(highest.value_or(0), *index);
@@ -89,8 +79,10 @@ Shards look_at_tar_files(const DataRoot& root, spec::Split split) {
   }
   if (shards.unfinished) {
     shards.count = number_of(read_text(root, unfinished));
-  } else if (listed || highest) {
-    shards.count = listed ? *listed : *highest + 1;
+  } else if (const std::optional<Manifest> manifest = read_manifest(root, split, DataFormat::webdataset)) {
+    shards.count = static_cast<int>(manifest->shards.size());
+  } else if (highest) {
+    shards.count = *highest + 1;
   }
   return shards;
 }

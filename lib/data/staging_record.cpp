@@ -5,9 +5,7 @@
 #include <filesystem>
 
 #include "core/atomic_file.hpp"
-#include "core/errors.hpp"
-#include "core/json_text.hpp"
-#include "data/manifest_values.hpp"
+#include "data/json_file.hpp"
 
 namespace chexbench::data {
 
@@ -17,22 +15,23 @@ std::string staging_record_path(const std::string& folder, spec::Split split, sp
 }
 
 void write_staging_record(const Staging& staging, const spec::DataSpec& spec) {
-  write_file_atomically(
-      staging.record,
-      fmt::format("{{\n  \"split\": \"{}\",\n  \"format\": \"{}\",\n  \"images\": {},\n"
-                  "  \"files\": {},\n  \"kept\": {},\n  \"bytes\": {},\n  \"seconds\": {:.3f},\n"
-                  "  \"from\": {}\n}}\n",
-                  spec::to_string(spec.split), spec::to_string(spec.format), staging.images, staging.files,
-                  staging.kept, staging.bytes, staging.seconds, json_text(staging.from)));
+  write_file_atomically(staging.record, json_file_text({{"split", spec::to_string(spec.split)},
+                                                        {"format", spec::to_string(spec.format)},
+                                                        {"images", staging.images},
+                                                        {"files", staging.files},
+                                                        {"kept", staging.kept},
+                                                        {"bytes", staging.bytes},
+                                                        {"seconds", rounded_to_ms(staging.seconds)},
+                                                        {"from", staging.from}}));
 }
 
 std::optional<StagingCost> staging_cost(const DataRoot& root, spec::Split split, spec::DataFormat format) {
-  const std::string text = manifest_text(root, staging_record_path(root.path, split, format));
-  const auto images = number_after<std::uint64_t>(text, "images");
-  const auto seconds = number_after<double>(text, "seconds");
-  const auto bytes = number_after<std::uint64_t>(text, "bytes");
-  const auto from = text_after(text, "from");
-  if (!images || !seconds || !bytes || !from || number_after<std::uint64_t>(text, "kept").value_or(1) != 0) return {};
+  const nlohmann::json record = read_json_file(root, staging_record_path(root.path, split, format));
+  const auto images = value_of<std::uint64_t>(record, "images");
+  const auto seconds = value_of<double>(record, "seconds");
+  const auto bytes = value_of<std::uint64_t>(record, "bytes");
+  const auto from = value_of<std::string>(record, "from");
+  if (!images || !seconds || !bytes || !from || value_of<std::uint64_t>(record, "kept").value_or(1) != 0) return {};
   return StagingCost{.from = *from, .images = *images, .seconds = *seconds, .bytes = *bytes};
 }
 

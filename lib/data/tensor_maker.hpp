@@ -6,7 +6,9 @@
 #include <span>
 #include <string>
 
+#include "core/batch.hpp"
 #include "data/decoder.hpp"
+#include "data/preprocess.hpp"
 
 namespace chexbench::data {
 

@@ -13,7 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "data/dataset.hpp"
+#include "core/batch.hpp"
+#include "data/label_bits.hpp"
 
 namespace chexbench::data {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/batch.hpp"
-#include "data/decoder.hpp"
+#include "data/gray_image.hpp"
 
 namespace chexbench::pipeline {
 

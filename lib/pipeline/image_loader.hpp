@@ -5,6 +5,7 @@
 #include <span>
 
 #include "data/decoder.hpp"
+#include "data/preprocess.hpp"
 #include "data/file_bytes.hpp"
 #include "pipeline/op.hpp"
 

@@ -9,6 +9,7 @@
 #include "data/decoder.hpp"
 #include "data/index.hpp"
 #include "data/patient_split.hpp"
+#include "data/preprocess.hpp"
 #include "data/scratch.hpp"
 #include "data/synth.hpp"
 

@@ -15,6 +15,7 @@
 #include "data/convert.hpp"
 #include "data/decoder.hpp"
 #include "data/file_bytes.hpp"
+#include "data/preprocess.hpp"
 #include "data/tfrecord.hpp"
 #include "pipeline/ops.hpp"
 #include "spec/presets.hpp"
