@@ -11,9 +11,9 @@
 
 #include "bench/advice/advise.hpp"
 #include "bench/advice/edits.hpp"
-#include "core/atomic_file.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "core/output_file.hpp"
 #include "core/status_line.hpp"
 #include "format_option.hpp"
 #include "output.hpp"

@@ -9,9 +9,9 @@
 
 #include "bench/calibrate.hpp"
 #include "bench/protocol.hpp"
-#include "core/atomic_file.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "core/output_file.hpp"
 #include "core/status_line.hpp"
 #include "output.hpp"
 #include "precisions.hpp"

@@ -10,11 +10,11 @@
 
 #include "core/errors.hpp"
 #include "core/json_text.hpp"
-#include "data/check.hpp"
-#include "data/convert.hpp"
-#include "data/index_report.hpp"
-#include "data/stage.hpp"
-#include "data/synth.hpp"
+#include "dataset/index_report.hpp"
+#include "dataset/make/check.hpp"
+#include "dataset/make/convert.hpp"
+#include "dataset/make/stage.hpp"
+#include "dataset/make/synth.hpp"
 #include "output.hpp"
 #include "spec/names.hpp"
 #include "spec/parse.hpp"
@@ -89,12 +89,13 @@ void add_index(CLI::App& data) {
   auto set = add_set(*verb);
   auto shown = std::make_shared<std::size_t>(5);
   verb->add_option("--show", *shown, "names of missing, orphan and doubled items to list")->capture_default_str();
-  verb->callback(
-      [set, shown] { print(data::index_report_text(data::report_index(data::DataRoot(set->spec())), *shown)); });
+  verb->callback([set, shown] {
+    print(dataset::index_report_text(dataset::report_index(storage::DataRoot(set->spec())), *shown));
+  });
 }
 
 void run_check(const spec::DataSpec& set, std::size_t threads) {
-  const data::CheckReport report = data::check_data_set(data::DataRoot(set), threads);
+  const dataset::CheckReport report = dataset::check_data_set(storage::DataRoot(set), threads);
   for (const std::string& problem : report.problems) print(problem + "\n");
   print(fmt::format("images: {}\nrecords: {}\nbytes: {}\nseconds: {:.2f}\nproblems: {}\n", report.images,
                     report.records, report.bytes, report.seconds, report.problems.size()));
@@ -116,26 +117,26 @@ void add_check(CLI::App& data) {
 
 void add_synth(CLI::App& data) {
   CLI::App* const verb = data.add_subcommand("synth", "Make a synthetic data set whose findings a network can learn");
-  auto options = std::make_shared<data::SynthOptions>();
+  auto options = std::make_shared<dataset::SynthOptions>();
   verb->add_option("directory", options->directory, "a new or empty folder, or one to go on with")->required();
   verb->add_option("--images", options->images, "number of images")->required();
   verb->add_option("--size", options->size, "side in pixels")->capture_default_str();
   verb->add_option("--seed", options->seed, "same seed, same set")->capture_default_str();
   verb->add_option("--threads", options->threads, "0: one a core")->capture_default_str();
   verb->callback([options] {
-    const data::SynthResult result = data::write_synthetic_set(*options);
+    const dataset::SynthResult result = dataset::write_synthetic_set(*options);
     print(fmt::format("directory: {}\nimages: {}\nimages_written: {}\npatients: {}\nfile_bytes: {}\nseconds: {:.2f}\n",
                       options->directory, result.images, result.written, result.patients, result.bytes,
                       result.seconds));
   });
 }
 
-void run_convert(const data::ConvertOptions& options) {
-  const data::Conversion result = data::convert_data_set(options);
+void run_convert(const dataset::ConvertOptions& options) {
+  const formats::Conversion result = dataset::convert_data_set(options);
   print(fmt::format(
       "manifest: {}\nimages: {}\npatients: {}\nshards: {}\nshards_kept: {}\nimage_bytes: {}\nshard_bytes: {}\n"
       "seconds: {:.2f}\nimages_per_s: {:.1f}\n",
-      data::manifest_path(options.root, options.split, options.format), result.images, result.patients,
+      formats::manifest_path(options.root, options.split, options.format), result.images, result.patients,
       result.shards.size(), result.kept(), result.image_bytes, result.shard_bytes, result.seconds,
       static_cast<double>(result.images) / result.seconds));
 }
@@ -143,7 +144,7 @@ void run_convert(const data::ConvertOptions& options) {
 void add_convert(CLI::App& data) {
   CLI::App* const verb =
       data.add_subcommand("convert", "Write the images of a split into another format: ROOT/FORMAT/");
-  auto options = std::make_shared<data::ConvertOptions>();
+  auto options = std::make_shared<dataset::ConvertOptions>();
   auto set = add_set(*verb);
   auto split = std::make_shared<std::string>("train");
   verb->add_option("--split", *split, "train, val, test or all")->capture_default_str();
@@ -154,7 +155,7 @@ void add_convert(CLI::App& data) {
       ->capture_default_str();
   auto resize = std::make_shared<std::string>("bilinear");
   verb->add_option("--resize", *resize, "cached: bilinear or area, as preprocess.resize")->capture_default_str();
-  verb->add_option("--shards", options->shards, fmt::format("at least {}; 0: by size", data::kMinShards))
+  verb->add_option("--shards", options->shards, fmt::format("at least {}; 0: by size", dataset::kMinShards))
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "0: one a core")->capture_default_str();
   verb->callback([options, set, split, format, resize] {
@@ -179,8 +180,8 @@ spec::DataFormat parse_format(const std::string& name) {
   throw SpecError(fmt::format("--format: unknown format '{}'{}", name, suggestion(name, known)));
 }
 
-void run_stage(const data::StageOptions& options) {
-  const data::Staging result = data::stage_data_set(options);
+void run_stage(const dataset::StageOptions& options) {
+  const dataset::Staging result = dataset::stage_data_set(options);
   print(
       fmt::format("record: {}\nimages: {}\nfiles: {}\nfiles_kept: {}\nbytes: {}\nbytes_copied: {}\nseconds: {:.2f}\n"
                   "bytes_per_s: {:.0f}\n",
@@ -192,7 +193,7 @@ void add_stage(CLI::App& data) {
   CLI::App* const verb = data.add_subcommand(
       "stage", "Copy what a run reads of a data set into a folder of this machine; the same command goes on");
   auto set = add_set(*verb);
-  auto options = std::make_shared<data::StageOptions>();
+  auto options = std::make_shared<dataset::StageOptions>();
   verb->add_option("directory", options->folder, "folder that becomes a data set of the same layout")->required();
   auto split = std::make_shared<std::string>("train");
   verb->add_option("--split", *split, "train, val, test or all")->capture_default_str();

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "core/atomic_file.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "core/output_file.hpp"
 #include "output.hpp"
 #include "report/read.hpp"
 #include "report/write.hpp"

@@ -6,35 +6,35 @@
 
 #include "core/errors.hpp"
 #include "core/random.hpp"
-#include "data/conversion_cost.hpp"
-#include "data/index_report.hpp"
+#include "dataset/conversion_cost.hpp"
+#include "dataset/index_report.hpp"
 
 namespace chexbench::bench {
 namespace {
 
-std::size_t shared_patients(const data::DataRoot& root) {
+std::size_t shared_patients(const storage::DataRoot& root) {
   try {
-    return data::report_index(root).patients_in_both_splits.size();
+    return dataset::report_index(root).patients_in_both_splits.size();
   } catch (const DataError&) {  // a set without lists has no splits to share patients
     return 0;
   }
 }
 
-std::string names_key(const data::Dataset& dataset) {
+std::string names_key(const dataset::Dataset& dataset) {
   std::string names;
-  for (const data::ImageEntry& image : dataset.images) names += image.name + "\n";
+  for (const dataset::ImageEntry& image : dataset.images) names += image.name + "\n";
   return fmt::format("{:016x}", fnv1a64(names));
 }
 
 }  // namespace
 
-report::DataFacts data_facts(const spec::DataSpec& spec, const data::Dataset& dataset) {
+report::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset& dataset) {
   report::DataFacts facts{.images = dataset.images.size(), .files = dataset.files(), .file_bytes = dataset.total_bytes};
   if (spec.format == spec::DataFormat::synthetic) return facts;
   facts.names_key = names_key(dataset);
-  const data::DataRoot root(spec, dataset.store);
+  const storage::DataRoot root(spec, dataset.store);
   const bool was_converted = spec.format != spec::DataFormat::png;
-  if (const auto cost = was_converted ? data::conversion_cost(root, spec.split, spec.format) : std::nullopt) {
+  if (const auto cost = was_converted ? dataset::conversion_cost(root, spec.split, spec.format) : std::nullopt) {
     facts.converted_images = cost->images;
     facts.conversion_s = cost->seconds;
     facts.converted_bytes = cost->shard_bytes;

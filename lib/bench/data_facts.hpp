@@ -1,13 +1,13 @@
 // What a trial's data set is, for its report.
 #pragma once
 
-#include "data/dataset.hpp"
+#include "dataset/dataset.hpp"
 #include "report/record.hpp"
 
 namespace chexbench::bench {
 
 // Reads the conversion's manifest and, where the trial has one split alone, the lists of both: a second on a large
 // set.
-report::DataFacts data_facts(const spec::DataSpec& spec, const data::Dataset& dataset);
+report::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset& dataset);
 
 }  // namespace chexbench::bench

@@ -7,7 +7,7 @@
 #include "bench/layout.hpp"
 #include "bench/pipeline_context.hpp"
 #include "core/allocator.hpp"
-#include "data/dataset.hpp"
+#include "dataset/dataset.hpp"
 #include "engine/device_memory.hpp"
 #include "measure/process_sampler.hpp"
 #include "spec/resolved.hpp"
@@ -23,14 +23,14 @@ void print_line(std::string& text, const pipeline::MemoryForecast::Bytes& bytes,
                  megabytes(bytes.starved), op, what);
 }
 
-pipeline::MemoryForecast forecast(const report::TrialResult& trial, const data::Dataset& dataset,
+pipeline::MemoryForecast forecast(const report::TrialResult& trial, const dataset::Dataset& dataset,
                                   const HostCores& host) {
   const spec::Experiment& spec = trial.spec;
   return pipeline::forecast_memory(make_pipeline_context(
       spec, dataset, host_allocator(), {.world = trial.ranks, .cores = share_cores(host, spec, trial.ranks).cores}));
 }
 
-void print_device_memory(std::string& text, const spec::Experiment& spec, const data::Dataset& dataset) {
+void print_device_memory(std::string& text, const spec::Experiment& spec, const dataset::Dataset& dataset) {
   const auto lines =
       engine::forecast_device_memory(engine::resolve_engine_name(spec.engine), {.model = spec.model,
                                                                                 .training = spec.training,
@@ -59,7 +59,7 @@ std::string describe_plan(const report::Report& report, comm::World& world) {
     const report::TrialResult& trial = report.trials[i];
     fmt::format_to(out, "trial {} of {}: {}\n{}\n", i + 1, report.trials.size(), trial.trial,
                    spec::to_json(trial.spec));
-    const data::Dataset dataset = data::open_dataset(trial.spec.data, pixels_of(trial.spec));
+    const dataset::Dataset dataset = dataset::open_dataset(trial.spec.data, pixels_of(trial.spec));
     const pipeline::MemoryForecast memory = forecast(trial, dataset, host);
     fmt::format_to(out,
                    "anonymous memory of a rank, engine not counted: with full buffers, and with every batch taken at "

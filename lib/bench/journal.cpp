@@ -13,8 +13,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/atomic_file.hpp"
 #include "core/errors.hpp"
+#include "core/output_file.hpp"
 #include "report/json.hpp"
 
 namespace chexbench::bench {

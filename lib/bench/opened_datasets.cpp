@@ -23,7 +23,7 @@ OpenedDatasets::Opened& OpenedDatasets::open(const spec::Experiment& trial) {
   const Key key = key_of(trial);
   const auto found = std::ranges::find(opened_, key, &Opened::key);
   if (found != opened_.end()) return *found;
-  return opened_.emplace_back(Opened{key, data::open_dataset(trial.data, pixels_of(trial)), {}});
+  return opened_.emplace_back(Opened{key, dataset::open_dataset(trial.data, pixels_of(trial)), {}});
 }
 
 const report::DataFacts& OpenedDatasets::facts_of(const spec::Experiment& trial) {

@@ -4,7 +4,7 @@
 #include <deque>
 #include <optional>
 
-#include "data/dataset.hpp"
+#include "dataset/dataset.hpp"
 #include "report/record.hpp"
 #include "spec/experiment.hpp"
 
@@ -14,7 +14,7 @@ namespace chexbench::bench {
 class OpenedDatasets {
  public:
   // What the trial reads: opened now, unless an earlier trial reads the same. @throws DataError as open_dataset()
-  const data::Dataset& of(const spec::Experiment& trial) { return open(trial).dataset; }
+  const dataset::Dataset& of(const spec::Experiment& trial) { return open(trial).dataset; }
   // To be asked behind all measuring: it reads the lists of a whole data set.
   const report::DataFacts& facts_of(const spec::Experiment& trial);
 
@@ -22,12 +22,12 @@ class OpenedDatasets {
   // What decides which files a trial reads, and as what.
   struct Key {
     spec::DataSpec data;
-    data::PixelSpec pixels;  // of format cached alone
+    image::PixelSpec pixels;  // of format cached alone
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct Opened {
     Key key;
-    data::Dataset dataset;
+    dataset::Dataset dataset;
     std::optional<report::DataFacts> facts;
   };
   static Key key_of(const spec::Experiment& trial);

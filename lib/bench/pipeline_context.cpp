@@ -4,11 +4,11 @@
 
 namespace chexbench::bench {
 
-data::PixelSpec pixels_of(const spec::Experiment& spec) {
+image::PixelSpec pixels_of(const spec::Experiment& spec) {
   return {.image_size = spec.model.image_size, .resize = spec.preprocess.resize};
 }
 
-pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, const data::Dataset& dataset,
+pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, const dataset::Dataset& dataset,
                                                 PinnedAllocator& allocator, const RankPlace& place) {
   return {.dataset = dataset,
           .pipeline = spec.pipeline,

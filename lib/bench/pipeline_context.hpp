@@ -14,10 +14,10 @@ struct RankPlace {
   int repeat = 0;  // rounds see different orders of images, arms of one round the same
 };
 
-data::PixelSpec pixels_of(const spec::Experiment& spec);
+image::PixelSpec pixels_of(const spec::Experiment& spec);
 
 // References must outlive the context.
-pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, const data::Dataset& dataset,
+pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, const dataset::Dataset& dataset,
                                                 PinnedAllocator& allocator, const RankPlace& place);
 
 }  // namespace chexbench::bench

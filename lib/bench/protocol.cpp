@@ -24,8 +24,8 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
-#include "data/cached_file.hpp"
 #include "engine/engine.hpp"
+#include "formats/cached_file.hpp"
 #include "measure/machine.hpp"
 #include "measure/page_cache.hpp"
 #include "report/json.hpp"
@@ -49,18 +49,18 @@ void describe_gpus(report::TrialResult& trial, const GpuShare& share, const Redu
 }
 
 // The files that a trial reads.
-std::vector<std::string> paths(const data::Dataset& dataset) {
+std::vector<std::string> paths(const dataset::Dataset& dataset) {
   if (spec::reads_shards(dataset.format)) return dataset.shards;
   if (dataset.cached) return {dataset.cached->path()};
   std::vector<std::string> images;
-  for (const data::ImageEntry& image : dataset.images) images.push_back(image.path);
+  for (const dataset::ImageEntry& image : dataset.images) images.push_back(image.path);
   return images;
 }
 
 // An arm while its group runs.
 struct RunningArm {
   report::TrialResult& trial;
-  const data::Dataset& dataset;
+  const dataset::Dataset& dataset;
   std::size_t number = 0;  // of the trial in the report, from 1
   double spent_s = 0;      // on rank 0, in earlier runs too
   bool finished = false;

@@ -10,10 +10,10 @@
 #include "bench/selftest_data.hpp"
 #include "core/allocator.hpp"
 #include "core/errors.hpp"
-#include "data/dataset.hpp"
-#include "data/png_writer.hpp"
-#include "data/tf_example.hpp"
-#include "data/tfrecord.hpp"
+#include "dataset/dataset.hpp"
+#include "formats/tf_example.hpp"
+#include "formats/tfrecord.hpp"
+#include "image/png/png_writer.hpp"
 #include "pipeline/pipeline.hpp"
 #include "spec/golden_data.hpp"
 #include "spec/presets.hpp"
@@ -50,19 +50,19 @@ void write(std::ofstream& file, std::span<const std::byte> bytes) {
 }
 
 // A data set whose shards have the lengths of the case; image i is the one that is called 100 x file + record.
-data::Dataset write_shards(const spec::InterleaveGolden& golden, const fs::path& folder) {
+dataset::Dataset write_shards(const spec::InterleaveGolden& golden, const fs::path& folder) {
   const std::vector<std::uint8_t> gray(16 * 16, 128);
-  data::PngWriter png;
-  const auto encoded = png.encode(gray, 16, data::PngStyle::resaved);
-  data::Dataset dataset{.format = spec::DataFormat::tfrecord, .images = {}, .shards = {}, .total_bytes = 0};
+  image::PngWriter png;
+  const auto encoded = png.encode(gray, 16, image::PngStyle::resaved);
+  dataset::Dataset dataset{.format = spec::DataFormat::tfrecord, .images = {}, .shards = {}, .total_bytes = 0};
   std::vector<std::byte> record;
   for (int file = 0; file < static_cast<int>(golden.file_lengths.size()); ++file) {
     const fs::path path = folder / fmt::format("all-{:05}-of-{:05}", file, golden.file_lengths.size());
     std::ofstream out(path, std::ios::binary | std::ios::trunc);
     for (int i = 0; i < golden.file_lengths[static_cast<std::size_t>(file)]; ++i) {
       const std::string name = record_name(file, i);
-      data::write_example({.filename = name, .height = 16, .width = 16, .channels = 1}, encoded, record);
-      const data::TfRecordFrame frame = data::frame_record(record);
+      formats::write_example({.filename = name, .height = 16, .width = 16, .channels = 1}, encoded, record);
+      const formats::TfRecordFrame frame = formats::frame_record(record);
       write(out, frame.header);
       write(out, record);
       write(out, frame.footer);
@@ -74,7 +74,7 @@ data::Dataset write_shards(const spec::InterleaveGolden& golden, const fs::path&
   return dataset;
 }
 
-std::vector<int> delivered_order(const spec::InterleaveGolden& golden, const data::Dataset& dataset, bool parallel) {
+std::vector<int> delivered_order(const spec::InterleaveGolden& golden, const dataset::Dataset& dataset, bool parallel) {
   const spec::PipelineSpec ops = spec::parse_pipeline(
       fmt::format(
           R"([{{"op": "list_files"}}, {{"op": "interleave", "cycle_length": {}, "block_length": {}, "parallel": {}}},
@@ -103,7 +103,7 @@ std::string selftest_interleave(const std::string& golden_path) {
   const auto cases = spec::load_interleave_golden(golden_path);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const ScratchFolder scratch;
-    const data::Dataset dataset = write_shards(cases[i], scratch.path());
+    const dataset::Dataset dataset = write_shards(cases[i], scratch.path());
     for (const bool parallel : {false, true}) {
       const std::vector<int> order = delivered_order(cases[i], dataset, parallel);
       if (order == cases[i].order) continue;

@@ -7,24 +7,24 @@
 
 #include "bench/selftest_data.hpp"
 #include "core/errors.hpp"
-#include "data/dataset.hpp"
-#include "data/decoder.hpp"
-#include "data/preprocess.hpp"
-#include "data/file_bytes.hpp"
+#include "dataset/dataset.hpp"
+#include "image/decoder.hpp"
+#include "image/preprocess.hpp"
 #include "spec/golden_data.hpp"
+#include "storage/file_bytes.hpp"
 
 namespace chexbench::bench {
 namespace {
 
 constexpr double kTolerance = 2e-6;
 constexpr BatchShape kShape{.images = 1, .height = 224, .width = 224, .deliver = Deliver::f32};
-// Normalization of the first channel (data/decoder.hpp), undone here: golden values are of pixel/255.
+// Normalization of the first channel (image/decoder.hpp), undone here: golden values are of pixel/255.
 constexpr double kMeanRed = 0.485;
 constexpr double kStdRed = 0.229;
 
-std::vector<double> resized(const data::GrayImage& image, spec::ResizeMethod method) {
+std::vector<double> resized(const image::GrayImage& image, spec::ResizeMethod method) {
   std::vector<float> tensor(kShape.bytes() / sizeof(float));
-  data::make_preprocessor(method, kShape)->run(image, false, reinterpret_cast<std::byte*>(tensor.data()));
+  image::make_preprocessor(method, kShape)->run(image, false, reinterpret_cast<std::byte*>(tensor.data()));
   std::vector<double> values;
   for (std::size_t i = 0; i < tensor.size(); i += 3) values.push_back(tensor[i] * kStdRed + kMeanRed);
   return values;
@@ -51,17 +51,17 @@ double largest_difference(const std::vector<double>& values, const spec::ResizeG
 
 std::string selftest_preprocess(const std::string& golden_path, const std::string& root) {
   const auto golden = spec::load_preprocess_golden(golden_path);
-  const data::Dataset dataset = data::open_dataset({.root = root, .split = spec::Split::all});
-  data::ByteBuffer buffer;
+  const dataset::Dataset dataset = dataset::open_dataset({.root = root, .split = spec::Split::all});
+  storage::ByteBuffer buffer;
   double worst = 0;
   int images = 0;
-  for (const data::ImageEntry& entry : dataset.images) {
+  for (const dataset::ImageEntry& entry : dataset.images) {
     const auto expected = golden.find(entry.name);
     if (expected == golden.end()) continue;
     ++images;
     for (const auto kind : {spec::DecoderKind::fast, spec::DecoderKind::opencv}) {
-      const auto decoder = data::make_decoder(kind);
-      const data::GrayImage image = decoder->decode(dataset.store->read(entry.path, buffer), entry.path);
+      const auto decoder = image::make_decoder(kind);
+      const image::GrayImage image = decoder->decode(dataset.store->read(entry.path, buffer), entry.path);
       for (const auto method : {spec::ResizeMethod::bilinear, spec::ResizeMethod::area}) {
         const auto& values = method == spec::ResizeMethod::area ? expected->second.area : expected->second.bilinear;
         const double difference = largest_difference(resized(image, method), values);

@@ -2,33 +2,33 @@
 
 #include <fmt/format.h>
 
-#include "data/stage.hpp"
-#include "data/store/url.hpp"
+#include "dataset/make/stage.hpp"
 #include "report/economics.hpp"
 #include "report/labels.hpp"
 #include "report/rates.hpp"
 #include "spec/keys.hpp"
+#include "storage/url.hpp"
 
 namespace chexbench::bench {
 namespace {
 
 // Only a folder of this machine is staged into.
-std::optional<data::StagingCost> cost_of(const report::TrialResult& trial) {
+std::optional<dataset::StagingCost> cost_of(const report::TrialResult& trial) {
   const spec::DataSpec& spec = trial.spec.data;
   if (spec.format == spec::DataFormat::synthetic || spec::is_distant(trial.spec)) return {};
-  return data::staging_cost(spec.root, spec.split, spec.format);
+  return dataset::staging_cost(spec.root, spec.split, spec.format);
 }
 
 bool is_the_same_elsewhere(const report::TrialResult& far, const report::TrialResult& near, const std::string& from) {
   if (far.repeats.empty() || near.repeats.empty()) return false;
-  if (data::without_last_slash(far.spec.data.root) != from) return false;
+  if (storage::without_last_slash(far.spec.data.root) != from) return false;
   spec::Experiment like_near = far.spec;
   like_near.data.root = near.spec.data.root;
   like_near.data.store = near.spec.data.store;
   return like_near == near.spec;
 }
 
-std::string sentence(const report::TrialResult& far, const report::TrialResult& near, const data::StagingCost& cost,
+std::string sentence(const report::TrialResult& far, const report::TrialResult& near, const dataset::StagingCost& cost,
                      const report::Economics& economics) {
   return fmt::format(
       "{}: staging from {} took {:.1f} s and {:.2f} GB for {} images, and the copy saves {} of an epoch of {:.1f} s: "

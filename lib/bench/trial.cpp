@@ -76,7 +76,7 @@ report::RepeatResult run_repeat(const TrialContext& context) {
   std::optional<Epochs> epochs;
   if (context.spec.training.epochs > 0) epochs.emplace(context);
   const Steps steps = plan_steps(context.spec.measure, epochs);
-  const data::Dataset& images = epochs ? epochs->training_images() : context.dataset;
+  const dataset::Dataset& images = epochs ? epochs->training_images() : context.dataset;
   const auto pipeline = pipeline::make_pipeline(make_pipeline_context(context.spec, images, context.engine.allocator(),
                                                                       {.rank = context.communicator.rank(),
                                                                        .world = context.communicator.world(),

@@ -9,7 +9,7 @@
 
 #include "bench/gpu_watch.hpp"
 #include "comm/communicator.hpp"
-#include "data/dataset.hpp"
+#include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
 #include "report/record.hpp"
 #include "spec/experiment.hpp"
@@ -19,7 +19,7 @@ namespace chexbench::bench {
 // What a repeat runs on. References must outlive the call.
 struct TrialContext {
   const spec::Experiment& spec;
-  const data::Dataset& dataset;
+  const dataset::Dataset& dataset;
   engine::Engine& engine;
   comm::Communicator& communicator;  // the ranks of this trial
   Reducer& reducer;                  // over the same ranks

@@ -14,7 +14,7 @@
 
 namespace chexbench {
 
-inline constexpr int kFindings = 14;  // labels of an image of ChestX-ray14, in the order of data/findings.hpp
+inline constexpr int kFindings = 14;  // labels of an image of ChestX-ray14, in the order of dataset/nih_labels.hpp
 
 // What a batch holds. f32: 3 channels, normalized, as TensorFlow feeds. u8: 1 channel, 0..255; the engine normalizes.
 enum class Deliver { f32, u8 };

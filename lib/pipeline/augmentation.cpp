@@ -19,7 +19,7 @@ struct Corner {
   int y = 0;
 };
 
-data::GrayImage window(const data::GrayImage& image, double share, Corner corner) {
+image::GrayImage window(const image::GrayImage& image, double share, Corner corner) {
   return {.pixels = image.pixels + static_cast<std::size_t>(corner.y) * image.stride + corner.x,
           .width = part_of(image.width, share),
           .height = part_of(image.height, share),
@@ -27,7 +27,7 @@ data::GrayImage window(const data::GrayImage& image, double share, Corner corner
 }
 
 // Corners that a window may have in each direction, less one.
-Corner room(const data::GrayImage& image, double share) {
+Corner room(const image::GrayImage& image, double share) {
   return {image.width - part_of(image.width, share), image.height - part_of(image.height, share)};
 }
 
@@ -35,7 +35,7 @@ Corner room(const data::GrayImage& image, double share) {
 
 bool is_flipped(std::uint64_t seed, const ExampleId& id) { return stream_of("flip", seed, id).uniform() < 0.5; }
 
-data::GrayImage random_window(const data::GrayImage& image, double share, std::uint64_t seed, const ExampleId& id) {
+image::GrayImage random_window(const image::GrayImage& image, double share, std::uint64_t seed, const ExampleId& id) {
   RandomStream random = stream_of("crop", seed, id);
   const Corner most = room(image, share);
   const auto drawn = [&random](int last) {
@@ -45,7 +45,7 @@ data::GrayImage random_window(const data::GrayImage& image, double share, std::u
   return window(image, share, {x, drawn(most.y)});
 }
 
-data::GrayImage middle_window(const data::GrayImage& image, double share) {
+image::GrayImage middle_window(const image::GrayImage& image, double share) {
   const Corner most = room(image, share);
   return window(image, share, {most.x / 2, most.y / 2});
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/batch.hpp"
-#include "data/gray_image.hpp"
+#include "image/gray_image.hpp"
 
 namespace chexbench::pipeline {
 
@@ -13,8 +13,8 @@ namespace chexbench::pipeline {
 bool is_flipped(std::uint64_t seed, const ExampleId& id);
 
 // A window of `share` of the image's width and height (rounded, a pixel or more), anywhere in it: a view.
-data::GrayImage random_window(const data::GrayImage& image, double share, std::uint64_t seed, const ExampleId& id);
+image::GrayImage random_window(const image::GrayImage& image, double share, std::uint64_t seed, const ExampleId& id);
 // The one in the middle.
-data::GrayImage middle_window(const data::GrayImage& image, double share);
+image::GrayImage middle_window(const image::GrayImage& image, double share);
 
 }  // namespace chexbench::pipeline

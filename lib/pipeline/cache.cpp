@@ -175,7 +175,7 @@ class Cache final : public Op {
   }
 
   double mean_element_bytes() const {
-    const data::Dataset& dataset = context().dataset;
+    const dataset::Dataset& dataset = context().dataset;
     switch (kind()) {
       case spec::ElementKind::record:
         return static_cast<double>(dataset.total_bytes) / static_cast<double>(dataset.images.size());

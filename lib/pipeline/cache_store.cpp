@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "data/file_bytes.hpp"
-#include "data/output_file.hpp"
+#include "core/output_file.hpp"
+#include "storage/file_bytes.hpp"
 
 namespace chexbench::pipeline {
 namespace {
@@ -28,7 +28,7 @@ class MemoryStore final : public CacheStore {
 
 class FileStore final : public CacheStore {
  public:
-  explicit FileStore(const std::string& path) : path_(path), output_(std::make_unique<data::OutputFile>(path)) {}
+  explicit FileStore(const std::string& path) : path_(path), output_(std::make_unique<OutputFile>(path)) {}
 
   void add(std::span<const std::byte> header, std::span<const std::byte> payload) override {
     starts_.push_back(output_->bytes_written());
@@ -37,9 +37,9 @@ class FileStore final : public CacheStore {
   }
   void finish() override {
     starts_.push_back(output_->bytes_written());
-    output_->commit(data::OutputFile::Durability::renamed);  // it can be made again: no need to wait for storage
+    output_->commit(OutputFile::Durability::renamed);  // it can be made again: no need to wait for storage
     output_.reset();
-    if (size() > 0) file_ = data::MappedFile::open(path_);
+    if (size() > 0) file_ = storage::MappedFile::open(path_);
   }
   std::size_t size() const override { return starts_.empty() ? 0 : starts_.size() - 1; }
   CachedBlob at(std::size_t i) const override {
@@ -48,9 +48,9 @@ class FileStore final : public CacheStore {
 
  private:
   const std::string path_;
-  std::unique_ptr<data::OutputFile> output_;
+  std::unique_ptr<OutputFile> output_;
   std::vector<std::uint64_t> starts_;
-  std::shared_ptr<const data::MappedFile> file_;
+  std::shared_ptr<const storage::MappedFile> file_;
 };
 
 }  // namespace

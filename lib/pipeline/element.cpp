@@ -16,7 +16,7 @@ std::int64_t Element::held_bytes(std::size_t image_bytes) const {
   return 0;
 }
 
-void expand_labels(const data::LabelBits& labels, std::span<float> out) {
+void expand_labels(const LabelBits& labels, std::span<float> out) {
   std::ranges::fill(out, 0.0f);
   labels.for_each([&](std::size_t label) { out[label] = 1.0f; });
 }

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "core/batch.hpp"
-#include "data/dataset.hpp"
+#include "dataset/dataset.hpp"
 #include "pipeline/example_pool.hpp"
 
 namespace chexbench::pipeline {
@@ -30,7 +30,7 @@ struct Record {
 // One decoded image in memory of its own.
 struct Example {
   ExampleMemory image;  // BatchShape::image_bytes()
-  data::LabelBits labels;
+  LabelBits labels;
   ExampleId id;
 };
 
@@ -46,6 +46,6 @@ struct Element {
 };
 
 // Writes `labels` as 0 and 1 in the order of Dataset::label_names. `out` holds as many values.
-void expand_labels(const data::LabelBits& labels, std::span<float> out);
+void expand_labels(const LabelBits& labels, std::span<float> out);
 
 }  // namespace chexbench::pipeline

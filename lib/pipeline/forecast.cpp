@@ -13,7 +13,7 @@ namespace {
 constexpr double kDecoderBytes = 4.2e6 + 1.05e6 + 3 * 1.2e6 + 0.1e6;
 
 // Files and records are handles or views into mapped files, without anonymous memory, unless they come from afar.
-double record_bytes(const data::Dataset& dataset) {
+double record_bytes(const dataset::Dataset& dataset) {
   const bool is_view = spec::reads_shards(dataset.format) ? dataset.store->is_local() && !dataset.compressed
                                                           : !dataset.store->is_distant();
   if (is_view || dataset.images.empty()) return 0;
@@ -28,7 +28,7 @@ double element_bytes(const Op& op) {
   return 0;
 }
 
-double mean_file_bytes(const data::Dataset& dataset) {
+double mean_file_bytes(const dataset::Dataset& dataset) {
   if (dataset.format != spec::DataFormat::png || dataset.images.empty()) return 0;
   return static_cast<double>(dataset.total_bytes) / static_cast<double>(dataset.images.size());
 }

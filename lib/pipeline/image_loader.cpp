@@ -6,15 +6,15 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "data/cached_file.hpp"
-#include "data/record.hpp"
+#include "formats/cached_file.hpp"
+#include "formats/record.hpp"
 #include "pipeline/augmentation.hpp"
 
 namespace chexbench::pipeline {
 
 namespace {
 
-data::LeastSize least_size(const PipelineContext& context) {
+image::LeastSize least_size(const PipelineContext& context) {
   const bool scaled = context.data.jpeg == spec::JpegDecode::scaled && context.data.decoder == spec::DecoderKind::fast;
   if (!scaled) return {};
   // What is seen of the image must not be smaller.
@@ -26,8 +26,8 @@ data::LeastSize least_size(const PipelineContext& context) {
 
 ImageLoader::ImageLoader(Op& op)
     : op_(op),
-      decoder_(data::make_decoder(op.context().data.decoder, least_size(op.context()))),
-      preprocessor_(data::make_preprocessor(op.context().preprocess.resize, op.context().shape)) {}
+      decoder_(image::make_decoder(op.context().data.decoder, least_size(op.context()))),
+      preprocessor_(image::make_preprocessor(op.context().preprocess.resize, op.context().shape)) {}
 
 ImageLoader::Loaded ImageLoader::load(const Record& record, std::uint32_t epoch, std::byte* destination) {
   OpStats& stats = op_.stats();
@@ -35,7 +35,7 @@ ImageLoader::Loaded ImageLoader::load(const Record& record, std::uint32_t epoch,
   source.loaded.id.epoch = epoch;
 
   const double decode_start_s = now_s();
-  const data::GrayImage image = decode(source, record);
+  const image::GrayImage image = decode(source, record);
   const double resize_start_s = now_s();
   preprocess(image, source.loaded.id, destination);
   book_part(stats, stats.decode, "decode", {.begin_s = decode_start_s, .end_s = resize_start_s});
@@ -44,7 +44,7 @@ ImageLoader::Loaded ImageLoader::load(const Record& record, std::uint32_t epoch,
   return source.loaded;
 }
 
-void ImageLoader::preprocess(const data::GrayImage& image, const ExampleId& id, std::byte* destination) {
+void ImageLoader::preprocess(const image::GrayImage& image, const ExampleId& id, std::byte* destination) {
   const PipelineContext& context = op_.context();
   const double share = context.preprocess.crop;
   if (!context.augments) return preprocessor_->run(middle_window(image, share), false, destination);
@@ -53,8 +53,8 @@ void ImageLoader::preprocess(const data::GrayImage& image, const ExampleId& id, 
 }
 
 // What is wrong with an image of a shard names the shard as well.
-data::GrayImage ImageLoader::decode(const Source& source, const Record& record) {
-  const data::Dataset& dataset = op_.context().dataset;
+image::GrayImage ImageLoader::decode(const Source& source, const Record& record) {
+  const dataset::Dataset& dataset = op_.context().dataset;
   if (dataset.cached) {
     const int side = dataset.cached->made_for().image_size;
     return {.pixels = reinterpret_cast<const std::uint8_t*>(source.encoded.data()),
@@ -75,13 +75,13 @@ std::uint32_t ImageLoader::image_of(const Record& record) {
 }
 
 ImageLoader::Source ImageLoader::open(const Record& record) {
-  const data::Dataset& dataset = op_.context().dataset;
+  const dataset::Dataset& dataset = op_.context().dataset;
   if (spec::reads_shards(dataset.format)) return parse(record);
-  const data::ImageEntry& entry = dataset.images.at(record.file);
+  const dataset::ImageEntry& entry = dataset.images.at(record.file);
   Source source{record.bytes, &entry.path, {entry.labels, {.image = record.file, .epoch = 0}}};
   if (source.encoded.empty()) {
     const double start_s = now_s();
-    source.encoded = data::read_image(dataset, record.file, file_bytes_);
+    source.encoded = dataset::read_image(dataset, record.file, file_bytes_);
     book_part(op_.stats(), op_.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
     op_.stats().bytes_read.add(static_cast<std::int64_t>(source.encoded.size()));
   }
@@ -89,12 +89,12 @@ ImageLoader::Source ImageLoader::open(const Record& record) {
 }
 
 ImageLoader::Source ImageLoader::parse(const Record& record) {
-  const data::Dataset& dataset = op_.context().dataset;
+  const dataset::Dataset& dataset = op_.context().dataset;
   const std::string& shard = dataset.shards.at(record.file);
   const double start_s = now_s();
-  const data::RecordView view =
-      data::parse_record(dataset.format, record.bytes, {.file = shard, .offset = record.offset}, dataset.label_names);
-  const std::optional<std::uint32_t> image = data::find_image(dataset, view.filename);
+  const formats::RecordView view = formats::parse_record(dataset.format, record.bytes,
+                                                         {.file = shard, .offset = record.offset}, dataset.label_names);
+  const std::optional<std::uint32_t> image = dataset::find_image(dataset, view.filename);
   if (!image) {
     throw DataError(fmt::format("{}, offset {}: image '{}' is not in the split that the trial reads; convert again",
                                 shard, record.offset, view.filename));

@@ -4,10 +4,10 @@
 #include <memory>
 #include <span>
 
-#include "data/decoder.hpp"
-#include "data/preprocess.hpp"
-#include "data/file_bytes.hpp"
+#include "image/decoder.hpp"
+#include "image/preprocess.hpp"
 #include "pipeline/op.hpp"
+#include "storage/file_bytes.hpp"
 
 namespace chexbench::pipeline {
 
@@ -17,7 +17,7 @@ class ImageLoader {
   explicit ImageLoader(Op& op);
 
   struct Loaded {
-    data::LabelBits labels;
+    LabelBits labels;
     ExampleId id;
   };
   // Writes the image to `destination` (BatchShape::image_bytes(), aligned to 16).
@@ -34,14 +34,14 @@ class ImageLoader {
     Loaded loaded;
   };
   Source open(const Record& record);
-  data::GrayImage decode(const Source& source, const Record& record);
-  void preprocess(const data::GrayImage& image, const ExampleId& id, std::byte* destination);
+  image::GrayImage decode(const Source& source, const Record& record);
+  void preprocess(const image::GrayImage& image, const ExampleId& id, std::byte* destination);
   Source parse(const Record& record);
 
   Op& op_;
-  std::unique_ptr<data::Decoder> decoder_;
-  std::unique_ptr<data::Preprocessor> preprocessor_;
-  data::ByteBuffer file_bytes_;
+  std::unique_ptr<image::Decoder> decoder_;
+  std::unique_ptr<image::Preprocessor> preprocessor_;
+  storage::ByteBuffer file_bytes_;
 };
 
 // Loaders for the workers of an op, made when first used and kept between epochs with their buffers.

@@ -8,7 +8,7 @@
 
 #include "core/allocator.hpp"
 #include "core/batch.hpp"
-#include "data/dataset.hpp"
+#include "dataset/dataset.hpp"
 #include "measure/op_counters.hpp"
 #include "spec/experiment.hpp"
 
@@ -16,7 +16,7 @@ namespace chexbench::pipeline {
 
 // Everything outside the op list that a pipeline depends on. References must outlive the pipeline.
 struct PipelineContext {
-  const data::Dataset& dataset;
+  const dataset::Dataset& dataset;
   const spec::PipelineSpec& pipeline;
   spec::DataSpec data;
   spec::PreprocessSpec preprocess;

@@ -9,10 +9,10 @@
 namespace chexbench::pipeline {
 
 void read_png(Op& op, Record& record) {
-  const data::Dataset& dataset = op.context().dataset;
+  const dataset::Dataset& dataset = op.context().dataset;
   const double start_s = now_s();
-  const auto buffer = std::make_shared<data::ByteBuffer>();
-  record.bytes = data::read_image(dataset, record.file, *buffer);
+  const auto buffer = std::make_shared<storage::ByteBuffer>();
+  record.bytes = dataset::read_image(dataset, record.file, *buffer);
   record.bytes_owner = buffer;
   book_part(op.stats(), op.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
   op.stats().bytes_read.add(static_cast<std::int64_t>(record.bytes.size()));
@@ -20,9 +20,9 @@ void read_png(Op& op, Record& record) {
 
 RecordStream::RecordStream(Op& op, FileRef file, const std::stop_token& stop, Png png)
     : op_(op), file_(file), png_(png) {
-  const data::Dataset& dataset = op.context().dataset;
+  const dataset::Dataset& dataset = op.context().dataset;
   if (spec::reads_shards(dataset.format)) {
-    shard_ = data::open_shard(dataset.format, dataset.store->stream(dataset.shards.at(file.file), stop));
+    shard_ = formats::open_shard(dataset.format, dataset.store->stream(dataset.shards.at(file.file), stop));
   } else {
     png_pending_ = true;
   }
@@ -51,7 +51,7 @@ std::optional<Record> RecordStream::next_from_shard() {
   const double start_s = now_s();
   while (true) {
     try {
-      std::optional<data::ShardRecord> record = shard_->next();
+      std::optional<formats::ShardRecord> record = shard_->next();
       book_part(op_.stats(), op_.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
       if (!record) return {};
       if (!is_wanted(*record)) continue;
@@ -66,12 +66,12 @@ std::optional<Record> RecordStream::next_from_shard() {
 }
 
 // What cannot be parsed is wanted: whoever decodes it says what is wrong.
-bool RecordStream::is_wanted(const data::ShardRecord& record) const {
-  const data::Dataset& dataset = op_.context().dataset;
+bool RecordStream::is_wanted(const formats::ShardRecord& record) const {
+  const dataset::Dataset& dataset = op_.context().dataset;
   if (!dataset.partial) return true;
   try {
-    const data::RecordView view = data::parse_record(dataset.format, record.data, {}, dataset.label_names);
-    return data::find_image(dataset, view.filename).has_value();
+    const formats::RecordView view = formats::parse_record(dataset.format, record.data, {}, dataset.label_names);
+    return dataset::find_image(dataset, view.filename).has_value();
   } catch (const DataError&) {
     return true;
   }
@@ -93,7 +93,7 @@ bool RecordsOfFiles::next(Element& record) {
 }
 
 double expected_records(const Op& files) {
-  const data::Dataset& dataset = files.context().dataset;
+  const dataset::Dataset& dataset = files.context().dataset;
   if (dataset.files() == 0) return 0;
   return files.expected_elements() * static_cast<double>(dataset.images.size()) / static_cast<double>(dataset.files());
 }

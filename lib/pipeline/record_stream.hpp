@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "data/record.hpp"
+#include "formats/record.hpp"
 #include "pipeline/op.hpp"
 
 namespace chexbench::pipeline {
@@ -24,12 +24,12 @@ class RecordStream {
  private:
   std::optional<Record> next_from_shard();
   std::optional<Record> next_png();
-  bool is_wanted(const data::ShardRecord& record) const;
+  bool is_wanted(const formats::ShardRecord& record) const;
 
   Op& op_;
   const FileRef file_;
   const Png png_;
-  std::unique_ptr<data::ShardReader> shard_;
+  std::unique_ptr<formats::ShardReader> shard_;
   bool png_pending_ = false;
 };
 

@@ -1,7 +1,7 @@
 #include "report/write.hpp"
 
-#include "core/atomic_file.hpp"
 #include "core/errors.hpp"
+#include "core/output_file.hpp"
 #include "report/csv.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "core/atomic_file.hpp"
+#include "core/output_file.hpp"
 #include "spec/safetensors.hpp"
 
 namespace chexbench::spec {

@@ -10,7 +10,7 @@
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
 #include "core/errors.hpp"
-#include "data/convert.hpp"
+#include "dataset/make/convert.hpp"
 #include "spec/parse.hpp"
 
 namespace chexbench::bench {
@@ -86,7 +86,7 @@ class PageCacheOfFormats : public ProtocolTest {
     std::filesystem::copy(CHEXBENCH_TEST_DATA, root_, std::filesystem::copy_options::recursive);
     using enum spec::DataFormat;
     for (const auto format : {tfrecord, webdataset, cached}) {
-      data::convert_data_set({.root = root_, .format = format, .pixels = {.image_size = 32}});
+      dataset::convert_data_set({.root = root_, .format = format, .pixels = {.image_size = 32}});
     }
   }
   ~PageCacheOfFormats() override { std::filesystem::remove_all(root_); }

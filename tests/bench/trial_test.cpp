@@ -25,7 +25,7 @@ spec::Experiment experiment(const std::string& pipeline, const std::string& engi
 report::RepeatResult run(const spec::Experiment& spec, Reducer* of_test = nullptr) {
   const auto world = comm::join_world();
   const auto reducer = world->communicator().make_reducer({});
-  const data::Dataset dataset = data::open_dataset(spec.data);
+  const dataset::Dataset dataset = dataset::open_dataset(spec.data);
   const auto engine = engine::make_engine(
       spec.engine,
       {.model = spec.model, .training = spec.training, .comm = spec.comm, .deliver = spec.data.deliver, .cores = {0}});
@@ -144,7 +144,7 @@ TEST(RunRepeat, NamesTheFileThatCannotBeRead) {
   spec::Experiment spec = experiment("optimized", "none");
   const auto world = comm::join_world();
   const auto reducer = world->communicator().make_reducer({});
-  data::Dataset dataset = data::open_dataset(spec.data);
+  dataset::Dataset dataset = dataset::open_dataset(spec.data);
   for (auto& image : dataset.images) image.path = "/nowhere/" + image.name;
   const auto engine = engine::make_engine("none", {});
   GpuWatch no_gpu("");

@@ -1,4 +1,4 @@
-#include "core/atomic_file.hpp"
+#include "core/output_file.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/scratch.hpp"
 
 namespace chexbench {
 namespace {
@@ -72,8 +73,9 @@ TEST_F(AtomicFile, WritesThroughALinkAndIntoAPipeWhichStayWhatTheyAre) {
 }
 
 TEST_F(AtomicFile, OfAKilledProcessIsRemovedAndNothingElse) {
-  const std::string abandoned = path_ + ".4711.tmp";
-  const std::vector<std::string> others{path_, path_ + ".tmp", path_ + ".old.tmp", path_ + ".4711"};
+  const std::string gone = std::to_string(ended_process());
+  const std::string abandoned = folder_ + "/.report.json.tmp-" + gone;
+  const std::vector<std::string> others{path_, path_ + ".tmp", path_ + ".tmp-old", path_ + ".tmp-" + gone};
   for (const std::string& path : others) std::ofstream(path) << "x";
   std::ofstream(abandoned) << "{";
   remove_abandoned_files(folder_);

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "data/patient_split.hpp"
+#include "dataset/patient_split.hpp"
 #include "pipeline/harness.hpp"
 
 namespace chexbench::pipeline::test {
@@ -26,13 +26,13 @@ TEST(Flip, IsDecidedByImageAndEpochForAboutHalf) {
 class WindowTest : public testing::Test {
  protected:
   const std::vector<std::uint8_t> pixels_ = std::vector<std::uint8_t>(20 * 12);
-  const data::GrayImage image_{.pixels = pixels_.data(), .width = 16, .height = 12, .stride = 20};
-  std::ptrdiff_t column(const data::GrayImage& window) const { return (window.pixels - image_.pixels) % 20; }
-  std::ptrdiff_t row(const data::GrayImage& window) const { return (window.pixels - image_.pixels) / 20; }
+  const image::GrayImage image_{.pixels = pixels_.data(), .width = 16, .height = 12, .stride = 20};
+  std::ptrdiff_t column(const image::GrayImage& window) const { return (window.pixels - image_.pixels) % 20; }
+  std::ptrdiff_t row(const image::GrayImage& window) const { return (window.pixels - image_.pixels) / 20; }
 };
 
 TEST_F(WindowTest, HasItsShareOfEachSide) {
-  const data::GrayImage window = middle_window(image_, 0.5);
+  const image::GrayImage window = middle_window(image_, 0.5);
   EXPECT_EQ(window.width, 8);
   EXPECT_EQ(window.height, 6);
   EXPECT_EQ(window.stride, 20u);
@@ -41,7 +41,7 @@ TEST_F(WindowTest, HasItsShareOfEachSide) {
 }
 
 TEST_F(WindowTest, OfAllIsTheImage) {
-  for (const data::GrayImage& window : {middle_window(image_, 1), random_window(image_, 1, 1, {.image = 5})}) {
+  for (const image::GrayImage& window : {middle_window(image_, 1), random_window(image_, 1, 1, {.image = 5})}) {
     EXPECT_EQ(window.pixels, image_.pixels);
     EXPECT_EQ(window.width, 16);
     EXPECT_EQ(window.height, 12);
@@ -52,7 +52,7 @@ TEST_F(WindowTest, LiesAnywhereButInsideOfTheImage) {
   std::set<std::ptrdiff_t> columns, rows;
   for (std::uint32_t image = 0; image < 500; ++image) {
     const ExampleId id{.image = image, .epoch = 2};
-    const data::GrayImage window = random_window(image_, 0.75, 1, id);
+    const image::GrayImage window = random_window(image_, 0.75, 1, id);
     EXPECT_EQ(window.pixels, random_window(image_, 0.75, 1, id).pixels);
     columns.insert(column(window));
     rows.insert(row(window));
@@ -67,7 +67,7 @@ class PartialTest : public testing::TestWithParam<std::string> {};
 TEST_P(PartialTest, GivesTheSameImagesFromEveryFormat) {
   const Setting setting{.batch = 1, .deliver = Deliver::u8};  // which is all that cached pixels hold
   const auto delivered = [&](spec::DataFormat format, bool validation) {
-    const data::PatientSplit split = data::split_by_patient(xrays(format), 0.3);
+    const dataset::PatientSplit split = dataset::split_by_patient(xrays(format), 0.3);
     std::multiset<std::pair<std::uint32_t, std::uint64_t>> images;
     for (const Delivered& one :
          run(validation ? split.validation : split.training, finite_preset(GetParam(), 1), setting)) {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "data/scratch.hpp"
+#include "core/scratch.hpp"
 #include "pipeline/batch_line.hpp"
 #include "pipeline/tiny_set.hpp"
 
@@ -33,7 +33,7 @@ class BatchLineTrouble : public testing::Test {
   }
   std::vector<std::uint32_t> take() { return order(images_of(*line_.take(never_))); }
   std::string message_of_take() {
-    return data::message_of<std::runtime_error>([this] { line_.take(never_); });
+    return message_of<std::runtime_error>([this] { line_.take(never_); });
   }
 
   const TinySet set_{{1}};

@@ -16,7 +16,7 @@ using spec::DataFormat;
 using testing::HasSubstr;
 
 TEST(Builder, KnowsEveryOpOfTheTable) {
-  const data::Dataset& dataset = xrays(DataFormat::png);
+  const dataset::Dataset& dataset = xrays(DataFormat::png);
   for (const spec::OpRule& rule : spec::op_rules()) {
     std::vector<spec::OpSpec> ops;
     if (rule.op != "list_files") ops.push_back(op("list_files"));
@@ -76,7 +76,7 @@ TEST(ForecastOfShuffle, CountsNoMoreThanAnEpochHas) {
 class Synthetic : public testing::TestWithParam<Deliver> {};
 
 TEST_P(Synthetic, HandsOutFullBatchesMadeOnce) {
-  const data::Dataset nothing{.format = DataFormat::synthetic};
+  const dataset::Dataset nothing{.format = DataFormat::synthetic};
   const auto pipeline = spec::preset("optimized");
   const auto running = make_pipeline(context_of(nothing, pipeline, {.deliver = GetParam()}));
   const std::byte* memory = nullptr;

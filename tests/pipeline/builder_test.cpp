@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
-#include "data/scratch.hpp"
+#include "core/scratch.hpp"
 #include "pipeline/tiny_set.hpp"
 
 namespace chexbench::pipeline::test {
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 std::string refusal(std::vector<spec::OpSpec> ops) {
   const TinySet set({2});
   const spec::PipelineSpec pipeline = list(std::move(ops));
-  return data::message_of<SpecError>([&] { make_pipeline(context_of(set.of(DataFormat::png), pipeline, {})); });
+  return message_of<SpecError>([&] { make_pipeline(context_of(set.of(DataFormat::png), pipeline, {})); });
 }
 
 TEST(BuildOps, RefusesAListNamingTheOpAndItsPlace) {

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "core/errors.hpp"
-#include "data/scratch.hpp"
+#include "core/scratch.hpp"
 #include "pipeline/cache_codec.hpp"
 #include "pipeline/cache_store.hpp"
 #include "pipeline/tiny_set.hpp"
@@ -15,7 +15,6 @@
 namespace chexbench::pipeline::test {
 namespace {
 
-using data::as_bytes;
 using spec::DataFormat;
 using testing::AllOf;
 using testing::ElementsAre;
@@ -137,12 +136,12 @@ INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::Bool(),
 
 TEST(CacheCodec, ReadsAPngOnceAndBooksItsBytes) {
   const TinySet set({1});
-  const data::Dataset& dataset = set.of(DataFormat::png);
+  const dataset::Dataset& dataset = set.of(DataFormat::png);
   Chain chain(dataset, {op("list_files"), op("read")});
   CacheCodec codec(chain.at(1));
   Element element{.value = Record{.file = 0}};
   for (int i = 0; i < 2; ++i) codec.load(element);
-  EXPECT_EQ(text_of(std::get<Record>(element.value).bytes), data::read_text(dataset.images[0].path));
+  EXPECT_EQ(text_of(std::get<Record>(element.value).bytes), read_text(dataset.images[0].path));
   EXPECT_EQ(chain.at(1).stats().bytes_read.value(), std::filesystem::file_size(dataset.images[0].path));
 }
 
@@ -165,13 +164,13 @@ TEST(CacheCodec, GivesNoBatchOnceStopped) {
 TEST(FileStore, TakesItsNameWhenItIsFinishedAndReplacesASpoiledFile) {
   const TempFolder folder;
   const std::string path = folder.path() + "/cache";
-  data::write_text(path, "cut short by a full disk");
+  write_text(path, "cut short by a full disk");
   const auto store = make_file_store(path);
   store->add(as_bytes("new"), as_bytes("er"));
-  EXPECT_EQ(data::read_text(path), "cut short by a full disk");
+  EXPECT_EQ(read_text(path), "cut short by a full disk");
   store->finish();
-  EXPECT_EQ(data::read_text(path), "newer");
-  EXPECT_THAT(data::names_in(folder.path()), ElementsAre("cache"));
+  EXPECT_EQ(read_text(path), "newer");
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("cache"));
 }
 
 TEST(FileStore, NamesAFileThatMayNotGrowAndLeavesNothingOfIt) {
@@ -185,7 +184,7 @@ TEST(FileStore, NamesAFileThatMayNotGrowAndLeavesNothingOfIt) {
   const rlimit low{10000, old.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &low), 0);
   const std::string message =
-      data::message_of<OutputError>([&] { run(set.of(DataFormat::png), pipeline, {.batch = 1, .size = 128}); });
+      message_of<OutputError>([&] { run(set.of(DataFormat::png), pipeline, {.batch = 1, .size = 128}); });
   ::setrlimit(RLIMIT_FSIZE, &old);
   std::signal(SIGXFSZ, old_handler);
   EXPECT_THAT(message, AllOf(HasSubstr(folder.path() + "/cache.0-of-1"), HasSubstr("File too large")));
@@ -201,7 +200,7 @@ TEST(FileStore, OfASpoiledEarlierRunIsNeverRead) {
   const auto expected = run(set.of(DataFormat::tfrecord), pipeline, setting);
   EXPECT_EQ(expected.size(), 8u);
   for (const char* spoiled : {"", "spoiled"}) {
-    data::write_text(path + ".0-of-1", spoiled);
+    write_text(path + ".0-of-1", spoiled);
     EXPECT_EQ(run(set.of(DataFormat::tfrecord), pipeline, setting), expected);
   }
 }

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "core/errors.hpp"
-#include "data/scratch.hpp"
-#include "data/tf_example.hpp"
+#include "core/scratch.hpp"
+#include "formats/tf_example.hpp"
 #include "pipeline/harness.hpp"
 
 namespace chexbench::pipeline::test {
@@ -23,8 +23,8 @@ class BadPng : public testing::TestWithParam<Damage> {
  protected:
   static constexpr std::uint32_t kBad = 7;
 
-  data::Dataset damaged() const {
-    data::Dataset dataset = copy_xrays(folder_, DataFormat::png);
+  dataset::Dataset damaged() const {
+    dataset::Dataset dataset = copy_xrays(folder_, DataFormat::png);
     const std::string& path = dataset.images[kBad].path;
     switch (GetParam()) {
       case Damage::truncated:
@@ -48,7 +48,7 @@ class BadPng : public testing::TestWithParam<Damage> {
 };
 
 TEST_P(BadPng, IsNamedWhereItStops) {
-  const data::Dataset dataset = damaged();
+  const dataset::Dataset dataset = damaged();
   try {
     run(dataset, pipeline_, {});
     FAIL() << "the damage went unnoticed";
@@ -58,14 +58,14 @@ TEST_P(BadPng, IsNamedWhereItStops) {
 }
 
 TEST_P(BadPng, ComesBehindTheBatchesBeforeIt) {
-  const data::Dataset dataset = damaged();
+  const dataset::Dataset dataset = damaged();
   const auto running = make_pipeline(context_of(dataset, pipeline_, {}));
   EXPECT_EQ(order(drain(*running, 1)), (std::vector<std::uint32_t>{0, 1, 2, 3}));
   EXPECT_THROW(running->next(), DataError);
 }
 
 TEST_P(BadPng, IsSkippedByEveryOpThatDecodes) {
-  const data::Dataset dataset = damaged();
+  const dataset::Dataset dataset = damaged();
   const std::vector<spec::PipelineSpec> pipelines = {
       list({op("list_files"), op("read"), op("map"), op("batch")}),
       list({op("list_files"), op("read"), op("map", {{"parallel_calls", std::int64_t{4}}}), op("batch")}),
@@ -94,8 +94,8 @@ class BadShard : public testing::TestWithParam<std::tuple<std::string, DataForma
     return list({op("list_files"), op("interleave", {{"parallel", reader == "parallel"}}), op("map_and_batch")});
   }
   // The first shard with a changed byte in its first record, or cut short in its last.
-  data::Dataset damaged(bool cut) const {
-    data::Dataset dataset = copy_xrays(folder_, std::get<1>(GetParam()));
+  dataset::Dataset damaged(bool cut) const {
+    dataset::Dataset dataset = copy_xrays(folder_, std::get<1>(GetParam()));
     const std::string& path = dataset.shards[0];
     if (cut) {
       std::filesystem::resize_file(path, std::filesystem::file_size(path) - 100 - kEndBytes);
@@ -112,7 +112,7 @@ class BadShard : public testing::TestWithParam<std::tuple<std::string, DataForma
 
 TEST_P(BadShard, IsNamedWithTheOffset) {
   for (const bool cut : {false, true}) {
-    const data::Dataset dataset = damaged(cut);
+    const dataset::Dataset dataset = damaged(cut);
     try {
       run(dataset, pipeline(), {.batch = 1});
       FAIL() << "the damage went unnoticed";
@@ -125,7 +125,7 @@ TEST_P(BadShard, IsNamedWithTheOffset) {
 
 TEST_P(BadShard, LosesOneRecordWhereBadOnesAreSkipped) {
   for (const bool cut : {false, true}) {
-    const data::Dataset dataset = damaged(cut);
+    const dataset::Dataset dataset = damaged(cut);
     const spec::PipelineSpec spec = pipeline();
     const auto running =
         make_pipeline(context_of(dataset, spec, {.batch = 1, .on_bad_record = spec::OnBadRecord::skip}));
@@ -154,16 +154,16 @@ class NothingReadable : public testing::TestWithParam<std::string> {
     const std::int64_t calls = GetParam() == "map" ? 1 : 4;
     return list({op("list_files"), op("read"), repeat, op("map", {{"parallel_calls", calls}}), op("batch")});
   }
-  static std::string failure(const data::Dataset& dataset, const spec::PipelineSpec& pipeline) {
-    return data::message_of<DataError>(
+  static std::string failure(const dataset::Dataset& dataset, const spec::PipelineSpec& pipeline) {
+    return message_of<DataError>(
         [&] { run(dataset, pipeline, {.batch = 1, .on_bad_record = spec::OnBadRecord::skip}, 1); });
   }
   const TempFolder folder_;
 };
 
 TEST_P(NothingReadable, EndsAnEndlessPipeline) {
-  const data::Dataset dataset = copy_xrays(folder_, DataFormat::png);
-  for (const data::ImageEntry& image : dataset.images) std::filesystem::resize_file(image.path, 0);
+  const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::png);
+  for (const dataset::ImageEntry& image : dataset.images) std::filesystem::resize_file(image.path, 0);
   // Two epochs, and what other workers have met meanwhile.
   EXPECT_THAT(
       failure(dataset, endless()),
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(Decoders, NothingReadable,
                          [](const auto& test) { return test.param; });
 
 TEST_F(NothingReadable, EndsAPipelineWhoseShardsAreAllDamaged) {
-  const data::Dataset dataset = copy_xrays(folder_, DataFormat::tfrecord);
+  const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::tfrecord);
   for (const std::string& shard : dataset.shards) std::ofstream(shard) << "This is no shard.";
   const spec::OpSpec repeat = op("repeat", {{"epochs", std::string("forever")}});
   for (const bool parallel : {false, true}) {
@@ -187,7 +187,7 @@ TEST_F(NothingReadable, EndsAPipelineWhoseShardsAreAllDamaged) {
 }
 
 TEST_F(NothingReadable, IsNotSaidWhereOneImageIs) {
-  const data::Dataset dataset = copy_xrays(folder_, DataFormat::png);
+  const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::png);
   for (std::size_t i = 1; i < dataset.images.size(); ++i) std::filesystem::resize_file(dataset.images[i].path, 0);
   const auto pipeline = list({op("list_files"), op("shuffle", {{"buffer", std::int64_t{24}}}), op("read"),
                               op("repeat", {{"epochs", std::int64_t{20}}}), op("map_and_batch")});
@@ -196,18 +196,18 @@ TEST_F(NothingReadable, IsNotSaidWhereOneImageIs) {
 
 TEST(DamagedImage, InAShardIsNamedWithShardAndOffset) {
   const TempFolder folder;
-  data::Dataset dataset = copy_xrays(folder, DataFormat::tfrecord);
+  dataset::Dataset dataset = copy_xrays(folder, DataFormat::tfrecord);
   std::vector<std::byte> record;
   const std::string& name = dataset.images.front().name;
-  data::write_example({.filename = name}, data::as_bytes("no image"), record);
+  formats::write_example({.filename = name}, as_bytes("no image"), record);
   write_shard(dataset.shards[0], {{reinterpret_cast<const char*>(record.data()), record.size()}});
   const auto pipeline = list({op("list_files"), op("read"), op("map_and_batch")});
-  EXPECT_THAT(data::message_of<DataError>([&] { run(dataset, pipeline, {.batch = 1}); }),
+  EXPECT_THAT(message_of<DataError>([&] { run(dataset, pipeline, {.batch = 1}); }),
               testing::AllOf(HasSubstr(dataset.shards[0] + ", offset 0: "), HasSubstr(name)));
 }
 
 TEST(UnknownImage, InAShardIsNamed) {
-  data::Dataset dataset = xrays(DataFormat::tfrecord);
+  dataset::Dataset dataset = xrays(DataFormat::tfrecord);
   const std::string name = dataset.images.back().name;
   dataset.images.pop_back();
   const auto pipeline = list({op("list_files"), op("read"), op("map_and_batch")});

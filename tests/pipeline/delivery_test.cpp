@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "core/errors.hpp"
-#include "data/tar.hpp"
+#include "formats/tar.hpp"
 #include "pipeline/harness.hpp"
 #include "pipeline/tiny_set.hpp"
 #include "spec/presets.hpp"
@@ -28,11 +28,11 @@ class EveryPipeline : public testing::TestWithParam<std::tuple<std::string, Data
   const std::string& name() const { return std::get<0>(GetParam()); }
   DataFormat format() const { return std::get<1>(GetParam()); }
   spec::PipelineSpec pipeline(int epochs) const { return finite_preset(name(), epochs); }
-  const data::Dataset& dataset() const { return xrays(format()); }
+  const dataset::Dataset& dataset() const { return xrays(format()); }
 
   // The shipped X-rays with one image's pixel data damaged, in the middle of the set.
-  data::Dataset damaged(const TempFolder& folder) const {
-    data::Dataset copy = copy_xrays(folder, DataFormat::png);
+  dataset::Dataset damaged(const TempFolder& folder) const {
+    dataset::Dataset copy = copy_xrays(folder, DataFormat::png);
     std::fstream file(copy.images[kBadImage].path, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(60000);
     file.write("damaged", 7);
@@ -130,7 +130,7 @@ TEST_P(EveryPipeline, StopsAtOnceAmidAPlantedDelay) {
 
 TEST_P(EveryPipeline, NamesTheBadRecordAndEnds) {
   const TempFolder folder;
-  const data::Dataset dataset = damaged(folder);
+  const dataset::Dataset dataset = damaged(folder);
   const auto pipeline = finite_preset(name(), 3);
   const auto running = make_pipeline(context_of(dataset, pipeline, {}));
   try {
@@ -144,7 +144,7 @@ TEST_P(EveryPipeline, NamesTheBadRecordAndEnds) {
 
 TEST_P(EveryPipeline, SkipsAndCountsBadRecordsAndKeepsBatchesFull) {
   const TempFolder folder;
-  const data::Dataset dataset = damaged(folder);
+  const dataset::Dataset dataset = damaged(folder);
   const auto pipeline = finite_preset(name(), 4);
   const Setting setting{.on_bad_record = spec::OnBadRecord::skip};
   const auto running = make_pipeline(context_of(dataset, pipeline, setting));
@@ -202,7 +202,8 @@ TEST_P(EveryPipeline, CountsWhatItDid) {
   }
   EXPECT_EQ(decoded, 2 * kImages);
   EXPECT_EQ(counters.back().elements_out, 2 * kImages / 4);
-  const std::size_t end_marks = format() == DataFormat::webdataset ? dataset().shards.size() * data::kTarEndBytes : 0;
+  const std::size_t end_marks =
+      format() == DataFormat::webdataset ? dataset().shards.size() * formats::kTarEndBytes : 0;
   EXPECT_EQ(read, 2 * (dataset().total_bytes - end_marks));
   EXPECT_GT(parts_s, 0);
   // A worker's current image may not be booked yet: one of a dozen that each has, on a machine as slow as it may be.

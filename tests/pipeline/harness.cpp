@@ -12,13 +12,13 @@
 #include <tuple>
 
 #include "core/random.hpp"
-#include "data/convert.hpp"
-#include "data/decoder.hpp"
-#include "data/file_bytes.hpp"
-#include "data/preprocess.hpp"
-#include "data/tfrecord.hpp"
+#include "dataset/make/convert.hpp"
+#include "formats/tfrecord.hpp"
+#include "image/decoder.hpp"
+#include "image/preprocess.hpp"
 #include "pipeline/ops.hpp"
 #include "spec/presets.hpp"
+#include "storage/file_bytes.hpp"
 
 namespace chexbench::pipeline::test {
 namespace fs = std::filesystem;
@@ -33,35 +33,35 @@ TempFolder::~TempFolder() { fs::remove_all(path_); }
 
 namespace {
 
-data::Dataset open(const std::string& root, spec::DataFormat format) {
-  const data::PixelSpec pixels{.image_size = Setting().size};
+dataset::Dataset open(const std::string& root, spec::DataFormat format) {
+  const image::PixelSpec pixels{.image_size = Setting().size};
   if (format != spec::DataFormat::png) {
-    data::convert_data_set({.root = root,
-                            .split = spec::Split::all,
-                            .format = format,
-                            .pixels = pixels,
-                            .shards = spec::reads_shards(format) ? 16 : 0,
-                            .threads = 2});
+    dataset::convert_data_set({.root = root,
+                               .split = spec::Split::all,
+                               .format = format,
+                               .pixels = pixels,
+                               .shards = spec::reads_shards(format) ? 16 : 0,
+                               .threads = 2});
   }
-  return data::open_dataset({.root = root, .format = format, .split = spec::Split::all}, pixels);
+  return dataset::open_dataset({.root = root, .format = format, .split = spec::Split::all}, pixels);
 }
 
 }  // namespace
 
-data::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format) {
+dataset::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format) {
   const std::string root = folder.path() + "/nih";
   fs::copy(CHEXBENCH_TEST_DATA, root, fs::copy_options::recursive);
   return open(root, format);
 }
 
-data::Dataset converted(const TempFolder& folder, spec::DataFormat format) {
+dataset::Dataset converted(const TempFolder& folder, spec::DataFormat format) {
   return open(folder.path() + "/nih", format);
 }
 
-const data::Dataset& xrays(spec::DataFormat format) {
+const dataset::Dataset& xrays(spec::DataFormat format) {
   static const TempFolder folder;
-  static std::map<spec::DataFormat, data::Dataset> sets = [] {
-    std::map<spec::DataFormat, data::Dataset> first;
+  static std::map<spec::DataFormat, dataset::Dataset> sets = [] {
+    std::map<spec::DataFormat, dataset::Dataset> first;
     first.emplace(spec::DataFormat::png, copy_xrays(folder, spec::DataFormat::png));
     return first;
   }();
@@ -76,7 +76,7 @@ void write_shard(const std::string& path, const std::vector<std::string>& payloa
   };
   for (const std::string& payload : payloads) {
     const auto bytes = std::as_bytes(std::span(payload));
-    const data::TfRecordFrame frame = data::frame_record(bytes);
+    const formats::TfRecordFrame frame = formats::frame_record(bytes);
     write(frame.header);
     write(bytes);
     write(frame.footer);
@@ -109,7 +109,8 @@ void set(spec::PipelineSpec& pipeline, const std::string& name, const std::strin
   }
 }
 
-PipelineContext context_of(const data::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting) {
+PipelineContext context_of(const dataset::Dataset& dataset, const spec::PipelineSpec& pipeline,
+                           const Setting& setting) {
   // Core 0 several times over: as many workers as the test asks for, on any machine.
   return {.dataset = dataset,
           .pipeline = pipeline,
@@ -163,7 +164,7 @@ std::vector<Delivered> drain(Pipeline& pipeline, std::optional<std::size_t> most
   return images;
 }
 
-std::vector<Delivered> run(const data::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting,
+std::vector<Delivered> run(const dataset::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting,
                            std::optional<std::size_t> most) {
   const auto running = make_pipeline(context_of(dataset, pipeline, setting));
   return drain(*running, most);
@@ -175,16 +176,16 @@ std::vector<Delivered> reference(const Setting& setting, std::uint32_t epoch) {
   return images;
 }
 
-std::vector<Delivered> reference(const data::Dataset& dataset, const Setting& setting) {
+std::vector<Delivered> reference(const dataset::Dataset& dataset, const Setting& setting) {
   const BatchShape shape{.images = 1, .height = setting.size, .width = setting.size, .deliver = setting.deliver};
-  const auto decoder = data::make_decoder(spec::DecoderKind::fast);
-  const auto preprocessor = data::make_preprocessor(spec::ResizeMethod::bilinear, shape);
-  data::ByteBuffer buffer;
+  const auto decoder = image::make_decoder(spec::DecoderKind::fast);
+  const auto preprocessor = image::make_preprocessor(spec::ResizeMethod::bilinear, shape);
+  storage::ByteBuffer buffer;
   std::byte* tensor = host_allocator().allocate(shape.bytes());
   std::vector<Delivered> images;
   for (std::uint32_t i = 0; i < dataset.images.size(); ++i) {
-    const data::ImageEntry& entry = dataset.images[i];
-    preprocessor->run(decoder->decode(data::read_file(entry.path, buffer), entry.path), false, tensor);
+    const dataset::ImageEntry& entry = dataset.images[i];
+    preprocessor->run(decoder->decode(storage::read_file(entry.path, buffer), entry.path), false, tensor);
     std::vector<float> labels(dataset.label_names.size());
     for (std::size_t f = 0; f < labels.size(); ++f) labels[f] = entry.labels.has(f) ? 1.0f : 0.0f;
     images.push_back({{.image = i}, hash_of({tensor, shape.bytes()}, labels)});
@@ -210,7 +211,7 @@ std::vector<Delivered> sorted(std::vector<Delivered> images) {
   return images;
 }
 
-Chain::Chain(const data::Dataset& dataset, std::vector<spec::OpSpec> ops, const Setting& setting)
+Chain::Chain(const dataset::Dataset& dataset, std::vector<spec::OpSpec> ops, const Setting& setting)
     : spec_(list(std::move(ops))), resources_(context_of(dataset, spec_, setting)) {
   ops_ = build_chain(resources_);
   resources_.batches = BatchPool::create(resources_.context.shape, batches_in_use(ops_), host_allocator());

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/dataset.hpp"
+#include "dataset/dataset.hpp"
 #include "pipeline/builder.hpp"
 #include "pipeline/pipeline.hpp"
 
@@ -29,13 +29,13 @@ class TempFolder {
 
 // The shipped X-rays (all 24), as PNG files or as what they were converted into, once per process: 16 shards, or pixels
 // of Setting's size.
-const data::Dataset& xrays(spec::DataFormat format);
+const dataset::Dataset& xrays(spec::DataFormat format);
 
 // A copy of the shipped X-rays, for tests that damage files.
-data::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format);
+dataset::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format);
 
 // The data set that copy_xrays() put into `folder`, converted.
-data::Dataset converted(const TempFolder& folder, spec::DataFormat format);
+dataset::Dataset converted(const TempFolder& folder, spec::DataFormat format);
 
 // A shard of arbitrary payloads.
 void write_shard(const std::string& path, const std::vector<std::string>& payloads);
@@ -67,7 +67,7 @@ struct Setting {
   spec::OnBadRecord on_bad_record = spec::OnBadRecord::stop;
 };
 
-PipelineContext context_of(const data::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting);
+PipelineContext context_of(const dataset::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting);
 
 // One delivered image.
 struct Delivered {
@@ -79,13 +79,13 @@ struct Delivered {
 std::vector<Delivered> images_of(const Batch& batch);
 
 // Runs a pipeline to its end, or for `most` batches.
-std::vector<Delivered> run(const data::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting,
+std::vector<Delivered> run(const dataset::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting,
                            std::optional<std::size_t> most = {});
 std::vector<Delivered> drain(Pipeline& pipeline, std::optional<std::size_t> most = {});
 
 // The tensors that decoder and preprocessor give, without any pipeline.
 std::vector<Delivered> reference(const Setting& setting, std::uint32_t epoch = 0);  // of xrays()
-std::vector<Delivered> reference(const data::Dataset& files, const Setting& setting);
+std::vector<Delivered> reference(const dataset::Dataset& files, const Setting& setting);
 
 std::vector<ExampleId> ids(const std::vector<Delivered>& images);
 // Image numbers in the order of delivery.
@@ -95,7 +95,7 @@ std::vector<Delivered> sorted(std::vector<Delivered> images);
 // Ops without a batch at their end, driven by hand.
 class Chain {
  public:
-  Chain(const data::Dataset& dataset, std::vector<spec::OpSpec> ops, const Setting& setting = {});
+  Chain(const dataset::Dataset& dataset, std::vector<spec::OpSpec> ops, const Setting& setting = {});
   ~Chain();
   std::unique_ptr<Iterator> iterate(std::uint32_t epoch = 0) { return ops_.back()->iterate(epoch, stop_.get_token()); }
   Op& at(std::size_t i) { return *ops_[i]; }

@@ -11,8 +11,8 @@ namespace chexbench::pipeline::test {
 namespace {
 
 // A data set of shards whose records hold 100 * file + record as text.
-data::Dataset numbered_shards(const TempFolder& folder, const std::vector<int>& lengths) {
-  data::Dataset dataset{.format = spec::DataFormat::tfrecord};
+dataset::Dataset numbered_shards(const TempFolder& folder, const std::vector<int>& lengths) {
+  dataset::Dataset dataset{.format = spec::DataFormat::tfrecord};
   for (std::size_t file = 0; file < lengths.size(); ++file) {
     std::vector<std::string> payloads;
     for (int i = 0; i < lengths[file]; ++i) payloads.push_back(std::to_string(100 * static_cast<int>(file) + i));
@@ -40,7 +40,7 @@ TEST_P(Interleave, DeliversInTheOrderOfTfData) {
   ASSERT_GT(golden.at("cases").size(), 10u);
   for (const auto& one : golden.at("cases")) {
     const TempFolder folder;
-    const data::Dataset dataset = numbered_shards(folder, one.at("file_lengths").get<std::vector<int>>());
+    const dataset::Dataset dataset = numbered_shards(folder, one.at("file_lengths").get<std::vector<int>>());
     Chain chain(dataset,
                 {op("list_files"), op("interleave", {{"cycle_length", one.at("cycle_length").get<std::int64_t>()},
                                                      {"block_length", one.at("block_length").get<std::int64_t>()},
@@ -52,7 +52,7 @@ TEST_P(Interleave, DeliversInTheOrderOfTfData) {
 TEST_P(Interleave, DeliversEveryRecordOnceWhereTheOrderIsFree) {
   const TempFolder folder;
   const std::vector<int> lengths = {5, 0, 17, 3, 1, 9, 30, 2};
-  const data::Dataset dataset = numbered_shards(folder, lengths);
+  const dataset::Dataset dataset = numbered_shards(folder, lengths);
   Chain chain(dataset, {op("list_files"),
                         op("interleave",
                            {{"cycle_length", std::int64_t{3}}, {"deterministic", false}, {"parallel", GetParam()}})});
@@ -68,7 +68,7 @@ TEST_P(Interleave, DeliversEveryRecordOnceWhereTheOrderIsFree) {
 // Without threads every file is always ready, so a free order has no reason to leave the fixed one.
 TEST(InterleaveInFreeOrder, KeepsAsManyFilesOpenAsItMay) {
   const TempFolder folder;
-  const data::Dataset dataset = numbered_shards(folder, {2, 5, 3, 1, 4, 6, 2, 3});
+  const dataset::Dataset dataset = numbered_shards(folder, {2, 5, 3, 1, 4, 6, 2, 3});
   const auto order_of = [&](bool deterministic) {
     Chain chain(
         dataset,
@@ -81,7 +81,7 @@ TEST(InterleaveInFreeOrder, KeepsAsManyFilesOpenAsItMay) {
 
 TEST_P(Interleave, StartsOverAndCountsBytesAndElements) {
   const TempFolder folder;
-  const data::Dataset dataset = numbered_shards(folder, {3, 2});
+  const dataset::Dataset dataset = numbered_shards(folder, {3, 2});
   Chain chain(dataset, {op("list_files"), op("interleave", {{"parallel", GetParam()}})});
   const auto first = numbers(*chain.iterate(0));
   EXPECT_EQ(numbers(*chain.iterate(1)), first);
@@ -93,7 +93,7 @@ TEST_P(Interleave, StartsOverAndCountsBytesAndElements) {
 
 TEST_P(Interleave, CanBeLeftInTheMiddle) {
   const TempFolder folder;
-  const data::Dataset dataset = numbered_shards(folder, std::vector<int>(12, 50));
+  const dataset::Dataset dataset = numbered_shards(folder, std::vector<int>(12, 50));
   const std::size_t before = thread_count();
   for (int i = 0; i < 10; ++i) {
     Chain chain(dataset, {op("list_files"), op("interleave", {{"parallel", GetParam()}})});

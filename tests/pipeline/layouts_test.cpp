@@ -9,9 +9,9 @@
 #include <fstream>
 
 #include "core/errors.hpp"
-#include "data/convert.hpp"
-#include "data/jpeg_builder.hpp"
-#include "data/png_builder.hpp"
+#include "dataset/make/convert.hpp"
+#include "image/jpeg_builder.hpp"
+#include "image/png_builder.hpp"
 #include "pipeline/harness.hpp"
 #include "spec/presets.hpp"
 
@@ -33,11 +33,11 @@ void write(const std::string& path, std::span<const std::byte> bytes) {
 // Every third one a PNG, the others JPEGs, gray and RGB.
 std::string write_image(const std::string& stem, int number) {
   if (number % 3 == 0) {
-    write(stem + ".png", data::test::gray_png(60 + static_cast<std::uint32_t>(number), 40));
+    write(stem + ".png", image::test::gray_png(60 + static_cast<std::uint32_t>(number), 40));
     return stem + ".png";
   }
   write(stem + ".jpg",
-        data::test::build_jpeg({.width = 300 + number, .height = 200, .channels = number % 3 == 1 ? 1 : 3}));
+        image::test::build_jpeg({.width = 300 + number, .height = 200, .channels = number % 3 == 1 ? 1 : 3}));
   return stem + ".jpg";
 }
 
@@ -60,35 +60,35 @@ std::string write_folder_root(const std::string& root) {
   return root;
 }
 
-const data::PixelSpec kPixels{.image_size = Setting().size};
+const image::PixelSpec kPixels{.image_size = Setting().size};
 
 struct Root {
   explicit Root(DataLayout root_layout) : layout(root_layout) {
     path = layout == DataLayout::csv ? write_csv_root(folder.path()) : write_folder_root(folder.path());
     for (const auto format : {DataFormat::tfrecord, DataFormat::webdataset, DataFormat::cached}) {
-      data::convert_data_set({.root = path,
-                              .split = spec::Split::all,
-                              .format = format,
-                              .pixels = kPixels,
-                              .shards = spec::reads_shards(format) ? 16 : 0,
-                              .threads = 2,
-                              .layout = layout});
+      dataset::convert_data_set({.root = path,
+                                 .split = spec::Split::all,
+                                 .format = format,
+                                 .pixels = kPixels,
+                                 .shards = spec::reads_shards(format) ? 16 : 0,
+                                 .threads = 2,
+                                 .layout = layout});
     }
     files = open(DataFormat::png);
   }
-  data::Dataset open(DataFormat format) const {
+  dataset::Dataset open(DataFormat format) const {
     spec::DataSpec spec;  // one by one: GCC 12 takes the rest of a long braced list for uninitialized
     spec.root = path;
     spec.format = format;
     spec.split = spec::Split::all;
     spec.layout = layout;
-    return data::open_dataset(spec, kPixels);
+    return dataset::open_dataset(spec, kPixels);
   }
 
   const DataLayout layout;
   TempFolder folder;
   std::string path;
-  data::Dataset files;
+  dataset::Dataset files;
 };
 
 const Root& root_of(DataLayout layout) {
@@ -100,7 +100,7 @@ class EveryLayout : public testing::TestWithParam<std::tuple<std::string, DataFo
  protected:
   spec::PipelineSpec pipeline() const { return finite_preset(std::get<0>(GetParam()), 1); }
   const Root& root() const { return root_of(std::get<2>(GetParam())); }
-  data::Dataset dataset() const { return root().open(std::get<1>(GetParam())); }
+  dataset::Dataset dataset() const { return root().open(std::get<1>(GetParam())); }
   Setting setting() const {
     return {.deliver = std::get<1>(GetParam()) == DataFormat::cached ? Deliver::u8 : Deliver::f32};
   }
@@ -142,8 +142,8 @@ TEST(CorruptJpeg, StopsOrIsSkippedAsTheSpecSays) {
   const TempFolder folder;
   const std::string root = write_folder_root(folder.path());
   std::filesystem::resize_file(root + "/owl/07.jpg", 3000);
-  const data::Dataset files =
-      data::open_dataset({.root = root, .split = spec::Split::all, .layout = DataLayout::folders});
+  const dataset::Dataset files =
+      dataset::open_dataset({.root = root, .split = spec::Split::all, .layout = DataLayout::folders});
   const auto all = [&](spec::OnBadRecord on_bad) {
     return run(files, finite_preset("optimized", 1), {.batch = 1, .on_bad_record = on_bad});
   };

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/errors.hpp"
-#include "data/scratch.hpp"
+#include "core/scratch.hpp"
 #include "pipeline/harness.hpp"
 
 namespace chexbench::pipeline::test {
@@ -15,8 +15,8 @@ using spec::DataFormat;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-data::Dataset files(std::size_t count) {
-  data::Dataset dataset;
+dataset::Dataset files(std::size_t count) {
+  dataset::Dataset dataset;
   dataset.images.resize(count);
   return dataset;
 }
@@ -35,13 +35,13 @@ std::vector<Seen> seen(Iterator& iterator) {
 }
 
 TEST(Shard, KeepsEveryNthFromItsRank) {
-  const data::Dataset dataset = files(8);
+  const dataset::Dataset dataset = files(8);
   Chain chain(dataset, {op("list_files"), op("shard")}, {.rank = 1, .world = 3});
   EXPECT_THAT(seen(*chain.iterate()), ElementsAre(Seen{1, 0}, Seen{4, 0}, Seen{7, 0}));
 }
 
 TEST(Shard, RefusesMoreRanksThanFiles) {
-  const data::Dataset dataset = files(2);
+  const dataset::Dataset dataset = files(2);
   try {
     Chain chain(dataset, {op("list_files"), op("shard")}, {.world = 3});
     FAIL();
@@ -52,21 +52,21 @@ TEST(Shard, RefusesMoreRanksThanFiles) {
 }
 
 TEST(Take, EndsAfterItsCountAndCountsAnewEachEpoch) {
-  const data::Dataset dataset = files(8);
+  const dataset::Dataset dataset = files(8);
   Chain chain(dataset, {op("list_files"), op("take", {{"count", std::int64_t{2}}}),
                         op("repeat", {{"epochs", std::int64_t{2}}})});
   EXPECT_THAT(seen(*chain.iterate()), ElementsAre(Seen{0, 0}, Seen{1, 0}, Seen{0, 1}, Seen{1, 1}));
 }
 
 TEST(Repeat, NestsWithEpochsThatFollowEachOther) {
-  const data::Dataset dataset = files(1);
+  const dataset::Dataset dataset = files(1);
   Chain chain(dataset, {op("list_files"), op("repeat", {{"epochs", std::int64_t{2}}}),
                         op("repeat", {{"epochs", std::int64_t{2}}})});
   EXPECT_THAT(seen(*chain.iterate()), ElementsAre(Seen{0, 0}, Seen{0, 1}, Seen{0, 2}, Seen{0, 3}));
 }
 
 TEST(Repeat, SaysSoWhenAnEpochIsEmptyInsteadOfSpinning) {
-  const data::Dataset dataset = files(1);
+  const dataset::Dataset dataset = files(1);
   Chain chain(dataset, {op("list_files"), op("read"), op("shard"), op("repeat")}, {.rank = 1, .world = 2});
   Element element;
   const auto iterator = chain.iterate();
@@ -74,7 +74,7 @@ TEST(Repeat, SaysSoWhenAnEpochIsEmptyInsteadOfSpinning) {
 }
 
 TEST(Prefetch, DeliversAllInOrderAndNeverHoldsMoreThanItsBuffer) {
-  const data::Dataset dataset = files(100);
+  const dataset::Dataset dataset = files(100);
   Chain chain(dataset, {op("list_files"), op("prefetch", {{"buffer", std::int64_t{3}}})});
   const auto iterator = chain.iterate();
   Element element;
@@ -87,14 +87,14 @@ TEST(Prefetch, DeliversAllInOrderAndNeverHoldsMoreThanItsBuffer) {
 }
 
 TEST(Prefetch, CanBeLeftInTheMiddleByTake) {
-  const data::Dataset dataset = files(100);
+  const dataset::Dataset dataset = files(100);
   Chain chain(dataset, {op("list_files"), op("prefetch", {{"buffer", std::int64_t{3}}}),
                         op("take", {{"count", std::int64_t{1}}}), op("repeat", {{"epochs", std::int64_t{50}}})});
   EXPECT_EQ(seen(*chain.iterate()).size(), 50u);
 }
 
 TEST(Prefetch, AutoGrowsOnlyAfterItWasFullAndThenEmpty) {
-  const data::Dataset dataset = files(100000);
+  const dataset::Dataset dataset = files(100000);
   Chain chain(dataset, {op("list_files"), op("prefetch", {{"buffer", "auto"}})});
   const auto iterator = chain.iterate();
   EXPECT_EQ(chain.at(1).stats().queue_capacity.value(), 2u);
@@ -106,7 +106,7 @@ TEST(Prefetch, AutoGrowsOnlyAfterItWasFullAndThenEmpty) {
 
 TEST(Prefetch, PassesAnErrorOnBehindTheElementsBeforeIt) {
   const TempFolder folder;
-  data::Dataset dataset{.format = DataFormat::tfrecord};
+  dataset::Dataset dataset{.format = DataFormat::tfrecord};
   dataset.shards = {folder.path() + "/a", folder.path() + "/missing"};
   write_shard(dataset.shards[0], {"one", "two"});
   for (const bool parallel : {false, true}) {
@@ -163,7 +163,7 @@ class CacheBudget : public testing::TestWithParam<std::tuple<std::size_t, bool, 
   static constexpr std::size_t kHeaderBytes = 16 + 4 + kFindings;  // of a blob of an image
 
   std::size_t place() const { return std::get<0>(GetParam()); }
-  const data::Dataset& dataset() const { return xrays(std::get<2>(GetParam())); }
+  const dataset::Dataset& dataset() const { return xrays(std::get<2>(GetParam())); }
   spec::PipelineSpec pipeline(std::int64_t max_bytes) const {
     std::vector<spec::OpSpec> ops = {
         op("list_files"), op("shuffle"),
@@ -207,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(Places, CacheBudget,
 
 TEST(CacheOp, RefusesABudgetWhereItCannotKnowItsElementsAgain) {
   const auto refusal = [](std::vector<spec::OpSpec> ops) {
-    return data::message_of<SpecError>([&] { make_pipeline(context_of(xrays(DataFormat::png), list(ops), {})); });
+    return message_of<SpecError>([&] { make_pipeline(context_of(xrays(DataFormat::png), list(ops), {})); });
   };
   const spec::OpSpec cache = op("cache", {{"max_bytes", std::int64_t{1000}}});
   EXPECT_THAT(refusal({op("list_files"), op("read"), op("map"), op("batch"), cache}), HasSubstr("it would get batch"));
@@ -230,7 +230,7 @@ TEST(CacheFile, NamesTheFileThatCannotBeWritten) {
 }
 
 TEST(CacheOp, RefusesToKeepWhatNeverEnds) {
-  const data::Dataset dataset = files(3);
+  const dataset::Dataset dataset = files(3);
   EXPECT_THROW(Chain(dataset, {op("list_files"), op("repeat"), op("cache")}), SpecError);
 }
 

@@ -26,7 +26,7 @@ RC_GTEST_PROP(ShuffleProperty, IsTheReservoirOfTfDataAndReadsNoFurtherThanItsBuf
   const Setting setting{
       .rank = *rc::gen::inRange(0, world), .world = world, .seed = *rc::gen::arbitrary<std::uint64_t>()};
   const bool sharded = count >= 3 && *rc::gen::arbitrary<bool>();
-  data::Dataset dataset;
+  dataset::Dataset dataset;
   dataset.images.resize(count);
   std::vector<spec::OpSpec> ops = {op("list_files")};
   std::vector<std::uint32_t> files(count);
@@ -56,7 +56,7 @@ RC_GTEST_PROP(InterleaveProperty, DeliversInTheOrderOfTfData, ()) {
   const auto cycle_length = *rc::gen::inRange<std::size_t>(1, 10);
   const auto block_length = *rc::gen::inRange<std::size_t>(1, 6);
   const TempFolder folder;
-  data::Dataset dataset{.format = DataFormat::tfrecord};
+  dataset::Dataset dataset{.format = DataFormat::tfrecord};
   std::vector<std::vector<std::string>> files;
   for (const int length : lengths) {
     std::vector<std::string>& records = files.emplace_back();
@@ -79,7 +79,7 @@ RC_GTEST_PROP(InterleaveProperty, DeliversInTheOrderOfTfData, ()) {
 }
 
 // Each image's tensor and labels by the simplest list, in the order of images.
-std::vector<std::uint64_t> hashes_of(const data::Dataset& dataset, int size) {
+std::vector<std::uint64_t> hashes_of(const dataset::Dataset& dataset, int size) {
   const auto simplest = list({op("list_files"), op("read"), op("map"), op("batch")});
   std::vector<std::uint64_t> hashes;
   for (const Delivered& image : run(dataset, simplest, {.batch = 1, .size = size})) hashes.push_back(image.hash);
@@ -104,7 +104,7 @@ RC_GTEST_PROP(OpListProperty, AnyListDeliversTheImagesOfAPlainModelAndTheTensors
                            [](const auto& drawn) { return std::reduce(drawn.begin(), drawn.end()) > 0; }));
   const TinySet set(lengths);
   const auto format = *rc::gen::element(DataFormat::png, DataFormat::tfrecord);
-  const data::Dataset& dataset = set.of(format);
+  const dataset::Dataset& dataset = set.of(format);
   const int world = *rc::gen::inRange(1, static_cast<int>(std::min<std::size_t>(dataset.files(), 3)) + 1);
   const Setting setting{.batch = *rc::gen::inRange(1, 6),
                         .size = 16,

@@ -22,7 +22,7 @@ class AutoPrefetch : public testing::Test {
     while (chain.at(0).stats().elements_out.value() < count) std::this_thread::yield();
   }
 
-  data::Dataset dataset_;
+  dataset::Dataset dataset_;
 };
 
 TEST_F(AutoPrefetch, DoublesUpToItsBoundAndStaysThere) {

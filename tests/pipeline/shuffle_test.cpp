@@ -11,8 +11,8 @@
 namespace chexbench::pipeline::test {
 namespace {
 
-data::Dataset files(std::size_t count) {
-  data::Dataset dataset;
+dataset::Dataset files(std::size_t count) {
+  dataset::Dataset dataset;
   dataset.images.resize(count);
   return dataset;
 }
@@ -26,7 +26,7 @@ std::vector<std::uint32_t> order_of(Iterator& iterator) {
 
 std::vector<std::uint32_t> shuffled(std::size_t count, std::int64_t buffer, std::uint64_t seed,
                                     std::uint32_t epoch = 0) {
-  const data::Dataset dataset = files(count);
+  const dataset::Dataset dataset = files(count);
   Chain chain(dataset, {op("list_files"), op("shuffle", {{"buffer", buffer}})}, {.seed = seed});
   return order_of(*chain.iterate(epoch));
 }
@@ -74,7 +74,7 @@ TEST(Shuffle, DependsOnSeedAndEpochAlone) {
 }
 
 TEST(Shuffle, TakesASeedOfItsOwnInsteadOfTheTrials) {
-  const data::Dataset dataset = files(40);
+  const dataset::Dataset dataset = files(40);
   const auto with = [&](std::int64_t own, std::uint64_t trial) {
     Chain chain(dataset, {op("list_files"), op("shuffle", {{"seed", own}})}, {.seed = trial});
     return order_of(*chain.iterate());
@@ -84,7 +84,7 @@ TEST(Shuffle, TakesASeedOfItsOwnInsteadOfTheTrials) {
 }
 
 TEST(Shuffle, IsTheSameOnAllRanksBeforeAShardAndDiffersBehindIt) {
-  const data::Dataset dataset = files(40);
+  const dataset::Dataset dataset = files(40);
   const auto of_rank = [&](int rank, std::vector<spec::OpSpec> ops) {
     Chain chain(dataset, std::move(ops), {.rank = rank, .world = 2});
     return order_of(*chain.iterate());
@@ -101,7 +101,7 @@ TEST(Shuffle, IsTheSameOnAllRanksBeforeAShardAndDiffersBehindIt) {
 }
 
 TEST(Shuffle, OfAllThatNeverEndsIsRefused) {
-  const data::Dataset dataset = files(10);
+  const dataset::Dataset dataset = files(10);
   EXPECT_THROW(Chain(dataset, {op("list_files"), op("repeat"), op("shuffle", {{"buffer", "all"}})}), SpecError);
 }
 

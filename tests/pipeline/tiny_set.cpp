@@ -6,8 +6,8 @@
 #include <fstream>
 #include <thread>
 
-#include "data/png_builder.hpp"
-#include "data/tf_example.hpp"
+#include "formats/tf_example.hpp"
+#include "image/png_builder.hpp"
 
 namespace chexbench::pipeline::test {
 
@@ -16,16 +16,16 @@ TinySet::TinySet(const std::vector<std::size_t>& lengths) {
     std::vector<std::string> payloads;
     for (std::size_t i = 0; i < lengths[shard]; ++i) {
       const auto number = static_cast<std::uint32_t>(images());
-      const data::test::Bytes file = data::test::gray_png(8 + number, 8);
+      const image::test::Bytes file = image::test::gray_png(8 + number, 8);
       const std::string name = fmt::format("{:08}_000.png", number);
       const std::string path = folder_.path() + "/" + name;
-      const auto labels = data::LabelBits((1 + 2657 * number) % (1 << kFindings));
+      const auto labels = LabelBits((1 + 2657 * number) % (1 << kFindings));
       std::ofstream(path, std::ios::binary)
           .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
       png_.images.push_back({.name = name, .path = path, .labels = labels, .patient = number});
       std::vector<std::byte> record;
-      data::write_example({.filename = name, .labels = labels, .height = 8, .width = 8 + number, .channels = 1}, file,
-                          record);
+      formats::write_example({.filename = name, .labels = labels, .height = 8, .width = 8 + number, .channels = 1},
+                             file, record);
       payloads.emplace_back(reinterpret_cast<const char*>(record.data()), record.size());
     }
     tfrecord_.shards.push_back(fmt::format("{}/shard-{}", folder_.path(), shard));

@@ -14,7 +14,7 @@ class TinySet {
  public:
   // `lengths`: pictures in each shard.
   explicit TinySet(const std::vector<std::size_t>& lengths);
-  const data::Dataset& of(spec::DataFormat format) const {
+  const dataset::Dataset& of(spec::DataFormat format) const {
     return format == spec::DataFormat::tfrecord ? tfrecord_ : png_;
   }
   std::size_t images() const { return png_.images.size(); }
@@ -22,8 +22,8 @@ class TinySet {
 
  private:
   const TempFolder folder_;
-  data::Dataset png_{.format = spec::DataFormat::png};
-  data::Dataset tfrecord_{.format = spec::DataFormat::tfrecord};
+  dataset::Dataset png_{.format = spec::DataFormat::png};
+  dataset::Dataset tfrecord_{.format = spec::DataFormat::tfrecord};
 };
 
 // This process has `most` threads again, or fewer. Waits: one that was joined is listed for a moment more.

@@ -66,7 +66,7 @@ class Resume(SystemTest):
         self.assertEqual(sorted(reported), sorted(expected))
         self.assertFalse(report["interrupted"])
         self.assertEqual(len(self.rows(self.out)), len(report["trials"]))
-        self.assertEqual([path.name for path in self.out.glob("*.tmp")], [])
+        self.assertEqual([path.name for path in self.out.glob(".*.tmp-*")], [])
 
     def uninterrupted(self, ranks=None):
         out, self.out = self.out, self.folder / "uninterrupted"

@@ -13,7 +13,7 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
-#include "data/shards.hpp"
+#include "formats/shards.hpp"
 #include "measure/memory_state.hpp"
 #include "report/rates.hpp"
 #include "report/verdict.hpp"
@@ -84,13 +84,13 @@ class Adviser {
     advice.emulated = trial.emulated;
     advice.images_per_s_before = advice.images_per_s_after = *figures.images_per_s;
     advice.verdict = report::verdict(trial, figures).text;
-    place_ = {
-        .ranks = trial.ranks,
-        .cores_per_rank = trial.cores_per_rank,
-        .has_tfrecords = data::present_shard_count(data::DataRoot(trial.spec.data), trial.spec.data.split).has_value(),
-        .images = trial.data.images,
-        .files = trial.data.files,
-        .cache_bytes = measure::probe_memory().available_bytes / 2 / static_cast<std::uint64_t>(trial.ranks)};
+    place_ = {.ranks = trial.ranks,
+              .cores_per_rank = trial.cores_per_rank,
+              .has_tfrecords =
+                  formats::present_shard_count(storage::DataRoot(trial.spec.data), trial.spec.data.split).has_value(),
+              .images = trial.data.images,
+              .files = trial.data.files,
+              .cache_bytes = measure::probe_memory().available_bytes / 2 / static_cast<std::uint64_t>(trial.ranks)};
     costs_ = measured_costs(trial);
   }
 

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "bench/layout.hpp"
-#include "core/atomic_file.hpp"
 #include "core/errors.hpp"
+#include "core/output_file.hpp"
 #include "engine/epoch_training.hpp"
 #include "report/json.hpp"
 #include "spec/resolved.hpp"

@@ -40,7 +40,7 @@ std::string checkpoint_to_resume(const TrialContext& context) {
 
 Epochs::Epochs(const TrialContext& context)
     : context_(context),
-      images_(data::split_by_patient(context.dataset, context.spec.training.validation_share)),
+      images_(dataset::split_by_patient(context.dataset, context.spec.training.validation_share)),
       plan_(plan()),
       rate_(context.spec.training, plan_) {
   epoch_training(context.engine);  // or this is refused before anything is done

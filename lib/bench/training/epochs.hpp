@@ -9,7 +9,7 @@
 #include "bench/training/checkpoint.hpp"
 #include "bench/training/learning_rate.hpp"
 #include "bench/trial.hpp"
-#include "data/patient_split.hpp"
+#include "dataset/patient_split.hpp"
 
 namespace chexbench::bench {
 
@@ -23,7 +23,7 @@ class Epochs {
   // engine without EpochTraining
   explicit Epochs(const TrialContext& context);
 
-  const data::Dataset& training_images() const { return images_.training; }
+  const dataset::Dataset& training_images() const { return images_.training; }
   std::int64_t total_steps() const { return plan_.steps_per_epoch * context_.spec.training.epochs; }
   // The step to go on with.
   std::int64_t first_step() const { return plan_.steps_per_epoch * static_cast<std::int64_t>(state_.epochs.size()); }
@@ -46,7 +46,7 @@ class Epochs {
   void save(bool is_best);
 
   const TrialContext& context_;
-  const data::PatientSplit images_;
+  const dataset::PatientSplit images_;
   const EpochPlan plan_;
   LearningRate rate_;
   TrainingState state_;

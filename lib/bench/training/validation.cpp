@@ -24,8 +24,8 @@ namespace {
 // One pass over the images, in the order in which they lie: what counts here is that each comes once. Records are
 // shared out, since there may be fewer files than ranks; but images of their own files that a server holds are not
 // fetched by every rank.
-spec::PipelineSpec pass_over(const data::Dataset& images, int ranks) {
-  const bool by_file = images.shards.empty() && images.store != data::local_store() &&
+spec::PipelineSpec pass_over(const dataset::Dataset& images, int ranks) {
+  const bool by_file = images.shards.empty() && images.store != storage::local_store() &&
                        images.images.size() >= static_cast<std::size_t>(ranks);
   const std::string ops =
       by_file ? R"({"op": "shard"}, {"op": "interleave"})" : R"({"op": "interleave"}, {"op": "shard"})";
@@ -108,7 +108,7 @@ double mean_loss(const ScoredById& scored) {
   return sum / static_cast<double>(count);
 }
 
-void score(const ScoredById& scored, const data::Dataset& images, report::EpochRecord& epoch) {
+void score(const ScoredById& scored, const dataset::Dataset& images, report::EpochRecord& epoch) {
   measure::ScoredImages table{.findings = images.label_names.size(), .scores = {}, .labels = {}, .patients = {}};
   for (const auto& [image, values] : scored) {
     table.patients.push_back(images.images.at(image).patient);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "data/dataset.hpp"
+#include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
 #include "report/record.hpp"
 #include "spec/experiment.hpp"
@@ -13,7 +13,7 @@ namespace chexbench::bench {
 
 struct ValidationContext {
   const spec::Experiment& spec;
-  const data::Dataset& images;
+  const dataset::Dataset& images;
   engine::Engine& engine;  // has an EpochTraining
   comm::Communicator& communicator;
   std::vector<int> cores;

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <utility>
 
-#include "core/atomic_file.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "core/output_file.hpp"
 #include "engine/cuda/file_lock.hpp"
 #include "spec/text_file.hpp"
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "core/atomic_file.hpp"
+#include "core/output_file.hpp"
 #include "measure/kernel_time/cupti.hpp"
 #include "measure/kernel_time/kernel_tally.hpp"
 #include "measure/kernel_time/kernel_times_json.hpp"

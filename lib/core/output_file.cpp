@@ -1,0 +1,119 @@
+#include "core/output_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "core/errors.hpp"
+#include "core/folder.hpp"
+
+namespace chexbench {
+namespace {
+
+constexpr std::string_view kTemporary = ".tmp-";  // before the number of the process that writes
+
+// The process that a temporary file's name ends with; 0 where it ends otherwise.
+pid_t writer_of(std::string_view name) {
+  const std::size_t mark = name.rfind(kTemporary);
+  if (mark == std::string_view::npos) return 0;
+  pid_t process = 0;
+  const char* const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data() + mark + kTemporary.size(), end, process);
+  return error == std::errc{} && rest == end && process > 0 ? process : 0;
+}
+
+// A rename survives a crash only once the folder is on storage, too. Some file systems cannot: then it is best effort.
+void sync_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
+}
+
+// A device, a pipe, a link: what it is must stay when it is written to, so it cannot be replaced.
+bool is_no_plain_file(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(path, error);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+bool is_gone(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
+
+}  // namespace
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw OutputError(fmt::format("cannot make folder {}: {}", path, error.message()));
+}
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+  if (is_no_plain_file(path_)) {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  } else {
+    const std::filesystem::path target(path_);
+    temporary_ = target.parent_path() / fmt::format(".{}{}{}", target.filename().string(), kTemporary, ::getpid());
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
+  if (descriptor_ < 0) fail("create");
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void OutputFile::fail(const char* action) const {
+  throw OutputError(fmt::format("cannot {} {}: {}", action, path_, std::strerror(errno)));
+}
+
+void OutputFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(descriptor_, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) fail("write");
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+    written_ += static_cast<std::uint64_t>(done);
+  }
+}
+
+void OutputFile::commit(Durability durability) {
+  const bool synced = durability == Durability::synced;
+  // Pipes and devices cannot be synced, and need not be.
+  if (synced && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail("write");
+  // Some file systems report only here that the disk is full.
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail("write");
+  if (temporary_.empty()) return;
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename a temporary file to");
+  temporary_.clear();
+  if (synced) sync_folder_of(path_);
+}
+
+void write_file_atomically(const std::string& path, std::string_view text) {
+  write_file_atomically(path, [text](const WritePiece& write) { write(text); });
+}
+
+void write_file_atomically(const std::string& path, const std::function<void(const WritePiece&)>& fill) {
+  OutputFile file(path);
+  fill([&file](std::string_view piece) { file.write(piece); });
+  file.commit(OutputFile::Durability::synced);
+}
+
+void remove_abandoned_files(const std::string& folder, std::string_view prefix) {
+  for (const std::string& name : list_folder(folder)) {
+    const pid_t writer = writer_of(name);
+    if (writer == 0 || !name.starts_with(fmt::format(".{}", prefix)) || !is_gone(writer)) continue;
+    ::unlink((std::filesystem::path(folder) / name).c_str());
+  }
+}
+
+}  // namespace chexbench

@@ -1,8 +1,0 @@
-// Without ISA-L the table does the work: slower, never wrong.
-#include "data/crc32c.hpp"
-
-namespace chexbench::data {
-
-std::uint32_t crc32c(std::span<const std::byte> bytes) { return crc32c_plain(bytes); }
-
-}  // namespace chexbench::data

@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "core/csv.hpp"
+#include "core/errors.hpp"
+#include "dataset/label_columns.hpp"
+#include "dataset/layouts.hpp"
+#include "storage/file_bytes.hpp"
+
+namespace chexbench::dataset {
+namespace {
+
+std::string find_own_table(const storage::DataRoot& root) {
+  if (!root.labels.csv.empty()) {
+    std::string path = root.path + "/" + root.labels.csv;
+    if (root.store->size(path)) return path;
+    throw DataError(fmt::format("no label table {}, which data.labels.csv names", path));
+  }
+  std::set<std::string> tables;
+  for (const storage::StoreEntry& entry : root.store->list(root.path)) {
+    if (entry.kind == storage::StoreEntry::Kind::file && entry.name.ends_with(".csv")) tables.insert(entry.name);
+  }
+  if (tables.size() == 1) return root.path + "/" + *tables.begin();
+  if (tables.empty()) throw DataError(fmt::format("no label table in '{}': expected a *.csv there", root.path));
+  throw DataError(fmt::format("'{}' holds several tables: name the one with the labels with data.labels.csv{}",
+                              root.path, suggestion("", std::vector<std::string>(tables.begin(), tables.end()))));
+}
+
+// A name becomes part of a path: nothing in a table may lead out of the root.
+std::string image_name(std::string_view field, std::string_view where) {
+  const std::filesystem::path path(field);
+  const bool leads_out = std::ranges::any_of(path, [](const auto& part) { return part == ".."; });
+  if (field.empty() || path.is_absolute() || leads_out || field.ends_with('/')) {
+    throw DataError(fmt::format("{}: '{}' is not the name of an image file in the root", where, field));
+  }
+  return path.lexically_normal();
+}
+
+void set_split(std::string_view field, std::string_view where, Index& index) {
+  if (field.empty()) return;  // in no split
+  bool IndexRow::*const split = split_called(field);
+  if (split == nullptr) {
+    throw DataError(
+        fmt::format("{}: '{}' is no split: expected train, val (valid, validation), test, or nothing", where, field));
+  }
+  index.rows.back().*split = true;
+  note_split(split, index);
+}
+
+// Numbers patients by their names, in sorted order.
+void set_patients(const std::vector<std::string>& patients, std::vector<IndexRow>& rows) {
+  std::map<std::string_view, std::uint32_t> numbers;
+  for (const std::string& patient : patients) numbers.emplace(patient, 0);
+  std::uint32_t next = 0;
+  for (auto& [patient, number] : numbers) number = next++;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].patient = patients.empty() ? static_cast<std::uint32_t>(i) : numbers.at(patients[i]);
+  }
+}
+
+void read_rows(LineReader& lines, const LabelColumns& columns, LabelReader& labels, Index& index) {
+  std::vector<std::string> patients;
+  std::vector<std::string_view> fields;
+  for (std::string_view line; lines.next(line);) {
+    if (trimmed(line).empty()) continue;
+    const std::string where = fmt::format("{}:{}", index.table, lines.number());
+    split_csv_line(line, fields);
+    if (fields.size() != columns.count) {
+      throw DataError(fmt::format("{}: {} fields, the header has {}", where, fields.size(), columns.count));
+    }
+    IndexRow& row = index.rows.emplace_back();
+    row.name = image_name(fields[columns.image], where);
+    row.labels = labels.read(fields, where);
+    if (columns.split) set_split(fields[*columns.split], where, index);
+    if (columns.patient) patients.emplace_back(fields[*columns.patient]);
+  }
+  set_patients(patients, index.rows);
+}
+
+}  // namespace
+
+Index read_csv_layout(const storage::DataRoot& root) {
+  Index index{.root = root.path, .layout = spec::DataLayout::csv, .table = find_own_table(root)};
+  storage::ByteBuffer buffer;
+  LineReader lines(storage::as_text(root.store->read(index.table, buffer)));
+  std::string_view header;
+  if (!lines.next(header)) throw DataError(fmt::format("{}: the file is empty", index.table));
+  const LabelColumns columns = find_columns(header, root.labels, index.table);
+  LabelReader labels(columns, root.labels);
+  read_rows(lines, columns, labels, index);
+  if (index.rows.empty()) throw DataError(fmt::format("{}: the table has no rows", index.table));
+  index.label_names = labels.finish(index.table, index.rows);
+  sort_rows(index.rows, index.table);
+  return index;
+}
+
+}  // namespace chexbench::dataset

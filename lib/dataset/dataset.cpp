@@ -1,0 +1,249 @@
+#include "dataset/dataset.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/errors.hpp"
+#include "core/log.hpp"
+#include "dataset/image_files.hpp"
+#include "dataset/index.hpp"
+#include "dataset/layouts.hpp"
+#include "dataset/nih_labels.hpp"
+#include "formats/cached_file.hpp"
+#include "formats/manifest.hpp"
+#include "formats/shards.hpp"
+#include "formats/tfrecord.hpp"
+#include "storage/file_bytes.hpp"
+
+namespace chexbench::dataset {
+namespace {
+
+ImageEntry entry_of(const IndexRow& row) {
+  return {.name = row.name, .path = {}, .labels = row.labels, .patient = row.patient};
+}
+
+// Whether the root says which images are in the split.
+bool tells_of(const Index& index, spec::Split split) {
+  switch (split) {
+    case spec::Split::train:
+      return index.has_train_list;
+    case spec::Split::val:
+      return index.has_val_list;
+    case spec::Split::test:
+      return index.has_test_list;
+    case spec::Split::all:
+      break;
+  }
+  return true;
+}
+
+// What would say it, and how to mend that it does not.
+std::string missing_list(spec::DataLayout layout, spec::Split split) {
+  if (layout == spec::DataLayout::csv) {
+    return fmt::format("row of split '{}'; name the column that tells with data.labels.split_column",
+                       spec::to_string(split));
+  }
+  if (layout == spec::DataLayout::folders) return fmt::format("folder '{}'; add it", spec::to_string(split));
+  if (split == spec::Split::val) return "list of such a split in ChestX-ray14; use train or test";
+  return split == spec::Split::train ? "train_val_list.txt; add it" : "test_list.txt; add it";
+}
+
+std::vector<const IndexRow*> rows_of_split(const Index& index, spec::Split split) {
+  std::vector<const IndexRow*> rows;
+  rows.reserve(index.rows.size());
+  for (const IndexRow& row : index.rows) {
+    if (row.in(split)) rows.push_back(&row);
+  }
+  if (!rows.empty()) return rows;
+  if (tells_of(index, split)) {
+    throw DataError(fmt::format("split '{}' of '{}' is empty: no row of {} belongs to it", spec::to_string(split),
+                                index.root, index.table));
+  }
+  throw DataError(fmt::format("split '{}' of '{}' is empty: there is no {}, or use data.split = \"all\"",
+                              spec::to_string(split), index.root, missing_list(index.layout, split)));
+}
+
+// A web server's pages tell no sizes: some files, evenly spread, stand for all of them.
+std::uint64_t estimated_bytes(const storage::Store& store, const std::vector<std::string>& paths) {
+  constexpr std::size_t kAsked = 32;
+  double sum_bytes = 0, asked = 0;
+  for (std::size_t i = 0; i < paths.size(); i += (paths.size() + kAsked - 1) / kAsked) {
+    const std::optional<std::uint64_t> bytes = store.size(paths[i]);
+    if (!bytes) continue;
+    sum_bytes += static_cast<double>(*bytes);
+    ++asked;
+  }
+  return asked == 0 ? 0 : static_cast<std::uint64_t>(sum_bytes / asked * static_cast<double>(paths.size()));
+}
+
+// The rows that have a file, in the order of names. Both lists are sorted by name.
+void add_png_files(const std::vector<const IndexRow*>& rows, const storage::DataRoot& root, const spec::DataSpec& spec,
+                   const Index& index, Dataset& dataset) {
+  const std::vector<ImageFile> files = find_files(root, index);
+  std::vector<std::string> of_unknown_size;
+  auto file = files.begin();
+  for (const IndexRow* const row : rows) {
+    while (file != files.end() && file->name < row->name) ++file;
+    if (file == files.end() || file->name != row->name) continue;
+    ImageEntry& entry = dataset.images.emplace_back(entry_of(*row));
+    entry.path = file->path;
+    dataset.total_bytes += file->bytes.value_or(0);
+    if (!file->bytes) of_unknown_size.push_back(file->path);
+  }
+  dataset.total_bytes += estimated_bytes(*root.store, of_unknown_size);
+  if (dataset.images.empty()) {
+    throw DataError(
+        fmt::format("split '{}' of '{}' is empty: it lists {} images, and none of their files is in {}",
+                    spec::to_string(spec.split), spec.root, rows.size(),
+                    index.layout == spec::DataLayout::nih ? "images/ or images_NNN/" : "the root or a folder below"));
+  }
+  if (dataset.images.size() < rows.size()) {
+    log::warning("{}: {} of the {} images of split '{}' have no file and are left out", spec.root,
+                 rows.size() - dataset.images.size(), rows.size(), spec::to_string(spec.split));
+  }
+}
+
+// Records of a distant shard are copies anyway.
+bool is_compressed(const std::string& shard) {
+  const std::shared_ptr<const storage::MappedFile> file = storage::MappedFile::open(shard);
+  return formats::is_compressed_tfrecord(
+      file->bytes().first(std::min(file->bytes().size(), formats::kRecordHeaderBytes)));
+}
+
+// Records have their labels by number: the numbers must mean what they meant when the shards were made.
+// @throws DataError if the manifest says otherwise
+void check_labels(const storage::DataRoot& root, const spec::DataSpec& spec,
+                  const std::vector<std::string>& label_names) {
+  const std::optional<formats::Manifest> manifest = formats::read_manifest(root, spec.split, spec.format);
+  if (!manifest || manifest->has_labels(label_names)) return;
+  throw DataError(fmt::format("the {} shards of split '{}' in {} were made with other labels, or in another order: {}",
+                              spec::to_string(spec.format), spec::to_string(spec.split),
+                              formats::format_folder(root.path, spec.format),
+                              formats::convert_command(root.path, spec.split, spec.format)));
+}
+
+void add_shards(const std::vector<const IndexRow*>& rows, const storage::DataRoot& root, const spec::DataSpec& spec,
+                Dataset& dataset) {
+  dataset.shards = formats::find_shards(root, spec.split, spec.format);
+  for (const std::string& shard : dataset.shards) {
+    const std::optional<std::uint64_t> bytes = root.store->size(shard);
+    if (!bytes) throw DataError(fmt::format("cannot read {}: it is gone", shard));
+    dataset.total_bytes += *bytes;
+  }
+  const std::optional<formats::Manifest> manifest = formats::read_manifest(root, spec.split, spec.format);
+  const std::uint64_t written = manifest ? manifest->shard_bytes.value_or(dataset.total_bytes) : dataset.total_bytes;
+  if (written != dataset.total_bytes) {
+    log::warning(
+        "the shards of {} have {} bytes, and {} tells of {}: they are others, or records are lost; `chexbench "
+        "data check` looks into them",
+        root.path, dataset.total_bytes, formats::manifest_path(root.path, spec.split, spec.format), written);
+  }
+  dataset.compressed =
+      spec.format == spec::DataFormat::tfrecord && root.store->is_local() && is_compressed(dataset.shards.front());
+  dataset.images.reserve(rows.size());
+  for (const IndexRow* const row : rows) dataset.images.push_back(entry_of(*row));
+}
+
+// Which sizes and methods are there, for a message.
+std::string cached_kinds(const storage::DataRoot& root, spec::Split split) {
+  std::string kinds;
+  for (const storage::StoreEntry& entry :
+       root.store->list(formats::format_folder(root.path, spec::DataFormat::cached))) {
+    if (!entry.name.starts_with(spec::to_string(split) + "-") || !entry.name.ends_with(".gray")) continue;
+    kinds += (kinds.empty() ? "; there is " : ", ") + entry.name;
+  }
+  return kinds;
+}
+
+// The images that the pixels were made of, as they are now: of the rows, those that have a file; where no image has one
+// any more, those that `cached` holds.
+std::vector<formats::CachedSource> sources_of(const std::vector<const IndexRow*>& rows,
+                                              const std::vector<ImageFile>& files, const formats::CachedFile& cached) {
+  std::vector<formats::CachedSource> sources;
+  std::size_t file = 0, held = 0;
+  for (const IndexRow* const row : rows) {
+    while (file < files.size() && files[file].name < row->name) ++file;
+    while (held < cached.images() && cached.name(held) < row->name) ++held;
+    const bool has_file = file < files.size() && files[file].name == row->name;
+    const bool is_held = held < cached.images() && cached.name(held) == row->name;
+    if (files.empty() ? !is_held : !has_file) continue;
+    sources.push_back({.name = row->name, .bytes = has_file ? files[file].bytes : std::nullopt});
+  }
+  return sources;
+}
+
+void add_cached(const std::vector<const IndexRow*>& rows, const storage::DataRoot& root, const spec::DataSpec& spec,
+                const image::PixelSpec& pixels, const Index& index, Dataset& dataset) {
+  const std::string path = formats::cached_path(root.path, spec.split, pixels);
+  const std::string command = formats::cached_command(root.path, spec.split, pixels);
+  if (root.store->is_distant()) {
+    throw DataError(
+        fmt::format("data.format cached is mapped from a folder of this machine, and {} is none", root.path));
+  }
+  if (!root.store->size(path)) {
+    throw DataError(fmt::format("no cached pixels {}{}: {}", path, cached_kinds(root, spec.split), command));
+  }
+  dataset.cached = formats::CachedFile::open(path);
+  const image::PixelSpec made_for = dataset.cached->made_for();
+  if (made_for.image_size != pixels.image_size || made_for.resize != pixels.resize) {
+    throw DataError(fmt::format("{} holds images of {} pixels a side, {}: {}", path, made_for.image_size,
+                                spec::to_string(made_for.resize), command));
+  }
+  const std::vector<ImageFile> files = find_files(root, index);
+  const std::vector<formats::CachedSource> sources = sources_of(rows, files, *dataset.cached);
+  const std::string reason = formats::difference(*dataset.cached, sources);
+  if (!reason.empty()) throw DataError(fmt::format("{} is stale: {}; {}", path, reason, command));
+  dataset.total_bytes = dataset.cached->pixels_bytes();
+  auto source = sources.begin();
+  for (const IndexRow* const row : rows) {
+    if (source == sources.end() || row->name != source->name) continue;
+    ImageEntry& entry = dataset.images.emplace_back(entry_of(*row));
+    entry.place = static_cast<std::uint32_t>(source - sources.begin());
+    ++source;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> finding_names() { return {kFindingNames.begin(), kFindingNames.end()}; }
+
+std::span<const std::byte> read_image(const Dataset& dataset, std::uint32_t image, storage::ByteBuffer& buffer) {
+  const ImageEntry& entry = dataset.images.at(image);
+  if (dataset.cached) return dataset.cached->pixels(entry.place);
+  return dataset.store->read(entry.path, buffer);
+}
+
+std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view name) {
+  const auto found =
+      std::lower_bound(dataset.images.begin(), dataset.images.end(), name,
+                       [](const ImageEntry& image, std::string_view wanted) { return image.name < wanted; });
+  if (found == dataset.images.end() || found->name != name) return std::nullopt;
+  return static_cast<std::uint32_t>(found - dataset.images.begin());
+}
+
+Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels) {
+  Dataset dataset;
+  dataset.format = spec.format;
+  if (spec.format == spec::DataFormat::synthetic) return dataset;
+  const storage::DataRoot root(spec);
+  dataset.store = root.store;
+  const Index index = read_index(root);
+  dataset.label_names = index.label_names;
+  if (spec.layout == spec::DataLayout::automatic && index.layout != spec::DataLayout::nih) {
+    log::info("{}: read as data.layout {}, {} labels, from {}", spec.root, spec::to_string(index.layout),
+              index.label_names.size(), index.table);
+  }
+  const std::vector<const IndexRow*> rows = rows_of_split(index, spec.split);
+  if (spec::reads_shards(spec.format)) {
+    add_shards(rows, root, spec, dataset);
+    if (index.layout != spec::DataLayout::nih) check_labels(root, spec, index.label_names);
+  } else if (spec.format == spec::DataFormat::cached) {
+    add_cached(rows, root, spec, pixels, index, dataset);
+  } else {
+    add_png_files(rows, root, spec, index, dataset);
+  }
+  return dataset;
+}
+
+}  // namespace chexbench::dataset

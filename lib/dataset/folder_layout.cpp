@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "core/errors.hpp"
+#include "core/log.hpp"
+#include "dataset/layouts.hpp"
+
+namespace chexbench::dataset {
+namespace {
+
+std::string_view first_folder(std::string_view path) {
+  const std::size_t slash = path.find('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+// Of one file: where it belongs, by its path in the root.
+struct Place {
+  bool IndexRow::*split = nullptr;  // null: the root has no splits
+  std::string_view name;            // empty: it lies in no class
+};
+
+Place place_of(std::string_view path, bool has_splits) {
+  if (!has_splits) return {nullptr, first_folder(path)};
+  const std::string_view folder = first_folder(path);
+  bool IndexRow::*const split = split_called(folder);
+  if (split == nullptr) return {};
+  return {split, first_folder(path.substr(folder.size() + 1))};
+}
+
+void number_classes(std::map<std::string, std::size_t, std::less<>>& classes, Index& index) {
+  for (auto& [name, number] : classes) {
+    number = index.label_names.size();
+    index.label_names.push_back(name);
+  }
+}
+
+}  // namespace
+
+Index read_folder_layout(const storage::DataRoot& root) {
+  Index index{.root = root.path, .layout = spec::DataLayout::folders, .table = root.path};
+  index.files = list_images(*root.store, root.path);
+  const bool has_splits = std::ranges::any_of(
+      index.files, [](const ImageFile& file) { return split_called(first_folder(file.name)) != nullptr; });
+  const auto is_outside = [&](const ImageFile& file) { return place_of(file.name, has_splits).name.empty(); };
+  const auto outside = std::erase_if(index.files, is_outside);
+  if (index.files.empty()) {
+    // Where the layout was guessed, nothing else fitted either.
+    const std::string others = root.layout == spec::DataLayout::folders
+                                   ? ""
+                                   : ", nor a table: Data_Entry*.csv of ChestX-ray14, or a .csv of its own";
+    throw DataError(
+        fmt::format("no images in folders of classes below '{}': expected {}/CLASS/IMAGE.png (.jpg, .jpeg), or "
+                    "{}/train/CLASS/IMAGE.png; {} images lie outside of such folders{}",
+                    root.path, root.path, root.path, outside, others));
+  }
+  if (outside > 0) log::warning("{}: {} images lie in no folder of a class and are left out", root.path, outside);
+  std::map<std::string, std::size_t, std::less<>> classes;
+  for (const ImageFile& file : index.files) classes.emplace(place_of(file.name, has_splits).name, 0);
+  number_classes(classes, index);
+  for (const ImageFile& file : index.files) {
+    const Place place = place_of(file.name, has_splits);
+    IndexRow& row = index.rows.emplace_back();
+    row.name = file.name;
+    row.labels.set(classes.find(place.name)->second);
+    row.patient = static_cast<std::uint32_t>(index.rows.size() - 1);
+    if (place.split == nullptr) continue;
+    row.*place.split = true;
+    note_split(place.split, index);
+  }
+  return index;
+}
+
+}  // namespace chexbench::dataset

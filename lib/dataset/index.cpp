@@ -1,0 +1,290 @@
+#include "dataset/index.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "core/csv.hpp"
+#include "core/errors.hpp"
+#include "dataset/layouts.hpp"
+#include "dataset/nih_labels.hpp"
+#include "storage/file_bytes.hpp"
+
+namespace chexbench::dataset {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTrainList = "train_val_list.txt";
+constexpr std::string_view kTestList = "test_list.txt";
+
+// Where the columns stand that are read; the others are ignored.
+struct Columns {
+  static constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
+  std::size_t image = kAbsent;
+  std::size_t labels = kAbsent;
+  std::size_t patient = kAbsent;
+  std::size_t age = kAbsent;
+  std::size_t sex = kAbsent;
+  std::size_t last_required = 0;
+};
+
+// The brackets in the header hold one comma each and stand for two columns of data, so a plain split at commas counts
+// columns as the data rows do.
+Columns read_header(const std::vector<std::string_view>& names, const std::string& table) {
+  Columns columns;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == "Image Index") columns.image = i;
+    if (names[i] == "Finding Labels") columns.labels = i;
+    if (names[i] == "Patient ID") columns.patient = i;
+    if (names[i] == "Patient Age") columns.age = i;
+    if (names[i] == "Patient Sex" || names[i] == "Patient Gender") columns.sex = i;
+  }
+  const auto require = [&](std::size_t column, std::string_view name) {
+    if (column == Columns::kAbsent) {
+      throw DataError(fmt::format("{}:1: the header has no column '{}': not a ChestX-ray14 table", table, name));
+    }
+    columns.last_required = std::max(columns.last_required, column);
+  };
+  require(columns.image, "Image Index");
+  require(columns.labels, "Finding Labels");
+  require(columns.patient, "Patient ID");
+  return columns;
+}
+
+IndexRow read_row(const std::vector<std::string_view>& fields, const Columns& columns, std::string_view where) {
+  if (fields.size() <= columns.last_required) {
+    throw DataError(
+        fmt::format("{}: {} fields, expected at least {}", where, fields.size(), columns.last_required + 1));
+  }
+  IndexRow row;
+  row.name = fields[columns.image];
+  // A name becomes part of a path: nothing in a table may lead out of the root.
+  if (row.name.empty() || row.name.find('/') != std::string::npos) {
+    throw DataError(fmt::format("{}: '{}' is not the name of an image file", where, row.name));
+  }
+  row.labels = parse_labels(fields[columns.labels], where);
+  const std::string_view patient = fields[columns.patient];
+  const auto [end, error] = std::from_chars(patient.data(), patient.data() + patient.size(), row.patient);
+  if (error != std::errc{} || end != patient.data() + patient.size()) {
+    throw DataError(fmt::format("{}: patient ID '{}' is not a number", where, patient));
+  }
+  if (columns.age < fields.size()) row.age_years = parse_age_years(fields[columns.age]).value_or(-1.0f);
+  if (columns.sex < fields.size() && (fields[columns.sex] == "M" || fields[columns.sex] == "F")) {
+    row.sex = fields[columns.sex].front();
+  }
+  return row;
+}
+
+std::vector<IndexRow> read_table(const std::string& table, std::string_view text) {
+  std::vector<IndexRow> rows;
+  rows.reserve(text.size() / 64);
+  LineReader lines(text);
+  std::vector<std::string_view> fields;
+  std::string_view line;
+  if (!lines.next(line)) throw DataError(fmt::format("{}: the file is empty", table));
+  split_csv_line(line, fields);
+  const Columns columns = read_header(fields, table);
+  fmt::memory_buffer where;
+  while (lines.next(line)) {
+    if (trimmed(line).empty()) continue;
+    where.clear();
+    fmt::format_to(fmt::appender(where), "{}:{}", table, lines.number());
+    split_csv_line(line, fields);
+    rows.push_back(read_row(fields, columns, {where.data(), where.size()}));
+  }
+  return rows;
+}
+
+// Marks the rows that a split list names. Returns whether the list exists.
+bool read_list(const storage::Store& store, Index& index, std::string_view file, bool IndexRow::*member) {
+  const std::string path = fs::path(index.root) / file;
+  if (!store.size(path)) return false;
+  storage::ByteBuffer buffer;
+  LineReader lines(storage::as_text(store.read(path, buffer)));
+  auto next = index.rows.begin();  // lists are sorted as the table is, as a rule: look at the next row first
+  for (std::string_view line; lines.next(line);) {
+    const std::string_view name = trimmed(line);
+    if (name.empty()) continue;
+    if (next == index.rows.end() || next->name != name) {
+      next = std::lower_bound(index.rows.begin(), index.rows.end(), name,
+                              [](const IndexRow& row, std::string_view wanted) { return row.name < wanted; });
+    }
+    if (next != index.rows.end() && next->name == name) {
+      (*next++).*member = true;
+    } else {
+      index.listed_without_row.emplace_back(name);
+    }
+  }
+  return true;
+}
+
+// @throws DataError where the root is no folder that can be looked at
+void check_folder(const std::string& root) {
+  std::error_code error;
+  const fs::file_status status = fs::status(root, error);
+  if (!fs::status_known(status)) {
+    throw DataError(fmt::format("cannot read data set '{}': {}", root, error.message()));
+  }
+  if (!fs::is_directory(status)) {
+    throw DataError(
+        fmt::format("no data set at '{}': no such folder; set data.root to a folder that holds "
+                    "Data_Entry_2017.csv and images/, or make one with: chexbench data synth {} --images 512",
+                    root, root.empty() ? "DIR" : root));
+  }
+}
+
+bool is_nih_table(std::string_view name) { return name.starts_with("Data_Entry") && name.ends_with(".csv"); }
+
+// The newest edition where there are several. @throws DataError where there is none
+std::string find_nih_table(const storage::DataRoot& root) {
+  std::string newest;
+  for (const storage::StoreEntry& entry : root.store->list(root.path)) {
+    // In the order of names ..._2017.csv < ..._2017_v2020.csv: the later edition is the corrected one.
+    if (is_nih_table(entry.name)) newest = std::max(newest, entry.name);
+  }
+  if (newest.empty()) {
+    throw DataError(
+        fmt::format("no label table in '{}': expected Data_Entry_2017.csv (or a later edition)", root.path));
+  }
+  return fs::path(root.path) / newest;
+}
+
+}  // namespace
+
+bool IndexRow::in(spec::Split split) const {
+  switch (split) {
+    case spec::Split::train:
+      return in_train;
+    case spec::Split::val:
+      return in_val;
+    case spec::Split::test:
+      return in_test;
+    case spec::Split::all:
+      break;
+  }
+  return true;
+}
+
+void sort_rows(std::vector<IndexRow>& rows, const std::string& table) {
+  const auto by_name = [](const IndexRow& a, const IndexRow& b) { return a.name < b.name; };
+  if (!std::is_sorted(rows.begin(), rows.end(), by_name)) std::stable_sort(rows.begin(), rows.end(), by_name);
+  const auto same = [](const IndexRow& a, const IndexRow& b) { return a.name == b.name; };
+  const auto twice = std::adjacent_find(rows.begin(), rows.end(), same);
+  if (twice != rows.end())
+    throw DataError(fmt::format("{}: '{}' comes twice; keep one of its rows", table, twice->name));
+}
+
+spec::DataLayout find_layout(const storage::DataRoot& root) {
+  if (root.store->is_local()) check_folder(root.path);
+  const std::vector<storage::StoreEntry> entries = root.store->list(root.path);
+  if (entries.empty() && !root.store->is_local()) {
+    throw DataError(
+        fmt::format("no data set at '{}': nothing is there; set data.root to what holds "
+                    "Data_Entry_2017.csv and images/",
+                    root.path));
+  }
+  if (root.layout != spec::DataLayout::automatic) return root.layout;
+  const auto any = [&](auto has) { return std::ranges::any_of(entries, has); };
+  if (any([](const storage::StoreEntry& e) { return is_nih_table(e.name); })) return spec::DataLayout::nih;
+  if (any([](const storage::StoreEntry& e) { return e.name.ends_with(".csv"); })) return spec::DataLayout::csv;
+  if (any([](const storage::StoreEntry& e) { return e.kind == storage::StoreEntry::Kind::folder; }))
+    return spec::DataLayout::folders;
+  throw DataError(
+      fmt::format("no label table in '{}': expected Data_Entry_2017.csv (or a later edition), a CSV of labels of "
+                  "your own, or a folder for each class (data.layout nih, csv, folders)",
+                  root.path));
+}
+
+bool IndexRow::*split_called(std::string_view name) {
+  if (name == "train") return &IndexRow::in_train;
+  if (name == "val" || name == "valid" || name == "validation") return &IndexRow::in_val;
+  return name == "test" ? &IndexRow::in_test : nullptr;
+}
+
+void note_split(bool IndexRow::*split, Index& index) {
+  index.has_train_list |= split == &IndexRow::in_train;
+  index.has_val_list |= split == &IndexRow::in_val;
+  index.has_test_list |= split == &IndexRow::in_test;
+}
+
+LabelBits parse_labels(std::string_view field, std::string_view where) {
+  LabelBits labels;
+  while (!field.empty()) {
+    const std::size_t bar = std::min(field.find('|'), field.size());
+    const std::string_view name = trimmed(field.substr(0, bar));
+    field.remove_prefix(std::min(bar + 1, field.size()));
+    if (name == kNoFinding) continue;
+    const auto* const found = std::find(kFindingNames.begin(), kFindingNames.end(), name);
+    if (found == kFindingNames.end()) {
+      std::vector<std::string> known(kFindingNames.begin(), kFindingNames.end());
+      known.emplace_back(kNoFinding);
+      throw DataError(fmt::format("{}: unknown finding '{}'{}", where, name, suggestion(name, known)));
+    }
+    labels.set(static_cast<std::size_t>(found - kFindingNames.begin()));
+  }
+  return labels;
+}
+
+std::string labels_text(const LabelBits& labels) { return labels_text(labels, finding_names()); }
+
+std::string labels_text(const LabelBits& labels, std::span<const std::string> names) {
+  std::string text;
+  for (std::size_t f = 0; f < names.size(); ++f) {
+    if (!labels.has(f)) continue;
+    if (!text.empty()) text += '|';
+    text += names[f];
+  }
+  return text.empty() ? std::string(kNoFinding) : text;
+}
+
+std::optional<float> parse_age_years(std::string_view field) {
+  unsigned value = 0;
+  const char* const end = field.data() + field.size();
+  const auto [unit, error] = std::from_chars(field.data(), end, value);
+  if (error != std::errc{} || end - unit > 1) return std::nullopt;
+  const auto years = static_cast<float>(value);
+  if (unit == end || *unit == 'Y') return years;
+  if (*unit == 'M') return years / 12.0f;
+  if (*unit == 'D') return years / 365.25f;
+  return std::nullopt;
+}
+
+Index read_index(const storage::DataRoot& root) {
+  switch (find_layout(root)) {
+    case spec::DataLayout::csv:
+      return read_csv_layout(root);
+    case spec::DataLayout::folders:
+      return read_folder_layout(root);
+    default:
+      return read_nih_layout(root);
+  }
+}
+
+std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& index) {
+  switch (index.layout) {
+    case spec::DataLayout::csv:
+      return match_files(index, list_images(*root.store, root.path));
+    case spec::DataLayout::folders:
+      return index.files;
+    default:
+      return find_image_files(root);
+  }
+}
+
+Index read_nih_layout(const storage::DataRoot& root) {
+  Index index;
+  index.root = root.path;
+  index.table = find_nih_table(root);
+  index.label_names = finding_names();
+  storage::ByteBuffer buffer;
+  index.rows = read_table(index.table, storage::as_text(root.store->read(index.table, buffer)));
+  sort_rows(index.rows, index.table);
+  index.has_train_list = read_list(*root.store, index, kTrainList, &IndexRow::in_train);
+  index.has_test_list = read_list(*root.store, index, kTestList, &IndexRow::in_test);
+  return index;
+}
+
+}  // namespace chexbench::dataset

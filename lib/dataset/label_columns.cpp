@@ -1,0 +1,160 @@
+#include "dataset/label_columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/csv.hpp"
+#include "core/errors.hpp"
+
+namespace chexbench::dataset {
+namespace {
+
+constexpr std::size_t kMostLabels = 32768;  // ImageNet-21k has 21841
+
+using Names = std::vector<std::string>;
+
+Names header_names(std::string_view header, const std::string& table) {
+  std::vector<std::string_view> fields;
+  split_csv_line(header, fields);
+  Names names(fields.begin(), fields.end());
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) {
+      throw DataError(fmt::format("{}:1: the header has column '{}' twice", table, name));
+    }
+  }
+  return names;
+}
+
+std::size_t find_column(const Names& names, std::string_view key, const std::string& wanted, const std::string& table) {
+  const auto found = std::ranges::find(names, wanted);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  throw SpecError(fmt::format("{}: {} has no column '{}'{}", key, table, wanted, suggestion(wanted, names)));
+}
+
+std::vector<std::string> parts_of(std::string_view text, std::string_view separator) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    if (const std::string_view part = trimmed(text.substr(0, end)); !part.empty()) parts.emplace_back(part);
+    if (end == text.size()) return parts;
+    text.remove_prefix(end + separator.size());
+  }
+}
+
+bool is_label(const LabelColumns& columns, std::size_t column) {
+  return column != columns.image && column != columns.split && column != columns.patient;
+}
+
+void add_label_columns(const Names& names, const std::string& pattern, const std::string& table,
+                       LabelColumns& columns) {
+  bool any = false;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool named = names[i] == pattern;
+    if (!named && (!fits(pattern, names[i]) || !is_label(columns, i))) continue;
+    any = true;
+    if (std::ranges::find(columns.labels, i) != columns.labels.end()) continue;
+    columns.labels.push_back(i);
+    columns.label_names.push_back(names[i]);
+  }
+  if (any) return;
+  throw SpecError(
+      fmt::format("data.labels.columns: {} has no column '{}'{}", table, pattern, suggestion(pattern, names)));
+}
+
+}  // namespace
+
+bool fits(std::string_view pattern, std::string_view name) {
+  std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == name;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  name.remove_prefix(star);
+  // Where a piece between two stars comes first, the most is left for those behind it.
+  while (true) {
+    pattern.remove_prefix(star + 1);
+    star = pattern.find('*');
+    if (star == std::string_view::npos) return name.ends_with(pattern);
+    const std::string_view piece = pattern.substr(0, star);
+    const std::size_t found = name.find(piece);
+    if (found == std::string_view::npos) return false;
+    name.remove_prefix(found + piece.size());
+  }
+}
+
+LabelColumns find_columns(std::string_view header, const spec::LabelsSpec& spec, const std::string& table) {
+  const Names names = header_names(header, table);
+  const auto optional = [&](std::string_view key, const std::string& wanted) -> std::optional<std::size_t> {
+    if (wanted.empty()) return std::nullopt;
+    return find_column(names, key, wanted, table);
+  };
+  LabelColumns columns{.count = names.size()};
+  columns.image = optional("data.labels.image_column", spec.image_column).value_or(0);
+  columns.split = optional("data.labels.split_column", spec.split_column);
+  columns.patient = optional("data.labels.patient_column", spec.patient_column);
+  const Names patterns = parts_of(spec.columns, ",");
+  if (patterns.empty()) throw SpecError("data.labels.columns is empty: name the columns of the labels, or '*' for all");
+  for (const std::string& pattern : patterns) add_label_columns(names, pattern, table, columns);
+  if (!spec.separator.empty()) {
+    if (columns.labels.size() != 1) {
+      throw SpecError(
+          fmt::format("data.labels.columns must be one column where data.labels.separator is given, not "
+                      "the {} of '{}'{}",
+                      columns.labels.size(), spec.columns, suggestion("", names)));
+    }
+    columns.joined = columns.labels.front();
+  }
+  return columns;
+}
+
+LabelBits LabelReader::read(const std::vector<std::string_view>& fields, std::string_view where) {
+  if (!spec_.separator.empty()) return read_names(fields[columns_.joined], where);
+  LabelBits labels;
+  for (std::size_t f = 0; f < columns_.labels.size(); ++f) {
+    const std::string_view value = fields[columns_.labels[f]];
+    if (value == "1" || value == "1.0") {
+      labels.set(f);
+    } else if (value != "0" && value != "0.0") {
+      throw DataError(
+          fmt::format("{}: column '{}' is '{}', expected 0 or 1: name the columns of the labels with "
+                      "data.labels.columns, or a column of names with data.labels.separator as well",
+                      where, columns_.label_names[f], value));
+    }
+  }
+  return labels;
+}
+
+LabelBits LabelReader::read_names(std::string_view field, std::string_view where) {
+  LabelBits labels;
+  for (const std::string& name : parts_of(field, spec_.separator)) {
+    if (name == spec_.none) continue;
+    labels.set(names_.emplace(name, names_.size()).first->second);
+  }
+  if (names_.size() > kMostLabels) {
+    throw DataError(fmt::format("{}: column '{}' has more than {} different names: is it one of labels?", where,
+                                columns_.label_names.front(), kMostLabels));
+  }
+  return labels;
+}
+
+std::vector<std::string> LabelReader::finish(const std::string& table, std::vector<IndexRow>& rows) {
+  if (spec_.separator.empty()) return columns_.label_names;
+  if (names_.empty()) {
+    throw DataError(fmt::format("{}: column '{}' names no label", table, columns_.label_names.front()));
+  }
+  std::vector<std::string> sorted;
+  std::vector<std::size_t> number_of(names_.size());  // by the order in which they came
+  for (const auto& [name, came] : names_) {
+    number_of[came] = sorted.size();
+    sorted.push_back(name);
+  }
+  for (IndexRow& row : rows) {
+    LabelBits labels;
+    row.labels.for_each([&](std::size_t label) { labels.set(number_of[label]); });
+    row.labels = labels;
+  }
+  return sorted;
+}
+
+}  // namespace chexbench::dataset

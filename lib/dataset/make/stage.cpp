@@ -1,0 +1,238 @@
+#include "dataset/make/stage.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <set>
+
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+#include "core/interrupt.hpp"
+#include "core/output_file.hpp"
+#include "dataset/dataset.hpp"
+#include "dataset/layouts.hpp"
+#include "dataset/make/convert.hpp"
+#include "dataset/make/parallel.hpp"
+#include "dataset/make/progress.hpp"
+#include "dataset/make/staging_record.hpp"
+#include "storage/url.hpp"
+
+namespace chexbench::dataset {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kWaitingThreads = 16;       // as many requests as a store of a server has at once
+constexpr std::uint64_t kPieceBytes = 4u << 20;   // larger files are copied in pieces of this size
+constexpr std::uint64_t kSpareBytes = 16u << 20;  // for folders, the record, and whoever else writes there
+
+struct Item {
+  std::string from;
+  std::string to;
+  std::uint64_t bytes = 0;
+  bool kept = false;
+};
+
+// What the labels and splits are read from; nothing where that is the images' folders.
+std::vector<std::string> label_files(const Index& index) {
+  std::vector<std::string> files;
+  if (index.layout != spec::DataLayout::folders) files.push_back(index.table);
+  if (index.layout != spec::DataLayout::nih) return files;
+  if (index.has_train_list) files.push_back(fs::path(index.root) / "train_val_list.txt");
+  if (index.has_test_list) files.push_back(fs::path(index.root) / "test_list.txt");
+  return files;
+}
+
+std::vector<std::string> files_of(const spec::DataSpec& spec, const storage::DataRoot& root, const Dataset& dataset) {
+  std::vector<std::string> files = label_files(read_index(root));
+  if (spec::reads_shards(spec.format)) {
+    files.insert(files.end(), dataset.shards.begin(), dataset.shards.end());
+    const std::string manifest = formats::manifest_path(root.path, spec.split, spec.format);
+    if (root.store->size(manifest)) files.push_back(manifest);
+  } else {
+    for (const ImageEntry& image : dataset.images) files.push_back(image.path);
+  }
+  std::ranges::sort(files);
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
+}
+
+bool is_below(const std::string& folder, const std::string& root) {
+  std::error_code error;
+  if (!fs::is_directory(root, error)) return false;
+  const fs::path below = fs::weakly_canonical(folder, error).lexically_relative(fs::canonical(root, error));
+  return !error && !below.empty() && *below.begin() != "..";
+}
+
+// @throws SpecError where FOLDER cannot be filled from the root
+void check_options(const StageOptions& options) {
+  if (storage::parse_url(options.folder)) {
+    throw SpecError(fmt::format("data stage: '{}' is an URL: stage into a folder of this machine", options.folder));
+  }
+  if (options.data.format == spec::DataFormat::synthetic) {
+    throw SpecError("data stage: format synthetic reads no files: there is nothing to stage");
+  }
+  if (options.data.format == spec::DataFormat::cached) {
+    throw SpecError(
+        fmt::format("data stage: cached pixels are made where they are read: stage the images (--format png), then "
+                    "chexbench data convert {} --split {} --to cached",
+                    options.folder, spec::to_string(options.data.split)));
+  }
+  std::error_code ignored;
+  if (fs::equivalent(options.data.root, options.folder, ignored)) {
+    throw SpecError(fmt::format("data stage: '{}' is the data set itself: name another folder", options.folder));
+  }
+  if (is_below(options.folder, options.data.root)) {
+    throw SpecError(
+        fmt::format("data stage: '{}' lies within the data set, whose files its copies would become: name "
+                    "another folder",
+                    options.folder));
+  }
+}
+
+bool is_there(const Item& item, bool from_local) {
+  std::error_code error;
+  if (fs::file_size(item.to, error) != item.bytes || error) return false;
+  return !from_local || fs::last_write_time(item.to, error) >= fs::last_write_time(item.from, error);
+}
+
+// So that the record never tells of files that a crash of the machine could still take.
+void sync_folder(const std::string& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+  const bool failed = descriptor < 0 || ::syncfs(descriptor) != 0;
+  const int reason = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (failed) throw OutputError(fmt::format("cannot write {}: {}", folder, std::strerror(reason)));
+}
+
+class Stager {
+ public:
+  explicit Stager(const StageOptions& options)
+      : options_(options),
+        root_(options.data),
+        threads_(options.threads == 0 && root_.store->is_distant() ? kWaitingThreads : options.threads) {
+    const Dataset dataset = open_dataset(options.data);
+    staging_.from = root_.path;
+    staging_.images = dataset.images.size();
+    for (std::string& path : files_of(options.data, root_, dataset)) items_.push_back({.from = std::move(path)});
+  }
+
+  Staging run() {
+    const double start_s = now_s();
+    make_folder(options_.folder);
+    look();
+    check_room();
+    copy();
+    sync_folder(options_.folder);
+    staging_.seconds = now_s() - start_s;
+    staging_.record = staging_record_path(options_.folder, options_.data.split, options_.data.format);
+    if (staging_.kept < staging_.files || !fs::exists(staging_.record)) write_staging_record(staging_, options_.data);
+    return std::move(staging_);
+  }
+
+ private:
+  // What each file is, and whether it is there already.
+  void look() {
+    std::set<std::string> folders;
+    for (Item& item : items_) {
+      const fs::path below =
+          fs::path(item.from).lexically_normal().lexically_relative(fs::path(root_.path).lexically_normal());
+      if (below.empty() || *below.begin() == "..") {
+        throw DataError(fmt::format("data stage: {} is not below the root {}, whose files alone are copied", item.from,
+                                    root_.path));
+      }
+      item.to = fs::path(options_.folder) / below;
+      folders.insert(fs::path(item.to).parent_path());
+    }
+    for (const std::string& folder : folders) {
+      make_folder(folder);
+      remove_abandoned_files(folder, "");
+    }
+    parallel_for(items_.size(), threads_, [&](std::size_t, std::size_t i) {
+      Item& item = items_[i];
+      const std::optional<std::uint64_t> bytes = root_.store->size(item.from);
+      if (!bytes) throw DataError(fmt::format("cannot read {}: it is gone", item.from));
+      item.bytes = *bytes;
+      item.kept = is_there(item, root_.store->is_local());
+    });
+    staging_.files = items_.size();
+    for (const Item& item : items_) {
+      staging_.bytes += item.bytes;
+      staging_.kept += item.kept ? 1 : 0;
+      staging_.copied_bytes += item.kept ? 0 : item.bytes;
+    }
+  }
+
+  void check_room() const {
+    const std::uint64_t free = options_.free_bytes(options_.folder);
+    if (staging_.copied_bytes == 0 || staging_.copied_bytes + kSpareBytes <= free) return;
+    throw OutputError(fmt::format(
+        "no room in {}: {:.1f} MB are to be copied, {:.1f} MB are free: stage one split alone "
+        "(--split), or into another folder",
+        options_.folder, 1e-6 * static_cast<double>(staging_.copied_bytes), 1e-6 * static_cast<double>(free)));
+  }
+
+  void copy() {
+    Progress progress("staging", "files", items_.size());
+    std::vector<storage::ByteBuffer> buffers(worker_count(items_.size(), threads_));
+    parallel_for(items_.size(), threads_, [&](std::size_t worker, std::size_t i) {
+      if (!items_[i].kept) copy(items_[i], buffers[worker]);
+      progress.add();
+    });
+  }
+
+  void copy(const Item& item, storage::ByteBuffer& buffer) const {
+    OutputFile file(item.to);
+    if (item.bytes <= kPieceBytes) {
+      file.write(root_.store->read(item.from, buffer));
+    } else {
+      const std::unique_ptr<storage::ByteStream> stream = root_.store->stream(item.from, {});
+      for (std::uint64_t left = stream->size(); left > 0;) {
+        const auto piece = static_cast<std::size_t>(std::min(left, kPieceBytes));
+        file.write(stream->take(piece).bytes);
+        left -= piece;
+        throw_if_interrupted();
+      }
+    }
+    if (file.bytes_written() != item.bytes) {
+      throw DataError(fmt::format("{}: {} bytes came, of {}: it changed while it was copied; stage again", item.from,
+                                  file.bytes_written(), item.bytes));
+    }
+    file.commit(OutputFile::Durability::renamed);
+  }
+
+  const StageOptions& options_;
+  const storage::DataRoot root_;
+  const std::size_t threads_;
+  std::vector<Item> items_;
+  Staging staging_;
+};
+
+}  // namespace
+
+std::uint64_t free_bytes(const std::string& folder) {
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  if (error) throw OutputError(fmt::format("cannot tell the room in {}: {}", folder, error.message()));
+  return space.available;
+}
+
+Staging stage_data_set(const StageOptions& options) {
+  check_options(options);
+  if (spec::reads_shards(options.data.format) &&
+      find_layout(storage::DataRoot(options.data)) == spec::DataLayout::folders) {
+    throw SpecError(
+        "data stage: shards of data.layout folders cannot be staged alone, as their labels are the images' folders: "
+        "use --format png");
+  }
+  return Stager(options).run();
+}
+
+}  // namespace chexbench::dataset

@@ -1,0 +1,134 @@
+#include "dataset/make/synth.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+#include "core/output_file.hpp"
+#include "dataset/index.hpp"
+#include "dataset/make/parallel.hpp"
+#include "dataset/make/progress.hpp"
+#include "dataset/make/synth_pixels.hpp"
+#include "image/png/png_writer.hpp"
+#include "storage/file_bytes.hpp"
+#include "storage/url.hpp"
+
+namespace chexbench::dataset {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kVersion = 1;  // of the pictures and rows: one more whenever either changes
+
+std::string marker_path(const SynthOptions& options) { return fs::path(options.directory) / "synthetic.txt"; }
+
+std::string marker_text(const SynthOptions& options) {
+  return fmt::format(
+      "Synthetic chest X-rays made by chexbench; no patient's data.\nversion: {}\nimages: {}\nsize: {}\nseed: {}\n",
+      kVersion, options.images, options.size, options.seed);
+}
+
+void check_options(const SynthOptions& options) {
+  if (options.images < 1) throw SpecError(fmt::format("--images {}: at least 1", options.images));
+  if (options.size < 32 || options.size > 8192) throw SpecError(fmt::format("--size {}: 32 to 8192", options.size));
+}
+
+// Nobody's data set may be written into; a set of the same options is gone on with.
+void claim_directory(const SynthOptions& options) {
+  const fs::path directory(options.directory);
+  std::error_code error;
+  if (fs::exists(marker_path(options), error)) {
+    storage::ByteBuffer buffer;
+    const std::span<const std::byte> bytes = storage::read_file(marker_path(options), buffer);
+    if (storage::as_text(bytes) == marker_text(options)) return;
+    throw OutputError(
+        fmt::format("{} holds a synthetic set of other options already (see {}): choose another folder, or "
+                    "remove it",
+                    options.directory, marker_path(options)));
+  }
+  if (fs::exists(directory, error) && (!fs::is_directory(directory, error) || !fs::is_empty(directory, error))) {
+    throw OutputError(
+        fmt::format("{} is there already and is not a synthetic set: choose another folder", options.directory));
+  }
+  make_folder(options.directory);
+  write_file_atomically(marker_path(options), marker_text(options));
+}
+
+// As in the published set: most files as NIH wrote them; a fifth as copies are found that somebody saved again; a few
+// with four channels.
+image::PngStyle style_of(std::size_t image) {
+  if (image % 200 == 40) return image::PngStyle::rgba;
+  return image % 5 == 3 ? image::PngStyle::resaved : image::PngStyle::published;
+}
+
+// What one worker reuses from image to image.
+struct RenderBuffers {
+  std::vector<std::uint8_t> pixels;
+  image::PngWriter writer;
+};
+
+void write_image(const SynthImage& image, image::PngStyle style, const SynthOptions& options, const std::string& path,
+                 RenderBuffers& buffers) {
+  render_chest({.patient_seed = image.patient_seed, .image_seed = image.image_seed, .labels = image.labels},
+               options.size, buffers.pixels);
+  OutputFile file(path);
+  file.write(buffers.writer.encode(buffers.pixels, options.size, style));
+  // Not synced: a set can be made again, and 512 waits for the disk would double its time.
+  file.commit(OutputFile::Durability::renamed);
+}
+
+void write_tables(const std::vector<SynthImage>& plan, const SynthOptions& options) {
+  std::string train, test;
+  std::string table =
+      "Image Index,Finding Labels,Follow-up #,Patient ID,Patient Age,Patient Gender,View Position,"
+      "OriginalImage[Width,Height],OriginalImagePixelSpacing[x,y],\n";
+  for (const SynthImage& image : plan) {
+    (image.test ? test : train) += image.name + "\n";
+    fmt::format_to(std::back_inserter(table), "{},{},{},{},{},{},{},{},{},0.143,0.143,\n", image.name,
+                   labels_text(image.labels), image.follow_up, image.patient, image.age_years, image.sex,
+                   image.frontal_pa ? "PA" : "AP", options.size, options.size);
+  }
+  const fs::path directory(options.directory);
+  write_file_atomically(directory / "train_val_list.txt", train);
+  write_file_atomically(directory / "test_list.txt", test);
+  write_file_atomically(directory / "Data_Entry_2017.csv", table);
+}
+
+}  // namespace
+
+SynthResult write_synthetic_set(const SynthOptions& options) {
+  check_options(options);
+  storage::check_is_folder(options.directory, "data synth");
+  const double start_s = now_s();
+  claim_directory(options);
+  const fs::path images = fs::path(options.directory) / "images";
+  make_folder(images);
+  const std::vector<SynthImage> plan = plan_synthetic_set(options.images, options.seed);
+  std::vector<RenderBuffers> buffers(worker_count(plan.size(), options.threads));
+  std::vector<std::uint64_t> bytes(plan.size());
+  std::vector<char> written(plan.size());
+  {
+    Progress progress("drawing", "images", plan.size());
+    parallel_for(plan.size(), options.threads, [&](std::size_t worker, std::size_t i) {
+      const std::string path = images / plan[i].name;
+      written[i] = !fs::exists(path);
+      if (written[i]) write_image(plan[i], style_of(i), options, path, buffers[worker]);
+      bytes[i] = fs::file_size(path);
+      progress.add();
+    });
+  }
+  write_tables(plan, options);
+  SynthResult result{.images = plan.size(), .patients = plan.back().patient};
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    result.bytes += bytes[i];
+    result.written += written[i] ? 1 : 0;
+  }
+  result.seconds = now_s() - start_s;
+  return result;
+}
+
+}  // namespace chexbench::dataset

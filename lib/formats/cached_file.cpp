@@ -1,0 +1,143 @@
+#include "formats/cached_file.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "core/errors.hpp"
+#include "formats/crc32c.hpp"
+#include "formats/shards.hpp"
+#include "image/gray_image.hpp"
+
+namespace chexbench::formats {
+namespace {
+
+constexpr std::uint64_t kPageBytes = 4096;
+constexpr std::size_t kCheckedBytes = offsetof(CachedHeader, header_crc);
+
+std::uint32_t crc_of(const CachedHeader& header) {
+  return crc32c(std::as_bytes(std::span(&header, 1)).first(kCheckedBytes));
+}
+
+// Why the header cannot be that of a file of `bytes` bytes; empty where it can.
+std::string fault_of(const CachedHeader& header, std::uint64_t bytes) {
+  const CachedHeader expected;
+  if (header.magic != expected.magic) return "it does not begin as one";
+  if (header.header_crc != crc_of(header)) return "the CRC of its header is wrong";
+  if (header.version != expected.version) {
+    return fmt::format("it has version {}, this chexbench reads {}", header.version, expected.version);
+  }
+  const bool is_sane = header.image_size > 0 && header.image_size <= std::uint32_t{image::kMaxImageSide} &&
+                       header.names_bytes < bytes && header.images < bytes &&
+                       header.resize <= static_cast<std::uint32_t>(spec::ResizeMethod::area);
+  if (!is_sane) return "its header is damaged";
+  const std::uint64_t wanted = CachedLayout(header).file_bytes;
+  return wanted == bytes ? "" : fmt::format("it has {} bytes and should have {}", bytes, wanted);
+}
+
+// Tells the kernel about the pages that hold `bytes`, which are mapped.
+void advise(std::span<const std::byte> bytes, int advice) {
+  const std::size_t into_page = reinterpret_cast<std::uintptr_t>(bytes.data()) % kPageBytes;
+  auto* const page = const_cast<std::byte*>(bytes.data() - into_page);  // the kernel writes nothing there
+  ::madvise(page, into_page + bytes.size(), advice);
+}
+
+}  // namespace
+
+CachedLayout::CachedLayout(const CachedHeader& header)
+    : entries(sizeof header),
+      names(entries + header.images * sizeof(CachedEntry)),
+      pixels((names + header.names_bytes + kPageBytes - 1) / kPageBytes * kPageBytes),
+      image_bytes(std::uint64_t{header.image_size} * header.image_size),
+      file_bytes(pixels + header.images * image_bytes) {}
+
+CachedHeader cached_header(const image::PixelSpec& pixels, std::uint64_t images, std::uint64_t names_bytes,
+                           std::uint32_t table_crc) {
+  CachedHeader header;
+  header.image_size = static_cast<std::uint32_t>(pixels.image_size);
+  header.images = images;
+  header.names_bytes = names_bytes;
+  header.resize = static_cast<std::uint32_t>(pixels.resize);
+  header.table_crc = table_crc;
+  header.header_crc = crc_of(header);
+  return header;
+}
+
+std::string cached_path(const std::string& root, spec::Split split, const image::PixelSpec& pixels) {
+  return std::filesystem::path(format_folder(root, spec::DataFormat::cached)) /
+         fmt::format("{}-{}-{}.gray", spec::to_string(split), pixels.image_size, spec::to_string(pixels.resize));
+}
+
+std::string cached_command(const std::string& root, spec::Split split, const image::PixelSpec& pixels) {
+  return fmt::format("make it with: chexbench data convert {} --split {} --to cached --image-size {}{}", root,
+                     spec::to_string(split), pixels.image_size,
+                     pixels.resize == spec::ResizeMethod::area ? " --resize area" : "");
+}
+
+std::shared_ptr<const CachedFile> CachedFile::open(const std::string& path) {
+  return std::shared_ptr<const CachedFile>(new CachedFile(storage::MappedFile::open(path)));
+}
+
+CachedFile::CachedFile(std::shared_ptr<const storage::MappedFile> file) : file_(std::move(file)) {
+  const auto fail = [&](const std::string& reason) {
+    throw DataError(fmt::format("{}: no file of cached pixels: {}; remove it and convert again", path(), reason));
+  };
+  const std::span<const std::byte> bytes = file_->bytes();
+  advise(bytes, MADV_NORMAL);  // images are asked for in any order
+  if (bytes.size() < sizeof header_) fail(fmt::format("it has {} bytes", bytes.size()));
+  std::memcpy(&header_, bytes.data(), sizeof header_);
+  if (const std::string fault = fault_of(header_, bytes.size()); !fault.empty()) fail(fault);
+  const CachedLayout layout(header_);
+  const auto table = bytes.subspan(layout.entries, layout.names + header_.names_bytes - layout.entries);
+  if (crc32c(table) != header_.table_crc) fail("the CRC of its table is wrong");
+  entries_.resize(header_.images);
+  std::memcpy(entries_.data(), table.data(), header_.images * sizeof(CachedEntry));
+  std::string_view names{reinterpret_cast<const char*>(bytes.data() + layout.names), header_.names_bytes};
+  for (std::size_t end = 0; (end = names.find('\n')) != std::string_view::npos; names.remove_prefix(end + 1)) {
+    names_.push_back(names.substr(0, end));
+  }
+  if (names_.size() != entries_.size()) fail(fmt::format("{} names for {} images", names_.size(), entries_.size()));
+}
+
+image::PixelSpec CachedFile::made_for() const {
+  return {.image_size = static_cast<int>(header_.image_size),
+          .resize = static_cast<spec::ResizeMethod>(header_.resize)};
+}
+
+void CachedFile::release_pages() const { advise(file_->bytes(), MADV_DONTNEED); }
+
+std::uint64_t CachedFile::pixels_bytes() const { return CachedLayout(header_).image_bytes * images(); }
+
+std::span<const std::byte> CachedFile::pixels(std::size_t image) const {
+  const CachedLayout layout(header_);
+  const std::uint64_t begin = layout.pixels + image * layout.image_bytes;
+  const auto fail = [&](const std::string& reason) {
+    throw DataError(fmt::format("{}: pixels at offset {}: image {}: {}", path(), begin, names_.at(image), reason));
+  };
+  if (entries_.at(image).state == CachedEntry::State::damaged) fail("it could not be decoded when it was converted");
+  if (file_->size_now() < file_->bytes().size()) fail("the file became shorter while it was being read");
+  const std::span<const std::byte> view = file_->bytes().subspan(begin, layout.image_bytes);
+  advise(view, MADV_WILLNEED);  // at once, instead of page by page
+  if (crc32c(view) != entries_[image].pixels_crc) fail("the CRC of its pixels is wrong");
+  return view;
+}
+
+std::string difference(const CachedFile& file, std::span<const CachedSource> images) {
+  if (file.images() != images.size()) {
+    return fmt::format("it holds {} images, where there are {} now", file.images(), images.size());
+  }
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    const CachedSource& image = images[i];
+    if (file.name(i) != image.name) return fmt::format("it holds {}, where there is {} now", file.name(i), image.name);
+    const CachedEntry& entry = file.entry(i);
+    if (image.bytes && entry.source_bytes != *image.bytes) {
+      return fmt::format("image {} had {} bytes, and has {} now", image.name, entry.source_bytes, *image.bytes);
+    }
+  }
+  return {};
+}
+
+}  // namespace chexbench::formats

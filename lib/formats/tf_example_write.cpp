@@ -1,0 +1,98 @@
+#include <array>
+#include <cstring>
+
+#include "formats/tf_example.hpp"
+
+namespace chexbench::formats {
+namespace {
+
+constexpr std::uint64_t kBytesList = 1;
+constexpr std::uint64_t kInt64List = 3;
+
+std::size_t varint_bytes(std::uint64_t value) {
+  std::size_t bytes = 1;
+  for (; value >= 0x80; value >>= 7) ++bytes;
+  return bytes;
+}
+
+// Bytes of a length-delimited field whose number is below 16: tag, length, payload.
+std::size_t field_bytes(std::size_t payload) { return 1 + varint_bytes(payload) + payload; }
+
+class MessageWriter {
+ public:
+  explicit MessageWriter(std::vector<std::byte>& out) : out_(out) {}
+
+  void varint(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) out_.push_back(static_cast<std::byte>(value | 0x80));
+    out_.push_back(static_cast<std::byte>(value));
+  }
+  // The head of a length-delimited field.
+  void head(std::uint64_t number, std::size_t payload) {
+    varint(number << 3 | 2);
+    varint(payload);
+  }
+  void raw(std::span<const std::byte> bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
+  void raw(std::string_view text) { raw(std::as_bytes(std::span(text))); }
+
+  // One entry of Features: key, and a Feature of the given kind with one bytes value or a packed list of ints.
+  void entry(std::string_view key, std::uint64_t kind, std::span<const std::byte> value) {
+    const std::size_t list = field_bytes(value.size());
+    const std::size_t feature = field_bytes(list);
+    head(1, entry_payload(key, value.size()));
+    head(1, key.size());
+    raw(key);
+    head(2, feature);
+    head(kind, list);
+    head(1, value.size());
+    raw(value);
+  }
+  static std::size_t entry_payload(std::string_view key, std::size_t value) {
+    return field_bytes(key.size()) + field_bytes(field_bytes(field_bytes(value)));
+  }
+
+ private:
+  std::vector<std::byte>& out_;
+};
+
+struct Entry {
+  std::string_view key;
+  std::uint64_t kind;
+  std::span<const std::byte> value;
+};
+
+// A packed list of one int64.
+class PackedInt {
+ public:
+  explicit PackedInt(std::int64_t value) { MessageWriter(bytes_).varint(static_cast<std::uint64_t>(value)); }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
+void write_example(const ExampleFields& fields, std::span<const std::byte> encoded, std::vector<std::byte>& record) {
+  const PackedInt channels(fields.channels), height(fields.height), width(fields.width), patient(fields.patient);
+  std::vector<std::byte> labels(fields.label_count);
+  for (std::size_t f = 0; f < labels.size(); ++f) labels[f] = std::byte{fields.labels.has(f)};
+  const std::array<Entry, 8> entries = {{{"image/channels", kInt64List, channels.bytes()},
+                                         {"image/encoded", kBytesList, encoded},
+                                         {"image/filename", kBytesList, std::as_bytes(std::span(fields.filename))},
+                                         {"image/format", kBytesList, std::as_bytes(std::span(fields.format))},
+                                         {"image/height", kInt64List, height.bytes()},
+                                         {"image/label", kInt64List, labels},
+                                         {"image/width", kInt64List, width.bytes()},
+                                         {"patient_id", kInt64List, patient.bytes()}}};
+  std::size_t features = 0;
+  for (const Entry& entry : entries) {
+    features += field_bytes(MessageWriter::entry_payload(entry.key, entry.value.size()));
+  }
+  record.clear();
+  record.reserve(field_bytes(features));
+  MessageWriter writer(record);
+  writer.head(1, features);
+  for (const Entry& entry : entries) writer.entry(entry.key, entry.kind, entry.value);
+}
+
+}  // namespace chexbench::formats

@@ -1,0 +1,44 @@
+// A cursor over protobuf's wire format.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace chexbench::formats {
+
+// Numbers of wire types (protobuf encoding guide).
+enum class WireType : std::uint32_t { varint = 0, fixed64 = 1, length_delimited = 2, fixed32 = 5 };
+
+// One field of a message. `payload` holds the bytes of a length-delimited or fixed field, `value` that of a varint.
+struct WireField {
+  std::uint32_t number = 0;
+  WireType type = WireType::varint;
+  std::uint64_t value = 0;
+  std::span<const std::byte> payload;
+
+  bool is(std::uint32_t wanted, WireType kind) const { return number == wanted && type == kind; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(payload.data()), payload.size()}; }
+};
+
+// Walks the fields of one message. It never looks beyond `message`; at damage it stops and ok() turns false.
+class WireReader {
+ public:
+  explicit WireReader(std::span<const std::byte> message) : rest_(message) {}
+
+  // The next field, or nothing at the end and at damage.
+  std::optional<WireField> next();
+  // A bare varint, as in a packed list; nothing at the end and at damage.
+  std::optional<std::uint64_t> next_varint();
+  bool ok() const { return ok_; }
+
+ private:
+  bool take(std::uint64_t bytes, std::span<const std::byte>& payload);
+
+  std::span<const std::byte> rest_;
+  bool ok_ = true;
+};
+
+}  // namespace chexbench::formats

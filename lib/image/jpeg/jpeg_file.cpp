@@ -1,0 +1,115 @@
+#include "image/jpeg/jpeg_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "core/errors.hpp"
+#include "image/gray_image.hpp"
+
+namespace chexbench::image {
+namespace {
+
+constexpr unsigned kStartOfImage = 0xd8, kEndOfImage = 0xd9, kStartOfScan = 0xda;
+
+// Start of frame, of any kind: 0xc0 to 0xcf without tables (DHT, JPG, DAC).
+bool is_frame(unsigned marker) {
+  return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
+}
+
+// Markers that stand inside a scan: stuffed zeros and restarts.
+bool belongs_to_scan(unsigned marker) { return marker == 0 || (marker >= 0xd0 && marker <= 0xd7); }
+
+class Parser {
+ public:
+  Parser(std::span<const std::byte> bytes, const std::string& name) : bytes_(bytes), name_(name) {}
+
+  JpegFile run() {
+    if (!is_jpeg(bytes_)) fail(0, "not a JPEG file");
+    at_ = 2;
+    bool has_scan = false;
+    while (true) {
+      const std::size_t begin = at_;
+      const unsigned marker = next_marker();
+      if (marker == kEndOfImage) break;
+      const std::span<const std::byte> segment = next_segment(begin);
+      if (is_frame(marker)) read_frame(segment, begin);
+      if (marker != kStartOfScan) continue;
+      has_scan = true;
+      skip_scan();
+    }
+    if (file_.width == 0) fail(at_, "it has no frame: no size is known");
+    if (!has_scan) fail(at_, "it has no image data");
+    return file_;
+  }
+
+ private:
+  [[noreturn]] void fail(std::size_t offset, const std::string& reason) const {
+    throw DataError(fmt::format("{}: byte {}: JPEG: {}", name_, offset, reason));
+  }
+  [[noreturn]] void fail_truncated() const {
+    fail(bytes_.size(), "the file ends before its image does (truncated); fetch it again");
+  }
+  unsigned at(std::size_t offset) const {
+    if (offset >= bytes_.size()) fail_truncated();
+    return std::to_integer<unsigned>(bytes_[offset]);
+  }
+
+  // The code behind 0xff, of which any number may stand before it.
+  unsigned next_marker() {
+    if (at(at_) != 0xff) fail(at_, fmt::format("expected a marker, found {:#04x}", at(at_)));
+    while (at(at_) == 0xff) ++at_;
+    return at(at_++);
+  }
+
+  std::span<const std::byte> next_segment(std::size_t marker_offset) {
+    const std::size_t length = at(at_) << 8 | at(at_ + 1);
+    if (length < 2) fail(marker_offset, "a segment is shorter than its length field");
+    if (length > bytes_.size() - at_) fail_truncated();
+    const auto segment = bytes_.subspan(at_ + 2, length - 2);
+    at_ += length;
+    return segment;
+  }
+
+  void read_frame(std::span<const std::byte> segment, std::size_t offset) {
+    if (segment.size() < 6) fail(offset, "its frame is too short");
+    const auto number = [&](std::size_t i) { return std::to_integer<int>(segment[i]); };
+    file_ = {number(3) << 8 | number(4), number(1) << 8 | number(2), number(5)};
+    if (file_.width == 0 || file_.height == 0) {
+      fail(offset, fmt::format("image of {}x{} pixels", file_.width, file_.height));
+    }
+    if (file_.width > kMaxImageSide || file_.height > kMaxImageSide) {
+      fail(offset, fmt::format("image of {}x{} pixels: more than {} a side are refused", file_.width, file_.height,
+                               kMaxImageSide));
+    }
+  }
+
+  // To the next marker that ends the scan.
+  void skip_scan() {
+    while (true) {
+      const void* const found = std::memchr(bytes_.data() + at_, 0xff, bytes_.size() - at_);
+      if (found == nullptr) fail_truncated();
+      at_ = static_cast<std::size_t>(static_cast<const std::byte*>(found) - bytes_.data());
+      std::size_t code = at_;
+      while (at(code) == 0xff) ++code;
+      if (!belongs_to_scan(at(code))) return;
+      at_ = code + 1;
+    }
+  }
+
+  const std::span<const std::byte> bytes_;
+  const std::string& name_;
+  std::size_t at_ = 0;
+  JpegFile file_;
+};
+
+}  // namespace
+
+bool is_jpeg(std::span<const std::byte> bytes) {
+  return bytes.size() >= 3 && bytes[0] == std::byte{0xff} && bytes[1] == std::byte{kStartOfImage} &&
+         bytes[2] == std::byte{0xff};
+}
+
+JpegFile parse_jpeg(std::span<const std::byte> bytes, const std::string& name) { return Parser(bytes, name).run(); }
+
+}  // namespace chexbench::image

@@ -1,0 +1,106 @@
+// libjpeg reports errors by a jump: every function that calls it begins with setjmp, and has no object with a
+// destructor.
+#include <fmt/format.h>
+
+#include <array>
+#include <csetjmp>
+#include <cstdio>  // jpeglib.h needs it and does not include it
+#include <string>
+
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include "core/errors.hpp"
+#include "image/jpeg/jpeg_gray.hpp"
+#include "storage/file_bytes.hpp"
+
+namespace chexbench::image {
+namespace {
+
+// Warnings that many whole files get: odd headers, and bytes that nobody needs.
+bool is_harmless(int warning) {
+  return warning == JWRN_EXTRANEOUS_DATA || warning == JWRN_JFIF_MAJOR || warning == JWRN_ADOBE_XFORM ||
+         warning == JWRN_BOGUS_ICC;
+}
+
+struct Errors {
+  jpeg_error_mgr manager;  // first, so that libjpeg's pointer to it is one to this
+  std::jmp_buf escape;
+  std::array<char, JMSG_LENGTH_MAX> text;
+};
+
+[[noreturn]] void leave(j_common_ptr info) {
+  auto* const errors = reinterpret_cast<Errors*>(info->err);
+  info->err->format_message(info, errors->text.data());
+  std::longjmp(errors->escape, 1);
+}
+
+// -1: a warning; else a trace.
+void heed(j_common_ptr info, int level) {
+  if (level < 0 && !is_harmless(info->err->msg_code)) leave(info);
+}
+
+class TurboDecoder final : public JpegGrayDecoder {
+ public:
+  TurboDecoder() {
+    info_.err = jpeg_std_error(&errors_.manager);
+    errors_.manager.error_exit = leave;
+    errors_.manager.emit_message = heed;
+    if (!create()) throw DataError(errors_.text.data());
+  }
+  ~TurboDecoder() override { jpeg_destroy_decompress(&info_); }
+  TurboDecoder(const TurboDecoder&) = delete;
+  TurboDecoder& operator=(const TurboDecoder&) = delete;
+
+  GrayImage decode(std::span<const std::byte> bytes, const JpegFile& file, const LeastSize& least) override {
+    if (!start(bytes, jpeg_scale_denominator(file, least))) fail();
+    const std::size_t stride = info_.output_width;
+    auto* const pixels = reinterpret_cast<std::uint8_t*>(pixels_.reserve(stride * info_.output_height));
+    const GrayImage image{pixels, static_cast<int>(info_.output_width), static_cast<int>(info_.output_height), stride};
+    if (!read_rows(pixels, stride)) fail();
+    return image;
+  }
+
+ private:
+  [[noreturn]] void fail() {
+    jpeg_abort_decompress(&info_);
+    throw DataError(fmt::format("libjpeg: {}", errors_.text.data()));
+  }
+
+  bool create() {
+    if (setjmp(errors_.escape) != 0) return false;
+    jpeg_create_decompress(&info_);
+    return true;
+  }
+
+  bool start(std::span<const std::byte> bytes, int denominator) {
+    if (setjmp(errors_.escape) != 0) return false;
+    jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+    jpeg_read_header(&info_, TRUE);
+    info_.out_color_space = JCS_GRAYSCALE;
+    info_.scale_num = 1;
+    info_.scale_denom = static_cast<unsigned>(denominator);
+    jpeg_start_decompress(&info_);
+    return true;
+  }
+
+  bool read_rows(std::uint8_t* pixels, std::size_t stride) {
+    if (setjmp(errors_.escape) != 0) return false;
+    while (info_.output_scanline < info_.output_height) {
+      JSAMPROW row = pixels + info_.output_scanline * stride;
+      jpeg_read_scanlines(&info_, &row, 1);
+    }
+    jpeg_finish_decompress(&info_);
+    return true;
+  }
+
+  jpeg_decompress_struct info_{};
+  Errors errors_{};
+  storage::ByteBuffer pixels_;
+};
+
+}  // namespace
+
+std::unique_ptr<JpegGrayDecoder> make_jpeg_gray_decoder() { return std::make_unique<TurboDecoder>(); }
+
+}  // namespace chexbench::image

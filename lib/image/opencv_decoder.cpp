@@ -1,0 +1,93 @@
+#include "image/opencv_decoder.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include "core/errors.hpp"
+#include "image/opencv_plugin.hpp"
+
+namespace chexbench::image {
+namespace {
+
+std::vector<std::filesystem::path> plugin_paths() {
+  if (const char* folder = std::getenv("CHEXBENCH_PLUGIN_DIR")) {
+    return {std::filesystem::path(folder) / kOpencvPluginFile};
+  }
+  std::error_code ignored;
+  const std::filesystem::path beside = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  return {beside / kOpencvPluginFile, beside.parent_path() / "lib" / "chexbench" / kOpencvPluginFile};
+}
+
+// OpenCV reads its limits when it is loaded, and refuses a larger image at its header. Those that the user set stay.
+void limit_images() {
+  const std::string side = std::to_string(kMaxImageSide);
+  ::setenv("OPENCV_IO_MAX_IMAGE_WIDTH", side.c_str(), 0);
+  ::setenv("OPENCV_IO_MAX_IMAGE_HEIGHT", side.c_str(), 0);
+  ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(std::int64_t{kMaxImageSide} * kMaxImageSide).c_str(), 0);
+}
+
+const OpencvPlugin& load_plugin() {
+  limit_images();
+  std::vector<std::string> tried;
+  for (const std::filesystem::path& path : plugin_paths()) {
+    // Never closed: OpenCV's threads and static objects do not survive that.
+    void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      tried.emplace_back(::dlerror());
+      continue;
+    }
+    const auto entry = reinterpret_cast<OpencvPluginEntry>(::dlsym(library, kOpencvPluginSymbol));
+    if (entry != nullptr && entry()->version == kOpencvPluginVersion) return *entry();
+    tried.push_back(fmt::format("{} is of another version of chexbench", path.string()));
+  }
+  throw DataError(
+      fmt::format("it needs OpenCV, and {} cannot be loaded ({}): install libopencv-imgcodecs, and keep "
+                  "that file beside chexbench or in ../lib/chexbench from it",
+                  kOpencvPluginFile, fmt::join(tried, "; ")));
+}
+
+const OpencvPlugin& plugin() {
+  static const OpencvPlugin& loaded = load_plugin();
+  return loaded;
+}
+
+class PluginDecoder final : public OpencvDecoder {
+ public:
+  PluginDecoder() : plugin_(plugin()), decoder_(plugin_.create()) {
+    if (decoder_ == nullptr) throw std::bad_alloc();
+  }
+  ~PluginDecoder() override { plugin_.destroy(decoder_); }
+  PluginDecoder(const PluginDecoder&) = delete;
+  PluginDecoder& operator=(const PluginDecoder&) = delete;
+
+  GrayImage decode(std::span<const std::byte> bytes) override {
+    if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+      throw DataError(fmt::format("{} bytes are too many for OpenCV", bytes.size()));
+    }
+    OpencvImage image{};
+    std::array<char, 256> reason{};
+    const auto* const data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    if (plugin_.decode(decoder_, data, bytes.size(), &image, reason.data(), reason.size()) != 0) {
+      throw DataError(reason.data());
+    }
+    return {image.pixels, image.width, image.height, image.stride};
+  }
+
+ private:
+  const OpencvPlugin& plugin_;
+  void* decoder_;
+};
+
+}  // namespace
+
+std::unique_ptr<OpencvDecoder> make_opencv_decoder() { return std::make_unique<PluginDecoder>(); }
+
+}  // namespace chexbench::image

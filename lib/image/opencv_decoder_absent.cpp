@@ -1,0 +1,12 @@
+#include "core/errors.hpp"
+#include "image/opencv_decoder.hpp"
+
+namespace chexbench::image {
+
+std::unique_ptr<OpencvDecoder> make_opencv_decoder() {
+  throw DataError(
+      "it needs OpenCV, which this build lacks: install libopencv-dev and build again "
+      "(without it only PNGs of 8 bits, without palette and not interlaced, can be decoded)");
+}
+
+}  // namespace chexbench::image

@@ -1,0 +1,38 @@
+#include "image/png/png_channels.hpp"
+
+namespace chexbench::image {
+namespace {
+
+// A constant number of channels is what lets the compiler use shuffles.
+template <int kChannels>
+void split_rows(const std::uint8_t* rows, int width, int height, int channel, std::uint8_t* out) {
+  for (int y = 0; y < height; ++y) {
+    *out++ = *rows++;
+    for (int x = 0; x < width; ++x) out[x] = rows[kChannels * x + channel];
+    out += width;
+    rows += static_cast<std::size_t>(width) * kChannels;
+  }
+}
+
+}  // namespace
+
+void split_channel(const std::uint8_t* rows, int width, int height, int channels, int channel, std::uint8_t* out) {
+  if (channels == 4) return split_rows<4>(rows, width, height, channel, out);
+  if (channels == 3) return split_rows<3>(rows, width, height, channel, out);
+  split_rows<2>(rows, width, height, channel, out);
+}
+
+void mix_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height) {
+  constexpr std::uint32_t kRed = 9797;
+  constexpr std::uint32_t kGreen = 19234;
+  constexpr std::uint32_t kBlue = (1u << 15) - kRed - kGreen;
+  for (int y = 0; y < height; ++y) {
+    std::uint8_t* const r = red.row(y);
+    const std::uint8_t* const g = green.row(y);
+    const std::uint8_t* const b = blue.row(y);
+    for (int x = 0; x < width; ++x)
+      r[x] = static_cast<std::uint8_t>((kRed * r[x] + kGreen * g[x] + kBlue * b[x]) >> 15);
+  }
+}
+
+}  // namespace chexbench::image

@@ -1,0 +1,152 @@
+#include "image/png/png_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+#include "core/errors.hpp"
+#include "image/gray_image.hpp"
+#include "image/png/png_inflate.hpp"
+
+namespace chexbench::image {
+namespace {
+
+constexpr std::array<unsigned char, 8> kSignature = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+constexpr std::size_t kChunkOverhead = 12;  // length, type, CRC
+constexpr std::size_t kHeaderBytes = 13;
+constexpr std::uint64_t kMaxDeflateRatio = 1032;  // 258 bytes from 2 bits (zlib technical details)
+
+std::uint32_t big_endian(std::span<const std::byte> bytes) {
+  std::uint32_t value = 0;
+  for (const std::byte byte : bytes.first(4)) value = (value << 8) | std::to_integer<std::uint32_t>(byte);
+  return value;
+}
+
+struct Chunk {
+  std::size_t offset = 0;  // of its length field, in the file
+  std::string_view type;
+  std::span<const std::byte> data;
+  std::span<const std::byte> whole;
+
+  bool critical() const { return (type[0] & 0x20) == 0; }
+  // tRNS and eXIf can change what a general decoder makes of the pixels (transparency, orientation).
+  bool essential() const { return critical() || type == "tRNS" || type == "eXIf"; }
+};
+
+// Walks over the chunks of one file.
+class ChunkReader {
+ public:
+  ChunkReader(std::span<const std::byte> bytes, const std::string& name) : bytes_(bytes), name_(name) {}
+
+  [[noreturn]] void fail(std::size_t offset, const std::string& reason) const {
+    throw DataError(fmt::format("{}: byte {}: {}", name_, offset, reason));
+  }
+
+  Chunk next() {
+    const std::span<const std::byte> rest = bytes_.subspan(offset_);
+    if (rest.size() < kChunkOverhead) {
+      fail(offset_,
+           fmt::format("truncated PNG: the file ends ({} bytes) before its IEND chunk; fetch it again", bytes_.size()));
+    }
+    const std::size_t length = big_endian(rest);
+    const std::string_view type(reinterpret_cast<const char*>(rest.data()) + 4, 4);
+    if (!std::all_of(type.begin(), type.end(), [](unsigned char c) { return std::isalpha(c) != 0; })) {
+      fail(offset_, "damaged PNG: no chunk begins here; fetch it again");
+    }
+    if (length > rest.size() - kChunkOverhead) {
+      fail(offset_, fmt::format("truncated PNG: chunk {} needs {} bytes, the file has {} more; fetch it again", type,
+                                length, rest.size() - kChunkOverhead));
+    }
+    if (png_crc32(rest.subspan(4, length + 4)) != big_endian(rest.subspan(8 + length))) {
+      fail(offset_, fmt::format("wrong CRC in PNG chunk {}: its bytes are damaged; fetch it again", type));
+    }
+    const Chunk chunk{offset_, type, rest.subspan(8, length), rest.first(length + kChunkOverhead)};
+    offset_ += length + kChunkOverhead;
+    return chunk;
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  const std::string& name_;
+  std::size_t offset_ = kSignature.size();
+};
+
+void read_header(const Chunk& chunk, const ChunkReader& reader, PngFile& png) {
+  if (chunk.type != "IHDR" || chunk.data.size() != kHeaderBytes) {
+    reader.fail(chunk.offset, "damaged PNG: it does not begin with an IHDR chunk of 13 bytes");
+  }
+  const std::uint32_t width = big_endian(chunk.data);
+  const std::uint32_t height = big_endian(chunk.data.subspan(4));
+  if (width == 0 || height == 0) reader.fail(chunk.offset, fmt::format("PNG of {}x{} pixels", width, height));
+  if (width > kMaxImageSide || height > kMaxImageSide) {
+    reader.fail(chunk.offset,
+                fmt::format("PNG of {}x{} pixels: more than {} a side are refused; shrink the image or leave it out",
+                            width, height, kMaxImageSide));
+  }
+  png.width = static_cast<int>(width);
+  png.height = static_cast<int>(height);
+  png.bit_depth = std::to_integer<int>(chunk.data[8]);
+  png.color_type = std::to_integer<int>(chunk.data[9]);
+  png.interlaced = chunk.data[12] != std::byte{0};
+  const bool known_methods = chunk.data[10] == std::byte{0} && chunk.data[11] == std::byte{0};
+  const bool known_color = png.color_type == 0 || png.color_type == 2 || png.color_type == 4 || png.color_type == 6;
+  png.simple = known_methods && known_color && png.bit_depth == 8 && !png.interlaced;
+}
+
+// Bytes that the image data must inflate to at least; interlacing only adds to them.
+std::uint64_t least_inflated_bytes(const PngFile& png) {
+  const auto bits = static_cast<std::uint64_t>(png.width) * static_cast<std::uint64_t>(png.channels() * png.bit_depth);
+  return static_cast<std::uint64_t>(png.height) * (bits / 8);
+}
+
+// A small file can claim a huge image: say so before memory is taken for it.
+void check_image_data(const PngFile& png, const ChunkReader& reader, std::size_t end) {
+  if (png.image_data.empty()) reader.fail(end, "PNG without image data: it has no IDAT chunk");
+  std::uint64_t bytes = 0;
+  for (const auto& piece : png.image_data) bytes += piece.size();
+  if (least_inflated_bytes(png) > bytes * kMaxDeflateRatio) {
+    reader.fail(png.image_data_offset,
+                fmt::format("PNG of {}x{} pixels with only {} bytes of image data", png.width, png.height, bytes));
+  }
+}
+
+}  // namespace
+
+int PngFile::channels() const {
+  constexpr std::array<int, 7> kChannels = {1, 1, 3, 1, 2, 1, 4};
+  return color_type < 7 ? kChannels[static_cast<std::size_t>(color_type)] : 1;
+}
+
+bool is_png(std::span<const std::byte> bytes) {
+  return bytes.size() >= kSignature.size() &&
+         std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const unsigned char*>(bytes.data()));
+}
+
+void parse_png(std::span<const std::byte> bytes, const std::string& name, PngFile& png) {
+  ChunkReader reader(bytes, name);
+  if (!is_png(bytes)) reader.fail(0, "not a PNG file");
+  png.image_data.clear();
+  png.essentials.assign({bytes.first(kSignature.size())});
+  Chunk chunk = reader.next();
+  read_header(chunk, reader, png);
+  png.essentials.push_back(chunk.whole);
+  bool data_ended = false;
+  do {
+    chunk = reader.next();
+    if (chunk.essential()) png.essentials.push_back(chunk.whole);
+    if (chunk.type == "IDAT") {
+      if (png.image_data.empty()) png.image_data_offset = chunk.offset + 8;
+      if (data_ended) png.simple = false;  // IDAT chunks must follow one another
+      png.image_data.push_back(chunk.data);
+    } else {
+      data_ended = !png.image_data.empty();
+      if (chunk.essential() && chunk.type != "IEND") png.simple = false;
+    }
+  } while (chunk.type != "IEND");
+  check_image_data(png, reader, chunk.offset);
+}
+
+}  // namespace chexbench::image

@@ -1,0 +1,58 @@
+#include "image/png/png_gray.hpp"
+
+#include <fmt/format.h>
+
+#include "image/png/png_channels.hpp"
+
+namespace chexbench::image {
+namespace {
+
+std::uint8_t* reserve_with_slack(storage::ByteBuffer& buffer, std::size_t bytes) {
+  return reinterpret_cast<std::uint8_t*>(buffer.reserve(bytes + 2 * kUnfilterSlack)) + kUnfilterSlack;
+}
+
+}  // namespace
+
+std::optional<std::string> PngGrayDecoder::decode(const PngFile& png) {
+  const auto height = static_cast<std::size_t>(png.height);
+  const std::size_t row_bytes = static_cast<std::size_t>(png.width) * static_cast<std::size_t>(png.channels());
+  const std::size_t filtered_bytes = height * (row_bytes + 1);
+  std::uint8_t* const filtered = reserve_with_slack(filtered_, filtered_bytes);
+  if (const auto reason = inflater_->inflate(png.image_data, {filtered, filtered_bytes})) {
+    return fmt::format("byte {}: bad zlib stream in PNG chunk IDAT: {}", png.image_data_offset, *reason);
+  }
+  const int unknown = png.channels() == 1 ? unfilter(png, filtered, pixels_[0]) : unfilter_channels(png, filtered);
+  if (unknown >= 0) {
+    return fmt::format("byte {}: unknown row filter in row {} of the PNG", png.image_data_offset, unknown);
+  }
+  const PixelRows gray = pixel_rows(pixels_[0], png);
+  image_ = {gray.pixels, png.width, png.height, gray.stride};
+  return std::nullopt;
+}
+
+PixelRows PngGrayDecoder::pixel_rows(storage::ByteBuffer& pixels, const PngFile& png) const {
+  const std::size_t stride = static_cast<std::size_t>(png.width) + kUnfilterRowGap;
+  return {reserve_with_slack(pixels, static_cast<std::size_t>(png.height) * stride), stride};
+}
+
+int PngGrayDecoder::unfilter(const PngFile& png, const std::uint8_t* rows, storage::ByteBuffer& pixels) {
+  return unfilter_.run({rows, png.width, png.height}, pixel_rows(pixels, png));
+}
+
+int PngGrayDecoder::unfilter_channels(const PngFile& png, const std::uint8_t* rows) {
+  const std::size_t bytes = static_cast<std::size_t>(png.height) * (static_cast<std::size_t>(png.width) + 1);
+  std::uint8_t* const channel = reserve_with_slack(channel_, bytes);
+  const int colors = png.channels() >= 3 ? 3 : 1;
+  for (int color = 0; color < colors; ++color) {
+    split_channel(rows, png.width, png.height, png.channels(), color, channel);
+    const int unknown = unfilter(png, channel, pixels_[static_cast<std::size_t>(color)]);
+    if (unknown >= 0) return unknown;
+  }
+  if (colors == 3) {
+    mix_gray(pixel_rows(pixels_[0], png), pixel_rows(pixels_[1], png), pixel_rows(pixels_[2], png), png.width,
+             png.height);
+  }
+  return -1;
+}
+
+}  // namespace chexbench::image

@@ -1,0 +1,100 @@
+#include "storage/file_bytes.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/errors.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+// An open file that closes itself.
+class Descriptor {
+ public:
+  // Never waits: a FIFO that nobody writes to would hold up the run, until size_of() refuses it.
+  explicit Descriptor(const std::string& path) : value_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    if (value_ < 0) throw DataError(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
+  }
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return value_; }
+  int release() { return std::exchange(value_, -1); }
+
+ private:
+  int value_;
+};
+
+std::size_t size_of(const Descriptor& file, const std::string& path) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) {
+    throw DataError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  }
+  if (!S_ISREG(status.st_mode)) throw DataError(fmt::format("cannot read {}: not a regular file", path));
+  return static_cast<std::size_t>(status.st_size);
+}
+
+}  // namespace
+
+std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
+  Descriptor file(path);
+  const std::size_t size = size_of(file, path);
+  std::shared_ptr<MappedFile> mapped(new MappedFile);
+  if (size > 0) {
+    void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
+    if (memory == MAP_FAILED) throw DataError(fmt::format("cannot map {}: {}", path, std::strerror(errno)));
+    ::madvise(memory, size, MADV_SEQUENTIAL);
+    mapped->data_ = static_cast<const std::byte*>(memory);
+    mapped->size_ = size;
+  }
+  mapped->path_ = path;
+  mapped->descriptor_ = file.release();
+  return mapped;
+}
+
+MappedFile::~MappedFile() {
+  if (size_ > 0) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::uint64_t MappedFile::size_now() const {
+  struct stat status {};
+  return ::fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+std::byte* ByteBuffer::reserve(std::size_t bytes) {
+  if (bytes > capacity_) {
+    const std::size_t wanted = bytes + bytes / 4;  // sizes of images vary: leave room for the next, larger one
+    memory_.reset();
+    capacity_ = 0;
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(wanted);
+    capacity_ = wanted;
+  }
+  return memory_.get();
+}
+
+std::span<const std::byte> read_file(const std::string& path, ByteBuffer& buffer) {
+  const Descriptor file(path);
+  const std::size_t size = size_of(file, path);
+  std::byte* const data = buffer.reserve(size);
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t got = ::read(file.get(), data + done, size - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw DataError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+    if (got == 0) throw DataError(fmt::format("cannot read {}: it ended at byte {} of {}", path, done, size));
+    done += static_cast<std::size_t>(got);
+  }
+  return {data, size};
+}
+
+}  // namespace chexbench::storage

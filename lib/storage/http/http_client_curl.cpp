@@ -1,0 +1,231 @@
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <exception>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "core/csv.hpp"
+#include "core/errors.hpp"
+#include "core/interrupt.hpp"
+#include "storage/http/http_client.hpp"
+#include "storage/s3/aws_settings.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+constexpr long kReceiveBytes = 512 * 1024;     // libcurl's most: fewer calls for each megabyte
+constexpr std::size_t kMostErrorBytes = 4096;  // of an error's body
+
+struct FreeHandle {
+  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+};
+using Handle = std::unique_ptr<CURL, FreeHandle>;
+struct FreeList {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+using HeaderList = std::unique_ptr<curl_slist, FreeList>;
+
+bool is_success(int status) { return status >= 200 && status < 300; }
+
+bool is_header(std::string_view line, std::string_view name) {
+  return line.size() > name.size() && line[name.size()] == ':' &&
+         std::equal(name.begin(), name.end(), line.begin(), [](char a, char b) { return a == (b | 0x20) || a == b; });
+}
+
+template <typename Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return {};
+  return number;
+}
+
+// One request while it goes on.
+struct Exchange {
+  const HttpClient& client;
+  const HttpClient::Sink& sink;
+  HttpReply reply;
+  std::string refusal = {};             // of the sink
+  std::exception_ptr thrown = nullptr;  // by the sink: not through libcurl, which is C
+
+  void read_header(std::string_view line) {
+    while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) return;
+    if (line.starts_with("HTTP/")) {  // the first line of an answer; one that was redirected or 1xx came before
+      const std::size_t blank = std::min(line.find(' '), line.size() - 1);
+      reply = {};
+      reply.status = number_of<int>(line.substr(blank + 1, 3)).value_or(0);
+      return;
+    }
+    const std::string_view value = trimmed(line.substr(std::min(line.find(':') + 1, line.size())));
+    if (is_header(line, "content-length")) reply.length = number_of<std::uint64_t>(value);
+    if (is_header(line, "content-range")) reply.content_range = value;
+    if (is_header(line, "etag")) reply.etag = value;
+    if (is_header(line, "last-modified")) reply.last_modified = value;
+    if (is_header(line, "retry-after")) reply.retry_after_s = number_of<double>(value);
+  }
+
+  bool read_body(std::span<const std::byte> piece) {
+    if (is_success(reply.status)) {
+      refusal = sink(reply, piece);
+      return refusal.empty();
+    }
+    const std::size_t room = kMostErrorBytes - std::min(reply.error_text.size(), kMostErrorBytes);
+    reply.error_text.append(reinterpret_cast<const char*>(piece.data()), std::min(room, piece.size()));
+    return true;
+  }
+};
+
+std::size_t on_header(char* data, std::size_t, std::size_t bytes, void* exchange) {
+  static_cast<Exchange*>(exchange)->read_header({data, bytes});
+  return bytes;
+}
+
+std::size_t on_body(char* data, std::size_t, std::size_t bytes, void* exchange) {
+  const auto piece = std::as_bytes(std::span(data, bytes));
+  auto& of = *static_cast<Exchange*>(exchange);
+  try {
+    return of.read_body(piece) ? bytes : 0;
+  } catch (...) {
+    of.thrown = std::current_exception();
+    return 0;
+  }
+}
+
+int on_progress(void* exchange, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  const bool ends = static_cast<Exchange*>(exchange)->client.is_cancelled() || interrupt_requested();
+  return ends ? 1 : 0;
+}
+
+// libcurl repeats a proxy that it does not understand, with its password.
+std::string told_reason(std::string_view reason, CURLcode code) {
+  const bool has_user = reason.find('@') != std::string_view::npos;
+  return has_user || reason.empty() ? curl_easy_strerror(code) : std::string(reason);
+}
+
+bool is_temporary(CURLcode code) {
+  constexpr std::array kTemporary{CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT,    CURLE_WEIRD_SERVER_REPLY,
+                                  CURLE_PARTIAL_FILE,         CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR,
+                                  CURLE_GOT_NOTHING,          CURLE_SEND_ERROR,         CURLE_RECV_ERROR};
+  return std::ranges::find(kTemporary, code) != kTemporary.end();
+}
+
+class CurlClient final : public HttpClient {
+ public:
+  explicit CurlClient(std::string ca_file) : ca_file_(std::move(ca_file)) {}
+  HttpReply perform(const HttpRequest& request, const Sink& sink) override;
+  void cancel() override { cancelled_ = true; }
+  bool is_cancelled() const override { return cancelled_; }
+
+ private:
+  // A handle keeps its connections: the one used last is the likeliest to have one that is still open.
+  Handle take_handle();
+  void put_back(Handle handle);
+  static void set_options(CURL* handle, const HttpRequest& request, const curl_slist* headers, Exchange& exchange);
+
+  const std::string ca_file_;  // of certificates to trust; empty: the system's
+  std::atomic<bool> cancelled_ = false;
+  std::mutex mutex_;
+  std::vector<Handle> idle_;
+};
+
+Handle CurlClient::take_handle() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!idle_.empty()) {
+      Handle handle = std::move(idle_.back());
+      idle_.pop_back();
+      return handle;
+    }
+  }
+  Handle handle(curl_easy_init());
+  if (!handle) throw DataError("libcurl gives no handle: out of memory");
+  return handle;
+}
+
+void CurlClient::put_back(Handle handle) {
+  curl_easy_reset(handle.get());  // forgets options with their secrets, keeps connections
+  const std::scoped_lock lock(mutex_);
+  idle_.push_back(std::move(handle));
+}
+
+void CurlClient::set_options(CURL* handle, const HttpRequest& request, const curl_slist* headers, Exchange& exchange) {
+  const auto timeout_ms = static_cast<long>(request.timeout_s * 1e3);
+  curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
+  curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);  // as it was signed
+  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, request.may_redirect ? 1L : 0L);
+  curl_easy_setopt(handle, CURLOPT_MAXREDIRS, 5L);
+  curl_easy_setopt(handle, CURLOPT_NETRC, request.may_use_netrc ? static_cast<long>(CURL_NETRC_OPTIONAL) : 0L);
+  curl_easy_setopt(handle, CURLOPT_NOBODY, request.head_only ? 1L : 0L);
+  curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
+  curl_easy_setopt(handle, CURLOPT_USERAGENT, "chexbench");
+  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, kReceiveBytes);
+  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
+  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, std::max(1L, std::lround(request.timeout_s)));
+  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &on_header);
+  curl_easy_setopt(handle, CURLOPT_HEADERDATA, &exchange);
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &on_body);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, &exchange);
+  curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, &on_progress);
+  curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &exchange);
+}
+
+HttpReply CurlClient::perform(const HttpRequest& request, const Sink& sink) {
+  Exchange exchange{.client = *this, .sink = sink, .reply = {}};
+  if (cancelled_) {
+    exchange.reply.failure = "cancelled";
+    return exchange.reply;
+  }
+  HeaderList headers;
+  for (const std::string& header : request.headers) {
+    curl_slist* const longer = curl_slist_append(headers.get(), header.c_str());
+    if (longer == nullptr) throw DataError("libcurl takes no header: out of memory");
+    static_cast<void>(headers.release());
+    headers.reset(longer);
+  }
+  Handle handle = take_handle();
+  std::array<char, CURL_ERROR_SIZE> reason{};
+  set_options(handle.get(), request, headers.get(), exchange);
+  curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, reason.data());
+  if (!ca_file_.empty()) curl_easy_setopt(handle.get(), CURLOPT_CAINFO, ca_file_.c_str());
+  const CURLcode code = curl_easy_perform(handle.get());
+  if (code != CURLE_OK) {
+    exchange.reply.failure = told_reason(reason.data(), code);
+    exchange.reply.is_temporary = is_temporary(code);
+  }
+  if (!exchange.refusal.empty()) exchange.reply.failure = std::move(exchange.refusal);
+  put_back(std::move(handle));
+  if (exchange.thrown) std::rethrow_exception(exchange.thrown);
+  return std::move(exchange.reply);
+}
+
+// As OpenSSL's, curl's and Amazon's own tools are told of a private authority; libcurl itself looks at none of them.
+std::string trusted_certificates() {
+  for (const char* const name : {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+    if (std::string file = environment_variable(name); !file.empty()) return file;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<HttpClient> make_http_client() {
+  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (ready != CURLE_OK) throw DataError(fmt::format("libcurl does not start: {}", curl_easy_strerror(ready)));
+  return std::make_unique<CurlClient>(trusted_certificates());
+}
+
+}  // namespace chexbench::storage

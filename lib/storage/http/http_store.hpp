@@ -1,0 +1,40 @@
+// Stores that are asked over HTTP.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/thread_pool.hpp"
+#include "storage/http/http_fetcher.hpp"
+#include "storage/range_stream.hpp"
+#include "storage/store.hpp"
+
+namespace chexbench::storage {
+
+// What all of them share: requests at once, reading ahead, trying again. Thread-safe.
+class HttpStore : public Store {
+ public:
+  ~HttpStore() override;
+  std::optional<std::uint64_t> size(const std::string& path) const override;
+  std::span<const std::byte> read(const std::string& path, ByteBuffer& buffer) const override;
+  std::unique_ptr<ByteStream> stream(const std::string& path, std::stop_token stop) const override;
+  bool is_local() const override { return false; }
+
+ protected:
+  HttpStore(std::unique_ptr<HttpDialect> dialect, std::unique_ptr<HttpClient> client, const RetryPolicy& policy);
+  virtual HttpTarget target(const std::string& path) const = 0;
+  HttpFetcher& fetcher() const { return *fetcher_; }
+
+ private:
+  const std::unique_ptr<HttpDialect> dialect_;
+  const std::unique_ptr<HttpFetcher> fetcher_;
+  const RangePlan plan_;
+  const std::unique_ptr<ThreadPool> pool_;  // last: its threads use the others
+};
+
+// Folders that a web server shows as index pages. `root` is http:// or https://.
+std::unique_ptr<Store> make_web_store(const std::string& root, std::unique_ptr<HttpClient> client,
+                                      const RetryPolicy& policy);
+
+}  // namespace chexbench::storage

@@ -1,0 +1,65 @@
+// http:// and https://: files of a web server, whose folders are listed by the pages that it makes of them.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/errors.hpp"
+#include "storage/http/http_index.hpp"
+#include "storage/http/http_store.hpp"
+#include "storage/url.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+class WebDialect final : public HttpDialect {
+ public:
+  HttpRequest request(const std::string& url, const std::string& range, bool head_only) const override {
+    HttpRequest request{.url = url, .headers = {}, .head_only = head_only, .may_use_netrc = true};
+    if (!range.empty()) request.headers.push_back("Range: " + range);
+    return request;
+  }
+  std::string reason(const HttpReply& reply) const override {
+    switch (reply.status) {
+      case 401:
+        return "it wants a password: give one for this host in ~/.netrc";
+      case 403:
+        return "forbidden (of a folder: does the server make index pages? nginx: autoindex on)";
+      case 404:
+        return "not found";
+      default:
+        return {};
+    }
+  }
+};
+
+class WebStore final : public HttpStore {
+ public:
+  WebStore(std::string root, std::unique_ptr<HttpClient> client, const RetryPolicy& policy)
+      : HttpStore(std::make_unique<WebDialect>(), std::move(client), policy), root_(std::move(root)) {}
+
+  std::vector<StoreEntry> list(const std::string& folder) const override {
+    HttpTarget page = target(folder);
+    if (!page.url.ends_with('/')) page.url += '/';
+    const std::optional<std::string> html = fetcher().find_listing(page);
+    if (!html) return {};
+    return parse_index_page(*html);
+  }
+
+ private:
+  // The root is an URL as it was given; what follows are plain names.
+  HttpTarget target(const std::string& path) const override {
+    const std::size_t kept = path.starts_with(root_) ? root_.size() : 0;
+    return {path, path.substr(0, kept) + percent_encoded(path.substr(kept))};
+  }
+
+  const std::string root_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> make_web_store(const std::string& root, std::unique_ptr<HttpClient> client,
+                                      const RetryPolicy& policy) {
+  return std::make_unique<WebStore>(root, std::move(client), policy);
+}
+
+}  // namespace chexbench::storage

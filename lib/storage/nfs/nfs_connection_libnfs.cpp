@@ -1,0 +1,265 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nfsc/libnfs.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "core/clock.hpp"
+#include "storage/nfs/nfs_connection.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;  // of one request: the most that libnfs takes as an answer
+constexpr int kLookMs = 50;                               // how often a wait looks whether it should end
+constexpr double kGoodbyeS = 1;                           // a server that is gone is not waited for to close a file
+
+struct FreeContext {
+  void operator()(nfs_context* context) const { nfs_destroy_context(context); }
+};
+
+// What another connection, or a later time, does not mend. libnfs tells NFSv4's own states (grace, expired) as ERANGE.
+bool is_lasting(int code) {
+  constexpr std::array kLasting{ENOENT, EACCES, EPERM, ENOTDIR, EISDIR, EINVAL, ENAMETOOLONG, ELOOP, ENOMEM};
+  return std::ranges::find(kLasting, code) != kLasting.end();
+}
+
+StoreEntry::Kind kind_of(std::uint64_t mode) {
+  if (S_ISREG(mode)) return StoreEntry::Kind::file;
+  return S_ISDIR(mode) ? StoreEntry::Kind::folder : StoreEntry::Kind::other;
+}
+
+NfsAttributes attributes_of(const nfs_stat_64& status) {
+  return {kind_of(status.nfs_mode), status.nfs_size, status.nfs_mtime, status.nfs_mtime_nsec};
+}
+
+// Of one read: a part of the file that is asked for in one request.
+struct Block {
+  std::uint64_t first = 0;
+  std::span<std::byte> part;
+  std::size_t done = 0;
+};
+
+class LibnfsConnection final : public NfsConnection {
+ public:
+  LibnfsConnection(const NfsPlace& place, std::function<bool()> ends);
+  ~LibnfsConnection() override;
+  LibnfsConnection(const LibnfsConnection&) = delete;
+  LibnfsConnection& operator=(const LibnfsConnection&) = delete;
+
+  std::vector<NfsEntry> list(const std::string& folder) override;
+  NfsAttributes attributes(const std::string& path) override;
+  Piece read(const std::string& path, std::uint64_t first, std::span<std::byte> part) override;
+
+ private:
+  // A request under way; libnfs holds its address until it is answered, or the context is gone.
+  struct Request {
+    LibnfsConnection* connection = nullptr;
+    std::function<void(int result, void* data)> take;
+  };
+  static void on_answer(int result, nfs_context* context, void* data, void* request);
+  // libnfs takes a request by `begin`, and its answer, unless it is a failure, is given to `take`.
+  template <class Begin>
+  void ask(const Begin& begin, std::function<void(int result, void* data)> take);
+  // Until all requests are answered. @throws NfsFailure, the first of them, when all are
+  void wait();
+  void wait_until_answered(double timeout_s);
+  [[noreturn]] void lose(const std::string& reason);
+  void close_file();
+  void open_file(const std::string& path);
+  void ask_for_block(Block& block);
+
+  const NfsPlace place_;
+  const std::function<bool()> ends_;
+  std::deque<Request> requests_;  // all that the context may still know of: it goes first
+  std::size_t waiting_ = 0;
+  std::size_t answered_ = 0;
+  std::optional<NfsFailure> failure_;
+  bool is_lost_ = false;
+  std::unique_ptr<nfs_context, FreeContext> context_;
+  // A stream's next range is likely to be read here: an open file spares two round trips.
+  std::string open_path_;
+  nfsfh* open_file_ = nullptr;
+};
+
+// A server takes two clients of one name for one that was started anew, and drops what the first had open; libnfs's own
+// names are those of the process and the second.
+std::string client_name() {
+  static std::atomic<unsigned> count = 0;
+  return fmt::format("chexbench {} {} {:08x}", ::getpid(), ++count, std::random_device{}());
+}
+
+LibnfsConnection::LibnfsConnection(const NfsPlace& place, std::function<bool()> ends)
+    : place_(place), ends_(std::move(ends)), context_(nfs_init_context()) {
+  if (!context_) throw NfsFailure{.reason = "libnfs gives no context: out of memory"};
+  nfs4_set_client_name(context_.get(), client_name().c_str());
+  nfs_set_dircache(context_.get(), 0);
+  // libnfs takes version and port from the query of an URL alone, and keeps them in the context.
+  const std::string url = fmt::format("nfs://host/?version=4&nfsport={}", place.port);
+  nfs_url* const parsed = nfs_parse_url_dir(context_.get(), url.c_str());
+  if (parsed == nullptr) throw NfsFailure{.reason = nfs_get_error(context_.get())};
+  nfs_destroy_url(parsed);
+  ask(
+      [&](Request* request) {
+        return nfs_mount_async(context_.get(), place_.host.c_str(), place_.folder.c_str(), on_answer, request);
+      },
+      [](int, void*) {});
+  wait();
+}
+
+// A context frees an open file with the request to close it, answered or not.
+LibnfsConnection::~LibnfsConnection() {
+  try {
+    close_file();
+    if (!is_lost_) wait_until_answered(kGoodbyeS);
+  } catch (const NfsFailure&) {  // the server forgets the file by itself
+  }
+}
+
+void LibnfsConnection::on_answer(int result, nfs_context* context, void* data, void* request) {
+  const Request& one = *static_cast<const Request*>(request);
+  LibnfsConnection& self = *one.connection;
+  --self.waiting_;
+  ++self.answered_;
+  if (result >= 0) {
+    one.take(result, data);
+  } else if (!self.failure_) {
+    const char* const reason = nfs_get_error(context);
+    self.failure_ = {.reason = reason != nullptr && *reason != 0 ? reason : std::strerror(-result),
+                     .is_temporary = !is_lasting(-result),
+                     .is_absent = result == -ENOENT || result == -ENOTDIR};
+  }
+}
+
+template <class Begin>
+void LibnfsConnection::ask(const Begin& begin, std::function<void(int result, void* data)> take) {
+  requests_.push_back({this, std::move(take)});
+  if (begin(&requests_.back()) != 0) lose(nfs_get_error(context_.get()));
+  ++waiting_;
+}
+
+void LibnfsConnection::lose(const std::string& reason) {
+  is_lost_ = true;
+  throw NfsFailure{.reason = reason, .is_temporary = true};
+}
+
+void LibnfsConnection::wait_until_answered(double timeout_s) {
+  double since_s = now_s();
+  for (std::size_t answered = answered_; waiting_ > 0;) {
+    if (ends_()) lose("nobody waits for it any more");
+    pollfd events{nfs_get_fd(context_.get()), static_cast<short>(nfs_which_events(context_.get())), 0};
+    if (::poll(&events, 1, kLookMs) < 0 && errno != EINTR) lose(std::strerror(errno));
+    if (nfs_service(context_.get(), events.revents) != 0 && waiting_ > 0) lose("the server closed the connection");
+    if (answered != answered_) since_s = now_s();
+    answered = answered_;
+    if (now_s() > since_s + timeout_s) lose(fmt::format("no answer for {} s", timeout_s));
+  }
+  requests_.clear();
+}
+
+void LibnfsConnection::wait() {
+  failure_.reset();
+  wait_until_answered(place_.timeout_s);
+  if (!failure_) return;
+  if (failure_->is_temporary) is_lost_ = true;
+  throw NfsFailure(*std::exchange(failure_, {}));
+}
+
+void LibnfsConnection::close_file() {
+  if (open_file_ == nullptr) return;
+  nfsfh* const file = std::exchange(open_file_, nullptr);
+  open_path_.clear();
+  ask([&](Request* request) { return nfs_close_async(context_.get(), file, on_answer, request); }, [](int, void*) {});
+}
+
+// One after the other: NFSv4 counts what a client opens and closes.
+void LibnfsConnection::open_file(const std::string& path) {
+  if (open_path_ == path) return;
+  if (open_file_ != nullptr) {
+    close_file();
+    wait();
+  }
+  ask([&](Request* request) { return nfs_open_async(context_.get(), path.c_str(), O_RDONLY, on_answer, request); },
+      [this](int, void* file) { open_file_ = static_cast<nfsfh*>(file); });
+  wait();
+  open_path_ = path;
+}
+
+// A server may send fewer bytes than it was asked for; then the rest is asked for.
+void LibnfsConnection::ask_for_block(Block& block) {
+  ask(
+      [&](Request* request) {
+        return nfs_pread_async(context_.get(), open_file_, block.first + block.done, block.part.size() - block.done,
+                               on_answer, request);
+      },
+      [this, &block](int result, void* data) {
+        const std::size_t bytes = std::min(static_cast<std::size_t>(result), block.part.size() - block.done);
+        std::memcpy(block.part.data() + block.done, data, bytes);
+        block.done += bytes;
+        if (bytes > 0 && block.done < block.part.size()) ask_for_block(block);
+      });
+}
+
+NfsConnection::Piece LibnfsConnection::read(const std::string& path, std::uint64_t first, std::span<std::byte> part) {
+  open_file(path);
+  Piece piece;
+  std::deque<Block> blocks;
+  for (std::size_t at = 0; at < part.size(); at += kReadBytes) {
+    blocks.push_back({first + at, part.subspan(at, std::min(kReadBytes, part.size() - at)), 0});
+  }
+  ask([&](Request* request) { return nfs_fstat64_async(context_.get(), open_file_, on_answer, request); },
+      [&piece](int, void* status) { piece.attributes = attributes_of(*static_cast<const nfs_stat_64*>(status)); });
+  for (Block& block : blocks) ask_for_block(block);
+  wait();
+  for (const Block& block : blocks) {
+    piece.bytes += block.done;
+    if (block.done < block.part.size()) break;
+  }
+  return piece;
+}
+
+NfsAttributes LibnfsConnection::attributes(const std::string& path) {
+  NfsAttributes attributes;
+  ask([&](Request* request) { return nfs_stat64_async(context_.get(), path.c_str(), on_answer, request); },
+      [&attributes](int, void* status) { attributes = attributes_of(*static_cast<const nfs_stat_64*>(status)); });
+  wait();
+  return attributes;
+}
+
+std::vector<NfsEntry> LibnfsConnection::list(const std::string& folder) {
+  nfsdir* opened = nullptr;
+  ask([&](Request* request) { return nfs_opendir_async(context_.get(), folder.c_str(), on_answer, request); },
+      [&opened](int, void* data) { opened = static_cast<nfsdir*>(data); });
+  wait();
+  std::vector<NfsEntry> entries;
+  while (const nfsdirent* const entry = nfs_readdir(context_.get(), opened)) {
+    const std::string name = entry->name;
+    if (name == "." || name == "..") continue;
+    entries.push_back(
+        {name,
+         {kind_of(entry->mode), entry->size, static_cast<std::uint64_t>(entry->mtime.tv_sec), entry->mtime_nsec}});
+  }
+  nfs_closedir(context_.get(), opened);
+  return entries;
+}
+
+}  // namespace
+
+NfsConnect nfs_connect() {
+  return [](const NfsPlace& place, std::function<bool()> ends) -> std::unique_ptr<NfsConnection> {
+    return std::make_unique<LibnfsConnection>(place, std::move(ends));
+  };
+}
+
+}  // namespace chexbench::storage

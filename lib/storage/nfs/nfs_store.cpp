@@ -1,0 +1,192 @@
+#include "storage/nfs/nfs_store.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <charconv>
+#include <ctime>
+#include <mutex>
+#include <utility>
+
+#include "core/errors.hpp"
+#include "core/interrupt.hpp"
+#include "core/log.hpp"
+#include "core/thread_pool.hpp"
+#include "storage/known_versions.hpp"
+#include "storage/range_stream.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+// Connections of one rank at once, as of the stores over HTTP: a server answers one connection's requests in turn.
+constexpr std::size_t kConnectionsAtOnce = 16;
+
+ObjectVersion version_of(const NfsAttributes& attributes) {
+  return {attributes.bytes, fmt::format("{:%FT%T}.{:09}Z", fmt::gmtime(static_cast<std::time_t>(attributes.changed_s)),
+                                        attributes.changed_ns)};
+}
+
+NfsPlace place_of(const Url& root, const RetryPolicy& policy) {
+  NfsPlace place{.host = root.authority, .folder = root.path, .timeout_s = policy.timeout_s};
+  const std::size_t colon = root.authority.rfind(':');
+  if (colon != std::string::npos) {
+    place.host = root.authority.substr(0, colon);
+    const char* const end = root.authority.data() + root.authority.size();
+    const auto [behind, error] = std::from_chars(root.authority.data() + colon + 1, end, place.port);
+    if (error != std::errc{} || behind != end || place.port < 1 || place.port > 65535) {
+      throw DataError(fmt::format("data.root 'nfs://{}': behind the ':' stands no port", root.authority));
+    }
+  }
+  if (root.path.empty()) {
+    throw DataError(fmt::format("data.root 'nfs://{}' names no export: give nfs://host/export/folder", root.authority));
+  }
+  return place;
+}
+
+class NfsStore final : public Store {
+ public:
+  NfsStore(const Url& root, NfsConnect connect, const RetryPolicy& policy)
+      : root_(fmt::format("nfs://{}{}", root.authority, root.path)),
+        place_(place_of(root, policy)),
+        policy_(policy),
+        connect_(std::move(connect)),
+        pool_(std::make_unique<ThreadPool>(kConnectionsAtOnce)) {}
+  ~NfsStore() override { is_closing_ = true; }
+
+  std::vector<StoreEntry> list(const std::string& folder) const override;
+  std::optional<std::uint64_t> size(const std::string& path) const override;
+  std::span<const std::byte> read(const std::string& path, ByteBuffer& buffer) const override;
+  std::unique_ptr<ByteStream> stream(const std::string& path, std::stop_token stop) const override;
+  bool is_local() const override { return false; }
+
+ private:
+  using Work = std::function<void(NfsConnection&)>;
+  enum class Absence { is_an_error, is_an_answer };
+  // Does it on a connection of its own, again on another one where that may help; false where there is no such file.
+  // @throws DataError
+  bool ask(const std::string& path, Absence absence, const Work& work) const;
+  std::unique_ptr<NfsConnection> take() const;
+  void read_part(const std::string& path, std::uint64_t first, std::span<std::byte> part) const;
+  // Below the place's folder.
+  std::string inner(const std::string& path) const {
+    return path.size() > root_.size() ? path.substr(root_.size()) : "/";
+  }
+
+  const std::string root_;
+  const NfsPlace place_;
+  const RetryPolicy policy_;
+  const NfsConnect connect_;
+  std::atomic<bool> is_closing_ = false;
+  const RangePlan plan_;
+  mutable KnownVersions known_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<NfsConnection>> idle_;
+  const std::unique_ptr<ThreadPool> pool_;  // last: its threads use the others
+};
+
+std::unique_ptr<NfsConnection> NfsStore::take() const {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!idle_.empty()) {
+      std::unique_ptr<NfsConnection> connection = std::move(idle_.back());
+      idle_.pop_back();
+      return connection;
+    }
+  }
+  try {
+    return connect_(place_, [this] { return is_closing_ || interrupt_requested(); });
+  } catch (const NfsFailure& failure) {
+    if (!failure.is_absent) {
+      const std::string reason = fmt::format("no connection to {}:{}: {}", place_.host, place_.port, failure.reason);
+      throw NfsFailure{.reason = reason, .is_temporary = failure.is_temporary};
+    }
+    throw DataError(fmt::format("cannot read {}: the server has no such export or folder ({})", root_, failure.reason));
+  }
+}
+
+bool NfsStore::ask(const std::string& path, Absence absence, const Work& work) const {
+  for (int tried = 1;; ++tried) {
+    throw_if_interrupted();
+    try {
+      std::unique_ptr<NfsConnection> connection = take();
+      work(*connection);
+      const std::scoped_lock lock(mutex_);
+      idle_.push_back(std::move(connection));
+      return true;
+    } catch (const NfsFailure& failure) {
+      throw_if_interrupted();
+      if (failure.is_absent && absence == Absence::is_an_answer) return false;
+      if (!failure.is_temporary || tried >= policy_.tries || is_closing_) {
+        const std::string times = tried == 1 ? "" : fmt::format(" ({} tries)", tried);
+        throw DataError(fmt::format("cannot read {}: {}{}", path, failure.reason, times));
+      }
+      log::debug("{}: {}; try {} of {}", path, failure.reason, tried + 1, policy_.tries);
+    }
+    pause_before(policy_, tried, 0, [this] { return is_closing_.load(); });
+  }
+}
+
+std::vector<StoreEntry> NfsStore::list(const std::string& folder) const {
+  std::vector<NfsEntry> found;
+  ask(folder, Absence::is_an_answer, [&](NfsConnection& connection) { found = connection.list(inner(folder)); });
+  std::vector<StoreEntry> entries;
+  for (NfsEntry& entry : found) {
+    if (entry.attributes.kind == StoreEntry::Kind::other) {  // libnfs 4.0 gets lost behind links
+      log::warning("{}/{} is left out: it is neither a file nor a folder, and links of an nfs:// root are not followed",
+                   folder, entry.name);
+    }
+    const bool is_file = entry.attributes.kind == StoreEntry::Kind::file;
+    if (is_file) known_.expect(fmt::format("{}/{}", folder, entry.name), version_of(entry.attributes));
+    entries.push_back(
+        {std::move(entry.name), entry.attributes.kind, is_file ? std::optional(entry.attributes.bytes) : std::nullopt});
+  }
+  return entries;
+}
+
+std::optional<std::uint64_t> NfsStore::size(const std::string& path) const {
+  if (const auto bytes = known_.bytes(path)) return bytes;
+  NfsAttributes attributes;
+  const bool is_there = ask(path, Absence::is_an_answer,
+                            [&](NfsConnection& connection) { attributes = connection.attributes(inner(path)); });
+  if (!is_there) return {};
+  if (attributes.kind != StoreEntry::Kind::file) throw DataError(fmt::format("cannot read {}: it is no file", path));
+  known_.check(path, version_of(attributes));
+  return attributes.bytes;
+}
+
+void NfsStore::read_part(const std::string& path, std::uint64_t first, std::span<std::byte> part) const {
+  NfsConnection::Piece piece;
+  ask(path, Absence::is_an_error,
+      [&](NfsConnection& connection) { piece = connection.read(inner(path), first, part); });
+  known_.check(path, version_of(piece.attributes));
+  if (piece.bytes < part.size()) {
+    throw DataError(fmt::format("cannot read {}: it ends at byte {}, and {} bytes were expected", path,
+                                first + piece.bytes, first + part.size()));
+  }
+}
+
+std::span<const std::byte> NfsStore::read(const std::string& path, ByteBuffer& buffer) const {
+  const std::optional<std::uint64_t> bytes = size(path);
+  if (!bytes) throw DataError(fmt::format("cannot read {}: there is no such file", path));
+  const std::span<std::byte> all{buffer.reserve(*bytes), static_cast<std::size_t>(*bytes)};
+  read_part(path, 0, all);
+  return all;
+}
+
+std::unique_ptr<ByteStream> NfsStore::stream(const std::string& path, std::stop_token stop) const {
+  const std::optional<std::uint64_t> bytes = size(path);
+  if (!bytes) throw DataError(fmt::format("cannot read {}: there is no such file", path));
+  const auto read = [this, path](std::uint64_t first, std::span<std::byte> part, const auto&) {
+    read_part(path, first, part);
+  };
+  return stream_ranges({.path = path, .size = *bytes, .read = read}, *pool_, plan_, std::move(stop));
+}
+
+}  // namespace
+
+std::unique_ptr<Store> make_nfs_store(const Url& root, NfsConnect connect, const RetryPolicy& policy) {
+  return std::make_unique<NfsStore>(root, std::move(connect), policy);
+}
+
+}  // namespace chexbench::storage

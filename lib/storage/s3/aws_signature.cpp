@@ -1,0 +1,77 @@
+#include "storage/s3/aws_signature.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
+#include "storage/s3/sha256.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::string_view kEmptyBody = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+Pairs signed_headers(const AwsRequest& request, const AwsCredentials& credentials, std::string_view time) {
+  Pairs headers = request.headers;
+  headers.emplace_back("host", request.host);
+  headers.emplace_back("x-amz-content-sha256", kEmptyBody);
+  headers.emplace_back("x-amz-date", time);
+  if (!credentials.session_token.empty()) headers.emplace_back("x-amz-security-token", credentials.session_token);
+  std::sort(headers.begin(), headers.end());
+  return headers;
+}
+
+std::string names_of(const Pairs& headers) {
+  std::string names;
+  for (const auto& [name, value] : headers) names.append(names.empty() ? "" : ";").append(name);
+  return names;
+}
+
+std::string canonical_request(const AwsRequest& request, const Pairs& headers) {
+  std::string text = fmt::format("{}\n{}\n{}\n", request.method, request.path.empty() ? "/" : request.path,
+                                 sorted_query(request.query));
+  for (const auto& [name, value] : headers) fmt::format_to(std::back_inserter(text), "{}:{}\n", name, value);
+  return fmt::format("{}\n{}\n{}", text, names_of(headers), kEmptyBody);
+}
+
+}  // namespace
+
+std::string sorted_query(Pairs query) {
+  std::sort(query.begin(), query.end());
+  std::string text;
+  for (const auto& [name, value] : query) {
+    fmt::format_to(std::back_inserter(text), "{}{}={}", text.empty() ? "" : "&", name, value);
+  }
+  return text;
+}
+
+std::vector<std::string> sign(const AwsRequest& request, const AwsCredentials& credentials, std::string_view region,
+                              std::string_view time) {
+  const Pairs headers = signed_headers(request, credentials, time);
+  const std::string_view day = time.substr(0, 8);
+  const std::string scope = fmt::format("{}/{}/s3/aws4_request", day, region);
+  const std::string to_sign =
+      fmt::format("AWS4-HMAC-SHA256\n{}\n{}\n{}", time, scope, to_hex(sha256(canonical_request(request, headers))));
+  const Digest day_key = hmac_sha256("AWS4" + credentials.secret_key, day);
+  const Digest region_key = hmac_sha256(as_text(day_key), region);
+  const Digest service_key = hmac_sha256(as_text(region_key), "s3");
+  const Digest key = hmac_sha256(as_text(service_key), "aws4_request");
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : headers) lines.push_back(fmt::format("{}: {}", name, value));
+  lines.push_back(fmt::format("Authorization: AWS4-HMAC-SHA256 Credential={}/{},SignedHeaders={},Signature={}",
+                              credentials.access_key, scope, names_of(headers),
+                              to_hex(hmac_sha256(as_text(key), to_sign))));
+  return lines;
+}
+
+std::string aws_time_now() {
+  return fmt::format("{:%Y%m%dT%H%M%SZ}",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
+
+}  // namespace chexbench::storage

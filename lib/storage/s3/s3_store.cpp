@@ -1,0 +1,175 @@
+#include "storage/s3/s3_store.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "core/errors.hpp"
+#include "storage/http/http_store.hpp"
+#include "storage/s3/s3_xml.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+constexpr std::string_view kScheme = "s3://";
+constexpr const char* kDefaultRegion = "us-east-1";
+
+// What can be done about an error, by its code.
+std::string_view remedy(std::string_view code) {
+  if (code == "NoSuchBucket") return "check the bucket's name in data.root, and store.endpoint";
+  if (code == "AccessDenied") return "these credentials may not read here, or there are none";
+  if (code == "ExpiredToken" || code == "TokenRefreshRequired") return "the credentials have expired: get new ones";
+  if (code == "InvalidAccessKeyId") return "the server does not know the access key: another endpoint's?";
+  if (code == "SignatureDoesNotMatch") return "the secret key is not the access key's";
+  if (code == "RequestTimeTooSkewed") return "this machine's clock is wrong";
+  if (code == "PermanentRedirect" || code == "AuthorizationHeaderMalformed") return "set store.region to the bucket's";
+  return {};
+}
+
+class S3Dialect final : public HttpDialect {
+ public:
+  S3Dialect(S3Place place, AwsCredentials credentials)
+      : place_(std::move(place)), credentials_(std::move(credentials)) {}
+
+  // Signed anew for each try: a signature is good for minutes.
+  HttpRequest request(const std::string& url, const std::string& range, bool head_only) const override {
+    HttpRequest request{.url = url, .headers = {}, .head_only = head_only, .may_redirect = false};
+    AwsRequest aws{.method = head_only ? "HEAD" : "GET", .host = place_.host, .path = {}, .query = {}, .headers = {}};
+    if (!range.empty()) aws.headers.emplace_back("range", range);
+    if (credentials_.access_key.empty()) {
+      for (const auto& [name, value] : aws.headers) request.headers.push_back(fmt::format("{}: {}", name, value));
+      return request;
+    }
+    const std::string rest = url.substr(place_.scheme.size() + std::string_view("://").size() + place_.host.size());
+    const std::size_t question = std::min(rest.find('?'), rest.size());
+    aws.path = rest.substr(0, question);
+    for (std::size_t at = question + 1; at < rest.size();) {
+      const std::size_t end = std::min(rest.find('&', at), rest.size());
+      const std::size_t equals = rest.find('=', at);
+      aws.query.emplace_back(rest.substr(at, equals - at), rest.substr(equals + 1, end - equals - 1));
+      at = end + 1;
+    }
+    request.headers = sign(aws, credentials_, place_.region, aws_time_now());
+    return request;
+  }
+
+  std::string reason(const HttpReply& reply) const override {
+    std::string code = s3_error_code(reply.error_text);
+    if (code.empty() && reply.status == 403) code = "AccessDenied";  // HEAD has no body to say so
+    const std::string_view mend = remedy(code);
+    return mend.empty() ? code : fmt::format("{}: {}", code, mend);
+  }
+
+ private:
+  const S3Place place_;
+  const AwsCredentials credentials_;
+};
+
+// Of one file or folder: no server leads out of what it was asked to list.
+bool is_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
+}
+
+class S3Store final : public HttpStore {
+ public:
+  S3Store(std::string bucket, const S3Place& place, const AwsCredentials& credentials,
+          std::unique_ptr<HttpClient> client, const RetryPolicy& policy)
+      : HttpStore(std::make_unique<S3Dialect>(place, credentials), std::move(client), policy),
+        bucket_(std::move(bucket)),
+        place_(place) {}
+
+  std::vector<StoreEntry> list(const std::string& folder) const override {
+    std::string prefix = key_of(folder);
+    if (!prefix.empty()) prefix += '/';
+    std::vector<StoreEntry> entries;
+    std::string next;
+    do {
+      const S3Page page = ask_page(folder, prefix, next);
+      add(page, folder, prefix, entries);
+      if (!page.next.empty() && page.next == next) {
+        throw DataError(fmt::format("cannot list {}: the server goes on with what it has just sent", folder));
+      }
+      next = page.next;
+    } while (!next.empty());
+    return entries;
+  }
+
+ private:
+  std::string key_of(const std::string& path) const {
+    std::string key = path.substr(std::min(kScheme.size() + bucket_.size() + 1, path.size()));
+    while (key.ends_with('/')) key.pop_back();
+    return key;
+  }
+  HttpTarget target(const std::string& path) const override { return {path, url_of(key_of(path))}; }
+  std::string url_of(const std::string& key) const {
+    return fmt::format("{}://{}{}{}", place_.scheme, place_.host, place_.before, percent_encoded(key));
+  }
+
+  S3Page ask_page(const std::string& folder, const std::string& prefix, const std::string& next) const {
+    std::vector<std::pair<std::string, std::string>> query = {
+        {"delimiter", "%2F"}, {"encoding-type", "url"}, {"list-type", "2"}, {"prefix", percent_encoded_all(prefix)}};
+    if (!next.empty()) query.emplace_back("continuation-token", percent_encoded_all(next));
+    std::string bucket_url = url_of("");
+    if (place_.before.size() > 1) bucket_url.pop_back();  // "/bucket", not "/bucket/": some servers tell them apart
+    const HttpTarget page{folder, fmt::format("{}?{}", bucket_url, sorted_query(std::move(query)))};
+    const std::string xml = fetcher().read_listing(page);
+    try {
+      return parse_s3_page(xml);
+    } catch (const DataError& error) {
+      throw DataError(fmt::format("cannot list {}: {}", folder, error.what()));
+    }
+  }
+
+  // What is listed is what is expected when it is read: a change in between is noticed.
+  void add(const S3Page& page, const std::string& folder, const std::string& prefix,
+           std::vector<StoreEntry>& entries) const {
+    for (const S3Page::Object& object : page.objects) {
+      std::string name = object.key.substr(std::min(prefix.size(), object.key.size()));
+      if (!is_name(name)) continue;  // the folder's own marker
+      fetcher().known().expect(fmt::format("{}/{}", folder, name), object.version);
+      entries.push_back({std::move(name), StoreEntry::Kind::file, object.version.bytes});
+    }
+    for (const std::string& key : page.folders) {
+      std::string name = key.substr(std::min(prefix.size(), key.size()));
+      if (name.ends_with('/')) name.pop_back();
+      if (is_name(name)) entries.push_back({std::move(name), StoreEntry::Kind::folder, {}});
+    }
+  }
+
+  const std::string bucket_;
+  const S3Place place_;
+};
+
+}  // namespace
+
+S3Place find_s3_place(const std::string& bucket, const spec::StoreSpec& spec, const AwsSettings& settings) {
+  S3Place place;
+  const std::string& region = spec.region.empty() ? settings.region : spec.region;
+  place.region = region.empty() ? kDefaultRegion : region;
+  const std::string& endpoint = spec.endpoint.empty() ? settings.endpoint : spec.endpoint;
+  place.host = fmt::format("s3.{}.amazonaws.com", place.region);
+  if (!endpoint.empty()) {
+    const std::optional<Url> url = parse_url(endpoint, "store.endpoint (or AWS_ENDPOINT_URL)");
+    if (!url || (url->scheme != "http" && url->scheme != "https") || url->authority.empty() || !url->path.empty()) {
+      throw DataError("store.endpoint (or AWS_ENDPOINT_URL) must be http(s)://host[:port], without a path");
+    }
+    place.scheme = url->scheme;
+    place.host = url->authority;
+  }
+  const bool fits_a_host = bucket.find('.') == std::string::npos;
+  const bool by_host = spec.addressing == spec::S3Addressing::automatic
+                           ? endpoint.empty() && fits_a_host
+                           : spec.addressing == spec::S3Addressing::virtual_host;
+  if (by_host) place.host = bucket + "." + place.host;
+  place.before = by_host ? "/" : fmt::format("/{}/", percent_encoded_all(bucket));
+  return place;
+}
+
+std::unique_ptr<Store> make_s3_store(const Url& root, const spec::StoreSpec& spec, const AwsSettings& settings,
+                                     std::unique_ptr<HttpClient> client, const RetryPolicy& policy) {
+  return std::make_unique<S3Store>(root.authority, find_s3_place(root.authority, spec, settings), settings.credentials,
+                                   std::move(client), policy);
+}
+
+}  // namespace chexbench::storage

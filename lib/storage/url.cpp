@@ -1,0 +1,86 @@
+#include "storage/url.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+#include "core/errors.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string encoded(std::string_view text, std::string_view kept) {
+  std::string result;
+  result.reserve(text.size());
+  for (const char c : text) {
+    if (is_letter(c) || is_digit(c) || kept.find(c) != std::string_view::npos) {
+      result += c;
+    } else {
+      fmt::format_to(std::back_inserter(result), "%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<Url> parse_url(std::string_view text, std::string_view what) {
+  const std::size_t colon = text.find("://");
+  if (colon == std::string_view::npos || colon == 0) return {};
+  Url url;
+  for (const char c : text.substr(0, colon)) {
+    if (!is_letter(c) && !is_digit(c)) return {};
+    url.scheme += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  }
+  std::string_view rest = text.substr(colon + 3);
+  const std::size_t slash = std::min(rest.find('/'), rest.size());
+  url.authority = rest.substr(0, slash);
+  rest.remove_prefix(slash);
+  while (rest.ends_with('/')) rest.remove_suffix(1);
+  url.path = rest;
+  if (url.authority.find('@') != std::string::npos || text.find_first_of("?#") != std::string_view::npos) {
+    throw DataError(
+        fmt::format("{} is a {}:// URL with a user, a query or a fragment: it stands in every report, so it must hold "
+                    "no secret; keys come from the environment or from files",
+                    what, url.scheme));
+  }
+  return url;
+}
+
+std::string without_last_slash(std::string root) {
+  while (root.find("://") != std::string::npos && root.ends_with('/')) root.pop_back();
+  return root;
+}
+
+void check_is_folder(std::string_view root, std::string_view verb) {
+  const std::optional<Url> url = parse_url(root);
+  if (!url) return;
+  throw DataError(
+      fmt::format("{} writes files, and {}:// is only read: give it a folder of this machine, and copy the "
+                  "result to the server",
+                  verb, url->scheme));
+}
+
+std::string percent_encoded(std::string_view text) { return encoded(text, "-._~/"); }
+
+std::string percent_encoded_all(std::string_view text) { return encoded(text, "-._~"); }
+
+std::string percent_decoded(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned value = 0;
+    const char* const digits = text.data() + i + 1;
+    const bool is_code =
+        text[i] == '%' && i + 2 < text.size() && std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2;
+    result += is_code ? static_cast<char>(value) : text[i];
+    if (is_code) i += 2;
+  }
+  return result;
+}
+
+}  // namespace chexbench::storage

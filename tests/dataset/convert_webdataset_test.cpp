@@ -1,0 +1,113 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "core/errors.hpp"
+#include "core/scratch.hpp"
+#include "dataset/conversion_cost.hpp"
+#include "dataset/make/convert.hpp"
+#include "formats/record.hpp"
+#include "formats/shards.hpp"
+
+namespace chexbench::dataset {
+namespace {
+
+namespace fs = std::filesystem;
+using spec::Split;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr auto kFormat = spec::DataFormat::webdataset;
+
+class ConvertToWebDataset : public CopiedXraysTest {
+ protected:
+  formats::Conversion convert(int shards = 0, std::size_t threads = 2) {
+    return convert_data_set(
+        {.root = root_.path(), .split = Split::all, .format = kFormat, .shards = shards, .threads = threads});
+  }
+  Dataset open() { return open_dataset({.root = root_.path(), .format = kFormat, .split = Split::all}); }
+  std::string failure() {
+    return message_of<DataError>([&] { open(); });
+  }
+  std::map<std::string, std::string> contents_of_shards() { return contents_of(open().shards); }
+};
+
+TEST_F(ConvertToWebDataset, PutsEveryImageIntoExactlyOneSample) {
+  const formats::Conversion conversion = convert();
+  EXPECT_EQ(conversion.shards[3].name, "all-000003.tar");
+  const Dataset dataset = open();
+  const Dataset png = open_dataset({.root = root_.path(), .split = Split::all});
+  std::set<std::string> seen;
+  for (const std::string& path : dataset.shards) {
+    const auto reader = formats::open_shard(kFormat, storage::stream_mapped(storage::MappedFile::open(path)));
+    while (const auto record = reader->next()) {
+      const formats::RecordView view =
+          formats::parse_record(kFormat, record->data, {.file = path, .offset = record->offset}, finding_names());
+      const auto found = find_image(png, view.filename);
+      ASSERT_TRUE(found) << view.filename;
+      EXPECT_TRUE(seen.insert(view.filename).second) << view.filename;
+      EXPECT_EQ(view.labels, png.images[*found].labels);
+      EXPECT_EQ(view.patient, std::int64_t{png.images[*found].patient});
+      EXPECT_EQ(std::string(reinterpret_cast<const char*>(view.encoded.data()), view.encoded.size()),
+                read_text(png.images[*found].path));
+    }
+  }
+  EXPECT_EQ(seen.size(), 24u);
+}
+
+TEST_F(ConvertToWebDataset, GivesTheSameBytesAtAnyNumberOfThreads) {
+  convert(0, 1);
+  const auto first = contents_of_shards();
+  fs::remove_all(root_ / "webdataset");
+  convert(0, 4);
+  EXPECT_EQ(contents_of_shards(), first);
+}
+
+TEST_F(ConvertToWebDataset, KnowsItsCostBesideThatOfOtherFormats) {
+  const formats::Conversion conversion = convert();
+  EXPECT_EQ(conversion_cost(root_.path(), Split::all, kFormat)->shard_bytes, conversion.shard_bytes);
+  EXPECT_FALSE(conversion_cost(root_.path(), Split::all));
+}
+
+// What a killed conversion leaves behind: some shards, and the file that says how many there will be.
+TEST_F(ConvertToWebDataset, ThatDidNotEndIsNoDataSetAndGoesOnWithTheShardsThatAreThere) {
+  convert(20);
+  const auto before = contents_of_shards();
+  fs::remove(root_ / "webdataset/all-000019.tar");
+  fs::remove(root_ / "webdataset/all-manifest.json");
+  write_text(formats::unfinished_path(root_.path(), Split::all, kFormat), "20");
+  EXPECT_THAT(failure(), AllOf(HasSubstr("did not reach its end"), HasSubstr("--split all --to webdataset")));
+  const formats::Conversion again = convert();
+  EXPECT_EQ(again.kept(), 19u);
+  EXPECT_EQ(contents_of_shards(), before);
+}
+
+TEST_F(ConvertToWebDataset, WhoseLastOrAnyShardIsMissingIsRefused) {
+  EXPECT_THAT(failure(), HasSubstr("no WebDataset shards of split 'all'"));
+  convert();
+  for (const std::string name : {"all-000015.tar", "all-000002.tar"}) {
+    fs::rename(root_ / ("webdataset/" + name), root_ / "away");
+    EXPECT_THAT(failure(), HasSubstr("shard " + name + " is missing"));
+    fs::rename(root_ / "away", root_ / ("webdataset/" + name));
+  }
+  fs::remove(root_ / "webdataset/all-manifest.json");  // as other programs write shards
+  EXPECT_EQ(open().shards.size(), 16u);
+}
+
+TEST_F(ConvertToWebDataset, RefusesAnotherNumberOfShards) {
+  convert();
+  EXPECT_THAT(message_of<OutputError>([&] { convert(18); }), HasSubstr("holds 16 shards of split 'all' already"));
+}
+
+TEST_F(ConvertToWebDataset, MakesADamagedShardAnew) {
+  convert();
+  const auto before = contents_of_shards();
+  std::fstream(open().shards[5], std::ios::in | std::ios::out | std::ios::binary).seekp(600).put('?');
+  EXPECT_EQ(convert().kept(), 15u);
+  EXPECT_EQ(contents_of_shards(), before);
+}
+
+}  // namespace
+}  // namespace chexbench::dataset

@@ -1,0 +1,94 @@
+#include "data_command.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+
+#include "core/errors.hpp"
+#include "core/scratch.hpp"
+
+namespace chexbench::dataset {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class DataCommandTest : public testing::Test {
+ protected:
+  // What `chexbench data ARGUMENTS` prints to stdout; errors come through.
+  std::string run(const std::string& arguments) {
+    CLI::App app;
+    app::add_data_commands(app);
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    try {
+      app.parse("data " + arguments);
+    } catch (...) {
+      output_ = testing::internal::GetCapturedStdout();
+      log_ = testing::internal::GetCapturedStderr();
+      throw;
+    }
+    log_ = testing::internal::GetCapturedStderr();
+    return output_ = testing::internal::GetCapturedStdout();
+  }
+  std::string set() { return folder_ / "set"; }
+  void make_set() { run("synth " + set() + " --images 20 --size 64"); }
+
+  ScratchFolder folder_;
+  std::string output_, log_;
+};
+
+TEST_F(DataCommandTest, MakesLooksAtConvertsAndChecksASet) {
+  EXPECT_THAT(run("synth " + set() + " --images 20 --size 64 --seed 3"),
+              AllOf(HasSubstr("images: 20\n"), HasSubstr("images_written: 20\n")));
+  EXPECT_THAT(run("index " + set()), AllOf(HasSubstr("images: 20\n"), HasSubstr("missing_files: 0\n")));
+  EXPECT_THAT(run("convert " + set() + " --split all"), AllOf(HasSubstr("images: 20\n"), HasSubstr("shards: 16\n")));
+  EXPECT_THAT(run("convert " + set() + " --split all"), HasSubstr("shards_kept: 16\n"));
+  EXPECT_THAT(run("check " + set()),
+              AllOf(HasSubstr("images: 20\n"), HasSubstr("records: 20\n"), HasSubstr("problems: 0\n")));
+}
+
+TEST_F(DataCommandTest, ShowsNoProgressInAPipe) {
+  make_set();
+  EXPECT_THAT(log_, IsEmpty());
+}
+
+TEST_F(DataCommandTest, CheckPrintsWhatIsWrongAndFailsAsAnErrorOfTheData) {
+  make_set();
+  write_text(set() + "/images/00000001_000.png", "");
+  EXPECT_THAT(message_of<DataError>([&] { run("check " + set()); }), HasSubstr("1 problem,"));
+  EXPECT_THAT(output_, AllOf(HasSubstr("00000001_000.png"), HasSubstr("problems: 1\n")));
+}
+
+TEST_F(DataCommandTest, ConvertsTheTrainingSplitUnlessToldOtherwise) {
+  make_set();
+  EXPECT_THAT(run("convert " + set()), HasSubstr("train-manifest.json"));
+}
+
+TEST_F(DataCommandTest, NamesTheNearestSplit) {
+  EXPECT_THAT(message_of<SpecError>([&] { run("convert " + set() + " --split trian"); }),
+              HasSubstr("did you mean 'train'"));
+}
+
+TEST_F(DataCommandTest, RefusesARootThatIsNotThere) {
+  for (const char* verb : {"index", "check", "convert"}) {
+    EXPECT_THAT(message_of<DataError>([&] { run(std::string(verb) + " /nowhere/set"); }), HasSubstr("/nowhere/set"));
+  }
+}
+
+TEST_F(DataCommandTest, AsksForAVerbAndItsArguments) {
+  EXPECT_THROW(run(""), CLI::ParseError);
+  EXPECT_THROW(run("synth " + set()), CLI::ParseError);
+  EXPECT_THROW(run("index"), CLI::ParseError);
+}
+
+TEST_F(DataCommandTest, ListsAsManyNamesAsAskedFor) {
+  make_set();
+  for (const char* name : {"x.png", "y.png", "z.png"}) write_text(set() + "/images/" + name, "");
+  EXPECT_THAT(run("index --show 1 " + set()), HasSubstr("orphan_files: 3 (x.png, ...)"));
+}
+
+}  // namespace
+}  // namespace chexbench::dataset

@@ -1,0 +1,78 @@
+#include "dataset/index_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/scratch.hpp"
+
+namespace chexbench::dataset {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Five rows; b.png lacks its file, z.png its row; patient 1 stands in both lists.
+class IndexReportTest : public testing::Test {
+ protected:
+  IndexReportTest() {
+    write_table(root_,
+                "a.png,Mass|Edema,0,1,10,M,PA,1,1,1,1,\n"
+                "b.png,Mass,1,1,20,F,PA,1,1,1,1,\n"
+                "c.png,No Finding,0,2,30,F,PA,1,1,1,1,\n"
+                "d.png,No Finding,0,3,?,,PA,1,1,1,1,\n"
+                "e.png,No Finding,0,3,40,M,PA,1,1,1,1,\n");
+    write_text(root_ / "train_val_list.txt", "a.png\nc.png\nghost.png\n");
+    write_text(root_ / "test_list.txt", "b.png\nd.png\n");
+    write_text(root_ / "images/a.png", "12345");
+    write_text(root_ / "images_001/c.png", "1");
+    write_text(root_ / "images_012/images/d.png", "12");
+    write_text(root_ / "images/e.png", "");
+    write_text(root_ / "images/z.png", "1");
+    report_ = report_index(root_.path());
+  }
+  ScratchFolder root_;
+  IndexReport report_;
+};
+
+TEST_F(IndexReportTest, CountsRowsPatientsAndLabels) {
+  EXPECT_EQ(report_.rows, 5u);
+  EXPECT_EQ(report_.patients, 3u);
+  EXPECT_EQ(report_.label_rows[4], 2u);
+  EXPECT_EQ(report_.label_rows[9], 1u);
+  EXPECT_EQ(report_.no_finding, 3u);
+  EXPECT_EQ(report_.men, 2u);
+  EXPECT_EQ(report_.women, 2u);
+  EXPECT_EQ(report_.median_age_years, 30);
+}
+
+TEST_F(IndexReportTest, CountsSplits) {
+  EXPECT_EQ(report_.train.rows, 2u);
+  EXPECT_EQ(report_.train.files, 2u);
+  EXPECT_EQ(report_.test.rows, 2u);
+  EXPECT_EQ(report_.test.files, 1u);
+  EXPECT_EQ(report_.in_no_split, 1u);
+  EXPECT_EQ(report_.in_both_lists, 0u);
+}
+
+TEST_F(IndexReportTest, NamesMissingAndOrphanFiles) {
+  EXPECT_THAT(report_.missing, ElementsAre("b.png"));
+  EXPECT_THAT(report_.orphans, ElementsAre("z.png"));
+  EXPECT_THAT(report_.listed_without_row, ElementsAre("ghost.png"));
+  EXPECT_EQ(report_.files, 5u);
+  EXPECT_EQ(report_.file_bytes, 9u);
+}
+
+TEST_F(IndexReportTest, NamesPatientsInBothSplits) { EXPECT_THAT(report_.patients_in_both_splits, ElementsAre(1u)); }
+
+TEST_F(IndexReportTest, PrintsOneKeyALine) {
+  EXPECT_THAT(
+      index_report_text(report_),
+      AllOf(HasSubstr("\nimages: 5\n"), HasSubstr("\nlabel.Mass: 2\n"), HasSubstr("\nmissing_files: 1 (b.png)\n"),
+            HasSubstr("\npatients_in_both_splits: 1 (1)\n"), HasSubstr("\nsplit.test.files: 1\n")));
+  report_.orphans = {"p", "q", "r"};
+  EXPECT_THAT(index_report_text(report_, 2), HasSubstr("\norphan_files: 3 (p, q, ...)\n"));
+}
+
+}  // namespace
+}  // namespace chexbench::dataset

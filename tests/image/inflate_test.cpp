@@ -1,0 +1,38 @@
+// What both inflaters refuse by a stream's header, so that OpenCV decides.
+#include <gtest/gtest.h>
+
+#include "image/png/png_inflate.hpp"
+#include "image/png_builder.hpp"
+
+namespace chexbench::image {
+namespace {
+
+// A stream of `bytes` bytes whose header declares a window of 2^(8 + `cinfo`).
+std::optional<std::string> refusal(Inflater& inflater, std::size_t bytes, unsigned cinfo) {
+  std::vector<std::uint8_t> stream = test::deflate(std::vector<std::uint8_t>(bytes, 7));
+  stream[0] = static_cast<std::uint8_t>(cinfo << 4 | 8);
+  stream[1] = static_cast<std::uint8_t>(31 - stream[0] * 256 % 31);
+  std::vector<std::uint8_t> out(bytes);
+  const std::vector<std::span<const std::byte>> pieces = {{}, std::as_bytes(std::span(stream))};
+  return inflater.inflate(pieces, out);
+}
+
+TEST(Inflate, RefusesAWindowThatNoStreamMayHave) {
+  for (const auto& inflater : {make_inflater(), make_zlib_inflater()}) {
+    EXPECT_EQ(refusal(*inflater, 300, 7), std::nullopt);
+    for (unsigned cinfo = 8; cinfo < 16; ++cinfo) EXPECT_EQ(refusal(*inflater, 300, cinfo), "invalid window size");
+  }
+}
+
+TEST(Inflate, RefusesAWindowThatTheImageDoesNotFitInto) {
+  for (const auto& inflater : {make_inflater(), make_zlib_inflater()}) {
+    EXPECT_EQ(refusal(*inflater, 256, 0), std::nullopt);
+    EXPECT_EQ(refusal(*inflater, 257, 0), "its window is smaller than the image");
+    EXPECT_EQ(refusal(*inflater, 512, 1), std::nullopt);
+    EXPECT_EQ(refusal(*inflater, 513, 1), "its window is smaller than the image");
+    EXPECT_EQ(refusal(*inflater, 100'000, 7), std::nullopt);
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::image

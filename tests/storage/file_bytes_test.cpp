@@ -1,0 +1,95 @@
+#include "storage/file_bytes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "core/errors.hpp"
+#include "core/scratch.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+using testing::HasSubstr;
+
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+TEST(ReadFile, GivesTheWholeFile) {
+  const ScratchFolder folder;
+  write_text(folder / "a", "hello");
+  ByteBuffer buffer;
+  EXPECT_EQ(text_of(read_file(folder / "a", buffer)), "hello");
+}
+
+TEST(ReadFile, KeepsItsMemoryForTheNextFile) {
+  const ScratchFolder folder;
+  write_text(folder / "large", std::string(10000, 'x'));
+  write_text(folder / "small", "y");
+  ByteBuffer buffer;
+  const std::byte* const first = read_file(folder / "large", buffer).data();
+  const std::span<const std::byte> second = read_file(folder / "small", buffer);
+  EXPECT_EQ(second.data(), first);
+  EXPECT_EQ(text_of(second), "y");
+}
+
+TEST(ReadFile, GivesNothingForAnEmptyFile) {
+  const ScratchFolder folder;
+  write_text(folder / "empty", "");
+  ByteBuffer buffer;
+  EXPECT_TRUE(read_file(folder / "empty", buffer).empty());
+}
+
+TEST(ReadFile, NamesAFileThatIsNotThere) {
+  ByteBuffer buffer;
+  const std::string message = message_of<DataError>([&] { read_file("/nowhere/x.png", buffer); });
+  EXPECT_THAT(message, HasSubstr("/nowhere/x.png"));
+  EXPECT_THAT(message, HasSubstr("No such file"));
+}
+
+TEST(ReadFile, RefusesAFolder) {
+  const ScratchFolder folder;
+  ByteBuffer buffer;
+  EXPECT_THAT(message_of<DataError>([&] { read_file(folder.path(), buffer); }), HasSubstr("not a regular file"));
+}
+
+TEST(ReadFile, RefusesAFifoInsteadOfWaitingForItsWriter) {
+  const ScratchFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  ByteBuffer buffer;
+  EXPECT_THAT(message_of<DataError>([&] { read_file(folder / "fifo", buffer); }), HasSubstr("not a regular file"));
+  EXPECT_THAT(message_of<DataError>([&] { MappedFile::open(folder / "fifo"); }), HasSubstr("not a regular file"));
+}
+
+TEST(MappedFile, KeepsItsBytesWhileSomebodyHoldsIt) {
+  const ScratchFolder folder;
+  write_text(folder / "a", "mapped");
+  std::shared_ptr<const MappedFile> file = MappedFile::open(folder / "a");
+  const std::shared_ptr<const MappedFile> other = file;
+  file.reset();
+  std::filesystem::remove(folder / "a");
+  EXPECT_EQ(text_of(other->bytes()), "mapped");
+}
+
+TEST(MappedFile, MapsAnEmptyFileToNothing) {
+  const ScratchFolder folder;
+  write_text(folder / "empty", "");
+  EXPECT_TRUE(MappedFile::open(folder / "empty")->bytes().empty());
+}
+
+TEST(MappedFile, TellsTheSizeThatTheFileHasNow) {
+  const ScratchFolder folder;
+  write_text(folder / "a", "0123456789");
+  const auto file = MappedFile::open(folder / "a");
+  std::filesystem::resize_file(folder / "a", 4);
+  EXPECT_EQ(file->size_now(), 4u);
+  EXPECT_EQ(file->bytes().size(), 10u);
+}
+
+TEST(MappedFile, NamesAFileThatIsNotThere) {
+  EXPECT_THAT(message_of<DataError>([] { MappedFile::open("/nowhere/shard"); }), HasSubstr("/nowhere/shard"));
+}
+
+}  // namespace
+}  // namespace chexbench::storage

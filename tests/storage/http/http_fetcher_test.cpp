@@ -1,0 +1,168 @@
+#include "storage/http/http_fetcher.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/errors.hpp"
+#include "core/scratch.hpp"
+#include "storage/http/fake_http.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+using test::FakeClient;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+const HttpTarget kTarget{.path = "s3://b/x", .url = "http://h/b/x"};
+
+class HttpFetcherTest : public testing::Test {
+ protected:
+  HttpFetcher fetcher(FakeClient::Answer answer, int tries = 3) {
+    return {std::make_unique<FakeClient>(std::move(answer)), dialect_,
+            RetryPolicy{.tries = tries, .first_delay_s = 1e-4, .most_delay_s = 1e-3}};
+  }
+  std::string range_failure(FakeClient::Answer answer) {
+    HttpFetcher one = fetcher(std::move(answer));
+    std::vector<std::byte> part(4);
+    return message_of<DataError>([&] { one.read_range(kTarget, 2, part, [] { return true; }); });
+  }
+  const test::PlainDialect dialect_;
+  ByteBuffer buffer_;
+};
+
+TEST(Backoff, DoublesUpToItsMostAndIsSpreadOverAllOfIt) {
+  const RetryPolicy policy{.first_delay_s = 0.1, .most_delay_s = 1};
+  EXPECT_DOUBLE_EQ(backoff_s(policy, 1, 1.0), 0.1);
+  EXPECT_DOUBLE_EQ(backoff_s(policy, 3, 1.0), 0.4);
+  EXPECT_DOUBLE_EQ(backoff_s(policy, 30, 1.0), 1.0);
+  EXPECT_DOUBLE_EQ(backoff_s(policy, 3, 0.25), 0.1);
+  EXPECT_DOUBLE_EQ(backoff_s(policy, 3, 0.0), 0.0);
+}
+
+TEST_F(HttpFetcherTest, ReadsAWholeObject) {
+  HttpFetcher one = fetcher([](const HttpRequest& request, const auto& sink) {
+    EXPECT_EQ(request.url, kTarget.url);
+    return test::send({.status = 200, .length = 5}, "hello", sink);
+  });
+  EXPECT_EQ(test::text_of(one.read(kTarget, buffer_)), "hello");
+}
+
+TEST_F(HttpFetcherTest, ReadsAnObjectOfUnknownLength) {
+  const std::string body(1000, 'x');
+  HttpFetcher one = fetcher([&](const auto&, const auto& sink) { return test::send({.status = 200}, body, sink); });
+  EXPECT_EQ(test::text_of(one.read(kTarget, buffer_)), body);
+}
+
+TEST_F(HttpFetcherTest, TriesAgainAfterWhatMayPassAndForgetsTheHalfThatCame) {
+  int asked = 0;
+  HttpFetcher one = fetcher([&](const auto&, const auto& sink) {
+    if (++asked == 1) return HttpReply{.status = 503};
+    if (asked == 2) {
+      HttpReply half = test::send({.status = 200, .length = 5}, "he", sink);
+      half.failure = "connection reset";
+      half.is_temporary = true;
+      return half;
+    }
+    return test::send({.status = 200, .length = 5}, "hello", sink);
+  });
+  EXPECT_EQ(test::text_of(one.read(kTarget, buffer_)), "hello");
+  EXPECT_EQ(asked, 3);
+}
+
+TEST_F(HttpFetcherTest, GivesUpWhenTriesAreUsedUp) {
+  int asked = 0;
+  HttpFetcher one = fetcher([&](const auto&, const auto&) { return HttpReply{.status = ++asked > 0 ? 500 : 0}; });
+  EXPECT_THAT(message_of<DataError>([&] { one.read(kTarget, buffer_); }),
+              AllOf(HasSubstr("s3://b/x"), HasSubstr("500"), HasSubstr("3 tries"), Not(HasSubstr("http://h"))));
+  EXPECT_EQ(asked, 3);
+}
+
+TEST_F(HttpFetcherTest, DoesNotTryAgainWhatWillNotPass) {
+  int asked = 0;
+  HttpFetcher one = fetcher([&](const auto&, const auto&) { return HttpReply{.status = ++asked > 0 ? 403 : 0}; });
+  EXPECT_THAT(message_of<DataError>([&] { one.read(kTarget, buffer_); }), HasSubstr("403"));
+  EXPECT_EQ(asked, 1);
+}
+
+TEST_F(HttpFetcherTest, KnowsNoSizeOfWhatIsNotThere) {
+  HttpFetcher one = fetcher([](const auto&, const auto&) { return HttpReply{.status = 404}; });
+  EXPECT_EQ(one.size(kTarget), std::nullopt);
+}
+
+TEST_F(HttpFetcherTest, AsksForASizeOnce) {
+  int asked = 0;
+  HttpFetcher one = fetcher([&](const HttpRequest& request, const auto&) {
+    ++asked;
+    EXPECT_TRUE(request.head_only);
+    return HttpReply{.status = 200, .length = 7};
+  });
+  EXPECT_EQ(one.size(kTarget), 7u);
+  EXPECT_EQ(one.size(kTarget), 7u);
+  EXPECT_EQ(asked, 1);
+}
+
+TEST_F(HttpFetcherTest, ReadsARange) {
+  HttpFetcher one = fetcher(
+      [](const HttpRequest& request, const auto& sink) { return test::send_range("0123456789", request, sink); });
+  std::vector<std::byte> part(4);
+  one.read_range(kTarget, 2, part, [] { return true; });
+  EXPECT_EQ(test::text_of(part), "2345");
+}
+
+TEST_F(HttpFetcherTest, RefusesARangeThatIsNotTheOneAskedFor) {
+  EXPECT_THAT(range_failure([](const auto&, const auto& sink) {
+                return test::send({.status = 200, .length = 10}, "0123456789", sink);
+              }),
+              HasSubstr("whole files"));
+  EXPECT_THAT(range_failure([](const auto&, const auto& sink) {
+                return test::send({.status = 206, .content_range = "bytes 0-3/10"}, "0123", sink);
+              }),
+              HasSubstr("asked for bytes 2-5, the server sends 'bytes 0-3/10'"));
+  EXPECT_THAT(range_failure([](const auto&, const auto& sink) {
+                return test::send({.status = 206, .content_range = "bytes 2-5/10"}, "2345678", sink);
+              }),
+              HasSubstr("more bytes"));
+  EXPECT_THAT(range_failure([](const auto&, const auto& sink) {
+                return test::send({.status = 206, .content_range = "bytes 2-5/10"}, "23", sink);
+              }),
+              HasSubstr("sends 2 of 4"));
+}
+
+TEST_F(HttpFetcherTest, LeavesARangeThatNobodyWantsAnyMore) {
+  int asked = 0;
+  HttpFetcher one = fetcher([&](const HttpRequest& request, const auto& sink) {
+    ++asked;
+    return test::send_range("0123456789", request, sink);
+  });
+  std::vector<std::byte> part(4);
+  one.read_range(kTarget, 2, part, [] { return false; });
+  EXPECT_EQ(asked, 1);
+}
+
+TEST_F(HttpFetcherTest, NoticesAnObjectThatChanged) {
+  std::string tag = "\"1\"", body = "hello";
+  HttpFetcher one = fetcher([&](const auto&, const auto& sink) {
+    return test::send({.status = 200, .length = body.size(), .etag = tag}, body, sink);
+  });
+  one.read(kTarget, buffer_);
+  one.read(kTarget, buffer_);
+  tag = "\"2\"";
+  EXPECT_THAT(message_of<DataError>([&] { one.read(kTarget, buffer_); }), HasSubstr("changed under the run"));
+  tag = "\"1\"";
+  body = "shorter or not";
+  EXPECT_THAT(message_of<DataError>([&] { one.read(kTarget, buffer_); }), HasSubstr("had 5 bytes and has 14 now"));
+}
+
+TEST_F(HttpFetcherTest, HoldsAnObjectAgainstItsListing) {
+  HttpFetcher one = fetcher([](const auto&, const auto& sink) {
+    return test::send({.status = 200, .length = 5, .etag = "\"2\""}, "hello", sink);
+  });
+  one.known().expect(kTarget.path, {.bytes = 5, .tag = "\"1\""});
+  EXPECT_EQ(one.size(kTarget), 5u);
+  EXPECT_THAT(message_of<DataError>([&] { one.read(kTarget, buffer_); }), HasSubstr("its version was \"1\""));
+}
+
+}  // namespace
+}  // namespace chexbench::storage

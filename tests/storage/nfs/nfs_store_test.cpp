@@ -1,0 +1,145 @@
+#include "storage/nfs/nfs_store.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "core/errors.hpp"
+#include "core/scratch.hpp"
+#include "storage/http/fake_http.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// What all connections of a test see and do.
+struct FakeServer {
+  std::string body = "0123456789";
+  std::uint64_t changed_s = 1000;
+  std::function<void()> before_read = [] {};
+  std::atomic<int> connections = 0, reads = 0;
+
+  NfsAttributes attributes() const {
+    return {.kind = StoreEntry::Kind::file, .bytes = body.size(), .changed_s = changed_s};
+  }
+};
+
+class FakeConnection final : public NfsConnection {
+ public:
+  explicit FakeConnection(FakeServer& server) : server_(server) { ++server.connections; }
+  std::vector<NfsEntry> list(const std::string&) override {
+    return {{"x", server_.attributes()}, {"d", {.kind = StoreEntry::Kind::folder}}};
+  }
+  NfsAttributes attributes(const std::string& path) override {
+    if (path != "/x") throw NfsFailure{.reason = "no such file", .is_absent = true};
+    return server_.attributes();
+  }
+  Piece read(const std::string&, std::uint64_t first, std::span<std::byte> part) override {
+    ++server_.reads;
+    server_.before_read();
+    const std::size_t bytes = std::min(part.size(), server_.body.size() - first);
+    std::memcpy(part.data(), server_.body.data() + first, bytes);
+    return {bytes, server_.attributes()};
+  }
+
+ private:
+  FakeServer& server_;
+};
+
+class NfsStoreTest : public testing::Test {
+ protected:
+  std::unique_ptr<Store> open(const std::string& root = "nfs://host/export") {
+    return make_nfs_store(*parse_url(root),
+                          [this](const NfsPlace& place, const auto&) {
+                            place_ = place;
+                            return std::make_unique<FakeConnection>(server_);
+                          },
+                          {.tries = 3, .first_delay_s = 1e-4, .most_delay_s = 1e-3, .timeout_s = 7});
+  }
+  std::string read_failure(const Store& store) {
+    return message_of<DataError>([&] { store.read("nfs://host/export/x", buffer_); });
+  }
+  FakeServer server_;
+  NfsPlace place_;
+  ByteBuffer buffer_;
+};
+
+TEST_F(NfsStoreTest, FindsHostPortAndFolderInItsRoot) {
+  open("nfs://host:12049/export/set")->list("nfs://host:12049/export/set");
+  EXPECT_EQ(place_.host, "host");
+  EXPECT_EQ(place_.port, 12049);
+  EXPECT_EQ(place_.folder, "/export/set");
+  EXPECT_DOUBLE_EQ(place_.timeout_s, 7);
+  open()->list("nfs://host/export");
+  EXPECT_EQ(place_.port, 2049);
+}
+
+TEST_F(NfsStoreTest, RefusesARootThatLeadsNowhere) {
+  EXPECT_THAT(message_of<DataError>([&] { open("nfs://host"); }), HasSubstr("names no export"));
+  for (const char* root : {"nfs://host:/e", "nfs://host:0/e", "nfs://host:70000/e", "nfs://host:1a/e"}) {
+    EXPECT_THAT(message_of<DataError>([&] { open(root); }), HasSubstr("no port")) << root;
+  }
+}
+
+TEST_F(NfsStoreTest, ReadsWholeFilesAndListsFolders) {
+  const auto store = open();
+  EXPECT_EQ(test::text_of(store->read("nfs://host/export/x", buffer_)), "0123456789");
+  EXPECT_EQ(store->size("nfs://host/export/y"), std::nullopt);
+  const auto entries = store->list("nfs://host/export");
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].bytes, 10u);
+  EXPECT_EQ(entries[1].kind, StoreEntry::Kind::folder);
+}
+
+TEST_F(NfsStoreTest, UsesAConnectionAgain) {
+  const auto store = open();
+  for (int i = 0; i < 5; ++i) store->read("nfs://host/export/x", buffer_);
+  EXPECT_EQ(server_.connections, 1);
+}
+
+TEST_F(NfsStoreTest, TriesAgainOnAnotherConnectionAfterWhatMayPass) {
+  server_.before_read = [this] {
+    if (server_.reads < 3) throw NfsFailure{.reason = "cut", .is_temporary = true};
+  };
+  EXPECT_EQ(open()->read("nfs://host/export/x", buffer_).size(), 10u);
+  EXPECT_EQ(server_.connections, 3);
+}
+
+TEST_F(NfsStoreTest, NamesFileReasonAndTriesInTheEnd) {
+  server_.before_read = [] { throw NfsFailure{.reason = "cut", .is_temporary = true}; };
+  EXPECT_THAT(read_failure(*open()), AllOf(HasSubstr("cannot read nfs://host/export/x: cut"), HasSubstr("3 tries")));
+}
+
+TEST_F(NfsStoreTest, DoesNotTryAgainWhatWillNotPass) {
+  server_.before_read = [] { throw NfsFailure{.reason = "denied"}; };
+  EXPECT_EQ(read_failure(*open()), "cannot read nfs://host/export/x: denied");
+  EXPECT_EQ(server_.reads, 1);
+}
+
+TEST_F(NfsStoreTest, HoldsAFileAgainstItsListing) {
+  const auto store = open();
+  store->list("nfs://host/export");
+  server_.changed_s = 2000;
+  EXPECT_THAT(read_failure(*store),
+              HasSubstr("its version was 1970-01-01T00:16:40.000000000Z and is 1970-01-01T00:33"));
+  server_.changed_s = 1000;
+  server_.body = "shorter";
+  EXPECT_THAT(read_failure(*store), HasSubstr("it had 10 bytes and has 7 now"));
+}
+
+TEST_F(NfsStoreTest, AFileThatEndsEarlyIsAnErrorThoughItsSizeSaysOtherwise) {
+  const auto store = open();
+  store->size("nfs://host/export/x");
+  const std::unique_ptr<ByteStream> stream = [&] {
+    server_.before_read = [this] { server_.body.resize(4); };
+    return store->stream("nfs://host/export/x", {});
+  }();
+  EXPECT_THAT(message_of<DataError>([&] { stream->take(10); }), HasSubstr("it had 10 bytes and has 4 now"));
+}
+
+}  // namespace
+}  // namespace chexbench::storage

@@ -1,0 +1,163 @@
+// Signatures and settings of S3. Source of the vectors: Amazon S3 API Reference, "Signature Calculations for the
+// Authorization Header: Transferring Payload in a Single Chunk".
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "core/errors.hpp"
+#include "core/scratch.hpp"
+#include "storage/s3/aws_settings.hpp"
+#include "storage/s3/aws_signature.hpp"
+#include "storage/s3/s3_store.hpp"
+#include "storage/s3/sha256.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+const AwsCredentials kExample{.access_key = "AKIAIOSFODNN7EXAMPLE",
+                              .secret_key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+                              .session_token = {}};
+
+std::string authorization(const AwsRequest& request, const AwsCredentials& credentials = kExample) {
+  return sign(request, credentials, "us-east-1", "20130524T000000Z").back();
+}
+
+TEST(Sha256, GivesThePublishedDigests) {
+  EXPECT_EQ(to_hex(sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(to_hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(to_hex(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+}
+
+TEST(Hmac, GivesTheDigestsOfRfc4231) {
+  EXPECT_EQ(to_hex(hmac_sha256("Jefe", "what do ya want for nothing?")),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  EXPECT_EQ(to_hex(hmac_sha256(std::string(131, '\xaa'), "Test Using Larger Than Block-Size Key - Hash Key First")),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
+TEST(AwsSignature, OfARangeIsThePublishedOne) {
+  const std::string line = authorization({.host = "examplebucket.s3.amazonaws.com",
+                                          .path = "/test.txt",
+                                          .query = {},
+                                          .headers = {{"range", "bytes=0-9"}}});
+  EXPECT_THAT(line, EndsWith("SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,Signature="
+                             "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"));
+  EXPECT_THAT(line, HasSubstr("Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"));
+}
+
+TEST(AwsSignature, OfAListingIsThePublishedOneInAnyOrderOfTheQuery) {
+  EXPECT_THAT(authorization({.host = "examplebucket.s3.amazonaws.com",
+                             .path = "/",
+                             .query = {{"prefix", "J"}, {"max-keys", "2"}},
+                             .headers = {}}),
+              EndsWith("Signature=34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"));
+}
+
+TEST(AwsSignature, OfAQueryWithoutAValueIsThePublishedOne) {
+  EXPECT_THAT(authorization(
+                  {.host = "examplebucket.s3.amazonaws.com", .path = "/", .query = {{"lifecycle", ""}}, .headers = {}}),
+              EndsWith("Signature=fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"));
+}
+
+TEST(AwsSignature, CoversTheSessionTokenAndNeverShowsTheSecret) {
+  AwsCredentials temporary = kExample;
+  temporary.session_token = "TOKEN";
+  const std::vector<std::string> lines =
+      sign({.host = "h", .path = "/x", .query = {}, .headers = {}}, temporary, "us-east-1", "20130524T000000Z");
+  EXPECT_THAT(lines, Contains("x-amz-security-token: TOKEN"));
+  EXPECT_THAT(lines.back(), HasSubstr(";x-amz-security-token,"));
+  for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("wJalr")));
+}
+
+class AwsSettingsTest : public testing::Test {
+ protected:
+  AwsSettings find() {
+    variables_.emplace("HOME", folder_.path());
+    return find_aws_settings([this](const std::string& name) { return variables_[name]; });
+  }
+  ScratchFolder folder_;
+  std::map<std::string, std::string> variables_;
+};
+
+TEST_F(AwsSettingsTest, AreEmptyWhereThereAreNone) {
+  const AwsSettings settings = find();
+  EXPECT_EQ(settings.credentials.access_key, "");
+  EXPECT_EQ(settings.region, "");
+}
+
+TEST_F(AwsSettingsTest, ComeFromTheEnvironmentFirst) {
+  write_text(folder_ / ".aws/credentials", "[default]\naws_access_key_id = file\naws_secret_access_key = s\n");
+  variables_ = {{"AWS_ACCESS_KEY_ID", "env"},
+                {"AWS_SECRET_ACCESS_KEY", "s"},
+                {"AWS_SESSION_TOKEN", "t"},
+                {"AWS_REGION", "eu-west-1"},
+                {"AWS_ENDPOINT_URL", "http://h"}};
+  const AwsSettings settings = find();
+  EXPECT_EQ(settings.credentials.access_key, "env");
+  EXPECT_EQ(settings.credentials.session_token, "t");
+  EXPECT_EQ(settings.region, "eu-west-1");
+  EXPECT_EQ(settings.endpoint, "http://h");
+}
+
+TEST_F(AwsSettingsTest, ComeFromTheProfileThatIsNamed) {
+  write_text(folder_ / ".aws/credentials",
+             "[default]\naws_access_key_id = one\naws_secret_access_key = s\n# comment\n[ other ]\n"
+             "aws_access_key_id=two\naws_secret_access_key=a=b\naws_session_token = t\n");
+  write_text(folder_ / ".aws/config", "[default]\nregion = us-west-2\n[profile other]\nregion = eu-north-1\n");
+  EXPECT_EQ(find().credentials.access_key, "one");
+  EXPECT_EQ(find().region, "us-west-2");
+  variables_["AWS_PROFILE"] = "other";
+  EXPECT_EQ(find().credentials.access_key, "two");
+  EXPECT_EQ(find().credentials.secret_key, "a=b");
+  EXPECT_EQ(find().credentials.session_token, "t");
+  EXPECT_EQ(find().region, "eu-north-1");
+}
+
+TEST_F(AwsSettingsTest, HalfAKeyIsRefusedWithoutShowingIt) {
+  variables_ = {{"AWS_SECRET_ACCESS_KEY", "hunter2"}};
+  const std::string message = message_of<DataError>([&] { find(); });
+  EXPECT_THAT(message, AllOf(HasSubstr("half"), Not(HasSubstr("hunter2"))));
+}
+
+TEST_F(AwsSettingsTest, AProfileThatIsNotThereIsRefused) {
+  variables_ = {{"AWS_PROFILE", "nobody"}};
+  EXPECT_THAT(message_of<DataError>([&] { find(); }), HasSubstr("no such profile"));
+}
+
+TEST(S3Place, OfAmazonIsAVirtualHostUnlessTheNameHasADot) {
+  const S3Place plain = find_s3_place("bucket", {}, {.region = "eu-west-1"});
+  EXPECT_EQ(plain.host, "bucket.s3.eu-west-1.amazonaws.com");
+  EXPECT_EQ(plain.before, "/");
+  EXPECT_EQ(plain.scheme, "https");
+  const S3Place dotted = find_s3_place("my.bucket", {}, {});
+  EXPECT_EQ(dotted.host, "s3.us-east-1.amazonaws.com");
+  EXPECT_EQ(dotted.before, "/my.bucket/");
+}
+
+TEST(S3Place, OfAnEndpointIsAPathUnlessTheSpecSaysElse) {
+  const AwsSettings settings{.credentials = {}, .region = {}, .endpoint = "http://from.environment"};
+  EXPECT_EQ(find_s3_place("b", {}, settings).host, "from.environment");
+  const S3Place path = find_s3_place("b", {.endpoint = "http://127.0.0.1:9000/"}, settings);
+  EXPECT_EQ(path.scheme + path.host + path.before, "http127.0.0.1:9000/b/");
+  const S3Place host =
+      find_s3_place("b", {.endpoint = "http://h:9000", .addressing = spec::S3Addressing::virtual_host}, settings);
+  EXPECT_EQ(host.host + host.before, "b.h:9000/");
+}
+
+TEST(S3Place, RefusesAnEndpointThatIsNone) {
+  for (const char* endpoint : {"h:9000", "ftp://h", "http://h/path", "http://"}) {
+    EXPECT_THAT(message_of<DataError>([&] { find_s3_place("b", {.endpoint = endpoint}, {}); }),
+                HasSubstr("store.endpoint"));
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::storage
