@@ -19,7 +19,7 @@ namespace {
   throw OutputError(fmt::format("{}: cannot {}: {}", path, what, std::strerror(error)));
 }
 
-// A file descriptor that is closed, and reports what only shows when closing (quota, network file systems).
+// Owns a file descriptor. sync_and_close() reports the errors that appear only then (quotas, network file systems).
 class OutputFile {
  public:
   OutputFile(const std::string& path, int flags)
@@ -41,7 +41,7 @@ class OutputFile {
     }
   }
   void sync_and_close() {
-    // Pipes and devices cannot be synced, and need not be.
+    // Pipes and devices cannot be synced (EINVAL) and need not be.
     if (fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(path_, "write it", errno);
     if (close(std::exchange(descriptor_, -1)) != 0) fail(path_, "write it", errno);
   }
@@ -51,7 +51,8 @@ class OutputFile {
   int descriptor_;
 };
 
-// A rename survives a crash only once the folder is on storage, too. Some file systems cannot: then it is best effort.
+// A rename survives a crash only once its folder is on storage too. Some file systems cannot sync a folder, so errors
+// are ignored.
 void sync_folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -60,14 +61,14 @@ void sync_folder_of(const std::string& path) {
   close(descriptor);
 }
 
-// A device, a pipe, a link: what it is must stay when it is written to, so it cannot be replaced.
+// Returns whether `path` is a device, a pipe, a symbolic link or a folder: a rename would replace it with a plain file.
 bool is_no_plain_file(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::symlink_status(path, error);
   return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
 }
 
-// NAME.PROCESS.tmp, as write_file_atomically() has them.
+// Returns whether the file's name is one of write_file_atomically()'s temporary names, NAME.PID.tmp.
 bool is_temporary(const std::filesystem::path& path) {
   const std::string process = path.stem().extension().string();
   return path.extension() == ".tmp" && process.size() > 1 &&
@@ -101,7 +102,7 @@ void write_file_atomically(const std::string& path, const std::function<void(con
 }
 
 void remove_abandoned_files(const std::string& folder) {
-  std::error_code error;  // a file that cannot be removed costs nothing but its bytes
+  std::error_code error;  // ignored: a file that cannot be removed only takes up space
   std::filesystem::directory_iterator entry(folder, error);
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     std::error_code stays;
