@@ -18,7 +18,8 @@ namespace chexbench {
 inline constexpr int kFindings = 14;  // labels per image of ChestX-ray14, in the order of data/findings.hpp
 
 // The element type of a batch. f32: 3 channels, normalized by the pipeline with ImageNet's mean and standard deviation,
-// as TensorFlow programs do. u8: 1 channel of gray values 0..255; the engine normalizes them and makes 3 channels.
+// as input pipelines in TensorFlow do. u8: 1 channel of gray values 0..255; the engine normalizes them and makes 3
+// channels.
 enum class Deliver { f32, u8 };
 
 // The shape of a batch's image tensor, [images, height, width, channels] (NHWC, packed, without padding), and its
