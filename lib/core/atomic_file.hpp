@@ -17,7 +17,7 @@ void write_file_atomically(const std::string& path, std::string_view text);
 
 // Does the same for a text that is too large to be in memory as a whole: `fill` is called once and passes the text,
 // piece by piece, to the function that it receives.
-// @throws OutputError as above; whatever `fill` throws passes through, after the temporary file was removed
+// @throws OutputError if the file cannot be written; what `fill` throws passes through, with the temporary file removed
 using WritePiece = std::function<void(std::string_view)>;
 void write_file_atomically(const std::string& path, const std::function<void(const WritePiece&)>& fill);
 
