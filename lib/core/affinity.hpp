@@ -1,4 +1,4 @@
-// Which cores this rank may use, and binding its threads to them.
+// Finds the cores that this rank may use and binds its threads to them.
 #pragma once
 
 #include <string>
@@ -6,15 +6,17 @@
 
 namespace chexbench {
 
-// The CPUs this process may run on (its affinity mask and cgroup), one per physical core where hwloc can tell,
-// in topology order. Never empty.
+// Returns the CPU numbers that this process may run on (its affinity mask, which a cgroup's cpuset restricts), in
+// topology order. In a build with hwloc there is one CPU per physical core, so that two ranks never share a core
+// through its hyperthreads; without hwloc every CPU of the mask counts as a core. Never empty: the fallback is CPU 0.
+// Thread-safe.
 std::vector<int> usable_cores();
 
-// Binds the calling thread, and threads it starts from now on, to `cpus`. Empty: does nothing.
-// Logs a warning and goes on where the system refuses.
+// Binds the calling thread, and the threads that it starts from now on, to `cpus`. Does nothing if `cpus` is empty.
+// If the system refuses, it logs a warning and returns. Thread-safe.
 void bind_this_thread(const std::vector<int>& cpus);
 
-// Names the calling thread for ps, top and traces; 15 characters are kept.
+// Names the calling thread for ps, top and traces. Linux keeps at most 15 characters, so longer names are cut.
 void name_this_thread(const std::string& name);
 
 }  // namespace chexbench

@@ -1,4 +1,4 @@
-// Without hwloc: every CPU of the affinity mask counts as a core.
+// The variant for builds without hwloc: every CPU of the affinity mask counts as a core.
 #include <sched.h>
 
 #include "core/affinity.hpp"

@@ -1,4 +1,5 @@
-// With hwloc: one CPU per physical core, so that two ranks never share a core by way of its hyperthreads.
+// The variant for builds with hwloc: it picks one CPU per physical core, so that two ranks never share a core through
+// its hyperthreads.
 #include <hwloc.h>
 #include <sched.h>
 
@@ -19,7 +20,7 @@ Topology load_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
   Topology topology(raw);
-  // Caches, buses and devices are of no interest and cost most of the time that loading takes.
+  // Caches, buses and devices are not needed here, and discovering them takes most of the loading time.
   hwloc_topology_set_all_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
   return hwloc_topology_load(raw) == 0 ? std::move(topology) : nullptr;
 }
@@ -38,7 +39,8 @@ std::vector<int> usable_cores() {
   CPU_ZERO(&allowed);
   sched_getaffinity(0, sizeof allowed, &allowed);
   std::vector<int> cores;
-  // It takes milliseconds to load and does not change; what changes is the affinity mask.
+  // Loading the topology takes milliseconds and its result never changes, so it is kept; the affinity mask is read
+  // anew.
   static const Topology topology = load_topology();
   if (topology) {
     for (hwloc_obj_t core = nullptr;

@@ -19,7 +19,7 @@ class HostAllocator final : public PinnedAllocator {
     const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
     if (memory == nullptr) throw std::bad_alloc();
-    if (huge) madvise(memory, rounded, MADV_HUGEPAGE);  // only a hint: a kernel without huge pages may refuse
+    if (huge) madvise(memory, rounded, MADV_HUGEPAGE);  // a hint: a kernel without huge pages may refuse
     return static_cast<std::byte*>(memory);
   }
   void deallocate(std::byte* memory, std::size_t) noexcept override { std::free(memory); }

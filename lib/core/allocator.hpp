@@ -1,21 +1,26 @@
-// Where batch memory comes from: the engine decides (pinned where that helps an upload).
+// The interface through which a BatchPool gets its memory. The engine supplies the implementation, so that batches are
+// in page-locked ("pinned") memory if that speeds up uploads to its device.
 #pragma once
 
 #include <cstddef>
 
 namespace chexbench {
 
-// Allocates long-lived host buffers. Implementations are thread-safe.
+// Allocates long-lived host buffers. Implementations are thread-safe and must outlive the memory that they returned.
 class PinnedAllocator {
  public:
   virtual ~PinnedAllocator() = default;
-  // At least `bytes` bytes, aligned to 64. Never null. @throws std::bad_alloc, DeviceError
+  // Returns at least `bytes` bytes of uninitialized memory, aligned to 64 bytes. Never null; the caller owns the memory
+  // and returns it with deallocate().
+  // @throws std::bad_alloc if there is not enough memory
+  // @throws DeviceError if the memory is the device driver's to give and it refuses
   virtual std::byte* allocate(std::size_t bytes) = 0;
-  // Gives back what allocate(bytes) of this allocator returned.
+  // Frees `memory`, which allocate(bytes) of the same allocator returned.
   virtual void deallocate(std::byte* memory, std::size_t bytes) noexcept = 0;
 };
 
-// Plain page-aligned host memory; large buffers ask for huge pages. One instance for the process.
+// Returns the process's allocator of ordinary host memory. Buffers are aligned to pages (4 KiB); from 2 MiB on they are
+// aligned to 2 MiB and ask the kernel for huge pages. Its allocate() throws std::bad_alloc only.
 PinnedAllocator& host_allocator();
 
 }  // namespace chexbench

@@ -1,4 +1,5 @@
-// A batch: what a pipeline delivers and an engine trains on, and the pool that its memory returns to.
+// Batches of images and labels, which a pipeline delivers and an engine trains on, and the bounded pool that owns their
+// memory. Pipelines and engines share nothing but these types.
 #pragma once
 
 #include <condition_variable>
@@ -14,18 +15,21 @@
 
 namespace chexbench {
 
-inline constexpr int kFindings = 14;  // labels of an image of ChestX-ray14, in the order of dataset/nih_labels.hpp
+inline constexpr int kFindings = 14;  // labels per image of ChestX-ray14, in the order of data/findings.hpp
 
-// What a batch holds. f32: 3 channels, normalized, as TensorFlow feeds. u8: 1 channel, 0..255; the engine normalizes.
+// The element type of a batch. f32: 3 channels, normalized by the pipeline with ImageNet's mean and standard deviation,
+// as input pipelines in TensorFlow do. u8: 1 channel of gray values 0..255; the engine normalizes them and makes 3
+// channels.
 enum class Deliver { f32, u8 };
 
-// Shape of the image tensor of a batch: [images, height, width, channels], NHWC, packed; and how many labels each has.
+// The shape of a batch's image tensor, [images, height, width, channels] (NHWC, packed, without padding), and its
+// number of labels.
 struct BatchShape {
-  int images = 0;
-  int height = 0;
-  int width = 0;
-  Deliver deliver = Deliver::f32;
-  int labels = kFindings;
+  int images = 0;                  // the local batch
+  int height = 0;                  // in pixels
+  int width = 0;                   // in pixels
+  Deliver deliver = Deliver::f32;  // gives the number of channels and the element type
+  int labels = kFindings;          // per image
 
   int channels() const { return deliver == Deliver::f32 ? 3 : 1; }
   std::size_t element_bytes() const { return deliver == Deliver::f32 ? sizeof(float) : 1; }
@@ -37,32 +41,38 @@ struct BatchShape {
   friend bool operator==(const BatchShape&, const BatchShape&) = default;
 };
 
-// Where an image of a batch came from.
+// Identifies the image in a slot of a batch.
 struct ExampleId {
   std::uint32_t image = 0;  // index in the data set's list of the split
-  std::uint32_t epoch = 0;
+  std::uint32_t epoch = 0;  // of the pipeline's source, counted from 0
   friend bool operator==(const ExampleId&, const ExampleId&) = default;
 };
 
-// Memory for `shape.images` images, of which the first `valid` are filled. Owned by a BatchPool.
+// Memory for `shape.images` images, of which the first `valid` are filled. A BatchPool owns it and reuses it, so the
+// other slots hold leftovers of earlier batches. Not thread-safe, but threads may fill different slots at the same
+// time.
 struct Batch {
   BatchShape shape;
-  std::byte* images = nullptr;  // shape.bytes(), aligned to 64
-  std::vector<float> labels;    // [images, shape.labels], 0 or 1
+  std::byte* images = nullptr;  // shape.bytes() bytes, aligned to 64, from the pool's allocator
+  std::vector<float> labels;    // [images, shape.labels], row-major, each 0 or 1
   std::vector<ExampleId> ids;   // [images]
-  int valid = 0;
+  int valid = 0;                // filled slots, at the front
 
+  // The first byte of a slot's image, which takes shape.image_bytes() bytes.
   std::byte* image(int slot) { return images + static_cast<std::size_t>(slot) * shape.image_bytes(); }
+  // The labels of a slot, shape.labels values.
   std::span<float> label(int slot) {
     const auto count = static_cast<std::size_t>(shape.labels);
     return std::span<float>(labels).subspan(static_cast<std::size_t>(slot) * count, count);
   }
+  // All images as floats. Only for a batch whose shape.deliver is f32.
   std::span<float> f32() { return {reinterpret_cast<float*>(images), shape.bytes() / sizeof(float)}; }
 };
 
 class BatchPool;
 
-// Exclusive use of one batch; gives it back to its pool when destroyed. Move-only. An empty lease means "no batch".
+// Exclusive use of one batch: the batch returns to its pool when the lease is destroyed. Move-only. An empty lease
+// means "no batch"; it must not be dereferenced. A lease may be destroyed on any thread, but is itself not thread-safe.
 class BatchLease {
  public:
   BatchLease() = default;
@@ -74,7 +84,7 @@ class BatchLease {
   explicit operator bool() const { return batch_ != nullptr; }
   Batch& operator*() const { return *batch_; }
   Batch* operator->() const { return batch_.get(); }
-  // Gives the batch back before the lease ends, e.g. when its upload is done.
+  // Returns the batch to its pool early, for example when its upload is done. The lease is empty afterwards.
   void release();
 
  private:
@@ -82,10 +92,11 @@ class BatchLease {
   std::unique_ptr<Batch> batch_;
 };
 
-// A bounded set of batches of one shape. Thread-safe. Leases keep their pool alive, and the allocator must outlive it.
+// A bounded set of batches of one shape. It limits how far a pipeline can run ahead of its consumer. Thread-safe.
+// Leases keep their pool alive; the allocator must outlive the pool.
 class BatchPool : public std::enable_shared_from_this<BatchPool> {
  public:
-  // Allocates lazily, at most `capacity` batches. Example:
+  // Makes a pool of at most `capacity` (>= 1) batches, each of which is allocated when it is first needed. Example:
   //   auto pool = BatchPool::create({.images = 16, .height = 224, .width = 224}, 4, host_allocator());
   //   BatchLease lease = pool->acquire(stop);
   static std::shared_ptr<BatchPool> create(const BatchShape& shape, std::size_t capacity, PinnedAllocator& allocator);
@@ -93,12 +104,15 @@ class BatchPool : public std::enable_shared_from_this<BatchPool> {
   BatchPool(const BatchPool&) = delete;
   BatchPool& operator=(const BatchPool&) = delete;
 
-  // A batch with valid == 0; waits while all are leased. Empty once stop is requested. @throws std::bad_alloc
+  // Returns a batch with valid == 0, and waits while all are leased. Returns an empty lease if stop is requested while
+  // it waits (or was before, with no batch free).
+  // @throws std::bad_alloc if there is not enough memory for a new batch
+  // @throws DeviceError if the engine's allocator throws it
   BatchLease acquire(std::stop_token stop);
 
   const BatchShape& shape() const { return shape_; }
   std::size_t capacity() const { return capacity_; }
-  // Bytes of the batches allocated so far, leased or not.
+  // Bytes of the images of all batches allocated so far, leased or not; labels and ids are not counted.
   std::size_t allocated_bytes() const;
 
  private:

@@ -1,18 +1,22 @@
-// Clocks. All durations in chexbench are seconds in double, taken from steady clocks.
+// Reads the clocks that all measurements use. Every duration in chexbench is in seconds, as a double, from a clock that
+// never jumps.
 #pragma once
 
 namespace chexbench {
 
-// Seconds of CLOCK_MONOTONIC since an arbitrary start that is the same for all processes of a host. Thread-safe.
+// Returns the seconds of CLOCK_MONOTONIC since an arbitrary start that is the same for all processes of a host, so that
+// times of its ranks can be compared. Thread-safe and async-signal-safe.
 double now_s();
 
-// CPU seconds that the calling thread has used.
+// Returns the CPU seconds that the calling thread has used so far.
 double thread_cpu_s();
 
-// Sleeps until now_s() >= deadline_s; returns at once if that has passed. Absolute, so late wake-ups don't add up.
+// Sleeps until now_s() >= deadline_s and returns at once if that time has passed. The deadline is absolute, so the
+// delays of late wake-ups do not add up over many calls. Signals do not end the sleep.
 void sleep_until_s(double deadline_s);
 
-// Wall and CPU time since construction, of the calling thread: what an op books as busy.
+// Measures wall time and the calling thread's CPU time since construction; ops report both as their busy time. cpu_s()
+// is meaningful only on the thread that made the stopwatch.
 class Stopwatch {
  public:
   Stopwatch() : wall_start_s_(now_s()), cpu_start_s_(thread_cpu_s()) {}

@@ -1,5 +1,5 @@
-// What this CPU can do, for kernels chosen at run time. CHEXBENCH_ISA=baseline|avx2|avx512 lowers it, for tests and
-// for telling one path's speed from another's.
+// Reports the instruction sets of this CPU, by which kernels are chosen at run time. The environment variable
+// CHEXBENCH_ISA (baseline, avx2 or avx512) caps them, for tests and for comparing the speeds of code paths.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@ namespace chexbench {
 
 struct CpuFeatures {
   bool avx2 = false;         // AVX2 and FMA
-  bool avx512 = false;       // F, BW, VL, DQ and VBMI
-  bool avx512_bf16 = false;  // bf16 training is worthwhile
-  std::string model;         // as /proc/cpuinfo names it
+  bool avx512 = false;       // AVX-512 F, BW, VL, DQ and VBMI, all of them
+  bool avx512_bf16 = false;  // avx512 and AVX512_BF16: training in bf16 is worthwhile
+  std::string model;         // the "model name" of /proc/cpuinfo, or "unknown"
 };
 
-// Read once, at the first call. Thread-safe. @throws SpecError where CHEXBENCH_ISA holds another word
+// Returns the features, which are detected once, at the first call. Thread-safe.
+// @throws SpecError if CHEXBENCH_ISA holds any other word
 const CpuFeatures& cpu_features();
 
 }  // namespace chexbench

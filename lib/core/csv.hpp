@@ -1,4 +1,5 @@
-// Reading CSV tables that lie in memory, without copies.
+// Reads CSV tables that are in memory, without copying: lines and fields are views into the caller's text, which must
+// outlive them.
 #pragma once
 
 #include <string_view>
@@ -6,13 +7,16 @@
 
 namespace chexbench {
 
-// The lines of a text. A final line without newline counts; "\r\n" ends a line as "\n" does; a byte order mark at the
-// beginning is skipped. Example: for (std::string_view line; lines.next(line);) ...
+// Iterates over the lines of a text. A line ends with "\n" or "\r\n", which is removed; a last line without a newline
+// counts; a UTF-8 byte order mark at the beginning is skipped. Not thread-safe. Example:
+//   LineReader lines(text);
+//   for (std::string_view line; lines.next(line);) ...
 class LineReader {
  public:
   explicit LineReader(std::string_view text);
+  // Sets `line` to the next line and returns true, or returns false at the end of the text.
   bool next(std::string_view& line);
-  // Of the line that next() gave last, counted from 1.
+  // The number, counted from 1, of the line that next() returned last; 0 before the first.
   std::size_t number() const { return number_; }
 
  private:
@@ -20,11 +24,14 @@ class LineReader {
   std::size_t number_ = 0;
 };
 
-// Splits a line at its commas, into `fields` (its memory is reused). A field in double quotes may hold commas and loses
-// its quotes; doubled quotes inside it stay doubled (no column read here has any). Blanks around a field are dropped.
+// Replaces `fields` with the fields of `line`, which are separated by commas; reusing `fields` saves allocations. A
+// field whose first character is a double quote may hold commas; the quotes around it are removed, as are blanks around
+// a field. Doubled quotes (RFC 4180's escape) are not supported: they stay doubled, and a comma after one ends the
+// field.
 void split_csv_line(std::string_view line, std::vector<std::string_view>& fields);
 
-// `text` without blanks at its ends: a part of it even where nothing is left, so that its place is known.
+// Returns `text` without the spaces, tabs and carriage returns at its ends. The result always points into `text`, even
+// if nothing is left, so that a caller can compute its position.
 std::string_view trimmed(std::string_view text);
 
 }  // namespace chexbench

@@ -9,7 +9,7 @@
 namespace chexbench {
 namespace {
 
-// Optimal string alignment distance: Levenshtein plus swaps of neighbours, the commonest typing error.
+// Returns the optimal string alignment distance: Levenshtein's, plus swaps of neighbours, the most common typing error.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), current(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) previous[j] = j;
@@ -30,7 +30,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
-  constexpr std::size_t kLongestName = 100;  // bytes; comparing longer ones takes long, and none is near a known one
+  constexpr std::size_t kLongestName = 100;  // bytes: comparing longer names takes long, and no known name is so long
   if (name.size() > kLongestName) return "";
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
   std::string best;

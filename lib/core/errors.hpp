@@ -1,4 +1,5 @@
-// The typed errors of chexbench. Libraries throw them and never exit; apps/chexbench/main.cpp is the only catch.
+// The error types of chexbench and its exit codes. Libraries throw these types and never exit; only
+// apps/chexbench/main.cpp turns them into an exit code and a message on stderr.
 #pragma once
 
 #include <span>
@@ -8,20 +9,21 @@
 
 namespace chexbench {
 
-// The process exit codes, part of the command's interface.
+// The exit codes of the process, which are part of the command's interface.
 enum class ExitCode : int {
   ok = 0,
-  internal = 1,    // a defect of chexbench
-  spec = 2,        // the spec or the command line is wrong
-  data = 3,        // the data set, a file or a record is wrong; also more ranks than files
-  device = 4,      // an accelerator or the communication between ranks failed
-  comparison = 5,  // a comparison or a selftest did not hold
-  output = 6,      // a result could not be written
-  interrupted = 130,
-  terminated = 143,
+  internal = 1,       // a defect of chexbench
+  spec = 2,           // the spec or the command line is wrong
+  data = 3,           // the data set, a file or a record is wrong; also if there are more ranks than files
+  device = 4,         // an accelerator or the communication between ranks failed, or memory ran out
+  comparison = 5,     // a comparison or a selftest failed
+  output = 6,         // a result could not be written
+  interrupted = 130,  // SIGINT: 128 + 2, as shells report it
+  terminated = 143,   // SIGTERM or SIGHUP: 128 + 15
 };
 
-// What went wrong, where, and how to mend it, in one sentence or two. The base of every error thrown on purpose.
+// The base class of every error that chexbench throws on purpose. The message says what went wrong, where, and how to
+// fix it, in one or two sentences.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -46,16 +48,18 @@ struct ComparisonError : Error {
 struct OutputError : Error {
   explicit OutputError(const std::string& message) : Error(ExitCode::output, message) {}
 };
-// A signal asked the run to end; what was measured so far is kept. `code` is interrupted or terminated.
+// Thrown when a signal asked the run to end; what was measured so far is kept. `code` is interrupted or terminated.
 struct InterruptedError : Error {
   explicit InterruptedError(ExitCode code) : Error(code, "stopped by a signal") {}
 };
 
-// The candidate nearest to `name` by edit distance (insertions, deletions, substitutions, transpositions), or ""
-// where none is near enough to be what was meant (more than a third of the name's length, at least 2 edits allowed).
+// Returns the candidate nearest to `name` by edit distance (insertions, deletions, substitutions, and swaps of
+// neighbours), or "" if none is near enough to be what was meant. Near enough is a distance of at most a third of the
+// name's length, or 2 if that is more. Names longer than 100 bytes have no near candidate.
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
 
-// " (did you mean 'X'?)", or " (known: A, B, C)" where nothing is near. To be appended to a message.
+// Returns a text to append to an error message: " (did you mean 'X'?)", or " (known: A, B, C)" if no candidate is near,
+// or "" if there are no candidates.
 std::string suggestion(std::string_view name, std::span<const std::string> candidates);
 
 }  // namespace chexbench

@@ -6,12 +6,12 @@
 namespace chexbench {
 namespace {
 
-// Everything here is integer and float arithmetic that selects instead of branching, so that the compiler makes vectors
-// of the loops below.
+// The conversions use integer and float arithmetic that selects instead of branching, so that the compiler vectorizes
+// the loops below.
 
 constexpr std::uint32_t kInfinity = 0x7F800000;
-constexpr float kBiases = 0x1p112f;        // between a binary16's exponent and a binary32's
-constexpr float kSubnormalUnit = 0x1p-1f;  // the float whose last bit is worth 2^-24, a half's smallest number
+constexpr float kBiases = 0x1p112f;        // 2^(127 - 15): the difference of the exponents' biases
+constexpr float kSubnormalUnit = 0x1p-1f;  // its last bit is worth 2^-24, the smallest positive binary16
 
 float half_value(std::uint16_t half) {
   const std::uint32_t size = half & 0x7FFFu;
@@ -23,13 +23,14 @@ float half_value(std::uint16_t half) {
 std::uint16_t half_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t size = bits & 0x7FFFFFFF;
-  // Rounded, ties to even, where 13 bits are dropped; a carry into the exponent is right. The bias goes from 127 to 15.
+  // Drops 13 bits, rounding to nearest, ties to even; a carry into the exponent gives the right result. The exponent's
+  // bias goes from 127 to 15.
   const std::uint32_t normal = ((size + 0xFFF + ((size >> 13) & 1)) >> 13) - (112u << 10);
-  // An addition rounds for us: the sum's last bits are the multiple of 2^-24.
+  // The addition does the rounding: the last bits of the sum count multiples of 2^-24.
   const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(std::bit_cast<float>(size) + kSubnormalUnit) -
                                   std::bit_cast<std::uint32_t>(kSubnormalUnit);
   std::uint32_t half = size < 0x38800000 ? subnormal : normal;  // 2^-14
-  half = size >= 0x477FF000 ? 0x7C00 : half;  // 65520: halfway from the largest to the next power of two
+  half = size >= 0x477FF000 ? 0x7C00 : half;                    // 65520: halfway between the largest, 65504, and 2^16
   half = size > kInfinity ? 0x7E00 : half;
   return static_cast<std::uint16_t>((bits >> 16 & 0x8000) | half);
 }
@@ -39,7 +40,7 @@ float bfloat16_value(std::uint16_t bits) { return std::bit_cast<float>(std::uint
 std::uint16_t bfloat16_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
-  const bool is_nan = (bits & 0x7FFFFFFF) > kInfinity;  // rounding could make it infinity
+  const bool is_nan = (bits & 0x7FFFFFFF) > kInfinity;  // rounding could turn it into infinity
   return static_cast<std::uint16_t>(is_nan ? bits >> 16 | 0x40 : rounded);
 }
 

@@ -1,4 +1,5 @@
-// The two 16-bit float types, on the host: what GPUs compute and send, checked or averaged here.
+// Converts between float32 and the two 16-bit float types on the host, where gradients that GPUs computed in 16 bits
+// are averaged and checked.
 #pragma once
 
 #include <cstdint>
@@ -6,21 +7,23 @@
 
 namespace chexbench {
 
-// IEEE binary16 and the upper half of an IEEE binary32.
+// IEEE 754 binary16: 5 bits of exponent, 10 of fraction.
 struct Half {
   std::uint16_t bits = 0;
 };
+// bfloat16, the upper 16 bits of an IEEE 754 binary32: 8 bits of exponent, 7 of fraction.
 struct BFloat16 {
   std::uint16_t bits = 0;
 };
 
-// Narrowing rounds to nearest, ties to even, as GPUs do; too large becomes infinity; NaN stays NaN.
+// Widening is exact. Narrowing rounds to nearest, ties to even, as GPUs do; a value that is too large becomes infinity,
+// and a NaN stays a NaN (its payload may change). Pure functions, thread-safe.
 float to_float(Half value);
 float to_float(BFloat16 value);
 Half to_half(float value);
 BFloat16 to_bfloat16(float value);
 
-// The same for many values; both spans are of one length.
+// Converts arrays in the same way; `from` and `to` must have the same length and must not overlap.
 void widen(std::span<const Half> from, std::span<float> to);
 void widen(std::span<const BFloat16> from, std::span<float> to);
 void narrow(std::span<const float> from, std::span<Half> to);

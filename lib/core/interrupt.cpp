@@ -10,14 +10,15 @@
 namespace chexbench {
 namespace {
 
-// Atomic, as other threads read it; lock-free, as a signal handler writes it.
+// Atomic because other threads read it, and lock-free because a signal handler writes it.
 std::atomic<int> pending_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
 std::atomic<double> first_signal_s = 0;
 static_assert(std::atomic<double>::is_always_lock_free);
 
-// One Ctrl-C reaches a rank twice: from the terminal, and passed on by mpirun. Only a later one is a person's second.
+// One Ctrl-C reaches a rank twice: from the terminal, and forwarded by mpirun. Only a SIGINT that comes later than this
+// is a second keystroke.
 constexpr double kSameKeystroke_s = 1;
 
 void on_signal(int signal) {
@@ -39,8 +40,8 @@ void install_interrupt_handlers() {
   struct sigaction inherited {};
   sigaction(SIGHUP, nullptr, &inherited);
   if (inherited.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
-  // A limit on file sizes and a reader that left are then errors of write(), reported as a full disk is, and not the
-  // end of the process.
+  // A limit on file sizes, or a pipe whose reader has gone, then makes write() fail. That is reported as a full disk
+  // is, and does not kill the process.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
 }

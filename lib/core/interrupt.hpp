@@ -1,16 +1,19 @@
-// SIGINT, SIGTERM and SIGHUP, turned into a flag that long loops look at.
+// Turns SIGINT, SIGTERM and SIGHUP into a flag that long loops check, so that a run ends in order and keeps its
+// results.
 #pragma once
 
 namespace chexbench {
 
-// From now on SIGINT, SIGTERM and SIGHUP (unless it is ignored: nohup) set the flag; a SIGINT that comes over a second
-// after the first signal ends the process at once. SIGXFSZ and SIGPIPE are ignored.
+// Installs the signal handlers of the process. From then on SIGINT, SIGTERM and SIGHUP set the flag; SIGHUP stays
+// ignored if it already is (nohup). A SIGINT that comes more than a second after the first signal ends the process at
+// once, with exit code 130. SIGXFSZ and SIGPIPE are ignored, so that write() fails instead.
 void install_interrupt_handlers();
 
-// True once a signal came. Async-signal-safe to set, thread-safe to read.
+// Returns true once such a signal has come. Thread-safe.
 bool interrupt_requested();
 
-// @throws InterruptedError (130 for SIGINT, 143 for SIGTERM and SIGHUP) once a signal came
+// Thread-safe.
+// @throws InterruptedError once a signal has come (code 130 for SIGINT, 143 for SIGTERM and SIGHUP)
 void throw_if_interrupted();
 
 }  // namespace chexbench

@@ -1,4 +1,4 @@
-// Strings as JSON has them, for rooms that write small files without a JSON library.
+// Quotes strings for JSON, for folders that write small JSON files without a JSON library.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace chexbench {
 
-// `text` in quotes; quotes, backslashes and control characters escaped, other bytes as they are.
+// Returns `text` as a JSON string, with the quotes around it. Quotes, backslashes and control characters (below 0x20)
+// are escaped; all other bytes are copied, so `text` must be UTF-8.
 std::string json_text(std::string_view text);
 
 }  // namespace chexbench

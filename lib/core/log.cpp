@@ -10,7 +10,8 @@ constexpr const char* kName = "chexbench";
 
 spdlog::logger& logger() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
-    // A module has this file linked in once more, while spdlog's registry is that of the program: so is the logger.
+    // A module that is loaded at run time contains a second copy of this file, but shares the program's spdlog
+    // registry: there it finds the logger that the program made.
     if (auto known = spdlog::get(kName)) return known;
     auto created = spdlog::stderr_color_mt(kName);
     created->set_pattern("[%H:%M:%S] %^%l%$: %v");

@@ -1,4 +1,4 @@
-// Logging to stderr. Results never go through here: they go to stdout.
+// Logs messages to stderr, formatted by fmt. Results are not logged: they go to stdout.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,13 +10,14 @@ namespace chexbench::log {
 
 enum class Level { debug, info, warning, error, off };
 
-// Sets the least severe level that is written, and the rank shown before each line (negative: none).
-// Thread-safe. Before the first call the level is `info` and no rank is shown.
+// Sets the least severe level that is written, and the rank that each line shows; a negative `rank` leaves the lines as
+// they are. Thread-safe. Before the first call the level is `info` and no rank is shown.
 void configure(Level level, int rank = -1);
 
-// Writes one line. Thread-safe.
+// Writes one line "[HH:MM:SS] LEVEL: MESSAGE" to stderr if `level` is severe enough. Thread-safe.
 void write(Level level, std::string_view message);
 
+// Format a message as fmt::format does and write it at the level of their name, e.g. log::info("{} images", count).
 template <typename... Args>
 void debug(fmt::format_string<Args...> format, Args&&... args) {
   write(Level::debug, fmt::format(format, std::forward<Args>(args)...));

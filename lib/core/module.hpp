@@ -1,12 +1,15 @@
-// Libraries that few runs need lie in modules, loaded when asked for: the program starts without them.
+// Loads modules: shared libraries of chexbench that wrap libraries which few runs need (CUDA, NCCL, oneDNN). The
+// program starts without them, even on a machine that lacks those libraries.
 #pragma once
 
 #include <string>
 
 namespace chexbench {
 
-// `symbol` of the module `file`, which lies beside the executable in a build tree, in ../lib/chexbench where installed.
-// It stays loaded. `owner` begins the error. @throws DeviceError where there is no such file, or it is of another build
+// Loads the module `file` and returns the address of its function or variable `symbol` (never null). The module is
+// looked for beside the executable (build tree), then in ../lib/chexbench (installation), and stays loaded. `owner`
+// names in errors who needs it, e.g. "engine 'cuda'". Thread-safe.
+// @throws DeviceError if the module is missing, cannot be loaded, or has no such symbol, as one of another build
 void* module_symbol(const std::string& owner, const char* file, const char* symbol);
 
 }  // namespace chexbench

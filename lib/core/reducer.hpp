@@ -1,4 +1,5 @@
-// The seam between an engine and the communication of gradients: comm implements it, an engine calls it.
+// The interface between engines and the communication of gradients: lib/comm implements Reducer, and an engine calls it
+// during backward. Neither knows the other.
 #pragma once
 
 #include <cstddef>
@@ -10,63 +11,69 @@ namespace chexbench {
 
 enum class GradientType { f32, f16, bf16 };
 
-// A run of gradients that is averaged over all ranks at once, in place. Memory belongs to the engine: host memory, f32,
-// for CPU engines, device memory of any type for GPU engines. Empty buckets are not allowed.
+// A bucket: a contiguous run of gradients that is averaged over all ranks at once, in place. The engine owns the
+// memory: f32 in host memory for CPU engines, any GradientType in device memory for GPU engines. Empty buckets are not
+// allowed.
 struct BucketSpan {
-  void* data = nullptr;
-  std::size_t count = 0;
+  void* data = nullptr;   // host or device address
+  std::size_t count = 0;  // elements
   GradientType type = GradientType::f32;
 
   std::size_t bytes() const { return count * (type == GradientType::f32 ? 4 : 2); }
-  std::span<float> floats() const { return {static_cast<float*>(data), count}; }  // where type is f32
+  // The bucket as floats. Only for f32 in host memory.
+  std::span<float> floats() const { return {static_cast<float*>(data), count}; }
 };
 
-// Opaque: a cudaEvent_t, recorded when the bucket's gradients are complete; null for host memory, where they are.
+// An opaque cudaEvent_t that the engine recorded after the bucket's gradients; null for host memory, whose gradients
+// are complete when reduce() is called.
 using ReadyEvent = void*;
-// Opaque: a cudaStream_t.
+// An opaque cudaStream_t.
 using DeviceStream = void*;
 
-// What the last finished step spent on communication.
+// The communication of the last finished step.
 struct ReducerTimings {
-  double busy_s = 0;                // from the first bucket's start to the last one's end, gaps left out
+  double busy_s = 0;                // seconds in which buckets were being averaged, without the gaps between them
   std::uint64_t reduced_bytes = 0;  // payload, not bytes on the wire
 };
 
-// When a bucket was averaged, by now_s().
+// When a bucket was averaged.
 struct BucketTime {
-  double begin_s = 0;
-  double end_s = 0;
-  std::uint64_t bytes = 0;
+  double begin_s = 0;       // on the clock of now_s()
+  double end_s = 0;         // on the clock of now_s()
+  std::uint64_t bytes = 0;  // of the bucket
 };
 
-// Averages gradients over ranks while backward still runs. Used by one engine from one thread.
-// Every rank must add the same buckets (sizes and order) in every step.
+// Averages gradients over ranks while backward still runs. Not thread-safe: one engine uses it from one thread. Every
+// rank must reduce the same buckets (sizes and order) in every step:
 //   for each layer, last to first: backward(layer); if (bucket complete) reducer.reduce(bucket, nullptr);
-//   reducer.wait();   // now every bucket holds the mean over ranks
+//   reducer.wait();   // now every bucket holds the mean over the ranks
 class Reducer {
  public:
   virtual ~Reducer() = default;
-  // Starts averaging; returns without waiting. The bucket must stay untouched until wait() returns.
-  // @throws DeviceError where another rank was lost
+  // Starts to average `bucket` and returns without waiting; on a device, averaging begins after `ready`. The caller
+  // must not touch the bucket until wait() returns, or in work that is queued before join().
+  // @throws DeviceError if another rank was lost or communication failed
   virtual void reduce(BucketSpan bucket, ReadyEvent ready) = 0;
-  // Returns when every bucket since the last wait() is averaged. @throws DeviceError as above
+  // Returns when every bucket since the last wait() is averaged. @throws DeviceError as reduce() does
   virtual void wait() = 0;
-  // Instead of wait(), for buckets in device memory: what is queued on `stream` from now on comes after the averages.
+  // Replaces wait() for buckets in device memory: work that is queued on `stream` from now on runs after the averages.
+  // The default waits on the host. @throws DeviceError as reduce() does
   virtual void join(DeviceStream stream) {
     static_cast<void>(stream);
     wait();
   }
-  // Whether reduce() and join() only queue work on the device: then a step that calls them may be captured into a CUDA
-  // graph and replayed. The reducer must outlive such a graph.
+  // Returns whether reduce() and join() only queue work on the device. If so, a step that calls them may be captured
+  // into a CUDA graph and replayed; the reducer must outlive the graph.
   virtual bool capturable() const { return false; }
-  // Looks, without waiting, whether the ranks are still there: for who waits on the host for a device. @throws
-  // DeviceError where one was lost
+  // Checks, without waiting, that all ranks are still alive. An engine calls it while the host waits for the device.
+  // @throws DeviceError if a rank was lost
   virtual void check() {}
+  // Returns the timings of the last step that finished.
   virtual ReducerTimings timings() const = 0;
-  // For a trace: buckets that a device averaged, where no thread of the host saw that, since the last call and in their
-  // order. What cannot be known any more is left out. Never waits.
+  // For traces: returns the buckets, in their order, that a device has averaged since the last call without a host
+  // thread seeing it. Buckets whose times are no longer known are left out. Never waits.
   virtual std::vector<BucketTime> take_device_buckets() { return {}; }
-  // Number of ranks that are averaged over; 1 means that reduce() and wait() do nothing.
+  // Returns the number of ranks that are averaged over. If it is 1, reduce() and wait() do nothing.
   virtual int world() const = 0;
 };
 

@@ -28,7 +28,7 @@ void StatusLine::show(std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (now_s() - last_shown_s_ < kShowEvery_s) return;
   last_shown_s_ = now_s();
-  // fputs, as fmt::print throws where stderr takes nothing: that must not end a run.
+  // fmt::print would throw if stderr cannot be written, which must not end a run; fputs does not.
   std::fputs(fmt::format("{}{}", kClearLine, text).c_str(), stderr);
   std::fflush(stderr);
 }

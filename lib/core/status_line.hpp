@@ -1,4 +1,4 @@
-// The line that tells a person at a terminal how far a long job is.
+// A progress line on a terminal, which shows how far a long job is.
 #pragma once
 
 #include <mutex>
@@ -6,19 +6,19 @@
 
 namespace chexbench {
 
-// True where stderr is a terminal.
+// Returns whether stderr is a terminal.
 bool stderr_is_terminal();
 
-// One line on stderr that replaces itself, and is gone when this is destroyed. Thread-safe.
+// A line on stderr that each show() overwrites and the destructor clears. Thread-safe.
 class StatusLine {
  public:
-  // Not shown: show() does nothing. Pass stderr_is_terminal() so that pipes and log files stay clean.
+  // If `shown` is false, show() does nothing. Pass stderr_is_terminal(), so that pipes and log files stay clean.
   explicit StatusLine(bool shown) : shown_(shown) {}
   ~StatusLine();
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
 
-  // Shows `text`, unless the last text was shown less than 0.1 s ago. A stderr that takes nothing is no error.
+  // Shows `text`, unless the last text was shown less than 0.1 s ago. Errors of stderr are ignored.
   void show(std::string_view text);
 
  private:

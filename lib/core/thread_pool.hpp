@@ -1,4 +1,4 @@
-// A fixed set of worker threads: the cores that a rank gives to its input pipeline.
+// A fixed set of worker threads, which runs the work of an input pipeline on the cores of its rank.
 #pragma once
 
 #include <condition_variable>
@@ -12,16 +12,19 @@
 
 namespace chexbench {
 
-// Runs tasks in the order of submission on `threads` threads. Thread-safe. The destructor drops tasks that have not
-// begun and joins the others. A task must not throw; it may submit further tasks, but must not wait for them.
+// Starts tasks in the order of submission, each on the next free worker. Thread-safe. The destructor drops the tasks
+// that have not begun and waits for the others. A task must not throw. It may submit further tasks but must not wait
+// for them, since no worker may be free to run them.
 class ThreadPool {
  public:
-  // `on_start` runs first in each worker, with its index: binding, naming. threads >= 1.
+  // Starts `threads` (>= 1) workers. Each first calls `on_start` with its index, for example to bind and name itself.
+  // @throws std::system_error if the system cannot start a thread
   explicit ThreadPool(std::size_t threads, const std::function<void(std::size_t)>& on_start = {});
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
+  // Queues `task` without waiting; the queue is not bounded.
   void submit(std::function<void()> task);
   std::size_t size() const { return workers_.size(); }
 
@@ -31,7 +34,7 @@ class ThreadPool {
   std::mutex mutex_;
   std::condition_variable_any available_;
   std::deque<std::function<void()>> tasks_;
-  std::vector<std::jthread> workers_;  // last: joined before the members they use are gone
+  std::vector<std::jthread> workers_;  // last, so that they are joined before the members that they use are destroyed
 };
 
 }  // namespace chexbench

@@ -18,7 +18,7 @@ int dense_layer(GraphBuilder& net, const std::vector<int>& features, const std::
   return net.convolution(x, name + ".conv2", kGrowth, {.kernel = 3, .padding = 1});
 }
 
-// Every layer sees the outputs of all before it.
+// Adds a dense block, each of whose layers takes the block's input and the outputs of all earlier layers.
 int dense_block(GraphBuilder& net, int x, int layers, const std::string& name) {
   std::vector<int> features{x};
   for (int layer = 1; layer <= layers; ++layer) {

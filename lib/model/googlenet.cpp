@@ -12,12 +12,13 @@ constexpr double kDropRate = 0.2;
 constexpr Window kHalve{.kernel = 3, .stride = 2, .ceil = true};
 constexpr Window kThreeByThree{.kernel = 3, .padding = 1};
 
-// Channels of the four branches, and of the 1x1 convolutions that narrow the input of two of them.
+// The output channels of an inception module's four branches, and of the 1x1 convolutions that narrow the input of two
+// of them.
 struct Inception {
   const char* name;
   int ones;
   int narrow_threes, threes;
-  int narrow_second, second;  // the article's 5x5 branch, which torchvision built with 3x3
+  int narrow_second, second;  // the paper's 5x5 branch, which torchvision built with 3x3
   int pooled;
 };
 

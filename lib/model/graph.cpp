@@ -48,7 +48,7 @@ std::string to_string(LayerKind kind) {
 }
 
 GraphBuilder::GraphBuilder(std::string name, int image_size) {
-  // Below 32 the fifth halving leaves nothing.
+  // The networks halve the image five times; below 32 pixels the fifth time would leave nothing.
   if (image_size < 32) throw SpecError(fmt::format("model.image_size: {} needs at least 32, got {}", name, image_size));
   graph_.name = std::move(name);
   graph_.image_size = image_size;
@@ -57,7 +57,8 @@ GraphBuilder::GraphBuilder(std::string name, int image_size) {
 
 namespace {
 
-// As PyTorch counts them: a window that ceil adds must begin inside the image or its left padding.
+// Returns how many windows fit along one side, counted as PyTorch does: a window that `ceil` adds must begin inside the
+// image or its left padding.
 int count_windows(int size, GraphBuilder::Window window) {
   const int room = size + 2 * window.padding - window.kernel + (window.ceil ? window.stride - 1 : 0);
   if (room < 0) return 0;
@@ -89,7 +90,7 @@ int GraphBuilder::append_windowed(Layer added, Window window) {
 
 namespace {
 
-// A layer whose output is shaped as `from`.
+// Returns a layer with the input `index`, whose output has the shape of `from`.
 Layer shaped_as(const Layer& from, int index, LayerKind kind) {
   return {.kind = kind, .inputs = {index}, .channels = from.channels, .height = from.height, .width = from.width};
 }

@@ -12,7 +12,7 @@ struct Stage {
   int expansion;
   int channels;
   int blocks;
-  int stride;  // of its first block
+  int stride;  // of the first block; the others have stride 1
 };
 
 struct Block {
@@ -27,7 +27,8 @@ int depthwise(GraphBuilder& net, int x, const std::string& name, int stride) {
   return net.relu6(net.batch_norm(y, name + ".1"));
 }
 
-// Widens, filters each channel alone, and narrows without an activation; added to its input where shapes agree.
+// Adds a block that widens its input, filters each channel by itself, and narrows without an activation; its input is
+// added to the result if the shapes agree.
 int inverted_residual(GraphBuilder& net, int x, const Block& block) {
   const std::string name = block.name + ".conv.";
   const int narrow = net.layer(x).channels;

@@ -1,4 +1,5 @@
-// The networks that chexbench trains, with one logit a label and torchvision's parameter names.
+// The networks that chexbench trains. Each takes images of [3, image_size, image_size], gives one logit per label
+// (`outputs` of them), and names its parameters as torchvision does, so that torchvision's weights can be loaded.
 #pragma once
 
 #include <span>
@@ -10,26 +11,34 @@
 
 namespace chexbench::model {
 
-// Names as in the spec: resnet50, densenet121, alexnet, googlenet, mobilenet_v2.
+// Returns the names of all networks as the spec has them: resnet50, densenet121, alexnet, googlenet, mobilenet_v2.
+// Thread-safe.
 std::span<const std::string> network_names();
 
-// @throws SpecError for an unknown name (with the nearest) or an image size that is too small (32; alexnet 63)
+// Returns the graph of the network `name`.
+// @throws SpecError if the name is unknown (the message suggests the nearest one), or if image_size is below 32 (63 for
+// alexnet)
 Graph make_network(const std::string& name, int image_size, int outputs = kFindings);
 
-// How torchvision draws the network's random weights. @throws SpecError for an unknown name
+// Returns how torchvision draws the network's random weights; random_weights() takes it.
+// @throws SpecError if the name is unknown
 WeightDraws weight_draws(const std::string& name);
 
-// ResNet50 v1.5: He et al., "Deep residual learning", CVPR 2016, with the stride in the 3x3 convolution, as
-// torchvision.
+// Each of the functions below builds one network.
+// @throws SpecError if image_size is too small, as make_network() says
+
+// ResNet50 v1.5: He et al., "Deep residual learning for image recognition", CVPR 2016, with the stride in the 3x3
+// convolution, as in torchvision.
 Graph resnet50(int image_size, int outputs = kFindings);
-// Huang et al., "Densely connected convolutional networks", CVPR 2017, as torchvision (growth 32).
+// Huang et al., "Densely connected convolutional networks", CVPR 2017, as in torchvision (growth rate 32).
 Graph densenet121(int image_size, int outputs = kFindings);
-// Krizhevsky, "One weird trick for parallelizing convolutional neural networks", 2014, as torchvision: no LRN.
+// Krizhevsky, "One weird trick for parallelizing convolutional neural networks", 2014, as in torchvision: without local
+// response normalization.
 Graph alexnet(int image_size, int outputs = kFindings);
-// Szegedy et al., "Going deeper with convolutions", CVPR 2015, as torchvision: batch norms, 3x3 in place of 5x5, no
-// auxiliary heads.
+// Szegedy et al., "Going deeper with convolutions", CVPR 2015, as in torchvision: with batch norms and with 3x3
+// convolutions in place of 5x5. The auxiliary heads are left out.
 Graph googlenet(int image_size, int outputs = kFindings);
-// Sandler et al., "MobileNetV2: Inverted residuals and linear bottlenecks", CVPR 2018, as torchvision.
+// Sandler et al., "MobileNetV2: Inverted residuals and linear bottlenecks", CVPR 2018, as in torchvision.
 Graph mobilenet_v2(int image_size, int outputs = kFindings);
 
 }  // namespace chexbench::model

@@ -15,7 +15,7 @@ void fill(std::span<float> values, float value) {
   for (float& element : values) element = value;
 }
 
-// Running statistics are the same in every source.
+// Running statistics begin with the same values in every source.
 void fill_running(const TensorInfo& info, std::span<float> values) {
   fill(values, info.name.ends_with(".running_var") ? 1.0f : 0.0f);
 }
@@ -28,7 +28,8 @@ double fan_out(const TensorInfo& info) {
   return static_cast<double>(info.count()) / static_cast<double>(info.shape[1]);
 }
 
-// Box-Muller; both halves of a pair are used.
+// Draws from N(0, deviation^2) by the Box-Muller transform, which gives two values per pair of uniform numbers; both
+// are used.
 void fill_normal(RandomStream& stream, double deviation, std::span<float> values) {
   for (std::size_t i = 0; i < values.size(); i += 2) {
     const double radius = deviation * std::sqrt(-2.0 * std::log(1.0 - stream.uniform()));

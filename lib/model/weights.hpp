@@ -1,4 +1,5 @@
-// Where weights come from: seeded random ones, or a formula that other frameworks can compute too.
+// Sources of initial weights: seeded random numbers, or a formula that other frameworks can compute too, so that their
+// results can be compared with ours.
 #pragma once
 
 #include <cstdint>
@@ -10,32 +11,38 @@
 
 namespace chexbench::model {
 
-// How random weights are drawn. A fan counts the connections into an output, or out of an input.
+// The distribution of random weights. fan_in is the number of connections into an output, fan_out out of an input.
 enum class Draw {
-  he_fan_in,  // N(0, 2 / fan) (He et al., ICCV 2015)
-  he_fan_out,
-  uniform_fan_in,  // within 1 / sqrt(fan)
+  he_fan_in,       // N(0, 2 / fan_in) (He et al., ICCV 2015)
+  he_fan_out,      // N(0, 2 / fan_out)
+  uniform_fan_in,  // uniform within +-1 / sqrt(fan_in)
   narrow,          // N(0, 0.01^2)
 };
 
+// The distributions of a network's weights.
 struct WeightDraws {
   Draw convolution = Draw::he_fan_out;
   Draw linear = Draw::uniform_fan_in;
 };
 
-// Convolutions and linear layers as `draws` says, batch norm 1 and 0, biases 0, running mean 0 and variance 1: with the
-// network's own draws (networks.hpp) as torchvision, but for the biases of AlexNet and of ResNet's last layer, which
-// torchvision draws as those layers' weights. A tensor's values depend on seed, draw and name alone.
+// Returns a source of random weights: convolutions and linear layers are drawn as `draws` says; batch norms have weight
+// 1 and bias 0; other biases are 0; running means are 0, running variances 1. With the network's own draws
+// (weight_draws() of networks.hpp) this is what torchvision does, except for the biases of AlexNet and of the last
+// layers of ResNet50 and GoogLeNet, which torchvision draws uniformly within +-1 / sqrt(fan_in). A tensor's values
+// depend only on the seed, the draw, its name and its shape, so every rank and engine gets the same ones. The source is
+// thread-safe.
 WeightSource random_weights(std::uint64_t seed, WeightDraws draws);
 
-// Values that need no file: u(name, i) = top 24 bits of splitmix64 output i of the seed FNV-1a(salt + name), as [0,1);
-// s = 2u - 1. Weights of convolutions and linear layers s * sqrt(6 / fan_in), of batch norms 1 + 0.1 s, biases 0.1 s;
-// running mean 0, running variance 1. Computed in double, rounded once.
+// Returns a source of weights that a formula gives, for comparisons without files. Let u(name, i) in [0, 1) be the top
+// 24 bits of output i of splitmix64 with the seed FNV-1a(salt + name), divided by 2^24, and s = 2u - 1. Weights of
+// convolutions and linear layers are s * sqrt(6 / fan_in), those of batch norms 1 + 0.1 s, and biases 0.1 s; running
+// means are 0, running variances 1. Everything is computed in double and rounded to f32 once. The source is
+// thread-safe.
 WeightSource formula_weights(const std::string& salt);
 
-// s(name, i) as above for i = 0, 1, ..., e.g. of the input ("input", in NCHW order).
+// Sets values[i] to the formula's s(name, i), for example for the images of a batch (name "input", in NCHW order).
 void fill_formula_signed(const std::string& salt, std::string_view name, std::span<float> values);
-// 1 where u(name, i) < 0.3, else 0: labels ("target").
+// Sets values[i] to 1 if the formula's u(name, i) < 0.3, and to 0 otherwise: the labels of a batch (name "target").
 void fill_formula_labels(const std::string& salt, std::string_view name, std::span<float> values);
 
 }  // namespace chexbench::model

@@ -10,7 +10,7 @@
 namespace chexbench::spec {
 namespace {
 
-constexpr int kRepeatsForInterval = 5;  // fewer give no 95 % interval
+constexpr int kRepeatsForInterval = 5;  // with fewer repeats there is no 95 % interval
 
 void check_cached(const Experiment& experiment) {
   if (experiment.data.deliver != Deliver::u8) {

@@ -1,4 +1,5 @@
-// Options that are fine each by itself and make no sense together: errors, never a silent choice.
+// Checks for options that are each valid but contradict each other. Such a spec is an error; chexbench never chooses
+// silently.
 #pragma once
 
 #include <span>
@@ -9,16 +10,22 @@
 
 namespace chexbench::spec {
 
-// Checks one trial. @throws SpecError naming both options and how to mend it
+// Checks the options of one trial against each other.
+// @throws SpecError if two options contradict each other; the message names both and says how to fix it
 void check_trial(const Experiment& experiment);
 
-// Checks that an experiment's name can name a folder. @throws SpecError
+// Checks that an experiment's name can be the name of a folder: letters, digits, '-', '_' and '.', not beginning with
+// '.'.
+// @throws SpecError if it cannot
 void check_name(const std::string& name);
 
-// Checks that every swept key has a meaning in every trial. @throws SpecError
+// Checks that every swept key has an effect in every trial; without one, trials would be the same.
+// @throws SpecError if a key has none; the message names the axis and the trial
 void check_axes(const SweepSpec& sweep, std::span<const Trial> trials);
 
-// Checks that `key`, which was stated at `path`, has a meaning in one trial at least. @throws SpecError
+// Checks that `key`, which the spec states at `path` (used in the message), has a meaning in at least one trial. Keys
+// of ops are not checked here.
+// @throws SpecError if it would be ignored in all trials
 void check_stated(const std::string& key, const std::string& path, std::span<const Trial> trials);
 
 }  // namespace chexbench::spec

@@ -11,11 +11,11 @@ namespace chexbench::spec {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;    // deeper than any spec, and shallow enough for recursion
-constexpr std::size_t kMaxKeys = 1000;   // in one object: more than any spec, and few enough to look through for each
+constexpr std::size_t kMaxKeys = 1000;   // in one object: more than any spec has, few enough for linear searches
 constexpr std::size_t kMostShown = 100;  // bytes of a text in a message
-constexpr std::size_t kMostWords = 400;  // bytes of what the JSON library says, which quotes the text
+constexpr std::size_t kMostWords = 400;  // bytes of the JSON library's message, which quotes the text
 
-// `text`, or its beginning, which ends where a character of UTF-8 does.
+// Returns `text`, or its first `most` bytes and "...", without cutting a character of UTF-8.
 std::string cut(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
@@ -87,7 +87,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return add(std::move(done));
   }
 
-  // "pipeline[2].buffer" for the key `name` of the innermost object.
+  // Returns the path of the key `name` of the innermost object, e.g. "pipeline[2].buffer".
   std::string path_to(const std::string& name) const {
     std::string path;
     for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
@@ -100,7 +100,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return shown(fmt::format("{}{}{}", path, path.empty() ? "" : ".", name));
   }
 
-  // `position` counts the bytes read, the offending one included.
+  // Returns "LINE:COLUMN", both counted from 1. `position` is the number of bytes read, including the offending one.
   std::string line_and_column(std::size_t position) const {
     const std::size_t at = std::min(position == 0 ? 0 : position - 1, text_.size());
     const auto end = text_.begin() + static_cast<std::ptrdiff_t>(at);
@@ -109,7 +109,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return fmt::format("{}:{}", line, line_start == std::string::npos ? at + 1 : at - line_start);
   }
 
-  // The library's message without its own name, numbers and position.
+  // Returns the library's message without its error id and its position.
   static std::string in_words(const std::string& message) {
     const std::string syntax = "syntax error ", overflow = "number overflow parsing ";
     if (const std::size_t at = message.find(overflow); at != std::string::npos) {
@@ -144,8 +144,8 @@ bool is_scalar(const Node& node) { return node.list() == nullptr && node.object(
 
 std::string new_line(std::size_t indent) { return fmt::format("\n{:{}}", "", indent); }
 
-// Writes `node`, whose line is indented by `indent`. An element of a list takes one line, so that an op is one line;
-// `compact`, and a list of scalars, take one in all.
+// Appends `node`, whose line is indented by `indent`, to `out`. Each element of a list takes one line, so that an op is
+// one line. If `compact`, or if it is a list of scalars, the whole node takes one line.
 void write(const Node& node, std::size_t indent, bool compact, std::string& out) {
   const List* list = node.list();
   const Object* object = node.object();
@@ -167,7 +167,7 @@ void write(const Node& node, std::size_t indent, bool compact, std::string& out)
   out += list != nullptr ? "]" : "}";
 }
 
-// Parses into `builder`; false where the syntax is wrong.
+// Parses `text` into `builder`; returns false if the syntax is wrong.
 bool parse_into(TreeBuilder& builder, const std::string& text) {
   return nlohmann::json::sax_parse(text, &builder, nlohmann::json::input_format_t::json, true, true);
 }

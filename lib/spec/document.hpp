@@ -1,4 +1,5 @@
-// JSON text as a tree: the only place of this room that knows the JSON library, which is slow to compile.
+// JSON text as a tree. It hides the JSON library, which is slow to compile, from the parser of specs. (The readers of
+// safetensors headers and of golden files use the library directly.)
 #pragma once
 
 #include <cstdint>
@@ -12,36 +13,41 @@ namespace chexbench::spec {
 
 struct Node;
 using List = std::vector<Node>;
-using Object = std::vector<std::pair<std::string, Node>>;  // in the order of the text, without duplicate keys
+using Object = std::vector<std::pair<std::string, Node>>;  // members in the order of the text, without duplicate keys
 
-// A JSON value. Integers beyond the range of int64 are numbers.
+// A JSON value. Integers are int64; those beyond its range and all other numbers are doubles.
 struct Node {
   std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, List, Object> value = nullptr;
 
+  // text(), list() and object() return null if the node is of another kind.
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(value); }
   const std::string* text() const { return std::get_if<std::string>(&value); }
   const List* list() const { return std::get_if<List>(&value); }
   const Object* object() const { return std::get_if<Object>(&value); }
 };
 
-// Parses JSON with // and /* */ comments. `source` names the text in errors.
-// @throws SpecError with line and column for wrong syntax, with the path for a key that stands twice in an object
+// Parses JSON, in which // and /* */ comments are allowed. `source` names the text in errors. Thread-safe.
+// @throws SpecError if the syntax is wrong (with line and column), if a key is twice in an object (with its path), if
+// the text is nested more than 64 deep, or if an object has more than 1000 keys
 Node parse_document(const std::string& text, const std::string& source);
 
-// Whether `text` is JSON by itself; if so, `*node` is set. @throws SpecError for duplicate keys
+// Parses `text` if it is JSON: then sets `*node` and returns true. Returns false if the syntax is wrong.
+// @throws SpecError if the syntax is right but the text breaks another rule of parse_document()
 bool try_parse_document(const std::string& text, const std::string& source, Node* node);
 
-// The tree as JSON, indented by two spaces, no newline at the end. An element of a list takes one line; a list of
-// scalars takes one in all.
+// Returns the tree as JSON, indented by two spaces, without a newline at the end. Each element of a list takes one
+// line; a list of scalars takes one line in all.
 std::string to_text(const Node& node);
 
-// The member `key` of an object, or null.
+// Returns the member `key` of an object, or null if there is none. The pointer is valid as long as the object is
+// unchanged.
 const Node* find_member(const Object& object, const std::string& key);
 
-// A name or text from outside as messages show it: its first 100 bytes.
+// Returns a name or text from outside as messages show it: its first 100 bytes, cut at the end of a UTF-8 character,
+// and then "...", if it is longer.
 std::string shown(std::string_view text);
 
-// What stands there, for error messages: "text \"abc\"", "3.5", "a list".
+// Returns what a node holds, for error messages: "the text \"abc\"", "3.5", "a list", "an object".
 std::string describe(const Node& node);
 
 }  // namespace chexbench::spec

@@ -22,7 +22,7 @@ bool is_group(const std::string& name) {
   return std::ranges::any_of(key_rules(), [&](const KeyRule& rule) { return rule.path.starts_with(name + "."); });
 }
 
-// The names that may follow `prefix` ("" or "data."): groups and leaves.
+// Returns the names of groups and keys that may follow `prefix` ("" or "data.").
 std::vector<std::string> names_under(const std::string& prefix) {
   std::vector<std::string> names;
   if (prefix.empty()) names = {"pipeline", "sweep"};
@@ -35,7 +35,7 @@ std::vector<std::string> names_under(const std::string& prefix) {
   return names;
 }
 
-// Where an unknown key may have been meant to stand: beside it, or anywhere else under its own name.
+// Throws for an unknown key. The message suggests a similar name in the same group, or the same name in another group.
 [[noreturn]] void throw_unknown(const std::string& key, const std::string& source) {
   const std::size_t dot = is_group(key.substr(0, key.rfind('.'))) ? key.rfind('.') : key.find('.');
   const std::string group = dot == std::string::npos ? "" : key.substr(0, dot + 1);
@@ -66,7 +66,7 @@ SettingValue to_setting(const ParameterValue& value) {
   return std::visit([](const auto& held) { return SettingValue(held); }, value);
 }
 
-// A value of a key that has several, which stands at `path`.
+// Returns the checked value of a swept key or of an op's parameter. `path` is its place in messages.
 SettingValue checked_value(const std::string& key, const Node& node, const std::string& path,
                            const std::string& default_name) {
   if (key == "pipeline") return find_pipeline_at(node, path, default_name);
@@ -80,7 +80,8 @@ SettingValue checked_value(const std::string& key, const Node& node, const std::
   return to_setting(to_parameter(check_value(rule, node, path)));
 }
 
-// A number or truth value for a key that takes any text is meant as text: data.root=2017.
+// Returns whether an override is a number or a truth value for a key that takes any text. It is then meant as text, as
+// in data.root=2017.
 bool is_free_text(const std::string& key, const Node& node) {
   const KeyRule* rule = find_key(key);
   const bool is_scalar = node.text() == nullptr && node.list() == nullptr && node.object() == nullptr;
@@ -88,7 +89,7 @@ bool is_free_text(const std::string& key, const Node& node) {
          !node.is_null();
 }
 
-// "ranks": [1, 2, 4] is an axis, the last one.
+// Returns whether this is a list of ranks, "ranks": [1, 2, 4]. Such a list is an axis, the last one.
 bool is_ranks_list(const std::string& key, const Node& node) {
   return key == "ranks" && node.list() != nullptr && !node.list()->empty();
 }
@@ -121,7 +122,7 @@ void Draft::read(const Node& document, const std::string& source) {
 void Draft::read_group(const std::string& prefix, const Object& object, const std::string& source) {
   for (const auto& [name, node] : object) {
     const std::string key = prefix + name;
-    if (key == "$schema") continue;  // for editors
+    if (key == "$schema") continue;  // for editors only
     if (key == "sweep") {
       read_sweep(node, source);
     } else if (is_group(key)) {
@@ -244,7 +245,7 @@ SweepSpec Draft::finish() const {
   }
   for (const auto& [key, stated] : axes) sweep.axes.push_back(make_axis(key, stated));
   if (!stated_.contains("measure.repeats") && (sweep.base.training.epochs > 0 || is_swept("training.epochs"))) {
-    sweep.base.measure.repeats = 1;  // a whole training each
+    sweep.base.measure.repeats = 1;  // each repeat is a whole training
   }
   check_swept_once(sweep.axes);
   check_name(sweep.base.name);

@@ -1,5 +1,5 @@
-// A spec while it is being read: what its file states and what the command line puts over it, not yet checked for
-// sense.
+// A spec while it is being read: what its file states and what the command line overrides. Values and contradictions
+// are checked only at the end, because an override may remove what would be wrong.
 #pragma once
 
 #include <map>
@@ -11,17 +11,22 @@
 
 namespace chexbench::spec {
 
+// Collects keys and axes. Call read() once, then set() for each override, then finish(). Not thread-safe.
 class Draft {
  public:
-  // Takes over all keys of a document. @throws SpecError: not an object, unknown keys
+  // Takes all keys of a document; `source` names it in errors.
+  // @throws SpecError if it is not an object, if a key is unknown (with the nearest one), or if a sweep is malformed
   void read(const Node& document, const std::string& source);
-  // Takes over "key=value" and removes the axis of that key. @throws SpecError
+  // Takes an override "key=value" and removes the axis of that key. The value is JSON, or else text; null removes what
+  // was stated, which restores the default.
+  // @throws SpecError if there is no '=', if the key is unknown, or if a duplicate key is in the value
   void set(const std::string& assignment);
-  // Checks every value, expands the trials and checks those. @throws SpecError
+  // Checks every value, expands the sweep and checks its trials.
+  // @throws SpecError if a value is wrong, if options contradict each other, or if the sweep has too many trials
   SweepSpec finish() const;
 
  private:
-  // A value and where it was stated: "spec.json: data.format".
+  // A value and the place where it was stated, "spec.json: data.format".
   struct Stated {
     Node node;
     std::string path;
@@ -31,13 +36,13 @@ class Draft {
   void read_group(const std::string& prefix, const Object& object, const std::string& source);
   void read_sweep(const Node& node, const std::string& source);
   void state(const std::string& key, const Node& node, const std::string& source);
-  void restate(const std::string& key, const Node& node, const std::string& source);  // null: no longer stated
+  void restate(const std::string& key, const Node& node, const std::string& source);  // null removes the statement
   void add_axis(const std::string& key, const Node& node, const std::string& source);
   void remove_axis(const std::string& key);
   bool is_swept(const std::string& key) const;
   static Axis make_axis(const std::string& key, const Stated& stated);
 
-  std::map<std::string, Stated> stated_;  // by key: those of the table, pipeline, and parameters of ops
+  std::map<std::string, Stated> stated_;  // by key: scalar keys, "pipeline", and parameters of ops
   Axes axes_;
 };
 

@@ -1,4 +1,4 @@
-// Files of configs/ that are built into the binary. embed.cmake writes the definitions.
+// Gives access to the files of configs/ that are built into the binary. embed.cmake generates the definitions.
 #pragma once
 
 #include <span>
@@ -6,15 +6,16 @@
 
 namespace chexbench::spec {
 
+// A file's name and contents, which live as long as the program.
 struct EmbeddedFile {
-  std::string_view name;  // of the file, without ".json"
+  std::string_view name;  // without ".json"
   std::string_view text;
 };
 
-// configs/accelerators/*.json, by name.
+// Returns configs/accelerators/*.json, sorted by name.
 std::span<const EmbeddedFile> embedded_accelerators();
 
-// configs/pipelines/*.json, by name.
+// Returns configs/pipelines/*.json, sorted by name.
 std::span<const EmbeddedFile> embedded_pipelines();
 
 }  // namespace chexbench::spec

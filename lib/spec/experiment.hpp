@@ -1,5 +1,6 @@
-// The experiment spec as plain structs: one member per JSON key, defaults in place..
-// Nothing here knows JSON; parse.hpp turns text into these. Immutable once parsed: everybody gets a const reference.
+// The experiment spec as plain structs: one member per JSON key, initialized with the key's default. Nothing here knows
+// JSON; parse.hpp turns text into these structs. A spec is immutable once parsed, so threads may share it. keys.cpp
+// describes every key and its range.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 namespace chexbench::spec {
 
 enum class DataFormat { png, tfrecord, webdataset, cached, synthetic };
-// Whether the format's images lie many to a file.
+// Returns whether a file of the format holds many images.
 constexpr bool reads_shards(DataFormat format) {
   return format == DataFormat::tfrecord || format == DataFormat::webdataset;
 }
@@ -28,49 +29,50 @@ enum class OptimizerKind { adam, sgd };
 enum class UpdateScheme { all_reduce, ring, tree, hierarchical, parameter_server };
 enum class CommModel { real, shaped, alpha_beta, none };
 enum class GradientDtype { f32, fp16, bf16 };
-enum class CommBackend { automatic, nccl, mpi };  // of gradients in device memory
+enum class CommBackend { automatic, nccl, mpi };  // for gradients in device memory
 enum class PageCache { as_is, warm, cold };
 enum class Schedule { constant, cosine, plateau };
 enum class BatchNormMode { train, frozen };
 enum class S3Addressing { automatic, path, virtual_host };
 
-// What a store is slowed down to, as one rank sees it. Empty: not limited.
+// The speed to which reading from a store is slowed down, for each rank by itself. An empty member is no limit.
 struct StoreShape {
-  std::optional<double> bandwidth_mb_per_s;  // 1e6 bytes
-  std::optional<double> latency_ms;          // of a request
-  std::optional<double> jitter_ms;           // added to it: exponential, with this mean
-  std::optional<double> iops;                // requests that begin in a second
+  std::optional<double> bandwidth_mb_per_s;  // in 1e6 bytes per second
+  std::optional<double> latency_ms;          // added to each request
+  std::optional<double> jitter_ms;           // mean of an exponential latency that is added on top
+  std::optional<double> iops;                // requests that may begin per second
 
   friend bool operator==(const StoreShape&, const StoreShape&) = default;
 };
 
-// How a store is asked that is no folder of this machine.
+// How to reach a store that is not a folder of this machine.
 struct StoreSpec {
-  std::string endpoint;  // of s3://; empty: as the environment says, or Amazon's
-  std::string region;    // of s3://; empty: likewise
+  std::string endpoint;  // of s3://; empty: AWS_ENDPOINT_URL, or else Amazon's
+  std::string region;    // of s3://; empty: AWS_REGION, or else ~/.aws/config
   S3Addressing addressing = S3Addressing::automatic;
-  double timeout_s = 20;  // to connect, and with not a byte coming in
-  int tries = 5;          // of a request
+  double timeout_s = 20;  // a request fails after this time to connect, or without a byte coming in
+  int tries = 5;          // attempts of a request
   StoreShape shape;
 
   friend bool operator==(const StoreSpec&, const StoreSpec&) = default;
 };
 
-// Which labels the images of a root with a table of one's own have: data.layout csv.
+// How the user's own CSV table assigns labels to images. Only for data.layout csv.
 struct LabelsSpec {
-  std::string csv;             // the table, in the root; empty: the only *.csv there
-  std::string image_column;    // file names; empty: the first column
-  std::string columns = "*";   // of 0 and 1: names and patterns ('*' stands for any text), joined by commas
-  std::string separator;       // not empty: `columns` is one column of names, joined by this
-  std::string none;            // with a separator: the name that stands for no label
-  std::string split_column;    // train, val or test; empty: the set has no splits
-  std::string patient_column;  // empty: each image is a patient of its own
+  std::string csv;             // path of the table in the root; empty: the only *.csv there
+  std::string image_column;    // column of the images' file names; empty: the first column
+  std::string columns = "*";   // label columns of 0 and 1: names and patterns ('*' is any text), joined by commas
+  std::string separator;       // if not empty, `columns` is one column, whose fields hold label names joined by this
+  std::string none;            // with a separator: the name that means "no label"
+  std::string split_column;    // column that holds train, val or test; empty: the set has no splits
+  std::string patient_column;  // column that identifies patients; empty: each image is a patient of its own
 
   friend bool operator==(const LabelsSpec&, const LabelsSpec&) = default;
 };
 
+// The group "data" and, as `store`, the group "store".
 struct DataSpec {
-  std::string root;  // relative to the working directory, or an URL; empty only with format synthetic
+  std::string root;  // folder, relative to the working directory, or a URL; may be empty only for format synthetic
   DataFormat format = DataFormat::png;
   Split split = Split::train;
   DecoderKind decoder = DecoderKind::fast;
@@ -84,98 +86,104 @@ struct DataSpec {
   friend bool operator==(const DataSpec&, const DataSpec&) = default;
 };
 
+// The group "preprocess".
 struct PreprocessSpec {
   ResizeMethod resize = ResizeMethod::bilinear;
-  bool flip = false;
-  double crop = 1;  // share of an image's sides that is seen: at random in training, the middle in validation
+  bool flip = false;  // flips half of the images horizontally
+  double crop = 1;    // share of width and height that is kept: at a random place in training, the middle in validation
 
   friend bool operator==(const PreprocessSpec&, const PreprocessSpec&) = default;
 };
 
+// The group "model".
 struct ModelSpec {
   std::string name = "resnet50";
-  int image_size = 224;
+  int image_size = 224;            // height and width of the network's input, in pixels
   std::string weights = "random";  // or the path of a safetensors file
   BatchNormMode batch_norm = BatchNormMode::train;
-  bool dropout = true;  // where the network has it
-  std::uint64_t seed = 1;
+  bool dropout = true;     // false removes the network's dropout
+  std::uint64_t seed = 1;  // of random weights and of dropout
 
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };
 
+// The group "training".
 struct TrainingSpec {
-  int batch_size = 16;       // per rank
-  int accumulate_steps = 1;  // batches of a step, whose gradients are averaged before its one reduction and update
+  int batch_size = 16;       // images per rank (the local batch)
+  int accumulate_steps = 1;  // local batches per step; their gradients are averaged before one reduction and update
   Precision precision = Precision::f32;
   OptimizerKind optimizer = OptimizerKind::adam;
   double learning_rate = 1e-3;
   double momentum = 0.9;  // sgd only
-  int epochs = 0;         // over the images that train, with a validation after each; 0: measure.steps instead
-  Schedule schedule = Schedule::constant;  // of the learning rate, as all below with epochs only
-  double warmup_epochs = 0;                // in which it rises from 0
-  bool scale_learning_rate = false;        // times the ranks
-  int plateau_patience = 1;                // epochs without a better validation loss
-  double plateau_factor = 0.1;
-  double validation_share = 0.1;       // of the split's patients
-  std::string checkpoint;              // to go on from; empty: a new training
-  std::optional<double> target_auroc;  // the mean over findings whose time is told
+  int epochs = 0;         // epochs over the training images, a validation after each; 0: run measure.steps instead
+  // From here to target_auroc: only if epochs > 0.
+  Schedule schedule = Schedule::constant;  // of the learning rate
+  double warmup_epochs = 0;                // epochs in which the learning rate rises from 0
+  bool scale_learning_rate = false;        // multiplies the learning rate by the number of ranks
+  int plateau_patience = 1;                // epochs without a better validation loss that make a plateau
+  double plateau_factor = 0.1;             // a plateau multiplies the learning rate by this
+  double validation_share = 0.1;           // share of the split's patients who validate and do not train
+  std::string checkpoint;                  // path of the checkpoint to continue from; empty: a new training
+  std::optional<double> target_auroc;      // the time to reach this mean AUROC is reported
   // Engine cuda only.
-  bool deterministic = false;  // the same bits on the same device, each time
-  bool fused = true;           // convolutions with what surrounds them, where that was measured to be faster
-  bool cuda_graph = true;      // a step is launched as a whole
+  bool deterministic = false;  // bit-identical results on the same device, with slower convolutions
+  bool fused = true;           // fuses convolutions with neighbouring layers if that was measured to be faster
+  bool cuda_graph = true;      // launches a step as one CUDA graph if communication allows it
 
   friend bool operator==(const TrainingSpec&, const TrainingSpec&) = default;
 };
 
+// The group "comm".
 struct CommSpec {
-  UpdateScheme update = UpdateScheme::all_reduce;  // the library's own, or one of ours over messages between ranks
-  int servers = 1;                                 // parameter_server: ranks that serve too
-  int ranks_per_group = 0;                         // hierarchical: consecutive ranks; 0: those of a host
-  std::int64_t bucket_bytes = 26214400;
-  std::int64_t first_bucket_bytes = 1048576;          // small, so that communication starts early (PyTorch DDP)
-  GradientDtype gradient_dtype = GradientDtype::f32;  // between ranks; they are summed in f32
+  UpdateScheme update = UpdateScheme::all_reduce;     // the library's all-reduce, or a scheme of messages between ranks
+  int servers = 1;                                    // parameter_server: number of ranks, from 0 on, that also serve
+  int ranks_per_group = 0;                            // hierarchical: consecutive ranks of a group; 0: those of a host
+  std::int64_t bucket_bytes = 26214400;               // gradients that are averaged at once (25 MiB, as PyTorch DDP)
+  std::int64_t first_bucket_bytes = 1048576;          // small, so that communication starts early (as PyTorch DDP)
+  GradientDtype gradient_dtype = GradientDtype::f32;  // the type in which gradients are sent; sums are in f32
   CommModel model = CommModel::real;
   CommBackend backend = CommBackend::automatic;
-  double alpha_s = 3e-6;          // alpha_beta, shaped: latency of a message
-  double beta_bytes_per_s = 9e9;  // alpha_beta, shaped: bandwidth of a link
-  double launch_s = 0;            // alpha_beta: fixed cost of a bucket
+  double alpha_s = 3e-6;          // models alpha_beta and shaped: latency of a message, in seconds
+  double beta_bytes_per_s = 9e9;  // models alpha_beta and shaped: bandwidth of a link
+  double launch_s = 0;            // model alpha_beta: fixed cost of a bucket, in seconds
 
   friend bool operator==(const CommSpec&, const CommSpec&) = default;
 };
 
+// The group "measure".
 struct MeasureSpec {
-  int warmup_steps = 3;
-  int steps = 12;
-  int repeats = 6;
-  PageCache page_cache = PageCache::as_is;
-  std::uint64_t seed = 1;
-  bool attribution = true;               // ops time their work, so that waits can be booked to them
-  bool trace = false;                    // threads record what they do, for trace.json
-  std::optional<double> max_seconds;     // of one trial, all repeats together
-  std::optional<double> relative_error;  // half width of the 95 % interval / median at which a trial may end
+  int warmup_steps = 3;                     // steps before the measured ones
+  int steps = 12;                           // measured steps of a repeat
+  int repeats = 6;                          // each with a fresh pipeline and fresh weights
+  PageCache page_cache = PageCache::as_is;  // state of the files before each repeat
+  std::uint64_t seed = 1;                   // of shuffles and flips
+  bool attribution = true;                  // ops time their work, so that waits can be attributed to them
+  bool trace = false;                       // threads record what they do, for trace.json
+  std::optional<double> max_seconds;        // a trial ends after the repeat that passes this time
+  std::optional<double> relative_error;     // a trial ends once half of its 95 % interval / median is below this
 
   friend bool operator==(const MeasureSpec&, const MeasureSpec&) = default;
 };
 
-// One trial, fully resolved: nothing is swept any more.
+// One trial, fully resolved: each key has one value.
 struct Experiment {
   std::string name = "experiment";
   DataSpec data;
   PreprocessSpec preprocess;
-  PipelineSpec pipeline;  // the preset or file already expanded to its ops
+  PipelineSpec pipeline;  // a preset or file is already expanded to its ops
   ModelSpec model;
   TrainingSpec training;
   std::string engine = "auto";  // auto | cuda | onednn | none | emulated:<profile>
   CommSpec comm;
-  int ranks = 0;                      // 0: all
-  std::optional<int> cores_per_rank;  // empty: floor(cores / largest local world)
-  bool all_cores = false;             // "all": every rank may use every core
+  int ranks = 0;                      // 0: all ranks of the job
+  std::optional<int> cores_per_rank;  // empty: cores of the machine / the most ranks on one, rounded down
+  bool all_cores = false;             // cores_per_rank is "all": every rank may use every core
   MeasureSpec measure;
 
   friend bool operator==(const Experiment&, const Experiment&) = default;
 };
 
-// Names as they stand in JSON, e.g. to_string(DataFormat::png) == "png".
+// Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png".
 std::string to_string(DataFormat value);
 std::string to_string(DataLayout value);
 std::string to_string(Split value);

@@ -10,7 +10,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr IntegerRange kPixel{.least = 0, .most = 223};
-// An element is 100 x file + record, which write_shards() of the selftest puts into six digits.
+// An element of the order is 100 x file + record; write_shards() of the selftest writes it with six digits.
 constexpr IntegerRange kFileLength{.least = 0, .most = 100};
 constexpr IntegerRange kElement{.least = 0, .most = 999'999};
 constexpr IntegerRange kCycle{.least = 1, .most = 10'000};

@@ -8,12 +8,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-// More than any network's largest parameter, and small enough for this machine.
+// More entries than any network's largest parameter has, and few enough for any machine's memory.
 constexpr IntegerRange kEntries{.least = 1, .most = 1 << 26};
 constexpr IntegerRange kImageSize{.least = 32, .most = 1024};
 constexpr IntegerRange kBatch{.least = 1, .most = 256};
 constexpr IntegerRange kParameters{.least = 1, .most = 1 << 30};
-constexpr std::size_t kLosses = 2;  // of the steps that the selftest takes
+constexpr std::size_t kLosses = 2;  // steps that the selftest takes
 
 std::size_t count_of(const std::vector<std::int64_t>& shape) {
   std::int64_t count = 1;

@@ -13,7 +13,7 @@ std::string read_golden_file(const std::string& path, const std::string& example
 }
 
 std::int64_t golden_integer(const nlohmann::json& json, const std::string& name, IntegerRange range) {
-  // Looked at before it is cast: a number beyond 64 bits is a floating-point one here.
+  // The type is checked before the cast: the library reads a number beyond 64 bits as floating-point.
   const bool is_whole = json.is_number_integer() && (!json.is_number_unsigned() || json <= INT64_MAX);
   const std::int64_t value = is_whole ? json.get<std::int64_t>() : 0;
   if (is_whole && value >= range.least && value <= range.most) return value;

@@ -1,4 +1,4 @@
-// What the readers of golden files share. Private to this room.
+// Helpers that the readers of golden files share. Private to this folder: it includes the JSON library.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,10 +12,13 @@
 
 namespace chexbench::spec {
 
-// The text of the golden file at `path`; `example` is one of its kind. @throws DataError where it cannot be read
+// Returns the text of the golden file at `path`. `example` names a file of the same kind in tests/golden, for the
+// message.
+// @throws DataError if it cannot be read
 std::string read_golden_file(const std::string& path, const std::string& example);
 
-// What `convert` makes of the golden file at `path`. @throws DataError that names the file
+// Reads the golden file at `path` and returns what `convert` makes of its JSON.
+// @throws DataError if it cannot be read, is not JSON, or `convert` refuses it; the message names the file
 template <typename Convert>
 auto load_golden(const std::string& path, const std::string& example, Convert convert) {
   const std::string text = read_golden_file(path, example);
@@ -31,17 +34,18 @@ auto load_golden(const std::string& path, const std::string& example, Convert co
   }
 }
 
-// What a golden integer may be.
+// The values that are accepted for an integer, both ends included.
 struct IntegerRange {
   std::int64_t least = 0;
   std::int64_t most = 0;
 };
 
-// The whole number in `json`; `name` is what errors call it. Beyond its range it would become an absurd size, or an
-// index outside of what it counts. @throws DataError
+// Returns the whole number in `json`, which errors call `name`. The range keeps absurd sizes, and indices outside of an
+// array, from reaching the caller.
+// @throws DataError if it is not a whole number within `range`
 std::int64_t golden_integer(const nlohmann::json& json, const std::string& name, IntegerRange range);
 
-// The same for each of a list.
+// Does the same for each element of a list. @throws DataError as golden_integer() does
 template <typename T>
 std::vector<T> golden_integers(const nlohmann::json& list, const std::string& name, IntegerRange range) {
   std::vector<T> values;

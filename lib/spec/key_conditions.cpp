@@ -26,7 +26,7 @@ bool sends_gradients(CommModel model) { return model == CommModel::real || model
 
 std::size_t gradient_bytes(GradientDtype dtype) { return dtype == GradientDtype::f32 ? 4 : 2; }
 
-// Stating these elsewhere is no error, so that --set engine=none or data.format=synthetic keeps the rest of a spec.
+// Stating these keys in other trials is allowed, so that --set engine=none or data.format=synthetic works on any spec.
 KeyRule input_only(KeyRule rule) {
   rule.swept_where = pipeline_condition();
   return rule;

@@ -1,18 +1,19 @@
-// Where a key has a meaning: conditions that keys.cpp puts on its rules.
+// Conditions under which a key has a meaning, which keys.cpp adds to its rules. Each function returns the rule with its
+// condition; the name says which trials it holds in.
 #pragma once
 
 #include "spec/keys.hpp"
 
 namespace chexbench::spec {
 
-// Each returns the rule with its condition. Sweeping such a key elsewhere is an error, stating it is none.
+// In other trials these keys may be stated but not swept.
 KeyRule input_only(KeyRule rule);
 KeyRule engine_only(KeyRule rule);
 KeyRule trained_only(KeyRule rule);
 KeyRule buckets_only(KeyRule rule);
 KeyRule gpu_only(KeyRule rule);
 
-// Stating these where they have no meaning is an error, too.
+// Stating these keys is an error if they have a meaning in none of the trials; so is sweeping them in other trials.
 KeyRule sgd_only(KeyRule rule);
 KeyRule cuda_only(KeyRule rule);
 KeyRule epochs_only(KeyRule rule);

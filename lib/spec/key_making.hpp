@@ -1,4 +1,4 @@
-// How the rule of a key follows from the type of the value that it sets. Private to keys.cpp.
+// Derives the rule of a key from the C++ type of the member that it sets. Private to keys.cpp.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,8 @@ struct IsOptional : std::false_type {};
 template <typename T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
+// Returns the values that a member of type T can have: words of an enum, true or false, a whole number or a number from
+// 0 on; an optional may also be null.
 template <typename T>
 ValueRule rule_of() {
   ValueRule rule;
@@ -37,6 +39,7 @@ ValueRule rule_of() {
   return rule;
 }
 
+// Returns a member as the scalar that JSON has for it.
 template <typename T>
 Value to_value(const T& member) {
   if constexpr (std::is_enum_v<T>) {
@@ -50,6 +53,7 @@ Value to_value(const T& member) {
   }
 }
 
+// Sets a member to a value that its rule allows.
 template <typename T>
 void assign(T& member, const Value& value) {
   if constexpr (std::is_enum_v<T>) {
@@ -66,7 +70,7 @@ void assign(T& member, const Value& value) {
   }
 }
 
-// The rule of the value that `at` finds in an experiment.
+// Returns the rule of a key whose member is the one that `at(experiment)` returns a reference to.
 template <typename At>
 KeyRule key_at(std::string path, std::string description, At at) {
   using T = std::remove_cvref_t<decltype(at(std::declval<Experiment&>()))>;

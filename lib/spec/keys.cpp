@@ -11,14 +11,14 @@ namespace {
 
 constexpr double kMostSteps = 1'000'000;
 
-// Of a member of a group: key("data.format", &Experiment::data, &DataSpec::format, "...").
+// Returns the rule of a member of a group: key("data.format", &Experiment::data, &DataSpec::format, "...").
 template <typename Group, typename T>
 KeyRule key(std::string path, Group Experiment::*group, T Group::*member, std::string description) {
   return key_at(
       std::move(path), std::move(description), [=](auto& experiment) -> auto& { return experiment.*group.*member; });
 }
 
-// Of the store: store_key("store.region", &StoreSpec::region, "...").
+// Returns the rule of a member of the store: store_key("store.region", &StoreSpec::region, "...").
 template <typename T>
 KeyRule store_key(std::string path, T StoreSpec::*member, std::string description) {
   return key_at(
@@ -26,7 +26,8 @@ KeyRule store_key(std::string path, T StoreSpec::*member, std::string descriptio
       std::move(description), [=](auto& experiment) -> auto& { return experiment.data.store.*member; });
 }
 
-// Of the table of one's own: label_key("data.labels.csv", &LabelsSpec::csv, "...").
+// Returns the rule of a member of LabelsSpec, which has a meaning only for data.layout csv:
+// label_key("data.labels.csv", &LabelsSpec::csv, "...").
 KeyRule label_key(std::string path, std::string LabelsSpec::*member, std::string description) {
   return own_table_only(key_at(
       std::move(path),

@@ -1,5 +1,5 @@
-// The one table of the spec's scalar keys. It drives the parser, the resolved text, the error messages and
-// configs/schema.json. Not in it, because they are no scalars: pipeline, sweep, and the list that ranks may be.
+// The table of the spec's scalar keys. It drives the parser, the resolved text, the error messages and
+// configs/schema.json. It does not contain what is not a scalar: "pipeline", "sweep", and a list for "ranks".
 #pragma once
 
 #include <cstddef>
@@ -12,45 +12,48 @@
 
 namespace chexbench::spec {
 
-// Which trials a key has a meaning in. Empty: all.
+// The trials in which a key has a meaning. Without a test it is all of them.
 struct Condition {
   std::function<bool(const Experiment&)> test;
-  std::string in_words;  // "training.optimizer is sgd"
+  std::string in_words;  // for messages: "training.optimizer is sgd"
 
   bool holds(const Experiment& experiment) const { return !test || test(experiment); }
 };
 
+// One key: its values, how to read and write it, and the trials in which it has a meaning.
 struct KeyRule {
-  std::string path;  // "data.format"
-  std::string description;
+  std::string path;         // "data.format"
+  std::string description;  // for the schema
   ValueRule values;
   std::function<Value(const Experiment&)> get;
-  std::function<void(Experiment&, const Value&)> set;  // the value has passed check_value()
-  Condition stated_where;  // elsewhere it would be ignored: stating it is an error, and the resolved text lacks it
-  Condition swept_where;   // elsewhere it is kept and shown, but its values would all give the same trial
+  std::function<void(Experiment&, const Value&)> set;  // takes a value that has passed check_value()
+  Condition stated_where;  // in other trials the key is ignored and left out of the resolved text; stating it is an
+                           // error if it holds in no trial
+  Condition swept_where;   // in other trials the key is kept and shown, but sweeping it would give equal trials
 };
 
-// All of them, in the order in which they are shown.
+// Returns the rules of all keys, in the order in which they are shown. The table is made at the first call and lives as
+// long as the program. Thread-safe.
 std::span<const KeyRule> key_rules();
 
-// The rule of a key, or null.
+// Returns the rule of the key `path`, or null if there is no such key.
 const KeyRule* find_key(const std::string& path);
 
-// Whether the trial's input runs through the pipeline: all formats but synthetic.
+// Returns whether the trial's input runs through the pipeline, as it does for all formats but synthetic.
 bool uses_pipeline(const Experiment& experiment);
-// The same, for the pipeline and the parameters of its ops.
+// Returns uses_pipeline() as the condition of the pipeline and of its ops' parameters.
 const Condition& pipeline_condition();
 
-// Whether the data set is asked from a server: data.root is an URL.
+// Returns whether data.root is a URL, so that a server has the data set.
 bool is_distant(const Experiment& experiment);
 
-// Whether the trial's engine is an emulated one.
+// Returns whether the trial's engine is an emulated one.
 bool is_emulated(const Experiment& experiment);
 
-// Whether gradients go between processes, as those of real engines do: over links as they are, or slowed down.
+// Returns whether gradients are really sent between processes (models real and shaped), as those of real engines are.
 bool sends_gradients(CommModel model);
 
-// Bytes of a gradient between ranks.
+// Returns the size, in bytes, of one gradient value that is sent between ranks.
 std::size_t gradient_bytes(GradientDtype dtype);
 
 }  // namespace chexbench::spec

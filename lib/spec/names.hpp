@@ -1,4 +1,4 @@
-// The words that stand for the values of each enum in JSON.
+// The words by which JSON names the values of each enum of a spec.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace chexbench::spec {
 
-// The values of an enum and their words, in the order in which they are shown. Defined for every enum of
-// experiment.hpp and for Deliver.
+// Returns the values of an enum with their words, in the order in which they are shown. names.cpp defines it for every
+// enum of experiment.hpp and for Deliver. The table lives as long as the program. Thread-safe.
 template <typename Enum>
 std::span<const std::pair<Enum, std::string>> named_values();
 

@@ -11,9 +11,9 @@ namespace {
 
 using enum ElementKind;
 
-// Beyond any use, and memory can be reserved for it.
+// The largest count of elements: beyond any use, but small enough to reserve memory for.
 constexpr double kMostElements = 1'000'000;
-// Of threads and whole batches.
+// The largest count of threads or whole batches.
 constexpr double kMostBatches = 1024;
 
 ParameterRule flag(std::string name, bool value, std::string description) {
@@ -42,7 +42,7 @@ ParameterRule count(std::string name, std::int64_t value, std::string descriptio
           .description = std::move(description)};
 }
 
-// A count, or one of some words instead of it; the default is a word.
+// Returns the rule of a parameter that is a count or one of `words`. The default, `value`, is a word.
 ParameterRule count_or(std::string name, std::vector<std::string> words, std::string value, std::string description) {
   ParameterRule rule = count(std::move(name), 1, std::move(description));
   rule.default_value = std::move(value);
@@ -141,7 +141,7 @@ std::vector<OpRule> make_op_rules() {
   return rules;
 }
 
-// Why `op` cannot stand where it gets `got`.
+// Returns why an op cannot follow one that gives `got`.
 std::string misfit(const OpRule& rule, ElementKind got) {
   if (rule.in == none) return "is a source and must come first";
   if (got == none) return fmt::format("takes {}s and cannot come first; begin with list_files", to_string(rule.in));
@@ -149,7 +149,7 @@ std::string misfit(const OpRule& rule, ElementKind got) {
                      got == batch ? "es" : "s");
 }
 
-// Whether the order of what it gives depends on the timing of threads.
+// Returns whether the order of the op's elements depends on the timing of threads.
 bool is_disorderly(const OpSpec& op) {
   const auto deterministic = op.parameters.find("deterministic");
   return deterministic != op.parameters.end() && deterministic->second == ParameterValue{false};
@@ -197,7 +197,7 @@ void check_kinds(const PipelineSpec& pipeline) {
       throw SpecError(where + " stands twice: a second one would drop images for good");
     if (rule.op == "shard" && !disorderly.empty()) {
       throw SpecError(
-          fmt::format("{} stands behind {} with deterministic false: ranks would see different orders, and "
+          fmt::format("{} comes after {} with deterministic false: ranks would see different orders, and "
                       "their shards overlap; move shard before it",
                       where, disorderly));
     }

@@ -1,6 +1,6 @@
-// Pipelines as data: an op list, and the table that says which ops exist, what they connect and what parameters
-// they take. The parser checks a spec against the table, the builder (lib/pipeline) reads parameters through it, and
-// configs/schema.json is held against it by a test.
+// Input pipelines as data: a list of ops, and the table of all ops with the elements that they take and give and their
+// parameters. The parser checks a spec against the table, lib/pipeline builds ops from the list, and a test compares
+// configs/schema.json with the table.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,19 @@
 
 namespace chexbench::spec {
 
-// What flows between ops.
+// The kinds of elements that flow between ops: the name of a file, an encoded image, a decoded image, a batch.
 enum class ElementKind { none, file, record, example, batch };
 
+// The value of an op's parameter.
 using ParameterValue = std::variant<bool, std::int64_t, double, std::string>;
 
-// One stage of a pipeline, with every parameter present (defaults filled in).
+// One stage of a pipeline, with all its parameters (defaults are filled in).
 struct OpSpec {
-  std::string op;
-  std::map<std::string, ParameterValue> parameters;
+  std::string op;                                    // a name of the table
+  std::map<std::string, ParameterValue> parameters;  // by name
 
+  // Each returns the parameter `name`, which must exist and be of that type; otherwise it throws std::out_of_range or
+  // std::bad_variant_access, a defect of the caller.
   bool boolean(const std::string& name) const { return std::get<bool>(parameters.at(name)); }
   std::int64_t integer(const std::string& name) const { return std::get<std::int64_t>(parameters.at(name)); }
   double number(const std::string& name) const { return std::get<double>(parameters.at(name)); }
@@ -32,55 +35,61 @@ struct OpSpec {
   friend bool operator==(const OpSpec&, const OpSpec&) = default;
 };
 
+// A pipeline: its ops from the source to the sink.
 struct PipelineSpec {
-  std::string name;  // a preset's name, or that of a list of one's own
+  std::string name;  // the name of a preset, or of the user's own list
   std::vector<OpSpec> ops;
 
   friend bool operator==(const PipelineSpec&, const PipelineSpec&) = default;
 };
 
-// What a value in a spec is; each names the member of ParameterValue that holds it. A parameter whose rule has words
-// besides a numeric type holds text where one of the words is given.
+// The type of a value in a spec, which says what member of ParameterValue holds it. If the rule of a numeric parameter
+// also allows words, such as "auto", the parameter holds text when it is one of them.
 enum class ValueType { boolean, integer, number, text };
 
-// A parameter of an op.
+// The rule of an op's parameter.
 struct ParameterRule {
   std::string name;
   ValueType type = ValueType::integer;
   ParameterValue default_value;
-  std::vector<std::string> words;  // text values that are allowed (also instead of a number, e.g. "auto"); empty: any
-  double minimum = 0;              // of a number
-  double maximum = std::numeric_limits<double>::max();
-  std::string description;  // for the schema
+  std::vector<std::string> words;  // allowed texts, also in place of a number ("auto"); empty: any text for type text
+  double minimum = 0;              // of a number, inclusive
+  double maximum = std::numeric_limits<double>::max();  // of a number, inclusive
+  std::string description;                              // for the schema
 };
 
+// The rule of an op.
 struct OpRule {
   std::string op;
-  ElementKind in = ElementKind::none;     // what it takes
-  ElementKind out = ElementKind::none;    // what it gives
-  bool same_kind = false;                 // takes anything, gives the same; in and out are then unused
-  std::vector<ParameterRule> parameters;  // delay_s, which every op takes, is the last one
+  ElementKind in = ElementKind::none;     // the elements that it takes; none: it is a source
+  ElementKind out = ElementKind::none;    // the elements that it gives
+  bool same_kind = false;                 // it takes any kind and gives the same; in and out are then unused
+  std::vector<ParameterRule> parameters;  // the last one is delay_s, which every op has
   std::string description;                // for the schema
 };
 
-// All ops, in the order of the design's table.
+// Returns the rules of all ops, in the order in which the schema and messages list them. The table is made at the first
+// call and lives as long as the program. Thread-safe.
 std::span<const OpRule> op_rules();
 
-// The names of all ops.
+// Returns the names of all ops, in the same order.
 std::span<const std::string> op_names();
 
-// The rule of `op`. @throws SpecError naming the nearest op
+// Returns the rule of `op`.
+// @throws SpecError if there is no such op; the message suggests the nearest one
 const OpRule& op_rule(const std::string& op);
 
-// `op` with every parameter at its default.
-// @throws SpecError as op_rule()
+// Returns `op` with every parameter at its default.
+// @throws SpecError if there is no such op
 OpSpec default_op(const std::string& op);
 
-// Checks that the list begins with a source, that each op can follow the one before it, that it ends in batches, and
-// that a shard comes at most once (a second one would drop elements for good).
-// @throws SpecError naming the op's index, "pipeline[2]", what it takes and what it would get
+// Checks that a pipeline begins with a source, that each op takes what the one before it gives, that it ends in
+// batches, that it has at most one shard (a second one would drop elements for good), and that no op with deterministic
+// false comes before the shard (ranks would see different orders, and their shards would overlap).
+// @throws SpecError if not; the message names the op's index, "pipeline[2]", and what is wrong
 void check_kinds(const PipelineSpec& pipeline);
 
+// Returns the kind's name in messages: "file", "record", "example", "batch", or "nothing" for none.
 std::string to_string(ElementKind kind);
 
 }  // namespace chexbench::spec

@@ -1,5 +1,5 @@
-// JSON (comments allowed) -> spec. Everything that is not understood is an error that names the JSON path, what was
-// expected and the nearest valid name.
+// Parses experiment files (JSON with comments) into specs. Everything that is not understood is an error, whose message
+// gives the JSON path, what was expected and the nearest valid name.
 #pragma once
 
 #include <string>
@@ -9,19 +9,20 @@
 
 namespace chexbench::spec {
 
-// Reads the file at `path` and applies `overrides`, each "key=value" (the value is JSON, or else text; null: back to
-// the default). Overriding a swept key removes its axis. All trials are checked.
+// Reads the file at `path`, applies `overrides` in their order, and checks all trials. An override is "key=value"; its
+// value is JSON, or else text; null restores the default. Overriding a swept key removes its axis. Example:
 //   load_spec("configs/experiments/naive-vs-optimized.json", {"data.root=/data/nih", "pipeline.map.parallel_calls=4"})
-// @throws SpecError: unreadable file, JSON syntax (with line and column), unknown or duplicate key, wrong type, value
-// out of range, contradictory options
+// @throws SpecError if the file cannot be read, its syntax is wrong (with line and column), a key is unknown or twice
+// there, a value has the wrong type or is out of range, or options contradict each other
 SweepSpec load_spec(const std::string& path, const std::vector<std::string>& overrides = {});
 
-// The same for text; `source` names it in errors. @throws SpecError as above
+// Does the same for the text of a file; `source` names it in errors. @throws SpecError as load_spec() does
 SweepSpec parse_spec(const std::string& text, const std::string& source,
                      const std::vector<std::string>& overrides = {});
 
-// One trial as to_json() of resolved.hpp wrote it, for journals and reports. A name it does not know is an error, as
-// above. @throws SpecError; also where the text describes more than one trial
+// Parses one trial from the text that to_json() of resolved.hpp wrote, as journals and reports hold it. `source` names
+// the text in errors.
+// @throws SpecError as load_spec() does, and if the text describes more than one trial
 Experiment parse_experiment(const std::string& text, const std::string& source);
 
 }  // namespace chexbench::spec

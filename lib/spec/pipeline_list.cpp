@@ -11,7 +11,7 @@
 namespace chexbench::spec {
 namespace {
 
-constexpr std::size_t kMostOps = 100;  // each is a call deep in those behind it
+constexpr std::size_t kMostOps = 100;  // ops call each other, so the depth of the stack grows with their number
 
 std::vector<std::string> parameter_names(const OpRule& rule) {
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// Op lists between JSON trees and PipelineSpec, and the parameters of ops that sweeps and overrides reach into.
+// Converts op lists between JSON trees and PipelineSpec, and sets the parameters of ops that sweeps and overrides name.
 #pragma once
 
 #include <string>
@@ -9,28 +9,32 @@
 
 namespace chexbench::spec {
 
-// An op list in place: {"name": "...", "ops": [...]}, or the list alone, which is then called `default_name`.
-// `where` is the list's path in messages, "spec.json: pipeline". Kinds are checked. @throws SpecError
+// Returns the pipeline that `node` describes: {"name": "...", "ops": [...]}, or the list of ops alone, which is then
+// called `default_name`. Checks it with check_kinds(). `where` is its path in messages, "spec.json: pipeline".
+// @throws SpecError if it is not such a list, an op or parameter is unknown or has a wrong value, the ops do not fit
+// together, or there are more than 100
 PipelineSpec pipeline_from(const Node& node, const std::string& where, const std::string& default_name);
 
-// The op list with all its parameters; pipeline_from() gives the same pipeline.
+// Returns the pipeline as JSON with all its parameters; pipeline_from() of it gives the same pipeline.
 Node to_node(const PipelineSpec& pipeline);
 
-// "pipeline.map.parallel_calls", or "pipeline.shuffle[1].buffer" for the second of several.
+// The parts of the key of an op's parameter: "pipeline.map.parallel_calls", or "pipeline.shuffle[1].buffer" for the
+// second of several ops of one name.
 struct OpKey {
   std::string op;
-  int occurrence = -1;  // -1: there must be only one
+  int occurrence = -1;  // counted from 0; -1: none was given, so there must be only one such op
   std::string parameter;
 };
 
-// Takes a key that begins with "pipeline." apart. @throws SpecError: no such op or parameter, with the nearest one
+// Parses a key that begins with "pipeline."; `where` begins the messages.
+// @throws SpecError if it is malformed, or if there is no such op or parameter (with the nearest one)
 OpKey parse_op_key(const std::string& key, const std::string& where);
 
-// The rule of the parameter that `key` names, which parse_op_key() has checked.
+// Returns the rule of the parameter that `key`, a result of parse_op_key(), names. It lives as long as the program.
 const ParameterRule& parameter_rule(const OpKey& key);
 
-// Sets a parameter; the value has been checked. @throws SpecError: the pipeline has no such op (naming those it has),
-// or several
+// Sets the parameter that `key` names to `value`, which must be one that its rule allows.
+// @throws SpecError if the pipeline has no such op (naming those it has), or several and the key does not say which
 void set_parameter(PipelineSpec& pipeline, const std::string& key, const ParameterValue& value);
 
 }  // namespace chexbench::spec

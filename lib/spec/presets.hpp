@@ -1,4 +1,4 @@
-// The named pipelines of configs/pipelines, built into the binary.
+// Finds pipelines: the named ones of configs/pipelines, which are built into the binary, and files.
 #pragma once
 
 #include <span>
@@ -8,18 +8,21 @@
 
 namespace chexbench::spec {
 
-// Their names, in order: keras, naive, optimized, pytorch.
+// Returns the names of the built-in pipelines, sorted: the files of configs/pipelines without ".json". Thread-safe.
 std::span<const std::string> preset_names();
 
-// A named pipeline, all parameters spelled out. @throws SpecError naming the nearest one
+// Returns a built-in pipeline, with all its parameters.
+// @throws SpecError if there is none of that name; the message suggests the nearest one
 PipelineSpec preset(const std::string& name);
 
-// The pipeline that `name_or_path` stands for: a preset's name, or the path of a file (it contains a '/' or ends in
-// ".json"), relative to the working directory. @throws SpecError: no such preset or file, or a bad op list in it
+// Returns the pipeline that `name_or_path` names: a built-in one, or that of a file if it contains a '/' or ends in
+// ".json". A path is relative to the working directory, and a list without a name gets the file's.
+// @throws SpecError if there is no such pipeline, or if the file cannot be read or is not a valid pipeline
 PipelineSpec find_pipeline(const std::string& name_or_path);
 
-// An op list as JSON text: {"name": "...", "ops": [...]} or the list alone, which is then called `default_name`.
-// `source` names the text in errors. @throws SpecError
+// Parses a pipeline from JSON: {"name": "...", "ops": [...]}, or the list of ops alone, which is then called
+// `default_name`. `source` names the text in errors.
+// @throws SpecError if the text is not JSON or not a valid pipeline
 PipelineSpec parse_pipeline(const std::string& text, const std::string& source,
                             const std::string& default_name = "custom");
 

@@ -31,7 +31,7 @@ ValueRule precision_rule() {
   return result;
 }
 
-// One object of the profile; every read names the JSON path where it fails.
+// Reads the members of one object of the profile. Errors give the JSON path.
 class Reader {
  public:
   Reader(const Node& node, std::string path, const std::vector<std::string>& keys) : path_(std::move(path)) {
@@ -117,7 +117,8 @@ bool is_same_step(const ProfileEntry& a, const ProfileEntry& b) {
   return a.model == b.model && a.image_size == b.image_size && a.precision == b.precision;
 }
 
-// Entries of one combination are interpolated, so they must tell of the same thing.
+// Throws if two entries cannot be interpolated: those of one combination must have different batches and include the
+// same.
 void check_agreement(const ProfileEntry& entry, const ProfileEntry& earlier, const std::string& path) {
   if (!is_same_step(entry, earlier)) return;
   if (entry.batch_size == earlier.batch_size) {
@@ -132,7 +133,8 @@ void check_agreement(const ProfileEntry& entry, const ProfileEntry& earlier, con
                   path, describe(entry), earlier.batch_size));
 }
 
-// Times of steps are nearly linear in the batch (a fixed part, and one for each image); images/s are not.
+// Interpolates the times of steps, which are nearly linear in the batch (a fixed part, and a part per image); images/s
+// are not.
 ProfileEntry interpolate(const ProfileEntry& a, const ProfileEntry& b, int batch_size) {
   const double share = static_cast<double>(batch_size - a.batch_size) / (b.batch_size - a.batch_size);
   const double compute_s = std::lerp(a.compute_s(), b.compute_s(), share);
@@ -211,8 +213,8 @@ std::string to_json(const AcceleratorProfile& profile) {
 
 ProfileEntry find_entry(const AcceleratorProfile& profile, const ModelSpec& model, Precision precision,
                         int batch_size) {
-  const ProfileEntry* below = nullptr;  // the largest batch up to the one asked for
-  const ProfileEntry* above = nullptr;  // the smallest one from it on
+  const ProfileEntry* below = nullptr;  // the largest batch <= batch_size
+  const ProfileEntry* above = nullptr;  // the smallest batch >= batch_size
   std::vector<std::string> known;
   for (const ProfileEntry& entry : profile.entries) {
     if (const std::string word = describe(entry); std::ranges::find(known, word) == known.end()) known.push_back(word);

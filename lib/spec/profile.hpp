@@ -1,5 +1,5 @@
-// Accelerator profiles: how long a training step takes on a device, measured there or taken from a publication. The
-// engine emulated:<profile> lives off them. configs/accelerators/README.md describes the JSON.
+// Accelerator profiles, which say how long a training step takes on a device, as measured there or as published. The
+// engine emulated:<profile> takes its times from them. configs/accelerators/README.md describes the JSON.
 #pragma once
 
 #include <optional>
@@ -12,50 +12,52 @@
 
 namespace chexbench::spec {
 
-// What one profile says of one combination of network, image size, precision and batch.
+// The speed for one combination of network, image size, precision and batch.
 struct ProfileEntry {
-  std::string model;
-  int image_size = 0;
-  Precision precision = Precision::f32;
-  int batch_size = 0;       // at which it was measured
-  double images_per_s = 0;  // of one accelerator, the whole step
-  // Of the repeats that `images_per_s` was taken from, where it was measured so.
+  std::string model;                     // the network's name
+  int image_size = 0;                    // in pixels
+  Precision precision = Precision::f32;  // of the arithmetic
+  int batch_size = 0;                    // images of the step that was measured
+  double images_per_s = 0;               // of one accelerator
+  // The median absolute deviation of images_per_s over repeats, if there were any.
   std::optional<double> images_per_s_mad = std::nullopt;
-  double backward_share = 0;    // of the step's time without the update; 2/3 unless given
-  double update_s = 0;          // of images_per_s's step: the optimizer's part, where the source tells it apart
-  bool includes_update = true;  // false: `update_s` comes on top
-  bool includes_communication = false;
-  std::string source;
-  // The measured batches on either side, where this entry was made by find_entry() and is in no file.
+  double backward_share = 0;            // backward's share of compute_s(); parse_profile() sets 2/3 unless it is given
+  double update_s = 0;                  // seconds of the optimizer's update; 0 if includes_update
+  bool includes_update = true;          // whether images_per_s contains the update; if not, update_s comes on top
+  bool includes_communication = false;  // whether images_per_s contains an all-reduce of gradients
+  std::string source;                   // where the figure comes from
+  // The two measured batches between which find_entry() interpolated; empty for an entry of a file.
   std::optional<std::pair<int, int>> between = std::nullopt;
 
-  // Seconds of a step of `batch_size` images, without what `update_s` is for.
+  // Seconds of a step of `batch_size` images, without update_s.
   double compute_s() const { return batch_size / images_per_s; }
 };
 
+// One device. Entries of one model, image size and precision have different batches and agree in what they include.
 struct AcceleratorProfile {
   std::string name;    // "v100"
-  std::string device;  // in words
+  std::string device;  // the accelerator, in words
   std::vector<ProfileEntry> entries;
 };
 
-// The profiles that are built into the binary, by name.
+// Returns the names of the built-in profiles, sorted. Thread-safe.
 std::span<const std::string> profile_names();
 
-// A built-in profile by its name, or a file's by its path (it contains a '/' or ends in ".json").
-// @throws SpecError for an unknown name (with the nearest) or a file that cannot be read or is no profile
+// Returns a built-in profile by its name, or that of a file by its path (which contains a '/' or ends in ".json").
+// @throws SpecError if the name is unknown (with the nearest one), or if the file cannot be read or is not a profile
 AcceleratorProfile load_profile(const std::string& name_or_path);
 
-// `where` names the text in error messages. @throws SpecError naming the JSON path and what was expected there
+// Parses the JSON of a profile; `where` names the text in errors.
+// @throws SpecError if it is not a valid profile; the message gives the JSON path and what was expected there
 AcceleratorProfile parse_profile(const std::string& text, const std::string& where);
 
-// The profile as a file's text, newline at the end; parse_profile() of it gives the same profile.
+// Returns the profile as JSON with a newline at the end; parse_profile() of it gives the same profile.
 std::string to_json(const AcceleratorProfile& profile);
 
-// The time for `batch_size` images of a model, image size and precision: the entry of that batch, or one between the
-// two nearest batches, step times interpolated linearly. Outside the measured batches it is the nearest entry as it
-// is, with its own batch_size, for the caller to scale and to say so.
-// @throws SpecError naming what the profile has instead of that model, image size and precision
+// Returns the entry for `batch_size` images of a model (its name and image size) and a precision. Between two measured
+// batches it is a new entry, whose step times are interpolated linearly. Outside the measured batches it is the nearest
+// entry as it is, with its own batch_size; the caller must scale it and say so.
+// @throws SpecError if the profile has no entry of that model, image size and precision; the message lists what it has
 ProfileEntry find_entry(const AcceleratorProfile& profile, const ModelSpec& model, Precision precision, int batch_size);
 
 }  // namespace chexbench::spec

@@ -10,7 +10,7 @@
 namespace chexbench::spec {
 namespace {
 
-// Adds `value` at "leaf" or within groups, "group.leaf"; they are made as they come.
+// Adds `value` to `root` at a path, "leaf" or "group.leaf". A group is made when its first key is added.
 void add(Object& root, const std::string& path, Node value) {
   const std::size_t dot = path.find('.');
   if (dot == std::string::npos) {

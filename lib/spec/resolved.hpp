@@ -1,4 +1,5 @@
-// A resolved trial as text: what every run prints, what reports carry and what the journal's keys are made of.
+// Writes a resolved trial as JSON. Every run prints this text, reports contain it, and the journal's keys are hashes of
+// it.
 #pragma once
 
 #include <string>
@@ -8,16 +9,17 @@
 
 namespace chexbench::spec {
 
-// The trial as JSON, indented, an op a line, no newline at the end: every key that has a meaning in this trial (so
-// no momentum with adam), in the order of configs/schema.json, the pipeline as its op list. parse_experiment() of it
-// gives the same trial.
+// Returns the trial as indented JSON, one op per line, without a newline at the end. It contains every key that has a
+// meaning in this trial (no momentum with adam), in the order of configs/schema.json, and the pipeline as its op list.
+// parse_experiment() of it gives the same trial.
 std::string to_json(const Experiment& experiment);
 
-// The op list as a file of configs/pipelines has it: {"name": ..., "ops": [...]}. parse_pipeline() gives the same one.
+// Returns the pipeline as a file of configs/pipelines has it: {"name": ..., "ops": [...]}, without a newline at the
+// end. parse_pipeline() of it gives the same pipeline.
 std::string to_json(const PipelineSpec& pipeline);
 
-// 16 hexadecimal digits that are the same for the same trial and the same `extra` (e.g. what else results depend on),
-// on every machine. The experiment's name does not count.
+// Returns a key of a trial: 16 hexadecimal digits, the FNV-1a hash of its JSON and of `extra` (whatever else results
+// depend on). It is the same on every machine and does not depend on the experiment's name.
 std::string trial_key(const Experiment& experiment, std::string_view extra = {});
 
 }  // namespace chexbench::spec

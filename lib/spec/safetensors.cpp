@@ -39,7 +39,7 @@ Mapping map_file(const std::string& path, const std::string& where) {
     throw DataError(fmt::format("{}: cannot be read: {}", where, reason));
   };
   std::error_code error;
-  // Looked at before it is opened: to open a FIFO is to wait for its writer.
+  // The type is checked before the file is opened, because opening a FIFO would wait for its writer.
   if (!std::filesystem::is_regular_file(path, error)) fail(error ? error.message() : "not a regular file");
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) fail(std::strerror(errno));
@@ -54,7 +54,7 @@ Mapping map_file(const std::string& path, const std::string& where) {
           {static_cast<const std::byte*>(memory), bytes}};
 }
 
-// Parses an object in which no name may come twice, which JSON libraries let pass.
+// Parses the header and throws if an object has a name twice, which the JSON library would accept.
 Json parse_header(const char* begin, const char* end) {
   std::vector<std::set<std::string>> names;
   return Json::parse(begin, end, [&names](int, Json::parse_event_t event, Json& parsed) {
@@ -67,7 +67,7 @@ Json parse_header(const char* begin, const char* end) {
   });
 }
 
-// Bytes of such a tensor; nothing where they are more than 64 bits count.
+// Returns the bytes of a tensor, or std::nullopt if 64 bits cannot hold their number.
 std::optional<std::uint64_t> bytes_of(const std::string& type, const std::vector<std::uint64_t>& shape) {
   const auto found = kTypeBytes.find(type);
   if (found == kTypeBytes.end()) throw DataError(fmt::format("its dtype '{}' is none of the format's", type));
@@ -127,7 +127,8 @@ void Safetensors::read_header(std::span<const std::byte> file) {
   check_places(data);
 }
 
-// Each byte belongs to one tensor, as the format asks for: nothing is hidden, nothing is read as two things.
+// Checks that each byte of the data belongs to exactly one tensor, as the format demands: no bytes are hidden, and none
+// are part of two tensors.
 void Safetensors::check_places(std::span<const std::byte> data) const {
   std::vector<std::pair<std::span<const std::byte>, std::string>> places;
   for (const auto& [name, entry] : tensors_) places.emplace_back(entry.bytes, name);
@@ -144,7 +145,7 @@ void Safetensors::check_places(std::span<const std::byte> data) const {
   }
   if (end != data.data() + data.size()) {
     throw DataError(
-        fmt::format("{}: {} bytes behind the last tensor belong to none", where_, data.data() + data.size() - end));
+        fmt::format("{}: {} bytes after the last tensor belong to none", where_, data.data() + data.size() - end));
   }
 }
 

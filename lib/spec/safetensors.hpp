@@ -1,4 +1,5 @@
-// Weights in a safetensors file (huggingface/safetensors: 8 bytes of header length, a JSON header, raw tensors).
+// Reads and writes safetensors files, which hold weights and checkpoints. The format (huggingface/safetensors) is 8
+// bytes of header length (little-endian), a JSON header, and the tensors' bytes.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +14,22 @@
 
 namespace chexbench::spec {
 
-// A file of named tensors, mapped. Thread-safe. Who replaces such a file renames it: one that another program cuts
-// short in place while it is read is a SIGBUS.
+// A file of named tensors, mapped into memory. Immutable, so threads may share it. A program that replaces such a file
+// must do so by rename: reading a file that was truncated in place ends the process with SIGBUS.
 class Safetensors {
  public:
-  // Checks the whole header: its length, the type, shape and place of each tensor, that tensors follow each other
-  // without gap or overlap up to the end of the file, and that no name comes twice. `subject` begins messages.
-  // @throws DataError for a file that cannot be read, or naming the tensor and what is wrong with it
+  // Opens the file and checks the whole header: its length; the type, shape and place of each tensor; that the tensors
+  // fill the file without gaps or overlaps; and that no name is there twice. `subject` begins the messages.
+  // @throws DataError if the file cannot be read or its header is wrong; the message names the tensor and what is wrong
   explicit Safetensors(const std::string& path, const std::string& subject = "model.weights");
 
   bool contains(const std::string& name) const { return tensors_.contains(name); }
-  // The text under "__metadata__" with that key, if there is one.
+  // Returns the text of `key` in the header's "__metadata__", or std::nullopt if there is none.
   std::optional<std::string> metadata(const std::string& key) const;
-  // Empty where there is no such tensor.
+  // Returns the shape of a tensor. It is empty for a scalar and if there is no such tensor.
   std::vector<std::int64_t> shape(const std::string& name) const;
-  // Copies one tensor, row-major. @throws DataError naming the file and the tensor where it is missing (with the
-  // nearest name), no F32, or of another shape
+  // Copies a tensor of F32 values, row-major, to `values`, which must have as many elements as `shape`.
+  // @throws DataError if there is no such tensor (with the nearest name), or if it is not F32 or has another shape
   void read(const std::string& name, const std::vector<std::int64_t>& shape, std::span<float> values) const;
 
  private:
@@ -40,24 +41,26 @@ class Safetensors {
   void read_header(std::span<const std::byte> file);
   void check_places(std::span<const std::byte> data) const;
 
-  const std::string where_;  // "model.weights: FILE"
+  const std::string where_;  // begins messages: "model.weights: FILE"
   std::shared_ptr<const void> mapping_;
   std::map<std::string, Entry> tensors_;
   std::map<std::string, std::string> metadata_;
 };
 
-// A tensor to be written: F32 values that `fill` writes, row-major, or one I64 scalar.
+// A tensor to be written: F32 values, or one I64 value.
 struct TensorToWrite {
   std::string name;
-  std::vector<std::int64_t> shape;
-  std::function<void(std::span<float>)> fill;
-  std::int64_t scalar = 0;  // where `fill` is empty
+  std::vector<std::int64_t> shape;             // of one element if `fill` is empty
+  std::function<void(std::span<float>)> fill;  // writes count() F32 values, row-major; empty: the tensor is `scalar`
+  std::int64_t scalar = 0;                     // the I64 value if `fill` is empty
 
+  // The number of values.
   std::uint64_t count() const;
 };
 
-// Writes a file atomically, tensor by tensor: as much memory as the largest one takes.
-// @throws OutputError, after which an earlier file of that name is as it was
+// Writes a safetensors file atomically (core/atomic_file.hpp). The tensors are filled and written one after the other,
+// so the memory needed is that of the largest one.
+// @throws OutputError if the file cannot be written; an earlier file at `path` then keeps its contents
 void write_safetensors(const std::string& path, const std::vector<TensorToWrite>& tensors,
                        const std::map<std::string, std::string>& metadata);
 

@@ -9,7 +9,7 @@ namespace chexbench::spec {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian, and written as it is");
-constexpr std::size_t kAlignment = 8;  // of the first tensor, as the format's own library has it
+constexpr std::size_t kAlignment = 8;  // bytes, of the first tensor, as the format's reference library aligns it
 
 template <typename T>
 std::string_view bytes_of(const std::vector<T>& values) {

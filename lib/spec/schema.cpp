@@ -41,13 +41,13 @@ const char* type_word(ValueType type) {
   return "string";
 }
 
-// An object that allows `properties` alone.
+// Returns the schema of an object that allows no other keys than `properties`.
 Node closed_object(Object properties) {
   return Node{Object{
       {"type", text("object")}, {"additionalProperties", Node{false}}, {"properties", Node{std::move(properties)}}}};
 }
 
-// The alternatives of a value: the plain type with its range, words, a prefix, null.
+// Returns the schemas of a value's alternatives: the plain type with its range, words, a prefix, null.
 List alternatives(const ValueRule& rule) {
   List result;
   const bool only_words = rule.type == ValueType::text && !rule.words.empty();
@@ -68,7 +68,7 @@ List alternatives(const ValueRule& rule) {
   return result;
 }
 
-// What `rule` allows, its default and its description.
+// Returns the schema of the values that `rule` allows, with a default and a description.
 Node value_schema(const ValueRule& rule, Node default_value, const std::string& description) {
   List any = alternatives(rule);
   Object schema = {{"description", text(description)}, {"default", std::move(default_value)}};
@@ -128,7 +128,7 @@ Node pipeline_schema() {
                      {"anyOf", Node{std::move(any)}}}};
 }
 
-// Where the schema of a key stands within the schema.
+// Returns the JSON pointer to the schema of a key.
 std::string pointer_to(const std::string& key) {
   if (key == "ranks") return "$defs/rank_count";
   std::string pointer = "properties/";
@@ -136,7 +136,7 @@ std::string pointer_to(const std::string& key) {
   return pointer;
 }
 
-// A value of a swept key: null, which means the default where a key is stated, is none.
+// Returns the schema of a swept key's value. It excludes null, which only a stated key may have.
 Node swept_value_schema(const KeyRule& rule) {
   Node schema = reference(pointer_to(rule.path));
   if (rule.values.optional) {
@@ -165,7 +165,7 @@ Node sweep_schema() {
   return schema;
 }
 
-// The member `name` of `object`, made where it is missing.
+// Returns the properties of the group `name` in `object`; adds the group if it is missing.
 Object& group(Object& object, const std::string& name) {
   for (auto& [key, node] : object) {
     if (key == name) return std::get<Object>(std::get<Object>(node.value).back().second.value);

@@ -1,12 +1,13 @@
-// configs/schema.json, made from the tables that drive the parser.
+// Generates configs/schema.json from the tables that drive the parser.
 #pragma once
 
 #include <string>
 
 namespace chexbench::spec {
 
-// A JSON schema (draft 2020-12) of experiment files, for editors: keys, types, words, ranges, defaults, descriptions,
-// ops and their parameters. Ends with a newline. A test holds configs/schema.json against it.
+// Returns a JSON schema (draft 2020-12) of experiment files, for editors, with a newline at the end. It contains the
+// keys with their types, words, ranges, defaults and descriptions, and the ops with their parameters. A test checks
+// that configs/schema.json is this text.
 std::string schema_text();
 
 }  // namespace chexbench::spec

@@ -28,7 +28,7 @@ void apply(Experiment& experiment, const Setting& setting) {
   rule->set(experiment, std::visit([](const auto& held) { return Value(held); }, value));
 }
 
-// The key as short as it stays clear: its last part, unless another key ends in the same.
+// Returns the shortest unambiguous form of a key: its last part, unless another key has the same last part.
 std::string short_key(const std::string& key) {
   if (key.starts_with("pipeline.")) return key.substr(key.find('.') + 1);
   const std::string leaf = key.substr(key.rfind('.') + 1);
@@ -36,7 +36,7 @@ std::string short_key(const std::string& key) {
   return std::ranges::count_if(key_rules(), shares_leaf) > 1 ? key : leaf;
 }
 
-// "png" for a word that speaks for itself, "ranks=2" for all else.
+// Returns a setting's part of the trial's name: the text alone if the key takes text ("png"), else "ranks=2".
 std::string label(const Setting& setting) {
   const KeyRule* rule = find_key(setting.key);
   const bool is_text = setting.key == "pipeline" || (rule != nullptr && rule->values.type == ValueType::text);
@@ -44,7 +44,7 @@ std::string label(const Setting& setting) {
   return is_text ? value : fmt::format("{}={}", short_key(setting.key), value);
 }
 
-// The settings of the trial with this number, counting the axes' values as the digits of a number.
+// Returns the settings of a trial. The digits of its number, in a mixed radix of the axes' sizes, choose the values.
 std::vector<Setting> settings_of(const std::vector<Axis>& axes, std::size_t trial) {
   std::vector<Setting> settings(axes.size());
   for (std::size_t i = axes.size(); i-- > 0;) {
@@ -58,7 +58,7 @@ Trial make_trial(const SweepSpec& sweep, const std::vector<Setting>& settings) {
   Trial trial{"", sweep.base};
   std::vector<std::string> labels;
   const auto is_op_setting = [](const Setting& setting) { return setting.key.starts_with("pipeline."); };
-  // The pipeline must stand before parameters of its ops are set.
+  // The pipeline must be set before the parameters of its ops.
   for (const Setting& setting : settings) {
     if (!is_op_setting(setting)) apply(trial.experiment, setting);
     labels.push_back(label(setting));

@@ -1,4 +1,4 @@
-// A spec whose keys may have several values, and the trials that come of it.
+// A spec whose keys may have several values, and its expansion into trials.
 #pragma once
 
 #include <cstddef>
@@ -11,41 +11,47 @@
 
 namespace chexbench::spec {
 
-// What a key can be set to; a PipelineSpec for the key "pipeline" alone.
+// The value of a key. Only the key "pipeline" has a PipelineSpec.
 using SettingValue = std::variant<bool, std::int64_t, double, std::string, PipelineSpec>;
 
-// One key's values: "data.format", "ranks", "pipeline", or a parameter of an op, "pipeline.map.parallel_calls". Where
-// a pipeline has an op several times, "pipeline.shuffle[1].buffer" means the second one.
+// A swept key with its values. The key is a scalar key ("data.format", "ranks"), "pipeline", or a parameter of an op
+// ("pipeline.map.parallel_calls"). If a pipeline has an op several times, "pipeline.shuffle[1].buffer" is that of the
+// second.
 struct Axis {
   std::string key;
   std::vector<SettingValue> values;
 };
 
+// A key with one value.
 struct Setting {
   std::string key;
   SettingValue value;
 };
 
-// An experiment as its file says it. Values are checked against the key table already.
+// An experiment as its file states it. The values have been checked against the tables of keys and ops, but not against
+// each other.
 struct SweepSpec {
-  Experiment base;
-  std::vector<Setting> op_settings;  // parameters of ops to change in whatever pipeline a trial has
-  std::vector<Axis> axes;            // in the order written; the last one varies fastest
+  Experiment base;                   // the keys that are not swept
+  std::vector<Setting> op_settings;  // parameters of ops that are set in the pipeline of every trial
+  std::vector<Axis> axes;            // in the order of the file; the last one varies fastest
 };
 
+// One combination of the axes' values.
 struct Trial {
-  std::string name;  // the values of the swept keys, "naive png ranks=2"; pipeline and format where nothing is swept
+  std::string name;  // the swept values, "naive png ranks=2"; if nothing is swept, pipeline and format
   Experiment experiment;
 };
 
-// Of one spec.
+// The largest number of trials that one spec may have.
 inline constexpr std::size_t kMostTrials = 100'000;
 
-// The value as the key table and the op table take it: a pipeline as its name. Trials are named by it.
+// Returns the value as a scalar, for the tables and for a trial's name; a pipeline becomes its name.
 ParameterValue scalar(const SettingValue& value);
 
-// The cartesian product of the axes over the base, each trial checked for contradictions.
-// @throws SpecError: an op parameter that a trial's pipeline lacks, or options that contradict each other
+// Returns one trial for each combination of the axes' values (one trial if there are no axes), checked for
+// contradictions.
+// @throws SpecError if a trial's pipeline lacks an op whose parameter is set, options contradict each other, a swept
+// key has no effect in a trial, or there are more than kMostTrials
 std::vector<Trial> expand(const SweepSpec& sweep);
 
 }  // namespace chexbench::spec

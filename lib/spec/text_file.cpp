@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMost = 16 << 20;
 
-// Bytes read into `to` from an open file; 0 at its end, negative where that fails.
+// Reads some bytes of an open file into `to` and returns their number: 0 at the end, negative after an error.
 ssize_t read_some(int file, std::span<char> to) {
   ssize_t got = 0;
   do got = ::read(file, to.data(), to.size());
@@ -25,8 +25,8 @@ ssize_t read_some(int file, std::span<char> to) {
   return got;
 }
 
-// Appends the file to `text`, but no more of it than shows that it is too large: a device may have no end. Returns the
-// system's error, or 0.
+// Appends the file to `text` and returns the system's error, or 0. It stops once the text is too large, because a
+// device may have no end.
 int read_all(int file, std::string& text) {
   std::array<char, 65536> buffer;
   while (text.size() <= kMost) {
@@ -38,7 +38,8 @@ int read_all(int file, std::string& text) {
   return 0;
 }
 
-// Opens without waiting for a FIFO's writer, but its reads wait: of a pipe the text may come late.
+// Opens a file so that open() does not wait for a FIFO's writer but reads do wait, since the text of a pipe may come
+// late.
 int open_text(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file >= 0) ::fcntl(file, F_SETFL, 0);

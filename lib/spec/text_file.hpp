@@ -1,13 +1,13 @@
-// Reading a spec's files whole.
+// Reads whole text files: experiments, pipelines, profiles, golden files.
 #pragma once
 
 #include <string>
 
 namespace chexbench::spec {
 
-// The text of `path`; `what` says in errors what it was to be, "experiment". A file beyond 16 MB is refused, a
-// pipe is read to its end, and one that nobody writes to is empty.
-// @throws SpecError with the path and the system's reason
+// Returns the text of the file at `path`. `what` is its role in errors, e.g. "experiment". A pipe is read to its end; a
+// FIFO that no process writes to is empty.
+// @throws SpecError if the file cannot be read (with the path and the system's reason) or is larger than 16 MiB
 std::string read_text_file(const std::string& path, const std::string& what);
 
 }  // namespace chexbench::spec

@@ -10,7 +10,7 @@
 namespace chexbench::spec {
 namespace {
 
-// Nobody wants to read of a limit like this, unless it is what a value broke.
+// Messages do not mention a limit above this, unless it is the one that a value exceeds.
 constexpr double kWide = std::numeric_limits<std::int32_t>::max();
 
 bool is_numeric(const ValueRule& rule) { return rule.type == ValueType::integer || rule.type == ValueType::number; }
@@ -44,7 +44,7 @@ bool is_allowed_text(const ValueRule& rule, const std::string& text) {
   return rule.type == ValueType::text && rule.words.empty();
 }
 
-// The number in `node` where it has one that `rule` allows; nothing otherwise.
+// Returns the number in `node` if `rule` allows it, and an empty value otherwise.
 Value number_of(const ValueRule& rule, const Node& node) {
   const std::int64_t* integer = std::get_if<std::int64_t>(&node.value);
   const double* number = std::get_if<double>(&node.value);
@@ -53,12 +53,12 @@ Value number_of(const ValueRule& rule, const Node& node) {
   if (!std::isfinite(value) || !in_range(rule, value)) return {};
   if (rule.type == ValueType::number) return value;
   if (integer != nullptr) return *integer;
-  constexpr double kExact = 9007199254740992.0;  // 2^53: up to here a double holds every whole number
+  constexpr double kExact = 9007199254740992.0;  // 2^53: up to here a double can hold every whole number
   if (std::trunc(value) != value || std::abs(value) > kExact) return {};
   return static_cast<std::int64_t>(value);
 }
 
-// What may have been meant.
+// Returns a hint at what may have been meant, to be appended to the message, or "".
 std::string hint(const ValueRule& rule, const Node& node) {
   if (node.list() != nullptr) return "; to try several values, put the list under \"sweep\"";
   if (const std::string* text = node.text()) {

@@ -1,4 +1,4 @@
-// The values that a key or a parameter of an op may have, and checking a JSON value against them.
+// Rules for the values of keys and of ops' parameters, and checks of JSON values against them.
 #pragma once
 
 #include <limits>
@@ -11,29 +11,34 @@
 
 namespace chexbench::spec {
 
-// A scalar of a spec; nothing (monostate) where an optional key has no value.
+// A scalar of a spec. std::monostate means that an optional key has no value.
 using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
-// What values are allowed.
+// The values that are allowed.
 struct ValueRule {
   ValueType type = ValueType::text;
-  std::vector<std::string> words;  // text that is allowed, for numbers instead of one; empty: any text, or none
-  std::string prefix;              // of text that is allowed besides the words, "emulated:"
-  double minimum = std::numeric_limits<double>::lowest();
-  double maximum = std::numeric_limits<double>::max();
-  bool above_minimum = false;  // the minimum itself is not allowed
-  bool optional = false;       // null is allowed
+  std::vector<std::string> words;  // allowed texts, for a numeric type in place of a number; empty: any text for type
+                                   // text, none for the others
+  std::string prefix;              // text that begins with this is allowed too, "emulated:"
+  double minimum = std::numeric_limits<double>::lowest();  // of numbers, inclusive
+  double maximum = std::numeric_limits<double>::max();     // of numbers, inclusive
+  bool above_minimum = false;                              // the minimum itself is not allowed
+  bool optional = false;                                   // null is allowed
 };
 
+// Returns the rule of an op's parameter in this form.
 ValueRule value_rule(const ParameterRule& parameter);
 
-// "a whole number of at least 1", "one of 'png', 'tfrecord', 'synthetic'".
+// Returns what a rule allows, in words: "a whole number of at least 1", "one of 'png', 'tfrecord', 'synthetic'".
 std::string expectation(const ValueRule& rule);
 
-// The value of `node`, which stands at `path`. @throws SpecError: wrong type, out of range, not one of the words
+// Returns the value of `node`, converted to the rule's type. `path` is its place in messages.
+// @throws SpecError if it has the wrong type, is out of range, or is not one of the words
 Value check_value(const ValueRule& rule, const Node& node, const std::string& path);
 
-ParameterValue to_parameter(const Value& value);  // `value` is not empty
+// Converts between the two kinds of values and JSON. to_parameter() needs a value that is not empty; the empty one is
+// null in JSON.
+ParameterValue to_parameter(const Value& value);
 Node to_node(const Value& value);
 Node to_node(const ParameterValue& value);
 

@@ -121,7 +121,7 @@ TEST(CheckKinds, RefusesAShardBehindAnOrderThatDependsOnTiming) {
     check_kinds(pipeline);
     FAIL();
   } catch (const SpecError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("pipeline[2] of 'mine': shard stands behind interleave"));
+    EXPECT_THAT(error.what(), HasSubstr("pipeline[2] of 'mine': shard comes after interleave"));
   }
 }
 
