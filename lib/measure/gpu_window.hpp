@@ -1,4 +1,4 @@
-// What a window of time showed of a GPU.
+// Aggregates the samples of a GPU over a window of time.
 #pragma once
 
 #include <cstddef>
