@@ -1,4 +1,5 @@
-// Checks that all communicators share, so that a wrong call fails alike on one rank and on many.
+// Argument checks that all communicators share, so that a wrong call fails in the same way with one rank and with
+// many.
 #pragma once
 
 #include "core/reducer.hpp"
@@ -11,7 +12,7 @@ void check_root(int root, int world);
 void check_first(int ranks, int world);
 // @throws DeviceError for an empty bucket
 void check_bucket(const BucketSpan& bucket);
-// @throws DeviceError for an empty bucket, or where nothing says when it is ready
+// @throws DeviceError if the bucket is empty, or if there is no event that says when it is ready
 void check_device_bucket(const BucketSpan& bucket, ReadyEvent ready);
 
 }  // namespace chexbench::comm

@@ -11,7 +11,7 @@
 namespace chexbench::comm {
 namespace {
 
-// Between polls while another rank is late, a bucket is looked at once a millisecond at least: that lateness would be
+// While another rank is late, a bucket is polled at least once per millisecond, because a longer nap would add to the
 // exposed communication.
 constexpr double kLongestNapS = 1e-3;
 
@@ -41,7 +41,7 @@ void BackgroundReducer::reduce(BucketSpan bucket, ReadyEvent ready) {
                                   const std::exception_ptr& error) { complete(*begin_s, bytes, error); }};
   const std::lock_guard lock(mutex_);
   thread_.submit(std::move(operation));
-  ++pending_;  // last: what did not come to the thread will not be completed
+  ++pending_;  // last: an operation that submit() did not accept will never complete
 }
 
 void BackgroundReducer::complete(double begin_s, std::size_t bytes, const std::exception_ptr& error) {
@@ -58,7 +58,7 @@ void BackgroundReducer::complete(double begin_s, std::size_t bytes, const std::e
   current_.reduced_bytes += bytes;
   if (error && !error_) error_ = error;
   --pending_;
-  completed_.notify_all();  // under the lock: the reducer may be gone as soon as it is released
+  completed_.notify_all();  // under the lock: the reducer may be destroyed as soon as it is released
 }
 
 void BackgroundReducer::wait() {

@@ -1,4 +1,4 @@
-// A Reducer that hands its buckets to the comm thread.
+// A Reducer that averages buckets in host memory on the comm thread while the caller computes.
 #pragma once
 
 #include <condition_variable>
@@ -13,20 +13,25 @@
 
 namespace chexbench::comm {
 
-// Makes the operation that replaces `values` by their mean over ranks. The span stays valid until it is complete.
+// Returns the operation that replaces `values` by their mean over ranks. The span stays valid until it is complete.
 using MakeAverage = std::function<Poll(std::span<float> values)>;
 
+// Accepts f32 buckets in host memory only. Like every Reducer, it is used by one thread. wait() returns after the
+// last bucket has ended, even if one of them failed.
+// @throws DeviceError from reduce() for an empty bucket or one in device memory; from wait() if another rank was lost
+// @throws InterruptedError from wait() if a signal ended the averaging
 class BackgroundReducer final : public Reducer {
  public:
-  // Buckets are averaged one after the other, in `lane` of `thread`, which must outlive this. `value_bytes` are those
-  // of a gradient between ranks.
+  // Averages one bucket after the other in the lane `lane` of `thread`, which must outlive this object. `value_bytes`
+  // is the size of one gradient value on the way between ranks.
   BackgroundReducer(CommThread& thread, const void* lane, int world, MakeAverage make_average,
                     std::size_t value_bytes = sizeof(float));
   ~BackgroundReducer() override;  // waits for buckets that are under way
 
   void reduce(BucketSpan bucket, ReadyEvent ready) override;
   void wait() override;
-  // Of the buckets before the last wait(). A bucket is busy from its begin on, also while another rank is late.
+  // Returns the timings of the buckets before the last wait(). A bucket counts as busy from its start, even while
+  // another rank is late.
   ReducerTimings timings() const override { return last_; }
   int world() const override { return world_; }
 
@@ -38,7 +43,7 @@ class BackgroundReducer final : public Reducer {
   const int world_;
   const MakeAverage make_average_;
   const std::size_t value_bytes_;
-  ReducerTimings last_;  // of the caller's thread
+  ReducerTimings last_;  // used by the caller's thread only
 
   std::mutex mutex_;
   std::condition_variable completed_;

@@ -35,7 +35,7 @@ Progress poll_once(Operation& operation) {
   }
 }
 
-// True where something moved. Complete operations are taken out.
+// Polls all operations and removes the complete ones. Returns whether something moved.
 bool poll_all(std::vector<Operation>& active) {
   bool moved = false;
   std::erase_if(active, [&](Operation& operation) {
@@ -73,7 +73,7 @@ void CommThread::submit(Operation operation) {
 }
 
 void CommThread::run(Operation operation) {
-  // Shared: set_value() may still be at work inside the promise when get() has returned.
+  // The promise is shared because set_value() may still be working inside it when get() has returned.
   const auto result = std::make_shared<std::promise<void>>();
   std::future<void> complete = result->get_future();
   operation.done = [result](const std::exception_ptr& error) {

@@ -1,5 +1,5 @@
-// The one thread of a process that talks to other ranks. It knows nothing of MPI: operations are polled until they
-// are complete, and between polls the thread sleeps the longer, the longer nothing has moved.
+// The one thread of a process that communicates with other ranks. It knows nothing about MPI: it polls operations
+// until they are complete. Between polls it sleeps; the longer nothing has moved, the longer it sleeps.
 #pragma once
 
 #include <condition_variable>
@@ -12,27 +12,29 @@
 
 namespace chexbench::comm {
 
-// What a poll found: nothing new, a part of the operation came about, or it is complete.
+// The result of a poll: nothing new, a part of the operation completed, or all of it is complete.
 enum class Progress { waiting, moved, done };
 
-// The first call begins the operation. Called on the comm thread alone; must not block. An exception ends it.
+// One poll of an operation. The first call starts the operation. It is called on the comm thread only and must not
+// block. An exception ends the operation.
 using Poll = std::function<Progress()>;
 
-// SIGINT or SIGTERM ends an operation: ranks that a signal reached no longer take part, and the others would wait for
-// ever. Or it does not, where all ranks are sure to come.
+// Whether SIGINT or SIGTERM ends an operation. Usually it must, because ranks that a signal reached no longer take
+// part, and the others would wait for ever. An operation may go on if all ranks are certain to take part.
 enum class OnSignal { end, go_on };
 
+// Work for the comm thread. `done` is called once on the comm thread, unless the CommThread is destroyed before.
 struct Operation {
-  // Operations of one lane run one after the other in the order of submission; those of different lanes side by side.
-  // No operation ever holds up another lane: ranks may submit to different lanes in different orders.
+  // Operations of the same lane run one after the other in the order of submission; operations of different lanes run
+  // side by side and never delay each other. So ranks may submit to different lanes in different orders.
   const void* lane = nullptr;
-  double longest_nap_s = 0;  // between two polls
+  double longest_nap_s = 0;  // longest sleep between two polls, in seconds
   Poll poll;
   OnSignal on_signal = OnSignal::end;
-  std::function<void(std::exception_ptr)> done;  // called once on the comm thread, null where all went well
+  std::function<void(std::exception_ptr)> done;  // gets null if all went well
 };
 
-// Thread-safe. Operations that are not complete when it is destroyed are dropped; their `done` is not called.
+// Owns the thread. Thread-safe. The destructor drops operations that are not complete and does not call their `done`.
 class CommThread {
  public:
   CommThread();
@@ -40,20 +42,24 @@ class CommThread {
   CommThread(const CommThread&) = delete;
   CommThread& operator=(const CommThread&) = delete;
 
-  // Returns at once.
+  // Queues the operation and returns at once.
   void submit(Operation operation);
-  // Waits until `poll` has said done. @throws what poll threw, InterruptedError where a signal ended it
+  // Runs `poll` until it returns Progress::done, and waits for that.
+  // @throws whatever `poll` threw
+  // @throws InterruptedError if a signal ended it
   void run(const void* lane, double longest_nap_s, Poll poll, OnSignal on_signal = OnSignal::end);
-  // Runs `action` in its turn of the lane, even after a signal, and waits for it. @throws what it threw
+  // Runs `action` in the lane's order, even after a signal, and waits for it.
+  // @throws whatever `action` threw
   void run(const void* lane, const std::function<void()>& action);
-  // Stops the thread for ever, wherever it is, within a call of a library too: the process can only exit from then on,
-  // and must not allocate memory before that, whose locks the thread may hold.
+  // Stops the thread for ever, even inside a library call. After that the process can only exit, and must not
+  // allocate memory before it does, because the thread may hold the allocator's locks.
   void freeze();
 
  private:
   void run(Operation operation);
   void work();
-  // Moves what may begin from `pending_` to `active`. Waits for something where nothing is active; false: stop.
+  // Moves the operations that may begin from `pending_` to `active`. Waits for one if none is active. Returns false
+  // to stop.
   bool take(std::vector<Operation>& active);
   void nap(const std::vector<Operation>& active, double idle_s);
 
@@ -64,9 +70,9 @@ class CommThread {
   std::thread thread_;
 };
 
-// How long to sleep before the next poll, `idle_s` seconds after something last moved; 0: only let others run.
-// Data in flight moves only while ranks poll, so an operation that is under way is polled without sleeping; one whose
-// ranks are late is polled ever more seldom, at a cost of 5 % of the time waited.
+// Returns the seconds to sleep before the next poll, `idle_s` seconds after something last moved; 0 means only to
+// yield the CPU. Data in flight moves only while ranks poll, so an active transfer is polled without sleeping. If
+// ranks are late, the naps grow to 5 % of the time waited so far; README.md has the measurements.
 double nap_after_s(double idle_s, double longest_nap_s);
 
 }  // namespace chexbench::comm

@@ -1,4 +1,5 @@
-// Ranks: one process = one accelerator. mpi.cpp implements this over MPI, single.cpp is the world of one.
+// Groups of ranks and their collective operations. Each rank is one process with one accelerator. mpi.cpp implements
+// this interface over MPI, single.cpp for a single process.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +16,16 @@ namespace chexbench::comm {
 
 // How gradients in device memory are averaged.
 struct DeviceReducerConfig {
-  int gpu = 0;  // of those that CUDA shows this process; the same in every call
+  // CUDA's index of the GPU in this process. It must be the same in every call.
+  int gpu = 0;
   spec::CommSpec comm;
 };
 
-// A group of ranks. Every function is collective over the group unless it says otherwise, and must be called in the
-// same order by all of it. Thread-safe in the sense that one caller thread a communicator at a time is allowed; all MPI
-// calls are made by one thread of the World. Waiting ranks sleep instead of spinning.
-// @throws DeviceError where a rank was lost
+// A group of ranks. Every function is collective over the group unless it says otherwise: all ranks of the group must
+// call it, and in the same order. Each communicator may have one caller thread at a time; all MPI calls are made by a
+// single thread of the World. Waiting ranks sleep instead of spinning.
+// @throws DeviceError from any collective if a rank was lost or an argument is invalid
+// @throws InterruptedError from any collective if a signal arrives while it waits
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -31,39 +34,47 @@ class Communicator {
   // Sums element by element over ranks, in place. The result has the same bits on every rank.
   virtual void all_reduce_sum(std::span<float> values) = 0;
   virtual void all_reduce_sum(std::span<double> values) = 0;
+  // Copies the bytes of rank `root` to all ranks. All spans have the same size, at most 2 GiB.
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
+  // Returns after all ranks have called it.
   virtual void barrier() = 0;
-  // Every rank's bytes at `root`, in the order of ranks; empty elsewhere.
+  // Returns the bytes of every rank, in the order of ranks, at `root`; an empty vector elsewhere. At most 2 GiB in
+  // total.
   virtual std::vector<std::string> gather(const std::string& bytes, int root) = 0;
-  // A group of the first `ranks` ranks; null on the others. Collective over the whole group.
+  // Returns a group of the first `ranks` ranks; null on the other ranks. Collective over the whole group.
   virtual std::unique_ptr<Communicator> first(int ranks) = 0;
-  // Averages gradients over this group in the background, as `comm.update` says, over the links that `comm.model`
-  // shaped describes. The communicator must outlive it. Not collective. @throws SpecError for more servers than ranks
+  // Returns a reducer that averages gradients in host memory over this group in the background, with the scheme
+  // `comm.update`, over slowed-down links if `comm.model` is shaped. The communicator must outlive it. Not
+  // collective.
+  // @throws SpecError if `comm` asks for more servers than there are ranks, unless the group has one rank
   virtual std::unique_ptr<Reducer> make_reducer(const spec::CommSpec& comm) = 0;
-  // Averages gradients in device memory over the first `ranks`; null on the others. Collective over the whole group,
-  // as NCCL makes smaller communicators out of larger ones. The communicator must outlive it.
-  // @throws DeviceError where this rank lacks what `comm.backend` asks for; SpecError as make_reducer()
+  // Returns a reducer that averages gradients in device memory over the first `ranks` ranks; null on the other ranks.
+  // Collective over the whole group, because NCCL splits smaller communicators off larger ones. The communicator must
+  // outlive it.
+  // @throws DeviceError if this rank lacks what `comm.backend` asks for
+  // @throws SpecError as make_reducer()
   virtual std::unique_ptr<Reducer> make_device_reducer(int ranks, const DeviceReducerConfig& config) = 0;
 };
 
-// Where this process stands among the processes started together. Destroyed where all went well, on all ranks, at the
-// end of the process: a library that hangs while it ends MPI makes it exit with 0.
+// The processes that were started together. If all went well, every rank destroys its World at the end of the
+// process. The destructor may end the process with exit code 0 if the library hangs while it ends MPI.
 class World {
  public:
   virtual ~World() = default;
+  // The group of all ranks; owned by the World.
   virtual Communicator& communicator() = 0;
-  // "MPICH 4.0.2" or "none".
+  // The name and version of the MPI library, such as "MPICH 4.0.2", or "none".
   virtual std::string library() const = 0;
-  // Ends all ranks with `exit_code` at once: the answer to an error on one rank. Does not return.
+  // Ends all ranks at once with `exit_code`, for an error on one rank. Does not return.
   [[noreturn]] virtual void abort(int exit_code) = 0;
 };
 
-// Joins the ranks that mpirun started, or makes a world of one where the process was started alone (no launcher's
-// environment variables): then MPI is not even initialized. Once per process.
-// @throws DeviceError where a launcher started several ranks and this build has no MPI
+// Joins the ranks that mpirun or srun started. If the process was started alone (none of the launcher's environment
+// variables is set), it makes a world of one rank and does not even initialize MPI. Call it once per process.
+// @throws DeviceError if a launcher started several ranks and this build has no MPI, or if MPI does not start
 std::unique_ptr<World> join_world();
 
-// A reducer for a world of one: does nothing.
+// Returns a reducer for a world of one rank: it does nothing.
 std::unique_ptr<Reducer> make_single_reducer();
 
 }  // namespace chexbench::comm

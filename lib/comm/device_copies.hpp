@@ -1,5 +1,5 @@
-// Moving gradients between a GPU's memory and the host's, and memory there to try it with: nccl/cuda_copies.cpp does
-// it, tests have a stand-in.
+// Copies gradients between a GPU's memory and the host's, and owns some device memory to test averaging with.
+// nccl/cuda_copies.cpp implements this interface; tests use a stand-in.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,26 @@
 
 namespace chexbench::comm {
 
-// Used by one thread, any. Every function returns when the GPU has done it. @throws DeviceError where the GPU fails
+// May be used by any one thread at a time. Every function except copied() returns after the GPU has finished.
+// @throws DeviceError from any function if the GPU fails
 class DeviceCopies {
  public:
   virtual ~DeviceCopies() = default;
-  // Host memory that copies run fastest from and to (pinned); valid until the next call, owned by this.
+  // Returns pinned host memory, which is fastest to copy from and to. This object owns it; it is valid until the next
+  // call.
   virtual std::span<std::byte> host_buffer(std::size_t bytes) = 0;
-  // Sleeps until the GPU has come to the event.
+  // Sleeps until the GPU has reached the event.
   virtual void wait(ReadyEvent ready) = 0;
   virtual void to_host(const void* device, std::span<std::byte> host) = 0;
   virtual void to_device(std::span<const std::byte> host, void* device) = 0;
-  // Memory of the GPU, for who has no engine; valid until the next call, owned by this.
+  // Returns device memory for callers that have no engine. This object owns it; it is valid until the next call.
   virtual void* device_buffer(std::size_t bytes) = 0;
-  // An event that the GPU comes to once it has done all of the copies above; valid until the next of them.
+  // Returns an event that the GPU reaches after all copies so far; valid until the next copy.
   virtual ReadyEvent copied() = 0;
 };
 
-// Copies of the GPU number `gpu` of those that CUDA shows this process. @throws DeviceError where there is no CUDA
+// Returns copies for the GPU with CUDA's index `gpu` in this process.
+// @throws DeviceError if this build or this machine has no CUDA, or CUDA has no such GPU
 std::unique_ptr<DeviceCopies> make_device_copies(int gpu);
 
 }  // namespace chexbench::comm

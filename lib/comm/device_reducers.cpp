@@ -11,8 +11,9 @@
 namespace chexbench::comm {
 namespace {
 
-// All ranks come to the same answer. NCCL chooses its own way, and sends gradients as they lie on the GPU: all else
-// goes over MPI. @throws DeviceError where NCCL is asked for and this rank lacks it
+// Returns whether to use NCCL; all ranks get the same answer. NCCL chooses its own algorithm and sends gradients as
+// they are on the GPU, so other schemes and a `comm.gradient_dtype` other than f32 go over MPI.
+// @throws DeviceError if NCCL is asked for and this rank lacks it
 bool uses_nccl(Communicator& group, const spec::CommSpec& comm) {
   const spec::CommBackend backend = comm.backend;
   if (backend == spec::CommBackend::mpi || comm.update != spec::UpdateScheme::all_reduce) return false;

@@ -1,4 +1,4 @@
-// Which of the ways to average gradients in device memory a group of ranks takes.
+// Chooses how a group of ranks averages gradients in device memory: with NCCL, or in host memory over MPI.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,12 @@
 
 namespace chexbench::comm {
 
-// One a communicator: NCCL's communicator of all its ranks is made at the first call that needs it, and kept.
+// Every communicator has one of these. It makes NCCL's communicator of all ranks at the first call that needs it, and
+// keeps it. Used by one thread.
 class DeviceReducers {
  public:
-  // What Communicator::make_device_reducer() promises, for `group`, the same in every call.
+  // Implements Communicator::make_device_reducer() for `group`, which must be the same in every call. Throws as it
+  // does.
   std::unique_ptr<Reducer> make(Communicator& group, int ranks, const DeviceReducerConfig& config);
 
  private:

@@ -11,12 +11,13 @@
 namespace chexbench::comm {
 namespace {
 
-// Set for each rank by: MPICH's and Intel's hydra and Slurm's PMI-2 (PMI_*), PMIx launchers, Open MPI.
+// Each launcher sets one of these for each rank: hydra of MPICH and Intel MPI, and Slurm's PMI-2 (PMI_*), PMIx
+// launchers, Open MPI.
 constexpr std::array kRankVariables{"PMI_RANK", "PMI_FD", "PMI_PORT", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"};
-// Set for each rank by hydra alone, whose PMI_FD is a socket that lines of text go over (PMI 1).
+// Only hydra sets this for each rank. Its PMI_FD is a socket that carries lines of text (PMI 1).
 constexpr const char* kHydra = "HYDI_CONTROL_FD";
 constexpr std::string_view kEnd = "cmd=finalize\n";
-constexpr double kAnswerS = 0.2;  // it fails where it cannot answer
+constexpr double kAnswerS = 0.2;  // time for hydra to answer: it fails if the process has already ended
 
 constexpr std::array kSizeVariables{"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"};
 

@@ -1,4 +1,4 @@
-// Whether this process is one of several that a launcher (mpirun, srun) started together.
+// Detects whether a launcher (mpirun, srun) started this process together with others.
 #pragma once
 
 #include <functional>
@@ -7,21 +7,22 @@
 
 namespace chexbench::comm {
 
-// Looks up an environment variable; null where it is not set. std::getenv, or a test's.
+// Looks up an environment variable; returns null if it is not set. This is std::getenv or a function of a test.
 using Environment = std::function<const char*(const char*)>;
 
+// A launcher that was detected.
 struct Launcher {
-  std::string variable;      // that gave it away, e.g. "PMI_RANK"
-  std::optional<int> ranks;  // where the launcher tells
+  std::string variable;      // the variable that shows it, for example "PMI_RANK"
+  std::optional<int> ranks;  // how many ranks it started, if it says so
 };
 
-// The launcher of MPICH and Intel MPI (PMI), Slurm's PMI-2 and PMIx, Open MPI; empty for a plain start. A batch job of
-// Slurm without srun is a plain start.
+// Detects the launchers of MPICH and Intel MPI (PMI), Slurm's PMI-2 and PMIx, and Open MPI. Returns std::nullopt for
+// a plain start. A Slurm batch job without srun is a plain start.
 std::optional<Launcher> find_launcher(const Environment& environment);
 
-// To be called where a process ends well without MPI_Finalize. Gives MPICH's own launcher the word that it would wait
-// for, or it would kill the host's other ranks; that takes 0.2 s. Does nothing where another launcher started the
-// process.
+// Must be called if a process ends successfully without MPI_Finalize. It sends MPICH's own launcher the message that
+// it waits for; otherwise the launcher would kill the host's other ranks. This takes 0.2 s. Does nothing if another
+// launcher started the process.
 void announce_end(const Environment& environment);
 
 }  // namespace chexbench::comm

@@ -1,4 +1,4 @@
-// MPI libraries describe themselves at length; reports want a name and a version.
+// Shortens the long descriptions that MPI libraries give of themselves to a name and a version for reports.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace chexbench::comm {
 
-// "MPICH Version:\t4.0.2\nMPICH Release date:..." -> "MPICH 4.0.2"; "Open MPI v4.1.4, package: ..." -> "Open MPI
-// v4.1.4".
+// "MPICH Version:\t4.0.2\nMPICH Release date:..." becomes "MPICH 4.0.2". "Open MPI v4.1.4, package: ..." becomes
+// "Open MPI v4.1.4".
 std::string short_library_name(std::string_view description);
 
 }  // namespace chexbench::comm

@@ -33,15 +33,15 @@
 namespace chexbench::comm {
 namespace {
 
-// MPICH's launcher drops what ranks have written and it has not yet passed on when the job is aborted: one error in
-// thirty was lost.
+// When a job is aborted, MPICH's launcher drops output of the ranks that it has not forwarded yet. Without this
+// pause, one error message in thirty was lost.
 constexpr double kForwardingS = 0.2;
-constexpr double kFinalizeS = 5;               // it takes milliseconds
-constexpr double kRankNapS = 5e-3;             // of ranks that wait for others, or sit a sub-world out
+constexpr double kFinalizeS = 5;    // MPI_Finalize normally takes milliseconds
+constexpr double kRankNapS = 5e-3;  // for ranks that wait for others, or that do not belong to the current sub-world
 constexpr std::size_t kPieceBytes = 4u << 20;  // README.md: faster than whole buckets
 constexpr std::size_t kHandshakeBytes = 64u << 10;
 
-// A nonblocking collective as an operation of the comm thread: the first poll posts it.
+// Returns a nonblocking collective as an operation of the comm thread. The first poll posts it.
 Poll make_poll(std::string_view what, std::function<int(MPI_Request*)> post) {
   return [what, post = std::move(post), request = MPI_REQUEST_NULL, begun = false]() mutable {
     if (!std::exchange(begun, true)) check_mpi(post(&request), what);
@@ -66,8 +66,8 @@ MPI_Datatype datatype<double>() {
   return MPI_DOUBLE;
 }
 
-// Large sums begin with a barrier: data moves only while all ranks poll without sleeping, which is worth it once all
-// are here.
+// Puts a barrier before large sums. Data moves only while all ranks poll without sleeping, which is worth its CPU
+// time only when all ranks have arrived.
 Poll begin_together(MPI_Comm comm, std::size_t bytes, Poll sum) {
   if (bytes <= kHandshakeBytes) return sum;
   return [barrier = make_barrier(comm), sum = std::move(sum)]() mutable {
@@ -113,17 +113,17 @@ Poll make_all_reduce(MPI_Comm comm, std::span<T> values, T scale) {
   return begin_together(comm, values.size_bytes(), AllReduce<T>(comm, values, scale));
 }
 
-// The MPI communicators of one group. Gradients have their own, so that they cannot get into each other's way with
-// collectives that other threads call meanwhile.
+// The MPI communicators of one group. Gradients have their own, so that they cannot be confused with collectives that
+// other threads call at the same time.
 struct Group {
   MPI_Comm control = MPI_COMM_NULL;
   MPI_Comm gradients = MPI_COMM_NULL;
   int rank = 0;
   int world = 1;
-  Hosts hosts;  // of its ranks, by the first rank on each
+  Hosts hosts;  // for each rank: the first rank on its host
 };
 
-// Collective.
+// Collective, on the comm thread.
 Hosts find_hosts(MPI_Comm control, int rank, int world) {
   MPI_Comm neighbours = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(control, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &neighbours),
@@ -136,7 +136,7 @@ Hosts find_hosts(MPI_Comm control, int rank, int world) {
   return hosts;
 }
 
-// Takes `control` over. Collective, on the comm thread.
+// Takes ownership of `control`. Collective, on the comm thread.
 Group make_group(MPI_Comm control) {
   Group group{.control = control};
   check_mpi(MPI_Comm_dup(control, &group.gradients), "MPI_Comm_dup");
@@ -156,7 +156,7 @@ class MpiCommunicator final : public Communicator {
  public:
   MpiCommunicator(CommThread& thread, Group group) : thread_(thread), group_(std::move(group)) {}
   ~MpiCommunicator() override {
-    // A signal may have abandoned a collective whose buffers are gone: then nothing but MPI_Abort may follow.
+    // A signal may have interrupted a collective whose buffers no longer exist. Then only MPI_Abort may follow.
     if (interrupt_requested()) return;
     thread_.run(this, [this] {
       if (half_sums_) half_sums_->free();
@@ -184,7 +184,7 @@ class MpiCommunicator final : public Communicator {
 
   CommThread& thread_;
   Group group_;
-  std::unique_ptr<HalfSums> half_sums_;  // once asked for
+  std::unique_ptr<HalfSums> half_sums_;  // made at the first request
   DeviceReducers device_reducers_;
 };
 
@@ -221,7 +221,7 @@ std::vector<std::string> MpiCommunicator::gather(const std::string& bytes, int r
 
 std::unique_ptr<Communicator> MpiCommunicator::first(int ranks) {
   check_first(ranks, group_.world);
-  barrier();  // MPI_Comm_split blocks and spins: enter it together
+  barrier();  // MPI_Comm_split blocks and spins, so all ranks enter it together
   Group group;
   thread_.run(this, [&] {
     MPI_Comm control = MPI_COMM_NULL;
@@ -233,14 +233,14 @@ std::unique_ptr<Communicator> MpiCommunicator::first(int ranks) {
   return std::make_unique<MpiCommunicator>(thread_, std::move(group));
 }
 
-// Averages by messages between ranks, which is how schemes of our own go.
+// Returns averages by messages between ranks, which is how the project's own schemes work.
 MakeAverage scheduled_averages(const Group& group, const spec::CommSpec& comm) {
   std::unique_ptr<Transport> links = make_mpi_transport(&group.gradients);
   if (comm.model == spec::CommModel::shaped) {
     links = make_shaped_transport(std::move(links), {.latency_s = comm.alpha_s, .bytes_per_s = comm.beta_bytes_per_s},
                                   now_s);
   }
-  make_schedule(comm, group.rank, group.hosts, 1);  // throws where there can be none
+  make_schedule(comm, group.rank, group.hosts, 1);  // throws SpecError if there is no such schedule
   const AverageConfig average{.scale = 1.0f / static_cast<float>(group.world), .dtype = comm.gradient_dtype};
   return [&group, comm, average, transport = std::shared_ptr<Transport>(std::move(links))](std::span<float> values) {
     Schedule schedule = make_schedule(comm, group.rank, group.hosts, values.size());
@@ -249,7 +249,7 @@ MakeAverage scheduled_averages(const Group& group, const spec::CommSpec& comm) {
   };
 }
 
-// The library's own all-reduce.
+// Returns averages by the MPI library's own all-reduce.
 MakeAverage MpiCommunicator::library_averages(spec::GradientDtype dtype) {
   if (dtype == spec::GradientDtype::f32) {
     const float scale = 1.0f / static_cast<float>(group_.world);
@@ -310,17 +310,19 @@ void MpiWorld::initialize() {
 }
 
 MpiWorld::~MpiWorld() {
-  // MPI_Finalize waits for all ranks: one that leaves by an exception must not, as they may wait for it elsewhere.
+  // MPI_Finalize waits for all ranks. A rank that leaves because of an exception must not call it, because the others
+  // may be waiting for that rank elsewhere.
   if (std::uncaught_exceptions() > exceptions_) abort(static_cast<int>(ExitCode::device));
-  // MPI_Finalize spins: enter it together. A signal must not end this barrier: rank 0 may still be writing.
+  // MPI_Finalize spins, so all ranks enter it together. A signal must not end this barrier: rank 0 may still be
+  // writing.
   thread_.run(this, kRankNapS, make_barrier(MPI_COMM_WORLD), OnSignal::go_on);
   const bool is_root = communicator_->rank() == 0;
   communicator_.reset();
   finalize(is_root);
 }
 
-// All ranks have met and all is written. Some libraries hang here all the same (README.md): then the process just
-// exits.
+// Called after all ranks have met and all results are written. Some libraries still hang in MPI_Finalize (README.md);
+// then the process just exits.
 void MpiWorld::finalize(bool is_root) {
   const auto ended = std::make_shared<std::promise<void>>();
   thread_.submit({.lane = this,
@@ -334,7 +336,7 @@ void MpiWorld::finalize(bool is_root) {
   if (ended->get_future().wait_for(std::chrono::duration<double>(kFinalizeS)) == std::future_status::ready) return;
   if (is_root) log::info("comm: {} takes more than {} s to end MPI: left without it", library_, kFinalizeS);
   std::fflush(nullptr);
-  thread_.freeze();  // where another rank leaves, the library would go on, or call it an error
+  thread_.freeze();  // when another rank leaves, the library would continue or report an error
   announce_end(std::getenv);
   std::_Exit(EXIT_SUCCESS);
 }
@@ -350,7 +352,7 @@ void MpiWorld::abort(int exit_code) {
                   },
                   .on_signal = OnSignal::go_on,
                   .done = [](const std::exception_ptr&) {}});
-  // The comm thread may hang in a blocking call. The launcher ends the other ranks too where one just exits.
+  // The comm thread may hang in a blocking call. When a rank just exits, the launcher ends the other ranks too.
   constexpr double kPatienceS = 5;
   sleep_until_s(now_s() + kPatienceS);
   std::_Exit(exit_code);

@@ -1,4 +1,4 @@
-// The ranks that an MPI launcher started.
+// A World of the ranks that an MPI launcher started.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace chexbench::comm {
 
-// Initializes MPI on a thread that then makes all MPI calls of the process. Once per process.
-// Without MPI in this build: a world of one if the launcher started one rank.
-// @throws DeviceError where MPI does not start, or this build has none and there are several ranks
+// Initializes MPI on a thread that then makes all MPI calls of the process. Call it once per process. A build without
+// MPI returns a world of one rank if the launcher started one rank.
+// @throws DeviceError if MPI does not start, or if this build has no MPI and there are several ranks
 std::unique_ptr<World> make_mpi_world(const Launcher& launcher);
 
 }  // namespace chexbench::comm

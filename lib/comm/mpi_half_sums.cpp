@@ -13,9 +13,9 @@
 namespace chexbench::comm {
 namespace {
 
-constexpr std::size_t kPieceValues = 2u << 20;  // 4 MB, as README.md says for f32
+constexpr std::size_t kPieceValues = 2u << 20;  // 4 MB per piece; README.md has the measurements for f32
 
-// What MPI calls to add `from` to `to`.
+// MPI calls this to add `from` to `to`.
 template <typename T>
 void add_halves(void* from, void* to, int* count, MPI_Datatype*) {
   constexpr std::size_t kRun = 512;

@@ -1,4 +1,4 @@
-// Sums of 16-bit floats over MPI, which has no such type: an operation of our own.
+// Sums 16-bit floats over MPI. MPI has no such type, so this defines its own reduction operations.
 #pragma once
 
 #include <memory>
@@ -9,19 +9,21 @@
 
 namespace chexbench::comm {
 
-// Used on the comm thread alone.
+// The reduction operations for binary16 and bfloat16. Used on the comm thread only.
 class HalfSums {
  public:
   HalfSums();
   ~HalfSums();
   HalfSums(const HalfSums&) = delete;
   HalfSums& operator=(const HalfSums&) = delete;
-  // To be called before MPI ends; a process that is aborted needn't.
+  // Frees MPI's operations. Call it before MPI ends; a process that is aborted need not call it.
   void free();
 
-  // Replaces `values` by their mean over the ranks of the communicator that `mpi_comm` points to, an MPI_Comm.
-  // They are divided by `ranks` before they are narrowed, so that no sum is larger than the largest value was, and
-  // each sum is taken in f32. Values, communicator and this must outlive it.
+  // Returns an operation that replaces `values` by their mean over the ranks of the communicator that `mpi_comm` (an
+  // MPI_Comm*) points to. The values are divided by `ranks` before they are narrowed to `dtype`, so no sum exceeds
+  // the largest value. Each addition is done in f32. The values, the communicator and this object must outlive the
+  // operation.
+  // @throws DeviceError from the operation if MPI fails
   Poll average(const void* mpi_comm, std::span<float> values, spec::GradientDtype dtype, int ranks) const;
 
  private:

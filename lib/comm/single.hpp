@@ -1,4 +1,4 @@
-// The world of one rank: every collective is the identity.
+// The world of one rank, in which every collective is the identity.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// Averages gradients of GPUs in host memory: the plain twin of NCCL, and what remains where NCCL is missing.
+// Averages gradients of GPUs in host memory. This is the plain counterpart of NCCL, and the fallback if NCCL is
+// missing.
 #pragma once
 
 #include <condition_variable>
@@ -15,18 +16,23 @@
 
 namespace chexbench::comm {
 
-// A thread of its own takes bucket after bucket: waits until it is ready, copies it to the host, averages it in f32
-// over `group` as `comm` says, and copies it back. 16-bit gradients are widened before they are added and narrowed
-// once, at the end.
+// A thread processes one bucket after the other: it waits until the bucket is ready, copies it to the host, averages
+// it in f32 over `group` as `comm` says, and copies it back. 16-bit gradients are widened before they are added and
+// narrowed once at the end. Used by one thread, like every Reducer. After an error the remaining buckets are dropped.
+// @throws DeviceError from reduce() for an empty bucket or one without a ready event; from wait() and check() if a
+// copy failed or another rank was lost
+// @throws InterruptedError from wait() and check() if a signal ended the averaging
 class StagedReducer final : public Reducer {
  public:
+  // @throws SpecError if `comm` asks for more servers than `group` has ranks
   StagedReducer(std::unique_ptr<Communicator> group, const spec::CommSpec& comm, std::unique_ptr<DeviceCopies> copies);
   ~StagedReducer() override;  // waits for buckets that are under way
 
   void reduce(BucketSpan bucket, ReadyEvent ready) override;
   void wait() override;
   void check() override;
-  // Of the buckets before the last wait(). A bucket is busy from its ready event until it is back in device memory.
+  // Returns the timings of the buckets before the last wait(). A bucket counts as busy from its ready event until it
+  // is back in device memory.
   ReducerTimings timings() const override { return last_; }
   int world() const override { return world_; }
 
@@ -46,8 +52,8 @@ class StagedReducer final : public Reducer {
   const std::unique_ptr<DeviceCopies> copies_;
   const std::unique_ptr<Reducer> host_;
   const int world_;
-  std::vector<float> widened_;  // of the thread
-  ReducerTimings last_;         // of the caller's thread
+  std::vector<float> widened_;  // used by thread_ only
+  ReducerTimings last_;         // used by the caller's thread only
 
   std::mutex mutex_;
   std::condition_variable changed_;

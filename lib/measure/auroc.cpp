@@ -13,7 +13,7 @@ namespace {
 constexpr int kResamples = 1000;
 constexpr std::uint64_t kSeed = 1;
 
-// The images of one finding, by score; runs of equal scores are marked.
+// The images of one finding, sorted by score. The last image of each run of equal scores is marked.
 class RankedFinding {
  public:
   RankedFinding(const ScoredImages& images, std::size_t finding) {
@@ -29,9 +29,10 @@ class RankedFinding {
     }
   }
 
-  // With each image counted as often as `weight` says. Pairs are counted in whole numbers, ties as halves: exact.
+  // Returns the AUROC with each image counted `weight` times. Pairs are counted in integers, and ties as half pairs,
+  // so the count is exact.
   std::optional<double> area(const std::vector<std::uint32_t>& weight) const {
-    std::uint64_t below = 0, half_pairs = 0, positives = 0;  // negatives with a lower score; pairs x 2
+    std::uint64_t below = 0, half_pairs = 0, positives = 0;  // negatives with a lower score; twice the number of pairs
     std::uint64_t run_positives = 0, run_negatives = 0;
     for (std::size_t i = 0; i < order_.size(); ++i) {
       (has_finding_[i] != 0 ? run_positives : run_negatives) += weight[order_[i]];
@@ -52,11 +53,11 @@ class RankedFinding {
 
  private:
   std::vector<std::uint32_t> order_;
-  std::vector<std::uint8_t> has_finding_;  // in that order, as the next
+  std::vector<std::uint8_t> has_finding_;  // in that order, like ends_run_
   std::vector<std::uint8_t> ends_run_;
 };
 
-// Draws as many patients as there are, and tells how often each image came.
+// Draws as many patients as there are, with replacement, and returns how often each image was drawn.
 class PatientDraws {
  public:
   explicit PatientDraws(const std::vector<std::uint32_t>& patients) : weights_(patients.size()) {

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 // Version 1 writes "no limit" as the largest multiple of a page that fits into 64 bits.
 constexpr std::uint64_t kNoLimitBytes = std::uint64_t{1} << 62;
 
-// The process's cgroup in each controller, "" for version 2: lines like "4:cpu,cpuacct:/slurm/job_7" or "0::/user".
+// Returns the process's cgroup in each controller, with the key "" for version 2. The lines look like
+// "4:cpu,cpuacct:/slurm/job_7" or "0::/user".
 std::map<std::string, std::string> own_cgroups(const SystemRoots& roots) {
   std::map<std::string, std::string> cgroups;
   std::ifstream file(roots.proc + "/self/cgroup");
@@ -33,8 +34,8 @@ std::map<std::string, std::string> own_cgroups(const SystemRoots& roots) {
   return cgroups;
 }
 
-// The folder of the cgroup and of each above it. In a container the path may be one of the host, of which only the
-// root is mounted.
+// Returns the folder of the cgroup and of each cgroup above it. In a container the path may be that of the host, of
+// which only the root is mounted.
 std::vector<std::string> folders(const std::string& mount, const std::string& cgroup) {
   std::vector<std::string> list;
   for (fs::path path = fs::path(cgroup).lexically_normal(); path.has_relative_path(); path = path.parent_path())
@@ -57,10 +58,11 @@ void limit_memory(CgroupLimits& limits, std::optional<long long> bytes, std::opt
 }
 
 void limit_cpuset(CgroupLimits& limits, const std::optional<std::string>& list) {
-  if (limits.cpuset.empty() && list) limits.cpuset = parse_cpu_list(*list);  // the own one holds for all above it
+  // The first list comes from the innermost cgroup, and already respects those above it.
+  if (limits.cpuset.empty() && list) limits.cpuset = parse_cpu_list(*list);
 }
 
-// "150000 100000": microseconds of CPU time in a period; "max 100000".
+// Parses "150000 100000", the microseconds of CPU time in a period and the period. "max 100000" means no limit.
 void limit_cpus(CgroupLimits& limits, const std::optional<std::string>& cpu_max) {
   std::istringstream words(cpu_max.value_or(""));
   double quota = 0;

@@ -1,4 +1,5 @@
-// What the cgroup that this process is in lets it have: containers, Slurm and systemd limit by cgroups.
+// The limits that Linux control groups (cgroups) put on this process. Containers, Slurm and systemd set limits this
+// way.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +10,18 @@
 
 namespace chexbench::measure {
 
-// Empty where nothing limits, or nothing can be read.
+// A member is std::nullopt, and the cpuset empty, if there is no limit or it cannot be read.
 struct CgroupLimits {
-  std::optional<double> cpus;  // CPU time a second: threads stop once it is used up
+  std::optional<double> cpus;  // CPU seconds per second; once they are used up, the kernel stops the threads
   std::optional<std::uint64_t> memory_bytes;
-  std::optional<std::uint64_t> memory_used_bytes;  // the page cache of its files counts; where memory_bytes is from
-  std::vector<int> cpuset;                         // CPUs that it may run on
+  // Memory that the cgroup whose limit `memory_bytes` is uses now. The page cache of files that it read counts.
+  std::optional<std::uint64_t> memory_used_bytes;
+  std::vector<int> cpuset;  // CPUs that the process may run on
 };
 
-// The strictest limit of the process's cgroup and of those above it; version 2 (cpu.max, memory.max,
-// cpuset.cpus.effective), or version 1's controllers.
+// Reads the limits of the process's cgroup and of all cgroups above it, and returns the strictest of each kind. Reads
+// cgroup version 2 (cpu.max, memory.max, cpuset.cpus.effective) and the controllers of version 1. Never throws
+// because of a missing or damaged file. Thread-safe.
 CgroupLimits probe_cgroup_limits(const SystemRoots& roots = {});
 
 }  // namespace chexbench::measure

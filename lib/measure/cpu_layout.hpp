@@ -1,4 +1,4 @@
-// The machine's CPUs as the kernel lays them out, and how they are clocked and used now.
+// The machine's CPUs as the kernel numbers them, with their frequency governors and the current load.
 #pragma once
 
 #include <map>
@@ -10,18 +10,19 @@
 
 namespace chexbench::measure {
 
-// Of CPUs that are online. A count is 0, and a list empty, where the kernel does not tell.
+// Describes the CPUs that are online. A count is 0, and a list empty, if the kernel does not report it.
 struct CpuLayout {
   int sockets = 0;
   int physical_cores = 0;
   int hardware_threads = 0;
-  std::vector<std::vector<int>> numa_nodes;  // the CPUs of each node that has any, by its number
-  std::map<std::string, int> governors;      // of frequency: CPUs that each one steers
-  std::optional<double> load;                // runnable and blocked threads of the whole machine, mean of a minute
+  std::vector<std::vector<int>> numa_nodes;  // the CPUs of each node that has any, ordered by node number
+  std::map<std::string, int> governors;      // frequency governor -> number of CPUs that it controls
+  // The one-minute load average: runnable and blocked threads of the whole machine.
+  std::optional<double> load;
 };
 
-// Reads sysfs and not hwloc, which would tell the same from the same files, so that a build without hwloc knows it too
-// and tests can put a folder in its place.
+// Reads sysfs instead of calling hwloc, which gets the same facts from the same files. So a build without hwloc knows
+// them too, and tests can substitute a folder. Thread-safe.
 CpuLayout probe_cpu_layout(const SystemRoots& roots = {});
 
 }  // namespace chexbench::measure

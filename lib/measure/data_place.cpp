@@ -23,7 +23,7 @@ std::vector<std::string> files_under(const std::string& root) {
   std::error_code error;
   fs::recursive_directory_iterator entry(root, fs::directory_options::skip_permission_denied, error);
   for (std::size_t seen = 0; !error && entry != fs::recursive_directory_iterator{} && seen < kMostEntries; ++seen) {
-    std::error_code odd;  // an entry that is gone meanwhile
+    std::error_code odd;  // set if the entry was removed meanwhile
     if (entry->is_regular_file(odd) && !odd) files.push_back(entry->path().string());
     entry.increment(error);
   }

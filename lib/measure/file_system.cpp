@@ -26,11 +26,11 @@ FileSystemKind kind_of(const std::string& type) {
   if (holds(kNetwork, type)) return FileSystemKind::network;
   if (holds(kMemory, type)) return FileSystemKind::memory;
   if (type == "overlay") return FileSystemKind::overlay;
-  if (type == "fuseblk") return FileSystemKind::local;  // a disk whose driver is a program: ntfs-3g, exfat
+  if (type == "fuseblk") return FileSystemKind::local;  // a disk whose driver is a user program: ntfs-3g, exfat
   return type.starts_with("fuse") || type == "virtiofs" ? FileSystemKind::fuse : FileSystemKind::local;
 }
 
-// Blanks stand as \040, other odd characters likewise.
+// The kernel writes a blank as \040, and other special characters as octal numbers too.
 std::string unescape(const std::string& text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -41,7 +41,8 @@ std::string unescape(const std::string& text) {
   return plain;
 }
 
-// "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw": fields up to a dash, which optional ones precede.
+// Parses "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw". A dash ends the optional fields, whose
+// number varies.
 std::optional<FileSystem> parse_mount(const std::string& line) {
   const std::size_t dash = line.find(" - ");
   if (dash == std::string::npos) return {};
@@ -87,7 +88,7 @@ FileSystem find_file_system(const std::string& path, const SystemRoots& roots) {
   std::ifstream mounts(roots.proc + "/self/mountinfo");
   for (std::string line; std::getline(mounts, line);) {
     const std::optional<FileSystem> mount = parse_mount(line);
-    // Of several on one folder the last one covers the others.
+    // If several are mounted on one folder, the last one covers the others.
     if (mount && is_under(whole, mount->mount_point) && mount->mount_point.size() >= deepest.mount_point.size())
       deepest = *mount;
   }

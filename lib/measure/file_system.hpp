@@ -1,4 +1,4 @@
-// The file system that a folder lies on.
+// Finds the file system that a folder is on, and says whether it is local, on a network, or in memory.
 #pragma once
 
 #include <string>
@@ -7,6 +7,8 @@
 
 namespace chexbench::measure {
 
+// What a file system's type means for measurements. `fuse` includes virtiofs; `unknown` means that no mount was
+// found. Every type that is not recognized counts as local.
 enum class FileSystemKind { unknown, local, network, fuse, overlay, memory };
 
 std::string to_string(FileSystemKind kind);
@@ -18,8 +20,9 @@ struct FileSystem {
   std::string mount_point;  // as this process sees it
 };
 
-// By the deepest mount above `path` (links resolved), as /proc/self/mountinfo lists them: statfs has one number for
-// all of FUSE. Everything of kind unknown where the list cannot be read.
+// Returns the deepest mount above `path`, after resolving links, from /proc/self/mountinfo. statfs would not do: it
+// has one magic number for all FUSE file systems. Returns empty texts and kind unknown if the list cannot be read.
+// Thread-safe.
 FileSystem find_file_system(const std::string& path, const SystemRoots& roots = {});
 
 }  // namespace chexbench::measure

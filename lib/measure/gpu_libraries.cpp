@@ -11,11 +11,11 @@
 namespace chexbench::measure {
 namespace {
 
-// How a library tells its version. NVIDIA's functions have one of two forms: `size_t f()`, and `int f(int*)` that
+// How a library reports its version. NVIDIA's functions have one of two forms: `size_t f()`, or `int f(int*)`, which
 // returns a status, 0 for success.
 enum class Form { returns_size, writes_int };
 
-// A version's number is major * major_unit + minor * minor_unit + patch.
+// A packed version number is major * major_unit + minor * minor_unit + patch.
 struct Packing {
   int major_unit;
   int minor_unit;
@@ -48,7 +48,7 @@ std::string path_of(void* library) {
   return dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr ? map->l_name : "";
 }
 
-// Nothing where the function does not tell; `reason` then says why.
+// Returns std::nullopt if the function reports no version; `reason` then says why.
 std::optional<int> ask_version(void* function, const Kind& kind, std::string& reason) {
   int number = 0;
   int status = 0;
@@ -63,7 +63,7 @@ std::optional<int> ask_version(void* function, const Kind& kind, std::string& re
 }
 
 void unpack(int number, const Packing& packing, GpuLibrary& library) {
-  // cuDNN before 9 and NCCL before 2.9 packed the major version into thousands.
+  // cuDNN before 9 and NCCL before 2.9 packed the major version in units of 1000.
   const int major_unit = number < packing.major_unit ? 1000 : packing.major_unit;
   const int rest = number % major_unit;
   library.major = number / major_unit;

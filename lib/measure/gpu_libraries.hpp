@@ -1,4 +1,5 @@
-// The libraries that training on NVIDIA's GPUs rests on: which are here, of which version, and what does not fit.
+// Finds the libraries that training on NVIDIA GPUs needs, with their versions, and reports combinations that do not
+// work.
 #pragma once
 
 #include <span>
@@ -9,25 +10,26 @@
 
 namespace chexbench::measure {
 
-// A library, asked for its version without any of NVIDIA's headers.
+// A library that was asked for its version. This needs none of NVIDIA's headers at build time.
 struct GpuLibrary {
   std::string name;  // "CUDA driver", "CUDA runtime", "cuBLASLt", "cuDNN", "NCCL"
-  std::string file;  // "libcudnn.so.9"; of a library that is missing: all that were tried
+  std::string file;  // "libcudnn.so.9"; for a missing library: all names that were tried
   bool found = false;
-  std::string version;  // "9.19.0"; of the CUDA driver: the newest CUDA that it serves
-  int major = 0;        // of the version; 0 where there is none
-  std::string path;     // that it was loaded from
+  std::string version;  // "9.19.0"; for the CUDA driver: the newest CUDA that it supports
+  int major = 0;        // major number of the version; 0 if there is no version
+  std::string path;     // where it was loaded from
   std::string reason;   // why it was not found, or why it has no version
 };
 
-// Loads each of them, in every major version that is known, by the loader's search path, and keeps them loaded: for a
-// verb of its own, not for a process that measures. One entry for each that was found, one for each kind of which none
-// was. 0.1 s where files are in the page cache.
+// Tries to load each library in every known major version by the loader's search path, and keeps it loaded. Call it
+// from a command that only inspects the machine, not from a process that measures. Returns one entry per library file
+// that was found, and one entry per kind of library of which none was found. Takes 0.1 s if the files are in the page
+// cache.
 std::vector<GpuLibrary> find_gpu_libraries();
 
-// What does not go together, a sentence each that says what would: a GPU without a driver or one that does not answer,
-// a driver too old for every CUDA runtime found, no cuDNN 9 or NCCL 2 where another major version was found. A library
-// that is merely missing is no misfit. Pure.
+// Returns one sentence per problem, each with its remedy: a GPU without a driver or one that does not answer, a
+// driver that is too old for every CUDA runtime found, and cuDNN or NCCL in another major version than the required
+// cuDNN 9 and NCCL 2. A library that is merely missing is no problem here. Pure.
 std::vector<std::string> misfits(const GpuSurvey& survey, std::span<const GpuLibrary> libraries);
 
 }  // namespace chexbench::measure

@@ -43,17 +43,18 @@ void GpuSampler::run(const std::stop_token& stop) {
     if (stop.stop_requested()) return;
     const Stopwatch cost;
     if (!take_sample()) return;
-    // From the time that was due, so that small delays don't add up; samples that were missed are not made up for.
+    // The next time is computed from the time that was due, so that small delays do not add up. Missed samples are
+    // not made up for.
     const double done_s = now_s();
     due_s = (due_s + options_.interval_s > done_s ? due_s : done_s) + options_.interval_s;
     due_s = std::max(due_s, done_s + cost.cpu_s() / kMostCpuShare);
   }
 }
 
-// False where the GPU can no longer be asked.
+// Returns false if the GPU can no longer be queried.
 bool GpuSampler::take_sample() {
   try {
-    GpuSample sample = gpu_->sample();  // without the lock: system calls
+    GpuSample sample = gpu_->sample();  // without the lock, because it makes system calls
     const std::lock_guard lock(mutex_);
     if (samples_.size() == options_.most_samples) samples_.pop_front();
     samples_.push_back(std::move(sample));

@@ -1,4 +1,4 @@
-// Looks at one GPU all the time that something is measured.
+// Samples one GPU at regular intervals while something is measured.
 #pragma once
 
 #include <condition_variable>
@@ -16,13 +16,13 @@ namespace chexbench::measure {
 
 struct GpuSamplerOptions {
   double interval_s = 0.1;
-  std::size_t most_samples = 36'000;  // an hour, under 15 MB; beyond that the oldest go
+  std::size_t most_samples = 36'000;  // one hour, under 15 MB; beyond that the oldest are dropped
 };
 
-// A thread that samples one GPU between start() and stop(), beginning with a sample in start() itself and ending with
-// one in stop(). A sample that costs more than 1 % of the interval in CPU time makes the next one come later, so that
-// the thread never takes more than 1 % of a core. start() and stop() belong to one thread; the rest is thread-safe at
-// any time.
+// A thread that samples one GPU between start() and stop(). The first sample is taken in start() itself, the last one
+// in stop(). If a sample costs more than 1 % of the interval in CPU time, the next one comes later, so that the
+// thread never takes more than 1 % of a core. start() and stop() must be called by one thread; the other functions
+// are thread-safe at any time.
 //
 //   GpuSampler sampler(open_nvml()->gpu_by_uuid(uuid));
 //   sampler.start();
@@ -40,14 +40,15 @@ class GpuSampler {
 
   const GpuInfo& gpu() const { return gpu_->info(); }
 
-  // Forgets the samples and the problem of an earlier start.
+  // Discards the samples and the problem of an earlier start.
   void start();
-  // Returns when the thread has ended and the last sample is taken. Without start(): does nothing.
+  // Returns after the thread has ended and the last sample is taken. Does nothing if start() was not called.
   void stop();
 
-  // In the order of time.
+  // Returns a copy of the samples, ordered by time.
   std::vector<GpuSample> samples() const;
-  // Why sampling ended before stop(), e.g. a lost GPU: a sentence. Empty where it did not. Samples before that stay.
+  // Returns a sentence that says why sampling ended before stop(), for example because the GPU was lost; empty if it
+  // did not. The samples taken before that remain.
   std::string problem() const;
 
  private:
@@ -56,7 +57,7 @@ class GpuSampler {
 
   std::unique_ptr<const Gpu> gpu_;
   Options options_;
-  mutable std::mutex mutex_;  // of all below but thread_
+  mutable std::mutex mutex_;  // guards all members below except thread_
   std::condition_variable_any wake_;
   std::deque<GpuSample> samples_;
   std::string problem_;

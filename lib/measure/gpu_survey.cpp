@@ -40,7 +40,7 @@ std::vector<std::string> pci_gpus(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code ignored;
   for (const auto& device : std::filesystem::directory_iterator(folder, ignored)) {
-    // PCI class 03: a display controller, the compute-only GPUs included ("3D controller", 0302).
+    // PCI class 03 is a display controller. It includes compute-only GPUs ("3D controller", 0302).
     if (first_word(device.path() / "vendor") == "0x10de" && first_word(device.path() / "class").starts_with("0x03")) {
       found.push_back(device.path().filename());
     }

@@ -10,7 +10,7 @@
 namespace chexbench::measure {
 namespace {
 
-// The values of one figure, of the samples or windows that have it.
+// Returns the values of one figure from the samples or windows that have it.
 template <class Record, class Value>
 std::vector<Value> told(std::span<const Record> records, std::optional<Value> Record::*figure) {
   std::vector<Value> values;
@@ -27,23 +27,23 @@ std::optional<double> mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// The value that comes first by `before`.
+// Returns the value that is first in the order `before`; std::nullopt if there are no values.
 template <class Value, class Before>
 std::optional<Value> extreme(const std::vector<Value>& values, Before before) {
   const auto found = std::min_element(values.begin(), values.end(), before);
   return found == values.end() ? std::nullopt : std::optional(*found);
 }
 
-using Reasons = std::vector<std::vector<std::string>>;  // of each sample
+using Reasons = std::vector<std::vector<std::string>>;  // the reasons of each sample
 
-// Adds a share of a reason, which `shares` may have already.
+// Adds a share of a reason, which may already be in `shares`.
 void add(std::vector<ThrottleShare>& shares, const std::string& word, double share) {
   auto found = std::find_if(shares.begin(), shares.end(), [&word](const auto& one) { return one.word == word; });
   if (found == shares.end()) found = shares.insert(found, {.word = word});
   found->share += share;
 }
 
-// Divides sums of shares by the number of what was summed.
+// Divides the sums of shares by the number of summands and sorts them, largest first.
 std::vector<ThrottleShare> means(std::vector<ThrottleShare> shares, std::size_t number) {
   for (ThrottleShare& one : shares) one.share /= static_cast<double>(number);
   std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
@@ -58,7 +58,7 @@ std::vector<ThrottleShare> throttle_shares(const Reasons& reasons) {
   return means(std::move(shares), reasons.size());
 }
 
-// A window that told reasons, but not this one, has a share of 0 of it.
+// A window that reported reasons, but not this one, counts with a share of 0.
 std::vector<ThrottleShare> throttle_shares(std::span<const GpuWindow> windows) {
   std::vector<ThrottleShare> shares;
   for (const GpuWindow& window : windows) {
@@ -67,7 +67,7 @@ std::vector<ThrottleShare> throttle_shares(std::span<const GpuWindow> windows) {
   return means(std::move(shares), told(windows, &GpuWindow::throttled_share).size());
 }
 
-// Whether power or heat holds the clocks down; hw_slowdown is one of the two.
+// Returns whether power or heat holds the clocks down; hw_slowdown means one of the two.
 bool is_throttled(const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 5> kPowerAndHeat{"sw_power_cap", "hw_slowdown", "sw_thermal_slowdown",
                                                           "hw_thermal_slowdown", "hw_power_brake_slowdown"};
@@ -80,7 +80,7 @@ std::optional<double> throttled_share(const Reasons& reasons) {
   return static_cast<double>(throttled) / static_cast<double>(reasons.size());
 }
 
-// 0 where the counter went back: a reset of the GPU cleared it.
+// Returns the increase from first to last; 0 if the counter decreased because a reset of the GPU cleared it.
 std::optional<std::uint64_t> rise(const std::vector<std::uint64_t>& counts) {
   if (counts.size() < 2) return std::nullopt;
   return std::max(counts.back(), counts.front()) - counts.front();

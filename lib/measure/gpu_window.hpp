@@ -1,4 +1,4 @@
-// What a window of time showed of a GPU.
+// Aggregates the samples of a GPU over a window of time.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,14 @@
 
 namespace chexbench::measure {
 
-// A throttle reason, and the share of the samples that had it, of those that told reasons.
+// A throttle reason and the share of samples that had it, among the samples that reported reasons.
 struct ThrottleShare {
   std::string word;
   double share = 0;
 };
 
-// What a window of time showed of a GPU. Each figure rests on the samples that told it, and is empty where none did.
+// Aggregates of a GPU's samples within a time window. Each figure is computed from the samples that reported it, and
+// is std::nullopt if none did. Shares and utilizations are between 0 and 1.
 struct GpuWindow {
   std::size_t samples = 0;
   std::optional<double> mean_utilization;
@@ -28,23 +29,24 @@ struct GpuWindow {
   std::optional<double> lowest_sm_clock_hz;
   std::optional<double> lowest_memory_clock_hz;
   std::optional<double> highest_temperature_c;
-  std::optional<double> throttled_share;  // of the samples that told reasons: with one of power or of heat
+  std::optional<double> throttled_share;  // samples with a reason of power or heat
   std::vector<ThrottleShare> throttle;    // every reason, most frequent first
-  // Uncorrected ECC errors between the last sample before the window and the first one after it, or its own first and
-  // last where there are none: an error that comes late in a window shows in the next sample only.
+  // The number of uncorrected ECC errors that appeared between the last sample before the window and the first one
+  // after it, because an error late in a window shows only in the next sample. If there are no such samples, the
+  // window's own first and last samples are compared.
   std::optional<std::uint64_t> new_uncorrected_ecc_errors;
 };
 
-// NVML's utilization tells of a time before the sample, up to this long. Where that matters, begin the window this much
-// after the work.
+// The longest period, in seconds, that NVML's utilization figures look back from the time of a sample. If that
+// matters, begin the window this long after the work began.
 inline constexpr double kUtilizationPeriodS = 1;
 
-// Of the samples, ordered by time, with begin_s <= time_s <= end_s. Pure, thread-safe.
+// Aggregates the samples with begin_s <= time_s <= end_s. `samples` must be ordered by time. Pure, thread-safe.
 GpuWindow summarize(std::span<const GpuSample> samples, double begin_s, double end_s);
 
-// What several windows, of GPUs that worked side by side or of one after another, come to: means of their means and
-// shares, each window counting alike; the extremes of their extremes; the sums of their samples and errors. Power stays
-// that of one GPU. A figure rests on the windows that have it. Pure, thread-safe.
+// Combines the windows of several GPUs that worked side by side, or of several repeats: means of the means and
+// shares, with equal weight for each window; extremes of the extremes; sums of samples and errors. Mean power
+// therefore remains the power of one GPU. Each figure is computed from the windows that have it. Pure, thread-safe.
 GpuWindow combine(std::span<const GpuWindow> windows);
 
 }  // namespace chexbench::measure

@@ -1,4 +1,4 @@
-// The machine that a result came from.
+// Describes the machine that a result came from, and gives the time of day for reports.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,21 @@ namespace chexbench::measure {
 
 struct Machine {
   std::string host;
-  std::string cpu;                 // as /proc/cpuinfo names it
+  std::string cpu;                 // model name in /proc/cpuinfo
   int cores = 0;                   // that this process may run on
-  std::uint64_t memory_bytes = 0;  // of the machine, MemTotal
+  std::uint64_t memory_bytes = 0;  // of the whole machine
   std::string kernel;              // "Linux 6.1.0"
-  std::string instruction_set;     // what kernels run with: baseline, avx2, avx512
+  std::string instruction_set;     // what the CPU kernels use: baseline, avx2, avx512
 };
 
-// Takes milliseconds (topology): once a run. Thread-safe.
+// Takes milliseconds because it reads the CPU topology: call it once per run. Thread-safe.
+// @throws SpecError if the environment variable CHEXBENCH_ISA holds an unknown word
 Machine probe_machine();
 
-// The time now in UTC, ISO 8601: "2026-11-21T06:04:45Z".
+// Returns the current time in UTC as ISO 8601: "2026-11-21T06:04:45Z".
 std::string utc_now();
 
-// Seconds since 1970 in UTC: a time of day, not for durations.
+// Returns the seconds since 1970 in UTC. This is a time of day, which may jump; measure durations with now_s().
 double unix_now_s();
 
 }  // namespace chexbench::measure

@@ -7,7 +7,7 @@
 namespace chexbench::measure {
 namespace {
 
-// Lines like "MemAvailable:    3245884 kB".
+// Parses lines such as "MemAvailable:    3245884 kB".
 std::map<std::string, std::uint64_t> read_meminfo(const std::string& path) {
   std::map<std::string, std::uint64_t> bytes;
   std::ifstream file(path);
@@ -20,7 +20,7 @@ std::map<std::string, std::uint64_t> read_meminfo(const std::string& path) {
   return bytes;
 }
 
-// The word in brackets of "always [madvise] never".
+// Returns the word in brackets in a text such as "always [madvise] never".
 std::string chosen(const std::string& words) {
   const std::size_t open = words.find('[');
   const std::size_t close = words.find(']', open);

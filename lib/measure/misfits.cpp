@@ -10,7 +10,7 @@
 namespace chexbench::measure {
 namespace {
 
-// The entries of one kind that told a version.
+// Returns the entries of one kind that have a version.
 std::vector<GpuLibrary> versions_of(const std::string& name, std::span<const GpuLibrary> libraries) {
   std::vector<GpuLibrary> found;
   std::copy_if(libraries.begin(), libraries.end(), std::back_inserter(found),
@@ -34,7 +34,7 @@ std::string gpu_without_driver(const GpuSurvey& survey, std::span<const GpuLibra
         "container with NVIDIA_DRIVER_CAPABILITIES=compute,utility",
         gpus(survey.gpus.size()));
   }
-  // A build without NVML knows nothing of the kernel module: libcuda then stands for the driver.
+  // A build without NVML cannot see the kernel module, so a working libcuda counts as a driver that answers.
   const bool answers = survey.build_has_nvml ? survey.nvml_answers : has_libcuda;
   if (survey.pci_bus_ids.empty() || answers) return {};
   return fmt::format("{} of NVIDIA on the PCI bus ({}), but no driver answers: {}", gpus(survey.pci_bus_ids.size()),
@@ -50,7 +50,7 @@ std::string old_driver(std::span<const GpuLibrary> libraries) {
   if (drivers.empty() || runtimes.empty()) return {};
   const auto served = [&](const GpuLibrary& runtime) { return runtime.major <= drivers.front().major; };
   if (std::any_of(runtimes.begin(), runtimes.end(), served)) return {};
-  const int wanted = runtimes.back().major;  // the oldest that is here
+  const int wanted = runtimes.back().major;  // the oldest one found
   return fmt::format(
       "the driver serves CUDA {} at most, and the CUDA runtime is {}: CUDA {} wants a driver for CUDA {}.0 or later; "
       "update the driver, or use libraries and a chexbench of CUDA {}",

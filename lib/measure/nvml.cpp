@@ -16,7 +16,7 @@
 namespace chexbench::measure {
 namespace {
 
-// A symbol's address, or null, as whichever function it is assigned to.
+// A symbol's address, or null. It converts to the type of whichever function pointer it is assigned to.
 struct Symbol {
   void* address;
   template <class Function>
@@ -25,8 +25,8 @@ struct Symbol {
   }
 };
 
-// The functions of the driver's library; null where this driver lacks one. Types are written out where a newer nvml.h
-// calls the function deprecated.
+// The functions of the driver's library; null if this driver lacks one. A type is written out if a newer nvml.h marks
+// the function as deprecated.
 struct Functions {
   explicit Functions(void* opened) : library(opened) {}
   Symbol find(const char* symbol) const { return {dlsym(library, symbol)}; }
@@ -60,7 +60,7 @@ struct Functions {
   decltype(&nvmlDeviceGetTotalEccErrors) ecc_errors = find("nvmlDeviceGetTotalEccErrors");
 };
 
-// What to do about a status, where NVML's own words do not tell.
+// Returns what to do about a status if NVML's own description does not say it.
 const char* remedy(nvmlReturn_t status) {
   switch (status) {
     case NVML_ERROR_DRIVER_NOT_LOADED:
@@ -77,7 +77,7 @@ const char* remedy(nvmlReturn_t status) {
   }
 }
 
-// Whether the GPU will not answer again. Any other status concerns the one figure that was asked for.
+// Returns whether the GPU will never answer again. Any other status concerns only the figure that was asked for.
 bool is_final(nvmlReturn_t status) {
   return status == NVML_ERROR_GPU_IS_LOST || status == NVML_ERROR_RESET_REQUIRED ||
          status == NVML_ERROR_UNINITIALIZED || status == NVML_ERROR_DRIVER_NOT_LOADED ||
@@ -85,13 +85,13 @@ bool is_final(nvmlReturn_t status) {
 }
 
 void* open_library(const char* file) {
-  // Never closed: nothing says that a driver's library survives that.
+  // The library is never closed, because NVIDIA does not document that this is safe.
   void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw DeviceError(fmt::format("NVML: the driver's library cannot be opened: {}", dlerror()));
   return library;
 }
 
-// The library, initialized for as long as this lives.
+// The library, initialized during the lifetime of this object.
 class Library {
  public:
   // @throws DeviceError
@@ -108,7 +108,7 @@ class Library {
 
   const Functions& functions() const { return functions_; }
 
-  // @throws DeviceError that begins with `what` for any status but success
+  // @throws DeviceError that begins with `what` if the status is not success
   void check(nvmlReturn_t status, const std::string& what) const {
     if (status == NVML_SUCCESS) return;
     const char* const words = functions_.error_string != nullptr ? functions_.error_string(status) : "error";
@@ -119,7 +119,7 @@ class Library {
   Functions functions_;
 };
 
-// The old names of the reasons, which every nvml.h has.
+// The constants have their old names, which every nvml.h has.
 constexpr std::array<std::pair<unsigned long long, std::string_view>, 9> kThrottleWords{{
     {nvmlClocksThrottleReasonGpuIdle, "gpu_idle"},
     {nvmlClocksThrottleReasonApplicationsClocksSetting, "applications_clocks_setting"},
@@ -138,7 +138,7 @@ std::vector<std::string> throttle_words(unsigned long long reasons) {
     if ((reasons & bit) != 0) words.emplace_back(word);
     reasons &= ~bit;
   }
-  if (reasons != 0) words.emplace_back("unknown");  // a reason that a newer driver knows
+  if (reasons != 0) words.emplace_back("unknown");  // a reason that only newer drivers know
   return words;
 }
 
@@ -171,8 +171,9 @@ class NvmlGpu final : public Gpu {
   }
 
  private:
-  // What `function` writes behind `arguments`, or nothing where the driver lacks it or the GPU does not tell.
-  // @throws DeviceError where the GPU is gone
+  // Calls `function` and returns the value that it writes through its last parameter. Returns std::nullopt if the
+  // driver lacks the function or the GPU does not report the value.
+  // @throws DeviceError if the GPU is gone
   template <class Value, class Function, class... Arguments>
   std::optional<Value> ask(Function* function, Arguments... arguments) const {
     if (function == nullptr) return std::nullopt;
@@ -185,7 +186,7 @@ class NvmlGpu final : public Gpu {
 
   template <class Function>
   std::string ask_text(Function* function) const {
-    std::array<char, 96> text{};  // that holds every name and UUID: NVML_DEVICE_NAME_V2_BUFFER_SIZE
+    std::array<char, 96> text{};  // large enough for every name and UUID: NVML_DEVICE_NAME_V2_BUFFER_SIZE
     const auto bytes = static_cast<unsigned>(text.size());
     if (function == nullptr || function(device_, text.data(), bytes) != NVML_SUCCESS) return {};
     return text.data();

@@ -31,7 +31,7 @@ class File {
 
   int descriptor() const { return descriptor_; }
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(status_.st_size); }
-  // Whether mincore tells the truth: for other people's files it calls every page resident.
+  // Returns whether mincore reports the truth. For other users' files it calls every page resident.
   bool residency_known() const { return status_.st_uid == geteuid() || access(path_.c_str(), W_OK) == 0; }
   bool in_memory_only() const {
     struct statfs system {};
@@ -73,11 +73,11 @@ void read_through(const File& file, std::vector<char>& buffer) {
 }
 
 void drop(const File& file) {
-  fdatasync(file.descriptor());  // dirty pages stay; where the file system refuses, mincore will show it
+  fdatasync(file.descriptor());  // dirty pages would stay; if the file system refuses, mincore shows it
   posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
-// Why the file is not known to be in the state asked for; empty where it is.
+// Returns why the file is not known to be in the requested state; empty if it is.
 std::string doubt(spec::PageCache goal, const File& file, std::uint64_t resident) {
   if (!file.residency_known()) return "owned by another user, so that the kernel does not tell what is cached";
   if (goal == spec::PageCache::warm) {
@@ -103,7 +103,7 @@ PageCacheState prepare_page_cache(spec::PageCache goal, std::span<const std::str
     const File file(path);
     goal == spec::PageCache::warm ? read_through(file, buffer) : drop(file);
   }
-  // Only after the last one: a set larger than memory pushes its own first files out again.
+  // The check comes after all files are prepared: a data set larger than memory evicts its own first files.
   for (const std::string& path : paths) {
     const File file(path);
     const std::uint64_t resident = resident_bytes(file);
@@ -136,7 +136,7 @@ CachedShare look_at_page_cache(std::span<const std::string> paths) {
       share.bytes += file.bytes();
       ++share.files;
     } catch (const DataError&) {
-      continue;  // one that is gone or forbidden says nothing of the rest
+      continue;  // a file that is gone or forbidden says nothing about the others
     }
   }
   return share;

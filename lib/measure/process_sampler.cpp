@@ -15,8 +15,8 @@ namespace {
 
 using Page = std::array<char, 4096>;  // status and io are shorter
 
-// The text of a small file of /proc, in one read() on a buffer of the caller's: iostreams would cost more than the
-// read.
+// Reads a small file of /proc in one read() into a buffer of the caller. iostreams would cost more than the read
+// itself.
 std::string_view read_proc(const char* path, Page& page) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
@@ -25,7 +25,7 @@ std::string_view read_proc(const char* path, Page& page) {
   return {page.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
 }
 
-// The number after `key` at the beginning of a line, e.g. key "RssAnon:"; 0 where the key is missing.
+// Returns the number after `key` at the beginning of a line, for example key "RssAnon:"; 0 if the key is missing.
 std::uint64_t number_after(std::string_view text, std::string_view key) {
   std::size_t at = text.find(key);
   while (at != std::string_view::npos && at != 0 && text[at - 1] != '\n') at = text.find(key, at + 1);
@@ -46,7 +46,7 @@ double process_cpu_s() {
 }
 
 double process_cpu_wait_s() {
-  std::error_code error;  // a thread may end while its folder is looked at
+  std::error_code error;  // a thread may end while its folder is read
   double sum_s = 0;
   for (std::filesystem::directory_iterator task("/proc/self/task", error), end; !error && task != end;
        task.increment(error)) {

@@ -13,7 +13,8 @@
 namespace chexbench::measure {
 namespace {
 
-// Field 22 of /proc/PID/stat (proc(5)); counted after the command's name, which may hold spaces.
+// The start time is field 22 of /proc/PID/stat (proc(5)). Counting begins after field 2, the command's name, which
+// may contain spaces.
 constexpr int kFieldsFromNameToStart = 20;
 
 double clock_s(clockid_t clock) {
@@ -37,7 +38,7 @@ double process_start_s() {
   std::ifstream file("/proc/self/stat");
   std::string stat;
   std::getline(file, stat);
-  // The kernel counts it on the boot clock, which goes on in suspend.
+  // The kernel counts the start on the boot clock, which continues during suspend; now_s() does not.
   return now_s() - (clock_s(CLOCK_BOOTTIME) - start_since_boot_s(stat));
 }
 

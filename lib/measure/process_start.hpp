@@ -1,16 +1,16 @@
-// When this process began.
+// Finds the time at which this process started.
 #pragma once
 
 #include <string>
 
 namespace chexbench::measure {
 
-// The start of this process (its exec or fork) on the clock of core/clock.hpp's now_s(), in the kernel's resolution
-// of 10 ms. Includes what happens before main: loading libraries. NaN where /proc does not tell (no mount, no file
-// descriptor left). Thread-safe.
+// Returns the start of this process (its exec or fork) on the clock of now_s() in core/clock.hpp, with the kernel's
+// resolution of 10 ms. The time before main, in which libraries are loaded, is thus included. Returns NaN if /proc
+// does not report it (not mounted, or no file descriptor left). Thread-safe.
 double process_start_s();
 
-// Seconds from boot to the start that a line of /proc/PID/stat tells, NaN where it tells none.
+// Returns the seconds from boot to the process start in a line of /proc/PID/stat, NaN if the line has no start time.
 double start_since_boot_s(const std::string& stat);
 
 }  // namespace chexbench::measure

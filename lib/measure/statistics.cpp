@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kResamples = 10000;
 constexpr std::size_t kFewestValues = 5;
 
-// The median of `values`, whose order is lost: resampling calls this 10,000 times and must not allocate.
+// Returns the median and loses the order of `values`. Resampling calls this 10,000 times, so it must not allocate.
 double median_in_place(std::span<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -25,7 +25,7 @@ void require_values(std::span<const double> values) {
   if (values.empty()) throw std::invalid_argument("statistics of no values");
 }
 
-// The percentile interval of what `draw` gives each time it is called.
+// Returns the percentile interval of the values that `draw` returns.
 Interval percentile_interval(const std::function<double()>& draw) {
   std::vector<double> statistics(kResamples);
   std::generate(statistics.begin(), statistics.end(), draw);
@@ -34,12 +34,12 @@ Interval percentile_interval(const std::function<double()>& draw) {
   return {.low = statistics[kTail], .high = statistics[kResamples - 1 - kTail]};
 }
 
-// Draws as many indices as `rounds` holds, each below that number.
+// Fills `rounds` with random indices below its size.
 void resample(RandomStream& stream, std::vector<std::size_t>& rounds) {
   for (std::size_t& round : rounds) round = static_cast<std::size_t>(stream.below(rounds.size()));
 }
 
-// The interval of `statistic`, which gets a resample of the indices 0 .. size-1.
+// Returns the interval of `statistic`, which is called with resamples of the indices 0 .. size-1.
 std::optional<Interval> interval_over_rounds(std::size_t size, std::uint64_t seed,
                                              const std::function<double(std::span<const std::size_t>)>& statistic) {
   if (size < kFewestValues) return std::nullopt;

@@ -1,5 +1,5 @@
-// Statistics of repeats; formulas in README.md beside this file. Functions are pure and thread-safe; values must be
-// finite.
+// Statistics over the repeats of a measurement. The formulas are in README.md beside this file. All functions are
+// pure and thread-safe. Values must be finite; results have the unit of the values unless noted.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,38 @@
 
 namespace chexbench::measure {
 
-// The middle value, or the mean of the two middle ones. @throws std::invalid_argument for no values
+// Returns the middle value, or the mean of the two middle ones for an even number of values.
+// @throws std::invalid_argument for no values
 double median(std::span<const double> values);
 
-// Median absolute deviation from the median, unscaled. @throws std::invalid_argument for no values
+// Returns the median of abs(x - median), not scaled to a standard deviation.
+// @throws std::invalid_argument for no values
 double median_absolute_deviation(std::span<const double> values);
 
+// A closed interval [low, high].
 struct Interval {
   double low = 0;
   double high = 0;
 };
 
-// 95 % percentile-bootstrap interval of the median (Efron & Tibshirani, 1993, ch. 13), 10,000 resamples, deterministic
-// by seed. Empty under five values: three cover only 75 %.
+// Returns the 95 % percentile-bootstrap interval of the median (Efron & Tibshirani, 1993, ch. 13) from 10,000
+// resamples, deterministic for a given seed. Returns std::nullopt for fewer than five values: the extremes of three
+// values cover the median with a probability of only 75 %.
 std::optional<Interval> bootstrap_median_ci95(std::span<const double> values, std::uint64_t seed = 1);
 
-// The ratio of medians a/b, with an interval from resampling rounds: a[i] and b[i] were measured in turn in round i.
-// The interval is empty under five rounds. @throws std::invalid_argument for no values or unlike sizes
+// The ratio of the medians, median(a) / median(b), without a unit.
 struct Ratio {
   double value = 0;
   std::optional<Interval> ci95;
 };
+// For values that were measured in turn: a[i] and b[i] belong to round i. The interval comes from resampling rounds,
+// so a drift that both share cancels out. It is std::nullopt for fewer than five rounds.
+// @throws std::invalid_argument for no values or different sizes
 Ratio paired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed = 1);
 
-// The same for a and b that were measured apart: each is resampled by itself. The interval is empty where either has
-// fewer than five values. @throws std::invalid_argument for no values
+// For values that were not measured in turn: each side is resampled on its own. The interval is std::nullopt if
+// either side has fewer than five values.
+// @throws std::invalid_argument for no values
 Ratio unpaired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed = 1);
 
 }  // namespace chexbench::measure

@@ -1,29 +1,29 @@
-// What an engine measures of one step, shared by engine (fills it) and report (writes it).
+// The timings of one training step. An engine fills them, the report writes them.
 #pragma once
 
 #include <array>
 
 namespace chexbench::measure {
 
-// Where one step's wall time went, in seconds, from the end of the step before to the end of this one. The parts and
-// `other_s` sum to wall_s exactly: other_s is defined as the rest.
+// Divides one step's wall time, in seconds, from the end of the previous step to the end of this one. The parts from
+// wait_s to other_s sum to wall_s exactly, because other_s is defined as the rest.
 struct StepTimings {
   double wall_s = 0;
-  double wait_s = 0;                   // the device was idle because no batch had come
-  double upload_s = 0;                 // host to device and layout or type conversion
+  double wait_s = 0;                   // the device was idle because no batch had arrived
+  double upload_s = 0;                 // copy from host to device, and conversion of layout or type
   double compute_s = 0;                // forward + backward
   double exposed_communication_s = 0;  // waiting for the reducer after backward
   double update_s = 0;                 // optimizer
   double other_s = 0;
-  double forward_s = 0;             // of compute_s
-  double backward_s = 0;            // of compute_s
-  double communication_busy_s = 0;  // hidden or not
+  double forward_s = 0;             // part of compute_s
+  double backward_s = 0;            // part of compute_s
+  double communication_busy_s = 0;  // total time of communication, exposed or hidden behind backward
   double end_s = 0;                 // now_s() when the step ended on the device
-  double loss = 0;                  // mean binary cross-entropy over batch x 14; NaN where no arithmetic is done
+  double loss = 0;                  // mean binary cross-entropy over batch x 14; NaN if nothing is computed
   int images = 0;                   // valid images of the batch
 };
 
-// The members that are durations: what may be summed over steps, ranks, or the batches of a step.
+// The members that are durations, which may be summed over steps, ranks, or the batches of a step.
 inline constexpr std::array kStepDurations{&StepTimings::wall_s,
                                            &StepTimings::wait_s,
                                            &StepTimings::upload_s,

@@ -14,7 +14,7 @@ using Warnings = std::vector<std::string>;
 
 constexpr double kGigabyte = 1e9;
 constexpr double kLittleMemoryBytes = 2e9;  // a rank's buffers and weights take about as much
-constexpr double kBusyShare = 0.25;         // of the cores: others' threads that move a median by more than noise
+constexpr double kBusyShare = 0.25;         // of the cores: more foreign threads move a median by more than noise
 
 bool intersect(const std::vector<int>& a, const std::vector<int>& b) {
   return std::ranges::any_of(a, [&](int cpu) { return std::ranges::find(b, cpu) != b.end(); });
@@ -25,7 +25,7 @@ std::string lowered(std::string text) {
   return text;
 }
 
-// The cores of this host that ranks were bound to, each once.
+// Returns the cores of this host that ranks were bound to, each core once.
 std::vector<int> own_cores(const Surroundings& surroundings) {
   std::vector<int> cores;
   for (const RankPlace& rank : surroundings.ranks) {
@@ -46,7 +46,7 @@ void warn_of_clocks(const CpuLayout& cpu, Warnings& found) {
   }
 }
 
-// Load that finds room on cores which no rank was bound to does no harm.
+// Load does no harm as long as it fits on cores that no rank was bound to.
 void warn_of_load(const CpuLayout& cpu, std::size_t cores, Warnings& found) {
   const double spare_cores = std::max(0.0, cpu.physical_cores - static_cast<double>(cores));
   if (!cpu.load || *cpu.load <= spare_cores + kBusyShare * static_cast<double>(cores)) return;
@@ -76,7 +76,7 @@ void warn_of_limits(const Surroundings& surroundings, std::size_t cores, Warning
   }
 }
 
-// Ranks with the very same cores divide them among each other; with others that overlap they cannot.
+// Ranks that are bound to exactly the same cores divide them among each other. Ranks whose cores only overlap cannot.
 void warn_of_overlaps(const std::vector<RankPlace>& ranks, Warnings& found) {
   for (std::size_t a = 0; a < ranks.size(); ++a) {
     for (std::size_t b = a + 1; b < ranks.size(); ++b) {
@@ -103,7 +103,7 @@ void warn_of_crowds(const std::vector<RankPlace>& ranks, Warnings& found) {
   }
 }
 
-// One rank alone may well span a machine; of several each should stay on its node.
+// A single rank may span the whole machine; of several ranks, each should stay on one NUMA node.
 void warn_of_numa(const Surroundings& surroundings, Warnings& found) {
   if (surroundings.ranks.size() < 2) return;
   for (std::size_t r = 0; r < surroundings.ranks.size(); ++r) {

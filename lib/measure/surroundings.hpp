@@ -1,4 +1,4 @@
-// What surrounds a measurement on this machine, and what of it spoils figures.
+// The conditions on this machine under which a measurement runs, and warnings about those that distort its figures.
 #pragma once
 
 #include <optional>
@@ -12,33 +12,35 @@
 
 namespace chexbench::measure {
 
-// One of the ranks that were started together.
+// One of the ranks that were started together, and the cores it was bound to.
 struct RankPlace {
   std::string host;
-  std::vector<int> cores;  // that it was bound to: one CPU of each
-  int cores_per_rank = 0;  // its share of them, as `cores_per_rank: auto` divides them
+  std::vector<int> cores;  // one CPU of each physical core that it was bound to
+  int cores_per_rank = 0;  // its share of the cores, as `cores_per_rank: auto` divides them
 };
 
-// An environment variable of this process that is set.
+// An environment variable that is set for this process.
 struct Setting {
   std::string name;
   std::string value;
 };
 
+// Everything that warnings() looks at.
 struct Surroundings {
   CpuLayout cpu;
   CgroupLimits cgroup;
   MemoryState memory;
-  std::vector<Setting> threading;  // what steers the threads of OpenMP
-  std::vector<RankPlace> ranks;    // at least one; the first is of this host
+  std::vector<Setting> threading;  // the variables that control OpenMP's threads
+  std::vector<RankPlace> ranks;    // at least one; the first one is on this host
   std::string mpi;                 // "MPICH 4.0.2" or "none"
-  std::optional<DataPlace> data;   // where it was asked for
+  std::optional<DataPlace> data;   // set if the caller asked about a data folder
 };
 
-// The variables of the environment that Surroundings::threading may hold.
+// Returns the names of the environment variables that Surroundings::threading may hold.
 const std::vector<std::string>& threading_variables();
 
-// What spoils figures that are measured here, a sentence each that says what to do. Pure.
+// Returns one sentence per condition that distorts figures measured here, each with its remedy. A condition counts
+// only if it moves figures by more than their noise. Pure.
 std::vector<std::string> warnings(const Surroundings& surroundings);
 
 }  // namespace chexbench::measure

@@ -1,4 +1,5 @@
-// Where the kernel tells of the machine, and reading its small files.
+// Reads the small files in which the kernel describes the machine. All functions are thread-safe, and none throws
+// because of a missing or damaged file.
 #pragma once
 
 #include <optional>
@@ -7,22 +8,23 @@
 
 namespace chexbench::measure {
 
-// Folders laid out like /proc and /sys: tests put others in their place.
+// Folders with the layout of /proc and /sys. Tests pass other folders.
 struct SystemRoots {
   std::string proc = "/proc";
   std::string sys = "/sys";
 };
 
-// The first line of a file without blanks at its end; empty where it cannot be read.
+// Returns the first line of a file without trailing blanks; std::nullopt if it cannot be read.
 std::optional<std::string> read_line(const std::string& path);
 
-// A file that holds one whole number.
+// Returns the number in a file that holds a single integer; std::nullopt if it cannot be read or holds anything else.
 std::optional<long long> read_number(const std::string& path);
 
-// The CPUs of a kernel's list, "0-3,8"; those that can be read of a damaged one.
+// Parses a CPU list in the kernel's format, such as "0-3,8". Skips the entries of a damaged list that cannot be
+// parsed.
 std::vector<int> parse_cpu_list(const std::string& text);
 
-// The list once more, as short as it goes: "0-3,8". Ascending numbers.
+// Formats ascending CPU numbers as the shortest list in that format: "0-3,8".
 std::string cpu_list_text(const std::vector<int>& cpus);
 
 }  // namespace chexbench::measure

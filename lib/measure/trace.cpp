@@ -14,23 +14,25 @@
 namespace chexbench::measure {
 namespace {
 
-// Its mutex is taken by one thread, and at the end by take(): never contended meanwhile.
+// The spans of one row. Only the row's thread takes the mutex, and take() at the end, so it is never contended
+// meanwhile.
 struct Buffer {
   std::mutex mutex;
   ThreadSpans thread;
 };
 
-// Of the recording under way.
+// The state of the active recording.
 struct Recorder {
   std::mutex mutex;
   std::vector<std::shared_ptr<Buffer>> buffers;
-  std::map<std::pair<std::string, std::ptrdiff_t>, int> rows;  // by name, and place among those of that name
+  std::map<std::pair<std::string, std::ptrdiff_t>, int> rows;  // key: name, and index among the threads of that name
   std::set<std::string> names;
   std::atomic<std::int64_t> room = 0;
-  std::atomic<std::uint64_t> number = 0;  // tells buffers of an earlier recording from those of this one
+  // Distinguishes the buffers of an earlier recording from those of this one.
+  std::atomic<std::uint64_t> number = 0;
 };
 
-// Never destroyed: threads may record while the process ends.
+// The recorder is never destroyed, because threads may record while the process ends.
 Recorder& recorder() {
   static Recorder& recorder = *new Recorder;  // NOLINT(cppcoreguidelines-owning-memory)
   return recorder;
@@ -43,7 +45,8 @@ std::string name_of_this_thread() {
   return name.data();
 }
 
-// A repeat op starts its input's threads anew in each epoch: they go on in the row of those that ended.
+// A `repeat` op restarts the threads of its input in each epoch. The new threads continue in the rows of the ended
+// ones.
 std::shared_ptr<Buffer> join_recording(const std::string& name) {
   Recorder& all = recorder();
   const std::lock_guard lock(all.mutex);

@@ -1,5 +1,5 @@
-// Spans of time that the threads of this process record for trace.json. Off unless a recording is under way: a place
-// that could record then costs one relaxed load.
+// Time spans that the threads of this process record for trace.json. Recording is off unless a TraceRecording is
+// active; until then, a place that could record costs one relaxed load.
 #pragma once
 
 #include <atomic>
@@ -10,38 +10,42 @@
 
 namespace chexbench::measure {
 
+// What a span shows: an op at work; an op waiting for its input, for room in its output queue, or for a result; a
+// part of an op's work; or the averaging of a gradient bucket.
 enum class SpanKind { op, waits_for_input, waits_for_room, waits_for_result, part, bucket };
 
 struct Span {
-  const char* name = "";  // a literal, or of interned()
+  const char* name = "";  // a string literal, or the result of interned()
   SpanKind kind = SpanKind::op;
   double begin_s = 0;  // now_s()
   double end_s = 0;
-  std::int64_t detail = 0;  // op: its place in the op list; bucket: bytes
+  std::int64_t detail = 0;  // op: its index in the op list; bucket: its bytes
 };
 
-// Spans of one row: of one thread, of several with one name that lived one after the other, or of a device.
+// The spans of one row of the trace: of one thread, of several threads with the same name that lived one after the
+// other, or of a device.
 struct ThreadSpans {
-  int row = 0;  // from 0; the same for the same name in all recordings of the process
+  int row = 0;  // from 0; the same name has the same row in all recordings of the process
   std::string name;
-  std::vector<Span> spans;  // by their end
+  std::vector<Span> spans;  // ordered by their end
 };
 
+// The result of a recording.
 struct Trace {
   std::vector<ThreadSpans> threads;
-  std::uint64_t dropped_spans = 0;  // that came when the recording was full
+  std::uint64_t dropped_spans = 0;  // spans that arrived after the recording was full
 };
 
-// Records from construction on; one at a time in a process.
+// Records from its construction on. A process may have only one recording at a time.
 class TraceRecording {
  public:
-  // Keeps the first `most_spans`, so that memory and file stay bounded.
+  // Keeps the first `most_spans` spans, so that memory and file size stay bounded, and counts the rest as dropped.
   explicit TraceRecording(std::size_t most_spans);
   ~TraceRecording();
   TraceRecording(const TraceRecording&) = delete;
   TraceRecording& operator=(const TraceRecording&) = delete;
 
-  // Ends it. What a thread records at the same moment may be left out.
+  // Ends the recording and returns its spans. A span that a thread records at the same moment may be missing.
   Trace take();
 };
 
@@ -49,16 +53,16 @@ namespace detail {
 inline std::atomic<bool> tracing = false;
 }  // namespace detail
 
-// Thread-safe, as are all below.
+// Returns whether a recording is active. Thread-safe, as are all functions below.
 inline bool is_tracing() { return detail::tracing.load(std::memory_order_relaxed); }
 
-// To be called by the thread whose time it was, where is_tracing(). Spans of a thread must nest.
+// Records a span of the calling thread. Call it only while is_tracing() is true. The spans of a thread must nest.
 void record_span(const Span& span);
 
-// The same of a device's time, in the row `row` that is no thread's.
+// Records a span of a device in the row `row`, which belongs to no thread. Call it only while is_tracing() is true.
 void record_device_span(const std::string& row, const Span& span);
 
-// A copy of `name` that lives as long as the process.
+// Returns a copy of `name` that lives as long as the process.
 const char* interned(const std::string& name);
 
 }  // namespace chexbench::measure

@@ -37,7 +37,7 @@ std::vector<WaitBooking> WaitBook::close() {
   return std::move(bookings_);
 }
 
-// What waits is split as the op's threads split their time.
+// Splits the wait among the parts in proportion to the time that the op's threads spent on each.
 void WaitBook::book(OpCounters meanwhile, std::size_t index) {
   open_meanwhile_.clear();
   const double wait_s = std::exchange(open_s_, 0);

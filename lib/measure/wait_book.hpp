@@ -1,4 +1,4 @@
-// Which op an engine's waits for batches are booked to.
+// Attributes the time that an engine waits for batches to the pipeline op that caused it.
 #pragma once
 
 #include <optional>
@@ -12,25 +12,30 @@ namespace chexbench::measure {
 // Seconds in which an engine had nothing to do because of one op.
 struct WaitBooking {
   int rank = 0;
-  int op_index = -1;  // in the op list; -1: of no op
+  int op_index = -1;  // in the op list; -1 if no op caused the wait
   std::string op;
-  std::string part;  // of an op that decodes: "read", "parse", "decode", "resize" or "other"
+  // For ops that decode: "read", "parse", "decode", "resize" or "other". Empty for all others.
+  std::string part;
   double wait_s = 0;
 };
 
-// The op nearest the sink whose threads worked for longer than they waited for the op before them (its input was not
-// empty) or for room behind them (its output was), by what all ops did meanwhile.
+// Returns the index of the op that the consumer waited for, judged by what all ops did meanwhile: the op closest to
+// the end of the pipeline whose threads worked longer than they waited for input, and longer than they waited for
+// room in the output queue. So its input was not empty and its output was. Returns std::nullopt if there is no such
+// op. Pure.
 std::optional<std::size_t> awaited_op(const std::vector<OpCounters>& meanwhile);
 
-// Books waits step by step. Not thread-safe.
+// Attributes waits step by step. Not thread-safe.
 class WaitBook {
  public:
   explicit WaitBook(int rank) : rank_(rank) {}
 
-  // A step waited for `wait_s`; `meanwhile` is what each op did while its batch was asked for and had not come. Where
-  // none stands out (a thread books its work when it is done), it is booked together with the next wait.
+  // Adds the wait of one step. `meanwhile` holds what each op did from the request of the step's batch until it
+  // arrived, in the same order in every call. If no op stands out (a thread counts its work only when it is done),
+  // the wait is attributed together with the next one.
   void step(double wait_s, const std::vector<OpCounters>& meanwhile);
-  // Books what is open to the op that worked longest, or to none where none did. By op and part, in the list's order.
+  // Attributes what is still open to the op that worked longest, or to no op if none worked. Returns the sums by op
+  // and part, in the order of the op list. Call it once, at the end.
   std::vector<WaitBooking> close();
 
  private:

@@ -8,8 +8,8 @@
 namespace chexbench::comm::nccl {
 namespace {
 
-// Empty where one of them is not recorded yet, or is under way: that is no error, and no later call must take it for
-// one.
+// Returns std::nullopt if one of the events is not recorded yet or has not happened yet. That is no error, so CUDA's
+// error state is cleared; otherwise a later call would report it.
 std::optional<float> elapsed_ms(const Event& from, const Event& to) {
   float ms = 0;
   if (cudaEventElapsedTime(&ms, from.get(), to.get()) == cudaSuccess) return ms;
@@ -40,7 +40,7 @@ void BucketClock::begin_bucket() {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(stream_, &status), "cudaStreamIsCapturing");
   const bool captured = status == cudaStreamCaptureStatusActive;
-  // A capture that failed leaves a step without an end.
+  // After a capture that failed, current_ is a step that never ended.
   if (current_ == nullptr || current_->captured != captured) current_ = &begin_step(captured);
   if (current_->buckets == current_->ends.size()) {
     current_->begins.emplace_back(cudaEventDefault);
@@ -55,7 +55,7 @@ void BucketClock::end_bucket(std::uint64_t bytes) {
 }
 
 void BucketClock::record(const Event& event) const {
-  // A plain record inside a capture is only an edge of the graph, and tells no time.
+  // A plain record inside a capture is only an edge of the graph and takes no time stamp.
   const unsigned flags = current_->captured ? cudaEventRecordExternal : cudaEventRecordDefault;
   check(cudaEventRecordWithFlags(event.get(), stream_, flags), "cudaEventRecordWithFlags");
 }
@@ -66,7 +66,7 @@ std::optional<BucketClock::Finished> BucketClock::read(const Step& step) const {
   finished.timings.reduced_bytes = std::accumulate(step.bytes.begin(), step.bytes.end(), std::uint64_t{0});
   for (std::size_t i = 0; i < step.buckets; ++i) {
     const std::optional<float> ms = elapsed_ms(step.begins[i], step.ends[i]);
-    if (!ms || *ms <= 0) return {};  // the next replay has begun, and recorded one of the two
+    if (!ms || *ms <= 0) return {};  // the next replay has begun and has recorded one of the two
     finished.timings.busy_s += 1e-3 * static_cast<double>(*ms);
   }
   const std::optional<float> at_ms = elapsed_ms(epoch_, step.ends[step.buckets - 1]);
@@ -96,8 +96,8 @@ std::vector<BucketTime> BucketClock::take() {
   return times;
 }
 
-// Milliseconds since epoch_ come as a float, rounded to 0.06 ms from a quarter of an hour on: that must not make
-// buckets overlap.
+// CUDA returns the milliseconds since epoch_ as a float, with a resolution of only 0.06 ms after a quarter of an
+// hour. This must not make buckets overlap.
 void BucketClock::append(const Step& step, std::vector<BucketTime>& times) const {
   double before_s = times.empty() ? epoch_s_ + 1e-3 * static_cast<double>(taken_until_ms_) : times.back().end_s;
   for (std::size_t i = 0; i < step.buckets; ++i) {

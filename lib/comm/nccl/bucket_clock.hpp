@@ -1,4 +1,4 @@
-// How long the all-reduce of each bucket took, by events on the device. Private to this folder.
+// Measures how long the all-reduce of each bucket takes, with events on the device. Private to this folder.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,22 +13,25 @@
 
 namespace chexbench::comm::nccl {
 
-// A step that is captured into a CUDA graph keeps its own events for good, which every replay records anew, without
-// this being called; steps that are not share two sets in turn, as one may be under way while the last one is read.
+// A step that is captured into a CUDA graph keeps its own events permanently; every replay records them anew without
+// a call to this class. Steps that are not captured alternate between two sets of events, because one step may be
+// running while the previous one is read. Used by one thread.
+// @throws DeviceError from the constructor, begin_bucket() and end_bucket() if CUDA fails
 class BucketClock {
  public:
-  // All buckets run on `stream`, which outlives this.
+  // All buckets run on `stream`, which must outlive this object.
   explicit BucketClock(cudaStream_t stream);
 
-  // Around the work of a bucket: both only queue a record.
+  // Enclose the work of a bucket. Both only queue the recording of an event.
   void begin_bucket();
   void end_bucket(std::uint64_t bytes);
   void end_step() { current_ = nullptr; }
 
-  // Of the step that ended last on the device; zero before one has. Never waits.
+  // Returns the timings of the step that ended last on the device; zeros before any has ended. Never waits.
   ReducerTimings last() const;
-  // Of steps that ended on the device since the last call. The host's clock is known from when this was made: to some
-  // 20 us at first, and as the device's clock runs faster or slower. Never waits.
+  // Returns the buckets of the steps that ended on the device since the last call, in the host's time. The two clocks
+  // are matched once, in the constructor: the error is about 20 us at first, and grows as the clocks drift apart.
+  // Never waits.
   std::vector<BucketTime> take();
 
  private:
@@ -51,7 +54,7 @@ class BucketClock {
 
   const cudaStream_t stream_;
   const Event epoch_;
-  double epoch_s_ = 0;        // of the host's clock
+  double epoch_s_ = 0;        // the time of epoch_ on the host's clock
   float taken_until_ms_ = 0;  // since epoch_
   std::deque<Step> steps_;    // the first two are not captured; a deque, so that current_ stays valid
   int eager_steps_ = 0;

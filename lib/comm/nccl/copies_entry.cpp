@@ -1,4 +1,4 @@
-// The symbol that copies_module.cpp looks up.
+// Exports the symbol that copies_module.cpp looks up.
 #include "comm/nccl/cuda_copies.hpp"
 
 extern "C" chexbench::comm::DeviceCopies* chexbench_make_device_copies(int gpu) {

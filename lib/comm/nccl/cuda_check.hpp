@@ -1,4 +1,4 @@
-// What both modules need of the CUDA runtime. Private to this folder.
+// What both modules need from the CUDA runtime: checks, events and streams. Private to this folder.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,14 +10,14 @@
 
 namespace chexbench::comm::nccl {
 
-// @throws DeviceError that names `what` for any error
+// @throws DeviceError that names `what` if `error` is not cudaSuccess
 inline void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   throw DeviceError(
       fmt::format("comm: CUDA: {} failed: {} ({})", what, cudaGetErrorString(error), cudaGetErrorName(error)));
 }
 
-// An event of the current device; `flags` as of cudaEventCreateWithFlags. Movable.
+// Owns an event of the current device; `flags` are those of cudaEventCreateWithFlags. Movable.
 class Event {
  public:
   explicit Event(unsigned flags) { check(cudaEventCreateWithFlags(&event_, flags), "cudaEventCreateWithFlags"); }
@@ -32,7 +32,7 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-// A stream of the current device that no default stream holds up.
+// Owns a stream of the current device that does not synchronize with the default stream.
 class Stream {
  public:
   explicit Stream(int priority) {

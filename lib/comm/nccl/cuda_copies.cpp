@@ -5,7 +5,8 @@
 namespace chexbench::comm::nccl {
 namespace {
 
-// Another thread makes this than uses it, and the current device is a thread's own: every function sets it.
+// The thread that creates this object is not the one that uses it, and each thread has its own current device. So
+// every function sets the device.
 int current(int gpu) {
   check(cudaSetDevice(gpu), "cudaSetDevice");
   return gpu;
@@ -29,11 +30,11 @@ class CudaCopies final : public DeviceCopies {
     copy(device, host.data(), host.size(), cudaMemcpyHostToDevice);
   }
   void* device_buffer(std::size_t bytes) override;
-  ReadyEvent copied() override { return done_.get(); }  // recorded behind each copy
+  ReadyEvent copied() override { return done_.get(); }  // recorded after each copy
 
  private:
   void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
-  // Sleeps, where cudaStreamSynchronize would spin on a core that decodes.
+  // Sleeps until the stream is done. cudaStreamSynchronize would spin on a core that decoding needs.
   void finish();
 
   const int gpu_;

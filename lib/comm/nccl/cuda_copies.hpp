@@ -1,4 +1,4 @@
-// Copies by the CUDA runtime, on a stream of their own.
+// DeviceCopies with the CUDA runtime, on a stream of its own. Private to this folder.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace chexbench::comm::nccl {
 
-// @throws DeviceError where CUDA has no such GPU
+// @throws DeviceError if CUDA has no such GPU
 std::unique_ptr<DeviceCopies> make_cuda_copies(int gpu);
 
 }  // namespace chexbench::comm::nccl

@@ -1,4 +1,4 @@
-// The symbols that nccl_module.cpp looks up.
+// Exports the symbols that nccl_module.cpp looks up.
 #include "comm/nccl/nccl_world.hpp"
 
 extern "C" void chexbench_make_nccl_id(chexbench::comm::NcclId& id) { id = chexbench::comm::nccl::make_id(); }

@@ -49,7 +49,7 @@ std::unique_ptr<NcclComm> NcclComm::first(int ranks) {
 void NcclComm::average(const BucketSpan& bucket, cudaStream_t stream) {
   if (!failure_.empty()) throw DeviceError(failure_);
   // ncclAvg multiplies every rank's floats by 1/ranks before it adds them, so that binary16 sums do not overflow:
-  // hostToDevRedOp() in NCCL's src/enqueue.cc makes it ncclDevPreMulSum (2.28.9).
+  // hostToDevRedOp() in NCCL's src/enqueue.cc turns it into ncclDevPreMulSum (2.28.9).
   check(ncclAllReduce(bucket.data, bucket.data, bucket.count, type_of(bucket.type), ncclAvg, comm_, stream),
         "ncclAllReduce");
 }
@@ -71,8 +71,8 @@ void NcclComm::check(ncclResult_t result, const char* what) {
   throw DeviceError(failure_);
 }
 
-// On a thread of its own, as it waits until no CUDA graph holds work of the communicator: graphs that go while the
-// caller unwinds. The device leaves its kernels at once.
+// Runs on a separate thread, because ncclCommAbort waits until no CUDA graph holds work of the communicator, and the
+// graphs are destroyed only while the caller unwinds. The device leaves the communicator's kernels at once.
 void NcclComm::abort() {
   if (comm_ != nullptr) aborting_ = std::jthread([comm = std::exchange(comm_, nullptr)] { ncclCommAbort(comm); });
 }

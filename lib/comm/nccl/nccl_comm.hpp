@@ -1,4 +1,4 @@
-// An ncclComm_t that ends as its state demands. Private to this folder.
+// Owns an ncclComm_t and destroys or aborts it, depending on its state. Private to this folder.
 #pragma once
 
 #include <nccl.h>
@@ -13,21 +13,25 @@
 
 namespace chexbench::comm::nccl {
 
-// Aborted as soon as NCCL reports an error, or where an exception ends its life, as the other ranks may be gone or wait
-// elsewhere; else destroyed, which waits for them. After an error every function throws it again.
+// Aborts the communicator as soon as NCCL reports an error, or if an exception ends this object's life, because the
+// other ranks may be gone or may be waiting elsewhere. Otherwise the destructor destroys it, which waits for the
+// other ranks. After an error every function throws that error again. Used by one thread.
 class NcclComm {
  public:
-  // Collective. @throws DeviceError
+  // Joins the ranks that share `id`, on the current device. Collective.
+  // @throws DeviceError if NCCL fails
   NcclComm(const NcclId& id, const NcclRank& rank);
   ~NcclComm();
   NcclComm(const NcclComm&) = delete;
   NcclComm& operator=(const NcclComm&) = delete;
 
-  // A communicator of the first `ranks`; null on the others. Collective. @throws DeviceError
+  // Returns a communicator of the first `ranks` ranks; null on the other ranks. Collective.
+  // @throws DeviceError if NCCL fails
   std::unique_ptr<NcclComm> first(int ranks);
-  // Queues the mean over ranks, in place. @throws DeviceError
+  // Queues the averaging over ranks, in place, on `stream`.
+  // @throws DeviceError if NCCL fails
   void average(const BucketSpan& bucket, cudaStream_t stream);
-  // @throws DeviceError where NCCL has found out that a rank, or the way to it, is lost
+  // @throws DeviceError if NCCL has noticed that a rank, or the connection to it, is lost
   void check();
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNapS = 50e-6;
 
-// Buckets are few and other ranks wait for them: their kernels go before those of backward.
+// Other ranks wait for the buckets, which are few, so their kernels take precedence over those of backward.
 int highest_priority() {
   int lowest = 0, highest = 0;
   nccl::check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
@@ -51,7 +51,7 @@ void NcclReducer::wait() {
   if (!end_step()) return;
   for (cudaError_t state = cudaEventQuery(done_.get()); state != cudaSuccess; state = cudaEventQuery(done_.get())) {
     if (state != cudaErrorNotReady) nccl::check(state, "the averaging of gradients");
-    static_cast<void>(cudaGetLastError());  // "not ready" would be found by the next check of a launch
+    static_cast<void>(cudaGetLastError());  // clears "not ready", which the next check of a launch would find
     comm_->check();
     sleep_until_s(now_s() + kNapS);
   }

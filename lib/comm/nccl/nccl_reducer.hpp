@@ -1,4 +1,4 @@
-// Averages buckets in device memory by NCCL. Private to this folder.
+// Averages buckets in device memory with NCCL. Private to this folder.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,11 +13,13 @@
 
 namespace chexbench::comm::nccl {
 
-// reduce() and join() queue work on the device and return, so a step that calls them can be captured into a CUDA graph.
-// wait() looks every 50 us whether the device is done and the ranks are there, and must not be called in a capture.
+// reduce() and join() only queue work on the device, so a step that calls them can be captured into a CUDA graph.
+// wait() polls every 50 us whether the device is done and the ranks are still there; it must not be called during a
+// capture. Used by one thread.
+// @throws DeviceError if CUDA or NCCL fails, or if reduce() gets an empty bucket or no ready event
 class NcclReducer final : public Reducer {
  public:
-  // On the current device.
+  // Works on the current device.
   NcclReducer(std::shared_ptr<NcclComm> comm, int world);
 
   void reduce(BucketSpan bucket, ReadyEvent ready) override;
@@ -30,7 +32,7 @@ class NcclReducer final : public Reducer {
   int world() const override { return world_; }
 
  private:
-  // Records done_ behind the last bucket. False: there was none since the last time.
+  // Records done_ after the last bucket. Returns false if there was no bucket since the last call.
   bool end_step();
 
   const std::shared_ptr<NcclComm> comm_;

@@ -1,4 +1,4 @@
-// What nccl.hpp promises, done by the library itself.
+// Implements nccl.hpp with the library itself, inside the module. Private to this folder.
 #pragma once
 
 #include <memory>

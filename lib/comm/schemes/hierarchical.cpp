@@ -13,7 +13,8 @@ Schedule hierarchical_schedule(int rank, const Hosts& hosts, std::size_t count) 
     if (*host == own_host) neighbours.push_back(other);
     if (std::find(hosts.begin(), host, *host) == host) leaders.push_back(other);
   }
-  // A tree goes to its first member and back: the leaders' ring comes between.
+  // The first half of a tree schedule goes to the first member, the second half back. The leaders' ring comes in
+  // between.
   Schedule schedule = tree_schedule(rank, neighbours, count);
   if (neighbours.front() != rank) return schedule;
   const Schedule ring = ring_schedule(rank, leaders, count);

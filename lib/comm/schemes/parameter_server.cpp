@@ -8,7 +8,7 @@ Schedule parameter_server_schedule(int rank, int world, int servers, std::size_t
   };
   Round push;
   Round pull;
-  // Each begins with another server, or all would queue at one after the other.
+  // Each rank begins with a different server. Otherwise all ranks would queue at one server after the other.
   for (int i = 1; i <= servers; ++i) {
     const int server = (rank + i) % servers;
     if (server == rank) continue;

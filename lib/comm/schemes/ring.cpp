@@ -11,7 +11,7 @@ Schedule ring_schedule(int rank, std::span<const int> members, std::size_t count
   const int previous = members[(place + n - 1) % n];
   const auto part = [&](int peer, std::size_t number, bool add) { return part_of(count, n, number % n, peer, add); };
   Schedule schedule;
-  // Part p begins at the member behind p, and is complete at member p.
+  // Part p starts at the member after p, and is complete when it reaches member p.
   for (std::size_t r = 0; r + 1 < n; ++r) {
     schedule.push_back({.sends = {part(next, place + 2 * n - r - 1, false)},
                         .receives = {part(previous, place + 2 * n - r - 2, true)}});

@@ -20,7 +20,7 @@ class ScheduledAverage {
   Progress poll();
 
  private:
-  // Bytes under way for a message: none where its values come and go in place.
+  // The bytes in flight for a message; empty if its values are sent or received in place.
   struct Parcel {
     Message message;
     std::vector<std::byte> bytes;
@@ -40,10 +40,10 @@ class ScheduledAverage {
   const std::span<float> values_;
   const AverageConfig config_;
   bool begun_ = false;
-  std::size_t next_ = 0;        // round
-  std::list<Parcel> received_;  // lists: bytes stay where they are
+  std::size_t next_ = 0;        // index of the next round
+  std::list<Parcel> received_;  // lists, so that the bytes stay in place
   std::list<Parcel> sent_;
-  std::vector<Transfer> transfers_;  // that are not complete
+  std::vector<Transfer> transfers_;  // those that are not complete
   std::vector<float> widened_;
 };
 
@@ -74,7 +74,7 @@ void ScheduledAverage::begin(const Round& round) {
   for (const Message& message : round.sends) transfers_.push_back(transport_.send(message.peer, outgoing(message)));
 }
 
-// What a server sends to all is narrowed once.
+// Returns the bytes to send. Values that go to several ranks, as from a server, are narrowed only once.
 std::span<const std::byte> ScheduledAverage::outgoing(const Message& message) {
   const std::span<float> values = values_of(message);
   if (!narrows()) return std::as_bytes(values);

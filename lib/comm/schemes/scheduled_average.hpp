@@ -1,4 +1,4 @@
-// Carries a schedule out, as an operation of the comm thread.
+// Carries out a schedule as an operation of the comm thread.
 #pragma once
 
 #include <span>
@@ -9,15 +9,17 @@
 
 namespace chexbench::comm {
 
-// What becomes of the values on their way to the mean.
+// How values are sent and scaled on their way to the mean.
 struct AverageConfig {
   float scale = 1;  // one over the number of ranks
   spec::GradientDtype dtype = spec::GradientDtype::f32;
 };
 
-// Sums `values` over ranks as the schedule says, in f32, times `scale`: the sums are scaled, or, where 16 bits are
-// sent, what goes into them, so that no sum is larger than the largest value was. All ranks get the same bits: whoever
-// sends a value keeps it as it was rounded. Transport and values must outlive it.
+// Returns an operation that sums `values` over ranks as the schedule says, in f32, multiplied by `scale`. For f32
+// transfers the sums are scaled. For 16-bit transfers the summands are scaled instead, so that no sum exceeds the
+// largest value. All ranks get the same bits, because a rank that sends a value keeps the rounded value. The
+// transport and the values must outlive the operation.
+// @throws DeviceError from the operation if the transport fails
 Poll make_scheduled_average(Transport& transport, Schedule schedule, std::span<float> values,
                             const AverageConfig& config);
 

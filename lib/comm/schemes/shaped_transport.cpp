@@ -41,8 +41,8 @@ class ShapedTransport final : public Transport {
   const std::unique_ptr<Transport> inner_;
   const LinkShape shape_;
   const std::function<double()> clock_;
-  double out_free_s_ = 0;  // when the last byte has left
-  double in_free_s_ = 0;   // when the last byte is in
+  double out_free_s_ = 0;  // when the last outgoing byte so far has left
+  double in_free_s_ = 0;   // when the last incoming byte so far has arrived
 };
 
 }  // namespace

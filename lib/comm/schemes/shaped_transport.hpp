@@ -1,4 +1,4 @@
-// A transport over slower links, so that schemes can be compared on one host.
+// Slows down a transport's links, so that schemes can be compared on one host.
 #pragma once
 
 #include <functional>
@@ -8,14 +8,17 @@
 
 namespace chexbench::comm {
 
+// The speed of each rank's links.
 struct LinkShape {
-  double latency_s = 0;    // of each message
-  double bytes_per_s = 0;  // of each rank's way out, and of its way in: messages of one way follow each other
+  double latency_s = 0;  // added to each message
+  // Bandwidth of each rank's outgoing link, and of its incoming link. Messages in one direction queue.
+  double bytes_per_s = 0;
 };
 
-// Adds the link's times to those of `inner`: a message leaves when those before it have left, and is there when its
-// bytes have come in behind those of earlier ones. `clock` tells seconds. Without contention a message of S bytes takes
-// latency + S / bandwidth more.
+// Adds the link's times to those of `inner`. A message leaves after the earlier outgoing messages have left, and
+// arrives after the bytes of earlier incoming messages have come in. Without contention a message of S bytes takes
+// latency + S / bandwidth longer. `clock` returns seconds. Used by one thread, like `inner`. Transfers must not
+// outlive the transport.
 std::unique_ptr<Transport> make_shaped_transport(std::unique_ptr<Transport> inner, const LinkShape& shape,
                                                  std::function<double()> clock);
 

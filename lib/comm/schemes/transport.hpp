@@ -1,4 +1,5 @@
-// Messages between ranks, polled. mpi_transport.cpp has them over MPI, shaped_transport.cpp over slower links.
+// Polled point-to-point messages between ranks. mpi_transport.cpp implements them over MPI, shaped_transport.cpp adds
+// slower links.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +8,13 @@
 
 namespace chexbench::comm {
 
-// True when the message is complete: its bytes may be used again. Called on one thread until then.
+// Returns true once the message is complete, so that its bytes may be used again. Must be polled on one thread until
+// then.
 using Transfer = std::function<bool()>;
 
-// Messages of one rank to another arrive in the order in which they were sent, and a receive takes the next one, whose
-// length it must know. Used by one thread. The bytes stay where they are until the transfer is complete.
-// @throws DeviceError, at once or from a transfer, where the other rank was lost
+// Messages from one rank to another arrive in the order in which they were sent. A receive takes the next message,
+// whose size it must know. The bytes must stay in place until the transfer is complete. Used by one thread.
+// @throws DeviceError, at once or from a transfer, if the other rank was lost
 class Transport {
  public:
   virtual ~Transport() = default;

@@ -15,7 +15,7 @@ Schedule tree_schedule(int rank, std::span<const int> members, std::size_t count
   Schedule up;
   Schedule down;  // last round first
   for (std::size_t step = 1; step < end; step *= 2) {
-    if (place % step != 0) break;  // has handed its sum over
+    if (place % step != 0) break;  // this rank has already sent its sum
     if (place % (2 * step) != 0) {
       up.push_back({.sends = {with(place - step, false)}, .receives = {}});
       down.push_back({.sends = {}, .receives = {with(place - step, false)}});

@@ -1,4 +1,4 @@
-// Gradients as they go between ranks: f32 as they are, or narrowed to 16 bits (comm.gradient_dtype).
+// Converts gradients to and from the 16-bit types in which they may be sent between ranks (comm.gradient_dtype).
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace chexbench::comm {
 
-// `wire` holds spec::gradient_bytes(dtype) bytes for each value, of a 16-bit dtype. Narrowing rounds as core/half.hpp.
+// `dtype` is one of the 16-bit types, and `wire` has spec::gradient_bytes(dtype) bytes per value. Narrowing rounds as
+// in core/half.hpp: to nearest, ties to even; values that are too large become infinity. Pure.
 void pack(std::span<const float> values, spec::GradientDtype dtype, std::span<std::byte> wire);
 void unpack(std::span<const std::byte> wire, spec::GradientDtype dtype, std::span<float> values);
 

@@ -1,4 +1,4 @@
-// Kinds and flags are those of cupti_activity.h and the CUPTI documentation, "Activity API".
+// Record kinds and flags are documented in cupti_activity.h and in the CUPTI documentation, "Activity API".
 #include "measure/kernel_time/cupti.hpp"
 
 #include <cupti.h>
@@ -13,7 +13,7 @@
 namespace chexbench::measure {
 namespace {
 
-constexpr std::size_t kBufferBytes = 4 << 20;  // some 20,000 kernels: 30 steps of 700
+constexpr std::size_t kBufferBytes = 4 << 20;  // about 20,000 kernels: 30 steps of 700
 
 struct Functions {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
@@ -24,7 +24,7 @@ struct Functions {
   decltype(&cuptiGetResultString) result_string = nullptr;
 };
 
-// CUPTI's callbacks take no argument of their own.
+// These are global because CUPTI's callbacks take no user argument.
 Functions cupti;
 OperationListener* listener = nullptr;
 std::mutex listener_mutex;
@@ -36,7 +36,7 @@ void find(void* library, const char* file, const char* symbol, Function*& functi
 }
 
 Functions open_library(const char* file) {
-  void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);  // never closed: its threads live on
+  void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);  // never closed, because its threads keep running
   if (library == nullptr) {
     throw DeviceError(fmt::format("CUPTI cannot be opened: {}; put its folder into LD_LIBRARY_PATH", dlerror()));
   }
@@ -57,14 +57,14 @@ void check(CUptiResult result, const char* what) {
   throw DeviceError(fmt::format("CUPTI: {}: {} (status {})", what, words, static_cast<int>(result)));
 }
 
-// Without memory CUPTI drops records, and counts them.
+// If there is no memory, CUPTI drops records and counts them.
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
   *buffer = static_cast<std::uint8_t*>(std::malloc(kBufferBytes));
   *bytes = *buffer != nullptr ? kBufferBytes : 0;
   *most_records = 0;  // as many as fit
 }
 
-// Later versions of these records only have more at their end.
+// Later versions of these record types only add members at the end.
 void tell(const CUpti_Activity& record) {
   if (record.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
     const auto& kernel = reinterpret_cast<const CUpti_ActivityKernel9&>(record);
@@ -94,7 +94,8 @@ void start_cupti(const char* file, OperationListener& to) {
   cupti = open_library(file);
   listener = &to;
   check(cupti.register_callbacks(give_buffer, take_buffer), "its buffers");
-  // KERNEL would let no two kernels overlap; with GRAPH_TRACE a graph would be one record in place of its kernels'.
+  // KERNEL would prevent kernels from overlapping. GRAPH_TRACE would record a graph as a whole instead of its
+  // kernels.
   check(cupti.enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "records of kernels");
   check(cupti.enable(CUPTI_ACTIVITY_KIND_MEMCPY), "records of copies");
   check(cupti.enable(CUPTI_ACTIVITY_KIND_MEMSET), "records of memsets");

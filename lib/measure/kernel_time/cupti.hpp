@@ -1,4 +1,4 @@
-// NVIDIA's CUPTI, opened at run time, as the source of what a GPU did.
+// Records what a GPU does through NVIDIA's CUPTI library, which is opened at run time.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,9 @@
 
 namespace chexbench::measure {
 
-// Told of each operation when its record is handed out, a little after it ran. Times are CUPTI's, in ns. Called from
-// whichever thread has a buffer full, never from two at once.
+// Receives each operation when CUPTI delivers its record, shortly after the operation ran. Times are CUPTI's, in ns.
+// Calls come from any thread that filled a buffer, but never from two threads at once. lose() reports records that
+// CUPTI dropped.
 class OperationListener {
  public:
   virtual ~OperationListener() = default;
@@ -17,13 +18,13 @@ class OperationListener {
   virtual void lose(std::uint64_t records) = 0;
 };
 
-// Opens `file` and has it record every kernel, copy and memset of this process from now on, those inside CUDA graphs
-// one by one. Once in a process; `listener` must live until its end.
-// @throws DeviceError where the library is missing or refuses
+// Opens the library `file` and starts recording every kernel, copy and memset of this process. Operations inside CUDA
+// graphs are recorded one by one. Call it once per process; `listener` must live until the process ends.
+// @throws DeviceError if the library is missing or refuses
 void start_cupti(const char* file, OperationListener& listener);
 
-// Hands the listener all records that are still on the way; the device must be done with its work.
-// @throws DeviceError
+// Delivers all outstanding records to the listener. The device must have finished its work.
+// @throws DeviceError if CUPTI fails
 void flush_cupti();
 
 }  // namespace chexbench::measure

@@ -1,8 +1,9 @@
-// The library that CUDA loads where the environment's CUDA_INJECTION64_PATH names it. Its settings, environment too:
-//   CHEXBENCH_KERNEL_TIME_FILE   what to write when the process ends, as JSON (README.md beside this file)
-//   CHEXBENCH_KERNEL_TIME_STEP   part of the mangled name of a kernel that runs once a step, as its first
-//   CHEXBENCH_KERNEL_TIME_SKIP   how many steps are warm-up (0)
-//   CHEXBENCH_CUPTI_LIBRARY      CUPTI's file (libcupti.so of the CUDA that this was built with)
+// CUDA loads this library if the environment variable CUDA_INJECTION64_PATH names it. Environment variables control
+// it:
+//   CHEXBENCH_KERNEL_TIME_FILE   file to write when the process ends, as JSON (README.md beside this file)
+//   CHEXBENCH_KERNEL_TIME_STEP   part of the mangled name of a kernel that runs once per step, as its first
+//   CHEXBENCH_KERNEL_TIME_SKIP   number of warm-up steps (default 0)
+//   CHEXBENCH_CUPTI_LIBRARY      CUPTI's file (default: libcupti.so of the CUDA that this was built with)
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -32,7 +33,8 @@ class KernelTimer final : public OperationListener {
     }
   }
 
-  // Whatever went wrong, the program that is measured goes on as if this were not here: the file tells of it.
+  // Never lets an error reach the program under measurement, which must continue as if this library were absent. The
+  // file reports the error; stderr does if the file cannot be written.
   void finish() noexcept {
     try {
       if (problem_.empty()) flush_cupti();
@@ -62,19 +64,20 @@ class KernelTimer final : public OperationListener {
                       .skipped_steps = std::strtoull(setting("CHEXBENCH_KERNEL_TIME_SKIP", "0").c_str(), nullptr, 10)}};
 };
 
-// Never destroyed: a thread of CUPTI may hand out records until the process is gone.
+// The timer is never destroyed, because a thread of CUPTI may deliver records until the process is gone.
 KernelTimer* timer = nullptr;
 
 }  // namespace
 }  // namespace chexbench::measure
 
-// Called by CUDA when it is initialized.
+// CUDA calls this function when it is initialized. It returns 1 for success.
 extern "C" int InitializeInjection() {
   using chexbench::measure::timer;
   if (timer != nullptr) return 1;
   timer = new chexbench::measure::KernelTimer;
   timer->start();
-  // After CUPTI and CUDA have registered what they do at the end: the last to come is the first to be called.
+  // CUPTI and CUDA have registered their exit handlers before this one. Handlers run in reverse order, so this one
+  // runs first.
   std::atexit([] { timer->finish(); });
   return 1;
 }

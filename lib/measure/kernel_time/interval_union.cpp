@@ -13,7 +13,7 @@ void IntervalUnion::add(std::uint64_t begin_ns, std::uint64_t end_ns) {
     begin_ns = summed_until_ns_;
     if (end_ns <= begin_ns) return;
   }
-  // The pieces that the new one touches become part of it.
+  // The pieces that the new interval touches become part of it.
   auto next = open_.upper_bound(begin_ns);
   if (next != open_.begin() && std::prev(next)->second >= begin_ns) --next;
   while (next != open_.end() && next->first <= end_ns) {
@@ -25,7 +25,7 @@ void IntervalUnion::add(std::uint64_t begin_ns, std::uint64_t end_ns) {
   if (open_.size() > most_open_) sum_up_oldest();
 }
 
-// Half of them, so that this is rare.
+// Sums up half of the pieces at once, so that this is rare.
 void IntervalUnion::sum_up_oldest() {
   const std::size_t kept = most_open_ / 2;
   while (open_.size() > kept) {

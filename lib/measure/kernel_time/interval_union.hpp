@@ -1,4 +1,4 @@
-// How much of a time line is covered by intervals that may overlap, in bounded memory.
+// Measures how much of a time line is covered by intervals that may overlap, in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -7,28 +7,29 @@
 
 namespace chexbench::measure {
 
-// The union of intervals [begin_ns, end_ns) added in almost any order: the newest `most_open` of its pieces are kept
-// open for what comes late, older ones are summed up for good. Not thread-safe.
+// The union of intervals [begin_ns, end_ns) that are added in almost any order. The union consists of disjoint
+// pieces. The newest `most_open` pieces stay open for late intervals; older pieces are summed up and can no longer
+// change. All times are in ns of any one clock. Not thread-safe.
 class IntervalUnion {
  public:
   explicit IntervalUnion(std::size_t most_open = 65536) : most_open_(most_open) {}
 
   // An empty interval, or one that ends before it begins, covers nothing.
   void add(std::uint64_t begin_ns, std::uint64_t end_ns);
-  // Drops all before `begin_ns`, and from now on what lies there.
+  // Discards everything before `begin_ns`, including what is added there later.
   void begin_at(std::uint64_t begin_ns);
 
-  // What is covered before `end_ns`.
+  // Returns the covered time before `end_ns`.
   std::uint64_t covered_ns(std::uint64_t end_ns) const;
-  // Whether covered_ns(end_ns) is exact: nothing came after its place on the time line was summed up, nor was that
-  // place after `end_ns`.
+  // Returns whether covered_ns(end_ns) is exact. It is not if an interval arrived for a place that was already summed
+  // up, or if pieces after `end_ns` were summed up.
   bool exact(std::uint64_t end_ns) const { return exact_ && summed_until_ns_ <= end_ns; }
 
  private:
   void sum_up_oldest();
 
   std::size_t most_open_;
-  std::map<std::uint64_t, std::uint64_t> open_;  // begin -> end, apart from each other
+  std::map<std::uint64_t, std::uint64_t> open_;  // begin -> end of each piece, disjoint
   std::uint64_t begin_ns_ = 0;
   std::uint64_t summed_until_ns_ = 0;
   std::uint64_t summed_ns_ = 0;

@@ -11,7 +11,7 @@ double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 }  // namespace
 
-// CUPTI leaves times at 0 where its memory for them was full.
+// CUPTI leaves times at 0 if its memory for them was full.
 bool KernelTally::has_times(std::uint64_t begin_ns, std::uint64_t end_ns) {
   const bool known = begin_ns != 0 && end_ns >= begin_ns;
   if (!known) lose(1);

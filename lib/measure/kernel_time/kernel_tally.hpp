@@ -1,4 +1,5 @@
-// What a GPU's time went into over a number of training steps, from the times of its kernels, copies and memsets.
+// Computes how a GPU's time was spent over a number of training steps, from the times of its kernels, copies and
+// memsets.
 #pragma once
 
 #include <cstddef>
@@ -14,42 +15,45 @@
 
 namespace chexbench::measure {
 
-// Operations of one kind: the sum of their times, an overlap counted as often as there are operations in it.
+// The operations of one kind. `time_s` is the sum of their durations, so overlapping operations count several times.
 struct OperationTime {
-  std::string name;  // of kernels: as the compiler mangled it
+  std::string name;  // for kernels: as the compiler mangled it
   std::uint64_t count = 0;
   double time_s = 0;
 };
 
-// The window from the begin of one step to the begin of a later one; nothing of the last step is in it.
+// The result for a window that reaches from the start of one step to the start of a later one. Nothing of the later
+// step is in it.
 struct KernelTimes {
-  std::uint64_t steps = 0;  // in the window; 0: there was none, see problem
+  std::uint64_t steps = 0;  // in the window; 0 if there was no window, see `problem`
   double window_s = 0;
-  double kernel_s = 0;  // in which at least one kernel ran
+  double kernel_s = 0;  // time in which at least one kernel ran
   std::uint64_t kernels = 0;
   OperationTime copies, memsets;
   std::vector<OperationTime> costliest;  // kernels by name, the costliest first
   std::uint64_t lost_records = 0;        // in the whole run
-  bool exact = true;                     // false: kernel_s lacks kernels, or their times
-  std::string problem;                   // why nothing was measured
+  bool exact = true;                     // false if kernel_s lacks kernels or their times
+  std::string problem;                   // why nothing was measured; otherwise empty
 };
 
-// Adds up operations as they become known, in about the order in which they began. Not thread-safe.
+// Adds up operations as their records arrive, approximately in the order in which they began. Not thread-safe.
 class KernelTally {
  public:
   struct Options {
-    std::string step_kernel;          // part of the mangled name of a kernel that runs once a step, as its first
-    std::uint64_t skipped_steps = 0;  // warm-up, in front of the window
+    std::string step_kernel;          // part of the mangled name of a kernel that runs once per step, as its first
+    std::uint64_t skipped_steps = 0;  // warm-up steps before the window
     std::size_t listed_names = 20;
   };
   explicit KernelTally(Options options) : options_(std::move(options)) {}
 
-  // Times in ns of any one clock. An operation that ends before it begins, or began at 0, counts as lost.
+  // Times are in ns of any one clock. An operation that began at 0, or that ends before it begins, counts as lost.
   void kernel(std::string_view name, std::uint64_t begin_ns, std::uint64_t end_ns);
   void copy(std::uint64_t begin_ns, std::uint64_t end_ns);
   void memset(std::uint64_t begin_ns, std::uint64_t end_ns);
   void lose(std::uint64_t records) { lost_records_ += records; }
 
+  // Returns the result so far. If fewer than two steps followed the warm-up, only `problem` and `lost_records` are
+  // set.
   KernelTimes times() const;
 
  private:
@@ -58,7 +62,8 @@ class KernelTally {
     std::uint64_t time_ns = 0;
     void add(std::uint64_t ns) { ++count, time_ns += ns; }
   };
-  // An operation belongs to the step that began last; that step's sum joins the window's when the next one begins.
+  // An operation belongs to the step that began last. That step's sum is added to the window's sum when the next step
+  // begins.
   struct Sums {
     Sum step, window;
   };
@@ -74,7 +79,7 @@ class KernelTally {
   std::string why_no_window() const;
 
   Options options_;
-  std::map<std::string, Kernel, std::less<>> kernels_;  // by name
+  std::map<std::string, Kernel, std::less<>> kernels_;  // by mangled name
   IntervalUnion busy_;
   Sums copies_, memsets_;
   std::uint64_t begun_steps_ = 0;

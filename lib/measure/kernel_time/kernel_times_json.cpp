@@ -11,7 +11,7 @@
 namespace chexbench::measure {
 namespace {
 
-// A kernel that is not C++'s keeps its name.
+// Returns the name unchanged if it is not a mangled C++ name.
 std::string demangled(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),

@@ -1,4 +1,4 @@
-// The file that the kernel timer leaves behind.
+// The text of the file that the kernel timer writes when the measured process ends.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace chexbench::measure {
 
-// One JSON object, names of kernels demangled; its keys are listed in README.md beside this file. Pure, thread-safe.
+// Returns one JSON object with demangled kernel names. README.md beside this file lists its keys. Pure, thread-safe.
 std::string to_json(const KernelTimes& times);
 
 }  // namespace chexbench::measure
