@@ -26,7 +26,7 @@ data::GrayImage window(const data::GrayImage& image, double share, Corner corner
           .stride = image.stride};
 }
 
-// Corners that a window may have in each direction, less one.
+// The largest coordinates that the upper left corner of a window can have.
 Corner room(const data::GrayImage& image, double share) {
   return {image.width - part_of(image.width, share), image.height - part_of(image.height, share)};
 }
