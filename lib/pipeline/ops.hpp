@@ -1,5 +1,6 @@
-// Every op's constructor; each is implemented in the file of its name. All @throw SpecError or DataError where the op
-// cannot work with its parameters, input or data set.
+// The functions that make each op. Each op is implemented in the .cpp file of its name.
+// All of them @throw SpecError if the op cannot work with its parameters or input, and
+// DataError if it cannot work with the data set.
 #pragma once
 
 #include <memory>
