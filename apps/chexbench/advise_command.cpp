@@ -32,7 +32,8 @@ struct AdviseArguments {
   std::vector<std::string> without;
 };
 
-// The one trial of the spec. All ranks read it: rank 0 complains.
+// Loads the one trial of the spec. All ranks read the spec and find the same fault, so the others wait while rank 0
+// reports it. @throws SpecError if the spec is wrong or describes more than one trial
 spec::Trial load_trial(const AdviseArguments& arguments, bench::Session& session) {
   try {
     const std::vector<spec::Trial> trials = spec::expand(spec::load_spec(arguments.config, arguments.overrides));
@@ -49,7 +50,8 @@ spec::Trial load_trial(const AdviseArguments& arguments, bench::Session& session
   }
 }
 
-// @throws OutputError
+// Creates the output folder and returns its path.
+// @throws OutputError if it cannot be created or already has an advice
 std::string make_folder(const AdviseArguments& arguments, const std::string& experiment) {
   namespace fs = std::filesystem;
   fs::path folder = arguments.output;
@@ -65,7 +67,7 @@ std::string make_folder(const AdviseArguments& arguments, const std::string& exp
 }
 
 void write(const bench::AdviceResult& result, spec::Experiment best, const std::string& folder) {
-  best.ranks = 0;  // as many as it is started with
+  best.ranks = 0;  // so that the spec runs with as many ranks as it is started with
   const auto put = [&folder](const char* name, const std::string& text) {
     write_file_atomically(folder + "/" + name, text);
     log::info("wrote {}/{}", folder, name);
@@ -95,18 +97,20 @@ void advise(const AdviseArguments& arguments, bench::Session& session) {
 void add_advise_command(CLI::App& app, bench::Session& session) {
   const auto arguments = std::make_shared<AdviseArguments>();
   CLI::App* const verb = app.add_subcommand(
-      "advise", "Try what would make a trial's input faster, and write the pipeline that came out as a file that runs");
-  verb->add_option("--config", arguments->config, "The experiment: a spec of one trial")->type_name("SPEC")->required();
-  verb->add_option("--set", arguments->overrides, "Override a key of the spec")
+      "advise", "Try what makes a trial's input faster, and write the best pipeline as a spec that can be run.");
+  verb->add_option("--config", arguments->config, "Read the experiment from this spec, which must have one trial.")
+      ->type_name("SPEC")
+      ->required();
+  verb->add_option("--set", arguments->overrides, "Override a key of the spec.")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  verb->add_option("--output", arguments->output, "Write into this folder (default: results/EXPERIMENT-advice/TIME)")
+  verb->add_option("--output", arguments->output, "Write into this folder (default: results/EXPERIMENT-advice/TIME).")
       ->type_name("DIR");
-  verb->add_option("--budget", arguments->budget_s, "Seconds after which nothing more is tried")
+  verb->add_option("--budget", arguments->budget_s, "Start no further try after this many seconds.")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("--without", arguments->without, "Edits that are not to be tried")
+  verb->add_option("--without", arguments->without, "Do not try these edits.")
       ->type_name("EDIT")
       ->check(CLI::IsMember(bench::edit_names()))
       ->delimiter(',')

@@ -1,4 +1,4 @@
-// chexbench advise: what would make the input faster.
+// The verb `chexbench advise`: tries what makes a trial's input faster.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,6 +7,7 @@
 
 namespace chexbench::app {
 
+// Adds the verb to `app`. `session` must outlive the parsing of `app`. The callback throws chexbench's typed errors.
 void add_advise_command(CLI::App& app, bench::Session& session);
 
 }  // namespace chexbench::app

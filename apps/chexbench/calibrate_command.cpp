@@ -28,7 +28,8 @@ struct CalibrateArguments {
   bool allow_shared_gpu = false;
 };
 
-// Minutes of measuring must not end in a file that cannot be written. @throws OutputError
+// Checks before the measurement that the profile can be written, because a measurement takes minutes.
+// @throws OutputError if it cannot be written
 void check_writable(const std::string& output) {
   if (output.empty()) return;
   const fs::path folder = fs::path(output).parent_path();
@@ -54,14 +55,14 @@ void publish(const spec::AcceleratorProfile& profile, const CalibrateArguments& 
   print(report::profile_table(profile));
 }
 
-// What was measured before the error is worth keeping, but not worth an earlier profile.
+// After an error, writes what was measured before it, unless that would replace an earlier profile.
 void publish_partial(const spec::AcceleratorProfile& profile, const CalibrateArguments& arguments) {
   std::error_code error;
   if (profile.entries.empty() || (!arguments.output.empty() && fs::exists(arguments.output, error))) return;
   try {
     publish(profile, arguments);
   } catch (const OutputError& second) {
-    log::error("{}", second.what());  // the error that ended the run is the one to end with
+    log::error("{}", second.what());  // only logged, because the process must end with the error that ended the run
   }
 }
 
@@ -69,7 +70,7 @@ report::Report plan(const CalibrateArguments& arguments, bench::Session& session
   try {
     return bench::plan_calibration(arguments.request, session.world());
   } catch (const SpecError&) {
-    session.wait_for_root();  // all ranks found the same fault: rank 0 tells it
+    session.wait_for_root();  // all ranks found the same fault, and rank 0 reports it
     throw;
   }
 }
@@ -96,33 +97,38 @@ void calibrate(const CalibrateArguments& arguments, bench::Session& session) {
 void add_calibrate_command(CLI::App& app, bench::Session& session) {
   const auto arguments = std::make_shared<CalibrateArguments>();
   bench::CalibrationRequest& request = arguments->request;
-  CLI::App* const verb = app.add_subcommand(
-      "calibrate", "Measure step times of the engine here into a profile, which emulated:FILE then takes them from");
-  verb->add_option("--engine", request.engine, "auto, onednn or cuda")->capture_default_str();
-  verb->add_option("--model", request.models, "Networks to measure")->delimiter(',')->capture_default_str();
-  verb->add_option("--image-size", request.image_size, "Pixels of a side")
+  CLI::App* const verb = app.add_subcommand("calibrate",
+                                            "Measure the step times of this machine's engine and write them to a "
+                                            "profile, which the engine emulated:FILE uses.");
+  verb->add_option("--engine", request.engine, "Measure this engine: auto, onednn or cuda.")->capture_default_str();
+  verb->add_option("--model", request.models, "Measure these networks.")->delimiter(',')->capture_default_str();
+  verb->add_option("--image-size", request.image_size, "Use images of this height and width, in pixels.")
       ->check(CLI::Range(32, 4096))
       ->capture_default_str();
-  verb->add_option("--batch-sizes", request.batch_sizes, "Images of a rank's step; times between two are interpolated")
+  verb->add_option(
+          "--batch-sizes", request.batch_sizes,
+          "Measure these local batches (images of one step of one rank); times between two of them are interpolated.")
       ->delimiter(',')
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
-  verb->add_option("--precision", request.precisions, "To compute in")
+  verb->add_option("--precision", request.precisions, "Compute in these precisions.")
       ->delimiter(',')
       ->transform(CLI::CheckedTransformer(kPrecisions))
       ->option_text("TEXT:{f32,tf32,fp16,bf16}=f32 ...");
-  verb->add_option("--warmup-steps", request.warmup_steps, "Of each repeat")
+  verb->add_option("--warmup-steps", request.warmup_steps,
+                   "Run this many steps before the measured ones of each repeat.")
       ->check(CLI::Range(0, 100000))
       ->capture_default_str();
-  verb->add_option("--steps", request.steps, "Measured steps of each repeat")
+  verb->add_option("--steps", request.steps, "Measure this many steps in each repeat.")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  verb->add_option("--repeats", request.repeats, "Of which the median is taken")
+  verb->add_option("--repeats", request.repeats, "Take the median of this many repeats.")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  verb->add_option("--output", arguments->output, "Write the profile here (default: to stdout)")->type_name("FILE");
+  verb->add_option("--output", arguments->output, "Write the profile to this file (default: to stdout).")
+      ->type_name("FILE");
   verb->add_flag("--allow-shared-gpu", arguments->allow_shared_gpu,
-                 "Let ranks share a GPU: to try things out, not for figures");
+                 "Let several ranks share one GPU. This is only for trying things out: the figures are not valid.");
   verb->callback([arguments, &session] { calibrate(*arguments, session); });
 }
 

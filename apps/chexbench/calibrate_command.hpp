@@ -1,4 +1,4 @@
-// chexbench calibrate: measures the engine at hand into an accelerator profile.
+// The verb `chexbench calibrate`: measures the engine of this machine and writes an accelerator profile.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 
 namespace chexbench::app {
 
-// `session` must outlive the parsing of `app`.
+// Adds the verb to `app`. `session` must outlive the parsing of `app`. The callback throws chexbench's typed errors.
 void add_calibrate_command(CLI::App& app, bench::Session& session);
 
 }  // namespace chexbench::app

@@ -21,7 +21,7 @@ const std::map<std::string, GradientType> kTypes{{"f32", GradientType::f32}, {"f
 const std::map<std::string, CommMemory> kMemories{
     {"auto", CommMemory::automatic}, {"host", CommMemory::host}, {"device", CommMemory::device}};
 
-// The words of a spec's enum.
+// Returns the words that a spec uses for the values of an enum.
 template <typename Enum>
 std::map<std::string, Enum> words_of() {
   std::map<std::string, Enum> words;
@@ -41,7 +41,7 @@ void run(const bench::CommOptions& options, const std::string& format, bench::Se
   try {
     bench::check_comm_options(options, world.communicator().world());
   } catch (const SpecError&) {
-    session.wait_for_root();  // which finds the same fault, and speaks for all
+    session.wait_for_root();  // rank 0 finds the same fault and reports it for all ranks
     throw;
   }
   report::CommResult result = bench::measure_comm(world, options);
@@ -54,37 +54,45 @@ void run(const bench::CommOptions& options, const std::string& format, bench::Se
 void add_comm_command(CLI::App& app, bench::Session& session) {
   const auto options = std::make_shared<bench::CommOptions>();
   const auto format = std::make_shared<std::string>("table");
-  CLI::App* const verb = app.add_subcommand(
-      "comm", "Time the averaging of gradients over ranks by size, in nccl-tests' terms, and fit alpha and beta");
-  verb->add_option("--min-bytes", options->min_bytes, "The smallest size; K, M, G are powers of 1024")
+  CLI::App* const verb = app.add_subcommand("comm",
+                                            "Measure how long averaging gradients over ranks takes by size, in the "
+                                            "terms of nccl-tests, and fit alpha and beta.");
+  verb->add_option("--min-bytes", options->min_bytes, "Start with this size; K, M and G are powers of 1024.")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("8");
-  verb->add_option("--max-bytes", options->max_bytes, "The largest one; sizes double")
+  verb->add_option("--max-bytes", options->max_bytes, "Double the size up to this one.")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("128M");
-  verb->add_option("--ranks", options->ranks, "Worlds to measure, e.g. 2,4 (default: 2, 4, 8, ... and all)")
+  verb->add_option("--ranks", options->ranks,
+                   "Measure these numbers of ranks, e.g. 2,4 (default: 2, 4, 8, ... and all).")
       ->delimiter(',')
       ->type_name("LIST");
-  verb->add_option("--dtype", options->type, "Of the gradients; f16 in GPUs' memory alone")
+  verb->add_option("--dtype", options->type, "Use gradients of this type; f16 works only in GPU memory.")
       ->transform(CLI::CheckedTransformer(kTypes))
       ->option_text("TEXT:{f32,f16}=f32");
-  verb->add_option("--memory", options->memory, "Where they lie; auto: on the GPUs where every rank has one")
+  verb->add_option("--memory", options->memory,
+                   "Keep the gradients in this memory; auto means on the GPUs if every rank has one, else on the host.")
       ->transform(CLI::CheckedTransformer(kMemories))
       ->option_text("TEXT:{auto,host,device}=auto");
-  verb->add_option("--backend", options->comm.backend, "Of GPUs' memory; auto: NCCL where every rank has it")
+  verb->add_option("--backend", options->comm.backend,
+                   "Reduce GPU memory with this library; auto means NCCL if every rank has it, else MPI.")
       ->transform(CLI::CheckedTransformer(words_of<spec::CommBackend>()))
       ->option_text("TEXT:{auto,nccl,mpi}=auto");
-  verb->add_option("--update", options->comm.update, "The way the average goes")
+  verb->add_option("--update", options->comm.update, "Average with this scheme.")
       ->transform(CLI::CheckedTransformer(words_of<spec::UpdateScheme>()))
       ->option_text("TEXT:{all_reduce,ring,tree,hierarchical,parameter_server}=all_reduce");
-  verb->add_option("--servers", options->comm.servers, "Ranks that serve under parameter_server")
+  verb->add_option("--servers", options->comm.servers,
+                   "With --update parameter_server: let this many ranks be servers.")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("--ranks-per-group", options->comm.ranks_per_group, "Under hierarchical; 0: those of a host")
+  verb->add_option("--ranks-per-group", options->comm.ranks_per_group,
+                   "With --update hierarchical: use groups of this many ranks; 0 means the ranks of a host.")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  verb->add_flag("--allow-shared-gpu", options->allow_shared_gpu, "Let ranks share a GPU: to try things out");
-  verb->add_option("--repeats", options->repeats, "Of each size; an interval needs five")
+  verb->add_flag("--allow-shared-gpu", options->allow_shared_gpu,
+                 "Let several ranks share one GPU. This is only for trying things out: the figures are not valid.");
+  verb->add_option("--repeats", options->repeats,
+                   "Measure each size this many times; a confidence interval needs at least five.")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   add_format_option(*verb, *format, {"table", "json", "csv"});

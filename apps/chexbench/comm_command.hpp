@@ -1,4 +1,4 @@
-// chexbench comm: what averaging gradients over ranks costs, by size.
+// The verb `chexbench comm`: measures what averaging gradients over ranks costs, by size.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 
 namespace chexbench::app {
 
-// `session` must outlive `app`.
+// Adds the verb to `app`. `session` must outlive the parsing of `app`. The callback throws chexbench's typed errors.
 void add_comm_command(CLI::App& app, bench::Session& session);
 
 }  // namespace chexbench::app

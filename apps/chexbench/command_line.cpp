@@ -22,7 +22,7 @@
 namespace chexbench::app {
 namespace {
 
-// The verb that was being parsed when the error came: the innermost one that was named.
+// Returns the verb that was being parsed when the error occurred: the innermost one that was named.
 const CLI::App& innermost(const CLI::App& app) {
   const std::vector<CLI::App*> named = app.get_subcommands();
   return named.empty() ? app : innermost(*named.front());
@@ -39,7 +39,7 @@ std::vector<std::string> known_names(const CLI::App& app, bool options) {
   return names;
 }
 
-// "chexbench data synth": what a person types.
+// Returns the verb as the user types it, e.g. "chexbench data synth".
 std::string full_name(const CLI::App& app) {
   return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
 }
@@ -53,9 +53,9 @@ std::string first_unknown(const CLI::App& app) {
 
 void describe(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line) {
   app.description(
-      "Is the input pipeline starving the accelerators, by how much, at which step, and what would fix it?\n"
-      "Runs input pipelines side by side over the same images, trains a real network on what they deliver,\n"
-      "and reports images/s and where the time went. Under MPI every process is a rank:\n"
+      "chexbench answers: does the input pipeline starve the accelerators, by how much, at which step, and\n"
+      "what would fix it? It runs input pipelines side by side over the same images, trains a real network on\n"
+      "what they deliver, and reports images/s and where the time went. Under MPI, every process is a rank:\n"
       "  mpirun --map-by socket -np 2 chexbench --config spec.json");
   app.name("chexbench");
   app.set_version_flag("--version", CHEXBENCH_VERSION);
@@ -81,7 +81,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& verb = innermost(app);
   const std::string unknown = first_unknown(app);
-  // A verb or an option that is mistyped is also one that is missing.
+  // CLI11 can report a mistyped verb or option as a missing one.
   const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
   if (unknown.empty() || (code != CLI::ExitCodes::ExtrasError && code != CLI::ExitCodes::RequiredError)) {
     return fmt::format("{}; see `{} --help`", error.what(), full_name(verb));

@@ -1,4 +1,4 @@
-// The command line: which verbs and options there are.
+// The command line: all verbs and options of chexbench.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,11 +9,11 @@
 
 namespace chexbench::app {
 
-// Adds every verb and option. Their callbacks do the work while `app` parses, and throw chexbench's typed errors.
-// `session` must outlive `app`; `command_line` goes into reports.
+// Adds every verb and option to `app`. Their callbacks do the work while `app` parses, and throw chexbench's typed
+// errors. `session` must outlive the parsing of `app`. `command_line` is recorded in reports.
 void describe(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line);
 
-// A usage error in words, with the nearest valid name where a verb or an option is unknown.
+// Returns the message for a usage error. If a verb or an option is unknown, it suggests the nearest valid name.
 std::string explain(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace chexbench::app

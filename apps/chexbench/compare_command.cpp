@@ -27,8 +27,9 @@ struct CompareArguments {
   report::CompareOptions options;
 };
 
-// A gate that compares nothing must not pass. @throws ComparisonError where an arm is worse, DataError where none could
-// be compared
+// Turns the verdicts into an exit code. A gate that compares nothing must not pass.
+// @throws ComparisonError if an arm is worse
+// @throws DataError if no arm could be compared
 void check(const report::RunComparison& comparison) {
   std::vector<std::string> worse;
   for (const ComparedArm& arm : comparison.arms) {
@@ -58,14 +59,16 @@ void run(const CompareArguments& arguments) {
 void add_compare_command(CLI::App& app) {
   const auto arguments = std::make_shared<CompareArguments>();
   CLI::App* const verb = app.add_subcommand(
-      "compare", "Compare two runs, or two folders of runs, arm by arm; exit code 5 where an arm became worse");
-  verb->add_option("BASE", arguments->base, "The earlier run: its folder, its report.json, or a folder of runs")
+      "compare", "Compare two runs, or two folders of runs, arm by arm. The exit code is 5 if an arm became worse.");
+  verb->add_option("BASE", arguments->base,
+                   "Read the earlier run from here: its folder, its report.json, or a folder of runs.")
       ->required();
-  verb->add_option("NEW", arguments->other, "The later one")->required();
-  verb->add_option("--threshold", arguments->options.threshold, "Share of images/s from which a change counts")
+  verb->add_option("NEW", arguments->other, "Read the later run from here.")->required();
+  verb->add_option("--threshold", arguments->options.threshold,
+                   "Count a change only if it is at least this share of the images/s.")
       ->capture_default_str();
   verb->add_flag("--across-machines", arguments->options.across_machines,
-                 "Compare although CPU, cores, GPUs, libraries or the place of the data differ");
+                 "Compare even if the CPU, cores, GPUs, libraries or the place of the data differ.");
   add_format_option(*verb, arguments->format, {"table", "json", "markdown"});
   verb->callback([arguments] { run(*arguments); });
 }

@@ -22,7 +22,8 @@
 namespace chexbench::app {
 namespace {
 
-// What `name` stands for. @throws SpecError with the nearest of `known`
+// Returns the value that `known` has for `name`. `option` is for the message.
+// @throws SpecError if `name` is unknown, with the nearest name of `known`
 template <class Value>
 Value choose(const std::string& option, const std::string& name, const std::map<std::string, Value>& known) {
   const auto found = known.find(name);
@@ -53,12 +54,13 @@ spec::ResizeMethod parse_resize(const std::string& name) {
                                     {{"bilinear", spec::ResizeMethod::bilinear}, {"area", spec::ResizeMethod::area}});
 }
 
-// Where a verb's data set is, and how it is laid out.
+// The arguments that say where a verb's data set is and how it is laid out.
 struct SetArguments {
   std::string root;
   std::vector<std::string> overrides;  // "data.labels.csv=labels.csv"
 
-  // @throws SpecError as a spec with these keys would
+  // Returns the data section of a spec with these keys.
+  // @throws SpecError if a key is not allowed here or a value is wrong
   spec::DataSpec spec() const {
     std::vector<std::string> all = {"data.root=" + json_text(root)};
     for (const std::string& override : overrides) {
@@ -74,10 +76,10 @@ struct SetArguments {
 
 std::shared_ptr<SetArguments> add_set(CLI::App& verb) {
   auto arguments = std::make_shared<SetArguments>();
-  verb.add_option("root", arguments->root, "folder of the data set, or its URL")->required();
+  verb.add_option("root", arguments->root, "Read the data set in this folder or at this URL.")->required();
   verb.add_option("--set", arguments->overrides,
-                  "A key of the spec that says how the set is laid out, e.g. --set data.layout=csv "
-                  "--set data.labels.columns='Mass,Nodule'")
+                  "Set a key of the spec that says how the data set is laid out, e.g. --set data.layout=csv "
+                  "--set data.labels.columns='Mass,Nodule'.")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   return arguments;
@@ -85,13 +87,13 @@ std::shared_ptr<SetArguments> add_set(CLI::App& verb) {
 
 void add_index(CLI::App& data) {
   CLI::App* const verb =
-      data.add_subcommand("index", "Count what a data set holds: images, patients, labels, splits, gaps");
+      data.add_subcommand("index", "Count the images, patients, labels, splits and gaps of a data set.");
   auto set = add_set(*verb);
   auto shown = std::make_shared<std::size_t>(5);
-  verb->add_option("--show", *shown, "names of missing, orphan and doubled items to list")->capture_default_str();
-  verb->callback([set, shown] {
-    print(dataset::index_report_text(dataset::report_index(storage::DataRoot(set->spec())), *shown));
-  });
+  verb->add_option("--show", *shown, "List at most this many names each of missing, orphan and doubled items.")
+      ->capture_default_str();
+  verb->callback(
+      [set, shown] { print(data::index_report_text(data::report_index(data::DataRoot(set->spec())), *shown)); });
 }
 
 void run_check(const spec::DataSpec& set, std::size_t threads) {
@@ -108,21 +110,26 @@ void run_check(const spec::DataSpec& set, std::size_t threads) {
 void add_check(CLI::App& data) {
   CLI::App* const verb = data.add_subcommand(
       "check",
-      "Check every CRC, and that images and what they were converted into give the same tensors; exit code 3 if not");
+      "Check every CRC, and check that images and their converted copies give the same tensors. The exit code is 3 if "
+      "not.");
   auto set = add_set(*verb);
   auto threads = std::make_shared<std::size_t>(0);
-  verb->add_option("--threads", *threads, "0: one a core")->capture_default_str();
+  verb->add_option("--threads", *threads, "Use this many threads; 0 means one per core.")->capture_default_str();
   verb->callback([set, threads] { run_check(set->spec(), *threads); });
 }
 
 void add_synth(CLI::App& data) {
-  CLI::App* const verb = data.add_subcommand("synth", "Make a synthetic data set whose findings a network can learn");
-  auto options = std::make_shared<dataset::SynthOptions>();
-  verb->add_option("directory", options->directory, "a new or empty folder, or one to go on with")->required();
-  verb->add_option("--images", options->images, "number of images")->required();
-  verb->add_option("--size", options->size, "side in pixels")->capture_default_str();
-  verb->add_option("--seed", options->seed, "same seed, same set")->capture_default_str();
-  verb->add_option("--threads", options->threads, "0: one a core")->capture_default_str();
+  CLI::App* const verb = data.add_subcommand("synth", "Make a synthetic data set whose findings a network can learn.");
+  auto options = std::make_shared<data::SynthOptions>();
+  verb->add_option("directory", options->directory,
+                   "Write into this folder: a new or empty one, or one in which an earlier call stopped.")
+      ->required();
+  verb->add_option("--images", options->images, "Make this many images.")->required();
+  verb->add_option("--size", options->size, "Make images of this height and width, in pixels.")->capture_default_str();
+  verb->add_option("--seed", options->seed, "Derive the images from this seed; the same seed gives the same data set.")
+      ->capture_default_str();
+  verb->add_option("--threads", options->threads, "Use this many threads; 0 means one per core.")
+      ->capture_default_str();
   verb->callback([options] {
     const dataset::SynthResult result = dataset::write_synthetic_set(*options);
     print(fmt::format("directory: {}\nimages: {}\nimages_written: {}\npatients: {}\nfile_bytes: {}\nseconds: {:.2f}\n",
@@ -143,21 +150,27 @@ void run_convert(const dataset::ConvertOptions& options) {
 
 void add_convert(CLI::App& data) {
   CLI::App* const verb =
-      data.add_subcommand("convert", "Write the images of a split into another format: ROOT/FORMAT/");
-  auto options = std::make_shared<dataset::ConvertOptions>();
+      data.add_subcommand("convert", "Convert the images of a split to another format, in the folder ROOT/FORMAT/.");
+  auto options = std::make_shared<data::ConvertOptions>();
   auto set = add_set(*verb);
   auto split = std::make_shared<std::string>("train");
-  verb->add_option("--split", *split, "train, val, test or all")->capture_default_str();
+  verb->add_option("--split", *split, "Use this split: train, val, test or all.")->capture_default_str();
   auto format = std::make_shared<std::string>("tfrecord");
-  verb->add_option("--to", *format, "tfrecord, webdataset (tar files) or cached (decoded pixels)")
+  verb->add_option("--to", *format, "Write this format: tfrecord, webdataset (tar files) or cached (decoded pixels).")
       ->capture_default_str();
-  verb->add_option("--image-size", options->pixels.image_size, "cached: side of what is kept, as model.image_size")
+  verb->add_option("--image-size", options->pixels.image_size,
+                   "For cached: keep pixels of this height and width; use the value of model.image_size.")
       ->capture_default_str();
   auto resize = std::make_shared<std::string>("bilinear");
-  verb->add_option("--resize", *resize, "cached: bilinear or area, as preprocess.resize")->capture_default_str();
-  verb->add_option("--shards", options->shards, fmt::format("at least {}; 0: by size", dataset::kMinShards))
+  verb->add_option("--resize", *resize,
+                   "For cached: resize with this method, bilinear or area; use the value of preprocess.resize.")
       ->capture_default_str();
-  verb->add_option("--threads", options->threads, "0: one a core")->capture_default_str();
+  verb->add_option("--shards", options->shards,
+                   fmt::format("Write this many shards, at least {}; 0 means a number that follows from the size.",
+                               data::kMinShards))
+      ->capture_default_str();
+  verb->add_option("--threads", options->threads, "Use this many threads; 0 means one per core.")
+      ->capture_default_str();
   verb->callback([options, set, split, format, resize] {
     const spec::DataSpec spec = set->spec();
     options->root = spec.root;
@@ -170,7 +183,7 @@ void add_convert(CLI::App& data) {
   });
 }
 
-// @throws SpecError with the nearest format
+// Returns the format that a spec calls `name`. @throws SpecError if there is none, with the nearest name
 spec::DataFormat parse_format(const std::string& name) {
   std::vector<std::string> known;
   for (const auto& [format, word] : spec::named_values<spec::DataFormat>()) {
@@ -190,16 +203,22 @@ void run_stage(const dataset::StageOptions& options) {
 }
 
 void add_stage(CLI::App& data) {
-  CLI::App* const verb = data.add_subcommand(
-      "stage", "Copy what a run reads of a data set into a folder of this machine; the same command goes on");
+  CLI::App* const verb = data.add_subcommand("stage",
+                                             "Copy the part of a data set that a run reads into a folder of this "
+                                             "machine. The same command continues a copy that "
+                                             "was interrupted.");
   auto set = add_set(*verb);
-  auto options = std::make_shared<dataset::StageOptions>();
-  verb->add_option("directory", options->folder, "folder that becomes a data set of the same layout")->required();
+  auto options = std::make_shared<data::StageOptions>();
+  verb->add_option("directory", options->folder, "Write into this folder, which becomes a data set of the same layout.")
+      ->required();
   auto split = std::make_shared<std::string>("train");
-  verb->add_option("--split", *split, "train, val, test or all")->capture_default_str();
+  verb->add_option("--split", *split, "Use this split: train, val, test or all.")->capture_default_str();
   auto format = std::make_shared<std::string>("png");
-  verb->add_option("--format", *format, "files to copy, as data.format")->capture_default_str();
-  verb->add_option("--threads", options->threads, "0: one a core; 16 where a server is asked")->capture_default_str();
+  verb->add_option("--format", *format, "Copy the files of this format; use the value of data.format.")
+      ->capture_default_str();
+  verb->add_option("--threads", options->threads,
+                   "Use this many threads; 0 means one per core, or 16 if reads mostly wait for a server.")
+      ->capture_default_str();
   verb->callback([=] {
     options->data = set->spec();
     options->data.split = parse_split(*split);
@@ -211,7 +230,7 @@ void add_stage(CLI::App& data) {
 }  // namespace
 
 void add_data_commands(CLI::App& app) {
-  CLI::App* const data = app.add_subcommand("data", "Look at, check, make and convert data sets");
+  CLI::App* const data = app.add_subcommand("data", "Count, check, make, convert and copy data sets.");
   data->require_subcommand(1);
   add_index(*data);
   add_check(*data);

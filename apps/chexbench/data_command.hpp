@@ -1,4 +1,4 @@
-// chexbench data index | check | synth | convert
+// The verbs `chexbench data index | check | synth | convert | stage`.
 #pragma once
 
 namespace CLI {
@@ -7,7 +7,8 @@ class App;
 
 namespace chexbench::app {
 
-// Adds the verb `data` and its verbs. Their callbacks do the work, print results to stdout and throw typed errors.
+// Adds the verb `data` and its subverbs to `app`. Their callbacks do the work, print results to stdout and throw
+// chexbench's typed errors.
 void add_data_commands(CLI::App& app);
 
 }  // namespace chexbench::app

@@ -27,7 +27,8 @@ struct DiagnoseArguments {
   std::string format = "table";
 };
 
-// The steps of all logs. @throws DataError where two logs hold the same rank, whose steps would be mixed
+// Returns the steps of all logs.
+// @throws DataError if a log cannot be read, or if two logs have the same rank, whose steps would be mixed
 std::vector<LoggedStep> read_logs(const std::vector<std::string>& paths) {
   std::vector<LoggedStep> all;
   std::map<int, std::size_t> log_of_rank;
@@ -44,7 +45,8 @@ std::vector<LoggedStep> read_logs(const std::vector<std::string>& paths) {
   return all;
 }
 
-// The steps of `ranks` alone; of all where none is named.
+// Removes the steps of all ranks that are not in `ranks`. Keeps all steps if `ranks` is empty.
+// @throws SpecError if one of `ranks` is not in the log
 void keep_ranks(std::vector<LoggedStep>& steps, const std::vector<int>& ranks) {
   if (ranks.empty()) return;
   std::set<int> present;
@@ -68,10 +70,12 @@ void run(const DiagnoseArguments& arguments) {
 void add_diagnose_command(CLI::App& app) {
   const auto arguments = std::make_shared<DiagnoseArguments>();
   CLI::App* const verb = app.add_subcommand(
-      "diagnose", "Tell from a log of its steps whether a training of another program starves (scripts/hooks)");
-  verb->add_option("LOG", arguments->logs, "CSV with wait_s, step_s, images, and optionally rank and epoch")
+      "diagnose",
+      "Find out from a log of its steps whether a training of another program starves; scripts/hooks write such logs.");
+  verb->add_option("LOG", arguments->logs,
+                   "Read this CSV file, which has the columns wait_s, step_s, images, and optionally rank and epoch.")
       ->required();
-  verb->add_option("--ranks", arguments->ranks, "Look at these ranks alone, e.g. 0,3")->delimiter(',');
+  verb->add_option("--ranks", arguments->ranks, "Use only these ranks, e.g. 0,3.")->delimiter(',');
   add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([arguments] { run(*arguments); });
 }

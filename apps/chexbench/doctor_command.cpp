@@ -37,10 +37,12 @@ void add_doctor_command(CLI::App& app, bench::Session& session) {
   const auto arguments = std::make_shared<DoctorArguments>();
   CLI::App* const verb = app.add_subcommand(
       "doctor",
-      "Tell of this machine, its GPUs and their libraries, what does not fit (exit code 4 if so), and what spoils "
-      "measurements; under mpirun also how ranks are bound");
-  verb->add_option("--data", arguments->data_root,
-                   "Also look at where these data lie, and at what of them is cached, or how fast their server is")
+      "Show what this machine, its GPUs and their libraries are, what does not fit together (the exit code is 4 if so) "
+      "and what makes measurements invalid; under mpirun, also show how ranks are bound.");
+  verb->add_option(
+          "--data", arguments->data_root,
+          "Also show where the data in this folder or at this URL are stored, and which part of them is cached "
+          "or how fast their server is.")
       ->type_name("ROOT");
   add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([arguments, &session] { run(*arguments, session); });

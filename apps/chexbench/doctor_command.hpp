@@ -1,4 +1,5 @@
-// chexbench doctor: what this machine and this build have for training, what does not fit, and what spoils figures.
+// The verb `chexbench doctor`: says what this machine and this build have for training, what does not fit together, and
+// what makes measurements invalid.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +8,8 @@
 
 namespace chexbench::app {
 
-// `session` must outlive the parsing of `app`.
+// Adds the verb to `app`. `session` must outlive the parsing of `app`. The callback throws chexbench's typed errors;
+// DeviceError if something does not fit.
 void add_doctor_command(CLI::App& app, bench::Session& session);
 
 }  // namespace chexbench::app

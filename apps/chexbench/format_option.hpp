@@ -1,4 +1,4 @@
-// --format, as all verbs have it.
+// The option --format, which most verbs share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,8 @@
 
 namespace chexbench::app {
 
-// `format` holds the default, and must live as long as `verb`.
+// Adds the option to `verb`, with `formats` as its values. `format` has the default and receives the value; it must
+// outlive the parsing of `verb`.
 void add_format_option(CLI::App& verb, std::string& format, const std::vector<std::string>& formats);
 
 }  // namespace chexbench::app

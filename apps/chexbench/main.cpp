@@ -1,4 +1,5 @@
-// chexbench: parses the command line, runs what it asks for, and turns errors into exit codes. The only catch.
+// The program chexbench: parses the command line, runs the verb, and turns errors into exit codes. This is the only
+// place that catches all errors.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -63,7 +64,7 @@ int run(int argc, char** argv, chexbench::bench::Session& session) {
 int main(int argc, char** argv) {
   chexbench::app::fill_standard_streams();
   chexbench::install_interrupt_handlers();
-  // Other ranks may wait for this one in a collective: its error has to end them, too.
+  // Other ranks may wait for this one in a collective, so an error of this rank must end them, too.
   chexbench::bench::Session session;
   return session.leave(run(argc, argv, session));
 }

@@ -27,11 +27,11 @@ void run(const ModelArguments& arguments) {
 void add_model_command(CLI::App& app) {
   const auto arguments = std::make_shared<ModelArguments>();
   CLI::App* const verb = app.add_subcommand(
-      "model", "A network's layers: output shapes, parameters, FLOPs and activation bytes of one image");
-  verb->add_option("name", arguments->name, "Its name in a spec: resnet50, densenet121, ...")
+      "model", "Print the layers of a network: output shapes, parameters, FLOPs and activation bytes of one image.");
+  verb->add_option("name", arguments->name, "Print this network, named as in a spec: resnet50, densenet121, ...")
       ->required()
       ->type_name("NAME");
-  verb->add_option("--image-size", arguments->image_size, "Height and width of its input, in pixels")
+  verb->add_option("--image-size", arguments->image_size, "Use an input of this height and width, in pixels.")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   add_format_option(*verb, arguments->format, {"table", "json"});

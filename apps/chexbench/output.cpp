@@ -12,7 +12,8 @@ namespace chexbench::app {
 void fill_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) >= 0) continue;
-    // open() takes the lowest free number. Standard output stays unwritable, as results that go nowhere are an error.
+    // open() returns the lowest free number, which is this stream's. Standard output is opened read-only, because
+    // results that go nowhere must be an error.
     open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
   }
 }

@@ -1,15 +1,15 @@
-// Standard output, where only results go.
+// Standard output, which gets only results; the log goes to standard error.
 #pragma once
 
 #include <string>
 
 namespace chexbench::app {
 
-// Gives each standard stream that this process was started without to /dev/null. Otherwise the next file to be opened
-// would take its number, and the log would go into a result.
+// Opens /dev/null for each standard stream that was closed when the process started. Otherwise the next file that is
+// opened would get the number of that stream, and the log could go into a result file.
 void fill_standard_streams();
 
-// Writes and flushes. @throws OutputError where that fails: a full disk, a closed pipe
+// Writes `text` to standard output and flushes it. @throws OutputError if that fails, e.g. because the disk is full
 void print(const std::string& text);
 
 }  // namespace chexbench::app

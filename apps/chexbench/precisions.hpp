@@ -1,4 +1,4 @@
-// Precisions as the command line names them.
+// The names of precisions on the command line.
 #pragma once
 
 #include <map>

@@ -42,7 +42,8 @@ std::optional<Value> parse(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-// "16:1913": images/s of so many ranks. @throws SpecError
+// Parses "16:1913", which means 1913 images/s on 16 ranks. `option` is for the message.
+// @throws SpecError if `text` has another form or a number is out of range
 bench::ScalingPoint parse_point(const std::string& option, const std::string& text) {
   const std::size_t colon = text.find(':');
   const auto ranks = parse<int>(text.substr(0, colon));
@@ -60,7 +61,8 @@ std::vector<bench::ScalingPoint> parse_points(const std::string& option, const s
   return points;
 }
 
-// @throws SpecError
+// Returns the images/s of --input-rate, or std::nullopt if the reports say it.
+// @throws SpecError if it is neither a positive number nor "measured", or if "measured" has no report
 std::optional<double> parse_input_rate(const PredictArguments& arguments) {
   if (arguments.input_rate.empty()) return std::nullopt;
   if (arguments.input_rate == "measured") {
@@ -96,36 +98,49 @@ void run(const PredictArguments& arguments) {
 
 void add_sources(CLI::App& verb, PredictArguments& arguments) {
   bench::PredictionRequest& request = arguments.request;
-  CLI::Option* const config = verb.add_option("--config", arguments.config, "The training: an experiment's spec");
+  CLI::Option* const config =
+      verb.add_option("--config", arguments.config, "Read the training from this spec of an experiment.");
   config->type_name("SPEC");
-  verb.add_option("--set", arguments.overrides, "Override a key of the spec")
+  verb.add_option("--set", arguments.overrides, "Override a key of the spec.")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false)
       ->needs(config);
-  verb.add_option("--report", arguments.reports, "Runs with engine none: what a core delivers, bytes of an image")
+  verb.add_option("--report", arguments.reports,
+                  "Take what a core delivers and the bytes of an image from these runs with engine none.")
       ->type_name("DIR");
-  verb.add_option("--accelerator", request.accelerator, "A profile, by name or path (configs/accelerators)")
+  verb.add_option("--accelerator", request.accelerator,
+                  "Use this accelerator profile, given by its path or by its name in configs/accelerators.")
       ->type_name("PROFILE");
-  verb.add_option("--input-rate", arguments.input_rate, "Images/s that the input of one rank delivers, or 'measured'")
+  verb.add_option("--input-rate", arguments.input_rate,
+                  "Assume that the input of one rank delivers this many images/s; 'measured' takes them from --report.")
       ->type_name("RATE");
-  verb.add_option("--cores-per-rank", request.cores_per_rank, "Cores that decode (default: as measured)")
+  verb.add_option("--cores-per-rank", request.cores_per_rank,
+                  "Assume this many decoding cores per rank (default: as measured).")
       ->check(CLI::Range(1, 4096));
-  verb.add_option("--storage-bytes-s", request.storage_bytes_per_s, "What the storage delivers to all ranks together")
+  verb.add_option("--storage-bytes-s", request.storage_bytes_per_s,
+                  "Assume that the storage delivers this many bytes/s to all ranks together.")
       ->check(CLI::PositiveNumber);
 }
 
 void add_network(CLI::App& verb, PredictArguments& arguments) {
   bench::PredictionRequest& request = arguments.request;
-  verb.add_option("--alpha", request.alpha_s, "Latency of a message, s (default: the spec's comm.alpha_s)")
+  verb.add_option("--alpha", request.alpha_s,
+                  "Assume this latency of a message, in seconds (default: the spec's comm.alpha_s).")
       ->check(CLI::NonNegativeNumber);
-  verb.add_option("--beta", request.beta_bytes_per_s, "Bandwidth of a link, bytes/s")->check(CLI::PositiveNumber);
-  verb.add_option("--launch", request.launch_s, "Fixed cost of a bucket, s")->check(CLI::NonNegativeNumber);
-  verb.add_option("--comm", arguments.comm, "What `chexbench comm --format json` wrote: alpha and beta")
+  verb.add_option("--beta", request.beta_bytes_per_s,
+                  "Assume this bandwidth of a link, in bytes/s (default: the spec's comm.beta_bytes_per_s).")
+      ->check(CLI::PositiveNumber);
+  verb.add_option("--launch", request.launch_s,
+                  "Assume this fixed cost of a bucket, in seconds (default: the spec's comm.launch_s).")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_option("--comm", arguments.comm, "Take alpha and beta from this output of `chexbench comm --format json`.")
       ->type_name("FILE");
-  verb.add_option("--fit", arguments.fit, "Fit alpha and beta to known trainings, 2:315,4:589")
+  verb.add_option("--fit", arguments.fit,
+                  "Fit alpha and beta to known trainings, given as ranks and images/s, e.g. 2:315,4:589.")
       ->type_name("RANKS:RATE,...")
       ->delimiter(',');
-  verb.add_option("--check", arguments.check, "Known trainings to compare with, not fitted")
+  verb.add_option("--check", arguments.check,
+                  "Compare the prediction with these known trainings, without fitting to them.")
       ->type_name("RANKS:RATE,...")
       ->delimiter(',');
 }
@@ -136,18 +151,22 @@ void add_predict_command(CLI::App& app) {
   const auto arguments = std::make_shared<PredictArguments>();
   bench::PredictionRequest& request = arguments->request;
   CLI::App* const verb = app.add_subcommand(
-      "predict", "Images/s on 1 to 1024 ranks and what limits them, from measured input, a profile and a network");
+      "predict",
+      "Predict images/s on 1 to 1024 ranks, and what limits them, from a measured input, a profile and a network.");
   add_sources(*verb, *arguments);
   add_network(*verb, *arguments);
-  verb->add_option("--ranks", request.ranks, "Numbers of ranks (default: 1, 2, 4, ... 1024)")
+  verb->add_option("--ranks", request.ranks, "Predict for these numbers of ranks (default: 1, 2, 4, ... 1024).")
       ->delimiter(',')
       ->check(CLI::Range(1, bench::kMostRanks));
-  verb->add_option("--scaling", arguments->scaling, "weak: a batch for each rank; strong: one batch shared by all")
+  verb->add_option("--scaling", arguments->scaling,
+                   "Scale in this way: weak gives each rank its own batch, strong divides one batch among all ranks.")
       ->check(CLI::IsMember({"weak", "strong"}))
       ->capture_default_str();
-  CLI::Option* const for_ranks = verb->add_option("--for-ranks", request.for_ranks, "What so many ranks need")
-                                     ->check(CLI::Range(1, bench::kMostRanks));
-  verb->add_option("--efficiency", request.efficiency, "Of --for-ranks, against one rank that never waits")
+  CLI::Option* const for_ranks =
+      verb->add_option("--for-ranks", request.for_ranks, "Also compute what this many ranks need.")
+          ->check(CLI::Range(1, bench::kMostRanks));
+  verb->add_option("--efficiency", request.efficiency,
+                   "Let --for-ranks reach this efficiency, compared with one rank that never waits.")
       ->check(CLI::Range(0.01, 1.0))
       ->needs(for_ranks)
       ->capture_default_str();

@@ -39,13 +39,14 @@ void run(const ReportArguments& arguments) {
 
 void add_report_command(CLI::App& app) {
   const auto arguments = std::make_shared<ReportArguments>();
-  CLI::App* const verb =
-      app.add_subcommand("report", "The result of a run once more: writes its report.html, or prints it");
-  verb->add_option("DIR", arguments->folder, "Where the run wrote its results")->required();
-  verb->add_option("--format", arguments->format, "html writes DIR/report.html; the others go to stdout")
+  CLI::App* const verb = app.add_subcommand(
+      "report", "Write the report.html of an earlier run again, or print its result in another format.");
+  verb->add_option("DIR", arguments->folder, "Read the results of the run from this folder.")->required();
+  verb->add_option("--format", arguments->format,
+                   "Use this format; html is written to DIR/report.html, the others to stdout.")
       ->check(CLI::IsMember({"html", "markdown", "table", "json", "csv"}))
       ->capture_default_str();
-  verb->add_option("-o,--output", arguments->output, "Write into this file instead")->type_name("FILE");
+  verb->add_option("-o,--output", arguments->output, "Write to this file instead.")->type_name("FILE");
   verb->callback([arguments] { run(*arguments); });
 }
 

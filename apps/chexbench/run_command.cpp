@@ -43,13 +43,15 @@ bool show_progress(const RunArguments& arguments) {
   return arguments.progress == "always" || (arguments.progress == "auto" && stderr_is_terminal());
 }
 
-// Where this run writes: as asked, or a new folder under results/. @throws OutputError
+// Returns the folder that this run writes to: --output, --resume, or a new folder under results/. Creates it and, for a
+// new run, its journal.
+// @throws OutputError if it cannot be created, if a new run would overwrite another, or if there is no run to resume
 std::string output_folder(const RunArguments& arguments, const std::string& experiment, const std::string& date_utc) {
   namespace fs = std::filesystem;
   const bool resumes = !arguments.resume.empty();
   fs::path folder = resumes ? arguments.resume : arguments.output;
   if (folder.empty()) folder = fs::path("results") / experiment / date_utc;
-  std::error_code error;  // of a name that no file can have: creating the folder tells
+  std::error_code error;  // ignored by exists(): if the name is invalid, create_directories() reports it
   if (resumes && !fs::exists(folder / "journal.jsonl", error)) {
     throw OutputError(fmt::format("--resume {}: there is no journal.jsonl in it; give the folder of an earlier run",
                                   folder.string()));
@@ -65,8 +67,8 @@ std::string output_folder(const RunArguments& arguments, const std::string& expe
 
 std::string checkpoints_of(const std::string& folder) { return folder + "/checkpoints"; }
 
-// Prints the result, then writes its files: a full disk does not keep it from standard output, nor the other way round.
-// @throws OutputError, the first one
+// Prints the result, then writes its files. A failure of one does not prevent the other.
+// @throws OutputError if something could not be written; the first error if there are two
 void publish(report::Report& report, const std::string& folder, const RunArguments& arguments) {
   bench::conclude(report);
   std::exception_ptr first_error;
@@ -84,14 +86,14 @@ void publish(report::Report& report, const std::string& folder, const RunArgumen
   if (first_error) std::rethrow_exception(first_error);
 }
 
-// What a run that ended early leaves: nothing where it measured nothing new, so that an earlier report stays, and a new
-// run can be started again with the same --output.
+// Writes what a run that ended early has measured. If it measured nothing new, writes nothing, so that an earlier
+// report stays and a new run can be started with the same --output.
 void publish_partial(report::Report& report, const std::string& folder, const RunArguments& arguments,
                      const bench::RepeatKeys& before) {
   const bench::RepeatKeys now = bench::repeat_keys(report);
   if (std::includes(before.begin(), before.end(), now.begin(), now.end())) {
-    // One that is resumed is not this process's to remove: another may be at its first repeat.
-    const bool can_go_on = std::filesystem::exists(checkpoints_of(folder));  // in the middle of a training
+    // A journal of a resumed run is not removed: another process may be at the first repeat of the same run.
+    const bool can_go_on = std::filesystem::exists(checkpoints_of(folder));  // from a checkpoint of a training
     if (arguments.resume.empty() && !can_go_on) bench::remove_empty_journal(folder + "/journal.jsonl");
     return;
   }
@@ -99,11 +101,11 @@ void publish_partial(report::Report& report, const std::string& folder, const Ru
   try {
     publish(report, folder, arguments);
   } catch (const OutputError& error) {
-    log::error("{}", error.what());  // the error that ended the run is the one to end with
+    log::error("{}", error.what());  // only logged, because the process must end with the error that ended the run
   }
 }
 
-// Measures, and writes what was measured even where an error or a signal ends the run early.
+// Runs the trials and writes the results. If an error or a signal ends the run early, writes what was measured so far.
 void measure(report::Report& report, comm::World& world, const RunArguments& arguments) {
   const bool is_root = world.communicator().rank() == 0;
   const std::string folder = is_root ? output_folder(arguments, report.experiment, report.environment.date_utc) : "";
@@ -123,7 +125,8 @@ void measure(report::Report& report, comm::World& world, const RunArguments& arg
   if (is_root) publish(report, folder, arguments);
 }
 
-// All ranks read the same spec: rank 0 complains, another one only where rank 0 has found no fault.
+// Loads the spec and plans its trials. All ranks read the same spec, so rank 0 reports a fault in it; another rank
+// reports one only if rank 0 has found none. @throws SpecError if the spec is wrong
 report::Report plan(const RunArguments& arguments, bench::Session& session) {
   try {
     const spec::SweepSpec sweep = spec::load_spec(arguments.config, arguments.overrides);
@@ -153,7 +156,7 @@ void run(const RunArguments& arguments, bench::Session& session) {
   measure(report, world, arguments);
 }
 
-// Options of a run beside a verb would be ignored.
+// Refuses options of a run if a verb is given, because they would be ignored. @throws SpecError if there is one
 void refuse_run_options(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;
@@ -167,26 +170,30 @@ void refuse_run_options(const CLI::App& app) {
 void add_run_options(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line) {
   const auto arguments = std::make_shared<RunArguments>();
   arguments->command_line = command_line;
-  app.add_option("--config", arguments->config, "The experiment: a JSON file (configs/experiments has examples)")
+  app.add_option("--config", arguments->config,
+                 "Run the experiment in this JSON file; configs/experiments has examples.")
       ->type_name("SPEC");
   app.add_option("--set", arguments->overrides,
-                 "Override a key of the spec, e.g. --set data.root=/data/nih --set measure.steps=50")
+                 "Override a key of the spec, e.g. --set data.root=/data/nih --set measure.steps=50.")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  app.add_option("--output", arguments->output, "Write results into this folder (default: results/EXPERIMENT/TIME)")
+  app.add_option("--output", arguments->output,
+                 "Write the results into this folder (default: results/EXPERIMENT/TIME).")
       ->type_name("DIR");
-  app.add_option("--resume", arguments->resume, "Go on with the run in this folder; what it has measured is kept")
+  app.add_option("--resume", arguments->resume, "Continue the run in this folder and keep what it has measured.")
       ->type_name("DIR")
       ->excludes("--output");
   add_format_option(app, arguments->format, {"table", "json", "csv"});
-  app.add_option("--progress", arguments->progress, "Show a progress line on stderr")
+  app.add_option("--progress", arguments->progress,
+                 "Show a progress line on stderr; auto shows it if stderr is a terminal.")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
-  app.add_flag("--dry-run", arguments->dry_run, "Print the resolved trials and a forecast of memory, and stop");
+  app.add_flag("--dry-run", arguments->dry_run, "Print the resolved trials and a forecast of memory, and stop.");
   app.add_flag("--allow-shared-gpu", arguments->allow_shared_gpu,
-               "Let ranks share a GPU: to try things out, not for figures");
-  app.add_flag("--mllog", arguments->mllog, "Write mllog.txt, too: MLPerf's log lines, a run for each repeat");
-  app.add_flag("--quiet", arguments->quiet, "Log warnings and errors only");
+               "Let several ranks share one GPU. This is only for trying things out: the figures are not valid.");
+  app.add_flag("--mllog", arguments->mllog,
+               "Also write mllog.txt with MLPerf's log lines, in which each repeat is a run.");
+  app.add_flag("--quiet", arguments->quiet, "Log only warnings and errors.");
   app.parse_complete_callback([&app] {
     if (!app.get_subcommands().empty()) refuse_run_options(app);
   });

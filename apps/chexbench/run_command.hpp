@@ -1,4 +1,4 @@
-// chexbench --config SPEC: runs an experiment.
+// The command `chexbench --config SPEC`, which runs an experiment and has no verb.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,7 +9,8 @@
 
 namespace chexbench::app {
 
-// `session` must outlive `app`; `command_line` goes into reports.
+// Adds the options of a run to `app`. `session` must outlive the parsing of `app`. `command_line` is recorded in
+// reports. The callback throws chexbench's typed errors.
 void add_run_options(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line);
 
 }  // namespace chexbench::app

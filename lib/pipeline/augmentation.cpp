@@ -26,8 +26,8 @@ image::GrayImage window(const image::GrayImage& image, double share, Corner corn
           .stride = image.stride};
 }
 
-// Corners that a window may have in each direction, less one.
-Corner room(const image::GrayImage& image, double share) {
+// The largest coordinates that the upper left corner of a window can have.
+Corner room(const data::GrayImage& image, double share) {
   return {image.width - part_of(image.width, share), image.height - part_of(image.height, share)};
 }
 

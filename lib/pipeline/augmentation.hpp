@@ -1,5 +1,6 @@
-// How an image differs from epoch to epoch: mirrored or not, and which part of it is seen. Decided by the image and not
-// by its place in the order, so that all pipelines agree.
+// Random flips and crops: how an image differs from epoch to epoch. Each choice depends only on the seed, the image and
+// the epoch, not on the image's position in the order, so all pipelines make the same choices. All functions are
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,13 @@
 
 namespace chexbench::pipeline {
 
-// Half of the images of an epoch are.
+// Whether the image is mirrored left to right in this epoch. The probability is 1/2.
 bool is_flipped(std::uint64_t seed, const ExampleId& id);
 
-// A window of `share` of the image's width and height (rounded, a pixel or more), anywhere in it: a view.
-image::GrayImage random_window(const image::GrayImage& image, double share, std::uint64_t seed, const ExampleId& id);
-// The one in the middle.
-image::GrayImage middle_window(const image::GrayImage& image, double share);
+// Returns a view of `image`: a window at a random position whose width and height are `share` of the image's, rounded
+// to whole pixels (at least one). `share` is in (0, 1]; with 1 the window is the whole image.
+data::GrayImage random_window(const data::GrayImage& image, double share, std::uint64_t seed, const ExampleId& id);
+// Returns a view of the window of the same size in the middle of the image.
+data::GrayImage middle_window(const data::GrayImage& image, double share);
 
 }  // namespace chexbench::pipeline

@@ -1,4 +1,4 @@
-// Where bad records are skipped: how long one may go on without a good one.
+// Limits how many bad records in a row an op may skip.
 #pragma once
 
 #include <atomic>
@@ -10,16 +10,18 @@ namespace chexbench::pipeline {
 
 class Op;
 
-// Counts the bad records in a row of one step of an op. An op behind an endless repeat that gives nothing would else
-// work for ever. Thread-safe.
+// Counts how many records in a row were bad in one stage (reading or decoding) of an op. Without this limit, an op that
+// skips every record would work forever if an endless repeat follows it. Thread-safe.
 class BadStreak {
  public:
   explicit BadStreak(Op& op) : op_(op) {}
 
+  // Reports that a record was good, which ends the streak.
   void good() { in_a_row_.store(0, std::memory_order_relaxed); }
-  // A record was bad for the reason in `error`. Books it, where the spec says to skip it.
-  // @throws DataError where the spec says to stop, or where two epochs had nothing good: between two good records of
-  // epochs in different orders lie fewer bad ones
+  // Reports that a record was bad for the reason in `error`. If the spec says to skip bad records, counts it and
+  // returns.
+  // @throws DataError if the spec says to stop (then it is `error`), or if the streak is as long as two epochs: as long
+  // as one record is good, fewer than two epochs of bad records come between its uses, even if the order changes
   void bad(const DataError& error);
 
  private:

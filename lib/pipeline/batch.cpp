@@ -1,4 +1,4 @@
-// batch: copies examples into a batch, in the thread that asks.
+// The op batch: copies examples into a batch, in the thread that calls next().
 #include <cstring>
 
 #include "pipeline/ops.hpp"

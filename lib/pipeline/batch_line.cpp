@@ -21,7 +21,7 @@ BatchLine::~BatchLine() {
 BatchSlot BatchLine::claim(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   if (batches_.empty() || batches_.back().closed) {
-    lock.unlock();  // acquire() may wait for a batch that is out with the consumer
+    lock.unlock();  // acquire() may wait for a batch that the consumer holds
     BatchLease lease;
     {
       const TimeScope wait(op_.stats(), TimeScope::Book::blocked_output);
@@ -85,7 +85,7 @@ BatchLease BatchLine::take(const std::stop_token& stop) {
   return {};
 }
 
-// The oldest batch once it is complete; null at the end or once stopped.
+// Waits until the oldest batch is complete and returns it. Returns null at the end of the input and once stopped.
 BatchInMaking* BatchLine::wait_for_front(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   const auto decided = [this] { return batches_.empty() ? ended_ : is_complete(batches_.front()); };
@@ -103,7 +103,8 @@ BatchInMaking* BatchLine::wait_for_front(const std::stop_token& stop) {
   return &front;
 }
 
-// Closes the holes of a complete batch with its own last images. No worker touches it any more.
+// Closes the holes of a complete batch with the last images of the same batch. This needs no lock, because no worker
+// writes to a complete batch.
 void BatchLine::settle(BatchInMaking& batch) {
   if (batch.settled) return;
   batch.settled = true;
@@ -142,7 +143,7 @@ void BatchLine::fill_up(Batch& batch, const std::stop_token& stop) {
   }
 }
 
-// Takes the oldest batch out, and out of the counts of what the op holds.
+// Removes the oldest batch, and subtracts it from the counters of what the op holds.
 BatchLease BatchLine::pop_front() {
   BatchLease lease;
   std::size_t units = 0;

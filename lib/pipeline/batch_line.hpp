@@ -1,4 +1,5 @@
-// Batches in the making, filled by several threads in any order, delivered in theirs.
+// The batches that map_and_batch and worker_batches are filling: several threads fill them in any order, and they are
+// delivered in the order of the input.
 #pragma once
 
 #include <condition_variable>
@@ -13,44 +14,51 @@
 
 namespace chexbench::pipeline {
 
-// One batch in the making. Workers write to distinct slots of `lease` without a lock; the rest belongs to BatchLine.
+// A batch that is being filled. Workers write to distinct slots of `lease` without a lock; BatchLine's mutex protects
+// the other members.
 struct BatchInMaking {
   BatchLease lease;
-  int claimed = 0;         // slots given out
-  int finished = 0;        // of those, good or bad
-  bool closed = false;     // no more will be given out
-  bool settled = false;    // holes are gone: images 0..valid-1 are good
+  int claimed = 0;         // slots given to workers
+  int finished = 0;        // claimed slots that are done, whether the record was good or bad
+  bool closed = false;     // no more slots will be given out
+  bool settled = false;    // the holes are closed: images 0..valid-1 are good
   std::vector<int> holes;  // slots whose record was bad
   std::exception_ptr error;
 };
 
-// Where a worker puts a record's image.
+// Where a worker writes the image of a record.
 struct BatchSlot {
   BatchInMaking* batch = nullptr;
   int slot = 0;
 };
 
-// One thread at a time claims (behind the turnstile), any finish, one consumer takes. A batch with holes is filled up
-// with the last images of the batch behind it, so it stays full, and the result depends on the input's order alone, not
-// on timing. That needs room for two batches.
+// One thread at a time may claim slots (the one inside the turnstile), any thread may finish them, and one consumer
+// takes batches. Slots of bad records are holes: a batch with holes is filled up with the last images of the batch
+// that follows it. So batches stay full, and the result depends only on the order of the input, not on timing. Filling
+// up needs room for two batches.
 class BatchLine {
  public:
-  // A unit of `turnstile` is a slot: those of a batch are released when it is delivered or used up.
+  // One unit of `turnstile` is one slot. The slots of a batch are released when the batch is delivered or used up.
+  // `op` and `turnstile` must outlive this object.
   BatchLine(Op& op, Turnstile& turnstile, bool drop_remainder);
   ~BatchLine();
   BatchLine(const BatchLine&) = delete;
   BatchLine& operator=(const BatchLine&) = delete;
 
-  // Claiming: the next slot; opens a batch where the last one is full. A null batch once stopped.
+  // For the claiming thread. Returns the next slot; if the last batch is full, opens a new one, which may wait until
+  // the pool has one. The slot's batch is null once stopped.
+  // @throws std::bad_alloc or DeviceError if the pool cannot allocate the batch
   BatchSlot claim(const std::stop_token& stop);
-  // Claiming: the input has ended; `error` is thrown by take() behind all that was claimed.
+  // For the claiming thread. Reports that the input has ended. take() throws `error`, if there is one, after it has
+  // delivered everything that was claimed.
   void end(std::exception_ptr error = {});
-  // Any worker: the slot's image is written (good) or its record is skipped.
+  // For any worker. Reports that the slot's image is written (`good`) or that its record is skipped.
   void finish(const BatchSlot& slot, bool good);
-  // Any worker: its batch will throw `error` when its turn comes.
+  // For any worker. take() will throw `error` instead of delivering the batch of this slot.
   void fail(const BatchSlot& slot, std::exception_ptr error);
 
-  // Consumer: the next batch; waits for it. Empty at the end or once stopped. @throws the error of its batch
+  // For the consumer. Waits for the next batch and returns it. The lease is empty at the end of the input and once
+  // stopped. @throws the error that was passed to fail() for this batch, or to end()
   BatchLease take(const std::stop_token& stop);
 
  private:

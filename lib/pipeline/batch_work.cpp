@@ -43,7 +43,7 @@ void BatchWorkIterator::work(std::size_t worker) {
   }
 }
 
-// Fills `tasks` with what the worker takes at once, fewer at the end.
+// Fills `tasks` with the records that a worker takes at once; with fewer at the end of the input.
 void BatchWorkIterator::take_tasks(std::vector<Task>& tasks) {
   bool ended = false;
   try {
@@ -67,7 +67,7 @@ bool BatchWorkIterator::take_task(Task& task) {
 }
 
 void BatchWorkIterator::fill(const Task& task, std::size_t worker) {
-  const TimeScope scope(op_.stats(), TimeScope::Book::busy);  // booked image by image, not when the worker next waits
+  const TimeScope scope(op_.stats(), TimeScope::Book::busy);  // so time is booked image by image, not at the next wait
   bool good = false;
   try {
     if (!chain_.token().stop_requested()) good = load(task, worker);
@@ -77,7 +77,7 @@ void BatchWorkIterator::fill(const Task& task, std::size_t worker) {
   line_.finish(task.slot, good);
 }
 
-// False where the record was bad and is skipped.
+// Returns false if the record was bad and is skipped.
 bool BatchWorkIterator::load(const Task& task, std::size_t worker) {
   Batch& batch = *task.slot.batch->lease;
   const int slot = task.slot.slot;

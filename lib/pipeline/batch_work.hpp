@@ -1,4 +1,4 @@
-// What map_and_batch and worker_batches have in common: workers that fill the slots of a BatchLine.
+// The part that map_and_batch and worker_batches share: workers that fill the slots of a BatchLine.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,20 @@
 
 namespace chexbench::pipeline {
 
-// How many batches may be worked on or wait, and how many records a worker takes at a time.
 struct BatchWork {
-  std::size_t batches = 1;
-  std::size_t records_at_once = 1;
-  bool drop_remainder = true;
+  std::size_t batches = 1;          // batches that are being filled or wait to be taken, at most
+  std::size_t records_at_once = 1;  // records that a worker takes from the input each time
+  bool drop_remainder = true;       // an incomplete last batch is not delivered
 };
 
-// Delivers batches that workers of `pool` fill with the records that `take` yields. `take(element)`: the next record or
-// false at the end; called by one thread at a time.
+// Delivers batches that the workers of `pool` fill with the records that `take` yields. Destroying it stops the workers
+// and waits for them. One caller thread, as for every Iterator.
 class BatchWorkIterator final : public Iterator {
  public:
+  // Moves the next record into its argument; returns false at the end. Only one thread at a time calls it.
   using Take = std::function<bool(Element&)>;
-  // Makes `take` from a stop that ends with this iterator.
+  // Makes a Take whose input ends when the given token is stopped, which happens at the latest when this iterator is
+  // destroyed.
   using MakeTake = std::function<Take(const std::stop_token&)>;
 
   BatchWorkIterator(Op& op, const MakeTake& make_take, const BatchWork& work, LoaderSet& loaders, ThreadPool& pool,
@@ -51,9 +52,9 @@ class BatchWorkIterator final : public Iterator {
   std::optional<Crew> crew_;
 };
 
-// Batches that `workers` with one image each have begun and not finished, at most.
+// The largest number of batches that are begun but not finished if each of `workers` works on one image.
 std::size_t batches_in_making(const BatchWork& work, std::size_t workers, int images_per_batch);
-// `batches` plus the one more that filling up a batch takes where bad records are skipped.
+// `batches`, plus one if bad records are skipped: filling up a batch with holes needs the batch that follows it.
 std::size_t batches_in_work(const Op& op, std::size_t batches);
 
 }  // namespace chexbench::pipeline

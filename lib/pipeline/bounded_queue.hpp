@@ -1,4 +1,4 @@
-// A queue between one producer thread and one consumer thread.
+// A bounded queue between one producer thread and one consumer thread. Each wait ends when its stop token is stopped.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,19 @@
 
 namespace chexbench::pipeline {
 
-// Holds at most capacity() elements, all of which the consumer gets before the end or the error behind them.
+// Holds at most capacity() elements, if the producer calls wait_for_room() before each push(). The consumer gets all of
+// them before it sees the end or the error that follows them.
 template <typename T>
 class BoundedQueue {
  public:
   explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {}
 
-  // Producer: waits for room. False once stopped.
+  // For the producer. Waits for room; returns false once stopped.
   bool wait_for_room(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     return changed_.wait(lock, stop, [this] { return elements_.size() < capacity_; }) && !stop.stop_requested();
   }
-  // Producer: does not wait.
+  // For the producer. Appends an element without waiting, even beyond the capacity.
   void push(T element) {
     {
       const std::lock_guard lock(mutex_);
@@ -32,7 +33,7 @@ class BoundedQueue {
     }
     changed_.notify_one();
   }
-  // Producer: nothing more will come; `error` is thrown behind the last element.
+  // For the producer. Marks the end; pop() throws `error`, if there is one, after the last element.
   void close(std::exception_ptr error = {}) {
     {
       const std::lock_guard lock(mutex_);
@@ -42,7 +43,8 @@ class BoundedQueue {
     changed_.notify_one();
   }
 
-  // Consumer: the next element; waits for it. Nothing at the end or once stopped. @throws what close() was given
+  // For the consumer. Waits for the next element. Returns std::nullopt at the end and once stopped.
+  // @throws the error that was passed to close(), once
   std::optional<T> pop(const std::stop_token& stop) {
     std::optional<T> element;
     {
@@ -60,7 +62,7 @@ class BoundedQueue {
     return element;
   }
 
-  // Consumer: an element that is there already.
+  // For the consumer. Returns the next element without waiting, or std::nullopt if the queue is empty.
   std::optional<T> pop_now() {
     const std::lock_guard lock(mutex_);
     if (elements_.empty()) return {};
@@ -69,7 +71,7 @@ class BoundedQueue {
     return element;
   }
 
-  // An element is there, or the end is.
+  // Whether pop() would return without waiting.
   bool ready() const {
     const std::lock_guard lock(mutex_);
     return !elements_.empty() || closed_;
@@ -82,6 +84,7 @@ class BoundedQueue {
     const std::lock_guard lock(mutex_);
     return capacity_;
   }
+  // Raises the capacity; never lowers it.
   void grow(std::size_t capacity) {
     {
       const std::lock_guard lock(mutex_);
@@ -92,7 +95,8 @@ class BoundedQueue {
 
  private:
   mutable std::mutex mutex_;
-  // One for both sides: with one thread each, at most one of them can be waiting at a time (empty or full, never both).
+  // One condition variable serves both sides: with one thread on each, at most one of them waits at a time, because the
+  // queue is never both empty and full.
   std::condition_variable_any changed_;
   std::deque<T> elements_;
   std::size_t capacity_;

@@ -1,4 +1,4 @@
-// From an op list to ops.
+// Builds the ops of a pipeline from the op list of the spec.
 #pragma once
 
 #include <memory>
@@ -8,18 +8,21 @@
 
 namespace chexbench::pipeline {
 
-// The ops of `resources.context.pipeline`, in order; the last one delivers. Starts nothing.
-// @throws SpecError for an op list that cannot work, DataError: more ranks than files
+// Returns the ops of `resources.context.pipeline` in the order of the list; the last one delivers batches. Starts no
+// threads. `resources` must outlive the ops.
+// @throws SpecError if the op list cannot work
+// @throws DataError if there are more ranks than files to shard
 std::vector<std::unique_ptr<Op>> build_ops(Resources& resources);
 
-// The same without checking which op can follow which, nor that the list ends in batches: for lists already checked.
+// Does the same, but checks neither which op can follow which nor that the list ends in batches. It is for lists that
+// are already checked, and for parts of a list.
 std::vector<std::unique_ptr<Op>> build_chain(Resources& resources);
 
-// Batches that the ops may hold at once, and those that may be out with the consumer.
+// Returns how many batches can be in use at once: those that the ops may hold, plus kLeasesOut.
 std::size_t batches_in_use(const std::vector<std::unique_ptr<Op>>& ops);
 
-// Leases that the consumer may hold at once: the one it works on, the one that an asynchronous upload still reads, and
-// the one it asks for.
+// How many leases the consumer may hold at once: the batch that it works on, the batch that an asynchronous upload
+// still reads, and the batch that it asks for.
 inline constexpr std::size_t kLeasesOut = 3;
 
 }  // namespace chexbench::pipeline

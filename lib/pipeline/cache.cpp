@@ -1,4 +1,5 @@
-// cache: keeps the elements of the first whole epoch, as far as max_bytes goes, and serves the others from them.
+// The op cache: keeps the elements of the first complete epoch, as many as fit in max_bytes, and serves the later
+// epochs from them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,14 +15,14 @@
 namespace chexbench::pipeline {
 namespace {
 
-// What is kept, once an epoch is complete.
+// What the cache keeps. Empty until an epoch is complete.
 struct Kept {
   std::unique_ptr<CacheStore> store;
-  bool whole = true;      // else `elements` says what of an epoch it is
-  KeptElements elements;  // under a budget alone
+  bool whole = true;      // the store has a whole epoch; if false, `elements` says which part of it
+  KeptElements elements;  // empty without max_bytes
 };
 
-// Reads the bytes of a record that has none yet. False for a file that cannot be read, where the spec says to skip bad
+// Reads the bytes of a record that has none yet. Returns false if the file cannot be read and the spec says to skip bad
 // records.
 bool load(Op& op, CacheCodec& codec, Element& element) {
   try {
@@ -34,7 +35,8 @@ bool load(Op& op, CacheCodec& codec, Element& element) {
   }
 }
 
-// Passes elements on and keeps a copy of each that fits. Only an epoch that reached its end becomes the cache.
+// Passes elements on and keeps a copy of each one that fits. The copies become the cache only if the epoch reaches its
+// end.
 class FillIterator final : public Iterator {
  public:
   struct Target {
@@ -62,7 +64,8 @@ class FillIterator final : public Iterator {
     return false;
   }
 
-  // After the first element that does not fit none is kept, however small: what is kept is the beginning of an epoch.
+  // After the first element that does not fit, no further element is kept, however small it is: the cache holds the
+  // beginning of an epoch.
   bool fits(const Element& element) {
     if (target_.max_bytes && !full_) full_ = bytes_ + codec_.bytes_of(element) > *target_.max_bytes;
     return !full_;
@@ -93,7 +96,7 @@ class FillIterator final : public Iterator {
   bool full_ = false;
 };
 
-// What is kept, and then, where that is not all, what `rest` has besides.
+// Delivers the kept elements and then, if they are not a whole epoch, the elements of `rest` that are not kept.
 class ServeIterator final : public Iterator {
  public:
   ServeIterator(Op& op, const Kept& kept, std::unique_ptr<Iterator> rest, std::uint32_t epoch, std::stop_token stop)
@@ -154,7 +157,8 @@ class Cache final : public Op {
  private:
   bool in_memory() const { return to_ == "memory"; }
 
-  // What is not kept must be known again in the next epoch.
+  // With a budget, each element needs a key by which later epochs recognize it, and all epochs must have the same
+  // elements. @throws SpecError if that is not so
   void set_budget(std::size_t max_bytes) {
     if (kind() != spec::ElementKind::record && kind() != spec::ElementKind::example) {
       throw SpecError(fmt::format("pipeline[{}] cache: max_bytes is of records and images, and it would get {}",
@@ -168,7 +172,8 @@ class Cache final : public Op {
     max_bytes_ = max_bytes;
   }
 
-  // Each rank has images of its own. A file is always made anew: an earlier one may hold another trial's images.
+  // Each rank writes its own file, because ranks have different images. The file is always written anew, because an
+  // earlier one may hold the images of another trial.
   std::unique_ptr<CacheStore> make_store() const {
     if (in_memory()) return make_memory_store();
     return make_file_store(fmt::format("{}.{}-of-{}", to_, context().rank, context().world));

@@ -8,9 +8,10 @@
 namespace chexbench::pipeline {
 namespace {
 
-// A blob is: header, for each image its number (32 bits) and a byte for each of its labels, payload.
+// A blob consists of this header, then for each image its number (32 bits) and one byte for each of its labels, then
+// the payload: the bytes of a record or the pixels.
 struct Header {
-  std::uint64_t offset = 0;  // of a record in its shard
+  std::uint64_t offset = 0;  // Record::offset
   std::uint32_t file = 0;
   std::uint32_t images = 0;
 };
@@ -53,7 +54,7 @@ KeptElements::value_type CacheCodec::key_of(const Element& element) {
 
 std::size_t CacheCodec::add(const Element& element, CacheStore& store) {
   Header header;
-  std::vector<std::byte> front(sizeof(header));  // which is known last
+  std::vector<std::byte> front(sizeof(header));  // room for the header, which is known last
   const auto labels = static_cast<std::size_t>(op_.context().shape.labels);
   std::span<const std::byte> payload;
   if (const auto* file = std::get_if<FileRef>(&element.value)) {

@@ -1,4 +1,4 @@
-// Elements as blobs and back, for the cache op.
+// Converts elements to blobs of bytes and back, for the cache op.
 #pragma once
 
 #include "pipeline/cache_store.hpp"
@@ -6,20 +6,24 @@
 
 namespace chexbench::pipeline {
 
-// One thread. Blobs are of this process and build: they are not a format for exchange.
+// Not thread-safe. Only the process that wrote a blob can read it: blobs are not an exchange format.
 class CacheCodec {
  public:
   explicit CacheCodec(Op& op) : op_(op) {}
 
-  // Of a PNG's record: reads the file's bytes into it, booked as read. Else nothing. @throws DataError
+  // If `element` is a record that has no bytes yet (a PNG's handle), reads the file's bytes into it and books them to
+  // the op. Does nothing for other elements. @throws DataError if the file cannot be read
   void load(Element& element);
-  // Of a record that is loaded, or an image: what add() would add, and what it is known by.
+  // The bytes that add() would add for `element`, which must be a loaded record or an example.
   std::size_t bytes_of(const Element& element) const;
+  // The key that identifies `element`, a record or an example, in later epochs.
   static KeptElements::value_type key_of(const Element& element);
-  // Adds a copy of `element`, which must be loaded. Returns the bytes added. @throws OutputError
+  // Adds a copy of `element`, which must be loaded, to `store`. Returns the bytes added.
+  // @throws OutputError if a file cannot be written
   std::size_t add(const Element& element, CacheStore& store);
-  // The element again, of another epoch. Records are views into the blob; images are copied out of it, because
-  // what comes behind may change or keep them. An empty batch once stopped.
+  // Returns the element that add() stored, with `epoch` as its epoch. Records are views into the blob; images are
+  // copied out of it, because the ops that follow may change or keep them. Restoring a batch may wait for the batch
+  // pool; the lease is empty once stopped.
   Element restore(const CachedBlob& blob, std::uint32_t epoch, const std::stop_token& stop);
 
  private:

@@ -1,4 +1,4 @@
-// Where the cache op keeps elements: as blobs in memory, or in a file that is mapped.
+// Where the cache op keeps its elements: as blobs in memory, or as blobs in a memory-mapped file.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,23 @@
 
 namespace chexbench::pipeline {
 
-// A blob that was kept; valid as long as `owner` is held.
+// One blob of a store. `bytes` is valid as long as `owner` is held.
 struct CachedBlob {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
 };
 
-// Filled once, from one thread; then read.
+// A store is filled once, by one thread, and then only read. It is not thread-safe while it is filled; afterwards any
+// number of threads may call size() and at().
 class CacheStore {
  public:
   virtual ~CacheStore() = default;
-  // Keeps a copy of `header` followed by `payload`. @throws OutputError where a file cannot be written
+  // Adds one blob: a copy of `header` followed by a copy of `payload`.
+  // @throws OutputError if a file cannot be written
   virtual void add(std::span<const std::byte> header, std::span<const std::byte> payload) = 0;
-  // Nothing more will be added: from now on at() works. @throws OutputError, DataError
+  // Ends the filling. at() may be called only after it.
+  // @throws OutputError if the file cannot be written or renamed
+  // @throws DataError if the file cannot be mapped
   virtual void finish() = 0;
   virtual std::size_t size() const = 0;
   virtual CachedBlob at(std::size_t i) const = 0;
@@ -28,8 +32,9 @@ class CacheStore {
 
 std::unique_ptr<CacheStore> make_memory_store();
 
-// The file is written to a temporary name and renamed by finish(); one that is there is replaced. A store destroyed
-// before that leaves nothing behind.
+// The store writes to a temporary file next to `path`; finish() renames it to `path` and replaces an earlier file of
+// that name. A store that is destroyed before finish() leaves no file.
+// @throws OutputError if the temporary file cannot be created
 std::unique_ptr<CacheStore> make_file_store(const std::string& path);
 
 }  // namespace chexbench::pipeline

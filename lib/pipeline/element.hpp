@@ -1,4 +1,4 @@
-// What flows between ops: one element is a file, a record, an example or a batch.
+// The elements that flow between ops: an element is a file, a record, an example or a batch.
 #pragma once
 
 #include <cstddef>
@@ -13,39 +13,43 @@
 
 namespace chexbench::pipeline {
 
-// A file of the data set: index into Dataset::images (png) or Dataset::shards (formats of shards).
+// A file of the data set. `file` is an index into Dataset::shards if the format has shards, else (png, cached) into
+// Dataset::images.
 struct FileRef {
   std::uint32_t file = 0;
 };
 
-// One image, still encoded. Of a PNG a handle: its bytes are read by the op that decodes it. Of a shard a view of
-// the record in the mapped file: no copy, and no anonymous memory; where it is compressed or comes from afar, a copy.
+// One image that is not decoded yet.
+// - Formats png and cached: usually a handle without bytes; the op that decodes the image reads its bytes. A parallel
+//   interleave on a distant store and a cache of records read them earlier.
+// - Formats of shards: a view of the record in the mapped shard, which needs no copy and no anonymous memory. If the
+//   shard is compressed or its store is not local, it is a copy.
 struct Record {
-  std::uint32_t file = 0;                   // as FileRef::file
-  std::uint64_t offset = 0;                 // in the shard
-  std::span<const std::byte> bytes;         // empty: still in the file
+  std::uint32_t file = 0;                   // the same index as FileRef::file
+  std::uint64_t offset = 0;                 // of the record in the shard, in bytes
+  std::span<const std::byte> bytes;         // empty if they have not been read yet
   std::shared_ptr<const void> bytes_owner;  // keeps `bytes` alive
 };
 
-// One decoded image in memory of its own.
+// One decoded and preprocessed image, which owns its memory.
 struct Example {
-  ExampleMemory image;  // BatchShape::image_bytes()
-  LabelBits labels;
+  ExampleMemory image;  // BatchShape::image_bytes() bytes
+  data::LabelBits labels;
   ExampleId id;
 };
 
-// Move-only, as what it holds.
+// Move-only, because examples and batches are.
 struct Element {
-  std::uint32_t epoch = 0;  // of the source when this element left it; a batch carries the epoch of each image
+  std::uint32_t epoch = 0;  // the source's epoch when it gave this element; a batch also has the epoch of each image
   std::variant<std::monostate, FileRef, Record, Example, BatchLease> value;
 
-  // Decoded images in it.
+  // The number of decoded images in it.
   std::int64_t images() const;
-  // Anonymous memory that it keeps in use. `image_bytes`: of one decoded image.
+  // The memory of its decoded images, in bytes; 0 for files and records. `image_bytes` is the size of one image.
   std::int64_t held_bytes(std::size_t image_bytes) const;
 };
 
-// Writes `labels` as 0 and 1 in the order of Dataset::label_names. `out` holds as many values.
-void expand_labels(const LabelBits& labels, std::span<float> out);
+// Writes each label as 0 or 1, in the order of Dataset::label_names, which has as many entries as `out`.
+void expand_labels(const data::LabelBits& labels, std::span<float> out);
 
 }  // namespace chexbench::pipeline

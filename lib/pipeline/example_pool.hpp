@@ -1,5 +1,5 @@
-// Memory for decoded images that is used again and again: fresh pages for every image would cost more than half of its
-// decode.
+// Memory for decoded images that is reused: fresh pages for every image would cost more than half as much time as
+// decoding it.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,15 @@ namespace chexbench::pipeline {
 
 class ExamplePool;
 
-// Gives the memory back to its pool, which it keeps alive.
+// A deleter that returns the memory to its pool. It keeps the pool alive.
 struct ReturnToPool {
   std::shared_ptr<ExamplePool> pool;
   void operator()(std::byte* memory) const;
 };
 using ExampleMemory = std::unique_ptr<std::byte, ReturnToPool>;
 
-// Blocks of one size, as many as are needed: the ops that hold them are what bounds their number. Thread-safe.
+// Gives out blocks of one size. The pool itself has no limit: the ops that hold the blocks limit their number.
+// Thread-safe. Create it with std::make_shared.
 class ExamplePool : public std::enable_shared_from_this<ExamplePool> {
  public:
   explicit ExamplePool(std::size_t block_bytes) : block_bytes_(block_bytes) {}
@@ -28,7 +29,8 @@ class ExamplePool : public std::enable_shared_from_this<ExamplePool> {
   ExamplePool(const ExamplePool&) = delete;
   ExamplePool& operator=(const ExamplePool&) = delete;
 
-  // A block aligned to 64, contents undefined. @throws std::bad_alloc
+  // Returns a block of block_bytes(), aligned to 64 bytes, with undefined contents. Does not wait.
+  // @throws std::bad_alloc
   ExampleMemory acquire();
   std::size_t block_bytes() const { return block_bytes_; }
 

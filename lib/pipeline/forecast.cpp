@@ -1,4 +1,4 @@
-// forecast_memory: what the ops of a list hold when they are full.
+// forecast_memory(): how much memory the ops of a list hold, when they are full and when they are starved.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -8,12 +8,14 @@
 namespace chexbench::pipeline {
 namespace {
 
-// Of a decoding thread, besides the file (as it is and with its image data joined): the largest X-ray of NIH, RGBA of
-// 1024 x 1024, as filtered rows, one channel of them, pixels of three channels, and the inflate state.
+// The buffers of a decoding thread, in bytes, for the largest X-ray of NIH (RGBA, 1024 x 1024): its filtered rows, one
+// channel of them, the pixels of three channels, and the state of inflate. The file itself (once as it is, once with
+// its image data joined) is not included.
 constexpr double kDecoderBytes = 4.2e6 + 1.05e6 + 3 * 1.2e6 + 0.1e6;
 
-// Files and records are handles or views into mapped files, without anonymous memory, unless they come from afar.
-double record_bytes(const dataset::Dataset& dataset) {
+// The anonymous memory of one record. It is 0 for handles and for views into mapped files. Records of compressed shards
+// or of shards on a store that is not local, and files of a distant store, are copies in memory.
+double record_bytes(const data::Dataset& dataset) {
   const bool is_view = spec::reads_shards(dataset.format) ? dataset.store->is_local() && !dataset.compressed
                                                           : !dataset.store->is_distant();
   if (is_view || dataset.images.empty()) return 0;

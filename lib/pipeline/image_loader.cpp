@@ -17,7 +17,7 @@ namespace {
 image::LeastSize least_size(const PipelineContext& context) {
   const bool scaled = context.data.jpeg == spec::JpegDecode::scaled && context.data.decoder == spec::DecoderKind::fast;
   if (!scaled) return {};
-  // What is seen of the image must not be smaller.
+  // The crop is cut out of the shrunken image, so the whole image must stay larger by the factor 1 / crop.
   const auto whole = [&](int side) { return static_cast<int>(std::ceil(side / context.preprocess.crop)); };
   return {whole(context.shape.width), whole(context.shape.height)};
 }
@@ -52,9 +52,9 @@ void ImageLoader::preprocess(const image::GrayImage& image, const ExampleId& id,
   preprocessor_->run(random_window(image, share, context.seed, id), flip, destination);
 }
 
-// What is wrong with an image of a shard names the shard as well.
-image::GrayImage ImageLoader::decode(const Source& source, const Record& record) {
-  const dataset::Dataset& dataset = op_.context().dataset;
+// Decodes the image. For a record of a shard, an error message also names the shard and the offset.
+data::GrayImage ImageLoader::decode(const Source& source, const Record& record) {
+  const data::Dataset& dataset = op_.context().dataset;
   if (dataset.cached) {
     const int side = dataset.cached->made_for().image_size;
     return {.pixels = reinterpret_cast<const std::uint8_t*>(source.encoded.data()),

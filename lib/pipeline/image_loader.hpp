@@ -1,4 +1,4 @@
-// From a record to the slot of a batch: read, parse, decode, resize, each timed.
+// Turns a record into an image in the slot of a batch: reads, parses, decodes and resizes it, and times each part.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@
 
 namespace chexbench::pipeline {
 
-// Keeps a decoder and buffers: one a worker thread. Books its times, bytes and images to the op it works for.
+// Keeps a decoder and buffers between calls, so it is not thread-safe: each worker thread has its own. Books times,
+// bytes and images to the op that it works for, which must outlive it.
 class ImageLoader {
  public:
   explicit ImageLoader(Op& op);
@@ -20,11 +21,14 @@ class ImageLoader {
     LabelBits labels;
     ExampleId id;
   };
-  // Writes the image to `destination` (BatchShape::image_bytes(), aligned to 16).
-  // @throws DataError naming the file, the offset where that is known, and the reason
+  // Decodes and preprocesses the image of `record` and writes it to `destination`, which has BatchShape::image_bytes()
+  // bytes and is aligned to 16 bytes. If the context augments, flip and crop follow from the image and `epoch`.
+  // @throws DataError if the image cannot be read, parsed or decoded; the message names the file, the reason and, if it
+  // is known, the offset
   Loaded load(const Record& record, std::uint32_t epoch, std::byte* destination);
 
-  // Which image the record is, without decoding it. @throws DataError as load()
+  // Returns the index of the record's image in Dataset::images, without decoding it.
+  // @throws DataError if the record cannot be parsed or its image is not in the split
   std::uint32_t image_of(const Record& record);
 
  private:
@@ -44,12 +48,13 @@ class ImageLoader {
   storage::ByteBuffer file_bytes_;
 };
 
-// Loaders for the workers of an op, made when first used and kept between epochs with their buffers.
-// Distinct workers may use it at the same time.
+// The loaders of an op's workers. Each is made when it is first used and kept between epochs with its buffers.
+// Different workers may call of() at the same time, each with its own index.
 class LoaderSet {
  public:
   LoaderSet(Op& op, std::size_t workers) : op_(op), loaders_(workers) {}
-  // @throws DataError where the decoder that the spec asks for is missing
+  // The loader of this worker, owned by the set.
+  // @throws DataError if the decoder that the spec asks for is missing
   ImageLoader& of(std::size_t worker);
   std::size_t size() const { return loaders_.size(); }
 

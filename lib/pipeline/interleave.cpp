@@ -1,6 +1,6 @@
-// interleave: several files at once, block_length records from each in turn. The order is that of tf.data's
-// deterministic interleave (interleave_dataset_op.cc): a file that ends gives up its turn, and its place takes the next
-// file when its turn comes again.
+// The op interleave: reads several files at once and delivers block_length records from each in turn. The order is that
+// of tf.data's deterministic interleave (interleave_dataset_op.cc): when a file ends, its turn ends, and its place in
+// the cycle takes the next file when the turn comes to it again.
 #include <exception>
 #include <optional>
 #include <vector>
@@ -19,7 +19,7 @@ struct Cycle {
   bool deterministic = true;
 };
 
-// A file read when its turn comes, by the thread that asks: the plain twin.
+// A file that the thread that calls next() reads when the file's turn comes. This is the plain twin of ReadAhead.
 class ReadInTurn {
  public:
   static constexpr std::size_t kFilesAhead = 0;
@@ -31,11 +31,11 @@ class ReadInTurn {
   RecordStream stream_;
 };
 
-// A file read ahead by a thread of its own, so that waits for storage overlap: checking a record's CRC is what brings
-// its pages in.
+// A file that its own thread reads ahead, so that waits for storage overlap. For a mapped shard, the check of a
+// record's CRC is what brings its pages into memory.
 class ReadAhead {
  public:
-  static constexpr std::size_t kFilesAhead = 1;  // opened before a place is free for it
+  static constexpr std::size_t kFilesAhead = 1;  // files opened before a place in the cycle is free for them
   static constexpr std::size_t kBlocksAhead = 4;
 
   ReadAhead(Op& op, FileRef file, const Cycle& cycle, const std::stop_token& stop)
@@ -126,7 +126,7 @@ class InterleaveIterator final : public Iterator {
     return false;
   }
 
-  // The first round takes files in order whatever their lengths, so all of them may begin to read at once.
+  // The first round takes the files in order whatever their lengths are, so all of them can start to read at once.
   void fill_places() {
     started_ = true;
     if (File::kFilesAhead == 0) return;
@@ -155,8 +155,8 @@ class InterleaveIterator final : public Iterator {
     turn_ = (turn_ + 1) % places_.size();
   }
 
-  // Not deterministic: the nearest place whose file has something, or that can take a new file; where there is none,
-  // the one whose turn it is.
+  // For deterministic = false. Moves the turn to the nearest place whose file has a record or has ended, or that can
+  // take a new file. If there is no such place, the turn stays where it is.
   void skip_to_ready() {
     const bool files_left = !input_ended_ || !ahead_.empty();
     for (std::size_t i = 0; i < places_.size(); ++i) {
@@ -174,7 +174,7 @@ class InterleaveIterator final : public Iterator {
   std::vector<std::optional<Open>> places_;
   std::deque<Open> ahead_;
   std::size_t turn_ = 0;
-  std::size_t taken_ = 0;  // in this turn
+  std::size_t taken_ = 0;  // records delivered in this turn
   std::size_t open_ = 0;   // places in use
   bool started_ = false;
   bool input_ended_ = false;
@@ -186,8 +186,8 @@ class Interleave final : public Op {
       : Op(setup),
         cycle_{static_cast<std::size_t>(setup.spec.integer("cycle_length")),
                static_cast<std::size_t>(setup.spec.integer("block_length")), setup.spec.boolean("deterministic")},
-        // A PNG's record is a handle: there is nothing to read that threads could overlap, unless its bytes come from
-        // afar.
+        // A PNG's record is a handle, so threads have no reads to overlap, unless the store is distant: then they read
+        // the PNG's bytes.
         parallel_(setup.spec.boolean("parallel") &&
                   (spec::reads_shards(context().dataset.format) || context().dataset.store->is_distant())) {
     if (parallel_) {

@@ -1,4 +1,4 @@
-// list_files: the files of the split, in the order of their names.
+// The op list_files: delivers the files of the split in the order of their names.
 #include "pipeline/ops.hpp"
 
 namespace chexbench::pipeline {

@@ -1,5 +1,5 @@
-// map: parses, decodes and resizes records. parallel_calls = 1 works in the thread that asks, one record after another:
-// the plain twin of the parallel form.
+// The op map: parses, decodes and resizes records. With parallel_calls = 1 it works in the thread that calls next(),
+// one record after another: the plain twin of the parallel form.
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
@@ -16,7 +16,7 @@
 namespace chexbench::pipeline {
 namespace {
 
-// Decodes one record; nothing where it was bad and is skipped, or where `left_out` has its image.
+// Decodes one record. Returns std::nullopt if the record was bad and is skipped, or if `left_out` has its image.
 std::optional<Element> decode(Op& op, ImageLoader& loader, Element record, const KeptElements* left_out) {
   Example example{.image = op.resources().examples->acquire()};
   try {
@@ -85,7 +85,7 @@ class ParallelMapIterator final : public Iterator {
   }
 
  private:
-  // One invocation. Those that are done and have neither result nor error were skipped.
+  // One record that is being decoded. If it is done and has neither result nor error, the record was skipped.
   struct Call {
     bool done = false;
     std::optional<Element> result;
@@ -132,7 +132,7 @@ class ParallelMapIterator final : public Iterator {
     }
   }
 
-  // Takes the next record and opens its call. None at the end; an error of the input becomes the last call.
+  // Takes the next record and opens its call. Returns null at the end. An error of the input becomes the last call.
   Call* take(Element& record) {
     std::exception_ptr error;
     bool taken = false;
@@ -181,7 +181,7 @@ class ParallelMapIterator final : public Iterator {
   const std::unique_ptr<Iterator> input_;
   std::mutex mutex_;
   std::condition_variable_any done_;
-  std::list<Call> calls_;  // in the order of the input; the workers keep pointers into it
+  std::list<Call> calls_;  // in the order of the input; a list, because workers keep pointers to its elements
   bool ended_ = false;
   std::optional<Crew> crew_;
 };

@@ -1,5 +1,5 @@
-// map_and_batch: decodes records in parallel, each straight into its slot of a batch. What is worked on is bounded by
-// parallel_batches, as tf.data's num_parallel_batches.
+// The op map_and_batch: decodes records in parallel, each directly into its slot of a batch. parallel_batches limits
+// the number of batches in work, as num_parallel_batches does in tf.data.
 #include "pipeline/batch_work.hpp"
 #include "pipeline/ops.hpp"
 

@@ -1,5 +1,5 @@
-// What an op is. As in tf.data, an op describes, and an iterator runs: repeat makes a fresh iterator for each epoch, so
-// no op needs to know how to rewind, and destroying an iterator at any moment ends its threads.
+// The base classes of all ops. As in tf.data, an op describes a stage and an iterator runs it: repeat makes a fresh
+// iterator for each epoch, so no op needs to rewind, and destroying an iterator at any moment ends its threads.
 #pragma once
 
 #include <cstdint>
@@ -17,52 +17,57 @@
 
 namespace chexbench::pipeline {
 
-// What the ops of one pipeline share. Outlives them.
+// What the ops of one pipeline share. It must outlive them.
 class Resources {
  public:
   explicit Resources(const PipelineContext& pipeline_context);
 
   const PipelineContext context;
-  std::shared_ptr<BatchPool> batches;  // made when all ops are known: its capacity depends on them
+  std::shared_ptr<BatchPool> batches;  // null until all ops are built: its capacity depends on them
   std::shared_ptr<ExamplePool> examples;
 
   std::size_t cores() const { return context.cores.empty() ? 1 : context.cores.size(); }
-  // One worker a core, started when first asked for. For the one op of a list that decodes: not thread-safe.
+  // A pool with one worker per core, started at the first call. Not thread-safe: only the one op of a list that
+  // decodes may call it. @throws std::system_error if the system does not start a thread
   ThreadPool& workers();
 
  private:
   std::unique_ptr<ThreadPool> workers_;
 };
 
-// Elements that a cache keeps: a record by its file and offset, an image by its number and 0.
+// The elements that a cache keeps. A record is identified by its file and offset, a decoded image by its index in
+// Dataset::images and 0.
 using KeptElements = std::set<std::pair<std::uint32_t, std::uint64_t>>;
 
 class Op;
 
-// What an op is built from.
+// What an op is built from. `spec` is used only while the op is constructed; `input` and `resources` must outlive it.
 struct OpSetup {
   const spec::OpSpec& spec;
-  std::size_t index = 0;                             // in the list
-  spec::ElementKind kind = spec::ElementKind::none;  // of what it gives
-  bool sharded = false;                              // a shard stands before it
-  Op* input = nullptr;                               // null for a source
+  std::size_t index = 0;                             // in the op list
+  spec::ElementKind kind = spec::ElementKind::none;  // of the elements that the op delivers
+  bool sharded = false;                              // an earlier op of the list is a shard
+  Op* input = nullptr;                               // the op before it; null for a source
   Resources& resources;
 };
 
-// One pass over an op's elements. One caller thread.
+// One pass over an op's elements. Only one thread at a time may call next(). The op must outlive it.
 class Iterator {
  public:
   virtual ~Iterator() = default;
   Iterator(const Iterator&) = delete;
   Iterator& operator=(const Iterator&) = delete;
 
-  // The next element; false at the end, or once stopped. @throws what the op or one before it threw; it has then ended
+  // Waits for the next element and moves it into `out`. Returns false at the end and once stopped. Books time, delay_s
+  // and the count of elements to the op.
+  // @throws the error of this op or of an earlier one; the caller must treat the pass as over then
   bool next(Element& out);
 
  protected:
-  // Who sleeps the op's delay_s: next(), or the op itself in its own threads by calling op_.delay().
+  // Where the op's delay_s is slept: in next(), or in the op's own threads, which then call op_.delay() themselves.
   enum class Delay { in_next, in_threads };
   Iterator(Op& op, std::stop_token stop, Delay delay = Delay::in_next);
+  // Does the work of next(), with the same contract.
   virtual bool produce(Element& out) = 0;
 
   Op& op_;
@@ -72,6 +77,8 @@ class Iterator {
   const bool delay_in_next_;
 };
 
+// One stage of a pipeline. It owns what outlives an epoch: counters, decoders and their buffers, a filled cache.
+// iterate() and leave_out() are for one thread; counters may be read by any.
 class Op {
  public:
   explicit Op(const OpSetup& setup);
@@ -79,27 +86,34 @@ class Op {
   Op(const Op&) = delete;
   Op& operator=(const Op&) = delete;
 
-  // A fresh pass, of which at most one exists at a time. Everything in it ends soon after `stop`.
+  // Starts a pass over the elements of `epoch` and returns it. At most one pass of an op may exist at a time. After
+  // `stop` is requested, every wait in the pass ends soon.
+  // @throws DataError if the decoder that the spec asks for is missing
+  // @throws OutputError if a cache cannot create its file
+  // @throws std::system_error if the system does not start a thread
   virtual std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) = 0;
 
-  // A cache behind keeps these images, for later passes: whoever decodes leaves them out. Ops that count or number
-  // their elements do not pass it on. `kept` outlives the op's iterators.
+  // Says that a cache after this op keeps these images: in later passes the op that decodes skips them. Ops whose
+  // result depends on the number or position of their elements do not pass this on to their input. `kept` must outlive
+  // the op's iterators.
   virtual void leave_out(const KeptElements& /*kept*/) {}
 
-  // Elements in one pass, for the forecast; may be infinite.
+  // The functions up to decoding_threads() are estimates for the memory forecast.
+  // The number of elements in one pass; may be infinite.
   virtual double expected_elements() const { return input_->expected_elements(); }
-  // Elements of its own kind that it holds when full, for the forecast and the size of the batch pool. The second is
-  // what it may grow to.
+  // How many elements of its own kind the op holds when its buffers are full.
   virtual double held_elements() const { return 0; }
+  // How many it holds after its buffers have grown as far as they may. The batch pool is sized by this.
   virtual double most_held_elements() const { return held_elements(); }
-  // What it holds while whoever is behind it takes every element at once; for the forecast.
+  // How many it holds while the consumer takes every element as soon as it is ready.
   virtual double starved_elements() const { return held_elements(); }
-  // Bytes of copies that it keeps besides elements, when full; for the forecast.
+  // The bytes of copies that it keeps in memory besides elements, when full.
   virtual double copied_bytes() const { return 0; }
-  // Threads of it that decode, each with buffers of its own; for the forecast.
+  // The number of its threads that decode, each with its own buffers.
   virtual std::size_t decoding_threads() const { return 0; }
 
-  // Sleeps the planted bottleneck, if there is one, or until stopped. The sleep counts as what the caller is booked as.
+  // Sleeps for delay_s, the bottleneck that the spec plants in this op, or until stopped. The time is booked as
+  // whatever the calling thread's TimeScope books. Thread-safe.
   void delay(const std::stop_token& stop) const;
 
   const std::string& name() const { return name_; }
@@ -110,12 +124,13 @@ class Op {
   const PipelineContext& context() const { return resources_.context; }
   Resources& resources() { return resources_; }
   bool skips_bad_records() const { return context().data.on_bad_record == spec::OnBadRecord::skip; }
-  // Of the records that it reads, and of those that it decodes: one op may do both.
+  // The streaks of bad records: one for records that it reads, one for records that it decodes, because one op may do
+  // both.
   BadStreak& reading() { return reading_; }
   BadStreak& decoding() { return decoding_; }
   std::size_t image_bytes() const { return context().shape.image_bytes(); }
 
-  // Counts an element that the op keeps for a while, or (sign -1) no longer keeps.
+  // Adds `element` to the counters of what the op holds, or subtracts it (`sign` = -1). Thread-safe.
   void hold(const Element& element, int sign = 1);
 
  protected:

@@ -1,4 +1,4 @@
-// Counting what an op does, cheaply: relaxed atomics, and scopes that book a thread's time to the op it works for.
+// Cheap counters of what an op does: relaxed atomics, and scopes that book a thread's time to the op it works for.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace chexbench::pipeline {
 
-// Seconds that several threads add up. Thread-safe.
+// A sum of seconds with a resolution of 1 ns, to which several threads may add. Thread-safe.
 class TimeSum {
  public:
   void add(double seconds) {
@@ -21,7 +21,8 @@ class TimeSum {
   std::atomic<std::int64_t> nanoseconds_ = 0;
 };
 
-// A count that several threads change. Thread-safe. Signed, so that a matching add and subtract may come in any order.
+// A count that several threads may change. Thread-safe. It is signed internally, so that a matching addition and
+// subtraction may come in either order; value() is never below 0.
 class Count {
  public:
   void add(std::int64_t n) { value_.fetch_add(n, std::memory_order_relaxed); }
@@ -35,11 +36,12 @@ class Count {
   std::atomic<std::int64_t> value_ = 0;
 };
 
-// The live form of measure::OpCounters, whose header says what each member means. Thread-safe.
+// The live form of measure::OpCounters; measure/op_counters.hpp says what each counter means. The counters are
+// thread-safe.
 struct OpStats {
-  // Set before threads begin.
-  bool timed = true;             // else TimeScope does nothing
-  const char* traced_name = "";  // in a trace
+  // These three are set before any thread starts.
+  bool timed = true;             // if false, TimeScope does nothing; book_part() still adds up times
+  const char* traced_name = "";  // the name in a trace; it must live as long as the process
   std::int64_t index = 0;        // in the op list
 
   Count elements_out;
@@ -60,27 +62,30 @@ struct OpStats {
   TimeSum resize;
   Count bad_records;
 
+  // Returns the current values for an op called `op`. The counters are read one by one, so they may differ by what
+  // happens in between.
   measure::OpCounters snapshot(const std::string& op) const;
 };
 
-// By now_s().
+// Begin and end in seconds of now_s().
 struct TimeSpan {
   double begin_s = 0;
   double end_s = 0;
 };
-// Books a part of an op's work to `sum`, one of `stats`; in a trace it has a span within the op's.
+// Adds the length of `time` to `sum`, a member of `stats`. If a trace is being recorded, also records a span named
+// `part` (a string literal) inside the op's span. Thread-safe.
 void book_part(const OpStats& stats, TimeSum& sum, const char* part, TimeSpan time);
 
-// Books the calling thread's time to an op, from construction to destruction. Scopes nest: an inner one takes its time
-// out of the outer one, so that an op is not charged for the op before it. To be used as a local variable only.
+// Books the calling thread's time to an op, from construction to destruction. Scopes nest: the time of an inner scope
+// is not booked to the outer one, so an op is not charged for the op before it. Use it only as a local variable.
 class TimeScope {
  public:
   enum class Book {
-    busy,            // wall and CPU
-    input,           // busy for this op, and the whole scope is blocked_input of the op that asked
-    blocked_input,   // this op's own wait for the op before it
-    blocked_output,  // this op's wait for room behind it
-    nothing,         // a wait that somebody else books
+    busy,            // busy time of this op, wall clock and CPU
+    input,           // the same; the whole scope is also blocked_input of the op of the outer scope
+    blocked_input,   // this op waits for the op before it
+    blocked_output,  // this op waits for room in its output
+    nothing,         // a wait that another scope books
   };
 
   TimeScope(OpStats& stats, Book book);

@@ -1,4 +1,5 @@
-// An input pipeline: a list of ops, running on its own threads, that delivers batches.
+// The public interface of lib/pipeline: an input pipeline is a list of ops that runs on its own threads and delivers
+// batches.
 #pragma once
 
 #include <cstdint>
@@ -14,52 +15,71 @@
 
 namespace chexbench::pipeline {
 
-// Everything outside the op list that a pipeline depends on. References must outlive the pipeline.
+// Everything that a pipeline is built from. `dataset`, `pipeline` and `allocator` must outlive the pipeline, and
+// `allocator` also the leases that it gave out.
 struct PipelineContext {
-  const dataset::Dataset& dataset;
-  const spec::PipelineSpec& pipeline;
+  const data::Dataset& dataset;
+  const spec::PipelineSpec& pipeline;  // the op list
   spec::DataSpec data;
   spec::PreprocessSpec preprocess;
-  BatchShape shape;            // images = local batch
+  BatchShape shape;            // of the batches; `images` is the local batch
   PinnedAllocator& allocator;  // for batch memory
   int rank = 0;
   int world = 1;
   std::uint64_t seed = 1;
-  bool timed = true;       // ops book times; else counts alone
-  bool augments = true;    // images are flipped and cropped as preprocess says; else they are seen in the middle
-  std::vector<int> cores;  // worker threads are bound to these; one pool worker a core
+  bool timed = true;       // if false, ops book no busy and blocked times; counts and the times of parts remain
+  bool augments = true;    // random flip and crop as `preprocess` says; if false, no flip and the crop in the middle
+  std::vector<int> cores;  // threads are bound to these, with one decode worker per core; empty: one worker, not bound
 };
 
+// A pipeline that runs. Typical use:
+//   const auto pipeline = make_pipeline(context);
+//   while (const BatchLease batch = pipeline->next()) train(*batch);
 class Pipeline {
  public:
-  // Stops and joins every thread. Leases still out stay valid.
+  // Stops and joins every thread. Leases that the caller still holds stay valid.
   virtual ~Pipeline() = default;
-  // The next batch; waits for it. An empty lease at the end of a finite pipeline, or after stop().
-  // @throws DataError for a bad record (on_bad_record = stop). One caller at a time.
+  // Waits for the next batch and returns it; images 0..valid-1 are filled. Returns an empty lease at the end of a
+  // finite pipeline, after stop() and after an error. Only one thread at a time may call it. A caller that holds more
+  // than two leases may wait until it releases one.
+  // @throws DataError if a record is bad (on_bad_record = stop) or two epochs of records in a row are bad (skip), if a
+  // shard or a decoder is missing, or if an epoch that is repeated has no element
+  // @throws OutputError if a cache cannot write its file
+  // @throws DeviceError or std::bad_alloc if memory for a batch or an image cannot be allocated
+  // @throws std::system_error if the system does not start a thread
   virtual BatchLease next() = 0;
-  // Ends next() and all threads soon; thread-safe, returns without waiting.
+  // Makes next() and all threads end soon. Returns without waiting. Thread-safe.
   virtual void stop() = 0;
-  // One entry per op, in the order of the list. Thread-safe, cheap enough for once a step.
+  // Returns one entry per op, in the order of the list. Thread-safe, and cheap enough to be called once per step.
   virtual std::vector<measure::OpCounters> counters() const = 0;
 };
 
-// Builds and starts a pipeline. @throws SpecError for an op list that cannot work, DataError: more ranks than files
+// Builds a pipeline and starts its threads. For data.format synthetic, see synthetic.hpp.
+// @throws SpecError if the op list cannot work
+// @throws DataError if there are more ranks than files to shard, or if the decoder that the spec asks for is missing
+// @throws OutputError if a cache cannot create its file
+// @throws DeviceError or std::bad_alloc if memory for a synthetic batch cannot be allocated
+// @throws std::system_error if the system does not start a thread
 std::unique_ptr<Pipeline> make_pipeline(const PipelineContext& context);
 
-// Anonymous memory that the pipeline will hold, in bytes, per op; for --dry-run. Uses mean file size.
+// An estimate of the anonymous memory that a pipeline will hold, for --dry-run. An op has one line for each kind of
+// memory.
 struct MemoryForecast {
   struct Bytes {
-    std::uint64_t full = 0;     // all buffers are full: whoever takes the batches is slower than the pipeline
-    std::uint64_t starved = 0;  // every batch is taken at once
+    std::uint64_t full = 0;     // all buffers are full: the consumer is slower than the pipeline
+    std::uint64_t starved = 0;  // the consumer takes every batch as soon as it is ready
   };
   struct Line {
     std::string op;
-    std::string what;  // "500 records x 420 KB", when full
+    std::string what;  // what `full` consists of: "500 records x 0.42 MB"
     Bytes bytes;
   };
   std::vector<Line> lines;
-  Bytes total;
+  Bytes total;  // the sum of the lines
 };
+// Builds the ops without running them and adds up what they hold, with the mean size of the files for each record.
+// @throws SpecError if the op list cannot work
+// @throws DataError if there are more ranks than files to shard
 MemoryForecast forecast_memory(const PipelineContext& context);
 
 }  // namespace chexbench::pipeline

@@ -1,4 +1,4 @@
-// prefetch: runs what is before it on a thread of its own, ahead of what is after it.
+// The op prefetch: runs the ops before it on its own thread, ahead of the ops after it.
 #include <algorithm>
 #include <exception>
 
@@ -9,8 +9,9 @@
 namespace chexbench::pipeline {
 namespace {
 
-// What "auto" starts with, and the bytes that it may grow to. tf.data has no such bound; without one the memory of a
-// rank would depend on how uneven its steps are.
+// A buffer of "auto" starts with kAutoStart elements and may grow to kAutoMost elements or kAutoBytes, whichever is
+// less, but never to less than kAutoStart elements. tf.data has no such bound; without one, the memory of a rank would
+// depend on how uneven its steps are.
 constexpr std::size_t kAutoStart = 2;
 constexpr std::size_t kAutoBytes = std::size_t{128} << 20;
 constexpr std::size_t kAutoMost = 64;
@@ -53,7 +54,7 @@ class PrefetchIterator final : public Iterator {
     return true;
   }
 
-  // tf.data's rule (prefetch_autotuner.cc): a buffer that was full once and then found empty is too small.
+  // This is tf.data's rule (prefetch_autotuner.cc): a buffer that was full once and is empty later is too small.
   void adapt(std::size_t depth) {
     const std::size_t capacity = queue_.capacity();
     if (capacity >= most_) return;
@@ -104,8 +105,8 @@ class Prefetch final : public Op {
   }
   double held_elements() const override { return within_input(buffer_.start); }
   double most_held_elements() const override { return within_input(buffer_.most); }
-  // An input that works in the prefetch thread begins the next element while this one is being taken; one with threads
-  // of its own counts that one itself.
+  // The prefetch thread holds one element in work when the input works in this thread. An input with its own decoding
+  // threads counts that element itself.
   double starved_elements() const override { return input_->decoding_threads() > 0 ? 0 : 1; }
 
  private:

@@ -1,4 +1,4 @@
-// read: one file after the other.
+// The op read: delivers the records of one file after the other.
 #include "pipeline/ops.hpp"
 #include "pipeline/record_stream.hpp"
 

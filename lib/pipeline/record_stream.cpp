@@ -60,14 +60,15 @@ std::optional<Record> RecordStream::next_from_shard() {
       return Record{
           .file = file_.file, .offset = record->offset, .bytes = record->data, .bytes_owner = std::move(record->owner)};
     } catch (const DataError& error) {
-      op_.reading().bad(error);  // the reader goes on behind it
+      op_.reading().bad(error);  // if this returns, the reader goes on after the bad record
     }
   }
 }
 
-// What cannot be parsed is wanted: whoever decodes it says what is wrong.
-bool RecordStream::is_wanted(const formats::ShardRecord& record) const {
-  const dataset::Dataset& dataset = op_.context().dataset;
+// Whether the record's image is in the split. A record that cannot be parsed counts as wanted, so that the op that
+// decodes it reports what is wrong.
+bool RecordStream::is_wanted(const data::ShardRecord& record) const {
+  const data::Dataset& dataset = op_.context().dataset;
   if (!dataset.partial) return true;
   try {
     const formats::RecordView view = formats::parse_record(dataset.format, record.data, {}, dataset.label_names);

@@ -1,4 +1,4 @@
-// The records of one file: a PNG's single handle, or those of a shard in their order.
+// Reads the records of files: one record for a PNG, or the records of a shard in their order.
 #pragma once
 
 #include <memory>
@@ -9,16 +9,19 @@
 
 namespace chexbench::pipeline {
 
-// Not thread-safe. Books what it reads to `op`: bytes, read time, and bad records where the spec says to skip them.
+// The records of one file. Not thread-safe. Books to `op` what it reads: bytes, read time and, if the spec says to skip
+// them, bad records. `op` must outlive it.
 class RecordStream {
  public:
-  // Whether a PNG's bytes are read here, or by the op that decodes it.
+  // handle: the op that decodes a PNG reads its bytes; bytes: next() reads them.
   enum class Png { handle, bytes };
-  // Opens the file; a read that waits ends soon after `stop`.
-  // @throws DataError where that fails, whatever the spec says: a missing shard is not a bad record
+  // Opens the file. After `stop` is requested, a read that waits ends soon.
+  // @throws DataError if the file cannot be opened, even if the spec says to skip bad records: a missing shard is not a
+  // bad record
   RecordStream(Op& op, FileRef file, const std::stop_token& stop, Png png = Png::handle);
 
-  // The next record, or nothing at the end. @throws DataError for a damaged one, see BadStreak::bad
+  // Returns the next record, or std::nullopt at the end and once stopped.
+  // @throws DataError if a record is damaged and BadStreak::bad() does not allow skipping it
   std::optional<Record> next();
 
  private:
@@ -33,16 +36,18 @@ class RecordStream {
   bool png_pending_ = false;
 };
 
-// Brings a PNG's bytes into its handle, and books that to `op`. @throws DataError where the file cannot be read
+// Reads the bytes of a PNG into `record`, its handle, and books bytes and time to `op`.
+// @throws DataError if the file cannot be read
 void read_png(Op& op, Record& record);
 
-// The records of one file after the other.
+// The records of all files that `files` delivers, one file after the other. Not thread-safe.
 class RecordsOfFiles {
  public:
   RecordsOfFiles(Op& op, std::unique_ptr<Iterator> files, std::stop_token stop)
       : op_(op), stop_(std::move(stop)), files_(std::move(files)) {}
 
-  // False at the end or once the files were stopped. @throws DataError as RecordStream
+  // Moves the next record into `record`, with its file's epoch. Returns false at the end and once stopped.
+  // @throws DataError under the conditions of RecordStream, and any error of `files`
   bool next(Element& record);
 
  private:
@@ -53,7 +58,8 @@ class RecordsOfFiles {
   std::optional<RecordStream> stream_;
 };
 
-// Records that the files of one pass of `files` hold, on average; for the forecast.
+// Returns how many records the files of one pass of `files` hold if all files are of mean size; for the forecast. May
+// be infinite.
 double expected_records(const Op& files);
 
 }  // namespace chexbench::pipeline

@@ -1,4 +1,4 @@
-// repeat: starts over at the end, each time with the next epoch.
+// The op repeat: starts its input again at the end, each time with the next epoch.
 #include <fmt/format.h>
 
 #include <limits>
@@ -25,7 +25,7 @@ class RepeatIterator final : public Iterator {
         return true;
       }
       if (stop_.stop_requested()) return false;
-      input_.reset();  // before the next one is made: at most one pass of an op exists
+      input_.reset();  // before the next pass is made, because at most one pass of an op may exist
       if (empty_) throw_empty();
       empty_ = true;
       ++done_;
@@ -55,7 +55,8 @@ class Repeat final : public Op {
         epochs_(setup.spec.holds_text("epochs") ? kForever : static_cast<std::uint32_t>(setup.spec.integer("epochs"))) {
   }
   std::unique_ptr<Iterator> iterate(std::uint32_t epoch, std::stop_token stop) override {
-    // An outer repeat's epochs follow each other: 0..k-1, k..2k-1. Behind an endless one there is no second pass.
+    // Inside an outer repeat, the passes of k epochs continue each other: 0..k-1, k..2k-1. An endless repeat never has
+    // a second pass.
     return std::make_unique<RepeatIterator>(*this, *input_, epochs_ == kForever ? epoch : epoch * epochs_, epochs_,
                                             std::move(stop));
   }

@@ -1,4 +1,4 @@
-// make_pipeline: ops, their threads, and the iterator of the last one.
+// make_pipeline(): builds the ops and runs the iterator of the last one.
 #include "pipeline/builder.hpp"
 #include "pipeline/synthetic.hpp"
 
@@ -37,7 +37,7 @@ class RunningPipeline final : public Pipeline {
   std::stop_source stop_;
   Resources resources_;
   std::vector<std::unique_ptr<Op>> ops_;
-  std::unique_ptr<Iterator> iterator_;  // last: its threads use all of the above
+  std::unique_ptr<Iterator> iterator_;  // last, so it is destroyed first: its threads use the members above
 };
 
 }  // namespace

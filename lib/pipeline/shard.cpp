@@ -1,4 +1,4 @@
-// shard: keeps the elements whose index modulo the number of ranks is this rank.
+// The op shard: keeps the elements whose index modulo the number of ranks is this rank.
 #include <fmt/format.h>
 
 #include "core/errors.hpp"

@@ -1,5 +1,5 @@
-// shuffle: tf.data's reservoir. Fill a buffer, draw one of it uniformly, put the next element in its place; at the end
-// of the input draw until it is empty.
+// The op shuffle: tf.data's reservoir. It fills a buffer, delivers an element drawn uniformly from it, and refills it
+// from the input; at the end of the input, it draws until the buffer is empty.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,13 +88,15 @@ class Shuffle final : public Op {
     const double most = buffer_ == kAll ? std::numeric_limits<double>::infinity() : static_cast<double>(buffer_);
     return std::min(most, input_->expected_elements());
   }
-  // Not bounded by what is expected: that is a mean over ranks and shards, and a rank with more would wait for ever.
+  // Not limited by expected_elements(), which is a mean over ranks and shards: a rank with more elements than that
+  // would wait forever for a batch of the pool.
   double most_held_elements() const override {
     return buffer_ == kAll ? held_elements() : static_cast<double>(buffer_);
   }
 
  private:
-  // The rank takes part only behind a shard: before it all ranks must see one order, or shards would overlap.
+  // The rank is part of the seed only after a shard. Before the shard, all ranks must see the same order, or their
+  // shares would overlap.
   static std::uint64_t stream_seed(const OpSetup& setup) {
     const PipelineContext& context = setup.resources.context;
     const std::uint64_t seed =

@@ -9,7 +9,8 @@
 namespace chexbench::pipeline {
 namespace {
 
-// Normalized gray values lie between (0 - 0.485) / 0.229 and (1 - 0.406) / 0.225 (ImageNet's mean and deviation).
+// Normalized gray values are between (0 - 0.485) / 0.229 and (1 - 0.406) / 0.225: the extremes over the three channels
+// with ImageNet's means and standard deviations.
 constexpr float kLowest = -2.118f;
 constexpr float kHighest = 2.64f;
 constexpr double kLabelShare = 0.125;
@@ -30,7 +31,7 @@ class SyntheticPipeline final : public Pipeline {
  public:
   explicit SyntheticPipeline(const PipelineContext& context)
       : pool_(BatchPool::create(context.shape, kLeasesOut, context.allocator)) {
-    // A batch that returns to its pool keeps its contents, so filling each one once is enough.
+    // A batch keeps its contents when it returns to its pool, so each one is filled only once.
     std::vector<BatchLease> all;
     for (std::size_t i = 0; i < kLeasesOut; ++i) {
       all.push_back(pool_->acquire(stop_.get_token()));

@@ -1,4 +1,5 @@
-// data.format synthetic: batches made once and handed out again and again, the ceiling of the compute side.
+// The pipeline for data.format synthetic: its batches are made once and delivered again and again, so it costs almost
+// nothing and shows the upper limit of the compute side.
 #pragma once
 
 #include <memory>
@@ -7,8 +8,9 @@
 
 namespace chexbench::pipeline {
 
-// Endless. The op list is ignored; counters() has one entry, "synthetic". Pixels are noise, in the range that real ones
-// have; labels are set at random for one image in eight each, about what ChestX-ray14 has.
+// Returns an endless pipeline. It ignores the op list, and counters() has one entry, "synthetic". Pixels are noise in
+// the range of real ones; each label of each image is 1 with probability 1/8.
+// @throws DeviceError or std::bad_alloc if the batches cannot be allocated
 std::unique_ptr<Pipeline> make_synthetic_pipeline(const PipelineContext& context);
 
 }  // namespace chexbench::pipeline

@@ -1,4 +1,4 @@
-// take: passes on the first elements, then ends.
+// The op take: passes on the first `count` elements, then ends.
 #include <algorithm>
 
 #include "pipeline/ops.hpp"

@@ -1,4 +1,4 @@
-// Threads of ops, and stopping them.
+// The threads of ops, and the means to stop them.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@
 
 namespace chexbench::pipeline {
 
-// A stop of one's own that also stops when `outer` does: what an iterator with threads hands to the ones before it.
+// A stop source that is also stopped when `outer` is. An iterator with threads passes its token to the iterators before
+// it, so that it can stop them without stopping the whole pipeline. Thread-safe.
 class ChainedStop {
  public:
   explicit ChainedStop(const std::stop_token& outer) : link_(outer, Forward{&own_}) {}
@@ -30,15 +31,18 @@ class ChainedStop {
   std::stop_callback<Forward> link_;
 };
 
-// A named thread bound to `cores`. `body` must not throw.
+// Starts a thread called `name`, bound to `cores` (not bound if empty), that runs `body`, which must not throw.
+// @throws std::system_error if the system does not start a thread
 std::jthread start_thread(const std::string& name, const std::vector<int>& cores, std::function<void()> body);
 
-// A pool of `threads` named threads bound to `cores`.
+// Returns a pool of `threads` threads called NAME-0, NAME-1, ..., each bound to the whole set `cores`.
+// @throws std::system_error if the system does not start a thread
 std::unique_ptr<ThreadPool> make_worker_pool(const std::string& name, const std::vector<int>& cores,
                                              std::size_t threads);
 
-// Runs `loop(worker)` once on each of several workers of a pool. The destructor waits for all of them: what makes the
-// loops end is the caller's business. `loop` must not throw.
+// Submits `loop(0)`, ..., `loop(workers - 1)` to a pool as one task each. The destructor waits until all of them have
+// returned; the caller must make them end. `loop` must not throw, and the pool needs at least `workers` threads if the
+// loops depend on each other.
 class Crew {
  public:
   Crew(ThreadPool& pool, std::size_t workers, std::function<void(std::size_t)> loop);

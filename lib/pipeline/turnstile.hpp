@@ -1,4 +1,4 @@
-// Takes the workers of a parallel op through its input one at a time, and none while the op is full.
+// Lets the workers of a parallel op take input one at a time, and none of them while the op is full.
 #pragma once
 
 #include <condition_variable>
@@ -10,18 +10,21 @@
 
 namespace chexbench::pipeline {
 
-// Thread-safe. One at a time because the order in which input is taken is what makes the output's order deterministic.
+// Thread-safe. Only one worker at a time is inside, because the order in which workers take input determines the order
+// of the output.
 class Turnstile {
  public:
-  // At most `capacity` units may be taken and not yet released.
+  // Workers may enter while fewer than `capacity` units are taken and not yet released. Waits are booked to `stats`,
+  // which must outlive this object.
   Turnstile(std::size_t capacity, OpStats& stats) : capacity_(capacity), stats_(stats) {}
 
-  // Worker: waits for its turn and for room, booked as blocked on input or output. False at the end or once stopped;
-  // after true, leave() must follow.
+  // For a worker. Waits for its turn and for room; the time is booked as blocked_output if the op is full when the wait
+  // begins, else as blocked_input. Returns false at the end of the input and once stopped. After true, the worker must
+  // call leave().
   bool enter(const std::stop_token& stop);
-  // Worker: `taken` units more are in use. `ended`: the input has no more.
+  // For a worker. Reports that it has taken `taken` units, and whether the input has ended.
   void leave(std::size_t taken, bool ended);
-  // Consumer: `units` are free again.
+  // For the consumer. Frees `units` units.
   void release(std::size_t units);
 
  private:

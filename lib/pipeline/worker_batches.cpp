@@ -1,6 +1,6 @@
-// worker_batches: as PyTorch's DataLoader, each worker builds whole batches of its own, prefetch_factor of them ahead.
-// The records of a shard are taken in their order. A repeat behind it makes epochs as there: nothing is loaded ahead
-// over an epoch's end, and workers that are not persistent are started anew.
+// The op worker_batches: as in PyTorch's DataLoader, each worker builds whole batches alone, prefetch_factor of them
+// ahead. The records of a shard are taken in their order. With a repeat after it, epochs work as in the DataLoader:
+// nothing is loaded ahead across the end of an epoch, and workers that are not persistent are started anew.
 #include "pipeline/batch_work.hpp"
 #include "pipeline/ops.hpp"
 #include "pipeline/pause.hpp"
@@ -40,7 +40,7 @@ class WorkerBatches final : public Op {
  private:
   void start_workers(const std::stop_token& stop) {
     const TimeScope starting(stats(), TimeScope::Book::busy);
-    pool_.reset();  // the earlier ones end first
+    pool_.reset();  // the earlier workers end first
     pool_ = make_worker_pool("worker", context().cores, workers_);
     pause(start_s_, stop);
   }
@@ -50,7 +50,7 @@ class WorkerBatches final : public Op {
   const bool persistent_;
   const double start_s_;
   LoaderSet loaders_;
-  std::unique_ptr<ThreadPool> pool_;  // its own: the number of workers is the op's, not the rank's
+  std::unique_ptr<ThreadPool> pool_;  // not the rank's pool, because num_workers may differ from the rank's cores
 };
 
 }  // namespace
