@@ -23,8 +23,7 @@ class Addresses {
     const ParameterLayout& parameters;
     const MemoryPlan& plan;
     std::byte* memory = nullptr;  // device memory of plan.regions.bytes
-    // images of one batch
-    int images = 0;
+    int images = 0;               // of one batch
     spec::Precision precision = spec::Precision::f32;
     bool frozen = false;  // batch norms use their running statistics
     std::uint64_t dropout_seed = 0;

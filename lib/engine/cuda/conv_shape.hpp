@@ -31,8 +31,7 @@ struct ConvShape {
   int out_height() const { return (height + 2 * padding - kernel) / stride + 1; }
   int out_width() const { return (width + 2 * padding - kernel) / stride + 1; }
   int group_channels() const { return in_channels / groups; }  // input channels that one output reads
-  // output channels of one group
-  int group_outputs() const { return out_channels / groups; }
+  int group_outputs() const { return out_channels / groups; }  // output channels of one group
   // Whether input and output are whole buffers.
   bool packed() const { return in_pixel_stride == in_channels && out_pixel_stride == out_channels; }
   // Floating-point operations of one pass; forward, data gradient and weight gradient need the same number. A
