@@ -16,8 +16,7 @@ namespace chexbench::engine::cuda {
 enum class Target { none, gradient, second, second_again };
 
 struct BackwardStep {
-  // index in Program::nodes
-  int node = 0;
+  int node = 0;                    // index in Program::nodes
   Target in = Target::none;        // for the gradient of the node's `in`
   Target residual = Target::none;  // for the gradient of the node's `residual`
   bool two = false;                // the gradient of `out` is the sum of both places

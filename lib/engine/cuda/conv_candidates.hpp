@@ -46,8 +46,7 @@ class ConvCandidates {
 
 // A device that can be asked for candidates.
 struct ConvDevice {
-  // part of the cache's keys
-  PlanMachine machine;
+  PlanMachine machine;  // part of the cache's keys
   // Returns the candidates for a request. @throws DeviceError if cuDNN offers none
   std::function<std::unique_ptr<ConvCandidates>(const PlanRequest&)> candidates;
 };

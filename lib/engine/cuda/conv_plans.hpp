@@ -32,8 +32,7 @@ class PlanTarget {
 enum class PlanState {
   ready,         // can run
   needs_driver,  // cuDNN compiles it at run time, and only a driver can load it
-  // cuDNN cannot build it; Plan::reason says why
-  refused,
+  refused,       // cuDNN cannot build it; Plan::reason says why
 };
 
 // A candidate that ConvPlans::build() has tried to build.

@@ -20,8 +20,7 @@ struct TunedPlan {
   std::unique_ptr<ConvCandidates> candidates;
   int index = 0;
   Plan plan;
-  // time of one run
-  double seconds = 0;
+  double seconds = 0;  // of one run
 };
 
 // The plans of a convolution that computes the norm before it. Forward and weight gradient are chosen together,
@@ -33,11 +32,9 @@ struct ProloguePlans {
 
 // What the tuner did, for the log.
 struct TuningCounts {
-  int cached = 0;  // timings found in the cache
-  // timings made
-  int timed = 0;
-  // seconds that these took
-  double timing_s = 0;
+  int cached = 0;           // timings found in the cache
+  int timed = 0;            // timings made
+  double timing_s = 0;      // what making them took
   int without_fused = 0;    // requests for a fused plan of which none runs
   std::string fused_error;  // the error of the first such request
 };

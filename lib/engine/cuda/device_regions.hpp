@@ -58,10 +58,11 @@ struct DeviceRegions {
   // f32, two rows as long as the widest buffer has channels. They carry values from one kernel to the next: the sums
   // of a convolution's output, and what its data gradient reads and writes of the norm before it.
   Region channel_rows;
-  // f32, one value for each channel of each norm (norm_offsets): the running statistics, and the tables that say from
-  // which channel they are updated and with which factor (kernels/statistics.hpp).
+  // One value for each channel of each norm (norm_offsets): the running statistics, and the tables that say from
+  // which channel each of them is updated and with which factor (kernels/statistics.hpp). running_source is int32,
+  // the others are f32.
   Region running_mean, running_variance, running_source, running_unbias;
-  // one value for each channel of each norm, in the type of the activations; empty without prologues
+  // One value for each channel of each norm, in the type of the activations; empty without prologues.
   Region prologue_scale, prologue_shift;
   Region images[kSlots], labels[kSlots], losses[kSlots];
   Region logits;  // f32[images][outputs]

@@ -58,8 +58,7 @@ struct Node {
 struct Program {
   std::vector<Buffer> buffers;
   std::vector<Node> nodes;
-  // the images, with padded channels: see lowering.hpp
-  Slice input;
+  Slice input;   // the images, with padded channels: see lowering.hpp
   Slice logits;  // with padded outputs: see lowering.hpp
 
   const Buffer& buffer(const Slice& slice) const { return buffers[static_cast<std::size_t>(slice.buffer)]; }

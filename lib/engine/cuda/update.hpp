@@ -7,9 +7,9 @@
 
 namespace chexbench::engine::cuda {
 
-// The state of dynamic loss scaling, as checkpoints hold it.
+// The state of dynamic loss scaling, as checkpoints hold it: the loss scale, the steps without an overflow since it
+// last changed, and the updates left out so far.
 struct LossScale {
-  // the loss scale, the steps without an overflow since it last changed, and the updates left out so far
   float scale = 1;
   std::int32_t good_steps = 0, skipped = 0;
 };

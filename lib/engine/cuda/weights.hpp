@@ -38,10 +38,9 @@ class Weights {
   void load(const model::WeightSource& source, Stream stream) const { copy(weights_of(source), stream); }
   void load_buffers(const model::WeightSource& source, Stream stream) const { copy(running_of(source), stream); }
 
-  // Read one tensor, in PyTorch's order. @throws SpecError if no tensor has that name (with the nearest), or `values`
-  // has another size
+  // Read one tensor, in PyTorch's order. Gradients are divided by the loss scale. @throws SpecError if no tensor has
+  // that name (with the nearest), or `values` has another size
   void read_parameter(const std::string& name, std::span<float> values, Stream stream) const;
-  // divided by the loss scale
   void read_gradient(const std::string& name, std::span<float> values, Stream stream) const;
   void read_buffer(const std::string& name, std::span<float> values, Stream stream) const;
 
