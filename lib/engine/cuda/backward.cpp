@@ -15,7 +15,8 @@ void Network::backward(Stream stream, const OnComplete& on_complete) {
   for (const BackwardStep& step : order_) {
     backward(step, stream);
     const NodeKind kind = node(step.node).kind;
-    // these share the layer of the node before them
+    // These nodes have the layer of the node before them in the program, whose own step completes the layer's
+    // gradients.
     if (kind == NodeKind::statistics || kind == NodeKind::bias) continue;
     const int layer = node(step.node).layer;
     const bool has_parameters = next != places.end() && next->parameter.layer == layer;

@@ -165,8 +165,8 @@ class Description {
     return dx;
   }
 
-  // The ReLU's input is computed again from x. The gradient of the batch norm's input is a dy + b x + c; the sums are
-  // what these factors are computed from.
+  // The ReLU's input is computed again from x. The gradient of the batch norm's input is a dy + b x + c; dbn_weight()
+  // gives a, b and c and the gradients of scale and bias.
   void data_gradient_norm() {
     const Tensor dx = data_gradient(), x = input();
     const Tensor mean = input_row(OperandRole::mean, DataType_t::FLOAT);
