@@ -32,8 +32,9 @@ bool is_fused(ConvPattern pattern);
 
 // Returns whether the engine would use `pattern` for a convolution of this shape. Fused patterns are used only in
 // fp16 and with one group: cuDNN 9.19 has no plans with sums for other types, and no fused plans for several groups.
-// It also has no plans with sums for strided outputs; there, the only fused pattern is normalized_forward.
-// tests/engine/cuda/conv_plans_test.cpp asks cuDNN for every pattern for which this returns true.
+// It also has no plans with sums for strided outputs; there, the only fused pattern is normalized_forward, which
+// cuDNN compiles at run time (half a second a plan). tests/engine/cuda/conv_plans_test.cpp asks cuDNN for every
+// pattern for which this returns true.
 bool wanted(ConvPattern pattern, const ConvShape& shape, spec::Precision precision);
 
 }  // namespace chexbench::engine::cuda

@@ -1,4 +1,4 @@
-// Keeps timings of convolution plans in a file from run to run.
+// Keeps timings of convolution plans in a file from run to run, one readable line each.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ struct PlanMachine {
   std::int64_t cuda_runtime_version = 0;
 };
 
-// Returns the key of a timing: every part of machine and request, readable and on one line without tabs.
+// Returns the key of a timing, readable and on one line without tabs: device, compute capability, cuDNN, CUDA,
+// pattern, shape with strides, precision, determinism and workspace limit.
 std::string plan_key(const PlanMachine& machine, const PlanRequest& request);
 
 // The fastest plan of a request, and its time.
 struct CachedPlan {
   std::string engine;  // Plan::engine
   std::int64_t workspace_bytes = 0;
-  double seconds = 0;  // time of one run
+  double seconds = 0;  // of one run
 
   friend bool operator==(const CachedPlan&, const CachedPlan&) = default;
 };
