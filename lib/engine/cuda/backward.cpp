@@ -15,7 +15,9 @@ void Network::backward(Stream stream, const OnComplete& on_complete) {
   for (const BackwardStep& step : order_) {
     backward(step, stream);
     const NodeKind kind = node(step.node).kind;
-    if (kind == NodeKind::statistics || kind == NodeKind::bias) continue;  // whose layer is the one before it
+    // These nodes have the layer of the node before them in the program, whose own step completes the layer's
+    // gradients.
+    if (kind == NodeKind::statistics || kind == NodeKind::bias) continue;
     const int layer = node(step.node).layer;
     const bool has_parameters = next != places.end() && next->parameter.layer == layer;
     for (; next != places.end() && next->parameter.layer == layer; ++next)

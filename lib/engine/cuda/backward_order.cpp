@@ -5,12 +5,14 @@
 namespace chexbench::engine::cuda {
 namespace {
 
+// How many nodes read a buffer, without statistics.
 struct Readers {
   int norms = 0;
   int others = 0;
-  int parts = 0;  // those of both kinds that do not read all of it
+  int parts = 0;  // those of both kinds that read only a part of it
 };
 
+// Walks the program from last to first and collects the steps.
 class Order {
  public:
   explicit Order(const Program& program)
@@ -21,7 +23,7 @@ class Order {
       if (node.residual.exists()) count(node.residual, &Readers::others);
     }
     for (const Node& node : program.nodes) refuse_unknown(node);
-    written_[index(program.logits)] = 1;  // by the loss
+    written_[index(program.logits)] = 1;  // the loss writes it
     for (int i = static_cast<int>(program.nodes.size()) - 1; i >= 0; --i) add(i);
   }
 
@@ -37,7 +39,7 @@ class Order {
     readers.parts += slice.channels != program_.buffer(slice).channels;
   }
 
-  // Gradients are counted by buffer: its readers must read all of it, or be norms that add up.
+  // A gradient is tracked for a whole buffer, so the buffer's readers must read all of it, or be norms that add up.
   void refuse_unknown(const Node& node) const {
     if (node.kind == NodeKind::statistics) return;
     const Readers& readers = readers_[index(node.out)];
@@ -80,7 +82,7 @@ class Order {
 
   const Program& program_;
   std::vector<Readers> readers_;  // of each buffer
-  std::vector<int> written_;      // places of each buffer's gradient that are written so far
+  std::vector<int> written_;      // how often each buffer's gradient was written so far
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which layer a loss that is infinite or NaN comes from.
+// Finds the layer from which an infinite or NaN loss comes.
 #pragma once
 
 #include <string>
@@ -7,9 +7,11 @@
 
 namespace chexbench::engine::cuda {
 
-// Runs forward once more over the input and the weights as they are (a step of such a loss changes none: its update is
-// left out), and looks at every layer's output. In words: "layer1.0.conv2 is the first layer whose output is not
-// finite". Seconds; spoils activations and gradients.
+// Runs forward once more over the input and the weights that are on the device, and checks the output of every layer.
+// This works after the step, because a step with such a loss leaves out its update and so keeps the weights. Returns
+// a sentence without its full stop, e.g. "layer1.0.conv2 is the first layer whose output is not finite". Takes
+// seconds. Overwrites activations, gradients and the step's scalars, so training cannot continue afterwards.
+// @throws DeviceError if the device fails
 std::string first_bad_layer(const Addresses& addresses, Network& network, Stream stream);
 
 }  // namespace chexbench::engine::cuda

@@ -5,7 +5,7 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-// ImageNet's, as the pipeline's.
+// ImageNet's mean and standard deviation, as in the pipeline.
 constexpr kernels::Normalization kNormalization{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
 
 }  // namespace

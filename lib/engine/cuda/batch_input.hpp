@@ -1,4 +1,4 @@
-// From a batch on the device to the input of a program.
+// Converts a batch on the device to the input of a program.
 #pragma once
 
 #include "core/batch.hpp"
@@ -6,7 +6,10 @@
 
 namespace chexbench::engine::cuda {
 
-// `images` holds a batch as it was delivered. Queued; may be captured.
+// Queues the conversion from `images`, which holds a batch as the pipeline delivered it, to the program's input: NHWC
+// in the type of the activations, with kInputChannels channels. A u8 batch is also normalized with ImageNet's mean
+// and standard deviation. May be captured into a CUDA graph.
+// @throws DeviceError if CUDA refuses the launch
 void convert_images(const Addresses& addresses, Deliver deliver, const Region& images, kernels::Stream stream);
 
 }  // namespace chexbench::engine::cuda

@@ -1,4 +1,5 @@
-// The candidates of one request, and what times them: cuDNN's on a device, scripted ones in tests.
+// The interface between the tuner and a device: the candidates for one request, and timers for them. A device
+// implements it with cuDNN; tests implement it with scripted answers.
 #pragma once
 
 #include <functional>
@@ -11,22 +12,26 @@
 
 namespace chexbench::engine::cuda {
 
-// Holds device memory for all operands while it lives. Not thread-safe.
+// Times the candidates of one request. Holds device memory for all operands while it lives. Not thread-safe. All
+// functions return seconds. @throws DeviceError if what is timed does not run
 class CandidateTimer {
  public:
   virtual ~CandidateTimer() = default;
 
-  // Of one run of candidate `index`, which was built as `plan`, in seconds. @throws DeviceError where it does not run
+  // The time of one run of candidate `index`, which was built as `plan`.
   virtual double plan_s(int index, const Plan& plan) = 0;
-  // The same of a forward pass, and of what finds mean and variance of each channel of its output then.
+  // The time of one run of a forward pass together with the pass that then finds mean and variance of each channel of
+  // its output.
   virtual double plan_and_statistics_s(int index, const Plan& plan) = 0;
-  // Of the pass of a norm and its ReLU over the input.
+  // The time of the separate pass of a norm and its ReLU over the input.
   virtual double norm_s() = 0;
-  // Of the pass of backward that finds such a norm's sums from its input and from its output's gradient.
+  // The time of the separate backward pass that computes such a norm's sums from the norm's input and its output's
+  // gradient.
   virtual double norm_sums_s() = 0;
 };
 
-// As ConvPlans. Not thread-safe.
+// The candidates of one request. The functions have the contracts of ConvPlans' functions (conv_plans.hpp). Not
+// thread-safe.
 class ConvCandidates {
  public:
   virtual ~ConvCandidates() = default;
@@ -35,13 +40,14 @@ class ConvCandidates {
   virtual std::string engine(int index) const = 0;
   virtual Plan build(int index) = 0;
   virtual void run(int index, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream) = 0;
-  // @throws DeviceError where device memory is short
+  // Returns a timer, which must not outlive this object. @throws DeviceError if there is not enough device memory
   virtual std::unique_ptr<CandidateTimer> timer() = 0;
 };
 
+// A device that can be asked for candidates.
 struct ConvDevice {
-  PlanMachine machine;
-  // @throws DeviceError where cuDNN offers nothing
+  PlanMachine machine;  // part of the cache's keys
+  // Returns the candidates for a request. @throws DeviceError if cuDNN offers none
   std::function<std::unique_ptr<ConvCandidates>(const PlanRequest&)> candidates;
 };
 

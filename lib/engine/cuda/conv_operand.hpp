@@ -1,4 +1,4 @@
-// The tensors of a convolution, and of what is fused with it.
+// The tensors that a convolution, and what is fused with it, reads and writes.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,8 @@
 
 namespace chexbench::engine::cuda {
 
-// What a tensor is to the pattern; no pattern has two of one role. Names as in conv_pattern.hpp.
+// The role of a tensor in a pattern; no pattern has two tensors of the same role. The names are explained in
+// conv_pattern.hpp.
 enum class OperandRole {
   x,
   w,
@@ -14,31 +15,34 @@ enum class OperandRole {
   dx,
   dw,
   dy,
-  // One value per channel. Of the norm before the convolution: where that is only applied, norm(x) = relu(scale x +
-  // bias); where its backward is wanted too, norm(x) = relu(scale inverse_deviation (x - mean) + bias).
+  // These have one value per channel. The next four belong to the norm before the convolution. If the norm is only
+  // applied, norm(x) = relu(scale x + bias); if its backward is computed too, norm(x) = relu(scale inverse_deviation
+  // (x - mean) + bias).
   scale,
   bias,
   mean,
   inverse_deviation,  // 1 / sqrt(variance + epsilon)
-  // Of y.
+  // Sums over all rows of y.
   sum,
   sum_of_squares,
-  // Of that norm's backward: its x has the gradient dx_per_dy dx + dx_per_x x + dx_offset, dx being the one above.
+  // Results of that norm's backward. The gradient of its x is dx_per_dy dx + dx_per_x x + dx_offset, in which dx is
+  // the tensor of role dx above.
   scale_gradient,
   bias_gradient,
   dx_per_dy,
   dx_per_x,
   dx_offset,
 };
+// Returns the enumerator's name.
 std::string to_string(OperandRole role);
 
-// A tensor that a plan reads or writes.
+// A tensor that a plan reads or writes, and its size.
 struct Operand {
   OperandRole role = OperandRole::x;
   std::size_t bytes = 0;
 };
 
-// Where an operand lies on the device.
+// The device memory of an operand; not owned.
 struct OperandMemory {
   OperandRole role = OperandRole::x;
   void* data = nullptr;

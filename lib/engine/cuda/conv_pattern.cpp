@@ -49,7 +49,7 @@ bool is_fused(ConvPattern pattern) {
 
 bool wanted(ConvPattern pattern, const ConvShape& shape, Precision precision) {
   if (pattern == ConvPattern::forward || pattern == ConvPattern::weight_gradient) return true;
-  if (shape.reads_images) return false;  // no norm is before it, and nobody wants its gradient
+  if (shape.reads_images) return false;  // there is no norm before it, and nobody needs its gradient
   if (!is_fused(pattern)) return true;
   if (precision != Precision::fp16 || shape.groups > 1) return false;
   return pattern == ConvPattern::normalized_forward ? !shape.packed() : shape.packed();

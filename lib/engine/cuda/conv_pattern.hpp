@@ -1,4 +1,4 @@
-// What is computed in one go with a convolution. Each fused pattern saves a pass over a feature map.
+// What cuDNN computes together with a convolution in one plan. Each fused pattern saves a pass over a feature map.
 #pragma once
 
 #include <span>
@@ -9,27 +9,32 @@
 
 namespace chexbench::engine::cuda {
 
-// x and y are input and output of the convolution, w its weights; norm(x) = relu(scale x + bias) per channel, a batch
-// norm whose statistics are known.
+// x is the input of the convolution, y its output, and w its weights; dx, dy and dw are their gradients. norm(x) =
+// relu(scale x + bias) per channel is a batch norm with a ReLU, whose statistics are known. The comments say what a
+// pattern computes.
 enum class ConvPattern {
   forward,                        // y
   data_gradient,                  // dx
   weight_gradient,                // dw
   forward_statistics,             // y, and the sums of y and y^2 per channel
-  normalized_forward,             // y of norm(x)
-  normalized_forward_statistics,  // both
-  data_gradient_norm,             // dx through the relu of norm(x), and the sums that the batch norm's backward needs
-  normalized_weight_gradient,     // dw for norm(x)
+  normalized_forward,             // y from norm(x) instead of x
+  normalized_forward_statistics,  // y from norm(x), and the sums of y and y^2 per channel
+  data_gradient_norm,             // dx after the ReLU of norm(x), and the sums for the batch norm's backward
+  normalized_weight_gradient,     // dw from norm(x) instead of x
 };
 
+// Returns all patterns, the plain ones first.
 std::span<const ConvPattern> conv_patterns();
+// Returns the enumerator's name, which is part of the keys in the cache of plans.
 std::string to_string(ConvPattern pattern);
+// Returns whether `pattern` computes anything besides the convolution.
 bool is_fused(ConvPattern pattern);
 
-// Whether the engine would use `pattern` for a convolution of this shape. The fused ones are for fp16: cuDNN 9.19 has
-// none of those with sums in other types, and none for several groups. It has none with sums for strided outputs
-// either, where a norm before the convolution alone is left. tests/engine/cuda/conv_plans_test.cpp asks cuDNN for every
-// pattern that is wanted.
+// Returns whether the engine would use `pattern` for a convolution of this shape. Fused patterns are used only in
+// fp16 and with one group: cuDNN 9.19 has no plans with sums for other types, and no fused plans for several groups.
+// It also has no plans with sums for strided outputs; there, the only fused pattern is normalized_forward, which
+// cuDNN compiles at run time (half a second a plan). tests/engine/cuda/conv_plans_test.cpp asks cuDNN for every
+// pattern for which this returns true.
 bool wanted(ConvPattern pattern, const ConvShape& shape, spec::Precision precision);
 
 }  // namespace chexbench::engine::cuda

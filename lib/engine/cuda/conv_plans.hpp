@@ -1,4 +1,4 @@
-// cuDNN's plans for one pattern on one shape. Planning needs no device: a description of one is enough.
+// cuDNN's plans for one pattern and one shape. Making plans needs no device: a description of one is enough.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,13 @@
 
 namespace chexbench::engine::cuda {
 
-// The device that plans are made for.
+// The device for which plans are made. Copies share the same handle.
 class PlanTarget {
  public:
-  // A JSON object as cuDNN's device properties serialize to. @throws DeviceError where cuDNN refuses it
+  // Takes a JSON object, in the form to which cuDNN serializes device properties. @throws DeviceError if cuDNN
+  // refuses it or it has no "deviceVer"
   static PlanTarget from_description(const std::string& json);
-  // The GPU of this process: plans for it can also run. @throws DeviceError
+  // The GPU of this process. Plans for it can also run. @throws DeviceError if cuDNN does not start on it
   static PlanTarget present_device();
 
   struct Impl;
@@ -30,37 +31,43 @@ class PlanTarget {
 
 enum class PlanState {
   ready,         // can run
-  needs_driver,  // compiled at run time for the device, which only a driver can load
-  refused,
+  needs_driver,  // cuDNN compiles it at run time, and only a driver can load it
+  refused,       // cuDNN cannot build it; Plan::reason says why
 };
 
+// A candidate that ConvPlans::build() has tried to build.
 struct Plan {
   PlanState state = PlanState::refused;
-  std::string engine;  // cuDNN's engine and its knobs: "eng2_k2=4_k25=1"
+  std::string engine;  // cuDNN's engine and its knobs, e.g. "eng2_k2=4_k25=1"
   std::int64_t workspace_bytes = 0;
-  std::string reason;  // where it is not ready
+  std::string reason;  // cuDNN's error message, if the state is not `ready`
 };
 
-// Of the library that is loaded: 91900 is 9.19.0.
+// Returns the version of the loaded library: 91900 is 9.19.0.
 std::int64_t cudnn_version();
 
-// The candidates of one request, best guess first. Not thread-safe.
+// The candidates for one request, cuDNN's best guess first. Movable. Not thread-safe.
 class ConvPlans {
  public:
-  // @throws DeviceError, naming pattern and shape, where cuDNN offers nothing
+  // @throws DeviceError, naming pattern and shape, if cuDNN refuses the request or offers no plan
   ConvPlans(const PlanTarget& target, const PlanRequest& request);
   ~ConvPlans();
   ConvPlans(ConvPlans&&) noexcept;
 
+  // Returns the number of candidates; their indices are 0 to this number - 1.
   int candidates() const;
-  // Plan::engine of candidate `index`, without building it: what finds a candidate again, as indices may change.
+  // Returns Plan::engine of candidate `index` without building it, or "" if cuDNN does not name it. A cached choice
+  // is found again by this name, because indices may change between versions of cuDNN.
   std::string engine(int index) const;
-  // Finalizes candidate `index`: milliseconds where it is precompiled, half a second or more where not.
+  // Builds candidate `index`. Takes milliseconds if cuDNN brings its kernels, half a second or more if it compiles
+  // them. Does not throw if it fails: the plan's state says so.
   Plan build(int index);
 
+  // The tensors that run() needs, in the order in which the pattern declares them.
   const std::vector<Operand>& operands() const;
-  // Enqueues candidate `index`, which build() found ready on the present device; returns at once. `memory` has every
-  // operand once, `workspace` the bytes that the plan wants. @throws DeviceError
+  // Queues candidate `index` and returns at once. build() must have found it `ready` on the present device. `memory`
+  // has every operand once; `workspace` has at least Plan::workspace_bytes. @throws DeviceError if cuDNN does not
+  // start it
   void run(int index, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream);
 
  private:

@@ -13,7 +13,8 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-// Statistics are no pattern of cuDNN's: their timings stand beside those of the pattern that they follow.
+// Statistics are not a pattern of cuDNN's, so their timings have a key next to the key of the pattern that they
+// follow.
 std::string statistics_key(const PlanMachine& machine, const PlanRequest& request) {
   return plan_key(machine, request) + " | with statistics";
 }
@@ -27,7 +28,7 @@ CachedPlan to_keep(const TunedPlan& tuned, double seconds) {
   return {tuned.plan.engine, tuned.plan.workspace_bytes, seconds};
 }
 
-// Adds the time from its construction to its end.
+// Adds the seconds from its construction to its destruction to a sum, also if an exception ends the scope.
 class AddTime {
  public:
   explicit AddTime(double& sum_s) : sum_s_(sum_s) {}
@@ -101,7 +102,8 @@ void ConvTuner::take_timed(const PlanRequest& request, TunedPlan& tuned) {
   cache_.add(plan_key(device_.machine, request), to_keep(tuned, tuned.seconds));
 }
 
-// Plans stay built as long as their candidates, and those compiled at run time hold device memory.
+// Makes the candidates anew and builds only the winner: plans stay built as long as their candidates, and those that
+// were compiled at run time hold device memory.
 void ConvTuner::drop_losers(const PlanRequest& request, TunedPlan& tuned) {
   auto fresh = device_.candidates(request);
   for (int i = 0; i < fresh->count(); ++i) {

@@ -12,16 +12,17 @@
 namespace chexbench::engine::cuda {
 namespace {
 
+// All plans of one shape.
 struct ShapePlans {
   ConvShape shape;
-  TunedPlan forward;  // also where no sums are asked for
+  TunedPlan forward;  // also used if no sums are asked for
   std::optional<TunedPlan> forward_and_sums;
   std::optional<TunedPlan> data_gradient;
   std::optional<TunedPlan> data_gradient_norm;
   TunedPlan weight_gradient;
   std::optional<ProloguePlans> behind_norm;
 
-  // Calls use(plan) for each that is there.
+  // Calls use(plan) for each plan that exists.
   template <typename Use>
   void each(const Use& use) const {
     use(forward);
@@ -43,7 +44,7 @@ ShapePlans plans_of(const ConvShape& shape, const ConvolutionsConfig& config, Co
                        .workspace_limit_bytes = config.workspace_limit_bytes,
                        .deterministic = config.deterministic};
   };
-  // A deterministic step takes the sums of our own kernels, whose order is fixed by their code.
+  // A deterministic step takes the sums from our own kernels, whose code fixes the order of the additions.
   const bool fuses = config.fused && !config.deterministic;
   const bool behind_norm = fuses && std::ranges::count(config.behind_norms, shape) > 0;
   const auto is_wanted = [&](ConvPattern pattern) { return wanted(pattern, shape, config.precision); };
@@ -63,10 +64,10 @@ ShapePlans plans_of(const ConvShape& shape, const ConvolutionsConfig& config, Co
   return plans;
 }
 
-// cuDNN's interface knows no const pointers.
+// cuDNN's interface has no const pointers.
 void* readable(const void* data) { return const_cast<void*>(data); }
 
-// Whether there is a prologue, whose operands are then added.
+// Returns whether there is a prologue, and if so adds its operands.
 bool add_prologue(const ShapePlans& plans, const Prologue& prologue, std::vector<OperandMemory>& memory) {
   if (prologue.scale == nullptr) return false;
   if (!plans.behind_norm) throw std::logic_error("convolutions: no prologue was planned for " + plans.shape.text());
@@ -75,7 +76,7 @@ bool add_prologue(const ShapePlans& plans, const Prologue& prologue, std::vector
   return true;
 }
 
-// Whether there is a norm before the convolution, whose operands are then added.
+// Returns whether there is a norm before the convolution, and if so adds its operands.
 bool add_norm(const ShapePlans& plans, const NormBefore& norm, std::vector<OperandMemory>& memory) {
   if (norm.x == nullptr) return false;
   if (!plans.data_gradient_norm)
@@ -97,7 +98,7 @@ bool add_norm(const ShapePlans& plans, const NormBefore& norm, std::vector<Opera
 void report(const TuningCounts& counts, const std::string& cache_file) {
   log::info("convolutions: {} timings known{}, {} made in {:.1f} s", counts.cached,
             cache_file.empty() ? "" : fmt::format(" from {}", cache_file), counts.timed, counts.timing_s);
-  if (counts.without_fused == 0) return;  // one warning: where a GPU has no such plan at all, every shape lacks it
+  if (counts.without_fused == 0) return;  // one warning: if a GPU has no such plan at all, every shape lacks it
   log::warning("convolutions: {} fused plans do not run here, passes of their own take their place; the first: {}",
                counts.without_fused, counts.fused_error);
 }
@@ -114,7 +115,7 @@ struct Convolutions::Impl {
       for (const ConvShape& shape : shapes) {
         if (find(shape) == plans.end()) plans.push_back(plans_of(shape, config, tuner));
       }
-    } catch (...) {  // what was timed before is worth keeping
+    } catch (...) {  // what was timed before the error is worth keeping
       cache.save();
       throw;
     }

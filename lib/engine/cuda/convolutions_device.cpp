@@ -1,4 +1,4 @@
-// Convolutions on the GPU of this process.
+// Implements conv_candidates.hpp on the GPU of this process.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-// What finds mean and variance of a forward pass's output: from its sums where the plan gives them, else a pass over y.
+// Computes mean and variance of a forward pass's output: from its sums if the plan gives them, else in a pass over y.
 class StatisticsPass {
  public:
   StatisticsPass(const PlanRequest& request, const PlanBench& bench)
@@ -54,8 +54,8 @@ class StatisticsPass {
   DeviceMemory scratch_;
 };
 
-// A norm and its ReLU before a plain pass: forward over its input x, or the sums of backward from the gradient dx. What
-// the bench lacks, forward's output or backward's input, is made here.
+// Runs a norm and its ReLU before a plain pass: either forward over its input x, or the sums of backward from the
+// gradient dx. It allocates the tensor that the bench lacks: forward's output or backward's input.
 class NormPass {
  public:
   NormPass(const PlanRequest& request, const PlanBench& bench)

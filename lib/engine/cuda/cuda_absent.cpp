@@ -1,3 +1,4 @@
+// Takes the place of cuda_module.cpp in a build without cuDNN: every function that needs it throws.
 #include "core/errors.hpp"
 #include "engine/cuda/cuda_engine.hpp"
 #include "engine/plan_sweep.hpp"

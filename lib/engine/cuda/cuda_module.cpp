@@ -1,4 +1,4 @@
-// Loads the module that needs CUDA: the program itself starts where no library of NVIDIA is.
+// Loads the module that needs CUDA, so that the program itself starts on machines without NVIDIA's libraries.
 #include "core/module.hpp"
 #include "engine/cuda/cuda_engine.hpp"
 #include "engine/plan_sweep.hpp"

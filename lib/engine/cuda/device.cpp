@@ -64,7 +64,8 @@ DeviceIdentity identify(int index) {
           .multiprocessors = properties.multiProcessorCount};
 }
 
-// CUDA's current device is a thread's own: on another one, memory would be pinned, and a context made, for device 0.
+// CUDA's current device belongs to a thread. Without this, another thread would pin memory for device 0 and create a
+// context there.
 std::atomic<int> selected = 0;
 
 class CudaPinnedAllocator final : public PinnedAllocator {
@@ -118,7 +119,7 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
   void* memory = nullptr;
   const cudaError_t error = cudaMalloc(&memory, bytes);
   if (error == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // or the next launch would be blamed
+    cudaGetLastError();  // else the next launch would report this error
     std::size_t available = 0, total = 0;
     check_cuda(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
     throw DeviceError(fmt::format("CUDA: {:.2f} GB of device memory were asked for, {:.2f} of {:.2f} GB are left",

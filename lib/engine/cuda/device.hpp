@@ -1,5 +1,5 @@
-// The GPU of this process: which it is, its memory, and times on its default stream, by the CUDA runtime. A process has
-// one, so after select_device() no device is named.
+// The GPU of this process: its identity, its memory, and times on its default stream, through the CUDA runtime. A
+// process uses one GPU, so nothing after select_device() names a device.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,36 @@
 
 namespace chexbench::engine::cuda {
 
-// @throws DeviceError: no driver, a driver too old for this build's runtime, or no device, each in its words
+// Checks that CUDA can be used.
+// @throws DeviceError if there is no driver, the driver is too old for this build's runtime, or there is no GPU; each
+// has its own message
 void require_device();
 
+// How a GPU is named, and what the engine needs to know about it.
 struct DeviceIdentity {
   std::string name;            // "NVIDIA H100 80GB HBM3"
   std::string uuid;            // "GPU-...", as NVML and nvidia-smi write it
   std::string pci_bus_id;      // "0000:17:00.0"
-  int compute_capability = 0;  // 90: 9.0
+  int compute_capability = 0;  // 90 means 9.0
   int multiprocessors = 0;
 };
 
-// Those that CUDA shows this process (CUDA_VISIBLE_DEVICES), in its order. @throws DeviceError as require_device()
+// Returns the GPUs that CUDA shows this process (CUDA_VISIBLE_DEVICES), in CUDA's order.
+// @throws DeviceError as require_device()
 std::vector<DeviceIdentity> visible_devices();
 
-// From now on this process uses the device with that index of visible_devices(). @throws DeviceError: there is no such
+// Makes this process use the device with that index in visible_devices(), in all threads that allocate pinned memory
+// and in the calling thread. Returns its identity.
+// @throws DeviceError if there is no such device, or as require_device()
 DeviceIdentity select_device(int index);
+// Returns the bytes of device memory that are free now. @throws DeviceError if CUDA reports an error
 std::size_t free_device_bytes();
 
-// Pinned host memory: copies from and to it need no detour. Thread-safe.
+// Allocates pinned host memory, so that the driver copies directly from and to it. Lives as long as the process.
+// Thread-safe.
 PinnedAllocator& pinned_allocator();
 
+// Owns pinned host memory. Uninitialized. @throws DeviceError if the constructor cannot pin it
 class PinnedMemory {
  public:
   explicit PinnedMemory(std::size_t bytes) : memory_(pinned_allocator().allocate(bytes)), bytes_(bytes) {}
@@ -45,15 +54,16 @@ class PinnedMemory {
   std::size_t bytes_;
 };
 
-// Uninitialized device memory. Movable.
+// Owns device memory. Uninitialized. Movable. Not thread-safe.
 class DeviceMemory {
  public:
-  // @throws DeviceError where there is not that much left: how much is
+  // @throws DeviceError if that much is not free; the message says how much is
   explicit DeviceMemory(std::size_t bytes);
 
   void* data() const { return memory_.get(); }
   std::size_t bytes() const { return bytes_; }
-  // Sets every byte; returns at once, in the order of the default stream.
+  // Sets every byte, in the order of the default stream; returns at once. @throws DeviceError if CUDA reports an
+  // error
   void fill(int byte);
 
  private:
@@ -64,7 +74,8 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
-// Two events on the default stream. begin() and end() return at once.
+// Measures device time with two events on the default stream. begin() and end() return at once. Not thread-safe. All
+// functions @throws DeviceError if CUDA reports an error
 class DeviceTimer {
  public:
   DeviceTimer();
@@ -74,7 +85,8 @@ class DeviceTimer {
 
   void begin();
   void end();
-  // Waits for end(). @throws DeviceError where the device failed meanwhile
+  // Waits until the device has passed end(), and returns the time since begin(). @throws DeviceError if the device
+  // failed meanwhile
   double elapsed_s() const;
 
  private:

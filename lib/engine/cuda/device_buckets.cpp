@@ -17,7 +17,7 @@ GradientType gradient_type(kernels::ElementType type) {
   return GradientType::f32;
 }
 
-// plan_buckets() counts four bytes an element.
+// plan_buckets() assumes four bytes for each element, so limits in bytes are scaled for smaller types.
 model::BucketLimits limits(const spec::CommSpec& comm, std::size_t element_bytes) {
   const auto share = static_cast<std::int64_t>(sizeof(float) / element_bytes);
   return {comm.first_bucket_bytes * share, comm.bucket_bytes * share};

@@ -9,6 +9,7 @@
 namespace chexbench::engine::cuda {
 namespace {
 
+// Places regions one after another, each at a multiple of kRegionAlignBytes.
 class Builder {
  public:
   Region add(std::size_t bytes) {
@@ -34,7 +35,7 @@ ParameterRegions add_parameters(std::size_t count, bool matrices, const RegionRe
   return regions;
 }
 
-// Where each of the values of `items` begins, and in back() how many there are.
+// Returns where the values of each item begin, and at the end how many values there are.
 template <typename Items, typename Count>
 std::vector<std::size_t> offsets(const Items& items, const Count& count) {
   std::vector<std::size_t> result{0};

@@ -1,4 +1,4 @@
-// The symbols that cuda_module.cpp looks up for the engine.
+// The symbols of the engine that cuda_module.cpp looks up in the module.
 #include "engine/cuda/cuda_engine.hpp"
 #include "engine/cuda/trainer.hpp"
 

@@ -35,7 +35,7 @@ void Evaluation::queue(const Batch& batch, Stream stream) {
   network_.forward(stream);
 }
 
-// The bias, which the loss adds in a step, is added here.
+// The bias of the last layer is added here, because the loss, which adds it in a step, does not run.
 void Evaluation::read(std::span<float> logits, Stream stream) const {
   const Addresses::Config& config = addresses_.config();
   const auto outputs = static_cast<std::size_t>(config.graph.layers.back().channels);

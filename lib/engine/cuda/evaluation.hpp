@@ -1,4 +1,5 @@
-// Forward alone, as the trained network would be used, in the memory of the steps between which it runs.
+// Runs forward alone, with the network as it is used after training: norms use running statistics and nothing is
+// dropped. It works in the memory of the training steps, between which it runs.
 #pragma once
 
 #include <span>
@@ -8,21 +9,25 @@
 
 namespace chexbench::engine::cuda {
 
-// References must outlive it. Not thread-safe.
+// Evaluates batches with the weights that are on the device. References must outlive this object. Not thread-safe.
 class Evaluation {
  public:
   struct Parts {
-    const Addresses& addresses;  // of the steps
+    const Addresses& addresses;  // of the training steps, whose memory and parameters are used
     const MemoryRequest& request;
     Convolutions& convolutions;
     LinearProducts& linear;
     Deliver deliver;
   };
+  // @throws DeviceError if the engine cannot compute the network
   explicit Evaluation(const Parts& parts);
 
-  // Begins once `batch` is on the device, and the caller may release it when this returns. No step may be under way.
+  // Queues the evaluation of `batch`. Waits until the images have been copied, so the caller may then release the
+  // batch. No step may be running.
+  // @throws DeviceError if the device fails
   void queue(const Batch& batch, Stream stream);
-  // logits[images][outputs] of the first so many images. Waits for them.
+  // Waits for the evaluation and writes logits[image][output] of as many images as fit into `logits`.
+  // @throws DeviceError if the device fails
   void read(std::span<float> logits, Stream stream) const;
 
  private:

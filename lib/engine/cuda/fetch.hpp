@@ -1,4 +1,5 @@
-// Values from device memory to the host. All wait for the stream.
+// Copies values from device memory to the host. All functions queue the copy on `stream` and wait for that stream.
+// @throws DeviceError if the device fails
 #pragma once
 
 #include <algorithm>

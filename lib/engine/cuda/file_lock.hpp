@@ -1,15 +1,16 @@
-// A lock between processes.
+// A lock between processes, for files that they share.
 #pragma once
 
 #include <string>
 
 namespace chexbench::engine::cuda {
 
-// Held while it lives, by one process (or one FileLock of a process) at a time; `path` is made, and stays, empty. Where
-// the file system knows no locks it is held by all.
+// Holds an exclusive lock for as long as it lives: against other processes, and against other FileLocks of the same
+// process. The constructor creates the file `path` if needed; it stays empty and is not deleted. On a file system
+// without locks, everyone gets the lock.
 class FileLock {
  public:
-  // Waits for the lock. @throws OutputError where `path` cannot be made
+  // Waits until the lock is free. @throws OutputError if `path` cannot be opened for writing
   explicit FileLock(const std::string& path);
   ~FileLock();
   FileLock(const FileLock&) = delete;

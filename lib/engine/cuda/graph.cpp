@@ -18,7 +18,8 @@ struct DestroyGraph {
 };
 using OwnedGraph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, DestroyGraph>;
 
-// Ends the capture, also where queueing threw: a stream that is left capturing can do nothing else.
+// Ends the capture, also if queueing threw, because a stream that is still capturing can do nothing else. If `what`
+// is null, errors are ignored.
 OwnedGraph end_capture(Stream stream, const char* what) {
   cudaGraph_t graph = nullptr;
   const cudaError_t error = cudaStreamEndCapture(stream, &graph);
@@ -28,7 +29,7 @@ OwnedGraph end_capture(Stream stream, const char* what) {
 }
 
 OwnedGraph record(Stream stream, const std::function<void()>& queue) {
-  // Of this thread alone: decode threads pin memory meanwhile, which a global capture would forbid.
+  // Thread-local, because decode threads pin memory meanwhile, which a global capture would forbid.
   check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
   try {
     queue();

@@ -1,4 +1,4 @@
-// A CUDA graph: work that was queued once, and is launched as a whole from then on.
+// A CUDA graph: work that is recorded once, and later launched as a whole.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,13 @@
 
 namespace chexbench::engine::cuda {
 
+// Owns an executable graph. Movable; empty after default construction and after a move. Not thread-safe.
 class Graph {
  public:
-  // Records what `queue` queues on the stream (and on streams that it forks to and joins again); nothing of it runs.
-  // Other threads may use the device meanwhile. @throws DeviceError where something queued cannot be captured
+  // Records what `queue` queues on the stream (and on streams that it forks to and joins again); none of it runs. The
+  // capture is thread-local, so other threads may use the device meanwhile. If `queue` throws, the capture ends and
+  // the exception is passed on.
+  // @throws DeviceError if something that was queued cannot be captured
   static Graph capture(Stream stream, const std::function<void()>& queue);
   Graph() = default;
   Graph(Graph&& other) noexcept;
@@ -18,6 +21,7 @@ class Graph {
   ~Graph();
 
   explicit operator bool() const { return executable_ != nullptr; }
+  // Queues the whole graph on the stream. The graph must not be empty. @throws DeviceError if CUDA refuses it
   void launch(Stream stream) const;
 
  private:

@@ -13,7 +13,7 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-constexpr std::size_t kWorkspaceBytes = std::size_t{4} << 20;  // what cuBLAS takes for itself on older devices
+constexpr std::size_t kWorkspaceBytes = std::size_t{4} << 20;  // what cuBLAS allocates for itself on older devices
 
 void check(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS)
@@ -25,17 +25,19 @@ cudaDataType_t storage(spec::Precision precision) {
   return precision == spec::Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
 }
 
-// Strict f32 keeps off the tensor cores, which would round to tf32.
+// Strict f32 does not use tensor cores, which would round to tf32.
 cublasComputeType_t compute(spec::Precision precision) {
   return precision == spec::Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
-// As BLAS sees memory: columns one after another. Rows of ours are its columns, so every matrix is the transpose of
-// what it is for us: its row-major layouts are seldom used, and this is the way that all others go.
+// A matrix in BLAS's layout, with columns one after another. Our rows are its columns, so every matrix is the
+// transpose of our matrix. cuBLASLt also has row-major layouts, but they are seldom used; everyone else goes this
+// way.
 struct Matrix {
   int rows = 0, columns = 0;
 };
 
+// Owns cuBLASLt's description of a matrix.
 class Layout {
  public:
   Layout(const Matrix& matrix, cudaDataType_t type) {
@@ -52,7 +54,7 @@ class Layout {
   cublasLtMatrixLayout_t layout_ = nullptr;
 };
 
-// c = op(a) op(b), with the algorithm that heuristics put first.
+// c = op(a) op(b), with the algorithm that cuBLASLt's heuristics put first.
 class Product {
  public:
   struct Operands {
@@ -106,6 +108,7 @@ class Product {
   cublasLtMatmulHeuristicResult_t chosen_{};
 };
 
+// Owns a handle of cuBLASLt.
 class Handle {
  public:
   Handle() { check(cublasLtCreate(&handle_), "its start"); }
@@ -138,11 +141,12 @@ struct LinearProducts::Impl {
   };
 
   Handle handle;
-  std::list<Products> layers;  // which neither move nor are copied
+  std::list<Products> layers;  // a list, because they can neither be moved nor copied
 
   Impl(const std::vector<LinearShape>& shapes, spec::Precision precision) {
     for (const LinearShape& shape : shapes) layers.emplace_back(handle.get(), shape, precision);
   }
+  // @throws std::logic_error for an unknown shape
   const Products& of(const LinearShape& shape) const {
     const auto found = std::ranges::find(layers, shape, &Products::shape);
     if (found == layers.end()) throw std::logic_error("linear layers: nothing was planned for this one");

@@ -18,6 +18,8 @@ bool begins_with(const std::vector<int>& all, const std::vector<int>& part) {
   return part.size() <= all.size() && std::equal(part.begin(), part.end(), all.begin());
 }
 
+// Turns the layers of one graph into a program, in the graph's order. Layers that are merged into a node have no node
+// of their own.
 class Lowering {
  public:
   Lowering(const model::Graph& graph, LoweringOptions options)
@@ -39,7 +41,7 @@ class Lowering {
   int size() const { return static_cast<int>(graph_.layers.size()); }
   const Layer& layer(int i) const { return graph_.layers[index(i)]; }
   int input(int i) const { return layer(i).inputs.front(); }
-  // The one layer that reads layer i, or -1.
+  // The only reader of layer i, or -1 if it has none or several.
   int sole_reader(int i) const { return readers_[index(i)].size() == 1 ? readers_[index(i)].front() : -1; }
 
   [[noreturn]] void refuse(int i, const char* what) const {
@@ -48,7 +50,8 @@ class Lowering {
                     layer(i).name, graph_.name, what));
   }
 
-  // Concats that begin alike share one buffer: each dense layer reads a prefix of the last concat.
+  // Concatenations that begin with the same inputs share one buffer: each dense layer reads a prefix of the last
+  // concatenation.
   void find_dense_blocks() {
     std::vector<int> roots;
     for (int i = size() - 1; i >= 0; --i) {
@@ -77,7 +80,7 @@ class Lowering {
   }
   Slice new_map(int i, int channels) { return new_buffer({channels, layer(i).height, layer(i).width}); }
 
-  // Where layer i's output goes: its place in a dense block, or a buffer of its own.
+  // Returns where layer i's output goes: its place in a dense block, or a new buffer.
   Slice output(int i) {
     Slice& slice = slices_[index(i)];
     if (!slice.exists()) slice = new_map(i, layer(i).channels);
@@ -92,7 +95,8 @@ class Lowering {
 
   void add(Node node) { program_.nodes.push_back(node); }
 
-  // Behind whatever writes layer i's output for batch norms, directly or through a concat.
+  // Adds a statistics node after the node that writes layer i's output, if batch norms read that output directly or
+  // through a concatenation.
   void add_statistics(int i) {
     const auto normalizes = [this](int reader) {
       const LayerKind kind = layer(reader).kind;
@@ -142,7 +146,8 @@ class Lowering {
     }
   }
 
-  // Convolution i, reading `in`; its output is that of layer `out` (i, or the pool that went before it).
+  // Adds convolution i, which reads `in` and whose output is the output of layer `out`: i, or the pool that went
+  // before it.
   void lower_convolution(int i, Slice in, int out) {
     const int groups = layer(i).groups;
     if (groups > 1 && (groups != layer(i).channels || groups != in.channels))
@@ -153,7 +158,7 @@ class Lowering {
     add_statistics(out);
   }
 
-  // The bias of the last one is left to the loss.
+  // The bias of the last linear layer is left to the loss.
   void lower_linear(int i) {
     const bool is_last = i == size() - 1;
     const int channels = (layer(i).channels + kOutputMultiple - 1) / kOutputMultiple * kOutputMultiple;
@@ -168,6 +173,7 @@ class Lowering {
     }
   }
 
+  // Whether layer i is a 1x1 convolution whose only reader is an average pool, so that the pool goes before it.
   bool waits_for_pool(int i) const {
     const Layer& conv = layer(i);
     const int reader = sole_reader(i);
@@ -199,7 +205,7 @@ class Lowering {
     }
   }
 
-  // Into a buffer of its own, which is small: maps are averaged or flattened before.
+  // Dropout writes to a buffer of its own, which is small because the maps were averaged or flattened before.
   void lower_dropout(int i) {
     const Slice in = input_slice(i);
     if (layer(i).pixels() != 1) refuse(i, "dropout of feature maps");
@@ -208,14 +214,16 @@ class Lowering {
     if (options_.dropout) add({.kind = NodeKind::dropout, .layer = i, .in = in, .out = slices_[index(i)]});
   }
 
+  // Whether layer i is read by an add alone, so that the two may become one node.
   bool feeds_add(int i) const { return sole_reader(i) >= 0 && layer(sole_reader(i)).kind == LayerKind::add; }
 
-  // Batch norm `norm`, whose output is that of layer `last`: its own, or of the add behind it.
+  // Adds batch norm `norm`, whose output is the output of layer `last`: its own, or that of the add after it.
   void add_norm(int norm, Slice residual, int last) {
     add_activated({.kind = NodeKind::normalize, .layer = norm, .in = input_slice(norm), .residual = residual}, last);
   }
 
-  // `node`, which gives the output of layer `last`, with the activation that alone reads it.
+  // Adds `node`, which computes the output of layer `last`, and merges into it an activation that alone reads that
+  // output.
   void add_activated(Node node, int last) {
     const int reader = sole_reader(last);
     if (reader >= 0 && is_activation(layer(reader).kind)) {
@@ -226,9 +234,10 @@ class Lowering {
     add(node);
   }
 
+  // Whether layer i is a batch norm without a node yet, because an add reads it.
   bool is_waiting_norm(int i) const { return layer(i).kind == LayerKind::batch_norm && !slices_[index(i)].exists(); }
 
-  // One norm takes the other input as its residual.
+  // One of the two inputs must be a norm, which takes the other input as its residual.
   void lower_add(int i) {
     int norm = layer(i).inputs[0], residual = layer(i).inputs[1];
     if (!is_waiting_norm(norm)) std::swap(norm, residual);
@@ -240,7 +249,7 @@ class Lowering {
   const model::Graph& graph_;
   const LoweringOptions options_;
   std::vector<std::vector<int>> readers_;
-  std::vector<Slice> slices_;  // of each layer's output; none where it is merged into another
+  std::vector<Slice> slices_;  // of each layer's output; does not exist if the layer is merged into another
   Program program_;
 };
 

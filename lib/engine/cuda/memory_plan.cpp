@@ -20,10 +20,10 @@ std::size_t buffer_bytes(const Buffer& buffer, int images, std::size_t bytes_eac
   return (elements * bytes_each + kRegionAlignBytes - 1) / kRegionAlignBytes * kRegionAlignBytes;
 }
 
-// From when to when something is used, while that is found out.
+// The first and last time at which something is used, while that is being found out.
 struct Use {
   int first = 0;
-  int last = -1;  // before the first: not used
+  int last = -1;  // smaller than `first` if it is not used
 
   bool exists() const { return last >= first; }
   void at(int time) {
@@ -33,7 +33,8 @@ struct Use {
 };
 using Uses = std::vector<Use>;
 
-// Times: node i runs forward at i; then the logits are read, and where it is a step of training, backward follows.
+// Records when each tensor is used. Node i runs forward at time i. After that the logits are read, and in a step of
+// training backward follows.
 class Schedule {
  public:
   Schedule(const Program& program, const MemoryPlan& plan, bool trains)
@@ -85,7 +86,7 @@ class Schedule {
            node.kind == NodeKind::statistics;
   }
 
-  // Where a norm adds no residual, the sign of the activation's input is worked out again from `in`.
+  // If a norm adds no residual, the sign of its activation's input is computed again from `in`.
   static bool reads_output(const Node& node) {
     return node.activation != Activation::none && (node.residual.exists() || node.kind == NodeKind::bias);
   }
@@ -99,7 +100,7 @@ class Schedule {
   const MemoryPlan& plan_;
 };
 
-// Lifetimes of one kind, and where their offsets go.
+// Lifetimes of tensors, and where their offsets are to be written.
 class Lifetimes {
  public:
   void add(const Use& use, std::size_t bytes, std::size_t& offset) {
@@ -107,7 +108,7 @@ class Lifetimes {
     lifetimes_.push_back({.bytes = bytes, .first_use = use.first, .last_use = use.last});
     offsets_.push_back(&offset);
   }
-  // Fills the offsets. Returns the bytes of the arena.
+  // Writes the offsets and returns the bytes of the arena.
   std::size_t place() const {
     const ArenaPlan arena = plan_arena(lifetimes_);
     for (std::size_t i = 0; i < offsets_.size(); ++i) *offsets_[i] = arena.offsets[i];
@@ -119,7 +120,7 @@ class Lifetimes {
   std::vector<std::size_t*> offsets_;
 };
 
-// Returns the bytes of the arena.
+// Places the tensors of `plan` and returns the bytes of the arena.
 std::size_t plan_arena(const Program& program, const MemoryRequest& request, bool trains, MemoryPlan& plan) {
   const Schedule schedule(program, plan, trains);
   Lifetimes lifetimes;
@@ -138,6 +139,7 @@ std::size_t plan_arena(const Program& program, const MemoryRequest& request, boo
   return lifetimes.place();
 }
 
+// Returns a plan that holds nothing.
 MemoryPlan unplaced(const Program& program) {
   const std::size_t buffers = program.buffers.size();
   return {.activations = std::vector(buffers, kNoMemory),

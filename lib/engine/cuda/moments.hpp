@@ -1,4 +1,4 @@
-// What an optimizer remembers, between the host and the device: for checkpoints.
+// Copies an optimizer's moments between the host and the device, for checkpoints.
 #pragma once
 
 #include <span>
@@ -11,19 +11,25 @@
 
 namespace chexbench::engine::cuda {
 
-// Named as by engine/epoch_training.hpp. In fp16 there is one tensor more, "grad_scaler": loss scale, good steps since
-// it changed, updates left out. `addresses` must outlive it. All wait for the device. Not thread-safe.
+// The tensors of an optimizer's moments, named as in engine/epoch_training.hpp. In fp16 there is one more tensor,
+// "grad_scaler", with three values: the loss scale, the steps since it last changed, and the updates left out so far.
+// All functions that touch the device wait for it and @throws DeviceError if it fails. `addresses` must outlive this
+// object. Not thread-safe.
 class Moments {
  public:
   Moments(const Addresses& addresses, const spec::TrainingSpec& training);
 
+  // Returns names and shapes of all tensors, those of Adam's first moment before those of its second.
   std::vector<model::TensorInfo> infos() const;
-  // @throws SpecError: no moment has that name, or `values` is of another size
+  // Reads one tensor in PyTorch's order. @throws SpecError if no moment has that name (with the nearest), or `values`
+  // has another size
   void read(const std::string& name, std::span<float> values, Stream stream) const;
-  // Asks `source` for all. Returns what it says of the loss scale.
+  // Copies all moments from `source` to the device. Returns what `source` has for the loss scale; the default if the
+  // precision is not fp16.
   LossScale load(const model::WeightSource& source, Stream stream) const;
 
  private:
+  // A tensor, and where its values are.
   struct Place {
     model::TensorInfo info;
     const ParameterPlace* parameter = nullptr;

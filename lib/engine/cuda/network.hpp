@@ -1,4 +1,4 @@
-// Forward and backward of a network as work queued on a stream: a walk over its program.
+// Queues the forward and backward of a network on a stream: a walk over its program.
 #pragma once
 
 #include <cstddef>
@@ -11,37 +11,44 @@
 
 namespace chexbench::engine::cuda {
 
-// Where a norm's scale and shift lie for the convolution behind it.
+// Where the scale and shift of a norm are, for the convolution that computes it: in the type of the activations, one
+// value for each channel of the norm.
 struct AffineMemory {
   void* scale = nullptr;
   void* shift = nullptr;
 };
 
-// References must outlive it. Not thread-safe. Nothing waits, everything may be captured.
+// Queues forward and backward. Waits for nothing, and all work may be captured into a CUDA graph, except
+// prepare_running(). References must outlive this object. Not thread-safe. All functions that take a stream @throws
+// DeviceError if CUDA or one of its libraries refuses a launch
 class Network {
  public:
+  // @throws DeviceError if the engine cannot compute backward (backward_order.hpp), std::logic_error if
+  // `convolutions` lacks a shape
   Network(const Addresses& addresses, Convolutions& convolutions, LinearProducts& linear);
 
   void forward(Stream stream);
-  void forward(int node, Stream stream);  // one node of it
+  void forward(int node, Stream stream);  // queues one node of it
 
-  // Called behind the work that completed gradients: so many elements of the flat arrays are complete by then.
+  // Called after the work that completes gradients has been queued: the first `matrices` and `vectors` elements of
+  // the flat arrays are complete once the stream has reached that point.
   using OnComplete = std::function<void(std::size_t matrices, std::size_t vectors)>;
-  // Begins with the gradient of the logits.
+  // Queues backward; the gradient of the logits must be there, as the loss writes it.
   void backward(Stream stream, const OnComplete& on_complete);
 
-  // Once before the first step: tables that update_running() reads.
+  // Copies the tables that update_running() reads to the device. Call it once, before the first step.
   void prepare_running(Stream stream);
-  // The running statistics of all norms follow those of the last forward().
+  // Moves the running statistics of all norms towards the statistics of the last forward(). Does nothing if norms are
+  // frozen.
   void update_running(Stream stream);
 
  private:
   const Node& node(int i) const;
   ConvShape shape(const Node& node) const;
-  // Whether the statistics of node i come with the convolution before it.
+  // Whether the sums for statistics node i are written by the convolution before it.
   bool has_output_sums(int i) const;
-  float* channel_row(int row) const;  // of the two
-  // Of convolution i where it computes the norm before it; none elsewhere.
+  float* channel_row(int row) const;  // one of the two rows of DeviceRegions::channel_rows
+  // The prologue of convolution i if it computes the norm before it; else empty.
   Prologue prologue(int i) const;
   AffineMemory affine_memory(int norm) const;
 
@@ -52,7 +59,7 @@ class Network {
   void drop(const Node& node, const kernels::Matrix& from, const kernels::Matrix& to, Stream stream);
 
   void backward(const BackwardStep& step, Stream stream);
-  // Where its second place is taken and will be written once more.
+  // Empties the second place of a gradient if it is in use and will be written again (Target::second_again).
   void make_room(const Slice& slice, Target target, Stream stream);
   void add_second_gradient(const Slice& slice, Stream stream);
   void backward_norm(const BackwardStep& step, Stream stream);
@@ -64,14 +71,14 @@ class Network {
   void backward_pool(const BackwardStep& step, Stream stream);
   kernels::NormGradientCall norm_gradient(const BackwardStep& step) const;
   kernels::NormSums norm_sums(const Node& node) const;
-  // Of convolution i whose data gradient takes the norm before it; none elsewhere.
+  // The norm before convolution i if its data gradient takes that norm; else empty.
   NormBefore norm_before(int i) const;
 
   const Addresses& addresses_;
   Convolutions& convolutions_;
   LinearProducts& linear_;
   const std::vector<BackwardStep> order_;
-  std::vector<int> norms_before_;  // of each convolution, the norm whose sums come with its data gradient, or -1
+  std::vector<int> norms_before_;  // For each node, the norm whose sums the node's data gradient computes, or -1.
 };
 
 }  // namespace chexbench::engine::cuda

@@ -5,10 +5,11 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-constexpr int kWarmUpRuns = 3;  // the first loads the kernel
+constexpr int kWarmUpRuns = 3;  // the first run loads the kernel
 constexpr int kTimedRuns = 11;
-// Written before each run, so that no run finds its operands in a cache (H100, H200: 50 to 60 MB), as none does in the
-// middle of a step, and so that the device is busy for longer than the host takes to queue the run: 0.1 to 0.2 ms.
+// This many bytes are written before each run, for two reasons. No run finds its operands in a cache (H100 and H200
+// have 50 to 60 MB), as none does in the middle of a step. And the device is busy (0.1 to 0.2 ms) for longer than the
+// host takes to queue the run.
 constexpr std::size_t kFlushBytes = 512u << 20;
 
 }  // namespace
@@ -16,7 +17,8 @@ constexpr std::size_t kFlushBytes = 512u << 20;
 PlanBench::PlanBench(const std::vector<Operand>& operands) : flush_(kFlushBytes) {
   for (const Operand& operand : operands) {
     tensors_.emplace_back(operand.bytes);
-    // 0x2c2c is 0.06 in fp16, 2.4e-12 in bf16 and in f32: finite, and not zero, which would spare the device power.
+    // The bytes 0x2c2c are 0.06 in fp16 and 2.4e-12 in bf16 and f32: finite, and not zero, which would reduce the
+    // device's power.
     tensors_.back().fill(0x2c);
     memory_.push_back({operand.role, tensors_.back().data()});
   }

@@ -1,4 +1,4 @@
-// Times what runs on device memory of its own.
+// Measures how long work takes on device memory of its own.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@
 
 namespace chexbench::engine::cuda {
 
-// Memory for the operands of one request, filled with small numbers. Not thread-safe.
+// Device memory for the operands of one request, filled with small numbers. Not thread-safe.
 class PlanBench {
  public:
-  // @throws DeviceError where there is not enough
+  // @throws DeviceError if there is not enough device memory
   explicit PlanBench(const std::vector<Operand>& operands);
 
   const std::vector<OperandMemory>& memory() const { return memory_; }
-  void* at(OperandRole role) const;  // nullptr where there is none of it
+  void* at(OperandRole role) const;  // nullptr if no operand has that role
 
-  // Seconds of one `run`, which gets that much workspace and queues its work on the default stream: the median of
-  // several, each with cold caches. @throws DeviceError, also what `run` throws
+  // Returns the seconds of one `run`, which gets `workspace_bytes` of device memory and queues its work on the
+  // default stream: the median of several runs, each with cold caches.
+  // @throws DeviceError if the device fails or lacks the memory, and whatever `run` throws
   double median_s(std::int64_t workspace_bytes, const std::function<void(void* workspace)>& run);
 
  private:

@@ -32,7 +32,7 @@ std::optional<Number> number(std::string_view text) {
   return value;
 }
 
-// The text up to the next `mark`, which is taken off `text` with it; all of it where there is none.
+// Returns the text up to the next `mark`, or all of it if there is none, and removes text and mark from `text`.
 std::string_view take_until(char mark, std::string_view& text) {
   const std::size_t at = std::min(text.find(mark), text.size());
   const std::string_view taken = text.substr(0, at);
@@ -40,7 +40,7 @@ std::string_view take_until(char mark, std::string_view& text) {
   return taken;
 }
 
-// key, engine, workspace and seconds, between tabs.
+// Parses a line: key, engine, workspace in bytes and seconds, separated by tabs. Ignores damaged lines.
 void add_line(std::string_view line, Lines& lines) {
   const std::string_view key = take_until('\t', line), engine = take_until('\t', line);
   const auto workspace_bytes = number<std::int64_t>(take_until('\t', line));
@@ -50,7 +50,7 @@ void add_line(std::string_view line, Lines& lines) {
   lines.insert_or_assign(std::string(key), CachedPlan{std::string(engine), *workspace_bytes, *seconds});
 }
 
-// @throws SpecError where the file is there and cannot be read
+// @throws SpecError if the file exists and cannot be read
 Lines read(const std::string& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error)) return {};
@@ -59,7 +59,7 @@ Lines read(const std::string& file) {
   if (!rest.starts_with(kHeader)) return {};
   rest.remove_prefix(kHeader.size());
   Lines lines;
-  // A last line without its end was cut short, though it may look whole.
+  // A last line without a line end was cut short, even if it looks complete.
   while (rest.find('\n') != std::string_view::npos) add_line(take_until('\n', rest), lines);
   return lines;
 }
@@ -71,7 +71,7 @@ std::string text(const Lines& lines) {
   return text;
 }
 
-// @throws OutputError
+// @throws OutputError if the folder cannot be made
 void make_folder_of(const std::string& file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code error;
@@ -91,7 +91,7 @@ std::string plan_key(const PlanMachine& machine, const PlanRequest& request) {
                   shape.groups > 1 ? fmt::format(" g{}", shape.groups) : "", spec::to_string(request.precision),
                   request.deterministic ? "deterministic" : "any order", request.workspace_limit_bytes);
   std::ranges::replace_if(
-      key, [](unsigned char c) { return c < ' '; }, ' ');  // tabs and line ends part the fields
+      key, [](unsigned char c) { return c < ' '; }, ' ');  // tabs and line ends separate the fields of the file
   return key;
 }
 
@@ -136,7 +136,7 @@ std::string default_plan_cache_file(const Environment& environment) {
       {{"XDG_CACHE_HOME", "/"}, {"HOME", "/.cache/"}}};
   for (const auto& [variable, below] : kFolders) {
     const char* const folder = environment(variable);
-    // A relative one is to be ignored: freedesktop.org, "XDG Base Directory Specification".
+    // The XDG Base Directory Specification of freedesktop.org says that relative paths are to be ignored.
     if (folder != nullptr && folder[0] == '/') return fmt::format("{}{}{}", folder, below, kFile);
   }
   return {};

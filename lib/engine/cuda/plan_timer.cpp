@@ -32,7 +32,7 @@ std::optional<ConvPlans> plans_for(const PlanTarget& target, const PlanRequest& 
   }
 }
 
-// False where time ran out.
+// Returns false if the time ran out.
 bool time_candidates(const PlanTarget& target, const SweepItem& item, double until_s, const OnTiming& on_timing) {
   std::optional<ConvPlans> offered = plans_for(target, item.request);
   if (!offered) {

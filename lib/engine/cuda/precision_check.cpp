@@ -7,7 +7,8 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-// NVIDIA's programming guide, "Compute capabilities": fp16 tensor cores since Volta, tf32 and bf16 since Ampere.
+// NVIDIA's CUDA programming guide, "Compute capabilities": tensor cores support fp16 since Volta, tf32 and bf16 since
+// Ampere.
 constexpr int kVolta = 70, kAmpere = 80;
 
 int needed(spec::Precision precision) {

@@ -1,4 +1,4 @@
-// Which precisions a device has.
+// Checks which precisions a device supports.
 #pragma once
 
 #include <string>
@@ -7,7 +7,9 @@
 
 namespace chexbench::engine::cuda {
 
-// `compute_capability`: 90 is 9.0. @throws DeviceError where its tensor cores lack the precision: what it has
+// Checks that a device supports `precision`. `compute_capability` is 90 for 9.0; `device` is its name, for the
+// message.
+// @throws DeviceError if its tensor cores lack the precision; the message says which ones it has
 void check_precision(spec::Precision precision, int compute_capability, const std::string& device);
 
 }  // namespace chexbench::engine::cuda

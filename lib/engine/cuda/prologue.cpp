@@ -7,7 +7,8 @@ std::size_t index(const Slice& slice) { return static_cast<std::size_t>(slice.bu
 
 bool is_whole(const Program& program, const Slice& slice) { return slice.channels == program.buffer(slice).channels; }
 
-// How many nodes read each buffer; statistics read what is there anyway.
+// Returns how many nodes read each buffer. Statistics nodes do not count, because they read a tensor that is held
+// anyway.
 std::vector<int> readers_of(const Program& program) {
   std::vector<int> readers(program.buffers.size());
   for (const Node& node : program.nodes) {
@@ -21,7 +22,8 @@ std::vector<int> readers_of(const Program& program) {
 
 std::vector<int> prologue_norms(const Program& program) {
   const std::vector<int> readers = readers_of(program);
-  std::vector<int> norm_of(program.buffers.size(), -1);  // that could be left to the reader of its output
+  // For each buffer, the norm that could be left to the reader of its output.
+  std::vector<int> norm_of(program.buffers.size(), -1);
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     const Node& node = program.nodes[i];
     if (node.kind != NodeKind::normalize || node.activation != Activation::relu || node.residual.exists()) continue;

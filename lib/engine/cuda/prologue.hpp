@@ -1,4 +1,4 @@
-// Norms that the convolution behind them can compute on its way: relu(scale x + bias) while it reads x.
+// Finds norms that the convolution after them can compute itself, as relu(scale x + bias), while it reads x.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,9 @@
 
 namespace chexbench::engine::cuda {
 
-// For each node, the norm whose output it alone reads and could compute itself: a convolution behind a batch norm and a
-// ReLU without a residual, whose input no other norm reads, all of it packed. -1 for every other node.
+// Returns for each node the norm that it could compute itself, or -1. The node is a convolution that alone reads the
+// output of a batch norm with a ReLU and without a residual. No other node except statistics reads that norm's input.
+// All these buffers are read and written as a whole.
 std::vector<int> prologue_norms(const Program& program);
 
 }  // namespace chexbench::engine::cuda

@@ -8,7 +8,8 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-// The first ones of a process, of which at least one reduces.
+// The least number of passes of a process that are queued launch by launch. run() queues at least a whole step so,
+// because its last pass reduces.
 constexpr int kEagerPasses = 2;
 
 }  // namespace
@@ -38,7 +39,7 @@ void StepQueue::upload(const Batch& batch, std::int64_t pass) {
   const Region &images = regions.images[index(pass)], &labels = regions.labels[index(pass)];
   const Stream stream = upload_stream_.get();
   to.upload_begin.mark(stream);
-  // First: they are not pinned, and the driver may keep the host until it has taken them.
+  // The labels come first: they are not pinned, so the driver may keep the host until it has copied them.
   copy_to_device(parts_.addresses.at(labels), batch.labels.data(), labels.bytes, stream);
   copy_to_device(parts_.addresses.at(images), batch.images, images.bytes, stream);
   to.upload_end.mark(stream);
@@ -53,7 +54,7 @@ void StepQueue::run(std::int64_t pass, Reducer& reducer) {
     queue(pass, place(pass), reducer);
     ++eager_passes_;
   }
-  // Outside the graph, so that it is known to be of this pass.
+  // Recorded outside the graph, so that the event belongs to this pass and not to any launch of the graph.
   ends_[static_cast<std::size_t>(pass % kEnds)].mark(stream_.get());
   if (replay || !parts_.use_graphs || !reducer.capturable()) return;
   if (eager_passes_ >= std::max(kEagerPasses, parts_.accumulation.batches())) capture(reducer);
@@ -101,7 +102,8 @@ void StepQueue::queue_last_backward(Reducer& reducer) {
   parts_.network.backward(stream_.get(), [&](std::size_t matrices, std::size_t vectors) {
     parts_.buckets.complete(matrices, vectors, stream_.get(), reducer);
   });
-  if (reducer.world() == 1) parts_.accumulation.average_all(stream_.get());  // else its buckets were
+  // With several ranks, each bucket was averaged.
+  if (reducer.world() == 1) parts_.accumulation.average_all(stream_.get());
 }
 
 void StepQueue::queue_results(std::int64_t pass) {

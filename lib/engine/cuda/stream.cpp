@@ -13,7 +13,7 @@ cudaEvent_t event_of(const void* handle) { return static_cast<cudaEvent_t>(const
 
 }  // namespace
 
-// Without an order to the default stream, whose legacy rules forbid a capture.
+// The stream has no order with the default stream, whose legacy rules forbid a capture.
 OwnedStream::OwnedStream() {
   check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
 }

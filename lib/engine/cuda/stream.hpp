@@ -1,5 +1,5 @@
-// Streams, events and copies of the CUDA runtime. What is queued runs in the order of its stream. All @throws
-// DeviceError where CUDA reports one: that may be the fault of work queued earlier.
+// Streams, events and copies of the CUDA runtime. Queued work runs in the order of its stream. All functions
+// @throws DeviceError if CUDA reports an error, which may come from work that was queued earlier
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@ namespace chexbench::engine::cuda {
 
 using kernels::Stream;
 
+// Owns a stream that has no implicit order with the default stream.
 class OwnedStream {
  public:
   OwnedStream();
@@ -22,7 +23,7 @@ class OwnedStream {
   Stream stream_ = nullptr;
 };
 
-// A place in a stream.
+// Owns an event: a point in the work of a stream.
 class Event {
  public:
   Event();
@@ -30,11 +31,13 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  // Between streams: what is queued there behind wait_for() comes after this. In a capture it is an edge of the graph.
+  // Records the event for other streams: what is queued on a stream after wait_for() runs after this point. In a
+  // capture, the event is an edge of the graph.
   void record(Stream stream);
-  // For the host: done() and elapsed_s(), also where the stream is being captured; then each replay records it anew.
+  // Records the event for the host, which can then use done() and elapsed_s(). Works also while the stream is being
+  // captured; then each launch of the graph records the event anew.
   void mark(Stream stream);
-  // Whether the device has passed it; true before the first record() or mark().
+  // Whether the device has passed the event. True before the first record() or mark(). Never waits.
   bool done() const;
   void* handle() const { return event_; }  // cudaEvent_t
 
@@ -42,14 +45,16 @@ class Event {
   void* event_ = nullptr;
 };
 
-// Between two events that were marked and are done.
+// Returns the seconds between two events that were marked and are done.
 double elapsed_s(const Event& from, const Event& to);
+// Makes all later work of the stream wait for the event, without waiting on the host.
 void wait_for(Stream stream, const Event& event);
-// Waits on the host for all that is queued.
+// Waits on the host for everything that is queued on the stream.
 void synchronize(Stream stream);
 
-// Between host and device. Host memory that is pinned must stay until the copy is done; other memory may be changed at
-// once. clear() sets bytes to zero. Where there are none, nothing is queued, and pointers may be null.
+// Queue copies between host and device; clear() queues setting all bytes to zero. Pinned host memory must stay valid
+// until the copy is done; other host memory may be changed as soon as the call returns. If `bytes` is 0, nothing is
+// queued and the pointers may be null.
 void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream);
 void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream);
 void clear(void* memory, std::size_t bytes, Stream stream);

@@ -1,4 +1,4 @@
-// The symbol that cuda_module.cpp looks up for plan-sweep.
+// The symbol of plan-sweep that cuda_module.cpp looks up in the module.
 #include "engine/cuda/plan_timer.hpp"
 
 extern "C" bool chexbench_sweep_plans(const chexbench::engine::PlanSweepOptions& options,

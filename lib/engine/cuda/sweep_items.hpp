@@ -1,4 +1,4 @@
-// The convolutions whose plans are worth timing.
+// Lists the convolutions whose plans are worth timing.
 #pragma once
 
 #include <string>
@@ -15,8 +15,9 @@ struct SweepItem {
   PlanRequest request;
 };
 
-// What a sweep asks for, in its order: plain patterns of everything first, as fused ones are judged against them.
-// @throws SpecError for an unknown network
+// Returns the requests of a sweep in its order: first the plain patterns of everything, because the fused ones are
+// judged against them. Images are 224 x 224.
+// @throws SpecError for an unknown network, DeviceError for one that the engine cannot compute
 std::vector<SweepItem> sweep_items(const PlanSweepOptions& options);
 
 }  // namespace chexbench::engine::cuda

@@ -25,9 +25,9 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-constexpr auto kPollEvery = std::chrono::microseconds(50);  // little against a step
+constexpr auto kPollEvery = std::chrono::microseconds(50);  // short compared with a step
 constexpr double kCheckRanksEvery_s = 0.01;
-// What libraries take for themselves later: kernels that are loaded, graphs, and NCCL's buffers.
+// What libraries allocate later: loaded kernels, graphs, and NCCL's buffers.
 constexpr std::size_t kReserveBytes = 512 << 20, kReserveOfRanksBytes = 1536 << 20;
 
 bool is_frozen(const EngineConfig& config) { return config.model.batch_norm == spec::BatchNormMode::frozen; }
@@ -38,7 +38,7 @@ DeviceIdentity take_device(const EngineConfig& config) {
   return device;
 }
 
-// Sums that come with convolutions are wanted by batch norms that are not frozen.
+// Only batch norms that are not frozen need the sums that fused convolutions compute.
 ConvolutionsConfig convolutions_config(const EngineConfig& config, const Program& program) {
   return {.precision = config.training.precision,
           .deterministic = config.training.deterministic,
@@ -109,7 +109,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
   traits_.gpu_uuid = device_.uuid;
   convolutions_->use_workspace(addresses_.at(plan_.regions.workspace));
   linear_.use_workspace(addresses_.at(plan_.regions.workspace));
-  // Padding between parameters is updated along with them, from gradients that nobody writes.
+  // The update also runs over the padding between parameters, whose gradients nobody writes.
   for (const ParameterRegions& kind : plan_.regions.parameters)
     clear(addresses_.at(kind.gradients), kind.gradients.bytes, queue_.stream());
   network_.prepare_running(queue_.stream());
@@ -122,11 +122,11 @@ CudaEngine::~CudaEngine() {
   try {
     synchronize(queue_.stream());
   } catch (const DeviceError&) {
-    // Whoever drove the engine has seen that error: nothing is left to wait for.
+    // The caller of the engine has already seen that error, and there is nothing left to wait for.
   }
 }
 
-// What does not fit without any workspace is refused before minutes of timing.
+// A network that does not fit even without a workspace is refused before convolutions are timed for minutes.
 std::unique_ptr<Convolutions> CudaEngine::planned_convolutions(const EngineConfig& config) const {
   check_fits(graph_, program_, request_, free_device_bytes());
   ConvolutionsConfig tuning = convolutions_config(config, program_);
@@ -137,7 +137,7 @@ std::unique_ptr<Convolutions> CudaEngine::planned_convolutions(const EngineConfi
   return std::make_unique<Convolutions>(conv_shapes(graph_, program_, shape_.images), tuning);
 }
 
-// Where that is faster, convolutions compute the norm before them.
+// Returns the norms that convolutions compute, because that is faster.
 std::vector<int> CudaEngine::chosen_prologues() const {
   std::vector<int> norms = prologue_norms(program_);
   for (std::size_t i = 0; i < norms.size(); ++i) {
@@ -220,7 +220,7 @@ void CudaEngine::restart() {
   timings_ = {};
   begun_ = finished_ = steps_finished_ = 0;
   parts_.restart();
-  learning_rate_ = std::numeric_limits<double>::quiet_NaN();  // the device has the spec's
+  learning_rate_ = std::numeric_limits<double>::quiet_NaN();  // the device now has the learning rate of the spec
 }
 
 void CudaEngine::load_weights(const WeightSource& source) {
@@ -240,7 +240,7 @@ void CudaEngine::read_buffer(const std::string& name, std::span<float> values) c
   weights_.read_buffer(name, values, queue_.stream());
 }
 
-// Each step is told one, most of them that of the step before.
+// This is called before each step, mostly with the learning rate of the step before.
 void CudaEngine::set_learning_rate(double rate) {
   if (rate == learning_rate_) return;
   update_.set_learning_rate(rate, queue_.stream());

@@ -1,4 +1,4 @@
-// The engine itself: a batch is uploaded, its pass (step_queue.hpp) queued, and the pass before it waited for.
+// The engine itself: it uploads a batch, queues its pass (step_queue.hpp), and waits for the pass before it.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,15 @@
 
 namespace chexbench::engine::cuda {
 
-// The device has always one pass to do while the host fetches the next batch; more would hide a slow pipeline behind a
-// queue.
+// Trains a network on one GPU. The device always has one pass to do while the host fetches the next batch. A longer
+// queue would hide a slow pipeline. Contracts of the overriding functions: engine/engine.hpp and
+// engine/epoch_training.hpp. Not thread-safe.
 class CudaEngine final : public Engine, private EpochTraining {
  public:
-  // Selects the device. Seconds; minutes where convolutions must be timed first (convolutions.hpp).
+  // Selects the device and makes the engine ready for the first step. Takes seconds, or minutes if convolutions must
+  // be timed first (convolutions.hpp).
+  // @throws DeviceError if there is no such device, it lacks the precision or the memory, or the engine or cuDNN
+  // cannot compute the network; SpecError for a wrong model
   explicit CudaEngine(const EngineConfig& config);
   ~CudaEngine() override;
 
@@ -53,9 +57,13 @@ class CudaEngine final : public Engine, private EpochTraining {
   std::unique_ptr<Convolutions> planned_convolutions(const EngineConfig& config) const;
   std::vector<int> chosen_prologues() const;
   MemoryPlan plan();
-  // Waits for the oldest pass that is not finished, and takes its timings.
+  // Waits for the oldest pass that is not finished, and takes its timings and loss.
+  // @throws DeviceError if the loss, or without loss scaling a gradient, is not finite
   void collect();
+  // Polls until `done` returns true, and checks meanwhile that the other ranks are alive.
   void wait_until(const std::function<bool()>& done);
+  // Finds the layer that a loss or gradient which is not finite comes from. @throws DeviceError always, with that
+  // layer
   [[noreturn]] void report_bad_pass(std::int64_t pass, double loss);
 
   const BatchShape shape_;
@@ -79,12 +87,12 @@ class CudaEngine final : public Engine, private EpochTraining {
   StepQueue queue_;
   EngineTraits traits_;
 
-  double end_s_ = 0;                       // of the pass finished last, on the host's clock
+  double end_s_ = 0;                       // end of the pass finished last, on the host's clock
   std::int64_t begun_ = 0, finished_ = 0;  // passes
   StepParts parts_;
   std::int64_t steps_finished_ = 0;
-  double learning_rate_ = 0;    // as the device was told
-  Reducer* reducer_ = nullptr;  // of the pass begun last
+  double learning_rate_ = 0;    // as last sent to the device; NaN if that is unknown
+  Reducer* reducer_ = nullptr;  // of the pass that was begun last
   measure::StepTimings timings_;
   mutable std::vector<float> logits_;
 };

@@ -49,7 +49,7 @@ void Update::set_learning_rate(double rate, Stream stream) {
 
 void Update::resume(std::int64_t updates, const LossScale& scale, Stream stream) {
   kernels::StepScalars resumed = initial_;
-  // One by one, or the powers of Adam's betas would not have the same bits.
+  // One update at a time, else the powers of Adam's betas would not have the same bits.
   for (std::int64_t i = 0; i < updates; ++i) kernels::advance_optimizer(resumed, rules_);
   if (scales_loss()) {
     resumed.loss_scale = scale.scale;
@@ -60,7 +60,8 @@ void Update::resume(std::int64_t updates, const LossScale& scale, Stream stream)
 }
 
 void Update::run(Stream stream) {
-  // In every precision, and behind the reduction: what is not finite must not reach the weights of any rank.
+  // The check runs in every precision, and after the reduction: values that are not finite must not reach the weights
+  // of any rank.
   for (const ParameterKind kind : kKinds) {
     const kernels::UpdateCall of = call(kind);
     kernels::launch_overflow_check(of.gradient_type, of.gradient, of.count, scalars(), stream);

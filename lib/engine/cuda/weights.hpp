@@ -1,4 +1,4 @@
-// Weights, gradients and running statistics between the host and the device.
+// Copies weights, gradients and running statistics between the host and the device.
 #pragma once
 
 #include <array>
@@ -12,37 +12,40 @@
 
 namespace chexbench::engine::cuda {
 
-// A running mean or variance: `offset` values behind the begin of its region.
+// A running mean or variance. Its values begin at element `offset` of its region.
 struct RunningPlace {
   model::TensorInfo info;
   bool is_mean = true;
   std::size_t offset = 0;
 };
 
-// What an engine's weights start from, on the host. All functions that touch the device wait for it. `addresses` must
-// outlive it. Not thread-safe.
+// Holds the initial weights on the host, and copies tensors to and from the device. All functions that touch the
+// device wait for it and @throws DeviceError if it fails. `addresses` must outlive this object. Not thread-safe.
 class Weights {
  public:
   explicit Weights(const Addresses& addresses);
 
   std::vector<model::TensorInfo> parameters() const;  // in the order in which backward completes their gradients
+  // The running means and variances.
   std::vector<model::TensorInfo> buffers() const;
+  // Returns the bytes of host memory that the initial weights take.
   std::size_t held_bytes() const;
 
-  // From now on restart() brings these to the device.
+  // Takes the initial weights from `source`. From now on, restart() copies these to the device.
   void fill(const model::WeightSource& source) { initial_ = weights_of(source); }
   void restart(Stream stream) const { copy(initial_, stream); }
-  // To the device alone: restart() still goes back.
+  // Copies tensors from `source` to the device only: restart() still goes back to the initial ones.
   void load(const model::WeightSource& source, Stream stream) const { copy(weights_of(source), stream); }
   void load_buffers(const model::WeightSource& source, Stream stream) const { copy(running_of(source), stream); }
 
-  // `values` in PyTorch's order. @throws SpecError: no tensor has that name, or `values` is of another size
+  // Read one tensor, in PyTorch's order. Gradients are divided by the loss scale. @throws SpecError if no tensor has
+  // that name (with the nearest), or `values` has another size
   void read_parameter(const std::string& name, std::span<float> values, Stream stream) const;
-  void read_gradient(const std::string& name, std::span<float> values, Stream stream) const;  // unscaled
+  void read_gradient(const std::string& name, std::span<float> values, Stream stream) const;
   void read_buffer(const std::string& name, std::span<float> values, Stream stream) const;
 
  private:
-  // In the device's order.
+  // Running statistics and parameters as flat arrays in the device's order.
   struct HostRunning {
     std::vector<float> mean, variance;
   };
