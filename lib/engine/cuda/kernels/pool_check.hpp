@@ -5,7 +5,7 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Supports windows of 2x2 and 3x3 that are never completely in the padding.
+// Accepts windows of 2x2 and 3x3 with padding of at most half the window (PyTorch's limit, too).
 // @throws DeviceError for any other shape
 void check_pool(const PoolShape& shape);
 
