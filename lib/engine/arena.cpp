@@ -14,7 +14,8 @@ struct Placed {
 
 bool meet(const Lifetime& a, const Lifetime& b) { return a.first_use <= b.last_use && b.first_use <= a.last_use; }
 
-// The lowest offset at which `tensor` meets none of `placed` in time and space. `placed` is sorted by offset.
+// Returns the lowest offset at which `tensor` overlaps none of `placed` in both time and space. `placed` is sorted by
+// offset.
 std::size_t lowest_offset(const Lifetime& tensor, const std::vector<Placed>& placed) {
   std::size_t offset = 0;
   for (const Placed& other : placed) {
@@ -43,7 +44,7 @@ ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
 }
 
 std::size_t arena_lower_bound(std::span<const Lifetime> lifetimes) {
-  std::map<int, std::ptrdiff_t> changes;  // of the bytes alive, by time
+  std::map<int, std::ptrdiff_t> changes;  // Change of the bytes that are alive, by time.
   for (const Lifetime& lifetime : lifetimes) {
     changes[lifetime.first_use] += static_cast<std::ptrdiff_t>(lifetime.bytes);
     changes[lifetime.last_use + 1] -= static_cast<std::ptrdiff_t>(lifetime.bytes);

@@ -1,4 +1,4 @@
-// Where tensors lie in one piece of memory. Those whose lives don't meet share it.
+// Plans where tensors are placed in one block of memory. Tensors whose lifetimes do not overlap share addresses.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace chexbench::engine {
 
-// A tensor's memory is its own from its first to its last use, both included. Times are steps of the caller's
+// A tensor owns its memory from its first to its last use, both included. Times are step numbers of the caller's
 // schedule.
 struct Lifetime {
   std::size_t bytes = 0;
@@ -16,16 +16,16 @@ struct Lifetime {
 };
 
 struct ArenaPlan {
-  std::vector<std::size_t> offsets;  // in bytes, one a lifetime, in their order
-  std::size_t bytes = 0;             // of the whole arena
+  std::vector<std::size_t> offsets;  // In bytes; one for each lifetime, in the same order.
+  std::size_t bytes = 0;             // Size of the whole arena.
 };
 
-// Largest first, each at the lowest offset that is free during all of its life: Pisarchyk and Lee, "Efficient memory
-// management for deep neural net inference", 2020, greedy by size. Offsets are sums of the `bytes` given, so they are
-// aligned where those are. The same input gives the same plan.
+// Places the largest tensor first, and each at the lowest offset that is free during its whole lifetime ("greedy by
+// size" in Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020). Offsets are sums of
+// the given `bytes`, so they are aligned if all `bytes` are multiples of the alignment. The result is deterministic.
 ArenaPlan plan_arena(std::span<const Lifetime> lifetimes);
 
-// The bytes alive at the busiest time: no plan needs less.
+// Returns the largest number of bytes that are alive at one time. No plan can need less.
 std::size_t arena_lower_bound(std::span<const Lifetime> lifetimes);
 
 }  // namespace chexbench::engine

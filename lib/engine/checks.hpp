@@ -1,4 +1,4 @@
-// What every engine that trains refuses, in the same words.
+// Argument checks that all engines that train share, so that their error messages are worded alike.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,15 @@
 
 namespace chexbench::engine {
 
-// @throws SpecError where the tensor has another number of values
+// @throws SpecError if the tensor does not have exactly `values` values
 void check_size(const model::TensorInfo& info, std::size_t values);
 
-// @throws SpecError where the batch is of another shape than the engine was built for
+// Compares shape and number of labels with those that the engine was built for. `engine` is the engine's name in
+// messages.
+// @throws SpecError if they differ
 void check_shape(std::string_view engine, const BatchShape& shape, const Batch& batch);
-// The same, and where it is not full.
+// Calls check_shape() and also requires a full batch (`valid` equals the number of images).
+// @throws SpecError if the shape differs or the batch is not full
 void check_batch(std::string_view engine, const BatchShape& shape, const Batch& batch);
 
 }  // namespace chexbench::engine

@@ -1,4 +1,4 @@
-// What a GPU will be asked to hold, before there is one.
+// Forecast of the device memory that an engine will allocate; it needs no GPU.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,17 @@
 
 namespace chexbench::engine {
 
+// One line of the forecast.
 struct DeviceMemoryLine {
-  std::string what;  // it is for
+  std::string what;  // Purpose of this part, in words.
   std::size_t bytes = 0;
 };
 
-// The one allocation of the engine of that name (resolved) in parts, but for the workspace of convolutions, which is
-// known when they have been tuned; empty for engines that compute on no GPU. Needs no GPU.
-// @throws SpecError for a wrong model, DeviceError for one that the engine cannot compute
+// Splits the engine's single device allocation into parts. `name` must be resolved (resolve_engine_name()). The
+// workspace of convolutions is not included, because its size is only known after they have been tuned. Returns an
+// empty list for an engine that does not compute on a GPU.
+// @throws SpecError if the network is unknown or the image size does not suit it
+// @throws DeviceError if the engine cannot compute the network
 std::vector<DeviceMemoryLine> forecast_device_memory(const std::string& name, const EngineConfig& config);
 
 }  // namespace chexbench::engine

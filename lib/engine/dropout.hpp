@@ -1,6 +1,6 @@
-// Which values dropout sets to 0 (Srivastava et al., "Dropout", JMLR 2014): a function of seed, rank, batch, layer,
-// image and value alone. So all engines drop the same ones, in whatever order they come to them, and backward draws
-// them again instead of keeping them.
+// Decides which values dropout sets to 0 (Srivastava et al., "Dropout", JMLR 2014). The decision is a function of seed,
+// rank, batch, layer, image and value index alone. All engines therefore drop the same values, in whatever order they
+// visit them, and backward draws the mask again instead of storing it.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,18 @@
 
 namespace chexbench::engine {
 
-// Each rank drops other values: together they see a batch of independent draws.
+// Returns a seed that differs between ranks, so that together they train on independent draws.
 constexpr std::uint64_t dropout_seed(std::uint64_t model_seed, int rank) {
   return derive_seed(derive_seed(model_seed, fnv1a64("dropout")), static_cast<std::uint64_t>(rank));
 }
 
-// `batch` counts from 0 since the weights were those that training began with.
+// Returns the seed of one batch. `batch` counts from 0 at the initial weights.
 constexpr std::uint64_t dropout_batch_seed(std::uint64_t seed, std::int64_t batch) {
   return derive_seed(seed, static_cast<std::uint64_t>(batch));
 }
 
-// Of the values that one image has at one layer of the graph.
+// The mask for the values of one image at one layer of the graph. `rate` is the share of values that is dropped.
+// Immutable, hence thread-safe.
 class DropoutMask {
  public:
   constexpr DropoutMask(std::uint64_t batch_seed, int layer, int image, double rate)
@@ -28,11 +29,11 @@ class DropoutMask {
         rate_(rate),
         kept_(static_cast<float>(1.0 / (1.0 - rate))) {}
 
-  // What value `i` is to be multiplied by, 0 or 1 / (1 - rate) as PyTorch's. Multiplied and not set, so that NaN stays
-  // NaN.
+  // Returns the factor for value `i`: 0, or 1 / (1 - rate) as in PyTorch. Callers multiply instead of setting zeros, so
+  // that NaN stays NaN.
   constexpr float factor(int i) const {
     RandomStream stream(seed_);
-    stream.skip(static_cast<std::uint64_t>(i));  // a value may be any thread's
+    stream.skip(static_cast<std::uint64_t>(i));  // Random access: any thread may compute any value.
     return stream.uniform() < rate_ ? 0.0f : kept_;
   }
 

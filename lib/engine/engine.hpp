@@ -1,5 +1,6 @@
-// An engine: one replica of the model on one accelerator. onednn/ computes on CPUs, emulated/ takes a device's time
-// without its arithmetic, none/ drops batches. The trial loop (bench/trial.cpp) is the only caller.
+// The interface of an engine: one replica of the model on one device. cuda/ trains on NVIDIA GPUs and onednn/ on CPUs;
+// emulated/ takes the time of a device without doing its arithmetic; none/ drops batches. bench/trial.cpp drives an
+// engine through its steps; the rest of bench/ uses it for the selftest, for validation and for checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -22,80 +23,94 @@ class EpochTraining;
 using model::TensorInfo;
 using model::WeightSource;
 
+// What an engine reports about itself; the reports repeat it.
 struct EngineTraits {
-  std::string name;                // as in the spec: onednn, none, emulated:v100
-  std::string device;              // what computes, in words
-  std::string source;              // where its speed comes from, for emulated ones: the profile's citation
-  std::vector<std::string> notes;  // to be repeated in every output, e.g. "batch 64 scaled linearly to 16"
+  std::string name;                // As in the spec: cuda, onednn, none, emulated:v100.
+  std::string device;              // The computing device, in words.
+  std::string source;              // Emulated engines: where the profile's times come from.
+  std::vector<std::string> notes;  // For every output, e.g. "batch 64 scaled linearly to 16".
   bool emulated = false;
-  bool trains = true;    // has weights, gradients and a loss
-  std::string gpu_uuid;  // "GPU-...", of the GPU that computes; empty where none does
+  bool trains = true;    // The engine has weights, gradients and a loss.
+  std::string gpu_uuid;  // "GPU-..." of the GPU that computes; empty if none does.
 };
 
-// Not thread-safe: one thread drives it. All functions @throws DeviceError where the device fails.
+// Not thread-safe: one thread must call all functions.
+// @throws DeviceError from any function if the device fails
 class Engine {
  public:
   virtual ~Engine() = default;
   virtual const EngineTraits& traits() const = 0;
-  // Where the pipeline's batches should live. Valid as long as the engine.
+  // Returns the allocator for the pipeline's batches. It is valid as long as the engine.
   virtual PinnedAllocator& allocator() = 0;
 
-  // One batch through upload, forward, backward (each finished bucket goes to `reducer`), update. Under
-  // training.accumulate_steps so many calls are one step: the last one reduces and updates. May return before
-  // the device is done, but runs at most one step ahead of it. The lease ends when its upload is done. The reducer
-  // must outlive the engine, which may keep its work in a CUDA graph.
-  // @throws SpecError for a batch of another size, or with valid < images unless the engine takes those
+  // Runs one batch through upload, forward and backward, passes each complete bucket of gradients to `reducer`, and
+  // updates the weights. With training.accumulate_steps = n, n calls form one step, and only the last of them reduces
+  // and updates. The call may return before the device has finished, but the host runs at most one step ahead of the
+  // device. The lease ends when the upload is done. The reducer must outlive the engine, which may keep the reducer's
+  // work in a CUDA graph.
+  // @throws SpecError if the batch has another shape than the engine was built for, or valid < images (none/ accepts
+  // that)
+  // @throws DeviceError if the device fails, another rank is lost, or (cuda) the loss or the gradients are not finite
   virtual void step(BatchLease batch, Reducer& reducer) = 0;
-  // Waits until every step begun is done.
+  // Waits until all steps that were begun are finished.
   virtual void finish() = 0;
-  // Of the last finished step. timings() and steps_finished() change only inside step() and finish(), by at most one
-  // step a call, so that a caller who looks after each call misses none.
+  // Times of the last finished step. timings() and steps_finished() change only inside step() and finish(), and by at
+  // most one step per call, so a caller who looks after each call sees every step.
   virtual const measure::StepTimings& timings() const = 0;
-  // Steps finished since construction or restart().
+  // Number of steps finished since construction or restart().
   virtual std::int64_t steps_finished() const = 0;
-  // Starts over for another repeat: weights and buffers as at construction, moments zero, clocks and counts fresh.
+  // Prepares another repeat: restores the initial weights and buffers and resets moments, clocks and counters.
   virtual void restart() = 0;
 
-  // Bytes of host memory the engine holds (weights, activations, workspaces), for the forecast.
+  // Bytes of host memory that the engine holds (weights, activations, workspaces), for the memory forecast.
   virtual std::size_t held_bytes() const = 0;
 
-  // Access to weights, for selftest and tests. Engines whose traits().trains is false have no tensors.
+  // Access to weights, for checkpoints, selftest and tests. An engine with traits().trains == false has no tensors: its
+  // lists are empty, and reading one throws DeviceError.
   virtual std::vector<TensorInfo> parameters() const = 0;
-  virtual std::vector<TensorInfo> buffers() const = 0;  // running means and variances
+  virtual std::vector<TensorInfo> buffers() const = 0;  // Running means and variances.
+  // Replaces parameters and buffers by those of `source` and restarts; restart() restores them from then on.
+  // @throws what `source` throws
   virtual void load_weights(const WeightSource& source) = 0;
-  // `values` holds TensorInfo::count() of that tensor, in PyTorch's order.
-  // @throws SpecError: no tensor has that name (with the nearest), or `values` is of another size
+  // Copies one tensor into `values`, TensorInfo::count() floats in PyTorch's order.
+  // @throws SpecError if no tensor has that name (the message names the nearest), or if `values` has another size
   virtual void read_parameter(const std::string& name, std::span<float> values) const = 0;
-  virtual void read_gradient(const std::string& name, std::span<float> values) const = 0;  // of the last step
+  virtual void read_gradient(const std::string& name, std::span<float> values) const = 0;  // Of the last step.
   virtual void read_buffer(const std::string& name, std::span<float> values) const = 0;
-  virtual std::span<const float> logits() const = 0;  // [batch, outputs] of the last batch
+  virtual std::span<const float> logits() const = 0;  // [batch, outputs] of the last batch.
 
-  // What a training over epochs needs (epoch_training.hpp), valid as long as the engine; null where it has none of it.
+  // Returns the operations that a training over epochs needs (epoch_training.hpp), or null if the engine does not
+  // train. The pointer is valid as long as the engine.
   virtual EpochTraining* epoch_training() { return nullptr; }
 };
 
-// What an engine is built from.
+// The parts of the spec, and of the process's place in the run, that an engine is built from.
 struct EngineConfig {
   spec::ModelSpec model;
   spec::TrainingSpec training;
   spec::CommSpec comm;
   Deliver deliver = Deliver::f32;
-  int outputs = kFindings;  // of the network: the labels of an image
-  std::vector<int> cores;   // to compute on; empty: no binding, one thread
-  int world = 1;            // ranks, for a modelled all-reduce
-  int rank = 0;             // this one: dropout differs between ranks
-  int gpu = 0;              // of those that CUDA shows this process, for an engine that computes on one
+  int outputs = kFindings;  // Outputs of the network: the number of labels of an image.
+  std::vector<int> cores;   // CPU cores to compute on; if empty, one thread without binding.
+  int world = 1;            // Number of ranks.
+  int rank = 0;             // Rank of this process; dropout differs between ranks.
+  int gpu = 0;              // CUDA device index within this process; used by cuda/ only.
 };
 
-// Builds the engine that `name` asks for: auto, cuda, onednn, none, emulated:<profile>. Takes seconds for real ones.
-// @throws SpecError for an unknown name (with the nearest), DeviceError where this machine or build lacks it
+// Builds the engine with that name: auto, cuda, onednn, none or emulated:<profile>. Engines that train take seconds,
+// cuda/ up to minutes if it has to time convolutions.
+// @throws SpecError if the name is unknown (the message names the nearest) or the spec does not suit the engine
+// @throws DataError if the weights file cannot be read or does not fit the network
+// @throws DeviceError if this machine or this build lacks what the engine needs
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineConfig& config);
 
-// Whether the engine of that name (resolved) keeps gradients in device memory, and EngineConfig::gpu says where.
+// Returns whether the engine of that (resolved) name keeps gradients in device memory, on the GPU EngineConfig::gpu.
 bool computes_on_gpu(const std::string& name);
 
-// `auto` resolved to the engine this build and machine would use; other names unchanged. Builds nothing.
-// @throws as make_engine() for a name that this build has no engine for
+// Returns the engine that `auto` stands for on this build and machine, and other names unchanged. Builds nothing, so it
+// does not check whether this machine can run `cuda`, nor whether the profile of `emulated:<profile>` exists.
+// @throws SpecError if the name is unknown (the message names the nearest)
+// @throws DeviceError if `auto` or `onednn` finds no engine in this build
 std::string resolve_engine_name(const std::string& name);
 
 }  // namespace chexbench::engine

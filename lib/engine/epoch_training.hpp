@@ -1,5 +1,5 @@
-// What a training over epochs asks of an engine beside its steps: another learning rate, evaluation, and all that a
-// checkpoint holds.
+// The operations that a training over epochs needs from an engine in addition to its steps: changing the learning rate,
+// evaluation, and access to everything that a checkpoint stores.
 #pragma once
 
 #include <cstdint>
@@ -15,37 +15,42 @@ namespace chexbench::engine {
 using model::TensorInfo;
 using model::WeightSource;
 
-// Part of an engine, and driven by the same thread between its steps. All functions @throws DeviceError where the
-// device fails.
+// A view of an engine; the thread that drives the engine calls it, between steps. Not thread-safe.
+// @throws DeviceError from any function if the device fails
 class EpochTraining {
  public:
   virtual ~EpochTraining() = default;
 
-  // Of the steps from now on; Engine::restart() brings the spec's back.
+  // Sets the rate for all following steps; Engine::restart() restores the spec's rate.
   virtual void set_learning_rate(double rate) = 0;
 
-  // Forward alone, as the trained network would be used: running statistics normalize, nothing is dropped or changed.
-  // `logits` holds [batch->valid, outputs]. The time it takes belongs to no step.
-  // @throws SpecError for a batch of another shape
+  // Runs forward only, as the trained network would be used: norms use their running statistics, dropout is off, and no
+  // state changes. Writes `logits`, [batch->valid, outputs]. The batch need not be full. The time it takes is not
+  // counted in any step.
+  // @throws SpecError if the batch has another shape than the engine was built for
   virtual void evaluate(BatchLease batch, std::span<float> logits) = 0;
 
-  // What was done since the last step, all of which are finished, belongs to no step: averaging, checkpoints, waiting.
+  // Excludes the time since the last step from the next step's timings; all steps must be finished. For averaging,
+  // writing checkpoints and waiting between steps.
   virtual void leave_out_time() = 0;
 
-  // Replaces the running statistics; `source` is asked for each of Engine::buffers().
+  // Replaces the running statistics; asks `source` for each tensor of Engine::buffers().
+  // @throws what `source` throws
   virtual void set_buffers(const WeightSource& source) = 0;
 
-  // What the optimizer remembers of each parameter, as PyTorch calls it and in PyTorch's order: "exp_avg.NAME" and
-  // "exp_avg_sq.NAME" of Adam, "momentum_buffer.NAME" of SGD; and what scales the loss of half precision,
-  // "grad_scaler".
+  // The optimizer's state of each parameter, with PyTorch's names and in PyTorch's order: "exp_avg.NAME" and
+  // "exp_avg_sq.NAME" for Adam, "momentum_buffer.NAME" for SGD. In half precision with loss scaling there is also
+  // "grad_scaler", the state of the loss scale.
   virtual std::vector<TensorInfo> moments() const = 0;
-  // @throws SpecError as Engine::read_parameter()
+  // Copies one moment into `values`, TensorInfo::count() floats.
+  // @throws SpecError if no moment has that name, or if `values` has another size
   virtual void read_moment(const std::string& name, std::span<float> values) const = 0;
-  // Updates so far, those before a resume() included.
+  // Number of updates so far, including those before a resume().
   virtual std::int64_t updates() const = 0;
 
-  // Goes on from a checkpoint: `source` is asked for each parameter, buffer and moment. Engine::restart() still goes
-  // back to the beginning.
+  // Continues from a checkpoint: asks `source` for each parameter, buffer and moment. `updates` is the value of
+  // updates() that the checkpoint stores. Engine::restart() still goes back to the initial weights.
+  // @throws what `source` throws
   virtual void resume(const WeightSource& source, std::int64_t updates) = 0;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kEmulated = "emulated:";
 
-// The device file of NVIDIA's driver: a look at it costs nothing, while CUDA takes a tenth of a second to load.
+// The device file of NVIDIA's driver. Looking for it costs nothing, while loading CUDA takes a tenth of a second.
 bool has_gpu_driver() { return std::filesystem::exists("/dev/nvidiactl"); }
 
 [[noreturn]] void throw_unknown(const std::string& name) {

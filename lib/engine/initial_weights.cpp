@@ -10,7 +10,7 @@
 namespace chexbench::engine {
 namespace {
 
-// Of the file's last layer; 0 where the file lacks that layer.
+// Returns the number of outputs of the file's last layer, or 0 if the file lacks that layer.
 std::int64_t outputs_in(const spec::Safetensors& file, const std::string& classifier) {
   const std::vector<std::int64_t> shape = file.shape(classifier + ".weight");
   return shape.empty() ? 0 : shape.front();

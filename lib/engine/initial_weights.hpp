@@ -1,4 +1,4 @@
-// What a network's weights start from.
+// The weights that a training starts from.
 #pragma once
 
 #include <string>
@@ -9,14 +9,18 @@
 
 namespace chexbench::engine {
 
+// A source of parameters and buffers. The source may be called from any thread.
 struct InitialWeights {
   model::WeightSource source;
-  std::vector<std::string> notes;  // what a reader of the results must know
+  std::vector<std::string> notes;  // Remarks for every report.
 };
 
-// `spec.weights`: "random", or a safetensors file. Buffers that the file lacks start as those of a new network, and so
-// does the last layer where the file's has another number of outputs than `outputs`, with a note (logged, too).
-// @throws DataError for a file that cannot be read; the source itself throws as Safetensors::read()
+// Returns the weights that `spec.weights` names: "random" (seeded by spec.seed), or the path of a safetensors file. If
+// the file lacks running statistics, they start as those of a new network. If the file's last layer has another number
+// of outputs than `outputs`, that layer starts from random weights, with a note that is also logged.
+// @throws SpecError if the network is unknown
+// @throws DataError if the file cannot be read; the returned source throws DataError if a tensor is missing or has
+// another shape or type (Safetensors::read())
 InitialWeights initial_weights(const spec::ModelSpec& spec, int outputs);
 
 }  // namespace chexbench::engine

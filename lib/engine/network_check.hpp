@@ -1,4 +1,4 @@
-// Whether an engine computes a network, before anything is built.
+// Checks whether an engine can compute a network, before anything is built.
 #pragma once
 
 #include <string>
@@ -7,8 +7,10 @@
 
 namespace chexbench::engine {
 
-// For an engine of that (resolved) name; works without its device. @throws SpecError for an unknown network or images
-// that are too small for it, DeviceError naming network, engine and layer where the engine lacks it
+// Checks the model for the engine of that (resolved) name. The engine's device is not needed. The engine `none` accepts
+// everything, since it drops its batches.
+// @throws SpecError if the network is unknown or the images are too small for it
+// @throws DeviceError if the engine cannot compute one of the layers; the message names network, engine and layer
 void check_network(const std::string& engine, const spec::ModelSpec& model);
 
 }  // namespace chexbench::engine

@@ -1,4 +1,4 @@
-// The batches of one step, where training.accumulate_steps says that it has several.
+// Bookkeeping for steps that consist of several batches (training.accumulate_steps).
 #pragma once
 
 #include <optional>
@@ -12,15 +12,16 @@ class StepParts {
  public:
   explicit StepParts(int batches) : batches_(batches) {}
 
-  // Whether the next batch opens, or ends, a step.
+  // Whether the next batch is the first, or the last, one of its step.
   bool is_first() const { return done_ == 0; }
   bool is_last() const { return done_ + 1 == batches_; }
   int batches() const { return batches_; }
-  // Batches of the step that are done.
+  // Number of batches of the current step that are done.
   int done() const { return done_; }
-  // A batch is done, with its times. Where it was the step's last one, those of the step: sums, and the mean loss.
+  // Records the times of a finished batch. If it was the last one of its step, returns the step's times: the sums of
+  // times and images, the mean loss, and the end of the last batch. Otherwise returns std::nullopt.
   std::optional<measure::StepTimings> add(const measure::StepTimings& batch);
-  // Forgets a step that has begun.
+  // Discards a step that is not complete.
   void restart() { done_ = 0; }
 
  private:

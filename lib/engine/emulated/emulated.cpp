@@ -75,10 +75,11 @@ class EmulatedEngine final : public TensorlessEngine {
 
  private:
   void check(const Batch& batch, const Reducer& reducer) const;
-  // Host side: waits until `batches` batches are done on the device, and takes over the oldest step not published yet.
+  // Host side: waits until the device has finished `batches` batches, and publishes the oldest step that is not
+  // published yet.
   void wait_and_publish(std::unique_lock<std::mutex>& lock, std::int64_t batches);
 
-  // Device side.
+  // Device side: these run on the thread device_.
   void run(const std::stop_token& stop);
   std::optional<Submission> take(const std::stop_token& stop);
   measure::StepTimings execute(Submission submission);
@@ -92,10 +93,10 @@ class EmulatedEngine final : public TensorlessEngine {
   const int accumulate_steps_;
   const int world_;
   const bool averages_for_real_;
-  ModelledCommunication modelled_;  // of each step, where gradients are not averaged for real
-  std::vector<float> gradients_;    // zeros: what is averaged does not matter, its size does
+  ModelledCommunication modelled_;  // Of each step, if gradients are not averaged for real.
+  std::vector<float> gradients_;    // Zeros: only the size of what is averaged matters.
 
-  // Of the host's thread.
+  // Used by the host's thread only.
   measure::StepTimings timings_;
   std::int64_t published_ = 0;
 
@@ -104,13 +105,13 @@ class EmulatedEngine final : public TensorlessEngine {
   std::optional<Submission> next_;
   std::int64_t submitted_ = 0;  // batches
   std::int64_t finished_ = 0;   // batches
-  StepParts parts_;             // of the device's thread, while it has work
-  // Two at most: the device may finish its next step too before a host that is late has looked at the last one.
+  StepParts parts_;             // Used by the device's thread while it has work.
+  // Two at most: the device may finish its next step before a late host has looked at the last one.
   std::deque<measure::StepTimings> unpublished_;
   double last_end_s_ = now_s();
   std::exception_ptr error_;
 
-  std::jthread device_;  // last: joined before the members it uses are gone
+  std::jthread device_;  // Last member: joined before the members that it uses are destroyed.
 };
 
 void EmulatedEngine::check(const Batch& batch, const Reducer& reducer) const {
@@ -205,7 +206,7 @@ measure::StepTimings EmulatedEngine::execute(Submission submission) {
   timings.end_s = begin_s + timings.compute_s + timings.exposed_communication_s + timings.update_s;
   timings.wall_s = timings.end_s - last_end_s_;
   timings.other_s = timings.wall_s - timings.wait_s - timings.compute_s - timings.exposed_communication_s -
-                    timings.update_s;  // rounding alone
+                    timings.update_s;  // Only rounding errors.
   sleep_until_s(timings.end_s);
   if (is_last && measure::is_tracing()) trace_modelled(backward_begin_s);
   return timings;
@@ -234,7 +235,7 @@ Communication EmulatedEngine::average_for_real(Reducer& reducer, double backward
     data += bucket.elements;
   }
   reducer.wait();
-  // The last bucket is complete with backward, so what follows backward is communication.
+  // The last bucket is complete when backward ends, so all time after that is communication.
   return {.exposed_s = std::max(0.0, now_s() - (backward_begin_s + plan_.backward_s)),
           .busy_s = reducer.timings().busy_s};
 }

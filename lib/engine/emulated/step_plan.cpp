@@ -42,7 +42,7 @@ void check_communication(const spec::ProfileEntry& entry, const EngineConfig& co
 StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) {
   check_communication(entry, config);
   const int batch_size = config.training.batch_size;
-  const double compute_s = batch_size / entry.images_per_s;  // scaled, where the entry's batch is another
+  const double compute_s = batch_size / entry.images_per_s;  // Scales if the entry's batch size differs.
   StepPlan plan{.forward_s = compute_s * (1 - entry.backward_share),
                 .backward_s = compute_s * entry.backward_share,
                 .update_s = entry.includes_update ? 0 : entry.update_s,

@@ -1,4 +1,4 @@
-// The engine that drops batches at once: the ceiling of the input side.
+// The engine that drops batches at once. It shows the highest rate that the input pipeline can deliver.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace chexbench::engine {
 
-// A step of `accumulate_steps` batches ends with the last one's step(); all its time is wait. Takes batches that are
-// not full. No weights, no gradients, and it never calls the reducer.
+// Builds the engine. A step of `accumulate_steps` batches ends with the last batch's step(), and all its time counts as
+// wait. Accepts batches that are not full. It has no weights or gradients and never calls the reducer.
 std::unique_ptr<Engine> make_none_engine(int accumulate_steps);
 
 }  // namespace chexbench::engine

@@ -1,4 +1,4 @@
-// What engines without arithmetic have in common: no tensors, batches in plain host memory.
+// Base class of the engines without arithmetic: they have no tensors, and their batches are in plain host memory.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ class TensorlessEngine : public Engine {
   PinnedAllocator& allocator() override { return host_allocator(); }
   std::vector<TensorInfo> parameters() const override { return {}; }
   std::vector<TensorInfo> buffers() const override { return {}; }
-  // There is nothing to load: any source fits.
+  // Ignores the source, as there is nothing to load.
   void load_weights(const WeightSource&) override {}
-  // @throws DeviceError: there are no tensors
+  // @throws DeviceError always, because there are no tensors
   void read_parameter(const std::string& name, std::span<float> values) const override;
   void read_gradient(const std::string& name, std::span<float> values) const override;
   void read_buffer(const std::string& name, std::span<float> values) const override;

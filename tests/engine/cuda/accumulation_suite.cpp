@@ -1,4 +1,4 @@
-// Steps of several batches: on the host twin of a device, and on a device where there is one.
+// Steps of several batches, on the host twin and, if there is one, on a GPU.
 #include <gtest/gtest.h>
 
 #include "core/param_name.hpp"
@@ -13,19 +13,19 @@ using spec::Precision;
 
 class CudaAccumulationOf : public OnADevice, public testing::WithParamInterface<const char*> {};
 
-// Gradients of the first, a middle and the last parameter in the order of backward.
+// Returns the gradients of the first, a middle and the last parameter in the order of backward.
 std::vector<std::vector<float>> some_gradients(const Engine& engine) {
   const std::vector<TensorInfo> infos = engine.parameters();
   return {gradient(engine, infos.front()), gradient(engine, infos[infos.size() / 2]), gradient(engine, infos.back())};
 }
 
-// Dropout included: a batch drops the same whether it is a step or a part of one. Behind the first step all are
-// replays.
+// Dropout is on: a batch drops the same values whether it is a whole step or a part of one. All steps after the first
+// are replays.
 TEST_P(CudaAccumulationOf, AveragesTheGradientsOfAStepsBatches) {
   constexpr int kBatches = 3;
   const int size = size_of(GetParam());
   EngineConfig config = config_of(GetParam());
-  config.training.learning_rate = 1e-30;  // the weights stay
+  config.training.learning_rate = 1e-30;  // The weights do not change.
   CudaEngine apart(config);
   config.training.accumulate_steps = kBatches;
   CudaEngine together(config);
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, CudaAccumulationOf, testing::Values(CHEXBENCH
 class CudaAccumulation : public OnADevice {
  protected:
   static EngineConfig config(Precision precision) {
-    EngineConfig config = config_of("mobilenet_v2", precision);  // it drops
+    EngineConfig config = config_of("mobilenet_v2", precision);  // It has dropout.
     config.training.accumulate_steps = 2;
     return config;
   }

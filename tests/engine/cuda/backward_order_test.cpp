@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Runs the steps over each channel's gradient: nothing is read before it is whole, nothing is written over.
+// Tracks each channel's gradient through the steps: none is read before it is complete, and none is overwritten.
 class GradientRun {
  public:
   explicit GradientRun(const Program& program) : program_(program) {
@@ -38,7 +38,7 @@ class GradientRun {
     }
   }
 
-  // Of all buffers but the images.
+  // Checks all buffers except the images.
   void expect_complete() {
     for (std::size_t i = 0; i < states_.size(); ++i) {
       if (static_cast<int>(i) == program_.input.buffer) continue;
@@ -51,9 +51,9 @@ class GradientRun {
 
  private:
   struct Channel {
-    int readers = 0;       // in forward
-    int written = 0;       // by so many of them in backward
-    bool applied = false;  // what the norms of a dense block left was turned into a gradient
+    int readers = 0;       // In forward.
+    int written = 0;       // How many of them wrote in backward.
+    bool applied = false;  // The sums of a dense block's norms were turned into a gradient.
     bool used = false;
   };
 
@@ -106,8 +106,8 @@ class GradientRun {
   }
 
   const Program& program_;
-  std::vector<std::vector<Channel>> states_;  // of each buffer
-  std::map<int, int> norms_;                  // that read a buffer
+  std::vector<std::vector<Channel>> states_;  // Of each buffer.
+  std::map<int, int> norms_;                  // Number of norms that read a buffer.
 };
 
 int count(const std::vector<BackwardStep>& steps, bool BackwardStep::*flag) {
@@ -149,7 +149,7 @@ TEST(BackwardOrder, OfResnetHasTwoPlacesForWhatABlockAndItsShortcutRead) {
   EXPECT_EQ(count(steps, &BackwardStep::lazy), 0);
 }
 
-// Each block whose input is added to its output.
+// There are ten blocks whose input is added to their output.
 TEST(BackwardOrder, OfMobilenetHasTwoPlacesForWhatABlockReadsAndAdds) {
   const std::vector<BackwardStep> steps = backward_order(lower(model::mobilenet_v2(224), {.dropout = true}));
   EXPECT_EQ(count(steps, &BackwardStep::two), 10);
@@ -164,7 +164,7 @@ TEST(BackwardOrder, OfGooglenetAddsUpForTheThirdReaderAndTheFourth) {
   EXPECT_EQ(wrote(Target::second_again), 2 * 9);
 }
 
-// A block reads x by its convolution and as its residual; backward comes to the residual first.
+// A block reads x in its convolution and as its residual; backward reaches the residual first.
 TEST(BackwardOrder, TheResidualWritesTheGradientAndTheBlockBesideIt) {
   model::GraphBuilder net("tiny", 32);
   const int x = net.relu(net.batch_norm(net.convolution(net.input(), "a", 8, {}), "an"));
@@ -184,12 +184,12 @@ TEST(BackwardOrder, TheResidualWritesTheGradientAndTheBlockBesideIt) {
   EXPECT_EQ(convolutions[0].in, Target::second);
   EXPECT_TRUE(norms[1].two);
   EXPECT_EQ(norms[1].residual, Target::none);
-  EXPECT_EQ(convolutions[1].in, Target::none);  // images have no gradient
+  EXPECT_EQ(convolutions[1].in, Target::none);  // Images have no gradient.
   EXPECT_TRUE(steps[NodeKind::statistics].empty());
 }
 
-// 58 dense layers, three transitions and the last norm read dense blocks; each block's maps, with that which it begins
-// with, are finished one by one.
+// 58 dense layers, three transitions and the last norm read dense blocks. Each map of a block, and the block's input,
+// is completed separately.
 TEST(BackwardOrder, OfDensenetAddsToTheBlocksInPlace) {
   const Program program = lower(model::densenet121(224));
   const std::vector<BackwardStep> steps = backward_order(program);
@@ -213,8 +213,8 @@ TEST(BackwardOrder, FrozenNormsLeaveNothingToStatistics) {
   EXPECT_EQ(count(steps, &BackwardStep::lazy), 62);
 }
 
-// A dense block of two maps: a convolution of the images begins it, a second one appends to it, one norm reads what the
-// block begins with and one reads all.
+// A dense block of two maps: a convolution of the images writes the first, another one appends the second; one norm
+// reads the first map and one reads both.
 Program dense_block() {
   Program program;
   program.buffers = {{.channels = 4}, {.channels = 16}, {.channels = 8}, {.channels = 16}, {.channels = 8}};
@@ -230,7 +230,7 @@ Program dense_block() {
   return program;
 }
 
-// Two convolutions write halves of a concatenation that three layers read, the last of them in part.
+// Two convolutions write halves of a concatenation that three layers read, the last of them partially.
 Program concatenation(int channels_of_last) {
   Program program;
   program.buffers = {{.channels = 4}, {.channels = 16}, {.channels = 8}, {.channels = 8}, {.channels = 24}};

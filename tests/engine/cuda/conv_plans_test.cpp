@@ -1,4 +1,4 @@
-// Asks cuDNN, without a device, for every plan that the engine would make on an H200.
+// Asks cuDNN, without a device, for every plan that the engine would build on an H200.
 #include "engine/cuda/conv_plans.hpp"
 
 #include <fmt/format.h>
@@ -30,8 +30,8 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
   return network + "_" + std::to_string(images) + "_" + spec::to_string(precision);
 }
 
-// What cuDNN compiles or loads at run time gets as far as a driver that could load it: norms before a convolution, and
-// most depthwise convolutions.
+// Some plans need a driver, because cuDNN compiles or loads them at run time: those with a norm before the convolution,
+// and most of the depthwise convolutions.
 bool is_there(const Plan& plan, ConvPattern pattern, const ConvShape& shape) {
   if (pattern == ConvPattern::normalized_forward) return plan.state == PlanState::needs_driver;
   return plan.state == PlanState::ready || (shape.groups > 1 && plan.state == PlanState::needs_driver);
@@ -76,7 +76,7 @@ constexpr ConvShape kShape{.images = 64,
                            .in_pixel_stride = 256,
                            .out_pixel_stride = 64};
 
-// Those that are left: deselected candidates keep their index and are refused.
+// Counts the plans that remain; deselected candidates keep their index and are refused.
 int ready_plans(const PlanRequest& request) {
   ConvPlans plans(h200(), request);
   int ready = 0;
@@ -132,7 +132,7 @@ TEST(ConvPlansOfH200, WhatCudnnLacksIsAnErrorThatNamesPatternShapeAndPrecision) 
   }
 }
 
-// "x w y": inputs and outputs, by role, in alphabetical order.
+// Returns the roles of all inputs and outputs in alphabetical order, as "w x y".
 std::string roles(ConvPattern pattern) {
   std::set<std::string> names;
   const ConvPlans plans(h200(), {.pattern = pattern, .shape = kShape, .precision = Precision::fp16});
@@ -157,7 +157,7 @@ TEST(ConvPlansOfH200, OperandsAreAsLargeAsTheirRoleSays) {
   for (const ConvPattern pattern : conv_patterns()) {
     const ConvPlans plans(h200(), {.pattern = pattern, .shape = kShape, .precision = Precision::fp16});
     for (const Operand& operand : plans.operands()) {
-      if (operand.role == OperandRole::scale || operand.role == OperandRole::bias) continue;  // f32 or fp16
+      if (operand.role == OperandRole::scale || operand.role == OperandRole::bias) continue;  // f32 or fp16.
       const auto [known, first] = bytes.emplace(operand.role, operand.bytes);
       EXPECT_EQ(known->second, operand.bytes) << to_string(operand.role) << " of " << to_string(pattern);
     }

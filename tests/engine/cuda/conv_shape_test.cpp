@@ -22,7 +22,7 @@ std::vector<ConvShape> shapes_of(const std::string& name) {
 
 TEST(ConvShapes, Resnet50HasTwentyThree) { EXPECT_EQ(shapes_of("resnet50").size(), 23u); }
 
-// 58 dense layers read 58 different widths; those of a block write its channels alike.
+// 58 dense layers read 58 different widths; the layers of a block write in the same way.
 TEST(ConvShapes, Densenet121HasEveryWidthOfItsLayers) {
   std::set<std::pair<int, int>> widths;
   for (const ConvShape& shape : shapes_of("densenet121")) {
@@ -58,7 +58,7 @@ TEST(ConvShapes, DepthwiseOnesHaveAsManyGroupsAsChannels) {
   EXPECT_EQ(depthwise, 10);
 }
 
-// Pools that go before their convolutions spare work, the padded channel of the images costs some.
+// Pools moved before their convolutions save work; the padded channel of the images adds some.
 TEST(ConvShapes, FlopsAreThoseOfTheNetworkButForPaddingAndPools) {
   const auto total = [](const std::string& name) {
     const model::Graph graph = model::make_network(name, 224);

@@ -30,7 +30,7 @@ class ConvTunerTest : public testing::Test {
     scripted_.plans[ConvPattern::forward] = std::move(plans);
     return tuner_.fastest(kForward).plan.engine;
   }
-  // Whether statistics come with the forward pass, which takes `forward_s` and has its own pass of `pass_s`.
+  // Returns forward's plan with statistics, if it beats a forward of `forward_s` plus a pass of `pass_s`.
   std::optional<TunedPlan> statistics(double forward_s, double pass_s) {
     scripted_.plans[ConvPattern::forward] = {{.engine = "plain", .seconds = forward_s, .statistics_s = pass_s}};
     const TunedPlan forward = tuner_.fastest(kForward);
@@ -63,7 +63,7 @@ TEST_F(ConvTunerTest, TimesNoMoreThanTheMostPromising) {
   std::vector<ScriptedPlan> plans(kMostTimed, {.engine = "slow", .seconds = 2});
   plans.push_back({.engine = "fast", .seconds = 1});
   EXPECT_EQ(chosen(plans), "slow");
-  EXPECT_EQ(scripted_.built.size(), static_cast<std::size_t>(kMostTimed) + 1);  // the fastest once more, alone
+  EXPECT_EQ(scripted_.built.size(), static_cast<std::size_t>(kMostTimed) + 1);  // The fastest is built again, alone.
 }
 
 TEST_F(ConvTunerTest, PassesOverWhatIsRefusedOrLacksADriverOrDoesNotRun) {

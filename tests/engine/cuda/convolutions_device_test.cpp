@@ -1,4 +1,4 @@
-// Convolutions on a GPU against plain loops. Skipped where there is none.
+// Compares convolutions on a GPU with plain loops. Skipped if there is no GPU.
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(ConvolutionsWithoutADevice, SayWhatIsMissing) {
   }
 }
 
-// fp16 values on the device, and what they are.
+// fp16 values on the device, and the same values on the host.
 class Tensor {
  public:
   explicit Tensor(std::size_t count) : values_(count), memory_(count * sizeof(Half)) {}
@@ -120,7 +120,7 @@ void expect_near(const std::vector<float>& got, const std::vector<double>& expec
 
 class ConvolutionsOnADevice : public testing::Test {
  protected:
-  static constexpr std::size_t kX = 2 * 8 * 8 * 64, kW = 32 * 3 * 3 * 64, kY = 2 * 8 * 8 * 32;  // of kShape
+  static constexpr std::size_t kX = 2 * 8 * 8 * 64, kW = 32 * 3 * 3 * 64, kY = 2 * 8 * 8 * 32;  // Of kShape.
 
   void SetUp() override {
     if (const auto reason = why_no_device()) GTEST_SKIP() << *reason;

@@ -220,7 +220,7 @@ TEST_F(DataGradientsBehindNorms, AllOfTheNormIsHandedOver) {
                            Pair(OperandRole::dx_offset, &rows[7]), Pair(OperandRole::dx_per_dy, &rows[8])));
 }
 
-// Apart it is the data gradient 1 and the sums; together what the plan takes.
+// Separately, the data gradient takes 1 s, and the sums come on top; together they take the plan's time.
 TEST_F(DataGradientsBehindNorms, TheNormIsOnlyTakenWhereThatIsFasterThanAPassForItsSums) {
   scripted_.norm_sums_s = 0.5;
   EXPECT_TRUE(made(config_).takes_norm_before(kShape));
@@ -281,7 +281,7 @@ TEST_F(ConvolutionsBehindNorms, PlainPassesStayForConvolutionsOfTheSameShapeWith
   EXPECT_EQ(scripted_.runs.at(1).pattern, ConvPattern::weight_gradient);
 }
 
-// Apart it is norm 1, forward with sums 1 and weight gradient 1; together 1 and 1.
+// Separately, norm, forward with sums, and weight gradient take 1 s each; fused, the last two take 1 s each.
 TEST_F(ConvolutionsBehindNorms, APrologueIsOnlyTakenWhereBothPassesTogetherAreFasterWithIt) {
   scripted_.norm_s = 0;
   EXPECT_FALSE(made(config_).takes_prologue(kShape));

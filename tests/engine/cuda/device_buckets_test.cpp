@@ -12,7 +12,7 @@
 
 struct CUstream_st {};
 
-// stream.hpp's events, which here know the stream that they were recorded on last.
+// Replaces the events of stream.hpp by ones that know the stream on which they were last recorded.
 namespace chexbench::engine::cuda {
 
 Event::Event() : event_(new Stream{}) {}
@@ -28,11 +28,11 @@ struct Averaged {
   kernels::ElementType type;
   int batches;
 };
-std::vector<Averaged> averaged;  // since a test began
+std::vector<Averaged> averaged;  // Since the test began.
 
 }  // namespace
 
-// The launches of Accumulation.
+// Replaces the launches of Accumulation.
 namespace kernels {
 
 void launch_accumulate(const AccumulateCall&, bool, Stream) { ADD_FAILURE() << "no batch ends here"; }
@@ -52,7 +52,7 @@ const spec::CommSpec kComm{.bucket_bytes = 2'000'000, .first_bucket_bytes = 70'0
 struct Reduced {
   BucketSpan span;
   ReadyEvent ready = nullptr;
-  Stream recorded_on = nullptr;  // when it was reduced
+  Stream recorded_on = nullptr;  // When it was reduced.
 
   friend bool operator==(const Reduced& a, const Reduced& b) {
     return a.span.data == b.span.data && a.span.count == b.span.count && a.span.type == b.span.type &&
@@ -76,7 +76,7 @@ class NotingReducer final : public Reducer {
   int world_;
 };
 
-// A network with memory for its step that nothing touches.
+// A network with memory for its step; nothing writes to that memory.
 struct Planned {
   Planned(const std::string& network, Precision step_precision, int batches_of_step = 1)
       : graph(model::make_network(network, 224)), precision(step_precision), batches(batches_of_step) {
@@ -157,7 +157,7 @@ TEST_P(DeviceBucketsOf, VectorsAreOneBucketOfF32) {
   EXPECT_EQ(bucket.end, bucket.span.count);
 }
 
-// What backward says of its places, one after another.
+// Reports the places as backward does, one after another.
 TEST_P(DeviceBucketsOf, AreReducedOnceAStepAsSoonAsTheyAreComplete) {
   NotingReducer reducer(2);
   planned_.buckets.begin_step();
@@ -218,7 +218,7 @@ TEST_F(DeviceBucketsInAStep, AreReducedInTheirOrderTheVectorsBehindTheMatricesOf
   EXPECT_EQ(reducer_.notes.back().span.data, planned_.buckets.vectors().span.data);
 }
 
-// The first convolution has the last weights, and no norm comes after it.
+// The first convolution's weights are complete last, and no norm's parameters follow them.
 TEST_F(DeviceBucketsInAStep, VectorsDoNotWaitForTheLastMatrices) {
   complete(end(count_ - 2), vectors_);
   EXPECT_EQ(reduced(), count_);

@@ -1,4 +1,4 @@
-// Descriptions of devices that are not there.
+// Loads descriptions of devices that this machine lacks.
 #pragma once
 
 #include <fstream>
@@ -9,7 +9,7 @@
 
 namespace chexbench::engine::cuda {
 
-// `name` as in tests/data/devices.
+// `name` is that of a file in tests/data/devices.
 inline PlanTarget described_device(const std::string& name) {
   std::ifstream file(CHEXBENCH_DEVICES "/" + name + ".json");
   std::stringstream text;
@@ -17,7 +17,7 @@ inline PlanTarget described_device(const std::string& name) {
   return PlanTarget::from_description(text.str());
 }
 
-// The first candidate that is not refused.
+// Returns the first candidate that is not refused.
 inline Plan first_plan(ConvPlans plans) {
   Plan plan;
   for (int i = 0; i < plans.candidates() && plan.state == PlanState::refused; ++i) plan = plans.build(i);

@@ -64,7 +64,7 @@ class CudaDeviceRegions : public testing::TestWithParam<const char*> {
   const ParameterLayout layout_{graph_, program_};
 };
 
-// A hole is as wrong as an overlap: it would be memory that nobody names.
+// A gap is as wrong as an overlap: no region would name that memory.
 TEST_P(CudaDeviceRegions, RegionsFollowEachOtherAlignedToTheEndOfTheAllocation) {
   for (const Precision precision : {Precision::f32, Precision::fp16}) {
     for (const OptimizerKind optimizer : {OptimizerKind::adam, OptimizerKind::sgd}) {
@@ -180,7 +180,7 @@ TEST_P(CudaDeviceRegions, OnlyPartialSumsGrowWithTheDevice) {
   EXPECT_EQ(rest_bytes(after), rest_bytes(before));
 }
 
-// No region is in two of the sums, and none is left out.
+// Each region is in exactly one of the sums.
 TEST_P(CudaDeviceRegions, ParametersChannelsBatchesAndTheRestAreAll) {
   RegionRequest request = kRequest;
   request.accumulates = true;

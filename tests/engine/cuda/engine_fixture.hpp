@@ -1,4 +1,4 @@
-// Small batches and steps for tests of the engine for GPUs.
+// Small batches and steps for tests of the GPU engine.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace chexbench::engine::cuda {
 inline constexpr int kSize = 32;
 inline constexpr int kImages = 4;
 
-// AlexNet finds nothing left of smaller images.
+// AlexNet reduces smaller images to nothing.
 inline int size_of(const std::string& model) { return model == "alexnet" ? 2 * kSize : kSize; }
 
 inline EngineConfig config_of(const std::string& model, spec::Precision precision = spec::Precision::f32) {
@@ -29,7 +29,7 @@ inline EngineConfig config_of(const std::string& model, spec::Precision precisio
   return config;
 }
 
-// Images of noise: the same for the same number.
+// Returns images of noise; the same number gives the same images.
 inline BatchLease batch_of(int number, Deliver deliver = Deliver::u8, int size = kSize) {
   const auto pool =
       BatchPool::create({.images = kImages, .height = size, .width = size, .deliver = deliver}, 1, host_allocator());
@@ -48,7 +48,7 @@ inline BatchLease batch_of(int number, Deliver deliver = Deliver::u8, int size =
   return batch;
 }
 
-// Of each of so many steps, the i-th on batch i.
+// Returns the loss of each of `steps` steps; step i runs on batch i.
 inline std::vector<double> losses(CudaEngine& engine, Reducer& reducer, int steps, int size = kSize) {
   std::vector<double> result;
   std::int64_t seen = engine.steps_finished();
@@ -65,7 +65,7 @@ inline std::vector<double> losses(CudaEngine& engine, Reducer& reducer, int step
   return result;
 }
 
-// One that may be captured.
+// A reducer for one rank that may be captured.
 class SingleReducer final : public Reducer {
  public:
   void reduce(BucketSpan, ReadyEvent) override {}
@@ -75,7 +75,7 @@ class SingleReducer final : public Reducer {
   int world() const override { return 1; }
 };
 
-// Why nothing can run here; empty where it can.
+// Returns why no GPU can be used here, or an empty string if one can.
 inline std::string device_problem() {
   try {
     require_device();

@@ -1,4 +1,4 @@
-// The engine for GPUs as the trial loop sees it: on the host twin of a device, and on a device where there is one.
+// The GPU engine as the trial loop sees it, on the host twin and, if there is one, on a GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,12 +35,12 @@ class CudaEngineFaults : public OnADevice {};
 TEST_P(CudaEngineSuite, LearnsABatchByHeartInEveryPrecision) {
   for (const Precision precision : {Precision::f32, Precision::fp16, Precision::bf16}) {
     EngineConfig config = config_of(GetParam(), precision);
-    config.model.dropout = false;  // it makes another batch of it at each step
+    config.model.dropout = false;  // It would change the batch at each step.
     CudaEngine engine(config);
     engine.step(batch(0), single_);
     engine.finish();
     const double first = engine.timings().loss;
-    // fp16 begins with a loss scale that is too large, and leaves steps out until it is not.
+    // fp16 starts with a loss scale that is too large, and skips updates until the scale fits.
     const int steps = precision == Precision::fp16 ? 14 : 6;
     for (int i = 0; i < steps; ++i) engine.step(batch(0), single_);
     engine.finish();
@@ -66,7 +66,7 @@ TEST_P(CudaEngineSuite, RestartRepeatsTheSameLossesBitForBit) {
   EXPECT_EQ(losses_of(engine, 4), first);
 }
 
-// At kSize ResNet's last norms see four values each, which the rounding of half types upsets.
+// At kSize ResNet's last norms see only four values each, so rounding to half types has a large effect.
 EngineConfig larger_config(const std::string& model, Precision precision) {
   EngineConfig config = config_of(model, precision);
   config.model.image_size = 2 * kSize;
@@ -128,7 +128,7 @@ TEST_P(CudaEngineSuite, FrozenNormsKeepTheirRunningStatistics) {
   EngineConfig config = config_of(GetParam());
   config.model.batch_norm = spec::BatchNormMode::frozen;
   CudaEngine engine(config);
-  if (engine.buffers().empty()) return;  // it has no norms
+  if (engine.buffers().empty()) return;  // It has no norms.
   const TensorInfo mean = engine.buffers().front();
   std::vector<float> before(static_cast<std::size_t>(mean.count())), after(before.size());
   engine.read_buffer(mean.name, before);
@@ -138,7 +138,7 @@ TEST_P(CudaEngineSuite, FrozenNormsKeepTheirRunningStatistics) {
   EXPECT_LT(frozen[2], 10);
 }
 
-// A step's own forward of a frozen network, on the same weights.
+// Compares with the forward pass of a frozen network's step, with the same weights.
 TEST_P(CudaEngineSuite, EvaluatesAsAFrozenNetworkAndChangesNothing) {
   EngineConfig config = config_of(GetParam());
   CudaEngine engine(config), undisturbed(config);
@@ -174,7 +174,7 @@ TEST_P(CudaEngineSuite, TimeOfAnEvaluationBelongsToNoStep) {
   training_of(engine).evaluate(batch(7), logits);
   const double evaluated_s = now_s();
   losses_of(engine, 1);
-  const double half_s = 0.5 * (evaluated_s - began_s);  // what a host may be kept from between two clocks is less
+  const double half_s = 0.5 * (evaluated_s - began_s);  // A delay of the host between two clock reads is shorter.
   EXPECT_GE(engine.timings().end_s - engine.timings().wall_s, end_s + half_s);
   EXPECT_LE(engine.timings().wall_s, now_s() - began_s - half_s);
 }
@@ -183,7 +183,7 @@ TEST_P(CudaEngineSuite, GoesOnFromACheckpointWithTheSameBits) {
   for (const Precision precision : {Precision::f32, Precision::fp16}) {
     EngineConfig config = config_of(GetParam(), precision);
     CudaEngine engine(config);
-    losses_of(engine, 3);  // in fp16 some are left out
+    losses_of(engine, 3);  // In fp16 some updates are skipped.
     const Tensors checkpoint = state_of(engine);
     CudaEngine resumed(config);
     losses_of(resumed, 1);
@@ -217,7 +217,7 @@ TEST_P(CudaEngineSuite, TakesTheLearningRateThatIsSetInReplaysToo) {
 
 INSTANTIATE_TEST_SUITE_P(Networks, CudaEngineSuite, testing::Values(CHEXBENCH_TEST_NETWORKS), ParamName());
 
-// Of each of so many steps, all on the same weights and images.
+// Returns the logits of each of `steps` steps, all with the same weights and images.
 std::vector<std::vector<float>> logits_of_steps(const EngineConfig& config, int steps, Reducer& reducer) {
   CudaEngine engine(config);
   std::vector<std::vector<float>> logits;
@@ -231,7 +231,7 @@ std::vector<std::vector<float>> logits_of_steps(const EngineConfig& config, int 
 
 TEST_F(CudaEngineDropout, DropsOtherUnitsAtEveryStepAndOnEveryRankAndNoneWhereItIsOff) {
   EngineConfig config = config_of("mobilenet_v2");
-  config.training.learning_rate = 1e-30;  // the weights stay
+  config.training.learning_rate = 1e-30;  // The weights do not change.
   const auto dropped = logits_of_steps(config, 5, single_);
   EXPECT_EQ(std::set(dropped.begin(), dropped.end()).size(), 5u) << "three of them are replays";
   EXPECT_EQ(dropped, logits_of_steps(config, 5, single_));
@@ -267,7 +267,7 @@ TEST_F(CudaEngineFaults, ALossOfNanNamesStepAndLayerAndLeavesTheWeightsAlone) {
 
 TEST_F(CudaEngineFaults, OverflowInHalfPrecisionSkipsTheStepAndHalvesTheScale) {
   CudaEngine engine(config_of("resnet50", Precision::fp16));
-  // Last weights so large that scaled gradients leave fp16, and logits so small that the loss does not.
+  // The last weights are so large that scaled gradients overflow fp16, and the logits so small that the loss does not.
   engine.load_weights([](const TensorInfo& info, std::span<float> values) {
     model::random_weights(1, {model::Draw::he_fan_out})(info, values);
     if (info.name == "bn1.bias") std::ranges::fill(values, 0.5f);
@@ -305,7 +305,7 @@ TEST_F(CudaEngineFaults, NamesThatNoTensorHas) {
   std::vector<float> values(64);
   EXPECT_THROW(engine.read_parameter("bn1.weigth", values), SpecError);
   EXPECT_THROW(engine.read_buffer("bn1.mean", values), SpecError);
-  EXPECT_THROW(engine.read_gradient("conv1.weight", values), SpecError);  // of another size
+  EXPECT_THROW(engine.read_gradient("conv1.weight", values), SpecError);  // Another size.
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Layers computed the plain way, in double: what programs and graphs are interpreted with.
+// Layers computed by plain loops in double; used to interpret programs and graphs.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct FeatureMap {
   }
 };
 
-// out(n, y, x) = reduce over the window at (y, x): `take` sees each place of `in` that the window covers.
+// Calls `take` for each place of `in` that the window of output (n, y, x) covers.
 template <typename Take>
 void each_window(const model::Layer& layer, const FeatureMap& in, int n, int y, int x, Take take) {
   for (int ky = 0; ky < layer.kernel; ++ky) {
@@ -57,8 +57,8 @@ inline int out_size(const model::Layer& layer, int size) {
   return (size + 2 * layer.padding - layer.kernel) / layer.stride + 1;
 }
 
-// `weight` in PyTorch's order, OIHW, for the first `inputs` channels of `in`; each group of outputs sees its share of
-// them.
+// Convolves the first `inputs` channels of `in` with `weight`, which is in PyTorch's order (OIHW). Each group of
+// outputs reads its share of the inputs.
 inline FeatureMap convolve(const model::Layer& layer, const FeatureMap& in, int inputs,
                            const std::vector<float>& weight) {
   const int k = layer.kernel, ins = inputs / layer.groups, outs = layer.channels / layer.groups;
@@ -95,7 +95,7 @@ inline FeatureMap global_average(const FeatureMap& in) {
   });
 }
 
-// The means of `size` x `size` windows: PyTorch's AdaptiveAvgPool2d.
+// Averages into `size` x `size` outputs, like PyTorch's AdaptiveAvgPool2d.
 inline FeatureMap adaptive_average(const FeatureMap& in, int size) {
   const auto begin = [&](int i, int of) { return i * of / size; };
   const auto end = [&](int i, int of) { return static_cast<int>(std::ceil((i + 1.0) * of / size)); };
@@ -108,7 +108,7 @@ inline FeatureMap adaptive_average(const FeatureMap& in, int size) {
   });
 }
 
-// Values channel by channel, as channels of one pixel.
+// Orders values channel by channel, as channels of one pixel.
 inline FeatureMap flatten(const FeatureMap& in) {
   const int pixels = in.height * in.width;
   return make_map(in, 1, 1, in.channels * pixels,
@@ -121,7 +121,7 @@ inline FeatureMap add_bias(const FeatureMap& in, const std::vector<float>& bias)
   });
 }
 
-// Without a bias. `weight` is for the values that PyTorch has flattened.
+// Computes a linear layer without its bias. `weight` is for values in PyTorch's flattened order.
 inline FeatureMap linear(const FeatureMap& map, int outputs, const std::vector<float>& weight) {
   const FeatureMap in = flatten(map);
   return make_map(in, 1, 1, outputs, [&](int n, int, int, int o) {
@@ -134,7 +134,7 @@ inline FeatureMap linear(const FeatureMap& map, int outputs, const std::vector<f
 
 struct ChannelStatistics {
   double mean = 0;
-  double variance = 0;  // biased
+  double variance = 0;  // Biased.
 };
 
 inline std::vector<ChannelStatistics> statistics(const FeatureMap& in) {

@@ -1,4 +1,4 @@
-// Errors of the CUDA runtime as a person reads them. Its words need no driver.
+// Error messages of the CUDA runtime as a user reads them. They need no driver.
 #include "engine/cuda/kernels/launch_check.hpp"
 
 #include <cuda_runtime_api.h>

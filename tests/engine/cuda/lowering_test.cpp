@@ -37,7 +37,7 @@ TEST(LowerToCuda, Resnet50HasItsLayersAndNoPassOfItsOwnForReluAndAdd) {
   EXPECT_EQ(count(program, NodeKind::convolution), 53);
   EXPECT_EQ(count(program, NodeKind::normalize), 53);
   EXPECT_EQ(count(program, NodeKind::statistics), 53);
-  EXPECT_EQ(program.nodes.size(), 53u * 3 + 3);  // max pool, global average pool, linear
+  EXPECT_EQ(program.nodes.size(), 53u * 3 + 3);  // Max pool, global average pool, linear.
 }
 
 TEST(LowerToCuda, ResidualsAreAddedByTheNormBeforeTheActivation) {
@@ -53,13 +53,13 @@ TEST(LowerToCuda, ResidualsAreAddedByTheNormBeforeTheActivation) {
     }
   }
   EXPECT_EQ(residuals, 16);
-  EXPECT_EQ(without_activation, 4);  // those of the shortcuts that a convolution brings to the size
+  EXPECT_EQ(without_activation, 4);  // Shortcuts with a convolution that changes the size.
 }
 
 TEST(LowerToCuda, MobilenetAddsNormsWithoutAnActivationAndClampsTheOthersAtSix) {
   const Program program = lower(model::mobilenet_v2(224));
   EXPECT_EQ(count(program, NodeKind::convolution), 52);
-  EXPECT_EQ(program.nodes.size(), 52u * 3 + 2);  // global average pool, linear
+  EXPECT_EQ(program.nodes.size(), 52u * 3 + 2);  // Global average pool, linear.
   int residuals = 0, bottlenecks = 0;
   for (const Node& node : nodes_of(program, NodeKind::normalize)) {
     residuals += node.residual.exists();
@@ -107,7 +107,7 @@ TEST(LowerToCuda, DenseLayersWriteTheirChannelsOfTheBlockAndReadAllBefore) {
   const std::vector<Node> convolutions = nodes_of(program, NodeKind::convolution);
   const std::vector<Node> norms = nodes_of(program, NodeKind::normalize);
   int width = 64;
-  for (std::size_t layer = 0; layer < 6; ++layer) {  // of the first block; conv0 and norm0 come before
+  for (std::size_t layer = 0; layer < 6; ++layer) {  // Of the first block, after conv0 and norm0.
     const Node& norm1 = norms[1 + 2 * layer];
     const Node& conv2 = convolutions[2 + 2 * layer];
     EXPECT_EQ(norm1.in, (Slice{conv2.out.buffer, 0, width}));
@@ -171,7 +171,7 @@ TEST(LowerToCuda, AlexnetHasAPassForEachBiasButThatOfTheLoss) {
   EXPECT_EQ(count(program, NodeKind::convolution), 5);
   EXPECT_EQ(count(program, NodeKind::linear), 3);
   EXPECT_EQ(biases.size(), 7u);
-  EXPECT_EQ(program.nodes.size(), 5u + 3 + 7 + 3);  // three max pools; 6x6 pixels need no other
+  EXPECT_EQ(program.nodes.size(), 5u + 3 + 7 + 3);  // Three max pools; 6x6 pixels need no other.
   for (const Node& bias : biases) {
     EXPECT_EQ(bias.activation, Activation::relu);
     EXPECT_NE(bias.in.buffer, bias.out.buffer);
@@ -191,7 +191,7 @@ TEST(LowerToCuda, LinearLayersReadMapsAsTheyAre) {
 TEST(LowerToCuda, BranchesOfAnInceptionWriteTheirChannelsOfItsOutput) {
   const Program program = lower(model::googlenet(224));
   EXPECT_EQ(count(program, NodeKind::convolution), 57);
-  EXPECT_EQ(program.nodes.size(), 57u * 3 + 13 + 2);  // max pools, global average pool, linear
+  EXPECT_EQ(program.nodes.size(), 57u * 3 + 13 + 2);  // Max pools, global average pool, linear.
   std::vector<int> begins;
   for (const Node& norm : nodes_of(program, NodeKind::normalize)) {
     if (program.buffer(norm.out) == Buffer{256, 28, 28}) begins.push_back(norm.out.first_channel);

@@ -20,8 +20,8 @@ using testing::HasSubstr;
 
 constexpr MemoryRequest kPlanned{.images = 8, .precision = spec::Precision::fp16};
 
-// Runs a step's reads and writes over the planned memory, as the engine's kernels would do them: a write spoils
-// everything else that lies in the same bytes, and nothing spoiled may be read.
+// Replays a step's reads and writes over the planned memory, in the order of the engine's kernels. A write invalidates
+// everything else in the same bytes, and nothing invalid may be read.
 class MemoryRun {
  public:
   MemoryRun(const Program& program, const MemoryPlan& plan, int images) : program_(program), plan_(plan) {
@@ -41,7 +41,7 @@ class MemoryRun {
     }
   }
 
-  // Forward alone, until the logits are read.
+  // Runs forward only, until the logits are read.
   void evaluate() {
     write(activation(program_.input));
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) forward(i);
@@ -105,8 +105,8 @@ class MemoryRun {
     if (node.in.buffer != program_.input.buffer) write_gradient(node.in);
   }
 
-  // A dense block's gradient is added to; elsewhere the second reader writes beside the first, and what it wrote is
-  // added to the first before the next one writes there.
+  // A dense block's gradient is accumulated in place. Elsewhere the second reader writes to separate memory, and its
+  // result is added to the first before the next reader writes there.
   void write_gradient(const Slice& slice) {
     const int before = written_[slice.buffer]++;
     if (before == 0 || !regions_.contains(second(slice))) return write(gradient(slice));
@@ -121,10 +121,10 @@ class MemoryRun {
   const Program& program_;
   const MemoryPlan& plan_;
   std::map<Name, Region> regions_;
-  std::map<int, int> written_;  // of each buffer, how often its gradient was
+  std::map<int, int> written_;  // How often each buffer's gradient was written.
 };
 
-using Counts = std::map<std::string, int>;  // of networks, 0 of those that are not named
+using Counts = std::map<std::string, int>;  // By network; 0 for networks that are not listed.
 const Counts kNormsLeftOut{{"resnet50", 32}, {"googlenet", 19}};
 const Counts kReadTwice{{"resnet50", 16}, {"mobilenet_v2", 10}, {"googlenet", 9}};
 const Counts kMaxPools{{"resnet50", 1}, {"densenet121", 1}, {"alexnet", 3}, {"googlenet", 13}};
@@ -142,8 +142,8 @@ TEST_P(CudaMemoryPlan, NothingIsOverwrittenBeforeItsLastUse) {
   MemoryRun(program_, plan, kPlanned.images).step();
 }
 
-// In ResNet's 16 blocks the last two convolutions are behind such norms, in GoogLeNet one in front and two in each
-// inception; DenseNet's write into dense blocks, MobileNet's norms are before a ReLU6 or none, and AlexNet has none.
+// Such norms precede the last two convolutions of ResNet's 16 blocks, and in GoogLeNet one at the start and two in each
+// inception. DenseNet's write into dense blocks, MobileNet's precede a ReLU6 or nothing; AlexNet has none.
 TEST_P(CudaMemoryPlan, NormsThatConvolutionsComputeTakeNoMemory) {
   MemoryRequest request = kPlanned;
   request.prologues = prologue_norms(program_);
@@ -170,8 +170,8 @@ TEST_P(CudaMemoryPlan, AnEvaluationFitsIntoTheArenaOfTheSteps) {
   EXPECT_EQ(plan.regions.norm_offsets.back(), steps.regions.norm_offsets.back());
 }
 
-// Each block of ResNet but the last is read twice, and so is what its first block reads; in dense blocks the norms add
-// up in place; ten of MobileNet's blocks add what they read; four layers read what an inception begins with.
+// Each block of ResNet but the last is read twice, and so is the input of the first. In dense blocks the norms
+// accumulate in place; ten of MobileNet's blocks add their input; four layers read the input of an inception.
 TEST_P(CudaMemoryPlan, OnlyASecondReaderTakesMemoryForItsGradient) {
   const MemoryPlan plan = plan_memory(graph_, program_, kPlanned);
   const auto second =

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
-// 1, 2, 3 and so on up to 2^24, where f32 ends to be exact, and again: none is that of padding.
+// Returns 1, 2, 3 and so on up to 2^24, where f32 stops being exact, and again from 1; padding has another value.
 std::vector<float> numbered(const ParameterPlace& place) {
   std::vector<float> values(size(place.parameter.info.count()));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(1 + i % (std::size_t{1} << 24));
@@ -51,7 +51,7 @@ TEST_P(CudaParameterLayout, HoldsEachParameterOfTheNetworkOnce) {
   EXPECT_EQ(sorted(names), sorted(expected));
 }
 
-// Without a gap, or "so many elements are complete" would be wrong.
+// There must be no gap, or a count of complete elements would be wrong.
 TEST_P(CudaParameterLayout, PlacesOfAKindFollowEachOtherAligned) {
   std::size_t ends[kParameterKinds] = {0, 0};
   for (const ParameterPlace& place : layout_.places()) {
@@ -109,7 +109,7 @@ TEST_P(CudaParameterLayout, KernelsHaveTheirInputChannelsInnermost) {
     if (shape.size() != 4) continue;
     const std::vector<float> values = numbered(place), device = on_device(place, values);
     const std::int64_t inputs = shape[1], window = shape[2] * shape[3];
-    // The ends of each axis and one place between: o, i and w of [outputs][inputs][window].
+    // Checks the ends of each axis and one place in between: o, i and w of [outputs][inputs][window].
     for (const std::int64_t o : {std::int64_t{0}, shape[0] / 2, shape[0] - 1})
       for (const std::int64_t i : {std::int64_t{0}, inputs / 2, inputs - 1})
         for (const std::int64_t w : {std::int64_t{0}, window / 2, window - 1})
@@ -137,10 +137,10 @@ TEST(CudaParameterLayoutOfGroups, AnOutputHasWeightsForItsOwnChannelAlone) {
   const ParameterPlace& depthwise = layout.place("features.2.conv.1.0.weight");
   EXPECT_EQ(depthwise.parameter.info.shape, (std::vector<std::int64_t>{96, 1, 3, 3}));
   EXPECT_EQ(depthwise.inputs, 1);
-  EXPECT_EQ(depthwise.count, 896u);  // 96 * 9, aligned
+  EXPECT_EQ(depthwise.count, 896u);  // 96 * 9, aligned.
 }
 
-// PyTorch flattens channel by channel, and the device has pixel by pixel.
+// PyTorch flattens channel by channel, while the device stores pixel by pixel.
 TEST(CudaParameterLayoutOfMaps, ALinearLayerSeesAMapInTheOrderOfTheDevice) {
   const model::Graph graph = model::alexnet(224);
   const ParameterLayout layout(graph, lower(graph));
@@ -148,7 +148,7 @@ TEST(CudaParameterLayoutOfMaps, ALinearLayerSeesAMapInTheOrderOfTheDevice) {
   EXPECT_EQ(place.inputs, 256);
   EXPECT_EQ(place.window, 36);
   std::vector<float> values(size(place.parameter.info.count()));
-  values[size(5) * 9216 + 200 * 36 + 7] = 1;  // output 5, channel 200, pixel 7
+  values[size(5) * 9216 + 200 * 36 + 7] = 1;  // Output 5, channel 200, pixel 7.
   const std::vector<float> device = on_device(place, values);
   EXPECT_EQ(device[size(5) * 9216 + 7 * 256 + 200], 1);
   EXPECT_EQ(std::ranges::count(device, 1.0f), 1);

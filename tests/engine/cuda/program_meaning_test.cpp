@@ -1,4 +1,4 @@
-// A lowered program computes what the layer graph says: both are interpreted in double, on whole networks.
+// Checks that a lowered program computes the same as its graph: both are interpreted in double, on whole networks.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kImages = 3;
 
-// AlexNet finds nothing left of smaller images.
+// AlexNet reduces smaller images to nothing.
 int image_size(const std::string& network) { return network == "alexnet" ? 64 : 32; }
 
 using model::Layer;
@@ -87,7 +87,7 @@ class GraphRun {
         return adaptive_average(input(layer), layer.height);
       case LayerKind::flatten:
         return flatten(input(layer));
-      case LayerKind::dropout:  // none here
+      case LayerKind::dropout:  // Off here.
         return input(layer);
       case LayerKind::linear:
         return biased(layer, linear(input(layer), layer.channels, weights_.at(layer.name + ".weight")));
@@ -145,7 +145,7 @@ class ProgramRun {
     return make_map(buffer, buffer.height, buffer.width, slice.channels,
                     [&](int n, int y, int x, int c) { return buffer.at(n, y, x, slice.first_channel + c); });
   }
-  // A narrower map fills the first channels: the others are padding, and stay zero.
+  // A narrower map fills the first channels; the others are padding and stay zero.
   void store(const FeatureMap& map, const Slice& slice) {
     FeatureMap& buffer = buffers_[index(slice)];
     ASSERT_EQ(std::pair(map.height, map.width), std::pair(buffer.height, buffer.width));
@@ -181,7 +181,7 @@ class ProgramRun {
         throw std::logic_error("a program that was lowered without dropout has some");
       case NodeKind::linear: {
         const FeatureMap product = linear(in, layer.channels, weights_.at(layer.name + ".weight"));
-        // The loss adds the last one's bias.
+        // The loss adds the last layer's bias.
         return store(node.out == program_.logits ? biased(node, layer, product) : product, node.out);
       }
     }
@@ -206,7 +206,7 @@ class ProgramRun {
   const Program& program_;
   const Weights& weights_;
   std::vector<FeatureMap> buffers_;
-  std::vector<std::vector<ChannelStatistics>> statistics_;  // of each buffer's channels
+  std::vector<std::vector<ChannelStatistics>> statistics_;  // For each channel of each buffer.
 };
 
 class ProgramMeaning : public testing::TestWithParam<const char*> {};

@@ -1,4 +1,4 @@
-// A device whose convolutions take the times that a test says.
+// A device whose convolutions take the times that a test sets.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ struct ScriptedPlan {
   double seconds = 1;
   PlanState state = PlanState::ready;
   std::int64_t workspace_bytes = 0;
-  double statistics_s = 1;  // of what finds mean and variance afterwards
+  double statistics_s = 1;  // Of the separate pass for mean and variance.
   bool runs = true;
 };
 
@@ -29,13 +29,13 @@ struct ScriptedRun {
   kernels::Stream stream;
 };
 
-// What is offered for each pattern, whatever the shape, and what was done with it.
+// The plans that are offered for each pattern, whatever the shape, and a record of their use.
 struct ScriptedDevice {
-  std::map<ConvPattern, std::vector<ScriptedPlan>> plans;  // a pattern that is not there is offered nothing
-  std::vector<std::string> timed;                          // engines, in order
+  std::map<ConvPattern, std::vector<ScriptedPlan>> plans;  // No plan is offered for a pattern that is missing.
+  std::vector<std::string> timed;                          // Engines, in order.
   std::vector<std::string> built;
   std::vector<ScriptedRun> runs;
-  int timers = 0;  // that live
+  int timers = 0;  // Number of timers that exist.
   double norm_s = 1;
   double norm_sums_s = 1;
 

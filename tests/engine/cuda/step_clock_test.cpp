@@ -7,8 +7,8 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-// The device begins at begin_s and takes 1 s forward, 2 s backward, 0.5 s for the rest of the reduction, 0.25 s for the
-// update.
+// The device begins at begin_s and takes 1 s for forward, 2 s for backward, 0.5 s for the rest of the reduction and
+// 0.25 s for the update.
 StepMarks marks(double upload_begin_s, double upload_end_s, double begin_s) {
   return {.upload_begin_s = upload_begin_s,
           .upload_end_s = upload_end_s,
@@ -56,7 +56,7 @@ TEST(StepClock, WhatTheHostIsLateIsOther) {
   expect(marks(0.5, 0.75, 1), {.wait_s = 0.5, .upload_s = 0.25, .other_s = 0.25});
 }
 
-// Events of two streams: they may be told apart no better than their resolution.
+// Events of two streams can be compared only within their resolution.
 TEST(StepClock, IdleTimeEndsWithTheBeginOfTheStepEvenIfTheUploadSeemsToEndLater) {
   expect(marks(0.5, 1.25, 1), {.wait_s = 0.5, .upload_s = 0.5});
   expect(marks(1.25, 1.5, 1), {.wait_s = 1});
@@ -73,7 +73,7 @@ TEST(StepClock, ThePartsSumToTheWallTimeAndNoneIsNegative) {
         double sum = timings.other_s;
         for (const double part : parts) sum += part;
         EXPECT_GE(std::ranges::min(parts), 0);
-        EXPECT_GE(timings.other_s, -1e-12);  // a difference of sums
+        EXPECT_GE(timings.other_s, -1e-12);  // A difference of sums.
         EXPECT_NEAR(sum, timings.wall_s, 1e-12);
         EXPECT_NEAR(timings.wait_s + timings.upload_s + timings.other_s, begin_s, 1e-12);
       }

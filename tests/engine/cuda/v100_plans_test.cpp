@@ -1,4 +1,4 @@
-// Asks the cuDNN of the V100 build, without a device, for every plan that the engine would make there.
+// Asks the cuDNN of the V100 build, without a device, for every plan that the engine would build there.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -15,7 +15,7 @@ using Case = std::tuple<std::string, int, Precision>;
 
 class EveryPlainPlan : public testing::TestWithParam<Case> {};
 
-// A V100 has f32 and fp16; cuDNN offers it nothing with statistics or a norm.
+// A V100 has f32 and fp16; cuDNN offers it no plans with statistics or a norm.
 TEST_P(EveryPlainPlan, ExistsForAV100) {
   const auto& [network, images, precision] = GetParam();
   const model::Graph graph = model::make_network(network, 224);
@@ -24,7 +24,7 @@ TEST_P(EveryPlainPlan, ExistsForAV100) {
     for (const ConvPattern pattern : conv_patterns()) {
       if (is_fused(pattern) || !wanted(pattern, shape, precision)) continue;
       const Plan plan = first_plan({target, {.pattern = pattern, .shape = shape, .precision = precision}});
-      // cuDNN loads most depthwise convolutions at run time, by the driver.
+      // cuDNN loads most depthwise convolutions at run time, which needs a driver.
       const bool is_there =
           plan.state == PlanState::ready || (shape.groups > 1 && plan.state == PlanState::needs_driver);
       EXPECT_TRUE(is_there) << to_string(pattern) << " of " << shape.text() << ": " << plan.reason;

@@ -1,4 +1,5 @@
-// Gradients over the batches of a step: their sum is held in f32, whatever type they have. One call for each element.
+// Sums gradients over the batches of a step. The sum is f32 whatever type the gradients have. Each operation is called
+// once per element.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ template <typename G>
 struct AddToSum {
   const G* gradient = nullptr;
   float* sum = nullptr;
-  bool begins = false;  // whatever the sum was
+  bool begins = false;  // Overwrites the old sum.
 
   CHEXBENCH_HOST_DEVICE void operator()(std::int64_t i) const {
     const float value = Element<G>::widen(gradient[i]);
@@ -19,12 +20,12 @@ struct AddToSum {
   }
 };
 
-// Of the batches in the sum and the gradient's own.
+// Replaces the gradient by the mean over the batches in the sum and its own.
 template <typename G>
 struct TakeMean {
   G* gradient = nullptr;
   const float* sum = nullptr;
-  float share = 1;  // 1 / batches
+  float share = 1;  // 1 / number of batches.
 
   CHEXBENCH_HOST_DEVICE void operator()(std::int64_t i) const {
     gradient[i] = Element<G>::narrow((sum[i] + Element<G>::widen(gradient[i])) * share);

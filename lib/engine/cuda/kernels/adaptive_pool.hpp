@@ -1,20 +1,20 @@
-// Means over windows that together cover the image, as PyTorch's AdaptiveAvgPool2d: output o of n along an axis of m
-// positions sees [floor(o m / n), ceil((o + 1) m / n)). Windows may overlap, and are of several sizes.
+// Means over windows that together cover the image, as in PyTorch's AdaptiveAvgPool2d: output o of n along an axis of m
+// positions averages [floor(o m / n), ceil((o + 1) m / n)). Windows may overlap and may differ in size.
 #pragma once
 
 #include "engine/cuda/kernels/average_pool.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 
-// The positions of `of` that place `i` of `places` meets. It serves both ways: an input position lies in the windows of
-// the outputs that it meets.
+// Returns which of `of` positions overlap place `i` of `places`, on axes of equal length. It serves both directions,
+// because an input position is in exactly those outputs' windows that overlap it.
 CHEXBENCH_HOST_DEVICE inline Span meeting(int i, int places, int of) {
   return {i * of / places, ((i + 1) * of + places - 1) / places};
 }
 
 CHEXBENCH_HOST_DEVICE inline int length(Span span) { return span.last - span.first; }
 
-// Rows are output pixels.
+// Forward. Rows are output pixels.
 template <typename T, int V>
 struct AdaptiveAverage {
   Rows<const T> x;
@@ -42,7 +42,7 @@ struct AdaptiveAverage {
   };
 };
 
-// Rows are input pixels, which gather from every window that holds them.
+// Backward. Rows are input pixels; each gathers from every window that contains it.
 template <typename T, int V>
 struct AdaptiveAverageBackward {
   Rows<const T> dy;

@@ -1,4 +1,4 @@
-// to += from: the gradients of two readers of one feature map.
+// Computes to += from, to add the gradients of two readers of one feature map.
 #pragma once
 
 #include "engine/cuda/kernels/channel_grid.hpp"

@@ -1,11 +1,11 @@
-// Sums of feature maps on the device: add.hpp.
+// Launches sums of feature maps on the device (add.hpp).
 #pragma once
 
 #include "engine/cuda/kernels/device_tensor.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 
-// to += from
+// Adds `from` to `to`, both [rows][channels].
 struct AddCall {
   ElementType type = ElementType::f32;
   int rows = 0, channels = 0;

@@ -1,12 +1,12 @@
-// What a convolution takes of the norm in front of it: forward its scale and shift, in the element type, backward its
-// inverse deviation.
+// Computes what a convolution needs from a batch norm that it fuses: in forward the norm's scale and shift, in the
+// element type; in backward its inverse deviation.
 #pragma once
 
 #include "engine/cuda/kernels/norm_forward.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 
-// One call for each channel.
+// Called once for each channel.
 template <typename T>
 struct WriteAffine {
   NormParameters norm;
@@ -20,7 +20,7 @@ struct WriteAffine {
   }
 };
 
-// One call for each channel.
+// Called once for each channel.
 struct WriteInverseDeviation {
   const float* variance = nullptr;
   float epsilon = 0;

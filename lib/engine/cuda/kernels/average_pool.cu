@@ -14,7 +14,8 @@ void average_pool(const PoolCall& call, Stream stream) {
   launch_channels(op, call.images * call.shape.out_pixels(), call.channels, V, stream);
 }
 
-// Op<T, V>{from, to, geometry} over so many rows: outputs forward, inputs backward.
+// Launches Op<T, V>{from, to, geometry} over `rows` rows: those of the output in forward, those of the input in
+// backward.
 template <template <typename, int> typename Op, typename Geometry>
 void launch_pool(const PoolCall& call, const Matrix& from, const Matrix& to, const Geometry& geometry, int rows,
                  Stream stream) {

@@ -1,4 +1,4 @@
-// Average pool over square windows, and over the whole image.
+// Average pools over square windows and over whole images.
 #pragma once
 
 #include "engine/cuda/kernels/channel_grid.hpp"
@@ -20,7 +20,8 @@ CHEXBENCH_HOST_DEVICE void add_row(const Rows<const T>& rows, int row, int chann
   for (int i = 0; i < V; ++i) sum[i] += widened(values, i);
 }
 
-// Rows are output pixels; K is the window's side.
+// Forward over square windows. Rows are output pixels; K is the side of the window. Padding counts as 0 and is part of
+// the divisor K * K.
 template <typename T, int V, int K>
 struct AveragePool {
   Rows<const T> x;
@@ -51,7 +52,8 @@ struct AveragePool {
   };
 };
 
-// Rows are input pixels, which gather; those that no window holds get 0.
+// Backward over square windows. Rows are input pixels; each gathers from the windows that contain it, and gets 0 if
+// there are none.
 template <typename T, int V>
 struct AveragePoolBackward {
   Rows<const T> dy;
@@ -81,7 +83,7 @@ struct AveragePoolBackward {
   };
 };
 
-// Rows are images: mean[image] over their pixels.
+// Forward over whole images. Rows are images: mean[image] is the mean over the image's pixels.
 template <typename T, int V>
 struct GlobalAverage {
   Rows<const T> x;
@@ -104,7 +106,7 @@ struct GlobalAverage {
   };
 };
 
-// Rows are pixels of all images: dx = dmean / pixels.
+// Backward over whole images. Rows are the pixels of all images: dx = dmean / pixels.
 template <typename T, int V>
 struct GlobalAverageBackward {
   Rows<const T> dmean;

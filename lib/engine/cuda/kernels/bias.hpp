@@ -1,4 +1,4 @@
-// Bias and activation of layers that no batch norm follows: y = clamp(x + bias), and backward.
+// Bias and activation of layers that no batch norm follows: y = clamp(x + bias), and its backward pass.
 #pragma once
 
 #include "engine/cuda/kernels/norm_forward.hpp"
@@ -30,8 +30,8 @@ struct Bias {
   };
 };
 
-// dx = what of dy passed the activation, and the first stage of its sum over the rows. Without an activation the output
-// is not read.
+// Writes dx, the part of dy that passes the activation, and computes the first stage of its sum over the rows. Without
+// an activation (kOutput is false) the output y is not read.
 template <typename T, int V, bool kOutput>
 struct BiasBackward {
   static constexpr int kWidth = V;

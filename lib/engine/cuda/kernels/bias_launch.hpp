@@ -1,4 +1,4 @@
-// Bias and activation on the device: bias.hpp.
+// Launches bias and activation on the device (bias.hpp).
 #pragma once
 
 #include "engine/cuda/kernels/clamp.hpp"
@@ -6,7 +6,7 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// y = clamp(x + bias)
+// Computes y = clamp(x + bias). y may be x.
 struct BiasCall {
   ElementType type = ElementType::f32;
   int rows = 0, channels = 0;
@@ -15,16 +15,16 @@ struct BiasCall {
 };
 void launch_bias(const BiasCall& call, const Matrix& x, const Matrix& y, Stream stream);
 
-// dx = the gradient that passed the activation, and its sum over the rows is that of the bias. No two tensors may
-// overlap.
+// Writes dx, the part of the gradient that passes the activation, and bias_gradient, the sum of dx over the rows. No
+// two tensors may overlap.
 struct BiasBackwardCall {
   ElementType type = ElementType::f32;
   int rows = 0, channels = 0;
   Clamp clamp;
-  Matrix output;  // none where there is no activation
+  Matrix output;  // Does not exist if there is no activation.
   Matrix gradient;
   float* bias_gradient = nullptr;  // [channels]
-  void* scratch = nullptr;         // reduction_scratch_bytes()
+  void* scratch = nullptr;         // Holds reduction_scratch_bytes() (reduction.hpp).
 };
 void launch_bias_backward(const BiasBackwardCall& call, const Matrix& dx, Stream stream);
 

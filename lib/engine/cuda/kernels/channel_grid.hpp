@@ -1,6 +1,6 @@
-// Which thread computes what, for kernels over [rows][channels] whose channels lie side by side (NHWC: a row is a
-// pixel). A thread keeps its channels and walks down the rows: what depends on the channel alone (scales, sums) stays
-// in registers, and is read once instead of once a pixel.
+// Assigns work to threads in kernels over [rows][channels] whose channels are contiguous (NHWC: a row is a pixel). A
+// thread keeps its channels and walks down the rows: values that depend on the channel alone (scales, sums) stay in
+// registers and are read once, not once per pixel.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 namespace chexbench::engine::cuda::kernels {
 
 inline constexpr int kThreads = 256;
-inline constexpr int kMostLanes = 32;  // 32 x 16 bytes of one row: enough for whole memory pages to stream
+inline constexpr int kMostLanes = 32;  // 32 x 16 bytes of one row, enough to stream whole memory pages.
 
-// One slice of channels in memory: row r begins at data + r * ld. Lengths in elements.
+// A slice of channels in memory: row r begins at data + r * ld. Lengths are in elements.
 template <typename T>
 struct Rows {
   T* data = nullptr;
@@ -26,7 +26,7 @@ struct Rows {
   operator Rows<Const>() const { return {data, ld}; }
 };
 
-// The share of one thread: `width` channels from `channel` on, of every row_step()-th row from `row` on.
+// The share of one thread: `width` channels starting at `channel`, of every row_step()-th row starting at `row`.
 struct Lane {
   int channel = 0;
   int row = 0;
@@ -34,20 +34,21 @@ struct Lane {
 };
 
 struct ChannelGrid {
-  int rows = 0;  // at most 2^30
+  int rows = 0;  // At most 2^30.
   int channels = 0;
-  int width = 1;       // channels of a thread
-  int lanes = 1;       // threads of a block side by side along the channels
-  int tiles = 1;       // blocks side by side along the channels
-  int row_lanes = 1;   // threads of a block along the rows
-  int row_blocks = 1;  // blocks along the rows
+  int width = 1;       // Channels of one thread.
+  int lanes = 1;       // Threads of a block along the channels.
+  int tiles = 1;       // Blocks along the channels.
+  int row_lanes = 1;   // Threads of a block along the rows.
+  int row_blocks = 1;  // Blocks along the rows.
 
-  // `channels` is a multiple of `width`. At most `most_blocks` blocks, but at least one for each tile.
+  // Returns a grid of at most `most_blocks` blocks, but at least one block for each tile. `channels` must be a multiple
+  // of `width`.
   static ChannelGrid of(int rows, int channels, int width, int most_blocks) {
     const int vectors = channels / width;
     ChannelGrid grid{.rows = rows, .channels = channels, .width = width};
     grid.tiles = (vectors + kMostLanes - 1) / kMostLanes;
-    grid.lanes = (vectors + grid.tiles - 1) / grid.tiles;  // tiles of like size: 33 vectors are 17 + 16, not 32 + 1
+    grid.lanes = (vectors + grid.tiles - 1) / grid.tiles;  // Tiles of similar size: 33 vectors are 17 + 16, not 32 + 1.
     grid.row_lanes = kThreads / grid.lanes;
     const int useful = (rows + grid.row_lanes - 1) / grid.row_lanes;
     grid.row_blocks = std::max(1, std::min(most_blocks / grid.tiles, useful));
@@ -63,23 +64,23 @@ struct ChannelGrid {
     const int row = row_block(block) * row_lanes + row_lane(thread);
     return {channel, row, row_lane(thread) < row_lanes && channel < channels && row < rows};
   }
-  // How many rows the thread that begins at `row` has.
+  // Number of rows of the thread that begins at `row`.
   CHEXBENCH_HOST_DEVICE int rows_from(int row) const { return row < rows ? (rows - row - 1) / row_step() + 1 : 0; }
-  // How many rows the threads of one row of blocks have together.
+  // Number of rows that the threads with this row_block have together.
   CHEXBENCH_HOST_DEVICE int rows_of_block(int row_block) const {
     const int rest = rows % row_step() - row_block * row_lanes;
     return rows / row_step() * row_lanes + (rest < 0 ? 0 : rest < row_lanes ? rest : row_lanes);
   }
 };
 
-// Whether a slice can be moved in vectors of 16 bytes, `width` elements each.
+// Returns whether a slice can be moved in vectors of 16 bytes, `width` elements each.
 inline bool whole_vectors(const void* data, std::int64_t ld, int channels, int width) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % width == 0 && channels % width == 0;
 }
 
-// Hands all rows of a lane to a worker: `load` fetches what one row needs, `use` does the rest. The loads of kUnroll
-// rows go out before the first is used, so that a thread has several in flight. A worker that writes where it reads is
-// safe: nobody else has its rows.
+// Passes all rows of a lane to a worker: `load` fetches what one row needs, `use` does the rest. The loads of kUnroll
+// rows are issued before the first is used, so that a thread has several loads in flight. A worker may write where it
+// reads, because no other thread has its rows.
 template <typename Worker>
 CHEXBENCH_HOST_DEVICE void for_rows(const ChannelGrid& grid, int row, Worker& worker) {
   constexpr int kUnroll = Worker::kUnroll;
@@ -93,7 +94,7 @@ CHEXBENCH_HOST_DEVICE void for_rows(const ChannelGrid& grid, int row, Worker& wo
   for (; left > 0; --left, row += step) worker.use(row, worker.load(row));
 }
 
-// What one thread of an elementwise kernel does.
+// Does the work of one thread of an elementwise kernel.
 template <typename Op>
 CHEXBENCH_HOST_DEVICE void run_lane(const Op& op, const ChannelGrid& grid, int block, int thread) {
   const Lane lane = grid.lane(block, thread);

@@ -1,4 +1,5 @@
-// CUDA's half types as elements: one instruction each way, where the host's twins (core/half.hpp) take many.
+// CUDA's half types as elements: each conversion is one instruction, while the host's half types (core/half.hpp) need
+// many.
 #pragma once
 
 #include <cuda_bf16.h>

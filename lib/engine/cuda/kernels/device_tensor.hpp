@@ -1,13 +1,15 @@
-// What the kernels' launchers share. Includes no CUDA, so that any file of the engine can call them.
+// Types that the kernels' launchers share. This header includes no CUDA, so any file of the engine can call a launcher.
 //
-// All launchers: pointers are device memory; work is queued on the stream and nothing waits for it; nothing is
-// allocated; they may be captured into a CUDA graph. @throws DeviceError where CUDA refuses the launch.
+// The contract of all launchers: pointers are device memory. A launcher queues its work on the stream and does not
+// wait; it allocates nothing and may be captured into a CUDA graph. It may be called from any thread whose current
+// device is the stream's.
+// @throws DeviceError if CUDA refuses the launch
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-struct CUstream_st;  // cudaStream_t is a pointer to it
+struct CUstream_st;  // cudaStream_t is a pointer to this type.
 
 namespace chexbench::engine::cuda::kernels {
 
@@ -15,8 +17,9 @@ using Stream = CUstream_st*;
 
 enum class ElementType { f32, f16, bf16 };
 
-// [rows][channels] of one element type; row r begins at data + r * ld elements. NHWC tensors, rows being pixels, and
-// channel slices of them. Moved 16 bytes at a time where data, ld and channels allow it, else by element.
+// A matrix [rows][channels] of one element type; row r begins at data + r * ld elements. It describes NHWC tensors,
+// whose rows are pixels, and channel slices of them. Kernels move 16 bytes at a time if data, ld and channels allow it,
+// else single elements. Does not own its memory.
 struct Matrix {
   void* data = nullptr;
   std::int64_t ld = 0;

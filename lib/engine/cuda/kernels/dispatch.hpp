@@ -1,4 +1,5 @@
-// From what a call says of its tensors to the types of an operation. F16 and BF16 are the compiler's half types.
+// Chooses the template arguments of an operation from the element type and the alignment of its tensors. F16 and BF16
+// are the compiler's half types.
 #pragma once
 
 #include "engine/cuda/kernels/channel_grid.hpp"
@@ -24,7 +25,7 @@ void with_type(ElementType type, const Call& call) {
   }
 }
 
-// Whether all of `matrices` that exist can be moved in vectors of 16 bytes.
+// Returns whether all of `matrices` that exist can be moved in vectors of 16 bytes.
 template <typename T, typename... Matrices>
 bool vectors_fit(int channels, const Matrices&... matrices) {
   const auto fits = [&](const Matrix& m) {
@@ -33,7 +34,8 @@ bool vectors_fit(int channels, const Matrices&... matrices) {
   return (fits(matrices) && ...);
 }
 
-// call<T, V>() with V the elements that move at once.
+// Calls call<T, V>(); V is the number of elements that move together: 16 bytes of them if all matrices allow it, else
+// 1.
 template <typename Call, typename... Matrices>
 void with_vectors(ElementType type, int channels, const Call& call, const Matrices&... matrices) {
   with_type(type, [&]<typename T>() {

@@ -1,5 +1,5 @@
-// Dropout, forward and backward alike: each value is multiplied by what engine/dropout.hpp draws for it. Where an image
-// has several pixels, values are counted channel by channel, as PyTorch flattens them.
+// Dropout, for forward and backward alike: each value is multiplied by its factor from engine/dropout.hpp. If an image
+// has several pixels, values are numbered channel by channel, in the order in which PyTorch flattens them.
 #pragma once
 
 #include "engine/cuda/kernels/channel_grid.hpp"
@@ -9,8 +9,8 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Rows are pixels. A captured step is replayed with the arguments that it was captured with, so the number of the batch
-// is read from device memory.
+// Rows are pixels. A captured step is replayed with the arguments of its capture, so the number of the batch is read
+// from device memory.
 template <typename T, int V>
 struct Dropout {
   Rows<const T> from;
@@ -19,7 +19,7 @@ struct Dropout {
   std::uint64_t seed = 0;
   int layer = 0;
   double rate = 0;
-  int pixels = 1;  // of an image
+  int pixels = 1;  // Of an image.
   int batches_of_step = 1;
 
   struct Worker {

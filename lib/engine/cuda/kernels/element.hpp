@@ -1,6 +1,6 @@
-// The element types of tensors. Kernels compute in f32 whatever a tensor holds: Element<T> widens what they load and
-// narrows what they store. On the device T is CUDA's own half type (device_element.cuh); core/half.hpp has their
-// twins for tests.
+// The element types of tensors. Kernels compute in f32 whatever type a tensor has: Element<T> widens what they load and
+// narrows what they store. On the device T is CUDA's own half type (device_element.cuh); on the host the tests use the
+// equivalent types of core/half.hpp.
 #pragma once
 
 #include "core/half.hpp"
@@ -35,13 +35,13 @@ struct Element<BFloat16> {
   static BFloat16 narrow(float value) { return to_bfloat16(value); }
 };
 
-// Elements per 16 bytes: the widest load of the device.
+// Elements in 16 bytes, the widest load of the device.
 template <typename T>
 inline constexpr int kVectorWidth = 16 / static_cast<int>(sizeof(T));
 
 constexpr int pack_alignment(int bytes) { return bytes > 16 ? 16 : bytes; }
 
-// N consecutive elements that move at once; N * sizeof(T) is a power of two.
+// N consecutive elements that are loaded or stored together; N * sizeof(T) must be a power of two.
 template <typename T, int N>
 struct alignas(pack_alignment(N* static_cast<int>(sizeof(T)))) Pack {
   T at[N];

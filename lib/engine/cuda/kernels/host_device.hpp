@@ -1,5 +1,5 @@
-// Lets one function be compiled for the device and, by a compiler that knows no CUDA, for the tests on the host. The
-// only conditional compilation of the project: nothing but a function's own head can say where it runs.
+// Lets one function be compiled for the device and, by a compiler without CUDA, for the tests on the host. This is the
+// project's only conditional compilation, because only a function's own declaration can say where it runs.
 #pragma once
 
 #include <cmath>
@@ -8,5 +8,5 @@
 #define CHEXBENCH_HOST_DEVICE __host__ __device__
 #else
 #define CHEXBENCH_HOST_DEVICE
-inline float rsqrtf(float value) { return 1.0f / sqrtf(value); }  // CUDA has it, C++ has not
+inline float rsqrtf(float value) { return 1.0f / sqrtf(value); }  // Exists in CUDA but not in C++.
 #endif

@@ -1,5 +1,5 @@
-// From an operation (the headers' functors) to a launch. The tests compile the launchers as C++ against a twin of this
-// file that runs operations on the host.
+// Launches the operations, the functors of the headers. For the tests the launchers are compiled as C++ against another
+// launch.cuh that runs operations on the host.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,7 +24,8 @@ __global__ void __launch_bounds__(kThreads) run_calls(const Op op, const std::in
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < calls; i += step) op(i);
 }
 
-// The phases of reduction.hpp. No barrier before publish: who publishes wrote what it reads.
+// Runs the phases of reduction.hpp. No barrier is needed before publish, because a publishing thread reads only what it
+// wrote itself.
 template <typename R>
 __global__ void __launch_bounds__(R::kThreads) run_reduction(const R reduction) {
   __shared__ typename R::Scratch scratch;
@@ -37,7 +38,8 @@ __global__ void __launch_bounds__(R::kThreads) run_reduction(const R reduction) 
   reduction.publish(block, thread, scratch);
 }
 
-// Blocks of `kernel` that run at once: a grid of as many leaves no block over for a second, half empty round.
+// Returns how many blocks of `kernel` run at once. A grid of that size leaves no remainder for a second, half-empty
+// round.
 template <typename Kernel>
 int resident_blocks(Kernel kernel) {
   int blocks = 0;
@@ -45,7 +47,7 @@ int resident_blocks(Kernel kernel) {
   return std::max(blocks, 1) * multiprocessors();
 }
 
-// Each thread has its channels.
+// Runs an elementwise operation; each thread processes its own channels (channel_grid.hpp).
 template <typename Op>
 void launch_channels(const Op& op, int rows, int channels, int width, Stream stream) {
   if (rows == 0) return;
@@ -54,7 +56,7 @@ void launch_channels(const Op& op, int rows, int channels, int width, Stream str
   check_launch("elementwise");
 }
 
-// op(i) for each i below `calls`.
+// Calls op(i) for each i below `calls`.
 template <typename Op>
 void launch_calls(const Op& op, std::int64_t calls, Stream stream) {
   if (calls == 0) return;
@@ -70,7 +72,7 @@ void launch_blocks(const R& reduction, int blocks, Stream stream) {
   check_launch("reduction");
 }
 
-// Both stages.
+// Runs both stages of a reduction over the rows, per channel.
 template <typename Op, typename Finish>
 void launch_sums(const Op& op, const Finish& finish, int rows, int channels, void* scratch, Stream stream) {
   const int most = std::min(resident_blocks(run_reduction<BlockSums<Op>>), kSumBlocks * multiprocessors());

@@ -36,7 +36,7 @@ const char* advice(cudaError_t error) {
 void check_cuda(int error, const char* what) {
   if (error == cudaSuccess) return;
   const auto status = static_cast<cudaError_t>(error);
-  cudaGetLastError();  // forgets it: who survives it must not have the next launch blamed
+  cudaGetLastError();  // Clears the error, or the next launch would report it.
   throw DeviceError(std::string("CUDA: ") + what + " failed: " + cudaGetErrorString(status) + " (" +
                     cudaGetErrorName(status) + ")" + advice(status));
 }

@@ -1,14 +1,18 @@
-// What the CUDA runtime returns, as errors, and what it tells of the device.
+// Converts return values of the CUDA runtime to errors, and reports a property of the device.
 #pragma once
 
 namespace chexbench::engine::cuda::kernels {
 
-// Both @throws DeviceError: what was tried, CUDA's words, and for faults of the device what to do about them. `error`
-// is a cudaError_t; it is forgotten, so that whoever survives it does not have the next launch blamed.
+// Throws if `error`, a cudaError_t, is not cudaSuccess. `what` names the attempted operation. The runtime's stored
+// error is cleared, so that a caller who handles the error does not see it again at the next launch. check_launch()
+// does the same for the last kernel launch; `what` names the kernel.
+// @throws DeviceError with `what`, CUDA's message and, for faults of the device, advice
 void check_cuda(int error, const char* what);
 void check_launch(const char* what);
 
-// Of the device that is current at the first call: a process has one.
+// Returns the number of multiprocessors of the device that is current at the first call; a process uses one device.
+// Thread-safe.
+// @throws DeviceError if CUDA fails
 int multiprocessors();
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -1,4 +1,4 @@
-// Binary cross-entropy on logits, the mean over batch x outputs, and its gradient: as the CPU engine's.
+// Binary cross-entropy on logits, averaged over batch x outputs, and its gradient, with the CPU engine's formulas.
 #pragma once
 
 #include <cmath>
@@ -8,18 +8,19 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// max(z, 0) - z t + log(1 + exp(-|z|)): exact where exp(z) would overflow.
+// Returns max(z, 0) - z t + log(1 + exp(-|z|)), a form that stays exact when exp(z) would overflow.
 CHEXBENCH_HOST_DEVICE inline float cross_entropy(float logit, float target) {
   return (logit > 0 ? logit : 0.0f) - logit * target + log1pf(expf(-fabsf(logit)));
 }
 
-// d cross_entropy / d logit = sigmoid(z) - t
+// Returns d cross_entropy / d logit = sigmoid(z) - t.
 CHEXBENCH_HOST_DEVICE inline float cross_entropy_gradient(float logit, float target) {
   return 1.0f / (1.0f + expf(-logit)) - target;
 }
 
-// A reduction (reduction.hpp) of one block: a batch has a few thousand logits. Rows of logits and gradients are padded
-// to `ld`; the padding gets gradient 0 and has no part in the loss. The last layer's bias is added here, in f32.
+// A reduction (reduction.hpp) of one block, since a batch has only a few thousand logits. Rows of logits and gradients
+// are padded to `ld`; the padding gets gradient 0 and does not count in the loss. The last layer's bias is added here,
+// in f32.
 template <typename T>
 struct Loss {
   static constexpr int kThreads = 1024;
@@ -30,8 +31,8 @@ struct Loss {
   const T* logits = nullptr;
   const float* bias = nullptr;     // [outputs]
   const float* targets = nullptr;  // [batch][outputs]
-  float* biased = nullptr;         // [batch][outputs], logits + bias
-  T* gradient = nullptr;           // multiplied by *scale
+  float* biased = nullptr;         // [batch][outputs], logits + bias.
+  T* gradient = nullptr;           // [batch][ld], multiplied by *scale.
   const float* scale = nullptr;
   float* loss = nullptr;
   int batch = 0, outputs = 0, ld = 0;
@@ -63,10 +64,10 @@ struct Loss {
   }
 };
 
-// The gradient of the last layer's bias, one call for each output.
+// Computes the gradient of the last layer's bias. Called once for each output.
 template <typename T>
 struct BiasGradient {
-  const T* gradient = nullptr;  // of the logits, [batch][ld]
+  const T* gradient = nullptr;  // Of the logits, [batch][ld].
   float* of_bias = nullptr;
   int batch = 0, ld = 0;
 

@@ -1,4 +1,4 @@
-// Max pool. Forward keeps which place of each window won, so that backward reads neither x nor y.
+// Max pool. Forward stores which place of each window won, so that backward reads neither x nor y.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,8 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Rows are output pixels. K is the window's side: known to the compiler, so that it fetches the whole window at once.
+// Forward. Rows are output pixels. K is the side of the window; it is a template argument so that the compiler can
+// issue the loads of a whole window at once.
 template <typename T, int V, int K>
 struct MaxPool {
   Rows<const T> x;
@@ -42,7 +43,7 @@ struct MaxPool {
         for (int w = 0; w < K; ++w) {
           for (int i = 0; i < V; ++i) {
             const float value = widened(line.at[w], i);
-            // NaN wins, as in PyTorch. Not && and ||: no branch for each channel.
+            // NaN wins, as in PyTorch. & and | instead of && and || avoid branches.
             const bool wins = line.counts[w] & ((value > best[i]) | (value != value));
             best[i] = wins ? value : best[i];
             won[i] = wins ? h * K + w : won[i];
@@ -61,7 +62,8 @@ struct MaxPool {
   };
 };
 
-// Rows are input pixels: each gathers from the outputs that it won, so that no two threads write the same place.
+// Backward. Rows are input pixels; each gathers from the outputs whose window it won, so that no two threads write to
+// the same place.
 template <typename T, int V>
 struct MaxPoolBackward {
   Rows<const T> dy;

@@ -13,7 +13,7 @@ void gradient_apply(const NormGradientCall& call, const float* b, const float* c
 
 void launch_gradient_apply(const NormGradientCall& call, bool masked, const float* b, const float* c, Matrix dx,
                            Stream stream) {
-  const Matrix gradient2 = masked ? Matrix{} : call.gradient2;  // part of what was masked
+  const Matrix gradient2 = masked ? Matrix{} : call.gradient2;  // The first pass has added it to `masked`.
   with_vectors(
       call.type, call.channels,
       [&]<typename T, int V>() {

@@ -1,7 +1,8 @@
-// Backward of norm_forward.hpp. With g the gradient of what the activation passed, and per channel
-//   a = weight / deviation,  b = -a sum(g (x - mean)) / (deviation^2 n),  c = -a sum(g) / n - b mean,
-// dx = a g + b x + c; the weight's gradient is sum(g (x - mean)) / deviation, the bias's sum(g). Two passes: the sums
-// of all rows come before any dx. Where there is a residual, g is its gradient too: the first pass writes it.
+// Backward of norm_forward.hpp. Let g be the gradient that passes the activation, and per channel
+//   a = weight / deviation,  b = -a sum(g (x - mean)) / (deviation^2 n),  c = -a sum(g) / n - b mean.
+// Then dx = a g + b x + c, the weight's gradient is sum(g (x - mean)) / deviation, and the bias's gradient is sum(g).
+// This takes two passes, because every dx needs the sums over all rows. If there is a residual, g is the residual's
+// gradient too, so the first pass writes it.
 #pragma once
 
 #include "engine/cuda/kernels/norm_forward.hpp"
@@ -9,8 +10,8 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// g before the activation: gradient (+ gradient2), and what decides whether it passed: the output where a residual was
-// added, else the norm of x worked out again.
+// What g is computed from: gradient (+ gradient2), and what decides whether it passes the activation. That is `output`
+// if a residual was added, else the norm of x, which is computed again.
 template <typename T>
 struct NormGradient {
   Rows<const T> x;
@@ -33,7 +34,7 @@ struct LoadedGradient {
     if constexpr (kOutput) loaded.output = load<V>(from.output.at(row, channel));
     return loaded;
   }
-  // g of channel i.
+  // Returns g of channel i.
   CHEXBENCH_HOST_DEVICE float masked(int i, const Affine<V>& affine, Clamp clamp) const {
     float sum = widened(gradient, i);
     if constexpr (kTwo) sum += widened(gradient2, i);
@@ -42,7 +43,8 @@ struct LoadedGradient {
   }
 };
 
-// First pass: sum(g) and sum(g (x - mean)). With kOutput it writes g to `masked`, which may be a gradient's memory.
+// First pass: computes sum(g) and sum(g (x - mean)). With kOutput it writes g to `masked`, which may be the memory of a
+// gradient.
 template <typename T, int V, bool kOutput, bool kTwo>
 struct GradientSums {
   static constexpr int kWidth = V;
@@ -81,7 +83,7 @@ struct GradientSums {
   CHEXBENCH_HOST_DEVICE static Pair merge(Pair a, float, Pair b, float) { return added(a, b); }
 };
 
-// Second pass. kMasked: g is what the first pass wrote, given as `gradient`. dx may take the place of x.
+// Second pass: computes dx, which may use the memory of x. With kMasked, `gradient` is the g that the first pass wrote.
 template <typename T, int V, bool kMasked, bool kTwo>
 struct GradientApply {
   NormGradient<T> from;
@@ -111,12 +113,13 @@ struct GradientApply {
   };
 };
 
-// Between the passes: the parameters' gradients, b and c. Frozen: statistics are constants, so b and c are 0.
+// Between the passes: computes the parameters' gradients, b and c. The statistics of a frozen norm are constants, so
+// its b and c are 0.
 struct GradientFinish {
   NormParameters norm;
-  double count = 0;  // rows
+  double count = 0;  // Rows.
   bool frozen = false;
-  bool add = false;  // b and c add to what is there: see norm_lazy.hpp
+  bool add = false;  // Add b and c to the existing values (norm_lazy.hpp).
   float* weight_gradient = nullptr;
   float* bias_gradient = nullptr;
   float* b = nullptr;

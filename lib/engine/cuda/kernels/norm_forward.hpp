@@ -1,4 +1,5 @@
-// y = clamp(weight (x - mean) / deviation + bias (+ residual)): Ioffe and Szegedy, "Batch normalization", ICML 2015.
+// Forward pass of batch norm: y = clamp(weight (x - mean) / deviation + bias (+ residual)). Source: Ioffe and Szegedy,
+// "Batch normalization", ICML 2015.
 #pragma once
 
 #include <cmath>
@@ -9,7 +10,7 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// All indexed by channel of the slice. Frozen norms give their running statistics.
+// Arrays in device memory, indexed by channel of the slice. Frozen norms pass their running statistics.
 struct NormParameters {
   const float* mean = nullptr;
   const float* variance = nullptr;
@@ -22,7 +23,8 @@ CHEXBENCH_HOST_DEVICE inline float inverse_deviation(float variance, float epsil
   return rsqrtf(variance + epsilon);
 }
 
-// Per-channel values of one thread. All loads go out before any is used, which a loop that computes would prevent.
+// Per-channel values of one thread. The constructor issues all loads before any value is used; a loop that also
+// computed would prevent that.
 template <int V>
 struct Channels {
   float at[V];
@@ -32,8 +34,9 @@ struct Channels {
   }
 };
 
-// The norm as scale * x + shift. Each thread works its own out: cheaper than a kernel that writes them for all.
-// Backward decides by the same bits what the activation passed, hence fmaf: no compiler may choose.
+// The norm as scale * x + shift. Each thread computes scale and shift itself, which is cheaper than a kernel that
+// writes them for all. Backward must get the same bits to decide what passed the activation; fmaf is explicit so that
+// no compiler chooses whether to fuse.
 template <int V>
 struct Affine {
   float scale[V], shift[V];

@@ -1,4 +1,4 @@
-// A NormGradientCall as the device functions see it.
+// Converts a NormGradientCall to the operations' types.
 #pragma once
 
 #include "engine/cuda/kernels/launch.cuh"

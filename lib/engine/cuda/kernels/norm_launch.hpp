@@ -1,5 +1,6 @@
-// Batch norm on the device: formulas in statistics.hpp, norm_forward.hpp, norm_backward.hpp, norm_lazy.hpp.
-// `scratch` holds reduction_scratch_bytes() (reduction.hpp); one scratch serves all calls of one stream.
+// Launches batch norm on the device; the formulas are in statistics.hpp, norm_forward.hpp, norm_backward.hpp and
+// norm_lazy.hpp. In all calls `scratch` holds reduction_scratch_bytes() (reduction.hpp); one scratch serves all calls
+// on one stream.
 #pragma once
 
 #include "engine/cuda/kernels/device_tensor.hpp"
@@ -8,7 +9,7 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// mean and variance (biased), f32[channels], of the rows of x.
+// Computes mean and biased variance, f32[channels] each, of the rows of x.
 struct StatisticsCall {
   ElementType type = ElementType::f32;
   int rows = 0, channels = 0;
@@ -19,12 +20,13 @@ struct StatisticsCall {
 };
 void launch_statistics(const StatisticsCall& call, Stream stream);
 
+// Computes mean and biased variance of `channels` channels from the sums that a convolution returned.
 void launch_moments(const MomentsOfSums& moments, int channels, Stream stream);
 
-// The running statistics of `channels` channels, of all norms at once.
+// Updates the running statistics of `channels` channels, those of all norms at once.
 void launch_running_update(const RunningUpdate& update, std::int64_t channels, Stream stream);
 
-// The norm as scale x + shift, element_type[channels] each.
+// Writes the norm's scale and shift (y = scale x + shift), element_type[channels] each.
 struct AffineCall {
   ElementType type = ElementType::f32;
   int channels = 0;
@@ -34,10 +36,10 @@ struct AffineCall {
 };
 void launch_affine(const AffineCall& call, Stream stream);
 
-// 1 / sqrt(variance + epsilon), f32[channels].
+// Writes 1 / sqrt(variance + epsilon), f32[channels]; of `norm` it reads variance and epsilon only.
 void launch_inverse_deviation(const NormParameters& norm, int channels, float* inverse, Stream stream);
 
-// y = clamp(norm(x) + residual); the residual need not exist. y may be x or the residual.
+// Computes y = clamp(norm(x) + residual); the residual is optional. y may be x or the residual.
 struct NormalizeCall {
   ElementType type = ElementType::f32;
   int rows = 0, channels = 0;
@@ -47,40 +49,42 @@ struct NormalizeCall {
 };
 void launch_normalize(const NormalizeCall& call, Stream stream);
 
-// The gradient of a norm's output, and what is known about the norm.
+// The gradient of a norm's output, with the inputs and parameters of the norm.
 struct NormGradientCall {
   ElementType type = ElementType::f32;
   int rows = 0, channels = 0;
   Matrix x, gradient;
-  Matrix gradient2;  // of a second reader of the output, or none
+  Matrix gradient2;  // Of a second reader of the output; optional.
   NormParameters norm;
   Clamp clamp;
 };
 
-// Gradients of the norm's parameters, f32[channels], and the b and c of its input's gradient.
+// Outputs of the first pass: gradients of the norm's parameters, and b and c of its input's gradient
+// (norm_backward.hpp), f32[channels] each.
 struct NormSums {
   float* weight_gradient = nullptr;
   float* bias_gradient = nullptr;
   float* b = nullptr;
   float* c = nullptr;
-  bool frozen = false;
+  bool frozen = false;  // The statistics are constants, so b and c are 0.
   void* scratch = nullptr;
 };
 
-// First pass. Where a residual was added, `output` is what forward wrote, and `masked` gets the residual's gradient; it
-// may be `gradient` or `gradient2`. Else neither exists.
+// First pass. If a residual was added, `output` is what forward wrote, and `masked` receives the residual's gradient;
+// it may be `gradient` or `gradient2`. Without a residual neither exists.
 void launch_gradient_sums(const NormGradientCall& call, Matrix output, Matrix masked, const NormSums& sums,
                           Stream stream);
-// Second pass: dx, which may be x. With `masked`, `call.gradient` is what the first pass wrote there.
+// Second pass: writes dx, which may be x. If `masked` is true, `call.gradient` must be what the first pass wrote to
+// `masked`.
 void launch_gradient_apply(const NormGradientCall& call, bool masked, const float* b, const float* c, Matrix dx,
                            Stream stream);
 
-// Dense blocks. `first`: total is written, and b and c too; else all three are added to. `total_type` is f32 or the
-// call's. The call has no gradient2.
+// First pass of a norm that reads a dense block. With `first`, total, b and c are overwritten; otherwise they are added
+// to. `total_type` is f32 or the call's type. The call must not have a gradient2.
 void launch_lazy_accumulate(const NormGradientCall& call, ElementType total_type, Matrix total, bool first,
                             const NormSums& sums, Stream stream);
 
-// dx = total + b x + c. dx may be x, or total where that has x's type.
+// Last pass of a dense block: computes dx = total + b x + c. dx may be x, or total if that has x's type.
 struct LazyApplyCall {
   ElementType type = ElementType::f32, total_type = ElementType::f32;
   int rows = 0, channels = 0;

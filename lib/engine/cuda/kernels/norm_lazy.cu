@@ -5,7 +5,8 @@
 namespace chexbench::engine::cuda::kernels {
 namespace {
 
-// call<T, S, V>() with S, the type of the total, f32 or T. A total's vectors are V elements, whatever bytes they are.
+// Calls call<T, S, V>(). S is the type of the total, f32 or T. A vector of the total has V elements, however many bytes
+// that is.
 template <typename Call>
 void with_total(ElementType type, ElementType total_type, int channels, const Matrix& total, const Call& call,
                 const Matrix& x, const Matrix& other) {

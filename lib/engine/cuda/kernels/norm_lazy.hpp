@@ -1,14 +1,14 @@
-// Backward of the norms that read one dense block. A channel is read by up to 24 of them, and each has its own a, b, c
-// (norm_backward.hpp). a is known before any sum, so a norm adds a g to the block's gradient in the pass that computes
-// its sums, its b and c are added up per channel (GradientFinish::add), and b x + c is applied once, when the channel's
-// producer is reached: no norm reads its tensors twice.
+// Backward of the norms that read one dense block. Up to 24 of them read a channel, and each has its own a, b, c
+// (norm_backward.hpp). a is known before any sum, so in the pass that computes its sums a norm already adds a g to the
+// block's gradient. Its b and c are added up per channel (GradientFinish::add), and b x + c is applied once, when
+// backward reaches the layer that produced the channel. No norm therefore reads its tensors twice.
 #pragma once
 
 #include "engine/cuda/kernels/norm_backward.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 
-// `total`, of type S, += a g, or = a g where kFirst; and the sums of g and g (x - mean).
+// Adds a g to `total` (of type S), or sets total = a g if kFirst; also sums g and g (x - mean).
 template <typename T, typename S, int V, bool kFirst>
 struct LazyAccumulate {
   static constexpr int kWidth = V;
@@ -57,7 +57,7 @@ struct LazyAccumulate {
   CHEXBENCH_HOST_DEVICE static Pair merge(Pair a, float, Pair b, float) { return added(a, b); }
 };
 
-// dx = total + b x + c. dx may take the place of x, or of total where the types are the same.
+// Computes dx = total + b x + c. dx may use the memory of x, or that of total if the types are the same.
 template <typename T, typename S, int V>
 struct LazyApply {
   Rows<const T> x;

@@ -7,7 +7,7 @@
 namespace chexbench::engine::cuda::kernels {
 namespace {
 
-// call<G, C>()
+// Calls call<G, C>() with the types of the gradients and of the copy.
 template <typename Call>
 void with_gradient_and_copy(const UpdateCall& call, const Call& launch) {
   const bool known = call.gradient_type == ElementType::f32 || call.copy_type == call.gradient_type;

@@ -1,5 +1,5 @@
-// The update of all weights at once: formulas as in torch.optim and in the CPU engine. Arrays are flat and begin at
-// multiples of 16 bytes.
+// Updates all weights of an array in one launch, with the formulas of torch.optim and of the CPU engine. Arrays are
+// flat and aligned to 16 bytes.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Kingma and Ba, ICLR 2015. rate and root hold the bias corrections.
+// Adam (Kingma and Ba, ICLR 2015). `rate` and `root` include the bias corrections.
 struct AdamFactors {
   float beta1, beta2, rate, root, epsilon;
 };
@@ -26,7 +26,7 @@ CHEXBENCH_HOST_DEVICE inline void sgd(float rate, float momentum, float g, float
   weight -= rate * velocity;
 }
 
-// Weights of one call: 16 bytes of each f32 array.
+// Weights per call: 16 bytes of each f32 array.
 inline constexpr int kWeightsAtOnce = 4;
 
 template <typename C, int V>
@@ -36,17 +36,17 @@ CHEXBENCH_HOST_DEVICE Pack<C, V> narrowed(const Pack<float, V>& wide) {
   return narrow;
 }
 
-// G: of the gradients. C: of the copy that forward and backward read.
+// G is the type of the gradients, C the type of the copy of the weights that forward and backward read.
 template <typename G, typename C>
 struct Update {
   const StepScalars* scalars = nullptr;
   const G* gradient = nullptr;
-  float* first = nullptr;                   // mean of gradients, or velocity
-  float* second = nullptr;                  // Adam: mean of squared gradients
-  float* weight = nullptr;                  // f32 master
-  C* copy = nullptr;                        // null where the master is what is read
-  float beta1 = 0, beta2 = 0, epsilon = 0;  // Adam
-  float momentum = 0;                       // SGD
+  float* first = nullptr;                   // Adam: mean of gradients; SGD: velocity.
+  float* second = nullptr;                  // Adam: mean of squared gradients.
+  float* weight = nullptr;                  // f32 master weights.
+  C* copy = nullptr;                        // Null if forward and backward read the master weights.
+  float beta1 = 0, beta2 = 0, epsilon = 0;  // Adam.
+  float momentum = 0;                       // SGD.
   bool is_adam = true;
   std::int64_t count = 0;
 
@@ -86,7 +86,7 @@ struct Update {
   }
 };
 
-// The copies of weights that no update brought: one call for each.
+// Writes copies of weights outside an update, e.g. after loading them. Called once per element.
 template <typename C>
 struct CopyWeights {
   const float* weight = nullptr;

@@ -1,4 +1,4 @@
-// Whether any gradient is infinite or NaN.
+// Checks whether any gradient is infinite or NaN.
 #pragma once
 
 #include <cfloat>
@@ -9,13 +9,14 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-CHEXBENCH_HOST_DEVICE inline bool finite(float value) { return fabsf(value) <= FLT_MAX; }  // false for NaN
+CHEXBENCH_HOST_DEVICE inline bool finite(float value) { return fabsf(value) <= FLT_MAX; }  // False for NaN.
 
-// Writes 1 to *flag, else nothing: threads that find the same may write at once.
+// Writes 1 to *flag if a gradient is infinite or NaN, else writes nothing. Several threads may write, since all write
+// the same value.
 template <typename G>
 struct OverflowCheck {
   static constexpr int kWidth = kVectorWidth<G>;
-  const G* gradient = nullptr;  // begins at a multiple of 16 bytes
+  const G* gradient = nullptr;  // Aligned to 16 bytes.
   std::int64_t count = 0;
   std::int32_t* flag = nullptr;
 
@@ -26,7 +27,7 @@ struct OverflowCheck {
     bool good = true;
     if (i + kWidth <= count) {
       const auto values = load<kWidth>(gradient + i);
-      for (int k = 0; k < kWidth; ++k) good = good & finite(widened(values, k));  // not &&: no branch for each
+      for (int k = 0; k < kWidth; ++k) good = good & finite(widened(values, k));  // & instead of && avoids branches.
     } else {
       for (std::int64_t rest = i; rest < count; ++rest) good = good & finite(Element<G>::widen(gradient[rest]));
     }

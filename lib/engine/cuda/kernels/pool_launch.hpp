@@ -1,5 +1,5 @@
-// Pools on the device: formulas in max_pool.hpp, average_pool.hpp, adaptive_pool.hpp. Windows of 2x2 and 3x3, any
-// stride and padding.
+// Launches pools on the device; the formulas are in max_pool.hpp, average_pool.hpp and adaptive_pool.hpp. Windows of
+// max and average pools are 2x2 or 3x3, with any stride; pool_check.hpp says which padding is allowed.
 #pragma once
 
 #include "engine/cuda/kernels/device_tensor.hpp"
@@ -7,7 +7,8 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// `x` and `y` are the pool's input and output, or in backward their gradients. No two of the tensors may overlap.
+// In forward `x` and `y` are the pool's input and output, in backward the gradients of these. No two tensors may
+// overlap.
 struct PoolCall {
   ElementType type = ElementType::f32;
   int images = 0, channels = 0;
@@ -15,17 +16,18 @@ struct PoolCall {
   Matrix x, y;
 };
 
-// `winner`: u8[output pixels][channels], packed.
+// The four functions below throw DeviceError also if check_pool() rejects the shape. `winner` is u8[output
+// pixels][channels], packed: the place in each window that won. Forward writes it and backward reads it.
 void launch_max_pool(const PoolCall& call, std::uint8_t* winner, Stream stream);
 void launch_max_pool_backward(const PoolCall& call, const std::uint8_t* winner, Stream stream);
 void launch_average_pool(const PoolCall& call, Stream stream);
 void launch_average_pool_backward(const PoolCall& call, Stream stream);
 
-// Over whole images of shape.height x shape.width: y has one row for each image.
+// Averages whole images of shape.height x shape.width: y has one row for each image.
 void launch_global_average(const PoolCall& call, Stream stream);
 void launch_global_average_backward(const PoolCall& call, Stream stream);
 
-// Over windows that the sizes alone give: kernel, stride and padding have no part.
+// Averages over the windows that follow from the input and output sizes; kernel, stride and padding are ignored.
 void launch_adaptive_average(const PoolCall& call, Stream stream);
 void launch_adaptive_average_backward(const PoolCall& call, Stream stream);
 

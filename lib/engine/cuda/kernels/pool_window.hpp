@@ -1,5 +1,5 @@
-// Geometry of square pooling windows, as the CPU engine's. Positions outside the image don't count (max) or count as 0
-// (average).
+// Geometry of square pooling windows, the same as in the CPU engine. Positions outside the image are ignored (max) or
+// count as 0 (average).
 #pragma once
 
 #include "engine/cuda/kernels/channel_grid.hpp"
@@ -7,6 +7,7 @@
 
 namespace chexbench::engine::cuda::kernels {
 
+// Sizes of one image before and after the pool, in pixels.
 struct PoolShape {
   int height = 0, width = 0;
   int out_height = 0, out_width = 0;
@@ -16,31 +17,31 @@ struct PoolShape {
   CHEXBENCH_HOST_DEVICE int out_pixels() const { return out_height * out_width; }
 };
 
-// A row of [image][y][x], taken apart.
+// A row index of [image][y][x], split into its coordinates.
 struct Pixel {
   int image, y, x;
 
   CHEXBENCH_HOST_DEVICE Pixel(int row, int height, int width) {
-    const unsigned line = static_cast<unsigned>(row) / static_cast<unsigned>(width);  // unsigned divides faster
+    const unsigned line = static_cast<unsigned>(row) / static_cast<unsigned>(width);  // Unsigned division is faster.
     x = row - static_cast<int>(line) * width;
     image = static_cast<int>(line / static_cast<unsigned>(height));
     y = static_cast<int>(line) - image * height;
   }
 };
 
-// Positions [first, last), along one axis.
+// Positions [first, last) along one axis.
 struct Span {
   int first, last;
 };
 
-// The outputs whose windows hold input position `in`.
+// Returns the outputs whose windows contain input position `in`.
 CHEXBENCH_HOST_DEVICE inline Span covering(int in, const PoolShape& shape, int outputs) {
   const int low = in + shape.padding - shape.kernel + 1;
   const int high = (in + shape.padding) / shape.stride + 1;
   return {low <= 0 ? 0 : (low + shape.stride - 1) / shape.stride, high > outputs ? outputs : high};
 }
 
-// Place of an input position in the window of output `out`.
+// Returns the place of an input position in the window of output `out`.
 CHEXBENCH_HOST_DEVICE inline int place(int in, int out, const PoolShape& shape) {
   return in - out * shape.stride + shape.padding;
 }
@@ -51,8 +52,8 @@ CHEXBENCH_HOST_DEVICE inline int nearest_inside(int position, int size) {
   return position < 0 ? 0 : position < size ? position : size - 1;
 }
 
-// K neighbours of one line of a window. All are fetched, so that no branch keeps the loads apart; where a position is
-// outside, it is the nearest one inside, and does not count.
+// K neighbours in one line of a window. All of them are loaded, so that no branch separates the loads; a position
+// outside the image is replaced by the nearest one inside and does not count.
 template <typename T, int V, int K>
 struct WindowLine {
   Pack<T, V> at[K];
@@ -68,7 +69,7 @@ struct WindowLine {
   }
 };
 
-// For the workers of pools: they gather from many rows, so there is nothing that for_rows() could fetch for them.
+// For the workers of pools, which gather from many rows: for_rows() has nothing to load for them.
 struct NothingLoaded {};
 
 }  // namespace chexbench::engine::cuda::kernels

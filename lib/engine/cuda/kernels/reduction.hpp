@@ -1,7 +1,8 @@
-// Sums in a fixed order: the same input on the same device gives the same bits, which float atomics do not.
+// Sums in a fixed order: the same input on the same device gives the same bits, which atomic float additions do not.
 //
-// A reduction is written in phases that a barrier separates, so that the host can run it in loops: every thread of a
-// block gathers into scratch (shared memory), pairs of lanes fold until one is left, that one publishes.
+// A reduction is written in phases that a barrier separates, so that the host can run it in loops: first every thread
+// of a block gathers into scratch (shared memory), then pairs of lanes are folded until one is left, and that lane
+// publishes the result.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +11,10 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Lanes left after a fold of `active` ones: lane i takes in lane i + folded(active).
+// Returns how many lanes are left after a fold of `active` lanes: lane i adds lane i + folded(active) to itself.
 CHEXBENCH_HOST_DEVICE inline int folded(int active) { return (active + 1) / 2; }
 
-// Two values of one channel, over `count` rows.
+// Two sums of one channel over some rows.
 struct Pair {
   float first = 0;
   float second = 0;
@@ -25,23 +26,23 @@ struct DoublePair {
   double second = 0;
 };
 
-// What one thread found, channel by channel.
+// The sums of one thread, channel by channel.
 template <int V>
 struct Totals {
   Pair at[V];
 };
 
-// First stage: one Pair for each channel of each row of blocks, in partials[row_block * channels + channel].
-// Op: kWidth, Totals<kWidth> sum(grid, lane), and static Pair merge(Pair a, float count_a, Pair b, float share), where
-// b has `share` of the rows of both.
+// First stage: writes one Pair for each channel of each row of blocks to partials[row_block * channels + channel]. Op
+// must have kWidth, Totals<kWidth> sum(grid, lane), and static Pair merge(Pair a, float count_a, Pair b, float share),
+// where a has count_a rows and `share` is b's share of the rows of both.
 template <typename Op>
 struct BlockSums {
   static constexpr int kThreads = kernels::kThreads;
   static constexpr int kWidth = Op::kWidth;
   struct Scratch {
-    float first[kWidth * kThreads];  // [channel of the thread][thread]: neighbours use different banks
+    float first[kWidth * kThreads];  // [channel of the thread][thread]: neighbours use different banks.
     float second[kWidth * kThreads];
-    int count[kThreads];  // rows
+    int count[kThreads];  // Rows.
   };
 
   Op op;
@@ -61,7 +62,7 @@ struct BlockSums {
     scratch.count[thread] = grid.row_lane(thread) < grid.row_lanes ? grid.rows_from(lane.row) : 0;
   }
 
-  // Lanes have fewer rows the further on they are: where b has some, a has.
+  // Later lanes never have more rows than earlier ones: if b has rows, a has rows.
   CHEXBENCH_HOST_DEVICE void fold(int thread, int active, Scratch& scratch) const {
     const int other = thread + folded(active) * grid.lanes;
     if (grid.row_lane(other) >= active || scratch.count[other] == 0) return;
@@ -86,11 +87,11 @@ struct BlockSums {
   }
 };
 
-// Second stage, in double: a few hundred Pairs a channel, which cost nothing and lose nothing.
-// Finish: static DoublePair term(Pair partial, int count), and void write(int channel, DoublePair sum) const.
+// Second stage, in double precision: the few hundred Pairs of a channel cost little time, and the sum loses no digits.
+// Finish must have static DoublePair term(Pair partial, int count) and void write(int channel, DoublePair sum) const.
 template <typename Finish>
 struct ChannelFinish {
-  static constexpr int kChannels = 16;  // of a block: 128 bytes of partials side by side
+  static constexpr int kChannels = 16;  // Channels of a block: 128 contiguous bytes of partials.
   static constexpr int kLanes = 32;
   static constexpr int kThreads = kChannels * kLanes;
   struct Scratch {
@@ -99,7 +100,7 @@ struct ChannelFinish {
   };
 
   Finish finish;
-  ChannelGrid grid;  // of the first stage
+  ChannelGrid grid;  // Of the first stage.
   const Pair* partials = nullptr;
 
   int blocks() const { return (grid.channels + kChannels - 1) / kChannels; }
@@ -134,11 +135,12 @@ struct ChannelFinish {
   }
 };
 
-// Blocks per multiprocessor of the first stage: enough loads in flight to fill any device's memory bus, few enough
-// partial sums for the second.
+// Blocks per multiprocessor in the first stage: enough loads in flight to saturate the memory bus of any device, and
+// few enough partial sums for the second stage.
 inline constexpr int kSumBlocks = 4;
 
-// What the partial sums of any reduction over at most `channels` channels take, whatever its element type and rows.
+// Returns the bytes of scratch that suffice for the partial sums of any reduction over at most `channels` channels,
+// whatever its element type and rows.
 inline std::size_t reduction_scratch_bytes(int channels, int multiprocessors) {
   // A tile has at most kMostLanes lanes of at most 8 channels each.
   const int most_blocks = kSumBlocks * multiprocessors, most_channels = std::min(channels, kMostLanes * 8);

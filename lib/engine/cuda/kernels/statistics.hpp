@@ -6,15 +6,15 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Mean and sum of squared deviations of two sets of values together: Chan, Golub and LeVeque, "Updating formulae and a
-// pairwise algorithm for computing sample variances", 1979. `share` is b's of all values; a has count_a.
+// Merges mean and sum of squared deviations of two sets of values: Chan, Golub and LeVeque, "Updating formulae and a
+// pairwise algorithm for computing sample variances", 1979. a has count_a values; `share` is b's share of all values.
 CHEXBENCH_HOST_DEVICE inline Pair merged_moments(Pair a, float count_a, Pair b, float share) {
   const float distance = b.first - a.first;
   return {a.first + distance * share, a.second + b.second + distance * distance * share * count_a};
 }
 
-// First stage: Pair is mean and sum of squared deviations. A thread sums differences to its first row, because sums of
-// x and x^2 as they are lose the variance where the mean is far larger.
+// First stage; a Pair is the mean and the sum of squared deviations. A thread sums differences to its first row,
+// because plain sums of x and x^2 lose the variance if the mean is far larger than the deviation.
 template <typename T, int V>
 struct Statistics {
   static constexpr int kWidth = V;
@@ -52,7 +52,7 @@ struct Statistics {
     for (int i = 0; i < V; ++i) {
       const float mean = worker.sum[i] * share;
       const float deviations = worker.squares[i] - worker.sum[i] * mean;
-      totals.at[i] = {worker.shift[i] + mean, deviations < 0 ? 0.0f : deviations};  // rounding; NaN stays NaN
+      totals.at[i] = {worker.shift[i] + mean, deviations < 0 ? 0.0f : deviations};  // Rounding errors; NaN stays NaN.
     }
     return totals;
   }
@@ -61,9 +61,10 @@ struct Statistics {
   }
 };
 
-// Second stage: mean and biased variance. Plain sums do here: double holds the square of a mean 10^5 deviations away.
+// Second stage: computes mean and biased variance. Plain sums suffice here, because double has enough digits for the
+// square of a mean that is 10^5 deviations from 0.
 struct StatisticsFinish {
-  double count = 0;  // rows
+  double count = 0;  // Rows.
   float* mean = nullptr;
   float* variance = nullptr;
 
@@ -78,7 +79,7 @@ struct StatisticsFinish {
   }
 };
 
-// The same from sums of x and x^2, which a convolution gave along with its output: one call for each channel.
+// Computes the same from sums of x and x^2 that a convolution returned along with its output. Called once per channel.
 struct MomentsOfSums {
   const float* sum = nullptr;
   const float* sum_of_squares = nullptr;
@@ -90,14 +91,15 @@ struct MomentsOfSums {
   }
 };
 
-// The running statistics of all batch norms at once, a channel each: one launch a step instead of one a layer. Several
-// norms of a dense block share the statistics of a channel, so each names the ones that it normalized by.
+// Updates the running statistics of all batch norms, one channel per call: one launch per step instead of one per
+// layer. Several norms of a dense block share the statistics of a channel, so `source` says which statistics each of
+// them used.
 struct RunningUpdate {
   static constexpr float kMomentum = 0.1f;
-  const float* mean = nullptr;      // of the batch, all layers'
-  const float* variance = nullptr;  // biased
-  const int* source = nullptr;      // for each running channel, its place in `mean` and `variance`
-  const float* unbias = nullptr;    // for each running channel, n / (n - 1): PyTorch's running variance is unbiased
+  const float* mean = nullptr;      // Of the batch, for all layers.
+  const float* variance = nullptr;  // Biased.
+  const int* source = nullptr;      // For each running channel, its index in `mean` and `variance`.
+  const float* unbias = nullptr;    // For each running channel, n / (n - 1), as PyTorch's running variance is unbiased.
   float* running_mean = nullptr;
   float* running_variance = nullptr;
 

@@ -1,4 +1,4 @@
-// From a batch as it was delivered to the network's input: NHWC in the network's type, channels padded with zeros.
+// Converts a delivered batch to the network's input: NHWC in the network's type, with channels padded by zeros.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,14 @@ namespace chexbench::engine::cuda::kernels {
 
 inline constexpr int kImageChannels = 3;
 
-// Per channel; ImageNet's in chexbench (lib/data's Normalization).
+// Mean and standard deviation per channel; chexbench uses ImageNet's (Normalization of lib/data).
 struct Normalization {
   float mean[kImageChannels];
   float deviation[kImageChannels];
 };
 
-// As the CPU engine works it out, divisions and all: in f32 both train on the same bits.
+// Normalizes with the same operations as the CPU engine, divisions included, so that in f32 both engines train on the
+// same bits.
 CHEXBENCH_HOST_DEVICE inline float normalized(std::uint8_t value, const Normalization& norm, int channel) {
   return (static_cast<float>(value) / 255.0f - norm.mean[channel]) / norm.deviation[channel];
 }
@@ -24,13 +25,13 @@ CHEXBENCH_HOST_DEVICE inline float normalized(std::uint8_t value, const Normaliz
 template <typename T, int C>
 inline constexpr int kPixelsAtOnce = kVectorWidth<T> > C ? kVectorWidth<T> / C : 1;
 
-// Source: channel(pixel, c), f32, for c < 3.
+// Source must have channel(pixel, c), which returns f32, for c < 3.
 template <typename Source, typename T, int C>
 struct Upload {
   static constexpr int kPixels = kPixelsAtOnce<T, C>;
   Source source;
   T* to = nullptr;
-  std::int64_t pixels = 0;  // of all images
+  std::int64_t pixels = 0;  // Of all images.
 
   CHEXBENCH_HOST_DEVICE static std::int64_t calls(std::int64_t pixels) { return (pixels + kPixels - 1) / kPixels; }
 
@@ -56,7 +57,7 @@ struct Upload {
   }
 };
 
-// u8, one gray channel, spread to three.
+// u8 images with one gray channel, which becomes three channels.
 struct GraySource {
   const std::uint8_t* gray = nullptr;
   Normalization norm;
@@ -64,7 +65,7 @@ struct GraySource {
   CHEXBENCH_HOST_DEVICE float channel(std::int64_t pixel, int c) const { return normalized(gray[pixel], norm, c); }
 };
 
-// f32, three channels, normalized by the pipeline.
+// f32 images with three channels, already normalized by the pipeline.
 struct ColorSource {
   const float* values = nullptr;
 

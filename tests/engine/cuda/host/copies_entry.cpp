@@ -1,4 +1,4 @@
-// Copies between the twin's memory and the host's, which are one: what averages gradients of GPUs over MPI runs on it.
+// Copies between host memory and the twin's device memory, which are one; tests of averaging over MPI use it.
 #include <cstring>
 #include <vector>
 
@@ -13,7 +13,7 @@ class TwinCopies final : public DeviceCopies {
     buffer_.resize(bytes);
     return buffer_;
   }
-  void wait(ReadyEvent) override {}  // the twin is done with all that it was given
+  void wait(ReadyEvent) override {}  // The twin finishes all work when it is queued.
   void to_host(const void* device, std::span<std::byte> host) override {
     std::memcpy(host.data(), device, host.size());
   }
@@ -24,7 +24,7 @@ class TwinCopies final : public DeviceCopies {
     device_.resize(bytes);
     return device_.data();
   }
-  ReadyEvent copied() override { return this; }  // the twin never looks at it
+  ReadyEvent copied() override { return this; }  // The twin never reads it.
 
  private:
   std::vector<std::byte> buffer_;

@@ -1,4 +1,4 @@
-// convolutions.hpp and linear_products.hpp on the host: the plain sums, in f32.
+// Implements convolutions.hpp and linear_products.hpp on the host with plain sums in f32.
 #include <algorithm>
 #include <vector>
 
@@ -15,14 +15,14 @@ namespace {
 
 using spec::Precision;
 
-// Rows of elements of the type that a precision computes in.
+// A matrix of the element type that a precision computes in.
 struct Array {
   Precision precision;
   void* data;
   int rows = 0, columns = 0, stride = 0;
 };
 
-// use(pointer to the elements), with their type
+// Calls use() with a pointer to the elements, of their type.
 template <typename Use>
 void with_elements(const Array& array, const Use& use) {
   if (array.precision == Precision::fp16) return use(static_cast<kernels::Half*>(array.data));
@@ -30,7 +30,7 @@ void with_elements(const Array& array, const Use& use) {
   use(static_cast<float*>(array.data));
 }
 
-// The rows as floats, one after another, and back.
+// Copies the rows to packed floats; scatter() copies them back.
 std::vector<float> gather(const Array& from) {
   std::vector<float> packed(static_cast<std::size_t>(from.rows) * static_cast<std::size_t>(from.columns));
   with_elements(from, [&]<typename T>(const T* elements) {
@@ -60,7 +60,7 @@ struct Sizes {
   }
 };
 
-// Calls use(input pixel, output pixel, place in the window) for all that meet.
+// Calls use(input pixel, output pixel, place in the window) for each pair that a window connects.
 template <typename Use>
 void each_pair(const ConvShape& s, const Use& use) {
   for (int n = 0; n < s.images; ++n)
@@ -127,7 +127,7 @@ std::vector<float> weight_gradient(const ConvShape& s, const std::vector<float>&
   return dw;
 }
 
-// The one plan of a request.
+// The only plan of a request.
 class HostPlan final : public ConvCandidates {
  public:
   explicit HostPlan(const PlanRequest& request) : request_(request) {}
@@ -143,7 +143,7 @@ class HostPlan final : public ConvCandidates {
   }
 
  private:
-  // Sums that come with the output are always faster here, so that they are used where they are wanted.
+  // Sums that a convolution returns are always faster here, so they are used if a norm needs them.
   class HostTimer final : public CandidateTimer {
    public:
     explicit HostTimer(ConvPattern pattern) : statistics_s_(is_fused(pattern) ? 1 : 2) {}
@@ -192,7 +192,7 @@ class HostPlan final : public ConvCandidates {
       return {request_.precision, data(role), Sizes{s_}.out_pixels(), s_.out_channels, s_.out_pixel_stride};
     }
 
-    // x, or what a prologue makes of it, rounded as cuDNN does between the two.
+    // Returns x, or the result of the prologue, rounded in between as cuDNN does.
     std::vector<float> convolved() const {
       std::vector<float> x = gather(input(OperandRole::x));
       if (request_.pattern != ConvPattern::normalized_forward_statistics &&
@@ -223,7 +223,7 @@ class HostPlan final : public ConvCandidates {
 
     float* row(OperandRole role) const { return static_cast<float*>(data(role)); }
 
-    // Through the ReLU of the norm before, and that norm's sums, from gradients that are not rounded yet.
+    // Backward through the preceding norm's ReLU, and that norm's sums, from gradients that are not rounded yet.
     void data_gradient_norm() const {
       std::vector<float> g = data_gradient(s_, gather(output(OperandRole::dy)), gather(weight(OperandRole::w)));
       const std::vector<float> x = gather(input(OperandRole::x));
@@ -266,7 +266,7 @@ ConvDevice host_device() {
           }};
 }
 
-// Timings of the twin are none.
+// Timings of the twin must not be stored.
 ConvolutionsConfig without_file(ConvolutionsConfig config) {
   config.cache_file.clear();
   return config;
@@ -282,7 +282,7 @@ std::vector<ConvPattern>& host::lacking_patterns() {
 Convolutions::Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config)
     : Convolutions(shapes, without_file(config), host_device()) {}
 
-// A matrix product is a convolution of 1x1 over images of one pixel.
+// A matrix product is a 1x1 convolution over images of one pixel.
 struct LinearProducts::Impl {
   Convolutions convolutions;
   std::byte workspace[1000];

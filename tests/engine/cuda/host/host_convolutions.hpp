@@ -1,4 +1,4 @@
-// What a test may say of the twin's convolutions.
+// Test settings of the host twin's convolutions.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace chexbench::engine::cuda::host {
 
-// Patterns that no plan is offered for to engines that are made from now on.
+// Patterns for which engines created from now on are offered no plan.
 std::vector<ConvPattern>& lacking_patterns();
 
 }  // namespace chexbench::engine::cuda::host

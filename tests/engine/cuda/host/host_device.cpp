@@ -1,4 +1,4 @@
-// device.hpp, stream.hpp and graph.hpp on the host.
+// Implements device.hpp, stream.hpp and graph.hpp on the host.
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -18,7 +18,7 @@ namespace chexbench::engine::cuda {
 namespace host {
 namespace {
 
-// What is being captured; null: nothing.
+// The graph that is being captured, or null.
 std::vector<Work>* capture = nullptr;
 
 struct HostEvent {
@@ -56,7 +56,7 @@ DeviceIdentity select_device(int index) {
 std::size_t free_device_bytes() { return std::size_t{8} << 30; }
 PinnedAllocator& pinned_allocator() { return host_allocator(); }
 
-// Begins as a device's memory may: with anything, and nothing that passes for a number.
+// Fills new memory with NaN, because device memory may start with any content.
 DeviceMemory::DeviceMemory(std::size_t bytes) : memory_(host_allocator().allocate(bytes)), bytes_(bytes) { fill(0xff); }
 void DeviceMemory::Release::operator()(void* memory) const {
   host_allocator().deallocate(static_cast<std::byte*>(memory), 0);

@@ -1,4 +1,4 @@
-// A device's streams on the host: work runs when it is queued, or is kept for a graph that is being captured.
+// Streams of the host twin: work runs when it is queued, or is kept for a graph that is being captured.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@ namespace chexbench::engine::cuda::host {
 
 using Work = std::function<void()>;
 
-// As on a device, what was captured keeps the arguments that it was queued with.
+// Queues work. As on a device, captured work keeps the arguments of its capture.
 void enqueue(kernels::Stream stream, Work work);
 bool is_capturing();
 

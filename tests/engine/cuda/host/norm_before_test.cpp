@@ -1,5 +1,5 @@
-// Data gradients that take the norm before them, against that norm's own pass. With forward the same to the last bit,
-// what differs is backward alone, where rounding does not grow from layer to layer as it does through batch norms.
+// Compares data gradients that include the preceding norm with that norm's own pass. Forward is the same bit by bit, so
+// only backward differs, where rounding does not grow from layer to layer as it does through batch norms.
 #include <gtest/gtest.h>
 
 #include "engine/cuda/engine_fixture.hpp"
@@ -35,7 +35,7 @@ TEST_F(NormBeforeADataGradient, GivesAllGradientsThatThePassOfItsOwnGives) {
   ASSERT_EQ(fused.timings().loss, apart.timings().loss);
   double most = 0;
   for (const TensorInfo& parameter : fused.parameters()) {
-    if (parameter.name == "conv1.weight") continue;  // with the first loss scale it leaves fp16
+    if (parameter.name == "conv1.weight") continue;  // It overflows fp16 with the first loss scale.
     const std::vector<float> expected = gradient(apart, parameter);
     const double relative = distance(gradient(fused, parameter), expected) / norm(expected);
     EXPECT_LT(relative, 2e-2) << parameter.name;

@@ -1,4 +1,4 @@
-// What the engine for GPUs asks of a reducer, in steps that are queued and in steps that are replayed.
+// How the GPU engine uses a reducer, in steps that are queued and in steps that are replayed.
 #include <gtest/gtest.h>
 
 #include "core/param_name.hpp"
@@ -8,7 +8,7 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-// Averages over ranks that are all alike, on the device's stream: gradients stay as they are.
+// Averages over identical ranks, on the device's stream, so gradients do not change.
 class EqualRanks final : public Reducer {
  public:
   void reduce(BucketSpan bucket, ReadyEvent ready) override {
@@ -50,7 +50,7 @@ TEST_P(CudaEngineRanks, EveryGradientIsReducedOnceAStepAlsoInAReplay) {
 TEST_P(CudaEngineRanks, GradientsOfSeveralBatchesAreReducedWithTheLastOne) {
   EqualRanks of_each, of_all;
   EngineConfig config = config_of(GetParam());
-  config.training.learning_rate = 1e-30;  // the weights stay
+  config.training.learning_rate = 1e-30;  // The weights do not change.
   CudaEngine each(config);
   losses(each, of_each, 1);
   config.training.accumulate_steps = 3;

@@ -1,4 +1,4 @@
-// Dropout of both engines that train: the same units at the same steps on the same ranks.
+// Both engines that train drop the same units at the same steps on the same ranks.
 #include <gtest/gtest.h>
 
 #include "core/param_name.hpp"
@@ -9,9 +9,9 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-constexpr int kBatches = 4;  // the last two are replays
+constexpr int kBatches = 4;  // The last two are replays.
 
-// Of each batch, all on the same weights and images.
+// Returns the logits of each batch, all with the same weights and images.
 std::vector<std::vector<float>> logits_of_batches(Engine& engine) {
   SingleReducer single;
   std::vector<std::vector<float>> logits;
@@ -28,7 +28,7 @@ class DropoutOfTwoEngines : public testing::TestWithParam<const char*> {};
 TEST_P(DropoutOfTwoEngines, DropsTheSameUnitsAlsoInEachBatchOfAStep) {
   EngineConfig config = config_of(GetParam());
   config.model.image_size = 2 * kSize;
-  config.training.learning_rate = 1e-30;  // the weights stay
+  config.training.learning_rate = 1e-30;  // The weights do not change.
   config.training.accumulate_steps = 2;
   config.rank = 1;
   CudaEngine gpu(config);
@@ -40,7 +40,7 @@ TEST_P(DropoutOfTwoEngines, DropsTheSameUnitsAlsoInEachBatchOfAStep) {
   }
 }
 
-// AlexNet drops values of a map too, which the two engines hold in different orders.
+// AlexNet also drops values of a map, whose order in memory differs between the engines.
 INSTANTIATE_TEST_SUITE_P(Networks, DropoutOfTwoEngines, testing::Values("mobilenet_v2", "alexnet"), ParamName());
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Adaptive average pools against the definition of their windows, in double.
+// Compares adaptive average pools with the definition of their windows, in double.
 #include "engine/cuda/kernels/adaptive_pool.hpp"
 
 #include <cmath>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kImages = 2;
 
-// The share of input position `in` of `size` in output `out` of `outputs`.
+// Returns the weight of input position `in` (of `size`) in output `out` (of `outputs`).
 double weight(int in, int out, int size, int outputs) {
   const int first = static_cast<int>(std::floor(double{1} * out * size / outputs));
   const int last = static_cast<int>(std::ceil((out + 1.0) * size / outputs));
@@ -44,7 +44,7 @@ template <typename M>
 class AdaptivePoolOf : public testing::Test {};
 TYPED_TEST_SUITE(AdaptivePoolOf, AllMoves);
 
-// Fewer, as many and more outputs than inputs; sizes that do not divide.
+// Covers fewer, as many and more outputs than inputs, and sizes that do not divide.
 TYPED_TEST(AdaptivePoolOf, IsTheMeanOfItsWindowsAndSharesItsGradient) {
   using T = typename TypeParam::Type;
   for (const auto& [height, width] : {std::pair{6, 6}, {1, 1}, {13, 7}, {4, 9}, {2, 18}}) {

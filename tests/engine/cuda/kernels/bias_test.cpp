@@ -1,4 +1,4 @@
-// Bias and activation against their formulas in double.
+// Compares bias and activation with their formulas in double.
 #include "engine/cuda/kernels/bias.hpp"
 
 #include <cmath>
@@ -42,7 +42,7 @@ void expect_backward(int rows) {
   constexpr int kChannels = 3 * V;
   Tensor<T> y(rows, kChannels, kChannels + V), dy(rows, kChannels, kChannels + V, V),
       dx(rows, kChannels, 2 * kChannels);
-  // What an activation gives: some values are cut off at either end.
+  // The output of an activation: some values are cut off at either end.
   y.randomize(1, 3, 4).fill([&](int row, int c) { return std::min(std::max(y(row, c), 0.0), 6.0); });
   dy.randomize(2);
   std::vector<float> gradient(kChannels, 1e30f);

@@ -1,4 +1,4 @@
-// Which thread has what: everything once, nothing outside.
+// The threads cover each element once and nothing outside.
 #include "engine/cuda/kernels/channel_grid.hpp"
 
 #include <numeric>
@@ -93,13 +93,13 @@ TEST(ChannelGrid, ScratchHoldsThePartialSumsOfAnyShape) {
 TEST(ChannelGrid, VectorsNeedWholeAlignedRows) {
   alignas(16) const float data[16] = {};
   EXPECT_TRUE(whole_vectors(data, 8, 4, 4));
-  EXPECT_TRUE(whole_vectors(data + 4, 8, 4, 4));   // a slice
-  EXPECT_FALSE(whole_vectors(data + 2, 8, 4, 4));  // one that begins between
+  EXPECT_TRUE(whole_vectors(data + 4, 8, 4, 4));   // A slice.
+  EXPECT_FALSE(whole_vectors(data + 2, 8, 4, 4));  // A slice that is not aligned.
   EXPECT_FALSE(whole_vectors(data, 6, 4, 4));
   EXPECT_FALSE(whole_vectors(data, 8, 3, 4));
 }
 
-// A worker that writes where another row is read would show here: rows come in order, loads before uses.
+// Records the order of rows: they come in order, and each is loaded before it is used.
 struct Recorder {
   static constexpr int kUnroll = 4;
   typedef int Loaded;

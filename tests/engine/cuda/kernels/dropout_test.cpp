@@ -1,4 +1,4 @@
-// Dropout against the masks that all engines share.
+// Compares dropout with the masks that all engines share.
 #include "engine/cuda/kernels/dropout.hpp"
 
 #include <cmath>
@@ -13,7 +13,7 @@ constexpr std::uint64_t kSeed = 11;
 constexpr int kLayer = 3, kImages = 5;
 constexpr double kRate = 0.2;
 
-// Into rows that are wider than they need, in the batch that comes behind so many updates, made or left out.
+// Drops into rows wider than needed, in the batch that follows the updates, made or skipped, of `scalars`.
 template <typename T, int V>
 Tensor<T> dropped(const Tensor<T>& from, const StepScalars& scalars, int pixels = 1, int batches_of_step = 1) {
   Tensor<T> to(from.rows(), from.channels(), from.channels() + V);

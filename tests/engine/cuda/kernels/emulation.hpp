@@ -1,5 +1,5 @@
-// What the kernels' operations are tested with: tensors that have wider rows than they need, and notice when the rest
-// is written. The operations run on the host: host_run.hpp.
+// Tensors for tests of the kernels' operations. Their rows are wider than needed, and they detect writes to the rest.
+// The operations run on the host (host_run.hpp).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// How elements lie and move: of type T, V at a time.
+// An element type T and the number V of elements that move together.
 template <typename T, int V>
 struct Moved {
   using Type = T;
@@ -22,15 +22,15 @@ struct Moved {
 using AllMoves = testing::Types<Moved<float, 4>, Moved<float, 1>, Moved<Half, 8>, Moved<Half, 1>, Moved<BFloat16, 8>,
                                 Moved<BFloat16, 1>>;
 
-// A few times the error of one rounding to T.
+// Returns a few times the error of one rounding to T.
 template <typename T>
 double tolerance() {
   return std::is_same_v<T, float> ? 4e-6 : std::is_same_v<T, Half> ? 2e-3 : 1.6e-2;
 }
 
-inline constexpr float kGuard = 96.0f;  // in any type
+inline constexpr float kGuard = 96.0f;  // Exact in all types.
 
-// `channels` channels in rows of `ld`, from `first` on.
+// A tensor with `channels` channels, starting at element `first` of rows of `ld` elements.
 template <typename T>
 class Tensor {
  public:

@@ -1,5 +1,5 @@
-// Runs the kernels' operations on the host: loops over blocks and threads instead of a launch, in the phases that the
-// device's barriers separate.
+// Runs the kernels' operations on the host. Loops over blocks and threads replace a launch, in the phases that barriers
+// separate on the device.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The loss and its gradient against double, and the gradient against differences of the loss.
+// Compares the loss and its gradient with double precision, and the gradient with differences of the loss.
 #include "engine/cuda/kernels/loss.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Norms that share a dense block: the lazy form against the sum of what each would give on its own.
+// Norms that share a dense block: compares the lazy form with the sum of the norms' separate results.
 #include "engine/cuda/kernels/norm_lazy.hpp"
 
 #include "norm_reference.hpp"
@@ -15,14 +15,14 @@ void expect_sum_of_all_readers(double allowed) {
   Tensor<T> x(kRows, kChannels, kChannels + V), dx(kRows, kChannels, kChannels + V, V);
   Tensor<S> total(kRows, kChannels, kChannels + 2 * V, V);
   const NormState statistics(x.randomize(1, 0.5, 2));
-  std::vector<float> b(kChannels, kGuard), c(kChannels, kGuard);  // the first norm must not add to them
+  std::vector<float> b(kChannels, kGuard), c(kChannels, kGuard);  // The first norm must not add to them.
   std::vector<std::vector<double>> expected(kChannels, std::vector<double>(kRows, 0.0));
 
   for (int reader = 0; reader < kReaders; ++reader) {
-    NormState norm = statistics;  // the same statistics, other parameters
+    NormState norm = statistics;  // The same statistics, other parameters.
     norm.weight = random_values(kChannels, static_cast<unsigned>(30 + reader), -1.5f, 1.5f);
     norm.bias = random_values(kChannels, static_cast<unsigned>(40 + reader), -1, 1);
-    // The first to run backward is the last layer, which reads all; others read a prefix.
+    // Backward starts with the last layer, which reads all channels; other layers read the first ones.
     const int channels = reader == 0 ? kChannels : (kReaders - reader) * V;
     Tensor<T> gradient(kRows, channels);
     gradient.randomize(static_cast<unsigned>(50 + reader));
@@ -30,7 +30,7 @@ void expect_sum_of_all_readers(double allowed) {
       std::vector<double> g;
       for (int row = 0; row < kRows; ++row) {
         const double value = norm.normalized(x(row, channel), channel);
-        if (std::abs(value) < 0.03) gradient.at(row, channel) = Element<T>::narrow(0);  // no gradient at the kink
+        if (std::abs(value) < 0.03) gradient.at(row, channel) = Element<T>::narrow(0);  // No gradient at the kink.
         g.push_back(value > 0 ? gradient(row, channel) : 0);
       }
       const ChannelGradient exact(norm, x, channel, g);
@@ -73,7 +73,7 @@ TYPED_TEST(LazyNorm, GivesTheSumOfAllReadersGradients) {
 
 TYPED_TEST(LazyNorm, GivesThemInTheElementTypeToo) {
   using T = typename TypeParam::Type;
-  expect_sum_of_all_readers<T, T, TypeParam::kWidth>(2 * tolerance<T>());  // each sum is rounded
+  expect_sum_of_all_readers<T, T, TypeParam::kWidth>(2 * tolerance<T>());  // Each sum is rounded.
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A batch norm with residual and activation, forward and backward, in double and as plainly as can be.
+// Reference for batch norm with residual and activation, forward and backward, in plain double arithmetic.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@ inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline constexpr Clamp kNone{-kInfinity, kInfinity}, kRelu{0, kInfinity}, kRelu6{0, 6};
 inline constexpr float kEpsilon = 1e-3f;
 
-// The parameters of `channels` channels and, computed from x, the statistics that they normalize by.
+// Random parameters, and the statistics of x, for each channel of x.
 struct NormState {
   std::vector<float> mean, variance, weight, bias;
 
@@ -30,7 +30,7 @@ struct NormState {
       mean[static_cast<std::size_t>(c)] = static_cast<float>(average);
       variance[static_cast<std::size_t>(c)] = static_cast<float>(squares / x.rows());
     }
-    weight[0] = -weight[0];  // nothing may depend on its sign
+    weight[0] = -weight[0];  // Nothing may depend on its sign.
   }
   NormParameters parameters() const { return {mean.data(), variance.data(), weight.data(), bias.data(), kEpsilon}; }
 
@@ -39,7 +39,7 @@ struct NormState {
   }
   double centred(double x, int c) const { return x - static_cast<double>(mean[static_cast<std::size_t>(c)]); }
   double gamma(int c) const { return static_cast<double>(weight[static_cast<std::size_t>(c)]); }
-  // Before the activation.
+  // Returns the value before the activation.
   double normalized(double x, int c) const {
     return gamma(c) * centred(x, c) * inverse(c) + static_cast<double>(bias[static_cast<std::size_t>(c)]);
   }
@@ -53,7 +53,7 @@ inline bool passes(double value, Clamp clamp) {
   return value > static_cast<double>(clamp.low) && value < static_cast<double>(clamp.high);
 }
 
-// Backward of one channel, g being the gradient of what the activation passed.
+// Backward of one channel; g is the gradient that passes the activation.
 struct ChannelGradient {
   double weight = 0, bias = 0;
   std::vector<double> dx;

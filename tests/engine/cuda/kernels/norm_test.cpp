@@ -1,4 +1,4 @@
-// Batch norm forward and backward against norm_reference.hpp, and that against finite differences.
+// Compares batch norm, forward and backward, with norm_reference.hpp, and that with finite differences.
 #include <limits>
 
 #include "engine/cuda/kernels/affine.hpp"
@@ -12,7 +12,7 @@ template <typename M>
 class Norm : public testing::Test {};
 TYPED_TEST_SUITE(Norm, AllMoves);
 
-// Activations are kinks: near one, rounding decides which side a value is on. Tests keep away.
+// Activations have kinks. Near a kink, rounding decides on which side a value is, so the tests avoid such values.
 bool near_kink(double value, Clamp clamp) {
   return std::abs(value - static_cast<double>(clamp.low)) < 0.03 ||
          std::abs(value - static_cast<double>(clamp.high)) < 0.03;
@@ -62,7 +62,7 @@ TYPED_TEST(Norm, ForwardMayOverwriteItsInput) {
   }
 }
 
-// One backward of both passes, with everything it reads and writes.
+// A backward with both passes, and all tensors that it reads and writes.
 template <typename T, int V>
 struct Backward {
   Tensor<T> x, gradient, gradient2, residual, y, masked, dx;
@@ -87,7 +87,7 @@ struct Backward {
     gradient.randomize(12);
     gradient2.randomize(13, 0.3, 1);
     residual.randomize(14);
-    for (int row = 0; row < rows; ++row) {  // away from the kinks
+    for (int row = 0; row < rows; ++row) {  // Away from the kinks.
       for (int channel = 0; channel < channels; ++channel) {
         if (near_kink(before(row, channel, false), clamp) || near_kink(before(row, channel, true), clamp)) {
           x.at(row, channel) = Element<T>::narrow(Element<T>::widen(x.at(row, channel)) + 0.5f);
@@ -129,7 +129,7 @@ struct Backward {
       for (int row = 0; row < x.rows(); ++row) {
         const double value = before(row, channel, kOutput);
         const double sum = gradient(row, channel) + (kTwo ? gradient2(row, channel) : 0);
-        // Where the kink could not be avoided, what forward wrote decides.
+        // If a value is still at the kink, the output of forward decides.
         const bool passed = kOutput ? passes(y(row, channel), clamp) : passes(value, clamp);
         g.push_back(passed ? sum : 0);
         if (kOutput) {
@@ -194,7 +194,7 @@ TYPED_TEST(Norm, BackwardMayOverwriteItsInputs) {
   }
 }
 
-// d(sum of dy y) / d(x, weight, bias), moving one at a time: the formula of norm_reference.hpp itself.
+// Tests norm_reference.hpp itself: d(sum of dy y) / d(x, weight, bias), changing one value at a time.
 TEST(NormReference, AgreesWithFiniteDifferences) {
   Tensor<float> x(9, 2);
   x.randomize(21, 0.4, 1.5);
@@ -250,7 +250,7 @@ TYPED_TEST(Norm, NanStaysNanForwardAndBackward) {
                               backward.c.data()};
   run_sums(GradientSums<T, kWidth, false, false>{from, {}}, finish, 40, kWidth);
   EXPECT_TRUE(std::isnan(backward.weight_gradient[0]));
-  EXPECT_TRUE(std::isfinite(backward.bias_gradient[0]));  // its gradient passed, as a finite one
+  EXPECT_TRUE(std::isfinite(backward.bias_gradient[0]));  // Its gradient passed and is finite.
   EXPECT_EQ(static_cast<double>(passed(3.0f, std::nanf(""), kRelu)), 3.0);
 }
 

@@ -1,4 +1,4 @@
-// Pools against loops over windows in double; backward against the definition of a gradient.
+// Compares pools with loops over windows in double, and backward with the definition of a gradient.
 #include <cmath>
 #include <limits>
 
@@ -135,7 +135,7 @@ TYPED_TEST(PoolOf, OfEqualMaximaTheFirstGetsTheGradient) {
 TYPED_TEST(PoolOf, NanWinsItsWindowsAndGetsTheirGradient) {
   using T = typename TypeParam::Type;
   Pool<T, TypeParam::kWidth> pool(max_shapes()[0]);
-  const int in = 3 * 8 + 3;  // of four windows
+  const int in = 3 * 8 + 3;  // In four windows.
   pool.x.at(in, 1) = Element<T>::narrow(std::nanf(""));
   pool.dy.fill([](int, int) { return 1; });
   pool.max_forward();
@@ -206,7 +206,7 @@ TEST(PoolCheck, RefusesWindowsThatNoKernelHas) {
   EXPECT_NO_THROW(check_pool(pool(8, 8, 3, 2, 1)));
   EXPECT_NO_THROW(check_pool(pool(8, 8, 2, 2, 0)));
   EXPECT_THROW(check_pool(pool(8, 8, 5, 2, 1)), DeviceError);
-  EXPECT_THROW(check_pool(pool(8, 8, 3, 2, 2)), DeviceError);  // a corner's window would be empty
+  EXPECT_THROW(check_pool(pool(8, 8, 3, 2, 2)), DeviceError);  // More padding than half the window.
   EXPECT_THROW(check_pool({8, 8, 8, 8, 3, 0, 0}), DeviceError);
 }
 

@@ -1,4 +1,4 @@
-// Mean, variance and the running statistics against two passes in double.
+// Compares mean, variance and running statistics with a computation in two passes in double.
 #include "engine/cuda/kernels/statistics.hpp"
 
 #include <cmath>
@@ -72,7 +72,7 @@ TYPED_TEST(StatisticsOf, MoreBlocksGiveTheSame) {
   for (int most_blocks : {1, 2, 19}) expect_moments(x, statistics<T, TypeParam::kWidth>(x, most_blocks), 2e-6);
 }
 
-// Sums of x and x^2 in f32 would have no digit left of the second one's variance.
+// With sums of x and x^2 in f32, no digit of the second variance would be left.
 TEST(StatisticsInF32, AMeanFarLargerThanTheDeviationCostsFewDigits) {
   for (const auto& [mean, relative] : {std::pair{100.0, 1e-5}, std::pair{-1e4, 1e-3}}) {
     Tensor<float> x(4001, 4);
@@ -84,7 +84,7 @@ TEST(StatisticsInF32, AMeanFarLargerThanTheDeviationCostsFewDigits) {
 TEST(StatisticsInF32, AFirstRowThatIsAnOutlierCostsFewDigits) {
   Tensor<float> x(4001, 4);
   x.randomize(10, 0, 1);
-  for (int row = 0; row < 128; ++row) x.at(row, 0) = 1000;  // the first row of each thread
+  for (int row = 0; row < 128; ++row) x.at(row, 0) = 1000;  // The first row of each thread.
   expect_moments(x, statistics<float, 4>(x), 1e-4);
 }
 
@@ -119,7 +119,7 @@ TEST(StatisticsInF32, TheSameInputGivesTheSameBits) {
   EXPECT_EQ(once.variance, again.variance);
 }
 
-TEST(MomentsOfSums, AreThoseOfTheValuesSummed) {  // 1 2 3 and 5 5 5
+TEST(MomentsOfSums, AreThoseOfTheValuesSummed) {  // The values are 1 2 3 and 5 5 5.
   const float sum[]{6, 15}, squares[]{14, 75};
   float mean[2], variance[2];
   run_calls(MomentsOfSums{sum, squares, {3, mean, variance}}, 2);
@@ -129,13 +129,13 @@ TEST(MomentsOfSums, AreThoseOfTheValuesSummed) {  // 1 2 3 and 5 5 5
   EXPECT_EQ(variance[1], 0);
 }
 
-TEST(MergedMoments, AreThoseOfAllValues) {  // of 1 2 3 and 5 9
+TEST(MergedMoments, AreThoseOfAllValues) {  // The values are 1 2 3 and 5 9.
   const Pair merged = merged_moments({2, 2}, 3, {7, 8}, 2.0f / 5);
   EXPECT_FLOAT_EQ(merged.first, 4);
   EXPECT_FLOAT_EQ(merged.second, 9 + 4 + 1 + 1 + 25);
 }
 
-// 0.9 of the old and 0.1 of the new, unbiased; two norms may share the statistics of a channel.
+// The result is 0.9 of the old value plus 0.1 of the new one, unbiased. Two norms may share a channel's statistics.
 TEST(RunningStatistics, FollowTheBatchesAsInPytorch) {
   const std::vector<float> mean{1, 2, 3}, variance{4, 5, 6}, unbias{8.0f / 7, 8.0f / 7, 3.0f / 2, 1};
   const std::vector<int> source{2, 0, 2, 1};

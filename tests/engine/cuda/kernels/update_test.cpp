@@ -1,4 +1,4 @@
-// The end of a step: overflow, loss scale, Adam and SGD, against PyTorch's formulas in double.
+// Compares the end of a step (overflow, loss scale, Adam, SGD) with PyTorch's formulas in double.
 #include <cmath>
 #include <limits>
 
@@ -25,7 +25,7 @@ using AllTypes = testing::Types<Types<float, float>, Types<float, Half>, Types<f
                                 Types<BFloat16, BFloat16>>;
 TYPED_TEST_SUITE(UpdateOf, AllTypes);
 
-// All arrays of an optimizer, one element longer than it may touch.
+// All arrays of an optimizer, each one element longer than the update may write.
 template <typename G, typename C>
 struct Weights {
   int count;
@@ -73,7 +73,7 @@ struct Weights {
   void exact_step(bool is_adam, int step, const Tensor<G>& gradients) {
     for (int k = 0; k < count; ++k) {
       const auto i = static_cast<std::size_t>(k);
-      const double g = gradients(0, k) / 512;  // the loss scale and two ranks
+      const double g = gradients(0, k) / 512;  // The loss scale, and two ranks.
       if (is_adam) {
         exact_first[i] = 0.9 * exact_first[i] + 0.1 * g;
         exact_second[i] = 0.999 * exact_second[i] + 0.001 * g * g;
@@ -124,7 +124,7 @@ TYPED_TEST(UpdateOf, OverflowSkipsTheStepWholly) {
   EXPECT_EQ(weights.second, second);
   EXPECT_EQ(weights.scalars.step, 1);
   EXPECT_EQ(weights.scalars.skipped, 1);
-  // The next step is the second, at half the scale: as if the skipped one had never been.
+  // The next step counts as the second, at half the scale, as if the skipped one had not happened.
   auto halved = weights.gradients(2);
   weights.step(true, halved);
   auto whole = twin.gradients(1);
@@ -184,7 +184,7 @@ TEST(LossScale, HalvesAtOverflowAndDoublesAfterTwoThousandGoodSteps) {
   s.overflow = 1;
   decide(s, rules);
   EXPECT_EQ(s.loss_scale, 32768);
-  EXPECT_EQ(s.unscale, 1.0f / 65536);  // gradients were made at the old scale
+  EXPECT_EQ(s.unscale, 1.0f / 65536);  // The gradients have the old scale.
   EXPECT_EQ(s.skip, 1);
   EXPECT_EQ(s.overflow, 0);
   for (int i = 0; i < 1999; ++i) decide(s, rules);
@@ -194,7 +194,7 @@ TEST(LossScale, HalvesAtOverflowAndDoublesAfterTwoThousandGoodSteps) {
   EXPECT_EQ(s.loss_scale, 65536);
   EXPECT_EQ(s.good_steps, 0);
   for (int i = 0; i < 1999; ++i) decide(s, rules);
-  s.overflow = 1;  // begins to count anew
+  s.overflow = 1;  // Restarts the count.
   decide(s, rules);
   decide(s, rules);
   EXPECT_EQ(s.loss_scale, 32768);
@@ -259,7 +259,7 @@ TYPED_TEST_SUITE(OverflowOf, Elements);
 
 TYPED_TEST(OverflowOf, OneBadGradientAnywhereSetsTheFlag) {
   for (int count : {1, 7, 8, 9, 41}) {
-    for (int bad = -1; bad <= count; ++bad) {  // -1: none; count: behind the last
+    for (int bad = -1; bad <= count; ++bad) {  // -1: none; count: after the last.
       for (float value : {kInfinity, -kInfinity, std::nanf("")}) {
         Tensor<TypeParam> g(1, count + 1);
         g.fill([](int, int c) { return c % 2 == 0 ? 6e4 : -6e4; });

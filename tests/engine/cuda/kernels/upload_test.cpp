@@ -1,4 +1,4 @@
-// Uploads: every pixel, the padding, and nothing behind the last.
+// Uploads write every pixel and the padding, and nothing after the last pixel.
 #include "engine/cuda/kernels/upload.hpp"
 
 #include "emulation.hpp"

@@ -1,4 +1,4 @@
-// The host's half types, in the place of the device's.
+// Uses the host's half types instead of the device's.
 #pragma once
 
 #include "engine/cuda/kernels/element.hpp"

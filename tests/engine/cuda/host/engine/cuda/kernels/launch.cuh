@@ -1,4 +1,4 @@
-// The twin of the launchers' launch.cuh: operations run on the host, in the order of their stream (host_stream.hpp).
+// Replaces the launchers' launch.cuh: operations run on the host, in the order of their stream (host_stream.hpp).
 #pragma once
 
 #include <algorithm>
