@@ -15,7 +15,7 @@
 namespace chexbench::comm {
 namespace {
 
-// Stands for the other ranks: an average is complete once `open` is set, and halves what it was given.
+// Stands for the other ranks: an average completes once `open` is set, and halves the values.
 class FakeRanks {
  public:
   MakeAverage make_average() {

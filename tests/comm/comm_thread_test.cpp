@@ -43,7 +43,7 @@ TEST(CommThread, HandsAnErrorToTheCallerAndGoesOn) {
 TEST(CommThread, RunsALaneInOrderOneOperationAtATime) {
   CommThread thread;
   const int lane = 0;
-  std::string order;  // of the comm thread
+  std::string order;  // written by the comm thread
   std::latch all_done(3);
   for (const char name : {'a', 'b', 'c'}) {
     auto polls = std::make_shared<int>(0);
@@ -68,7 +68,7 @@ TEST(CommThread, RunsALaneInOrderOneOperationAtATime) {
 TEST(CommThread, RunsLanesSideBySide) {
   CommThread thread;
   const int lanes[2] = {};
-  bool second_ran = false;  // of the comm thread
+  bool second_ran = false;  // written by the comm thread
   std::latch first_done(1);
   thread.submit({.lane = &lanes[0],
                  .longest_nap_s = kNapS,
@@ -81,7 +81,7 @@ TEST(CommThread, RunsLanesSideBySide) {
 TEST(CommThread, ServesManyCallersAtOnce) {
   CommThread thread;
   constexpr int kCallers = 4, kCalls = 200;
-  int calls = 0;  // of the comm thread
+  int calls = 0;  // written by the comm thread
   std::vector<std::jthread> callers;
   for (int i = 0; i < kCallers; ++i) {
     callers.emplace_back([&, lane = std::make_unique<int>()] {
@@ -123,7 +123,7 @@ TEST(NapSchedule, SleepsLongerTheLongerNothingMoves) {
   EXPECT_DOUBLE_EQ(nap_after_s(1, 1e-3), 1e-3);
 }
 
-// A rank that sits a sub-world out for a minute polls about 200 times a second, not a million times.
+// A rank that is not in a sub-world and waits for a minute polls about 200 times a second, not a million times.
 TEST(NapSchedule, CostsFewPollsInALongWait) {
   double waited_s = 0;
   int polls = 0;

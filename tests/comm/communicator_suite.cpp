@@ -61,7 +61,7 @@ void all_reduce_of_nothing_returns(Communicator& group) {
   group.all_reduce_sum(std::span<double>{});
 }
 
-// Sums that round: were they added up in different orders, the ranks would differ.
+// The sums are rounded, so the ranks would differ if they added the values in different orders.
 void all_reduce_gives_the_same_bits_on_all_ranks(Communicator& group) {
   for (const std::size_t count : {std::size_t{1}, std::size_t{1000}, std::size_t{1'300'007}}) {
     std::vector<float> values(count);
@@ -120,7 +120,7 @@ void a_group_of_more_ranks_than_there_are_is_an_error(Communicator& group) {
   EXPECT_THROW(group.first(0), DeviceError);
 }
 
-// The library's way, each of ours, and one over slower links.
+// Returns the MPI library's scheme, each of ours, and one over slower links.
 std::vector<spec::CommSpec> all_schemes() {
   std::vector<spec::CommSpec> schemes;
   for (const auto& [update, word] : spec::named_values<spec::UpdateScheme>()) schemes.push_back({.update = update});
@@ -154,7 +154,8 @@ void reducers_average_every_bucket(Communicator& group) {
   for (const spec::CommSpec& comm : all_schemes()) reducers_average_every_bucket(group, comm);
 }
 
-// Rank r gives 40960 + 512 r: no half holds the sum of two. Whole multiples of the last bit, but for bf16.
+// Rank r contributes 40960 + 512 r: the sum of two such values exceeds the range of f16. They are exact in f16, but
+// not in bf16.
 void reducers_average_gradients_of_16_bits(Communicator& group) {
   const double mean = 40960 + 512.0 * sum_of_ranks(group.world()) / group.world();
   for (spec::CommSpec comm : all_schemes()) {
@@ -183,8 +184,8 @@ void more_servers_than_ranks_are_an_error(Communicator& group) {
                SpecError);
 }
 
-// The last rank hands over its bucket only after all others have heard from it by other means: were reduce() to wait,
-// or did buckets hold up other collectives, this would never end.
+// The last rank hands over its bucket only after all others have heard from it by other means. If reduce() waited, or
+// if buckets held up other collectives, this would never end.
 void reducers_work_behind_the_callers_back(Communicator& group, const spec::CommSpec& comm) {
   const std::unique_ptr<Reducer> reducer = group.make_reducer(comm);
   std::vector<float> bucket(100'000, static_cast<float>(group.rank()));
@@ -221,7 +222,7 @@ void staged_reducer_averages_every_type(Communicator& group) {
   expect_staged_mean<BFloat16>(group, GradientType::bf16, [](float value) { return to_bfloat16(value); });
 }
 
-// Of one rank: no device is needed for that.
+// Averages over one rank, for which no device is needed.
 void device_reducers_are_for_the_first_ranks_alone(Communicator& group) {
   const std::unique_ptr<Reducer> reducer = group.make_device_reducer(1, {});
   ASSERT_EQ(reducer != nullptr, group.rank() == 0);

@@ -1,4 +1,4 @@
-// What every communicator must do, whatever carries it: one suite, run over the world of one and over MPI on several
+// One suite of tests for every implementation of Communicator. It runs over a world of one rank and over MPI on several
 // ranks. All ranks run it together, in the same order.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Making device reducers over real ranks of MPI and stand-ins of NVIDIA's libraries. Every rank checks.
+// Makes device reducers over real ranks of MPI and stand-ins for NVIDIA's libraries. Every rank checks the results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Stands for a GPU whose memory is the host's, and whose events are flags.
+// A fake GPU: its memory is the host's, and its events are flags.
 #pragma once
 
 #include <atomic>
@@ -11,11 +11,11 @@
 
 namespace chexbench::comm {
 
-using HostEvent = std::atomic<bool>;  // true: the GPU has come to it
+using HostEvent = std::atomic<bool>;  // true once the GPU has reached the event
 
 class HostCopies final : public DeviceCopies {
  public:
-  // `log` gets a letter for each wait (w), copy to the host (h) and copy to the device (d).
+  // Appends a letter to `log` for each wait (w), copy to the host (h) and copy to the device (d).
   explicit HostCopies(std::string* log = nullptr) : log_(log) {}
 
   std::span<std::byte> host_buffer(std::size_t bytes) override {
@@ -44,7 +44,7 @@ class HostCopies final : public DeviceCopies {
     return &copied_;
   }
 
-  // An event at which the GPU fails.
+  // Returns an event at which wait() fails as if the GPU were lost.
   static ReadyEvent lost() {
     static HostEvent event;
     return &event;

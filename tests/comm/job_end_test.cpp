@@ -1,4 +1,4 @@
-// What becomes of a job of several ranks when one of them fails: it ends soon, with that rank's own exit code.
+// A job of several ranks of which one fails must end soon, with that rank's own exit code.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -21,7 +21,7 @@ Outcome run_job(const std::string& arguments) {
   return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1, .wall_s = wall.count()};
 }
 
-constexpr double kLimitS = 10;  // the promise to users, the job's start included
+constexpr double kLimitS = 10;  // what users are promised, including the job's start
 
 TEST(JobEnd, AllRanksLeaveTogether) { EXPECT_EQ(run_job("leave").exit_code, 0); }
 

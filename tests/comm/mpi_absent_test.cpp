@@ -1,4 +1,4 @@
-// Compiled with lib/comm/mpi_absent.cpp, whatever this build has.
+// Compiled with lib/comm/mpi_absent.cpp, whether or not this build has MPI.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

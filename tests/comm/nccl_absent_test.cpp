@@ -1,4 +1,4 @@
-// Compiled with lib/comm/nccl/*_absent.cpp, whatever this build has.
+// Compiled with lib/comm/nccl/*_absent.cpp, whether or not this build has NCCL.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// In the place of nccl_module.cpp and copies_module.cpp: no module is loaded, the stand-ins are linked.
+// Replaces nccl_module.cpp and copies_module.cpp: the stand-ins are linked, and no module is loaded.
 #include "comm/device_copies.hpp"
 #include "comm/nccl/cuda_copies.hpp"
 #include "comm/nccl/nccl_world.hpp"

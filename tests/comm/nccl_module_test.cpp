@@ -1,4 +1,4 @@
-// The modules themselves, with NVIDIA's own libraries: as far as they go without a GPU.
+// Tests the modules themselves with NVIDIA's own libraries, as far as they work without a GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@ namespace {
 
 struct Handle {
   std::string name;
-  bool recorded = false;  // events
+  bool recorded = false;  // for events
   double at_ms = 0;
 };
 
@@ -33,7 +33,7 @@ State& state() {
   return the_state;
 }
 
-std::mutex of_calls;  // aborts come on a thread of their own
+std::mutex of_calls;  // aborts come from another thread
 
 template <typename... Args>
 void note(fmt::format_string<Args...> format, Args&&... args) {

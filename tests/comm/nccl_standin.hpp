@@ -1,5 +1,5 @@
-// A libnccl and a libcudart without a GPU, linked in their place: they write down what they are asked for, do what a
-// script says, and keep a device clock that moves by 2 ms with every all-reduce. Device memory is the host's.
+// Replacements for libnccl and libcudart without a GPU, linked instead of them: they record their calls, do what a
+// script says, and keep a device clock that advances by 2 ms with every all-reduce. Device memory is the host's.
 #pragma once
 
 #include <nccl.h>
@@ -14,24 +14,24 @@ struct Script {
   ncclResult_t async_error = ncclSuccess;
   ncclResult_t all_reduce = ncclSuccess;
   cudaError_t set_device = cudaSuccess;
-  bool capturing = false;  // every stream
-  int busy_queries = 0;    // of an event that come too early
+  bool capturing = false;  // whether every stream is being captured
+  int busy_queries = 0;    // how many queries of an event find it not complete
 };
 
-// All that the libraries know; not thread-safe.
+// The state of the libraries; not thread-safe.
 Script& script();
-// The calls so far, oldest first, e.g. "ncclAllReduce type=7 op=4 count=3 comm1 stream1". Handles have numbers in the
-// order of their making. Calls that ask for a state alone are left out.
+// The calls so far, oldest first, e.g. "ncclAllReduce type=7 op=4 count=3 comm1 stream1". Handles are numbered in the
+// order of their creation. Calls that only query a state are left out.
 std::vector<std::string>& calls();
-// Everything as at the start.
+// Resets everything to the initial state.
 void reset();
 
-// An event that somebody else has made, and its name.
+// Creates an event that does not come from the code under test. name() returns the name of any handle.
 cudaEvent_t make_event();
 std::string name(const void* handle);
 
 // Replays what was captured since the last call of this or of reset(): records and all-reduces, in their order.
-// `from` and `to`: which of them, so that a replay can be looked at half way.
+// replay_in_part() replays those in [from, to), so that a test can check the state in between.
 void replay();
 void replay_in_part(std::size_t from, std::size_t to);
 

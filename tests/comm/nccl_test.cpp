@@ -1,4 +1,4 @@
-// What one rank asks of NCCL and CUDA, and what it makes of their answers.
+// Tests which calls of NCCL and CUDA one rank makes, and how it handles their results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ class NcclTest : public testing::Test {
     calls().clear();
   }
   void TearDown() override { leave(); }
-  // An abort has come about when the communicator is gone.
+  // Destroying the communicator waits for an abort to finish.
   void leave() {
     reducer_.reset();
     world_.reset();
@@ -58,7 +58,7 @@ class NcclTest : public testing::Test {
 
   std::vector<float> gradients_ = std::vector<float>(8);
   cudaEvent_t ready_ = nullptr;
-  void* stream_ = nullptr;  // of the engine: "event2"
+  void* stream_ = nullptr;  // the engine's stream, "event2"
   std::unique_ptr<NcclWorld> world_;
   std::unique_ptr<Reducer> reducer_;
 };
@@ -96,7 +96,7 @@ TEST_F(NcclTest, AveragesEachTypeAsWhatItIs) {
   }
 }
 
-// The higher a priority, the smaller its number; flag 1 is cudaStreamNonBlocking.
+// A smaller number is a higher priority; flag 1 is cudaStreamNonBlocking.
 TEST_F(NcclTest, MakesItsGpuTheCurrentOneBeforeAnythingIsMade) {
   reducer_.reset();
   world_.reset();
@@ -162,7 +162,7 @@ TEST_F(NcclTest, TimesReplaysOfAStepThatNobodyTellsItOf) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
-// Two executables alternate: while one runs, the other's times are those of the last finished step.
+// Two graphs alternate: while one runs, the other's times are those of the last finished step.
 TEST_F(NcclTest, TellsTwoGraphsApartByWhichEndedLast) {
   script().capturing = true;
   reduce();  // three things to replay: record, all-reduce, record

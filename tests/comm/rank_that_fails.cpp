@@ -1,9 +1,9 @@
-// One rank of a job that goes wrong; what becomes of the job is for job_end_test.cpp to see.
+// One rank of a job that goes wrong; job_end_test.cpp checks how the job ends.
 //   rank_that_fails abort CODE   the last rank ends the job with CODE while the others wait for it in a collective
 //   rank_that_fails kill         the last rank is killed by a signal while the others wait
 //   rank_that_fails throw        the last rank leaves by an exception while the others wait
 //   rank_that_fails leave        all ranks leave together
-//   rank_that_fails hang         so they do, but MPI_Finalize never returns
+//   rank_that_fails hang         all ranks leave together, but MPI_Finalize never returns
 #include <mpi.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ void fail(chexbench::comm::World& world, const std::string& how, int exit_code) 
 
 }  // namespace
 
-// In the library's place.
+// Replaces the function of the MPI library.
 int MPI_Finalize() {
   while (finalize_hangs) pause();
   return PMPI_Finalize();

@@ -1,4 +1,4 @@
-// Runs the suite on the ranks that this program was started with; every rank checks.
+// Runs the suite on the ranks that this program was started with; every rank checks the results.
 #include <gtest/gtest.h>
 
 #include "comm/communicator.hpp"

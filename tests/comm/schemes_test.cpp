@@ -1,4 +1,4 @@
-// Schemes as they are carried out, over ranks that are simulated in one thread, with links of a given speed.
+// Tests the schemes over ranks that are simulated in one thread, with links of a given speed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using spec::UpdateScheme;
 
 using Mail = std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>>;  // by sender and receiver
 
-// Messages are there as soon as they are sent.
+// A transport whose messages arrive as soon as they are sent.
 class LocalTransport final : public Transport {
  public:
   LocalTransport(Mail& mail, int rank, std::size_t& sent_bytes) : mail_(mail), rank_(rank), sent_bytes_(sent_bytes) {}
@@ -99,7 +99,7 @@ std::vector<std::vector<float>> uneven_values(int ranks, std::size_t count) {
   return values;
 }
 
-// Two ranks a host, the last host may have one.
+// Places two ranks on each host; the last host may have one.
 Hosts pairs(int ranks) {
   Hosts hosts;
   for (int rank = 0; rank < ranks; ++rank) hosts.push_back(rank / 2);
@@ -127,7 +127,7 @@ TEST_P(EveryScheme, GivesEveryRankTheSameMeanForAnyNumberOfRanksAndValues) {
   }
 }
 
-// What one rounding may change: half a unit in the last place of 11 and of 8 bits.
+// The largest relative error of one rounding: half a unit in the last place of 11 (fp16) or 8 (bf16) bits.
 double rounding(GradientDtype dtype) { return dtype == GradientDtype::fp16 ? 0x1p-11 : 0x1p-8; }
 
 TEST_P(EveryScheme, SendsHalfTheBytesOfGradientsOf16BitsAndRoundsThemAsOftenAsItSendsThem) {
@@ -143,7 +143,7 @@ TEST_P(EveryScheme, SendsHalfTheBytesOfGradientsOf16BitsAndRoundsThemAsOftenAsIt
         for (std::size_t i = 0; i < count; ++i) {
           double mean = 0;
           for (const auto& values : before) mean += values[i] / static_cast<double>(ranks);
-          // Of a half that is that small, fewer bits are left.
+          // Very small fp16 numbers are subnormal and have fewer bits.
           const double smallest = dtype == GradientDtype::fp16 ? ranks * 0x1p-25 : 0;
           ASSERT_NEAR(after.values[0][i], mean, 1.01 * ranks * (rounding(dtype) * mean + smallest))
               << to_string(dtype) << ", " << ranks << " ranks, value " << i << " of " << count;
@@ -168,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes, EveryScheme,
 // 4 ranks, 1,000,000 bytes, 1 ms and 100 MB/s: a whole bucket takes 10 ms on one link.
 constexpr LinkShape kSlow{.latency_s = 1e-3, .bytes_per_s = 100e6};
 constexpr double kBucketS = 10e-3;
-constexpr double kRounding = 0.2e-3;  // of ticks
+constexpr double kRounding = 0.2e-3;  // from the length of a tick
 
 double time_of(const spec::CommSpec& comm, const Hosts& hosts) {
   return average(comm, hosts, uneven_values(static_cast<int>(hosts.size()), 250'000), kSlow).time_s;

@@ -1,4 +1,4 @@
-// The reducer's own work, over ranks that are not there; communicator_suite.cpp has it over real ones.
+// Tests the reducer's own work with simulated ranks; communicator_suite.cpp tests it with real ones.
 #include "comm/staged_reducer.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 namespace chexbench::comm {
 namespace {
 
-// A host reducer over two ranks of which the other one has zeros: the mean is half of what it gets.
+// A host reducer over two ranks. The other rank has zeros, so the mean is half of what this one gives.
 class HalvingReducer final : public Reducer {
  public:
   explicit HalvingReducer(const bool& lost) : lost_(lost) {}
@@ -55,7 +55,7 @@ class TwoRanks final : public Communicator {
 class StagedReducerTest : public testing::Test {
  protected:
   bool lost_ = false;
-  std::string log_;  // of the staging thread until wait() returns
+  std::string log_;  // belongs to the staging thread until wait() returns
   HostEvent ready_ = true;
   StagedReducer reducer_{std::make_unique<TwoRanks>(lost_), spec::CommSpec{}, std::make_unique<HostCopies>(&log_)};
 };
@@ -91,7 +91,7 @@ TEST_F(StagedReducerTest, ReturnsFromReduceBeforeTheBucketIsReady) {
   EXPECT_EQ(a[0], 2);
   ready_ = true;
   ready_.notify_all();
-  reducer_.join(nullptr);  // on the host: no stream is asked
+  reducer_.join(nullptr);  // joins on the host, so it needs no stream
   EXPECT_EQ(a[0], 1);
 }
 

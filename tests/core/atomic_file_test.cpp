@@ -120,7 +120,7 @@ TEST_F(AtomicFile, NamesTheReasonWhereAFolderStandsInTheWay) {
   EXPECT_EQ(files(), 1) << "the temporary file has to go";
 }
 
-// A file size limit stands for a full disk: write() takes a part of the text and then fails.
+// A file size limit simulates a full disk: write() accepts a part of the text and then fails.
 class FullDisk : public AtomicFile {
  protected:
   FullDisk() {

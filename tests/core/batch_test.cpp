@@ -14,7 +14,7 @@ namespace {
 
 constexpr BatchShape kShape{.images = 4, .height = 8, .width = 8, .deliver = Deliver::f32};
 
-// Counts what is out, so that a leak or a double free shows.
+// Counts live allocations, so that a leak or a double free shows.
 class CountingAllocator : public PinnedAllocator {
  public:
   std::byte* allocate(std::size_t bytes) override {
@@ -137,7 +137,7 @@ TEST_F(BatchPoolTest, LivesAsLongAsItsLastLease) {
   const std::weak_ptr<BatchPool> watched = pool_;
   pool_.reset();
   ASSERT_FALSE(watched.expired());
-  lease->image(3)[0] = std::byte{1};  // memory that ASan would report were it gone
+  lease->image(3)[0] = std::byte{1};  // ASan would report this if the memory were gone
   lease.release();
   EXPECT_TRUE(watched.expired());
   EXPECT_EQ(allocator_.live(), 0);

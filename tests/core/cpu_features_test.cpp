@@ -9,7 +9,7 @@
 namespace chexbench {
 namespace {
 
-// Features are read once a process, so each limit is tried in a process of its own.
+// Features are read once per process, so each limit is tested in a process of its own.
 class CpuFeaturesDeathTest : public testing::Test {
  protected:
   CpuFeaturesDeathTest() { testing::FLAGS_gtest_death_test_style = "threadsafe"; }

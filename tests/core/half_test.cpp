@@ -1,4 +1,4 @@
-// Against what the bits mean.
+// Compares conversions with the definition of the formats' bits.
 #include "core/half.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(HalfTypes, NarrowingToHalfRoundsToNearestTiesToEven) {
   for (int bits = 0; bits < 0x7BFF; ++bits) {
     const double low = half_value(bits), high = half_value(bits + 1), middle = (low + high) / 2;
     const auto even = static_cast<std::uint16_t>(bits % 2 == 0 ? bits : bits + 1);
-    const auto at_middle = static_cast<float>(middle);  // exact: halves have 13 bits less
+    const auto at_middle = static_cast<float>(middle);  // exact, since halves have 13 bits less
     ASSERT_EQ(to_half(at_middle).bits, even) << bits;
     ASSERT_EQ(to_half(std::nextafter(at_middle, 0.0f)).bits, bits);
     ASSERT_EQ(to_half(std::nextafter(at_middle, kInfinity)).bits, bits + 1);
@@ -66,7 +66,7 @@ TEST(HalfTypes, BFloat16IsTheRoundedUpperHalfOfAFloat) {
     const bool up = rest > 0x8000 || (rest == 0x8000 && (bits & 0x10000) != 0);
     ASSERT_EQ(std::bit_cast<std::uint32_t>(nearest), std::bit_cast<std::uint32_t>(up ? high : low)) << bits;
   }
-  EXPECT_TRUE(std::isnan(to_float(to_bfloat16(std::bit_cast<float>(0x7F800001u)))));  // would round to infinity
+  EXPECT_TRUE(std::isnan(to_float(to_bfloat16(std::bit_cast<float>(0x7F800001u)))));  // rounding gives infinity
 }
 
 TEST(HalfTypes, ManyValuesAtOnceAreWhatEachOneIs) {

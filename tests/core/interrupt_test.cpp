@@ -11,12 +11,12 @@
 namespace chexbench {
 namespace {
 
-// The flag cannot be taken back, so each case runs in a process of its own and reports by its exit code.
+// The flag cannot be reset, so each case runs in a process of its own and reports its result as the exit code.
 class InterruptDeathTest : public testing::Test {
  protected:
   InterruptDeathTest() { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
 
-  // The exit code that a main which catches chexbench's errors would end with.
+  // Returns the exit code of a main() that catches chexbench's errors.
   [[noreturn]] static void exit_as_main_would() {
     try {
       throw_if_interrupted();

@@ -10,7 +10,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Levels and the rank are state of the process: each test sets what it needs and the default is put back.
+// The level and the rank are global: each test sets what it needs, and the defaults are restored after it.
 class Log : public testing::Test {
  protected:
   Log() { testing::FLAGS_gtest_death_test_style = "threadsafe"; }

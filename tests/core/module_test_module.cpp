@@ -1,4 +1,4 @@
-// What module_test.cpp loads.
+// The module that module_test.cpp loads.
 #include "core/log.hpp"
 
 extern "C" int core_test_answer() { return 42; }

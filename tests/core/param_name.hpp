@@ -8,7 +8,7 @@
 
 namespace chexbench {
 
-// Names a test after its parameter, a text, where GoogleTest would number it.
+// Names a test after its parameter, which is a string; GoogleTest would number it.
 struct ParamName {
   template <typename Text>
   std::string operator()(const testing::TestParamInfo<Text>& info) const {

@@ -44,7 +44,7 @@ TEST(RandomStream, UniformStaysWithinItsBoundsAndIsExactInFloat) {
     ASSERT_EQ(static_cast<double>(static_cast<float>(value)), value);
     sum += value;
   }
-  // The mean's standard deviation is 1 / sqrt(12 x 20000) = 0.002; this is five of them.
+  // The mean's standard deviation is 1 / sqrt(12 x 20000) = 0.002; the tolerance is five of them.
   EXPECT_NEAR(sum / kDraws, 0.5, 0.0102);
 }
 
@@ -53,7 +53,7 @@ TEST(RandomStream, BelowReachesEveryValueAboutEquallyOften) {
   std::array<int, 7> counts{};
   constexpr int kDraws = 70000;
   for (int i = 0; i < kDraws; ++i) ++counts.at(stream.below(counts.size()));
-  // Each count has mean 10000 and a standard deviation of 93; five of them.
+  // Each count has mean 10000 and a standard deviation of 93; the tolerance is five of them.
   for (const int count : counts) EXPECT_NEAR(count, 10000, 465);
 }
 

@@ -49,7 +49,7 @@ TEST(ThreadPool, RunsTasksAtTheSameTime) {
   std::latch done(2);
   for (int i = 0; i < 2; ++i) {
     pool.submit([&] {
-      both.arrive_and_wait();  // one thread alone would wait here for ever
+      both.arrive_and_wait();  // a single thread would wait here forever
       done.count_down();
     });
   }
@@ -102,7 +102,7 @@ TEST(ThreadPool, FinishesWhatBeganAndDropsTheRestWhenItEnds) {
     began.wait();
     std::jthread opener([&] { go.count_down(); });
   }
-  // A worker may win the race for another task against the stop, but the one that had begun is always finished.
+  // A worker may still get another task before the stop reaches it, but the task that had begun is always finished.
   EXPECT_EQ(finished % 100, 1);
 }
 

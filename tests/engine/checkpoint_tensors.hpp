@@ -1,4 +1,4 @@
-// What a checkpoint holds of an engine, by name.
+// Reads the tensors of an engine that a checkpoint contains, by name.
 #pragma once
 
 #include <algorithm>

@@ -41,7 +41,7 @@ TEST(Dropout, DrawsAnewForEverySeedRankStepLayerAndImage) {
   EXPECT_NE(mask, factors(seed, 5, 3, 2));
 }
 
-// One value after another and any value at once are the same draws.
+// Drawing the values one after another gives the same result as jumping to any one of them.
 TEST(Dropout, ValuesAreThoseOfTheImagesStreamInTheirOrder) {
   RandomStream stream(derive_seed(derive_seed(7, 3), 1));
   for (const float factor : factors(DropoutMask(7, 3, 1, 0.2))) ASSERT_EQ(factor == 0, stream.uniform() < 0.2);

@@ -1,4 +1,4 @@
-// What tests of the emulated engine share: profiles of a device that is fast enough to wait for.
+// Helpers for the tests of the emulated engine: profiles of a device that is fast enough for a test to wait for it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,10 +16,11 @@
 
 namespace chexbench::engine {
 
-// A file below the test's own folder, gone with it.
+// A profile file in a folder of the test, which is removed with this object.
 class ProfileFile {
  public:
-  // `entry_keys` go into its one entry besides resnet50 32x32 f32 at batch 4: `"images_per_s": 2000, ...`.
+  // The profile has one entry, for resnet50 32x32 f32 at batch 4. `entry_keys` are its other keys:
+  // `"images_per_s": 2000, ...`.
   explicit ProfileFile(const std::string& entry_keys)
       : folder_(std::filesystem::path(testing::TempDir()) / ("chexbench_profile_" + std::to_string(getpid()))) {
     std::filesystem::create_directories(folder_);
@@ -38,7 +39,7 @@ class ProfileFile {
   std::filesystem::path folder_;
 };
 
-// A spec that ProfileFile has a time for.
+// Returns a spec that ProfileFile has a time for.
 inline EngineConfig small_config(int batch_size = 4) {
   EngineConfig config;
   config.model.image_size = 32;
@@ -46,7 +47,7 @@ inline EngineConfig small_config(int batch_size = 4) {
   return config;
 }
 
-// Full batches out of a pool of `capacity`.
+// Provides full batches from a pool of `capacity` batches.
 class BatchSource {
  public:
   explicit BatchSource(int images = 4, std::size_t capacity = 8)
@@ -61,7 +62,7 @@ class BatchSource {
   std::shared_ptr<BatchPool> pool_;
 };
 
-// Takes notes of what it was asked to average, on behalf of `world` ranks.
+// A reducer that records what it was asked to average. It claims to average over `world` ranks.
 class RecordingReducer final : public Reducer {
  public:
   explicit RecordingReducer(int world) : world_(world) {}

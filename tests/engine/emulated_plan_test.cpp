@@ -140,8 +140,8 @@ TEST(ModelledCommunication, BeginsABucketWhenItIsReadyAndTheOneBeforeIsDone) {
   const std::vector<PlannedBucket> buckets{
       {.ready_s = 1e-3, .elements = 1000}, {.ready_s = 2e-3, .elements = 1000}, {.ready_s = 30e-3, .elements = 1000}};
   const ModelledCommunication modelled = model_communication(buckets, 2, link());
-  EXPECT_NEAR(modelled.end_s, 36.5e-3, 1e-12);   // the third is late: it begins at 30 ms
-  EXPECT_NEAR(modelled.busy_s, 19.5e-3, 1e-12);  // the gap before it is left out
+  EXPECT_NEAR(modelled.end_s, 36.5e-3, 1e-12);   // the third bucket is ready late, so it begins at 30 ms
+  EXPECT_NEAR(modelled.busy_s, 19.5e-3, 1e-12);  // the gap before it does not count
   ASSERT_EQ(modelled.buckets.size(), 3u);
   EXPECT_NEAR(modelled.buckets[1].begin_s, 7.5e-3, 1e-12);
   EXPECT_NEAR(modelled.buckets[1].end_s, 14e-3, 1e-12);

@@ -28,7 +28,7 @@ std::string spec_error(const std::function<void()>& action) {
   return "no SpecError";
 }
 
-// Batch 4 at 2,000 images/s: 2 ms a step.
+// Batch 4 at 2,000 images/s takes 2 ms per step.
 constexpr double kStepS = 2e-3;
 const char* const kFast = R"("images_per_s": 2000, "includes_update": true, "includes_communication": false)";
 
@@ -54,8 +54,8 @@ TEST(Emulated, TakesTheProfilesTimeForEachStep) {
   EXPECT_TRUE(reducer.counts.empty());
 }
 
-// Deadlines are absolute: a late wake-up makes no step longer, so with batches always there each step ends exactly its
-// time after the one before, however busy the host is.
+// Deadlines are absolute, so a late wake-up makes no step longer. If batches are always available, each step ends
+// exactly one step time after the one before, however busy the host is.
 TEST(Emulated, StepsDoNotDrift) {
   const ProfileFile profile(kFast);
   const auto engine = make_engine(profile.engine_name(), small_config());
@@ -96,7 +96,7 @@ TEST(Emulated, TheHostRunsAtMostOneStepAhead) {
   RecordingReducer reducer(1);
   for (int step = 0; step < 5; ++step) {
     engine->step(batches.next(), reducer);
-    EXPECT_EQ(engine->steps_finished(), step);  // each call but the first takes over one finished step
+    EXPECT_EQ(engine->steps_finished(), step);  // each call except the first finds one more step finished
   }
   engine->finish();
   EXPECT_EQ(engine->steps_finished(), 5);
@@ -180,7 +180,7 @@ TEST(Emulated, AveragesGradientsOfTheModelsSizeForReal) {
   engine->finish();
   EXPECT_EQ(std::accumulate(reducer.counts.begin(), reducer.counts.end(), std::size_t{0}), 23'536'718u);
   EXPECT_EQ(reducer.waits, 1);
-  EXPECT_EQ(engine->timings().communication_busy_s, 0.25);  // as the reducer says
+  EXPECT_EQ(engine->timings().communication_busy_s, 0.25);  // as the reducer reports it
   EXPECT_GE(engine->timings().exposed_communication_s, 0);
   EXPECT_DOUBLE_EQ(parts_s(engine->timings()), engine->timings().wall_s);
 }
@@ -232,7 +232,8 @@ TEST(Emulated, RefusesAReducerOfAnotherGroup) {
   EXPECT_THROW(engine->step(batches.next(), reducer), DeviceError);
 }
 
-// A link so slow that nothing hides: the one bucket takes 2 (n-1)/n S/B = 10 ms, begun when backward is done.
+// The link is so slow that backward hides nothing: the only bucket begins when backward is done, and takes
+// 2 (n-1)/n S/B = 10 ms.
 EngineConfig slow_link_config() {
   EngineConfig config = small_config();
   config.world = 2;

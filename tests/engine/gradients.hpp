@@ -1,4 +1,4 @@
-// Gradients of an engine as vectors, and how far they are from each other.
+// Reads the gradients of an engine as vectors and computes how far two of them are apart.
 #pragma once
 
 #include <cmath>

@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A file with the last layer of a ResNet50 alone, of 3 outputs.
+// A file that contains only the last layer of a ResNet50, with 3 outputs.
 class InitialWeightsTest : public testing::Test {
  protected:
   InitialWeightsTest() {

@@ -13,7 +13,7 @@ namespace {
 
 TEST(None, DropsEachBatchAtOnce) {
   const auto engine = make_engine("none", EngineConfig{});
-  BatchSource batches(4, 1);  // one batch: were a lease kept, the next one would never come
+  BatchSource batches(4, 1);  // with one batch, the next lease would never come if the engine kept one
   RecordingReducer reducer(2);
   for (int step = 1; step <= 3; ++step) {
     engine->step(batches.next(), reducer);
@@ -110,7 +110,7 @@ TEST(ResolveEngineName, LeavesEnginesThatEveryBuildHasAlone) {
   for (const char* name : {"none", "cuda", "emulated:v100"}) EXPECT_EQ(resolve_engine_name(name), name);
 }
 
-// A build without oneDNN refuses both.
+// A build without oneDNN refuses both names.
 TEST(ResolveEngineName, TakesOnednnForAuto) {
   std::string resolved;
   try {

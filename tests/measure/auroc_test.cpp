@@ -28,7 +28,7 @@ TEST(Auroc, IsUndefinedWithoutBothKinds) {
   EXPECT_FALSE(auroc(Scores{}, Labels{}));
 }
 
-// The definition itself: all pairs.
+// Computes the AUROC by its definition, over all pairs.
 double by_pairs(const Scores& scores, const Labels& labels) {
   double won = 0, pairs = 0;
   for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -52,7 +52,8 @@ TEST(Auroc, IsTheShareOfPairsInOrder) {
   }
 }
 
-// `patients` of `images_each` images; scores of images with the finding lie higher by one deviation or so.
+// Draws `patients` with `images_each` images. Images with the finding have scores that are higher by about one
+// deviation.
 ScoredImages drawn(std::uint64_t seed, std::uint32_t patients, int images_each) {
   RandomStream random(seed);
   ScoredImages images{.findings = 2, .scores = {}, .labels = {}, .patients = {}};
@@ -80,7 +81,8 @@ TEST(AurocSummary, LeavesOutWhatIsUndefined) {
   EXPECT_DOUBLE_EQ(*summary.mean, *summary.findings[0].value);
 }
 
-// A finding of one patient, badly told, that most resamples lack: their mean would be one over other findings.
+// Only one patient has the second finding, and its score is wrong. Most resamples lack that patient, so their mean
+// would be a mean over the other findings.
 TEST(AurocSummary, TheMeansIntervalIsOverTheSameFindings) {
   ScoredImages images = drawn(3, 200, 1);
   for (std::size_t i = 0; i < images.images(); ++i) images.scores[2 * i + 1] = 1;
@@ -99,7 +101,7 @@ TEST(AurocSummary, OfNoImagesIsEmpty) {
   EXPECT_FALSE(summary.mean || summary.mean_ci95);
 }
 
-// Images of one patient that are copies of each other say no more than one of them.
+// Copies of one patient's image carry no more information than one of them.
 TEST(AurocSummary, DrawsPatientsNotImages) {
   const Interval one = *summarize_auroc(drawn(2, 80, 1)).findings[0].ci95;
   const Interval copies = *summarize_auroc(drawn(2, 80, 10)).findings[0].ci95;
@@ -110,7 +112,7 @@ TEST(AurocSummary, DrawsPatientsNotImages) {
   EXPECT_LT(narrow.high - narrow.low, 0.6 * (copies.high - copies.low));
 }
 
-// Of 100 sets, the interval must hold the truth in about 95: fewer than 88 would be a wrong interval (p < 0.003).
+// The interval must contain the true value in about 95 of 100 sets; with fewer than 88 it is wrong (p < 0.003).
 TEST(AurocSummary, IntervalsHoldTheTruthAsOftenAsTheySay) {
   const double truth = *summarize_auroc(drawn(99, 20000, 1)).findings[0].value;
   int held = 0;

@@ -45,7 +45,7 @@ TEST(CgroupLimits, OfVersion1AreReadFromEachController) {
   EXPECT_THAT(limits.cpuset, ElementsAre(1));
 }
 
-// A container that does not see its place in the host's tree has its own limits at the root.
+// A container that does not see its path in the host's hierarchy finds its limits at the root.
 TEST(CgroupLimits, AreFoundAtTheRootWhereThePathIsTheHosts) {
   FakeSystem system;
   system.write("proc/self/cgroup", "0::/../../docker/abc\n");

@@ -1,10 +1,10 @@
-// A libcupti without a GPU. cuptiActivityFlushAll plays a script, the text file that the environment's
-// CHEXBENCH_CUPTI_STANDIN names; times are in ns:
+// A libcupti without a GPU. cuptiActivityFlushAll plays a script, the text file that the environment variable
+// CHEXBENCH_CUPTI_STANDIN names. Times are in ns:
 //   kernel NAME 100 200 | memcpy 100 200 | memset 100 200    a record, in the order of the lines
 //   buffer                                                   the records so far are handed over
-//   dropped 3                                                so many were dropped
-//   refuse KIND STATUS                                       cuptiActivityEnable(KIND) ends in this status
-// Kinds that were not enabled are not recorded; where GRAPH_TRACE was, kernels are not either.
+//   dropped 3                                                this many records were dropped
+//   refuse KIND STATUS                                       cuptiActivityEnable(KIND) returns this status
+// Kinds that are not enabled are not recorded. If GRAPH_TRACE is enabled, kernels are not recorded either.
 #include <cupti.h>
 
 #include <cstdlib>
@@ -45,7 +45,7 @@ std::size_t size_of(const CUpti_Activity& record) {
   }
 }
 
-// The buffer that CUPTI was given, filled record by record.
+// The buffer that the client gave to CUPTI, filled record by record.
 class Buffer {
  public:
   template <class Record>
@@ -109,7 +109,7 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::siz
 CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
   if (flag != CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) return CUPTI_SUCCESS;
   const bool graphs = enabled.contains(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-  std::map<std::string, std::string> names;  // as CUPTI keeps them
+  std::map<std::string, std::string> names;  // CUPTI owns the names of its records
   Buffer buffer;
   for_each_line([&](const std::string& key, std::istringstream& words) {
     if (key == "kernel") {

@@ -1,4 +1,4 @@
-// A folder with files like those of /proc and /sys, gone with the test.
+// A folder with files like those of /proc and /sys, which is removed with the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class FakeSystem {
   FakeSystem(const FakeSystem&) = delete;
   FakeSystem& operator=(const FakeSystem&) = delete;
 
-  // `path` like "sys/devices/system/cpu/online".
+  // `path` is like "sys/devices/system/cpu/online".
   void write(const std::string& path, const std::string& text) {
     std::filesystem::create_directories((folder_ / path).parent_path());
     std::ofstream(folder_ / path) << text;

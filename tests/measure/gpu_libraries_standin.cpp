@@ -1,5 +1,5 @@
-// Stands for libcuda, libcudart, libcublasLt, libcudnn and libnccl, under whichever of their names it is copied to.
-// Each function tells the number that the environment holds under its name, or fails where there is none.
+// A stand-in for libcuda, libcudart, libcublasLt, libcudnn or libnccl, depending on the name that it is copied to.
+// Each function reports the number in the environment variable of its name, or fails if there is none.
 #include <cstddef>
 #include <cstdlib>
 

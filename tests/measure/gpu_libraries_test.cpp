@@ -19,7 +19,7 @@ GpuLibrary library(const std::string& name, const std::string& version) {
   return {.name = name, .found = true, .version = version, .major = std::stoi(version), .path = "/lib/" + name};
 }
 
-// Everything that fits, on a machine with one GPU.
+// Libraries that all fit together, on a machine with one GPU.
 std::vector<GpuLibrary> fitting() {
   return {library("CUDA driver", "13.0"), library("CUDA runtime", "13.0"), library("cuBLASLt", "13.1.0"),
           library("cuDNN", "9.19.0"), library("NCCL", "2.28.9")};
@@ -64,7 +64,7 @@ TEST(Misfits, CudnnMustBe9AndNccl2) {
   EXPECT_THAT(misfits_with(4, library("NCCL", "3.0.0")), ElementsAre(HasSubstr("needs NCCL 2")));
   auto libraries = fitting();
   libraries.push_back(library("cuDNN", "8.9.7"));
-  EXPECT_THAT(misfits(one_gpu(), libraries), IsEmpty());  // 9 is here, too
+  EXPECT_THAT(misfits(one_gpu(), libraries), IsEmpty());  // version 9 is installed, too
 }
 
 TEST(Misfits, AGpuOnTheBusWantsADriver) {

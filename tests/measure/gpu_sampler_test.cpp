@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What a FakeGpu does, and how often it was asked. Outlives it.
+// What a FakeGpu does, and how often it was asked. Must outlive it.
 struct Fake {
   double cost_s = 0;           // CPU time of a sample
   int lost_after = 1'000'000;  // samples
@@ -129,11 +129,11 @@ TEST(GpuSampler, SaysWhyWhereTheGpuIsLostFromTheBeginning) {
   EXPECT_TRUE(sampler.samples().empty());
 }
 
-// 20 ms of CPU time are due again 2 s later, although the interval is 10 ms.
+// A sample costs 20 ms of CPU time, so the next one comes 2 s later, although the interval is 10 ms.
 TEST(GpuSampler, AnExpensiveGpuIsAskedLessOften) {
   Fake fake{.cost_s = 0.02};
   GpuSampler sampler(gpu_of(fake), {.interval_s = 0.01});
-  sampler.start();  // this sample costs the caller, not the thread
+  sampler.start();  // this sample costs the caller's time, not the thread's
   sleep_until_s(now_s() + 0.5);
   const int asked = fake.asked;
   sampler.stop();

@@ -1,4 +1,4 @@
-// From made-up samples.
+// Tests the summary of a window on artificial samples.
 #include "measure/gpu_window.hpp"
 
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@ namespace {
 
 using testing::Optional;
 
-// One sample a second, from second 0 on.
+// Returns one sample per second, starting at second 0.
 std::vector<GpuSample> with_utilization(const std::vector<double>& values) {
   std::vector<GpuSample> samples;
   for (const double value : values) {
@@ -78,7 +78,7 @@ TEST(GpuWindow, SharesOutThrottleReasonsMostFrequentFirst) {
   samples[0].throttle_reasons = Words{"gpu_idle"};
   samples[1].throttle_reasons = Words{"sw_power_cap"};
   samples[2].throttle_reasons = Words{"sw_power_cap", "hw_slowdown"};
-  samples[3].throttle_reasons = Words{};  // the fifth told nothing
+  samples[3].throttle_reasons = Words{};  // none; those of the fifth sample are unknown
   const GpuWindow window = summarize(samples, 0, 0);
   ASSERT_EQ(window.throttle.size(), 3u);
   EXPECT_EQ(window.throttle[0].word, "sw_power_cap");
@@ -86,7 +86,7 @@ TEST(GpuWindow, SharesOutThrottleReasonsMostFrequentFirst) {
   EXPECT_EQ(window.throttle[1].word, "gpu_idle");
   EXPECT_DOUBLE_EQ(window.throttle[1].share, 0.25);
   EXPECT_EQ(window.throttle[2].word, "hw_slowdown");
-  EXPECT_THAT(window.throttled_share, Optional(0.5));  // one sample had two reasons of power or heat
+  EXPECT_THAT(window.throttled_share, Optional(0.5));  // one sample has two reasons of power or heat, but counts once
 }
 
 TEST(GpuWindow, IsNotThrottledByReasonsThatAreNeitherPowerNorHeat) {
@@ -108,8 +108,8 @@ TEST(GpuWindow, CountsEccErrorsFromTheLastSampleBeforeItToTheFirstAfterIt) {
   EXPECT_THAT(summarize(samples, 1, 1).new_uncorrected_ecc_errors, Optional(1u));
   EXPECT_THAT(summarize(samples, 1, 2).new_uncorrected_ecc_errors, Optional(4u));
   EXPECT_THAT(summarize(samples, 0, 3).new_uncorrected_ecc_errors, Optional(4u));
-  EXPECT_THAT(summarize(samples, 2.2, 2.8).new_uncorrected_ecc_errors, Optional(3u));  // none within
-  EXPECT_FALSE(summarize(samples, 4, 9).new_uncorrected_ecc_errors);                   // one count is no difference
+  EXPECT_THAT(summarize(samples, 2.2, 2.8).new_uncorrected_ecc_errors, Optional(3u));  // no sample is within the window
+  EXPECT_FALSE(summarize(samples, 4, 9).new_uncorrected_ecc_errors);  // a single count gives no difference
 }
 
 TEST(CombinedGpuWindow, TakesMeansOfMeansExtremesOfExtremesAndSums) {

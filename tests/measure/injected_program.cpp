@@ -1,5 +1,5 @@
-// Loads the library that CUDA_INJECTION64_PATH names as CUDA does when it is initialized, and ends with the number that
-// it was given.
+// Loads the library that CUDA_INJECTION64_PATH names, as CUDA does when it is initialized, and exits with the status
+// that is its argument.
 #include <dlfcn.h>
 
 #include <cstdlib>

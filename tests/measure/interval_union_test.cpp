@@ -56,7 +56,8 @@ TEST(IntervalUnion, BeginsWithinWhatIsThereAndCutsWhatComesLate) {
   EXPECT_TRUE(busy.exact(kEnd));
 }
 
-// Against a plain count of nanoseconds, in an order shuffled by less than what is kept open.
+// Compares with a count of the covered nanoseconds. The intervals are shuffled over a distance that IntervalUnion
+// keeps open.
 TEST(IntervalUnion, IsExactInAnyOrderWithinItsPieces) {
   std::mt19937 random(7);
   std::vector<bool> covered(20'000);

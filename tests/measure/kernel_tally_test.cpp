@@ -20,7 +20,8 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 
 KernelTally tally(std::uint64_t skipped) { return KernelTally({.step_kernel = "Upload", .skipped_steps = skipped}); }
 
-// A step of 10 s: 1 s of upload, two convolutions that overlap and cover 6 s, a memset within, a copy beside.
+// A step of 10 s: 1 s of upload, two convolutions that overlap and cover 6 s, a memset, and a copy that runs in
+// parallel.
 void run_step(KernelTally& tally, std::uint64_t begin_s) {
   const std::uint64_t begin = begin_s * kSecond;
   tally.kernel("runUpload", begin, begin + kSecond);

@@ -1,4 +1,4 @@
-// The library in a process of its own, loaded as CUDA loads it, against the scripted stand-in of CUPTI.
+// Tests the library in a process of its own, loaded as CUDA loads it, with the scripted stand-in of CUPTI.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ class KernelTimeTest : public testing::Test {
   void SetUp() override { std::filesystem::create_directory(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // The file that is left after a program which ends with `status`; null where there is none.
+  // Returns the file that a program leaves which exits with `status`, or null if it leaves none.
   nlohmann::json run(const std::string& script, const std::string& cupti = CHEXBENCH_CUPTI_STANDIN_FILE,
                      int status = 0) {
     std::ofstream(folder_ / "script") << script;
@@ -90,7 +90,8 @@ TEST_F(KernelTimeTest, ALibraryThatIsNoCuptiIsNamed) {
 }
 
 TEST_F(KernelTimeTest, ARefusalIsToldInCuptisWords) {
-  const auto times = run(std::string("refuse 10 35\n") + kTwoSteps);  // kernels; not enough privileges
+  // Kind 10 is kernels, and status 35 insufficient privileges.
+  const auto times = run(std::string("refuse 10 35\n") + kTwoSteps);
   EXPECT_THAT(times["problem"].get<std::string>(),
               AllOf(HasSubstr("records of kernels"), HasSubstr("INSUFFICIENT_PRIVILEGES"), HasSubstr("35")));
 }

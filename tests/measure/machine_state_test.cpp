@@ -1,4 +1,4 @@
-// What the kernel's files tell of CPUs and memory.
+// Tests what is read about CPUs and memory from the kernel's files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST(CpuLayout, CountsSocketsCoresThreadsAndNodes) {
   system.write("sys/devices/system/node/online", "0-2\n");
   system.write("sys/devices/system/node/node0/cpulist", "0-1,3\n");
   system.write("sys/devices/system/node/node1/cpulist", "2,5\n");
-  system.write("sys/devices/system/node/node2/cpulist", "\n");  // memory alone
+  system.write("sys/devices/system/node/node2/cpulist", "\n");  // a node with memory but without CPUs
   system.write("proc/loadavg", "3.25 2.00 1.00 2/345 6789\n");
   const CpuLayout layout = probe_cpu_layout(system.roots());
   EXPECT_EQ(layout.sockets, 2);

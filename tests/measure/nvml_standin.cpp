@@ -1,4 +1,4 @@
-// The script, and what every driver has: opening, counting GPUs and handing them out.
+// The script, and the functions that every driver has: initializing, counting GPUs, and returning their handles.
 #include "measure/nvml_standin.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ const std::map<std::string, std::vector<std::string>> kHealthy{{"init", {"0"}},
                                                                {"reasons", {"0"}},
                                                                {"ecc", {"0"}}};
 
-std::mutex mutex;  // of all below
+std::mutex mutex;  // guards all variables below
 int users = 0;
 std::map<std::string, std::vector<std::string>> script;
 std::map<std::string, std::size_t> calls;
@@ -75,7 +75,7 @@ unsigned index_of(nvmlDevice_t device) { return static_cast<unsigned>(reinterpre
 
 }  // namespace standin
 
-// For tests: how many have opened it and not shut it down.
+// For tests: returns how many users have initialized the library and not shut it down.
 extern "C" int nvml_standin_users() {
   const std::lock_guard lock(standin::mutex);
   return standin::users;

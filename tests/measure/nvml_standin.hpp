@@ -1,8 +1,8 @@
-// A libnvidia-ml without a GPU: what each function answers is told by a script, the text file that the environment's
-// CHEXBENCH_NVML_STANDIN names, read at nvmlInit_v2. A line is a key and its values, in nvml.h's units:
+// A libnvidia-ml without a GPU. What each function answers is in a script, the text file that the environment variable
+// CHEXBENCH_NVML_STANDIN names; nvmlInit_v2 reads it. A line is a key and its values, in nvml.h's units:
 //   power 250000 300000 !15
-// The first call about `power` answers with the first value, and so on; the last value stays. !15 is a failure with
-// that NVML status (15: the GPU is lost). Keys that the script leaves out describe a healthy GPU.
+// The first call about `power` answers with the first value, and so on; the last value is repeated. !15 is a failure
+// with that NVML status (15: the GPU is lost). Keys that the script leaves out describe a healthy GPU.
 #pragma once
 
 #include <nvml.h>
@@ -14,13 +14,13 @@ struct Answer {
   unsigned long long value;
 };
 
-// What the script has for this call about `key`; NVML_ERROR_UNINITIALIZED between shutdown and init.
+// Returns the script's answer to this call about `key`, or NVML_ERROR_UNINITIALIZED between shutdown and init.
 Answer next(const char* key);
 
-// Its value at `place`, whichever call this is: for keys that list one value a GPU.
+// Returns the value at `place`, however many calls there were, for keys that list one value per GPU.
 Answer at(const char* key, unsigned place);
 
-// Which GPU a handle stands for.
+// Returns the index of the GPU that a handle stands for.
 unsigned index_of(nvmlDevice_t device);
 
 template <class Value>

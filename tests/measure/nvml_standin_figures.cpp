@@ -1,4 +1,4 @@
-// What GPUs tell of themselves under any driver of the last years. GPU n is GPU-standin-n at 0000:n7:00.0, of 80 GiB.
+// The queries that every driver of recent years has. GPU n is GPU-standin-n at 0000:n7:00.0, with 80 GiB.
 #include <cstdio>
 #include <string>
 

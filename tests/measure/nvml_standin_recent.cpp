@@ -1,4 +1,4 @@
-// What drivers have since 535.
+// The queries that drivers have since version 535.
 #include "measure/nvml_standin.hpp"
 
 nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t, unsigned long long* reasons) {

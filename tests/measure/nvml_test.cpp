@@ -1,4 +1,4 @@
-// NVML against the scripted stand-ins of its library.
+// Tests the use of NVML with the scripted stand-ins of its library.
 #include "measure/nvml.hpp"
 
 #include <dlfcn.h>
@@ -35,7 +35,7 @@ class NvmlTest : public testing::Test {
     std::filesystem::remove(script_path_);
   }
 
-  // What the stand-in answers from now on, see nvml_standin.hpp; `library` is the driver that it stands for.
+  // Sets what the stand-in answers from now on (nvml_standin.hpp); `library` is the driver that it stands for.
   void script(const std::string& lines, const char* library = CHEXBENCH_NVML_STANDIN_RECENT) {
     std::ofstream(script_path_) << lines;
     setenv("CHEXBENCH_NVML_STANDIN", script_path_.c_str(), 1);

@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 
-// Anonymous memory that has been written to, so that it is resident. Straight from the system: a sanitizer's allocator
-// would keep what is freed.
+// Anonymous memory that has been written to, so that it is resident. It comes directly from the system, since a
+// sanitizer's allocator would keep freed memory.
 class Resident {
  public:
   explicit Resident(std::size_t bytes)
@@ -129,7 +129,7 @@ TEST(ProcessStart, LiesInThePastAndStaysWhereItIs) {
   const double start_s = process_start_s();
   EXPECT_LT(start_s, now_s());
   EXPECT_NEAR(process_start_s(), start_s, 0.02);
-  // This process has used CPU time only since it began; the kernel's start has a resolution of 10 ms.
+  // The process cannot have used more CPU time than has passed since its start, whose resolution is 10 ms.
   EXPECT_GE(now_s() - start_s + 0.02, thread_cpu_s());
 }
 
@@ -140,7 +140,7 @@ TEST(ProcessStart, IsTheTwentySecondFieldWhateverTheProgramIsCalled) {
   EXPECT_DOUBLE_EQ(start_since_boot_s("17 (odd ) name (x)" + fields), 4200 * tick_s);
 }
 
-// As where no more files may be opened.
+// The text is empty if no more files may be opened.
 TEST(ProcessStart, IsUnknownWhereTheKernelTellsNothing) {
   EXPECT_TRUE(std::isnan(start_since_boot_s("")));
   EXPECT_TRUE(std::isnan(start_since_boot_s("17 (torn) S 1 2")));

@@ -31,7 +31,7 @@ TEST(Median, LeavesItsInputAlone) {
 TEST(Median, RefusesNoValues) { EXPECT_THROW(median({}), std::invalid_argument); }
 
 TEST(MedianAbsoluteDeviation, IsUnscaled) {
-  // Around the median 2: deviations 1 1 0 0 2 4 7, of which 1 is the middle one.
+  // The deviations from the median 2 are 1 1 0 0 2 4 7, whose median is 1.
   EXPECT_DOUBLE_EQ(median_absolute_deviation(std::array{1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0}), 1.0);
 }
 
@@ -55,7 +55,7 @@ TEST(BootstrapInterval, IsTheSameForTheSameSeed) {
 }
 
 TEST(BootstrapInterval, OfFiveValuesSpansThemAll) {
-  // A resample of five has its median at the smallest value where three or more of its five are that value:
+  // The median of a resample of five is the smallest value if three or more of the five are that value:
   // sum over k=3..5 of C(5,k) 0.2^k 0.8^(5-k) = 5.8 % > 2.5 %, so the interval's ends are the extremes.
   const auto interval = bootstrap_median_ci95(std::array{30.0, 10.0, 50.0, 20.0, 40.0});
   EXPECT_EQ(interval->low, 10.0);
@@ -68,13 +68,13 @@ TEST(BootstrapInterval, OfEqualValuesHasNoWidth) {
   EXPECT_EQ(interval->high, 4.0);
 }
 
-// A normal deviate by Box and Muller, enough for a simulation.
+// Returns a normal deviate by the Box-Muller method, which is good enough for a simulation.
 double normal(RandomStream& stream) {
   const double radius = std::sqrt(-2 * std::log(1 - stream.uniform()));
   return radius * std::cos(2 * std::numbers::pi * stream.uniform());
 }
 
-// How often the interval of `size` normal values holds their true median, in `trials` simulations.
+// Returns how often, in `trials` simulations, the interval of `size` normal values contains their true median.
 double coverage(std::size_t size, int trials) {
   RandomStream stream(20191);
   int covered = 0;
@@ -88,7 +88,7 @@ double coverage(std::size_t size, int trials) {
 }
 
 TEST(BootstrapInterval, CoversTheTrueMedianAboutAsOftenAsItSays) {
-  // 200 simulations: a true coverage of 95 % is seen between 0.90 and 0.99 with more than 99.9 % probability. The
+  // In 200 simulations, a true coverage of 95 % appears as 0.90 to 0.99 with a probability of more than 99.9 %. The
   // percentile interval of a median of few values errs on the low side, hence the lower bound.
   for (const std::size_t size : {6u, 12u}) {
     const double share = coverage(size, 200);
@@ -107,7 +107,8 @@ TEST(PairedRatio, HasNoIntervalUnderFiveRounds) {
 }
 
 TEST(PairedRatio, IsNotMovedByADriftThatBothArmsShare) {
-  // The machine slows down by half over the rounds, and b is always twice a: pairing keeps the interval at a point.
+  // The machine slows down to half its speed over the rounds, but b is always twice a, so the interval of paired
+  // ratios is a point.
   const std::vector<double> a{100, 90, 80, 70, 60, 50};
   std::vector<double> b;
   for (const double value : a) b.push_back(2 * value);

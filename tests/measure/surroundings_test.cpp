@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Two ranks on a quiet machine of eight cores, data on a local disk and warm: nothing to warn of.
+// Two ranks on a quiet machine with eight cores, and warm data on a local disk: nothing to warn about.
 Surroundings quiet() {
   Surroundings around;
   around.cpu = {.sockets = 2,

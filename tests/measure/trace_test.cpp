@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Runs `body` on a thread of that name, to its end.
+// Runs `body` on a thread of that name, and waits for its end.
 template <class Body>
 void on_thread(const std::string& name, Body body) {
   std::jthread([&] {

@@ -1,4 +1,4 @@
-// What holds for the buckets of any tensors.
+// Properties of the buckets of any tensors.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -34,7 +34,7 @@ RC_GTEST_PROP(BucketsProperty, HoldEveryTensorOnceInItsOrder, ()) {
   RC_ASSERT(next == counts.size());
 }
 
-// Full, but no fuller than one tensor can make it.
+// A bucket reaches its limit with its last tensor, and not before.
 RC_GTEST_PROP(BucketsProperty, ReachTheirLimitWithTheirLastTensorAndNotBefore, ()) {
   const std::vector<std::int64_t> counts = any_counts();
   const BucketLimits limits = any_limits();
@@ -46,7 +46,7 @@ RC_GTEST_PROP(BucketsProperty, ReachTheirLimitWithTheirLastTensorAndNotBefore, (
   }
 }
 
-// Backward hands a bucket over before it knows how the later ones will turn out.
+// Backward hands a bucket over before later tensors are known.
 RC_GTEST_PROP(BucketsProperty, DoNotDependOnTheTensorsAfterThem, ()) {
   const std::vector<std::int64_t> counts = any_counts();
   const BucketLimits limits = any_limits();

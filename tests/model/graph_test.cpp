@@ -115,7 +115,7 @@ TEST(MobileNetV2, FiltersDepthwiseAndAddsWhereShapesAgree) {
   EXPECT_EQ(named(graph, "features.18.0").height, 7);
 }
 
-// Sizes as torch.nn.MaxPool2d gives them.
+// The expected sizes are those of torch.nn.MaxPool2d.
 TEST(GraphBuilder, PoolsThatRoundUpKeepNoWindowThatBeginsInThePaddingBehindTheImage) {
   GraphBuilder net("tiny", 33);
   EXPECT_EQ(net.layer(net.max_pool(net.input(), {.kernel = 2, .stride = 2, .ceil = true})).height, 17);

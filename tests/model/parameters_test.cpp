@@ -29,7 +29,7 @@ TEST_P(Network, HasTheParametersOfTorchvision) {
   }
 }
 
-// The golden file lists them as torchvision's named_parameters() does.
+// The golden file lists the parameters as torchvision's named_parameters() does.
 TEST_P(Network, HasItsParametersInTheOrderOfTorchvision) {
   std::ostringstream golden;
   golden << std::ifstream(std::string(CHEXBENCH_GOLDEN) + "/" + GetParam() + ".json").rdbuf();
@@ -69,7 +69,7 @@ TEST_P(Network, BackwardEndsWithTheFirstLayer) {
 INSTANTIATE_TEST_SUITE_P(All, Network, testing::ValuesIn(network_names().begin(), network_names().end()),
                          [](const auto& instance) { return instance.param; });
 
-// Published: billions of multiply-adds (torchvision's model pages), with 1000 classes.
+// torchvision's model pages publish billions of multiply-adds, with 1000 classes.
 TEST(ForwardFlops, AgreeWithPublishedFigures) {
   EXPECT_NEAR(forward_flops(resnet50(224)) / 2e9, 4.09, 0.02);
   EXPECT_NEAR(forward_flops(densenet121(224)) / 2e9, 2.83, 0.05);

@@ -1,4 +1,4 @@
-// Draws op lists that a plain model can follow.
+// Draws random op lists that the model of model.hpp covers.
 #pragma once
 
 #include <rapidcheck.h>
@@ -11,10 +11,11 @@
 
 namespace chexbench::pipeline::test {
 
-// Finite lists, of a fixed order, whose kinds fit. To be used within a property.
+// Draws finite lists with a fixed order of elements, in which each op accepts the kind of element that the op before
+// it gives. Must be used within a property.
 class AnyList {
  public:
-  // Caches in files are called `cache_path` and a number.
+  // The path of a cache in a file is `cache_path` followed by a number.
   explicit AnyList(std::string cache_path) : cache_path_(std::move(cache_path)) {}
 
   spec::PipelineSpec draw() {
@@ -55,7 +56,7 @@ class AnyList {
     }
   }
 
-  // Up to two ops that keep the kind.
+  // Adds up to two ops that do not change the kind of element.
   void keep() {
     for (std::int64_t left = any(0, 2); left > 0; --left) {
       const auto name = *rc::gen::element<std::string>("shard", "shuffle", "repeat", "prefetch", "cache", "take");
@@ -64,7 +65,7 @@ class AnyList {
       if (name == "repeat" && count("repeat") < 2) add(name, {{"epochs", any(1, 3)}});
       if (name == "prefetch") add(name, {{"buffer", any_prefetch_buffer()}});
       if (name == "cache") add(name, {{"to", one_in(2) ? "memory" : cache_path_ + std::to_string(ops_.size())}});
-      // A cache becomes one when its epoch was read to the end, which a take behind it may prevent.
+      // A cache is complete only when an epoch was read to its end, which a take after it may prevent.
       if (name == "take" && !has("cache")) add(name, {{"count", any(1, 12)}});
     }
   }

@@ -61,11 +61,11 @@ TEST_F(WindowTest, LiesAnywhereButInsideOfTheImage) {
   EXPECT_EQ(rows, (std::set<std::ptrdiff_t>{0, 1, 2, 3}));
 }
 
-// A part of the shipped X-rays, and who should be delivered of it.
+// Reads a part of the shipped X-rays and checks which images are delivered.
 class PartialTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(PartialTest, GivesTheSameImagesFromEveryFormat) {
-  const Setting setting{.batch = 1, .deliver = Deliver::u8};  // which is all that cached pixels hold
+  const Setting setting{.batch = 1, .deliver = Deliver::u8};  // cached pixels are u8 only
   const auto delivered = [&](spec::DataFormat format, bool validation) {
     const dataset::PatientSplit split = dataset::split_by_patient(xrays(format), 0.3);
     std::multiset<std::pair<std::uint32_t, std::uint64_t>> images;
@@ -87,7 +87,7 @@ TEST_P(PartialTest, GivesTheSameImagesFromEveryFormat) {
 INSTANTIATE_TEST_SUITE_P(Presets, PartialTest, testing::Values("naive", "optimized", "keras", "pytorch"),
                          [](const auto& suite) { return suite.param; });
 
-// Batches of images of which a part is seen: in training elsewhere in each epoch, in validation in the middle.
+// Images are cropped: at a random position in each epoch of training, and at the center in validation.
 TEST(Crop, IsRandomInTrainingAlone) {
   const auto first_images = [](double crop, bool augments, std::uint64_t seed) {
     const spec::PipelineSpec pipeline = finite_preset("keras", 1);

@@ -1,4 +1,4 @@
-// BatchLine: whatever the order in which workers finish, batches are those of a plain model.
+// BatchLine delivers the batches of a simple model, in whatever order workers finish.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -18,7 +18,8 @@ namespace {
 
 using Batches = std::vector<std::vector<std::uint32_t>>;
 
-// Images in batches of `size`; a hole takes its batch's last image, and a batch that lost some the next one's last.
+// Returns the images in batches of `size`. A bad image is replaced by its batch's last image, and a batch that lost
+// images is filled with the next batch's last ones.
 Batches batches_without(const std::vector<bool>& bad, std::size_t size, bool drop_remainder) {
   std::deque<std::vector<std::uint32_t>> making;
   for (std::size_t i = 0; i < bad.size(); ++i) {
@@ -51,7 +52,7 @@ Batches batches_without(const std::vector<bool>& bad, std::size_t size, bool dro
   return delivered;
 }
 
-// Takes batches until none comes, then whether an error did.
+// Takes batches until none comes, and records whether an error came.
 struct Consumer {
   Batches batches;
   bool failed = false;
@@ -75,7 +76,8 @@ struct Consumer {
   }
 };
 
-// Puts image after image into the line, up to `at_once` of them unfinished, and finishes them in a random order.
+// Puts one image after another into the line, with up to `at_once` of them unfinished, and finishes them in random
+// order.
 void fill(BatchLine& line, Turnstile& turnstile, const std::vector<bool>& bad, std::size_t at_once,
           RandomStream random) {
   const std::stop_token never;
@@ -99,7 +101,7 @@ void fill(BatchLine& line, Turnstile& turnstile, const std::vector<bool>& bad, s
   }
 }
 
-// Not less either, which value() does not show.
+// Whether the count is exactly 0; value() does not show counts below 0.
 bool is_nothing(Count& count) {
   count.add(1);
   return count.value() == 1;
@@ -126,7 +128,7 @@ RC_GTEST_PROP(BatchLineProperty, DeliversTheSameBatchesInWhateverOrderRecordsAre
   }
   RC_ASSERT(consumer.failed == failing);
   RC_ASSERT(consumer.pixels_follow_ids);
-  // An error behind the last record takes the place of a batch that it left unfinished.
+  // An error after the last record replaces a batch that is not full.
   RC_ASSERT(consumer.batches == batches_without(bad, static_cast<std::size_t>(size), drop_remainder || failing));
   RC_ASSERT(is_nothing(stats.images_held));
   RC_ASSERT(is_nothing(stats.bytes_held));

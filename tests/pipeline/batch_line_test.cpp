@@ -1,4 +1,4 @@
-// BatchLine where something goes wrong: errors, stopping, and being left in the middle.
+// Tests BatchLine when something goes wrong: errors, stopping, and consumers that leave early.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using testing::ElementsAre;
 
 std::exception_ptr error(const char* what) { return std::make_exception_ptr(std::runtime_error(what)); }
 
-// A line of batches of 2, filled and emptied by the test itself.
+// A line of batches of 2, which the test itself fills and empties.
 class BatchLineTrouble : public testing::Test {
  protected:
   // Claims slots for images numbered from `first`.
@@ -98,7 +98,7 @@ TEST_F(BatchLineTrouble, WaitsForABatchThatIsFullButNotDone) {
 
 TEST_F(BatchLineTrouble, IsStoppedWhileItWaitsOnEitherSide) {
   std::stop_source stop;
-  std::vector<BatchLease> all;  // the consumer keeps every batch, which is more than it may
+  std::vector<BatchLease> all;  // the consumer keeps every batch, which is more than it is allowed to
   while (all.size() < 3 + kLeasesOut) all.push_back(chain_.at(2).resources().batches->acquire(never_));
   std::jthread claiming([&] { EXPECT_EQ(line_.claim(stop.get_token()).batch, nullptr); });
   std::jthread taking([&] { EXPECT_FALSE(line_.take(stop.get_token())); });
@@ -106,11 +106,11 @@ TEST_F(BatchLineTrouble, IsStoppedWhileItWaitsOnEitherSide) {
 }
 
 TEST_F(BatchLineTrouble, FreesTheUnitsOfABatchThatIsTakenOrUsedUp) {
-  const auto slots = claim(6);  // as many as the turnstile lets in
+  const auto slots = claim(6);  // as many as the turnstile admits
   for (const std::size_t i : {0u, 2u}) line_.finish(slots[i], true);
   for (const std::size_t i : {1u, 3u}) line_.finish(slots[i], false);
   EXPECT_THAT(take(), ElementsAre(0u, 2u));
-  EXPECT_EQ(claim(4, 6).size(), 4u);  // or this would wait for ever
+  EXPECT_EQ(claim(4, 6).size(), 4u);  // otherwise this would wait forever
 }
 
 TEST(BatchLineLeft, InTheMiddleGivesItsBatchesBackAndCountsThemOut) {
@@ -138,7 +138,7 @@ TEST(BatchLineLeft, InTheMiddleGivesItsBatchesBackAndCountsThemOut) {
   EXPECT_EQ(stats.queue_depth.value(), 0u);
   EXPECT_EQ(stats.bytes_held.value(), 0u);
   std::vector<BatchLease> all;
-  while (all.size() < pool.capacity()) all.push_back(pool.acquire(never));  // or this would wait for ever
+  while (all.size() < pool.capacity()) all.push_back(pool.acquire(never));  // otherwise this would wait forever
 }
 
 }  // namespace

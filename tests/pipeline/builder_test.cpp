@@ -1,4 +1,4 @@
-// From op lists to ops: what is refused, and what the ops are told about each other.
+// Tests the translation of op lists into ops: what is refused, and what the ops learn about each other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ TEST(BuildOps, StartsNoThread) {
   EXPECT_TRUE(threads_fall_to(before));
 }
 
-// Batches for a list that reads without end.
+// Returns the batches that an endless list needs.
 std::size_t batches_for(std::vector<spec::OpSpec> ops, spec::OnBadRecord on_bad_record = spec::OnBadRecord::stop) {
   const TinySet set({2});
   std::vector<spec::OpSpec> all = {op("list_files"), op("repeat"), op("read"), op("prefetch")};

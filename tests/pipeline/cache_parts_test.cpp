@@ -1,4 +1,4 @@
-// What the cache op is made of: the codec and the two stores.
+// Tests the parts of the cache op: the codec and the two stores.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -33,7 +33,7 @@ class EveryStore : public testing::TestWithParam<bool> {
     return blobs;
   }
 
-  // `after` is `before`, of epoch 7.
+  // Checks that `after` equals `before`, except that its epoch is 7.
   static void expect_same(const Element& before, const Element& after) {
     if (const auto* file = std::get_if<FileRef>(&before.value)) {
       EXPECT_EQ(std::get<FileRef>(after.value).file, file->file);
@@ -89,7 +89,7 @@ TEST_P(EveryStore, LeavesABlobValidAsLongAsItsOwnerIsHeld) {
   EXPECT_EQ(text_of(blob.bytes), "header");
 }
 
-// Files, records, examples, and batches of which the last is not full.
+// Returns files, records, examples, and batches, the last of which is not full.
 TEST_P(EveryStore, GivesElementsOfEveryKindBackWithAnotherEpoch) {
   const std::vector<spec::OpSpec> ops = {op("list_files"), op("read"), op("map"),
                                          op("batch", {{"drop_remainder", false}})};

@@ -1,4 +1,4 @@
-// Damaged files and shards, in pipelines of one's own.
+// Tests custom pipelines on damaged files and shards.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using spec::DataFormat;
 using testing::HasSubstr;
 
-// What each kind of damage does to a PNG file.
+// Applies a kind of damage to a PNG file.
 enum class Damage { truncated, empty, missing, not_a_png };
 
 class BadPng : public testing::TestWithParam<Damage> {
@@ -84,7 +84,7 @@ TEST_P(BadPng, IsSkippedByEveryOpThatDecodes) {
 INSTANTIATE_TEST_SUITE_P(Kinds, BadPng,
                          testing::Values(Damage::truncated, Damage::empty, Damage::missing, Damage::not_a_png));
 
-// A shard whose bytes are damaged, read by each op that opens shards.
+// A damaged shard, read by each op that opens shards.
 class BadShard : public testing::TestWithParam<std::tuple<std::string, DataFormat>> {
  protected:
   spec::PipelineSpec pipeline() const {
@@ -93,9 +93,9 @@ class BadShard : public testing::TestWithParam<std::tuple<std::string, DataForma
     if (reader == "read") return list({op("list_files"), op("read"), op("map_and_batch")});
     return list({op("list_files"), op("interleave", {{"parallel", reader == "parallel"}}), op("map_and_batch")});
   }
-  // The first shard with a changed byte in its first record, or cut short in its last.
-  dataset::Dataset damaged(bool cut) const {
-    dataset::Dataset dataset = copy_xrays(folder_, std::get<1>(GetParam()));
+  // Damages the first shard: truncates it within its last record, or changes bytes of its first record.
+  data::Dataset damaged(bool cut) const {
+    data::Dataset dataset = copy_xrays(folder_, std::get<1>(GetParam()));
     const std::string& path = dataset.shards[0];
     if (cut) {
       std::filesystem::resize_file(path, std::filesystem::file_size(path) - 100 - kEndBytes);
@@ -106,7 +106,7 @@ class BadShard : public testing::TestWithParam<std::tuple<std::string, DataForma
     }
     return dataset;
   }
-  static constexpr std::size_t kEndBytes = 1600;  // more than zeros fill up and end a tar file
+  static constexpr std::size_t kEndBytes = 1600;  // more than the padding and the end mark of a tar file
   const TempFolder folder_;
 };
 
@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Readers, BadShard,
                            return std::get<0>(test.param) + "_" + spec::to_string(std::get<1>(test.param));
                          });
 
-// Nothing can be read, and repeat stands before the op that would notice.
+// Nothing can be read, and repeat comes before the op that would notice it.
 class NothingReadable : public testing::TestWithParam<std::string> {
  protected:
   spec::PipelineSpec endless() const {
@@ -162,9 +162,9 @@ class NothingReadable : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(NothingReadable, EndsAnEndlessPipeline) {
-  const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::png);
-  for (const dataset::ImageEntry& image : dataset.images) std::filesystem::resize_file(image.path, 0);
-  // Two epochs, and what other workers have met meanwhile.
+  const data::Dataset dataset = copy_xrays(folder_, DataFormat::png);
+  for (const data::ImageEntry& image : dataset.images) std::filesystem::resize_file(image.path, 0);
+  // Counts two epochs, and the records that other workers have read meanwhile.
   EXPECT_THAT(
       failure(dataset, endless()),
       testing::AllOf(testing::ContainsRegex(" (4[89]|[5-9][0-9]) bad records in a row on rank 0, in a split of 24"),

@@ -1,4 +1,4 @@
-// One suite over all named pipelines and formats.
+// One suite of tests for all named pipelines and formats.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,9 +30,9 @@ class EveryPipeline : public testing::TestWithParam<std::tuple<std::string, Data
   spec::PipelineSpec pipeline(int epochs) const { return finite_preset(name(), epochs); }
   const dataset::Dataset& dataset() const { return xrays(format()); }
 
-  // The shipped X-rays with one image's pixel data damaged, in the middle of the set.
-  dataset::Dataset damaged(const TempFolder& folder) const {
-    dataset::Dataset copy = copy_xrays(folder, DataFormat::png);
+  // Returns the shipped X-rays with damaged pixel data in one image, in the middle of the set.
+  data::Dataset damaged(const TempFolder& folder) const {
+    data::Dataset copy = copy_xrays(folder, DataFormat::png);
     std::fstream file(copy.images[kBadImage].path, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(60000);
     file.write("damaged", 7);
@@ -87,7 +87,7 @@ TEST_P(EveryPipeline, FlipsTheSameImagesAsEveryOther) {
 
 TEST_P(EveryPipeline, StopsAtAnyMomentWithoutLeavingAThread) {
   const spec::PipelineSpec endless = spec::preset(name());
-  run(dataset(), endless, {}, 1);  // what the process starts once is started now
+  run(dataset(), endless, {}, 1);  // starts the threads that the process starts only once
   const std::size_t before = thread_count();
   for (const int milliseconds : {0, 1, 3, 10, 30}) {
     const auto running = make_pipeline(context_of(dataset(), endless, {}));
@@ -153,7 +153,7 @@ TEST_P(EveryPipeline, SkipsAndCountsBadRecordsAndKeepsBatchesFull) {
     EXPECT_EQ(batch->valid, 4);
     std::ranges::copy(images_of(*batch), std::back_inserter(images));
   }
-  // A loader that drains at an epoch's end leaves out what fills no batch there.
+  // A loader that drains at the end of an epoch drops the images that do not fill a batch.
   const bool drains = pipeline.ops.back().op == "repeat";
   EXPECT_EQ(images.size(), 4 * (drains ? (kImages - 1) / 4 * 4 : kImages - 1));
   EXPECT_THAT(order(images), Each(testing::Ne(kBadImage)));
@@ -206,7 +206,8 @@ TEST_P(EveryPipeline, CountsWhatItDid) {
       format() == DataFormat::webdataset ? dataset().shards.size() * formats::kTarEndBytes : 0;
   EXPECT_EQ(read, 2 * (dataset().total_bytes - end_marks));
   EXPECT_GT(parts_s, 0);
-  // A worker's current image may not be booked yet: one of a dozen that each has, on a machine as slow as it may be.
+  // A worker may not have booked its current image yet, which is one of about a dozen. The constant is for slow
+  // machines.
   EXPECT_LE(parts_s, 1.25 * busy_s + 0.1);
 }
 
@@ -223,7 +224,7 @@ TEST_P(EveryPipeline, HoldsNoMoreImagesThanItDecodedAndDidNotDeliver) {
     decoded += one.images_decoded;
   }
   EXPECT_GE(decoded, 20u);
-  EXPECT_LE(held, decoded - 20 + 2);  // two workers may have counted an image on one side only
+  EXPECT_LE(held, decoded - 20 + 2);  // two workers may have updated only one of the two counters
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, EveryPipeline,

@@ -9,7 +9,7 @@ namespace chexbench::pipeline {
 namespace {
 
 TEST(ExamplePool, GivesBlocksAlignedForVectorCode) {
-  const auto pool = std::make_shared<ExamplePool>(100);  // no multiple of the alignment
+  const auto pool = std::make_shared<ExamplePool>(100);  // not a multiple of the alignment
   std::vector<ExampleMemory> held;
   for (int i = 0; i < 20; ++i) held.push_back(pool->acquire());
   for (const ExampleMemory& memory : held) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % 64, 0u);

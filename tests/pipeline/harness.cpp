@@ -24,7 +24,7 @@ namespace chexbench::pipeline::test {
 namespace fs = std::filesystem;
 
 TempFolder::TempFolder() {
-  // Not by the process's number: another test that was killed may have had the same one.
+  // The name does not use the process id, which a killed test may have had too.
   path_ = testing::TempDir() + "chexbench-pipeline-XXXXXX";
   if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder: " + path_);
 }
@@ -109,9 +109,8 @@ void set(spec::PipelineSpec& pipeline, const std::string& name, const std::strin
   }
 }
 
-PipelineContext context_of(const dataset::Dataset& dataset, const spec::PipelineSpec& pipeline,
-                           const Setting& setting) {
-  // Core 0 several times over: as many workers as the test asks for, on any machine.
+PipelineContext context_of(const data::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting) {
+  // Lists core 0 several times, so that there are as many workers as the test needs on any machine.
   return {.dataset = dataset,
           .pipeline = pipeline,
           .data = {.format = dataset.format,
@@ -220,7 +219,7 @@ Chain::Chain(const dataset::Dataset& dataset, std::vector<spec::OpSpec> ops, con
 Chain::~Chain() = default;
 
 std::size_t thread_count() {
-  // ThreadSanitizer starts a thread of its own when the program starts its first, and keeps it.
+  // ThreadSanitizer starts a thread of its own when the program starts its first thread, and keeps it.
   std::jthread([] {}).join();
   return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator()));
 }

@@ -1,4 +1,4 @@
-// What the pipeline tests share: data sets, op lists, and running them.
+// Helpers for the pipeline tests: data sets, op lists, and functions that run them.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace chexbench::pipeline::test {
 
-// A folder of one's own under testing::TempDir(), removed at the end.
+// A new folder under testing::TempDir(), removed with this object.
 class TempFolder {
  public:
   TempFolder();
@@ -27,34 +27,34 @@ class TempFolder {
   std::string path_;
 };
 
-// The shipped X-rays (all 24), as PNG files or as what they were converted into, once per process: 16 shards, or pixels
+// Returns the shipped X-rays (all 24) as PNG files, or converted, once per process, to 16 shards or to cached pixels
 // of Setting's size.
 const dataset::Dataset& xrays(spec::DataFormat format);
 
-// A copy of the shipped X-rays, for tests that damage files.
-dataset::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format);
+// Makes a copy of the shipped X-rays, for tests that damage files.
+data::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format);
 
-// The data set that copy_xrays() put into `folder`, converted.
-dataset::Dataset converted(const TempFolder& folder, spec::DataFormat format);
+// Converts the data set that copy_xrays() put into `folder`.
+data::Dataset converted(const TempFolder& folder, spec::DataFormat format);
 
-// A shard of arbitrary payloads.
+// Writes a shard whose records are the payloads.
 void write_shard(const std::string& path, const std::vector<std::string>& payloads);
 
 using Parameters = std::map<std::string, spec::ParameterValue>;
 
-// An op with defaults, changed by `parameters`.
+// Returns an op with default parameters, except for those in `parameters`.
 spec::OpSpec op(const std::string& name, const Parameters& parameters = {});
 spec::PipelineSpec list(std::vector<spec::OpSpec> ops);
-// A preset whose endless repeat runs for `epochs`.
+// Returns a preset whose endless repeat is limited to `epochs`.
 spec::PipelineSpec finite_preset(const std::string& name, int epochs);
 // Changes a parameter of every op called `name`.
 void set(spec::PipelineSpec& pipeline, const std::string& name, const std::string& parameter,
          spec::ParameterValue value);
 
-// What googletest takes for a name: presets have hyphens.
+// Returns a preset's name without hyphens, which GoogleTest does not accept in names.
 std::string test_name(std::string preset);
 
-// What a pipeline is run with.
+// The settings that a pipeline is run with.
 struct Setting {
   int batch = 4;
   int size = 32;
@@ -72,7 +72,7 @@ PipelineContext context_of(const dataset::Dataset& dataset, const spec::Pipeline
 // One delivered image.
 struct Delivered {
   ExampleId id;
-  std::uint64_t hash = 0;  // of its tensor and labels
+  std::uint64_t hash = 0;  // hash of its tensor and labels
   friend bool operator==(const Delivered&, const Delivered&) = default;
 };
 
@@ -83,16 +83,16 @@ std::vector<Delivered> run(const dataset::Dataset& dataset, const spec::Pipeline
                            std::optional<std::size_t> most = {});
 std::vector<Delivered> drain(Pipeline& pipeline, std::optional<std::size_t> most = {});
 
-// The tensors that decoder and preprocessor give, without any pipeline.
+// Returns what decoder and preprocessor give without any pipeline.
 std::vector<Delivered> reference(const Setting& setting, std::uint32_t epoch = 0);  // of xrays()
 std::vector<Delivered> reference(const dataset::Dataset& files, const Setting& setting);
 
 std::vector<ExampleId> ids(const std::vector<Delivered>& images);
-// Image numbers in the order of delivery.
+// Returns the image numbers in the order of delivery.
 std::vector<std::uint32_t> order(const std::vector<Delivered>& images);
 std::vector<Delivered> sorted(std::vector<Delivered> images);
 
-// Ops without a batch at their end, driven by hand.
+// A list of ops that need not end in batches, driven by the test itself.
 class Chain {
  public:
   Chain(const dataset::Dataset& dataset, std::vector<spec::OpSpec> ops, const Setting& setting = {});
@@ -108,7 +108,7 @@ class Chain {
   std::vector<std::unique_ptr<Op>> ops_;
 };
 
-// Threads of this process now.
+// Returns the current number of threads of this process.
 std::size_t thread_count();
 
 }  // namespace chexbench::pipeline::test

@@ -10,9 +10,9 @@
 namespace chexbench::pipeline::test {
 namespace {
 
-// A data set of shards whose records hold 100 * file + record as text.
-dataset::Dataset numbered_shards(const TempFolder& folder, const std::vector<int>& lengths) {
-  dataset::Dataset dataset{.format = spec::DataFormat::tfrecord};
+// A data set of shards whose records contain 100 * file + record as text.
+data::Dataset numbered_shards(const TempFolder& folder, const std::vector<int>& lengths) {
+  data::Dataset dataset{.format = spec::DataFormat::tfrecord};
   for (std::size_t file = 0; file < lengths.size(); ++file) {
     std::vector<std::string> payloads;
     for (int i = 0; i < lengths[file]; ++i) payloads.push_back(std::to_string(100 * static_cast<int>(file) + i));
@@ -32,7 +32,7 @@ std::vector<int> numbers(Iterator& records) {
   return result;
 }
 
-// Sequential twin and parallel reader hold to the same order.
+// The sequential and the parallel reader deliver in the same order.
 class Interleave : public testing::TestWithParam<bool> {};
 
 TEST_P(Interleave, DeliversInTheOrderOfTfData) {
@@ -65,7 +65,7 @@ TEST_P(Interleave, DeliversEveryRecordOnceWhereTheOrderIsFree) {
   EXPECT_EQ(delivered, expected);
 }
 
-// Without threads every file is always ready, so a free order has no reason to leave the fixed one.
+// Without threads every file is always ready, so a free order never differs from the fixed one.
 TEST(InterleaveInFreeOrder, KeepsAsManyFilesOpenAsItMay) {
   const TempFolder folder;
   const dataset::Dataset dataset = numbered_shards(folder, {2, 5, 3, 1, 4, 6, 2, 3});

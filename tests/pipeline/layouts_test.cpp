@@ -1,5 +1,5 @@
-// One suite over all named pipelines, all formats and the layouts that are not ChestX-ray14's: PNGs and JPEGs of any
-// size, gray and RGB, with as many labels as they have.
+// One suite of tests for all named pipelines, all formats, and layouts other than ChestX-ray14's: PNGs and JPEGs of any
+// size, gray and RGB, with any number of labels.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ void write(const std::string& path, std::span<const std::byte> bytes) {
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-// Every third one a PNG, the others JPEGs, gray and RGB.
+// Every third file is a PNG, the others are JPEGs, gray and RGB.
 std::string write_image(const std::string& stem, int number) {
   if (number % 3 == 0) {
     write(stem + ".png", image::test::gray_png(60 + static_cast<std::uint32_t>(number), 40));
@@ -41,7 +41,7 @@ std::string write_image(const std::string& stem, int number) {
   return stem + ".jpg";
 }
 
-// Seventy labels: more than a word has bits.
+// Seventy labels are more than the bits of a word.
 std::string write_csv_root(const std::string& root) {
   std::string table = "image";
   for (int f = 0; f < 70; ++f) table += fmt::format(",label {}", f);
@@ -76,8 +76,8 @@ struct Root {
     }
     files = open(DataFormat::png);
   }
-  dataset::Dataset open(DataFormat format) const {
-    spec::DataSpec spec;  // one by one: GCC 12 takes the rest of a long braced list for uninitialized
+  data::Dataset open(DataFormat format) const {
+    spec::DataSpec spec;  // set one by one, since GCC 12 warns that the rest of a long braced list is uninitialized
     spec.root = path;
     spec.format = format;
     spec.split = spec::Split::all;

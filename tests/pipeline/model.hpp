@@ -1,4 +1,4 @@
-// What ops deliver, worked out by plain loops over whole passes: what the real ones are held against.
+// Computes what ops deliver with simple loops over whole passes, as a reference for the real ops.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace chexbench::pipeline::test {
 
-// tf.data's reservoir: fill a buffer, draw one of it, put the next of the input into the buffer.
+// The shuffle of tf.data: fill a buffer, draw an element of it, put the next input element into the buffer, and repeat.
 template <typename T>
 std::vector<T> reservoir(const std::vector<T>& input, std::size_t buffer, std::uint64_t seed) {
   RandomStream random(seed);
@@ -28,14 +28,15 @@ std::vector<T> reservoir(const std::vector<T>& input, std::size_t buffer, std::u
   return drawn;
 }
 
-// The seed of a shuffle's pass: of the op's place, of the rank only behind a shard, of the epoch.
+// Returns the seed of a shuffle's pass, which depends on the op's position, on the epoch, and, only after a shard, on
+// the rank.
 inline std::uint64_t shuffle_seed(std::uint64_t seed, std::size_t op, std::optional<int> rank, std::uint32_t epoch) {
   std::uint64_t of_op = derive_seed(seed, op);
   if (rank) of_op = derive_seed(of_op, static_cast<std::uint64_t>(*rank));
   return derive_seed(of_op, epoch);
 }
 
-// The loop of tf.data's interleave_dataset_op.cc, over `files` that hold their records.
+// The loop of tf.data's interleave_dataset_op.cc over `files`, each of which is a list of its records.
 template <typename T>
 std::vector<T> interleaved(const std::vector<std::vector<T>>& files, std::size_t cycle_length,
                            std::size_t block_length) {
@@ -69,18 +70,18 @@ std::vector<T> interleaved(const std::vector<std::vector<T>>& files, std::size_t
   return out;
 }
 
-// A whole op list, for finite lists whose order is fixed.
+// Models a whole op list that is finite and has a fixed order.
 class ListModel {
  public:
-  // An element: the images in it, or, of a file, those that it will yield.
+  // An element is a list of the images in it; for a file, of the images that it will yield.
   using Element = std::vector<ExampleId>;
 
-  // `lengths`: images of each file.
+  // `lengths` holds the number of images of each file.
   ListModel(const std::vector<std::size_t>& lengths, const spec::PipelineSpec& pipeline, const Setting& setting)
       : lengths_(lengths), ops_(pipeline.ops), setting_(setting) {}
 
   std::vector<Element> delivered() { return pass(ops_.size() - 1, 0); }
-  // A repeat got a pass without any element, which it reports as an error.
+  // Whether a repeat got a pass without any element, which the real one reports as an error.
   bool has_empty_epoch() const { return has_empty_epoch_; }
 
  private:
@@ -94,7 +95,7 @@ class ListModel {
   const std::vector<std::size_t> lengths_;
   const std::vector<spec::OpSpec> ops_;
   const Setting setting_;
-  std::map<std::size_t, std::vector<Element>> kept_;  // by caches
+  std::map<std::size_t, std::vector<Element>> kept_;  // what each cache has kept, by the op's index
   bool has_empty_epoch_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Counters, and how nested scopes share out a thread's time.
+// Tests counters, and how nested scopes divide a thread's time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace chexbench::pipeline {
 namespace {
 
-// Works until the thread has used `seconds` of CPU more, so that a scope around it cannot be shorter.
+// Works until the thread has used `seconds` more of CPU time, so that a scope around it cannot be shorter.
 void burn_cpu(double seconds) {
   const double end_s = thread_cpu_s() + seconds;
   while (thread_cpu_s() < end_s) {

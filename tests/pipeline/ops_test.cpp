@@ -1,4 +1,4 @@
-// shard, take, repeat, prefetch, map and cache, each alone.
+// Tests shard, take, repeat, prefetch, map and cache, each on its own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -121,7 +121,7 @@ TEST(Prefetch, PassesAnErrorOnBehindTheElementsBeforeIt) {
   }
 }
 
-// A cache behind files, records, examples and batches, in memory and in a file.
+// A cache after files, records, examples and batches, in memory and in a file.
 class Cache : public testing::TestWithParam<std::tuple<int, bool, DataFormat>> {};
 
 TEST_P(Cache, ServesLaterEpochsWithoutDoingTheWorkAgain) {
@@ -156,11 +156,11 @@ INSTANTIATE_TEST_SUITE_P(Places, Cache,
                          testing::Combine(testing::Values(1, 2, 3, 4), testing::Bool(),
                                           testing::Values(DataFormat::png, DataFormat::tfrecord)));
 
-// A budget that holds a part of an epoch: behind records and behind images.
+// A cache whose budget holds a part of an epoch, after records and after images.
 class CacheBudget : public testing::TestWithParam<std::tuple<std::size_t, bool, DataFormat>> {
  protected:
   static constexpr std::size_t kKept = 10;
-  static constexpr std::size_t kHeaderBytes = 16 + 4 + kFindings;  // of a blob of an image
+  static constexpr std::size_t kHeaderBytes = 16 + 4 + kFindings;  // header of the encoded form of an image
 
   std::size_t place() const { return std::get<0>(GetParam()); }
   const dataset::Dataset& dataset() const { return xrays(std::get<2>(GetParam())); }
@@ -261,7 +261,7 @@ TEST(Batch, LastOneIsPartlyFilledWhereTheRemainderIsKept) {
   }
 }
 
-// The number of batches of a rank is known only on average, so "all" of them have no place that is surely large enough.
+// The number of batches per rank is known only on average, so no buffer is sure to be large enough for "all" of them.
 TEST(ShuffleOfBatches, TakesANumberOnly) {
   const std::vector<spec::OpSpec> before = {op("list_files"), op("read"), op("map"), op("batch")};
   const auto with = [&](spec::ParameterValue buffer) {

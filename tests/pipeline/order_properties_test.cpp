@@ -1,4 +1,4 @@
-// shuffle, interleave and whole op lists against plain models of them.
+// Compares shuffle, interleave and whole op lists with simple models of them.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -78,15 +78,15 @@ RC_GTEST_PROP(InterleaveProperty, DeliversInTheOrderOfTfData, ()) {
   }
 }
 
-// Each image's tensor and labels by the simplest list, in the order of images.
-std::vector<std::uint64_t> hashes_of(const dataset::Dataset& dataset, int size) {
+// Returns each image's tensor and labels, as the simplest list delivers them, in the order of images.
+std::vector<std::uint64_t> hashes_of(const data::Dataset& dataset, int size) {
   const auto simplest = list({op("list_files"), op("read"), op("map"), op("batch")});
   std::vector<std::uint64_t> hashes;
   for (const Delivered& image : run(dataset, simplest, {.batch = 1, .size = size})) hashes.push_back(image.hash);
   return hashes;
 }
 
-// Takes every batch, holding as many as a consumer may.
+// Takes every batch, and holds as many of them as a consumer is allowed to.
 std::vector<std::vector<Delivered>> batches_of(Pipeline& pipeline) {
   std::vector<std::vector<Delivered>> batches;
   std::deque<BatchLease> held;

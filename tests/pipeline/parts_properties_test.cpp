@@ -1,4 +1,4 @@
-// The parts that ops are made of, driven at random, against plain models of them.
+// Drives the parts that ops are made of at random and compares them with simple models.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -94,7 +94,7 @@ RC_GTEST_PROP(BoundedQueueProperty, PassesEverythingOnInOrderBetweenTwoThreads, 
   RC_ASSERT(most <= capacity);
 }
 
-// A turnstile, driven within what its callers may do, and what is known of it.
+// A turnstile that is driven by calls which its contract allows, and a model of its state.
 class DrivenTurnstile {
  public:
   explicit DrivenTurnstile(std::size_t capacity) : capacity_(capacity), turnstile_(capacity, stats_) {}
@@ -129,7 +129,7 @@ class DrivenTurnstile {
  private:
   bool may_enter() const { return !inside_ && used_ < capacity_; }
 
-  // A worker comes that has to wait until the others have made way.
+  // A worker enters that has to wait until the others have made room.
   void enter_late() {
     way_is_free_ = false;
     bool entered = false;
@@ -200,7 +200,7 @@ RC_GTEST_PROP(ExamplePoolProperty, NeverGivesABlockToTwoNorMakesMoreThanWereOutA
   RC_ASSERT(blocks.size() == most);
 }
 
-// A scope with others inside it, of ops and books drawn at random.
+// Opens a scope with others inside it, whose ops and books are drawn at random.
 void open_scopes(RandomStream& random, std::span<OpStats> stats, int depth, int& opened) {
   constexpr std::array kBooks = {TimeScope::Book::busy, TimeScope::Book::blocked_input,
                                  TimeScope::Book::blocked_output};

@@ -1,4 +1,4 @@
-// The parts that ops are made of.
+// Tests the parts that ops are made of.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -108,7 +108,7 @@ TEST(ExamplePool, GivesReturnedMemoryOutAgain) {
   EXPECT_EQ(pool->acquire().get(), memory);
 }
 
-// Fills batches of 4 with images 0, 1, 2 ..., of which some are bad, and takes them.
+// Fills batches of 4 with images 0, 1, 2 ..., some of which are bad, and takes them.
 class BatchLineTest : public testing::Test {
  protected:
   std::vector<std::vector<std::uint32_t>> batches(int images, const std::vector<int>& bad, bool drop_remainder) {

@@ -1,4 +1,4 @@
-// prefetch with buffer "auto": when it grows, and how far.
+// Tests prefetch with buffer "auto": when the buffer grows, and how far.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,13 +11,13 @@ namespace {
 
 using testing::ElementsAre;
 
-// Files behind a prefetch, whose thread the test can wait for.
+// A list of files with a prefetch after it, whose thread the test can wait for.
 class AutoPrefetch : public testing::Test {
  protected:
   AutoPrefetch() { dataset_.images.resize(100000); }
 
   std::uint64_t capacity(Chain& chain) const { return chain.at(1).stats().queue_capacity.value(); }
-  // Until the source has given `count` elements; all but the last are in the buffer then.
+  // Waits until the source has given `count` elements; all except the last are in the buffer then.
   void wait_for(Chain& chain, std::uint64_t count) const {
     while (chain.at(0).stats().elements_out.value() < count) std::this_thread::yield();
   }

@@ -1,4 +1,4 @@
-// Running pipelines that are stopped or left in the middle, of ops that no preset combines.
+// Tests running pipelines that are stopped or abandoned in the middle, with combinations of ops that no preset has.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -20,7 +20,7 @@ class Stopping : public testing::Test {
     return op(name, {{parameter, std::move(value)}});
   }
 
-  // Endless lists with a thread of nearly every op.
+  // Returns endless lists in which nearly every op has a thread.
   std::vector<spec::PipelineSpec> lists() const {
     const auto files = op("list_files"), repeat = op("repeat"), prefetch = op("prefetch"), batch = op("batch");
     const auto many_calls = with("map", "parallel_calls", std::int64_t{6});

@@ -9,10 +9,10 @@
 
 namespace chexbench::pipeline::test {
 
-// The same pictures as PNG files and as shards. No two are alike, nor have the same labels.
+// The same pictures as PNG files and as shards. No two pictures are equal, or have the same labels.
 class TinySet {
  public:
-  // `lengths`: pictures in each shard.
+  // `lengths` holds the number of pictures in each shard.
   explicit TinySet(const std::vector<std::size_t>& lengths);
   const dataset::Dataset& of(spec::DataFormat format) const {
     return format == spec::DataFormat::tfrecord ? tfrecord_ : png_;
@@ -26,7 +26,8 @@ class TinySet {
   dataset::Dataset tfrecord_{.format = spec::DataFormat::tfrecord};
 };
 
-// This process has `most` threads again, or fewer. Waits: one that was joined is listed for a moment more.
+// Whether the number of this process's threads falls to `most`. Waits for that, since the system still lists a joined
+// thread for a moment.
 bool threads_fall_to(std::size_t most);
 
 }  // namespace chexbench::pipeline::test

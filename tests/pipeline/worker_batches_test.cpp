@@ -1,4 +1,4 @@
-// Epochs of worker_batches, with a repeat behind it as in PyTorch.
+// Tests epochs of worker_batches, followed by a repeat as in PyTorch.
 #include <gtest/gtest.h>
 
 #include "core/clock.hpp"
@@ -7,7 +7,7 @@
 namespace chexbench::pipeline::test {
 namespace {
 
-constexpr std::size_t kBatchesOfAnEpoch = 6;  // of 4, out of 24 images
+constexpr std::size_t kBatchesOfAnEpoch = 6;  // batches of 4 from 24 images
 
 spec::PipelineSpec workers(const Parameters& parameters) {
   return list({op("list_files"), op("worker_batches", parameters), op("repeat")});
@@ -17,7 +17,7 @@ std::unique_ptr<Pipeline> start(const spec::PipelineSpec& pipeline) {
   return make_pipeline(context_of(xrays(spec::DataFormat::png), pipeline, {}));
 }
 
-// Of a start that stands out against 24 images, whatever else the machine does and the build adds.
+// Returns a start time that is clearly longer than 24 images take, however slow the machine and the build are.
 double long_start_s() {
   const auto pipeline = start(workers({}));
   const double begin_s = now_s();

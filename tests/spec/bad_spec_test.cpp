@@ -1,4 +1,4 @@
-// Each wrong spec has an error that names the JSON path, what was expected and the nearest valid name.
+// Every wrong spec must give an error that names the JSON path, what was expected, and the nearest valid name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The experiments that come with the project.
+// Tests the experiments that come with the project.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The error of a spec whose data.root is set.
+// Returns the error of a spec whose data.root is set.
 std::string contradiction(const std::string& text) { return spec_error(text, {"data.root=d"}); }
 
 TEST(Contradictions, MomentumNeedsSgd) {
@@ -150,7 +150,7 @@ std::string sweep_of(const std::string& engine, const std::string& axis) {
 
 TEST(Contradictions, AnEngineThatComputesNothingHasNothingOfTrainingToSweep) {
   for (const std::string& axis : kTrainedOnly) {
-    if (axis.find("weights") == std::string::npos) {  // engine none refuses the file before
+    if (axis.find("weights") == std::string::npos) {  // engine none refuses the weights file earlier
       EXPECT_THAT(contradiction(sweep_of("none", axis)), HasSubstr("only where engine is neither none nor emulated"));
     }
     EXPECT_THAT(contradiction(sweep_of("emulated:v100", axis)),

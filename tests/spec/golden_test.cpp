@@ -1,4 +1,4 @@
-// Golden files that would cost memory, time, or an access outside of what they count.
+// Tests golden files that would cost memory or time, or make the reader access memory out of bounds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ class Golden : public testing::Test {
   ~Golden() override { std::filesystem::remove(path_); }
 
   static Json shipped(const std::string& name) { return Json::parse(std::ifstream(CHEXBENCH_GOLDEN "/" + name)); }
-  // What `load` says to the file with `value` at `place`.
+  // Writes `json` with `value` at `place` to a file, and returns the error that `load` throws for it.
   template <typename Load>
   std::string refusal(Json json, const std::string& place, const Json& value, Load load) const {
     json.at(Json::json_pointer(place)) = value;

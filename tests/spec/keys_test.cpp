@@ -11,7 +11,7 @@
 namespace chexbench::spec {
 namespace {
 
-// A value that the rule allows and that is not the default.
+// Returns a value that the rule allows and that is not the default.
 Value another_value(const KeyRule& rule) {
   const Value standard = rule.get(Experiment{});
   for (const std::string& word : rule.values.words) {

@@ -1,4 +1,4 @@
-// --set key=value.
+// Tests --set key=value.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// A profile with one entry, in which `from` is replaced by `to`.
+// Returns a profile with one entry, in whose text `from` is replaced by `to`.
 std::string profile_with(const std::string& from = "", const std::string& to = "") {
   std::string text = R"({
     "name": "p", "device": "a device",  // comments are allowed
@@ -85,7 +85,8 @@ TEST(Profile, RefusesToCountTheUpdateTwice) {
               HasSubstr("count the update twice"));
 }
 
-// A profile with an entry of each batch: 0.5 s + 0.25 s an image, and an update of 0.125 s at batch 2, 0.25 s at 6.
+// A profile with an entry for batch 2 and one for batch 6. A step takes 0.5 s + 0.25 s per image; the update takes
+// 0.125 s and 0.25 s.
 std::string profile_of_batches(const std::string& batches_6_includes = "false") {
   const auto entry = [](int batch, double images_per_s, double update_s, const std::string& communication) {
     return R"({"model": "resnet50", "image_size": 64, "precision": "f32", "batch_size": )" + std::to_string(batch) +
@@ -128,9 +129,9 @@ TEST(Profile, InterpolatesStepTimesBetweenTwoBatches) {
   const AcceleratorProfile profile = parse_profile(profile_of_batches(), "p.json");
   const ProfileEntry entry = find_entry(profile, small_model(), Precision::f32, 4);
   EXPECT_EQ(entry.batch_size, 4);
-  EXPECT_DOUBLE_EQ(entry.compute_s(), 1.5);  // of 1 s at batch 2 and 2 s at batch 6
+  EXPECT_DOUBLE_EQ(entry.compute_s(), 1.5);  // interpolates 1 s at batch 2 and 2 s at batch 6
   EXPECT_DOUBLE_EQ(entry.update_s, 0.1875);
-  EXPECT_DOUBLE_EQ(entry.backward_share * entry.compute_s(), 1.0);  // of 0.5 s and 1.5 s
+  EXPECT_DOUBLE_EQ(entry.backward_share * entry.compute_s(), 1.0);  // interpolates 0.5 s and 1.5 s
   EXPECT_FALSE(entry.images_per_s_mad.has_value());
   EXPECT_EQ(entry.source, "s2; s6");
   EXPECT_EQ(entry.between, std::make_pair(2, 6));
@@ -169,7 +170,7 @@ TEST(Profile, EveryBuiltInOneIsValidAndCalledLikeItsFile) {
   for (const std::string& name : profile_names()) EXPECT_EQ(load_profile(name).name, name);
 }
 
-// Text without the commas between thousands.
+// Returns the text without thousands separators.
 std::string plain(std::string text) {
   std::erase(text, ',');
   return text;

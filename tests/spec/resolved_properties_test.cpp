@@ -1,4 +1,4 @@
-// Any trial that makes sense is read back from its resolved text as it was.
+// Any valid trial is read back from its resolved text unchanged.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -42,7 +42,7 @@ PipelineSpec any_pipeline() {
   return pipeline;
 }
 
-// A trial of random values; those of keys without a meaning in it stay at their defaults.
+// Returns a trial with random values; keys that have no meaning in it keep their defaults.
 Experiment any_experiment() {
   Experiment experiment;
   experiment.pipeline = any_pipeline();
@@ -58,7 +58,7 @@ Experiment any_experiment() {
 bool makes_sense(const Experiment& experiment) {
   return error_of([&] {
            check_trial(experiment);
-           check_kinds(experiment.pipeline);  // a random parameter may be one that its list refuses
+           check_kinds(experiment.pipeline);  // a list of ops may refuse a random parameter
          }) == "nothing was thrown";
 }
 
@@ -97,7 +97,8 @@ TEST(ParserProperty, MeetsAnyTextWithASpecErrorOrASpec) {
       }
       if (text.empty()) return;
     }
-    const std::string error = error_of([&] { expand(parse_spec(text, "x.json")); });  // anything else fails
+    // Errors of other types fail the test.
+    const std::string error = error_of([&] { expand(parse_spec(text, "x.json")); });
     RC_ASSERT(error.find("exception") == std::string::npos);
   });
   EXPECT_TRUE(holds);

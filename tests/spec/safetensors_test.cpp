@@ -72,7 +72,7 @@ TEST_F(SafetensorsTest, RefusesWhatIsNoRegularFile) {
   EXPECT_THROW(Safetensors{path_}, DataError);
 }
 
-// A header whose only tensor is `tensor`, before 8 bytes.
+// A file with `tensor` as the only tensor in its header, followed by 8 bytes of data.
 struct BadHeader {
   std::string tensor;
   std::string reason;

@@ -21,7 +21,7 @@ const Object& member(const Object& object, const std::string& key) {
   return *node->object();
 }
 
-// "data.root" of the schema's properties.
+// Returns the node of a path such as "data.root" in the schema's properties.
 const Object& property(const Object& schema, const std::string& path) {
   const std::size_t dot = path.find('.');
   if (dot == std::string::npos) return member(member(schema, "properties"), path);
@@ -34,7 +34,7 @@ class SchemaTest : public testing::Test {
   const Object& schema_ = *document_.object();
 };
 
-// CHEXBENCH_WRITE_SCHEMA=1 writes the file anew, after a key or an op was added.
+// CHEXBENCH_WRITE_SCHEMA=1 rewrites the file; use it after adding a key or an op.
 TEST_F(SchemaTest, IsWhatTheFileHolds) {
   if (std::getenv("CHEXBENCH_WRITE_SCHEMA") != nullptr) std::ofstream(kPath) << schema_text();
   std::ifstream file(kPath);
@@ -52,7 +52,7 @@ TEST_F(SchemaTest, HasEveryKeyWithItsDefault) {
   }
 }
 
-// Keys under `properties`, whose own key is `prefix` without its dot; all must be known.
+// Counts the keys under `properties`, whose paths begin with `prefix`, and checks that all of them are known.
 std::size_t count_known_keys(const Object& properties, const std::string& prefix) {
   std::size_t keys = 0;
   for (const auto& [name, node] : properties) {

@@ -1,4 +1,4 @@
-// What the tests of the spec share: the message of the error that a call throws, and specs in a line.
+// Helpers for the tests of the spec: the message of the error that a call throws, and specs in one line.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace chexbench::spec {
 
-// The message of the SpecError that `call` throws; "nothing was thrown" otherwise. Other errors pass through.
+// Returns the message of the SpecError that `call` throws, or "nothing was thrown". Other errors pass through.
 inline std::string error_of(const std::function<void()>& call) {
   try {
     call();
@@ -25,7 +25,7 @@ inline std::string spec_error(const std::string& text, const std::vector<std::st
   return error_of([&] { parse_spec(text, "x.json", overrides); });
 }
 
-// The trials of a spec whose data.root is set.
+// Returns the trials of a spec whose data.root is set.
 inline std::vector<Trial> trials_of(const std::string& text, std::vector<std::string> overrides = {}) {
   overrides.insert(overrides.begin(), "data.root=d");
   return expand(parse_spec(text, "x.json", overrides));
@@ -37,7 +37,7 @@ inline std::vector<std::string> names_of(const std::vector<Trial>& trials) {
   return names;
 }
 
-// The op `occurrence` of this name. Fails with std::out_of_range where there is none.
+// Returns op number `occurrence` of this name. @throws std::out_of_range if there is none
 inline const OpSpec& op_of(const PipelineSpec& pipeline, const std::string& op, int occurrence = 0) {
   for (const OpSpec& candidate : pipeline.ops) {
     if (candidate.op == op && occurrence-- == 0) return candidate;

@@ -100,8 +100,8 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
   experiment.pipeline = preset("naive");
   for (const KeyRule& rule : key_rules()) {
     if (rule.path == "experiment") continue;
-    // A trial in which the key has a meaning: modelled communication is emulated, weights are trained, a
-    // backend is for GPUs.
+    // Chooses a trial in which the key has a meaning: modelled communication needs an emulated engine, weights
+    // need one that trains, and a backend needs GPUs.
     const bool is_comm = rule.path.starts_with("comm.") && rule.path != "comm.backend";
     experiment.engine = is_comm ? "emulated:v100" : "cuda";
     experiment.comm.model = is_comm ? CommModel::alpha_beta : CommModel::real;

@@ -7,7 +7,8 @@
 namespace chexbench::engine {
 namespace {
 
-constexpr std::size_t kRun = 16384;  // elements that one thread takes: both arrays of it fit into an L2 cache
+// The number of elements that a thread takes at a time: a run of both arrays fits into an L2 cache.
+constexpr std::size_t kRun = 16384;
 
 }  // namespace
 

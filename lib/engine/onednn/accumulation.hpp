@@ -1,4 +1,5 @@
-// Averages the gradients of a step's batches, which backward writes to the same place one after the other.
+// Averages the gradients of the batches of one step (training.accumulate_steps), each of which backward writes to the
+// same memory.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +9,17 @@
 
 namespace chexbench::engine {
 
-// Not thread-safe. With one batch a step it holds no memory and does nothing.
+// Not thread-safe. With one batch per step it holds no memory and does nothing.
 class Accumulation {
  public:
-  // `gradients` is where backward writes. It must outlive this.
+  // `gradients` is the memory that backward writes to; it must outlive this object.
+  // @throws std::bad_alloc if there is no memory for the sums
   Accumulation(std::span<float> gradients, int batches);
 
-  // Backward of batch `batch` (from 0 on) of a step begins.
+  // Must be called before the backward pass of batch `batch` of a step; batches count from 0.
   void begin(int batch);
-  // It has completed the first `ready` gradients; they become ready in ascending order. Those of the step's last batch
-  // are replaced by the mean over all of its batches.
+  // Must be called when backward has completed the first `ready` gradients, which it does in ascending order. Adds
+  // them up; in the step's last batch, replaces them by the mean over the step's batches.
   void complete(std::size_t ready);
   std::size_t held_bytes() const { return sum_.size() * sizeof(float); }
 

@@ -1,4 +1,4 @@
-// What happens to values where they stand: activations that no norm takes in, and dropout.
+// Ops that change a tensor in place: activations that are not fused into a norm, and dropout.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace chexbench::engine {
 
-// y = clamp(y), in place: the gradient passes where the clamped value lies within.
+// y = clamp(y), in place. The gradient passes where the clamped value is strictly inside the clamp's limits, or NaN.
 class ActivationOp final : public Op {
  public:
-  // A flat tensor's channels must fill its blocks.
+  // If `y` is flat, its number of channels must be a multiple of device.block.
   ActivationOp(const Device& device, Clamp clamp, Tensor& y);
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;
@@ -25,13 +25,13 @@ class ActivationOp final : public Op {
   const Clamp clamp_;
   Tensor& y_;
   std::vector<Tensor*> gradients_;
-  std::vector<float> ones_, zeros_;  // an activation is the norm that changes nothing
+  std::vector<float> ones_, zeros_;  // scale and shift of the identity norm, whose kernels clamp
 };
 
-// Dropout in place on a flat tensor, by the masks of engine/dropout.hpp.
+// Dropout in place on a flat tensor, with the masks of engine/dropout.hpp. Backward draws the masks again.
 class DropoutOp final : public Op {
  public:
-  // `mode` is looked at in each pass and must outlive the op.
+  // `layer` is the layer's index in the graph, from which masks are drawn. `mode` must outlive the op.
   DropoutOp(const Device& device, double rate, int layer, const PassMode& mode, Tensor& y);
   void plan_forward(Planner& planner) override;
   void plan_backward(Planner& planner, ParameterStore& store) override;

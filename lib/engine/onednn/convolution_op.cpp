@@ -25,8 +25,9 @@ std::optional<model::TensorInfo> bias_of(const model::Layer& layer, const model:
   return model::TensorInfo{layer.name + ".bias", {weight.shape.front()}};
 }
 
-// Loops that nobody made fast: hundreds of times slower than any other way. It is all that oneDNN 2.6 has from three
-// channels to blocks of eight with windows as large as AlexNet's.
+// Whether oneDNN would run its reference implementation: unoptimized loops, hundreds of times slower than any other
+// implementation. oneDNN 2.6 has nothing else for three input channels, blocks of eight output channels, and windows as
+// large as AlexNet's.
 bool is_reference(const dnnl::convolution_forward::primitive_desc& desc) {
   return std::string_view(desc.impl_info_str()).starts_with("ref");
 }
@@ -45,7 +46,7 @@ ConvolutionOp::ConvolutionOp(const Device& device, const model::Layer& layer, mo
   const memory::dims stride{layer.stride, layer.stride}, padding{layer.padding, layer.padding};
   const auto weights = any_weights(weight_, layer.groups, device.data_type());
   const auto weights_f32 = any_weights(weight_, layer.groups, memory::data_type::f32);
-  // Zero, that is none, where the layer has no bias.
+  // A default-constructed descriptor tells oneDNN that there is no bias.
   const memory::desc bias =
       bias_ ? memory::desc(bias_->shape, memory::data_type::f32, memory::format_tag::a) : memory::desc();
   dnnl::primitive_attr attributes;
@@ -135,7 +136,7 @@ void ConvolutionOp::forward() {
 }
 
 void ConvolutionOp::backward() {
-  // In any order: a bucket is handed over when both are done (Network::backward).
+  // The order of the two does not matter: buckets are handed over when both are done (Network::backward).
   weights_.execute(device_.stream, weights_arguments_);
   if (needs_source_gradient_) data_.execute(device_.stream, data_arguments_);
 }
@@ -150,7 +151,7 @@ std::size_t ConvolutionOp::held_bytes() const {
   return bytes;
 }
 
-// Behind what forward itself needs.
+// The intermediate result is placed after the part of the scratchpad that forward itself needs.
 std::size_t ConvolutionOp::rearranged_offset() const {
   return (forward_desc_.scratchpad_desc().get_size() + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
 }

@@ -1,4 +1,5 @@
-// A convolution: oneDNN's primitives and the three layouts of its weights.
+// A convolution, computed by oneDNN. Its weights exist in up to three layouts: the parameter store's, which is that of
+// the gradient, and those that forward and backward by data are fastest in.
 #pragma once
 
 #include <optional>
@@ -12,8 +13,9 @@ namespace chexbench::engine {
 
 class ConvolutionOp final : public Op {
  public:
-  // `weight` is the parameter of `layer`, beside its bias if it has one. `scratchpad` is shared by all ops and
-  // allocated before bind().
+  // `weight` is the name and shape of the layer's weight, in PyTorch's order: [outputs, inputs / groups, kernel,
+  // kernel]. `scratchpad` is shared by all ops and must have its memory before bind(). `needs_source_gradient` is
+  // false if the source is the network's input.
   ConvolutionOp(const Device& device, const model::Layer& layer, model::TensorInfo weight, Tensor& source,
                 Tensor& destination, bool needs_source_gradient, const Tensor& scratchpad);
 
@@ -25,15 +27,16 @@ class ConvolutionOp final : public Op {
   void refresh_weights() override;
   std::size_t held_bytes() const override;
   std::size_t scratchpad_bytes() const override;
-  // oneDNN's name of what computes forward: "jit:avx2".
+  // oneDNN's name for the implementation of forward: "jit:avx2".
   std::string forward_implementation() const { return forward_desc_.impl_info_str(); }
 
  private:
-  // Whether forward gives another layout than the destination's, into the scratchpad.
+  // Whether forward writes a layout other than the destination's, so that its result goes to the scratchpad first.
   bool is_rearranged() const { return forward_desc_.dst_desc() != destination_.desc; }
   std::size_t rearranged_offset() const;
   dnnl::memory wrap(const dnnl::memory::desc& desc, void* data) const { return {desc, device_.engine, data}; }
-  // The store's weights as `desc`: themselves, or a copy that refresh_weights() keeps up to date.
+  // Returns the weights in the layout of `desc`: the store's own memory if it has that layout, otherwise a copy that
+  // refresh_weights() keeps up to date.
   dnnl::memory weights_as(const dnnl::memory::desc& desc);
 
   const Device& device_;

@@ -1,26 +1,30 @@
-// Dense blocks without concatenation: one tensor holds a block's feature maps, each layer writes its channels into it,
-// and the norms read prefixes. Each map's statistics are computed once, when it is written: later norms differ
-// only in weight and bias. Backward adds up a[c] * g alone; the terms b[c] * x + c[c] of all norms that read a
-// channel are summed per channel and applied once, when the op that wrote the channel is reached.
+// DenseNet's dense blocks without concatenation: one tensor holds all feature maps of a block, each layer writes its
+// channels into it, and each norm reads the first channels up to those of its own layer. The statistics of a feature
+// map are computed once, when it is written, since the norms that read it differ only in weight and bias. In
+// backward, each norm adds only a[c] * g to the block's gradient (a, b, c as in NormInputGradient). The terms b[c] *
+// x + c[c] of all norms that read a channel are summed per channel and applied once, by the op that wrote the
+// channel.
 #pragma once
 
 #include "engine/onednn/norm_state.hpp"
 
 namespace chexbench::engine {
 
-// What the ops of one dense block share.
+// What the ops of one dense block share. The tensors belong to the planner.
 struct DenseBlock {
   DenseBlock(Planner& planner, const TensorShape& shape);
+  // The number of values per channel.
   double count() const { return static_cast<double>(features.shape.images) * features.shape.pixels(); }
 
   Tensor& features;
-  Tensor& gradient;  // f32: the sum of a * g of up to 25 norms
-  std::vector<float> mean, variance;
-  std::vector<float> b, c;      // summed over the norms whose backward has run
-  bool gradient_begun = false;  // while planning: some norm's backward is before the one being planned
+  Tensor& gradient;                   // f32, since it sums a * g of up to 25 norms
+  std::vector<float> mean, variance;  // per channel; the variance is biased
+  std::vector<float> b, c;            // per channel, summed over the norms whose backward has run
+  bool gradient_begun = false;        // while planning: whether an earlier norm in backward order has been planned
 };
 
-// Writes x, the output of a convolution or a pool, into the channels of a block from `first_channel` on.
+// Copies x, the output of a convolution or a pool, into the channels of a block from `first_channel` on, and computes
+// their statistics. Its backward completes the gradient of these channels and hands it to x.
 class DenseWriteOp final : public Op {
  public:
   DenseWriteOp(const Device& device, DenseBlock& block, Tensor& x, int first_channel);
@@ -37,7 +41,7 @@ class DenseWriteOp final : public Op {
   Tensor* x_gradient_ = nullptr;
 };
 
-// y = activation(norm(the block's first channels)); how many, y says.
+// y = activation(norm(the block's first channels)). y has as many channels as the norm reads.
 class DenseNormOp final : public Op {
  public:
   DenseNormOp(const Device& device, const model::Layer& layer, const PassMode& mode, Clamp clamp, DenseBlock& block,
@@ -55,7 +59,7 @@ class DenseNormOp final : public Op {
   DenseBlock& block_;
   Tensor& y_;
   std::vector<Tensor*> gradients_;
-  bool first_ = false;  // its backward is the block's first
+  bool first_ = false;  // whether its backward is the first of the block's norms
 };
 
 }  // namespace chexbench::engine

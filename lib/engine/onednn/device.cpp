@@ -9,7 +9,7 @@
 namespace chexbench::engine {
 namespace {
 
-// oneDNN numbers its instruction sets so that a set contains those whose bits it has.
+// oneDNN's instruction sets are bit masks: a set includes every set whose bits are a subset of its own.
 bool onednn_has(dnnl::cpu_isa isa) {
   const auto bits = static_cast<unsigned>(isa);
   return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & bits) == bits;
@@ -17,7 +17,8 @@ bool onednn_has(dnnl::cpu_isa isa) {
 
 Isa choose_isa() {
   const CpuFeatures& cpu = cpu_features();
-  // CHEXBENCH_ISA lowers the whole engine. Refused, harmlessly, once oneDNN has run.
+  // CHEXBENCH_ISA lowers the whole engine, oneDNN included. Once oneDNN has run it refuses this call, which is
+  // harmless.
   if (!cpu.avx512) dnnl::set_max_cpu_isa(cpu.avx2 ? dnnl::cpu_isa::avx2 : dnnl::cpu_isa::sse41);
   if (cpu.avx512 && onednn_has(dnnl::cpu_isa::avx512_core)) return Isa::avx512;
   return cpu.avx2 && onednn_has(dnnl::cpu_isa::avx2) ? Isa::avx2 : Isa::baseline;

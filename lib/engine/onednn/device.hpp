@@ -1,4 +1,5 @@
-// What computes: the oneDNN engine of this CPU, and the choices that follow from its instruction set and precision.
+// The device that computes: oneDNN's engine for this CPU, and the kernels and tensor layout that its instruction set
+// and the precision lead to.
 #pragma once
 
 #include <dnnl.hpp>
@@ -8,23 +9,29 @@
 
 namespace chexbench::engine {
 
+// Ops keep references to it, so it must outlive the network. Its oneDNN stream runs primitives before execute()
+// returns.
 struct Device {
   dnnl::engine engine;
   dnnl::stream stream;
   Isa isa = Isa::baseline;
-  ElementType type = ElementType::f32;  // of activations and their gradients
-  int block = 8;                        // channels of a block in oneDNN's native layout
-  const Kernels* kernels = nullptr;
+  ElementType type = ElementType::f32;  // type of activations and their gradients
+  int block = 8;                        // channels per block in oneDNN's native layout: 8, or 16 with AVX-512
+  const Kernels* kernels = nullptr;     // for this isa, type and block; static storage
 
+  // `type` as oneDNN names it.
   dnnl::memory::data_type data_type() const {
     return type == ElementType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
   }
 };
 
-// @throws DeviceError where the CPU lacks the precision; the message says which ones it has
+// Chooses the best instruction set that both this CPU and oneDNN offer and that CHEXBENCH_ISA and DNNL_MAX_CPU_ISA
+// allow. If CHEXBENCH_ISA lowers it, oneDNN is lowered with it, for the whole process.
+// @throws DeviceError if the CPU lacks the precision; the message lists those that it has
+// @throws SpecError if CHEXBENCH_ISA holds an unknown word
 Device make_device(spec::Precision precision);
 
-// "AMD EPYC, AVX-512, oneDNN 2.6.3, 2 threads"
+// Describes the device for reports: "AMD EPYC, AVX-512, oneDNN 2.6.3, 2 threads".
 std::string device_text(const Device& device);
 
 }  // namespace chexbench::engine

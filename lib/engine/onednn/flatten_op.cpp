@@ -19,12 +19,13 @@ struct Span {
   int count() const { return last - first; }
 };
 
-// What window `out` of `outputs` covers of `inputs` positions.
+// Returns the input positions that window `out` of `outputs` windows covers.
 Span window(int out, int outputs, int inputs) {
   return {out * inputs / outputs, ((out + 1) * inputs + outputs - 1) / outputs};
 }
 
-// Calls body(channel, first input element, flat output element, rows, columns) for all windows of an image.
+// Calls body(plane, to, rows, columns) for all windows of one image. `plane` is the index of the channel's first
+// element within the image's part of x, and `to` is the index of the window's result within the image's part of y.
 template <typename Body>
 void for_windows(const Tensor& x, FlattenOp::Size size, const Body& body) {
   std::int64_t to = 0;
@@ -38,7 +39,7 @@ void for_windows(const Tensor& x, FlattenOp::Size size, const Body& body) {
   }
 }
 
-// The elements of one image in a blocked tensor.
+// The number of elements of one image in a blocked tensor, padding included.
 std::int64_t image_elements(const Tensor& x) { return std::int64_t{x.blocks()} * x.block * x.shape.pixels(); }
 
 }  // namespace
@@ -73,7 +74,8 @@ void FlattenOp::average() {
   });
 }
 
-// Windows overlap where sizes don't divide, so the gradient is added up in f32 and rounded once.
+// Windows overlap if the number of outputs does not divide the number of inputs, so the gradient is added up in f32 and
+// rounded once.
 template <typename T>
 void FlattenOp::spread() {
   parallel_for(x_.shape.images, [&](int image) {

@@ -1,15 +1,17 @@
-// From feature maps to the vector that linear layers read.
+// Turns feature maps into the vectors that linear layers read.
 #pragma once
 
 #include "engine/onednn/op.hpp"
 
 namespace chexbench::engine {
 
-// y[image] = size x size means of each channel, f32, in PyTorch's order: channel, row, column. Window i of `size`
-// covers [floor(i in / size), ceil((i + 1) in / size)), as PyTorch's AdaptiveAvgPool2d; of an image that is size x size
-// already, each covers one value.
+// An adaptive average pool and a flatten in one op. x is blocked, f32 or bf16. y is flat and f32: for each image,
+// height x width means of each channel in PyTorch's order (channel, row, column). Along an axis with n inputs and m
+// outputs, window i covers inputs [floor(i n / m), ceil((i + 1) n / m)), as in PyTorch's AdaptiveAvgPool2d. If n = m,
+// each window covers one value, and the op only flattens.
 class FlattenOp final : public Op {
  public:
+  // The number of windows along each axis.
   struct Size {
     int height = 0;
     int width = 0;

@@ -1,4 +1,4 @@
-// The gradient of a tensor that several ops read is the sum of theirs.
+// Sums the gradients of a tensor that several ops read: each of these ops computes one of them.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,14 @@
 
 namespace chexbench::engine {
 
-// Some of a tensor's channels: `blocks` blocks from `first_channel` on.
+// A range of a tensor's channels: `blocks` blocks, starting at `first_channel`, which is a multiple of the block size.
 struct ChannelRange {
   int first_channel = 0;
   int blocks = 0;
 };
 
-// Adds the gradients from index `keep` on to the first one. Kernels that take two at once keep 2.
+// Adds gradients[keep], gradients[keep + 1] and so on to gradients[0], in place. Callers whose kernels read two
+// gradients at once pass keep = 2, others 1. The gradients must not be empty, and have the same shape and type.
 inline void sum_gradients(const Device& device, const std::vector<Tensor*>& gradients, std::size_t keep,
                           ChannelRange range) {
   for (std::size_t i = keep; i < gradients.size(); ++i) {
@@ -25,6 +26,7 @@ inline void sum_gradients(const Device& device, const std::vector<Tensor*>& grad
             [&](Work work) { kernels_of_type.add(x, y, shape.pixels(), work); });
   }
 }
+// The same for all channels.
 inline void sum_gradients(const Device& device, const std::vector<Tensor*>& gradients, std::size_t keep) {
   sum_gradients(device, gradients, keep, {0, gradients[0]->blocks()});
 }

@@ -1,4 +1,5 @@
-// Fills the tables of one compilation. Only for kernels_*.cpp.
+// Fills the kernel tables for the instruction set that the including file is compiled for. Only kernels_*.cpp may
+// include this header.
 #pragma once
 
 #include "engine/onednn/norm_kernels.hpp"

@@ -1,12 +1,14 @@
-// The elementwise half of training: batch norm fused with ReLU and residual add, pools. Everything between
-// convolutions is bound by memory, so each kernel reads and writes a tensor once.
+// The kernels that oneDNN is not used for: batch norm fused with activation and residual add, pools, and the
+// optimizer's update. Everything between convolutions is bound by memory bandwidth, so each kernel reads and writes a
+// tensor once.
 //
-// Tensors are seen as [image][channel block][pixel][B channels], B = 8 or 16, with free strides: oneDNN's nChw8c and
-// nChw16c, nhwc, and channel slices of a wider tensor are all the same to a kernel. A kernel call handles one block of
-// B channels of a run of images on the calling thread; callers spread the calls over threads.
+// A kernel sees a tensor as [image][channel block][pixel][B channels], with B = 8 or 16 and any strides, so it works on
+// oneDNN's nChw8c and nChw16c, on NHWC, and on channel slices of a wider tensor. A call handles one block of B channels
+// of a run of images on the calling thread; callers spread the calls over threads.
 //
-// Per-channel arrays hold at least blocks * B floats. The kernels are compiled once per instruction set; the baseline
-// ones are the plain twin that the others are tested against.
+// The B channels of a pixel are aligned to their size. Arrays with one value per channel hold at least blocks * B
+// floats and need no alignment. The kernels are compiled once per instruction set; the others are tested against the
+// baseline ones. They are thread-safe as long as calls write different memory, and they never throw or allocate.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +21,8 @@ inline constexpr int kMaxBlock = 16;
 enum class ElementType { f32, bf16 };
 enum class Isa { baseline, avx2, avx512 };
 
-// Strides in elements. `data` null: absent. Memory is the arena's.
+// A tensor as kernels see it. Strides are in elements; the channels of a block are contiguous. If `data` is null, the
+// tensor is absent. A view does not own its memory.
 struct View {
   std::byte* data = nullptr;
   std::int64_t image_stride = 0;
@@ -27,21 +30,21 @@ struct View {
   std::int64_t pixel_stride = 0;
 };
 
-// What one call covers: channels [block * B, block * B + B) of images [first_image, last_image).
+// What one call works on: channels [block * B, block * B + B) of images [first_image, last_image).
 struct Work {
   int block = 0;
   int first_image = 0;
   int last_image = 0;
 };
 
-// An activation: y = min(max(v, low), high). Its gradient passes where low < v < high, as PyTorch's ReLU and ReLU6. NaN
-// stays NaN and its gradient passes: training that went wrong must show.
+// An activation: y = min(max(v, low), high). The gradient passes where low < v < high, as in PyTorch's ReLU and ReLU6.
+// NaN stays NaN and lets the gradient pass, so that training that went wrong shows in the loss.
 struct Clamp {
   float low = 0;
   float high = 0;
 };
 
-// y = clamp(scale[c] * x + shift[c] + residual)
+// y = clamp(scale[c] * x + shift[c] + residual). `residual` may be absent, and y may be x.
 struct NormForward {
   View x, residual, y;
   const float* scale = nullptr;
@@ -50,8 +53,10 @@ struct NormForward {
   int pixels = 0;
 };
 
-// g = (gradient + gradient2) where the activation passes: where `output` lies within the clamp, or, without `output`,
-// where scale * x + shift does. g is written to `masked` if that is given (it may be `gradient`).
+// Defines g, the gradient of the norm's output: gradient + gradient2 where the activation passes it, else 0. The
+// activation passes it where `output` is strictly within the clamp or, if `output` is absent, where
+// scale[c] * x + shift[c] is. gradient2 may be absent. If `masked` is given, gradient_sums() writes g to it; it may be
+// the same memory as `gradient`.
 struct NormBackward {
   View x, output, gradient, gradient2, masked;
   const float* scale = nullptr;
@@ -61,7 +66,7 @@ struct NormBackward {
   int pixels = 0;
 };
 
-// dx = a[c] * g + b[c] * x + c[c]; dx may be x.
+// The gradient of a norm's input: dx = a[c] * g + b[c] * x + c[c]. dx may be the same memory as x.
 struct NormInputGradient {
   const float* a = nullptr;
   const float* b = nullptr;
@@ -69,63 +74,74 @@ struct NormInputGradient {
   View dx;
 };
 
-// A pool's geometry. Windows are square; positions outside the image don't count (max) or count as 0 (average).
+// A pool's geometry in pixels. Windows are square. A max pool ignores positions outside the image; an average pool
+// counts them as 0.
 struct PoolShape {
   int height = 0, width = 0;
   int out_height = 0, out_width = 0;
   int kernel = 0, stride = 0, padding = 0;
 };
 
-// Sums are added to what is there: B doubles each.
+// The kernels for one element type and block size. Arguments `sum`, `sum_squares` and `sum_product` point to B doubles
+// each, to which a kernel adds its sums. Views hold elements of `type` unless a comment says otherwise.
 struct Kernels {
   int block = 0;  // B
   ElementType type = ElementType::f32;
 
-  // sum of x and of x^2
+  // Adds up x and x^2.
   void (*statistics)(const View& x, int pixels, Work work, double* sum, double* sum_squares);
-  // as statistics, and y = x
+  // Does the same, and copies x to y in the same pass.
   void (*copy_statistics)(const View& x, const View& y, int pixels, Work work, double* sum, double* sum_squares);
+  // Computes y of NormForward.
   void (*normalize)(const NormForward& norm, Work work);
-  // sum of g and of g * (x - mean)
+  // Adds up g and g * (x - mean[c]), and writes g to `masked` if it is given.
   void (*gradient_sums)(const NormBackward& norm, Work work, double* sum, double* sum_product);
-  // Reads `masked` instead of the gradients where that was written by gradient_sums.
+  // Computes dx of NormInputGradient. If `masked` is given, it must hold g already, and is read instead of the
+  // gradients. `output` is not read: without `masked`, the activation is judged by scale[c] * x + shift[c].
   void (*gradient_apply)(const NormBackward& norm, const NormInputGradient& input, Work work);
-  // gradient_sums, and in the same pass total (f32) += a * g, or = a * g where `first`.
+  // Does what gradient_sums() does without gradient2, output and masked, and in the same pass adds a[c] * g to `total`
+  // (f32), or overwrites it with a[c] * g if `first` is true.
   void (*gradient_accumulate)(const NormBackward& norm, const float* a, const View& total, bool first, Work work,
                               double* sum, double* sum_product);
-  // dx = total (f32) + b[c] * x + c[c]
+  // dx = total + b[c] * x + c[c], where `total` is f32; input.a is not read.
   void (*gradient_finish)(const View& total, const View& x, const NormInputGradient& input, int pixels, Work work);
   // y += x
   void (*add)(const View& x, const View& y, int pixels, Work work);
 
-  // `winner` holds, for each output, the index of its maximum within the window: u8, packed, strides as given.
+  // For each output, `winner` (u8) holds the row-major index of its maximum within the window, so kernel^2 <= 256.
+  // The first of equal values wins; NaN wins over numbers.
   void (*max_pool)(const View& x, const View& y, const View& winner, const PoolShape& shape, Work work);
   void (*max_pool_backward)(const View& dy, const View& winner, const View& dx, const PoolShape& shape, Work work);
   void (*average_pool)(const View& x, const View& y, const PoolShape& shape, Work work);
   void (*average_pool_backward)(const View& dy, const View& dx, const PoolShape& shape, Work work);
-  // mean[image * channels + c] over the pixels; and its gradient, dx = dmean / pixels.
+  // Writes the mean over the pixels to mean[image * channels + c]. Its backward computes dx = dmean / pixels.
+  // `mean` and `dmean` are aligned to B floats, and `channels` is a multiple of B.
   void (*global_average)(const View& x, int pixels, Work work, float* mean, int channels);
   void (*global_average_backward)(const float* dmean, int channels, const View& dx, int pixels, Work work);
 };
 
-// first = beta1 first + (1 - beta1) g; second = beta2 second + (1 - beta2) g^2;
-// weight -= rate * first / (sqrt(second) * root + epsilon)
+// The factors of one Adam step, with the bias corrections folded in: rate = learning rate / (1 - beta1^t) and
+// root = 1 / sqrt(1 - beta2^t). The update is
+//   first = beta1 first + (1 - beta1) g;  second = beta2 second + (1 - beta2) g^2;
+//   weight -= rate * first / (sqrt(second) * root + epsilon)
 struct AdamFactors {
   float beta1 = 0, beta2 = 0, rate = 0, root = 0, epsilon = 0;
 };
 
-// Updates of `count` weights. velocity = momentum * velocity + g; weight -= rate * velocity.
+// Updates `count` weights, and their moments, in place. All arrays are f32 and must not overlap.
 struct UpdateKernels {
   void (*adam)(const AdamFactors& factors, const float* gradient, float* first, float* second, float* weights,
                std::size_t count);
+  // velocity = momentum * velocity + g; weight -= rate * velocity.
   void (*sgd)(float rate, float momentum, const float* gradient, float* velocity, float* weights, std::size_t count);
 };
 
-// The kernels for blocks of 8 or 16 channels. The CPU must have `isa`. Always the same object for the same arguments.
+// Returns the kernels for blocks of 8 or 16 channels. The CPU must have `isa`. The result is in static storage: the
+// same arguments always return the same object.
 const Kernels& kernels(Isa isa, ElementType type, int block);
 const UpdateKernels& update_kernels(Isa isa);
 
-// What one compilation gives: index [type][block == 16].
+// The kernels of one instruction set. The indices are [type == bf16][block == 16].
 struct KernelTables {
   Kernels table[2][2];
   UpdateKernels update;

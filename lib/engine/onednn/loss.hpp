@@ -1,12 +1,13 @@
-// Binary cross-entropy on logits, the mean over batch x outputs.
+// The loss of multi-label classification: binary cross-entropy on logits, averaged over batch and outputs.
 #pragma once
 
 #include <span>
 
 namespace chexbench::engine {
 
-// Returns the loss and writes its gradient by the logits. All spans hold [batch, outputs].
-// loss = max(z, 0) - z t + log(1 + exp(-|z|)), d loss / dz = sigmoid(z) - t, each over the count.
+// Returns the loss and writes its gradient with respect to the logits. All spans hold [batch, outputs] values. For
+// logit z and target t the loss is max(z, 0) - z t + log(1 + exp(-|z|)), which cannot overflow, and its gradient is
+// sigmoid(z) - t. Both are divided by the number of values. The sum is computed in f64.
 double binary_cross_entropy(std::span<const float> logits, std::span<const float> targets, std::span<float> gradient);
 
 }  // namespace chexbench::engine

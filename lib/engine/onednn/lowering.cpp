@@ -23,7 +23,7 @@ constexpr Clamp kNoClamp{-kInfinity, kInfinity};
 
 bool is_activation(LayerKind kind) { return kind == LayerKind::relu || kind == LayerKind::relu6; }
 
-// Whether `all` begins with `part`.
+// Whether the first elements of `all` are those of `part`.
 bool begins_with(const std::vector<int>& all, const std::vector<int>& part) {
   return part.size() <= all.size() && std::equal(part.begin(), part.end(), all.begin());
 }
@@ -62,13 +62,13 @@ class Lowering {
   }
 
  private:
-  // Where a layer's output lies within a dense block. A concat lies at the begin of its block.
+  // Where a layer's output is within a dense block. A concat's output starts at channel 0 of its block.
   struct Place {
     DenseBlock* block = nullptr;
     int first_channel = 0;
   };
 
-  // Where a norm's output lies within the tensor of a concat that it alone is read by.
+  // Where a norm's output is within the tensor of the concat that is its only reader.
   struct Join {
     int concat = -1;
     int first_channel = 0;
@@ -94,14 +94,14 @@ class Lowering {
 
   int sole_reader(int i) const { return readers_[index(i)].size() == 1 ? readers_[index(i)].front() : -1; }
 
-  // Whether layer i is what a norm writes, with its activation, and nothing but one concat reads it.
+  // Whether layer i is a norm, or the activation after a norm, that has one reader and can write whole channel blocks.
   bool is_joinable(int i) const {
     const int norm = is_activation(layer(i).kind) ? layer(i).inputs.front() : i;
     return sole_reader(i) >= 0 && layer(norm).kind == LayerKind::batch_norm && (norm == i || sole_reader(norm) == i) &&
            layer(i).channels % device_.block == 0;
   }
 
-  // Norms write straight into the concat of which they are parts.
+  // Finds concats whose parts are all outputs of norms: these norms write directly into the concat's tensor.
   void find_joins() {
     for (int i = 0; i < size(); ++i) {
       const auto& parts = layer(i).inputs;
@@ -116,7 +116,7 @@ class Lowering {
     }
   }
 
-  // Concats that begin alike share one block: each dense layer reads a prefix of the last concat.
+  // Finds dense blocks: concats whose inputs are a prefix of a later concat's inputs share that concat's block.
   void find_dense_blocks() {
     std::vector<int> roots;
     for (int i = size() - 1; i >= 0; --i) {
@@ -200,7 +200,8 @@ class Lowering {
     return before == LayerKind::convolution || before == LayerKind::linear;
   }
 
-  // An activation that only a max pool reads gives the same behind it, for a quarter of the work or less.
+  // Whether activation i can run after the max pool that is its only reader: the result is the same, for a quarter of
+  // the work or less.
   bool waits_for_pool(int i) const {
     return is_activation(layer(i).kind) && follows_no_norm(i) && sole_reader(i) >= 0 &&
            layer(sole_reader(i)).kind == LayerKind::max_pool;
@@ -210,7 +211,7 @@ class Lowering {
     if (sole_reader(layer(i).inputs.front()) < 0) refuse(i, "it changes in place what several layers read");
   }
 
-  // One that no norm has taken in.
+  // Lowers an activation that is not fused into a norm.
   void lower_activation(int i) {
     if (!follows_no_norm(i)) refuse(i, "an activation must follow a norm, an add, a convolution or a linear layer");
     check_works_in_place(i);
@@ -226,7 +227,8 @@ class Lowering {
     if (!options_.dropout) return;
     check_works_in_place(i);
     if (y.layout != Layout::flat) refuse(i, "dropout of feature maps");
-    // In place, values that dropout enlarges would look to the activation as if it had cut them off.
+    // Both work in place on the same tensor. Dropout scales the kept values up, so values that the ReLU6 passed could
+    // exceed 6, and its backward would take them for clamped ones.
     if (layer(layer(i).inputs.front()).kind == LayerKind::relu6) refuse(i, "dropout right behind a ReLU6");
     add<DropoutOp>(layer(i).drop_rate, i, mode_, y);
   }
@@ -250,13 +252,13 @@ class Lowering {
                        scratchpad_);
   }
 
-  // The activation that alone reads layer i, or -1.
+  // Returns the activation that is the only reader of layer i, or -1 if there is none.
   int activation_after(int i) const {
     const auto& readers = readers_[index(i)];
     return readers.size() == 1 && is_activation(layer(readers.front()).kind) ? readers.front() : -1;
   }
 
-  // The output of layer i with the activation after it, if there is one.
+  // Where the output of layer i goes, and the activation after it to fuse; kNoClamp if there is none.
   struct Activated {
     NormOp::Output y;
     Clamp clamp;
@@ -296,7 +298,7 @@ class Lowering {
 
   bool is_waiting_norm(int i) const { return layer(i).kind == LayerKind::batch_norm && tensors_[index(i)] == nullptr; }
 
-  // One norm takes the other input as its residual.
+  // Fuses the add into one of its norms, whose residual is the add's other input.
   void lower_add(int i) {
     int norm = layer(i).inputs[0], residual = layer(i).inputs[1];
     if (!is_waiting_norm(norm)) std::swap(norm, residual);
@@ -313,7 +315,7 @@ class Lowering {
   Planner& planner_;
   const Tensor& scratchpad_;
   std::vector<std::vector<int>> readers_;
-  std::vector<Tensor*> tensors_;  // a layer's output; null where it has none of its own
+  std::vector<Tensor*> tensors_;  // the tensor of each layer's output; null if it has none, or none yet
   std::vector<Place> places_;
   std::vector<Join> joins_;
   Lowered result_;

@@ -1,5 +1,5 @@
-// From layers to ops: fuses batch norm with the activation and the residual add after it, and lays what is
-// concatenated out in one tensor.
+// Translates the layers of a graph into ops. Fuses each batch norm with the residual add and the activation after it,
+// and gives all parts of a concatenation one tensor.
 #pragma once
 
 #include <memory>
@@ -12,20 +12,22 @@
 
 namespace chexbench::engine {
 
+// The tensors belong to the planner.
 struct Lowered {
   std::vector<std::unique_ptr<Op>> ops;       // in the order of forward
-  std::vector<std::shared_ptr<void>> shared;  // what several ops refer to
-  Tensor* input = nullptr;
-  Tensor* logits = nullptr;
+  std::vector<std::shared_ptr<void>> shared;  // owns what several ops refer to; must outlive them
+  Tensor* input = nullptr;                    // Layout::nchw
+  Tensor* logits = nullptr;                   // Layout::flat, f32
 };
 
 struct LoweringOptions {
-  int images = 0;
-  bool dropout = false;  // whether it drops anything
+  int images = 0;        // the batch size
+  bool dropout = false;  // if false, dropout layers become no op
 };
 
-// `device`, `mode`, `planner` and `scratchpad` must outlive the ops.
-// @throws DeviceError for a layer that this engine cannot compute
+// Returns the ops in the order of forward, not planned yet. `device`, `mode`, `planner` and `scratchpad` must outlive
+// them.
+// @throws DeviceError if this engine cannot compute a layer; the message names the layer and says why
 Lowered lower(const Device& device, const model::Graph& graph, LoweringOptions options, const PassMode& mode,
               Planner& planner, const Tensor& scratchpad);
 

@@ -16,7 +16,7 @@ double matmul_gflops(const Device& device) {
   const dnnl::matmul::primitive_desc desc({any(device.data_type()), any(device.data_type()), any(device.data_type())},
                                           device.engine);
   memory a(desc.src_desc(), device.engine), b(desc.weights_desc(), device.engine), c(desc.dst_desc(), device.engine);
-  // Zeros are as fast as any other numbers; denormal garbage would not be.
+  // Uninitialized memory could hold denormal numbers, which are slow; zeros are as fast as ordinary numbers.
   for (const memory* operand : {&a, &b}) {
     auto* const bytes = static_cast<std::byte*>(operand->get_data_handle());
     std::fill_n(bytes, operand->get_desc().get_size(), std::byte{0});

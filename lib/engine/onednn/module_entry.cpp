@@ -1,4 +1,4 @@
-// The one symbol that onednn_module.cpp looks up.
+// Defines the only symbol that onednn_module.cpp looks up in the module. The caller owns the engine.
 #include "engine/onednn/trainer.hpp"
 
 extern "C" chexbench::engine::Engine* chexbench_make_onednn_engine(const chexbench::engine::EngineConfig& config) {

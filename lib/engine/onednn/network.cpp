@@ -43,7 +43,7 @@ void Network::plan() {
     ops_[i]->plan_backward(planner_, store_);
     ready_[i] = store_.size();
   }
-  // The logits are read after the step.
+  // Callers read the logits after the step, so their memory must not be reused before its end.
   planner_.use(*logits_);
   planner_.use(scratchpad_);
   planner_.place();

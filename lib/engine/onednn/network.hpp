@@ -1,4 +1,4 @@
-// A graph compiled into ops and memory.
+// A network compiled from its graph: its ops, their memory, and its parameters.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,32 @@
 
 namespace chexbench::engine {
 
-// Forward and backward of one network on one batch size. Not thread-safe.
+// Computes forward and backward of one network at one batch size. Owns all its tensors, weights and gradients. Not
+// thread-safe; all functions return when their results are in memory.
 class Network {
  public:
-  // `frozen`: batch norms use their running statistics. `dropout_seed`: of what dropout drops; none: it drops nothing.
-  // `device` must outlive the network. @throws DeviceError for a layer that this engine cannot compute
+  // If `frozen` is true, batch norms normalize by their running statistics in training too. Dropout draws its masks
+  // from `dropout_seed` (engine/dropout.hpp), and drops nothing if there is none. Weights are zero until they are
+  // loaded into the store. `device` must outlive the network.
+  // @throws DeviceError if this engine cannot compute a layer
+  // @throws std::bad_alloc if there is not enough memory
   Network(const Device& device, const model::Graph& graph, int images, bool frozen,
           std::optional<std::uint64_t> dropout_seed = {});
-  // The batch whose units dropout drops from now on.
+  // Selects the batch, counted from 0 since training began, whose dropout masks the following passes use.
   void begin_batch(std::int64_t batch) { mode_.batch_seed = dropout_batch_seed(dropout_seed_, batch); }
 
-  Tensor& input() const { return *input_; }                      // nchw
-  Tensor& logits() const { return *logits_; }                    // flat
-  Tensor& logits_gradient() const { return *logits_gradient_; }  // flat; to be filled between forward and backward
+  Tensor& input() const { return *input_; }                      // [images, 3, height, width]
+  Tensor& logits() const { return *logits_; }                    // [images, outputs], f32
+  Tensor& logits_gradient() const { return *logits_gradient_; }  // like logits
 
+  // Reads input() and writes logits().
   void forward();
-  // The trained network's answer: running statistics normalize, nothing is dropped. No backward may follow.
+  // Does a forward pass as the trained network is used: batch norms use their running statistics and do not update
+  // them, and dropout drops nothing. backward() needs a forward() in between.
   void evaluate();
-  // Calls after_op(i) after each op; the gradients up to gradients_ready(i) of the flat array are then complete.
+  // Computes the gradients of all parameters, given the last forward() and logits_gradient(), which the caller fills.
+  // Calls after_op(ready) after each op, last op first: the first `ready` elements of store().gradients() are then
+  // complete. `ready` never decreases.
   template <typename AfterOp>
   void backward(const AfterOp& after_op) {
     for (std::size_t i = ops_.size(); i-- > 0;) {
@@ -37,12 +45,14 @@ class Network {
       after_op(ready_[i]);
     }
   }
+  // Must be called after the weights in the store have changed.
   void refresh_weights();
 
   ParameterStore& store() { return store_; }
   const ParameterStore& store() const { return store_; }
+  // The running statistics of all batch norms, in the order of forward.
   const std::vector<BufferSlot>& buffers() const { return buffers_; }
-  // Memory beside the parameter store.
+  // Bytes of the arena and of the ops' own memory; the parameter store is not included.
   std::size_t held_bytes() const;
 
  private:
@@ -54,7 +64,7 @@ class Network {
   ParameterStore store_;
   std::vector<std::shared_ptr<void>> shared_;  // dense blocks
   std::vector<std::unique_ptr<Op>> ops_;
-  std::vector<std::size_t> ready_;  // after op i's backward: elements of the flat gradient that are complete
+  std::vector<std::size_t> ready_;  // the elements of the flat gradient that are complete after op i's backward
   std::vector<BufferSlot> buffers_;
   Tensor& scratchpad_;
   Tensor* input_ = nullptr;

@@ -1,4 +1,4 @@
-// Batch norm kernels; see kernels.hpp. Only for kernels_*.cpp.
+// The batch norm kernels, whose contracts are in kernels.hpp. Only kernels_*.cpp may include this header.
 #pragma once
 
 #include "engine/onednn/vector.hpp"
@@ -6,10 +6,10 @@
 namespace chexbench::engine {
 namespace {
 
-// Longer runs of f32 sums would cost digits.
+// The number of pixels whose values are added up in f32 before the sum goes to a double: longer runs would lose digits.
 constexpr int kRunPixels = 1024;
 
-// Calls body(pixel) for all pixels and drain() after each run of them.
+// Calls body(pixel) for each pixel in order, and drain() after each run of kRunPixels.
 template <typename Body, typename Drain>
 inline void in_runs(int pixels, const Body& body, const Drain& drain) {
   for (int first = 0; first < pixels; first += kRunPixels) {
@@ -76,7 +76,8 @@ void normalize(const NormForward& norm, Work work) {
   (norm.residual.data != nullptr ? normalize_with<T, B, true> : normalize_with<T, B, false>)(norm, work);
 }
 
-// Reads x and the masked gradient of one plane, pixel by pixel.
+// Reads x and computes the masked gradient g of NormBackward, pixel by pixel, for one block of one image. kOutput says
+// whether norm.output is given, and kTwo whether norm.gradient2 is.
 template <typename T, int B, bool kOutput, bool kTwo>
 struct MaskedGradient {
   typedef typename Lanes<B>::Float Float;
@@ -137,7 +138,7 @@ void gradient_sums(const NormBackward& norm, Work work, double* sum, double* sum
   }
 }
 
-// g is what `masked` holds, or computed as in gradient_sums.
+// If kMasked, g is read from norm.masked; otherwise it is computed again as in gradient_sums().
 template <typename T, int B, bool kMasked, bool kTwo>
 void gradient_apply_with(const NormBackward& norm, const NormInputGradient& input, Work work) {
   const auto a = channels<B>(input.a, work.block);

@@ -26,7 +26,7 @@ void NormOp::plan_backward(Planner& planner, ParameterStore& store) {
   for (Tensor* gradient : gradients_) planner.use(*gradient);
   planner.use(x_);
   state_.add_parameters(store);
-  // The gradient of x takes the place of x, and the masked gradient, which is also the residual's, that of its own.
+  // The gradient of x overwrites x. The masked gradient, which is the residual's too, overwrites y's first gradient.
   planner.add_gradient(x_, x_);
   if (residual_ == nullptr) return;
   planner.use(y_);

@@ -1,19 +1,22 @@
-// Batch norm with everything around it: y = activation(norm(x) + residual).
+// Batch norm fused with the residual add and the activation after it: y = activation(norm(x) + residual).
 #pragma once
 
 #include "engine/onednn/norm_state.hpp"
 
 namespace chexbench::engine {
 
+// Saves memory in backward: the gradient of x overwrites x. If there is a residual, the masked gradient of y, which is
+// the residual's gradient, overwrites the first gradient of y.
 class NormOp final : public Op {
  public:
-  // Where the result goes: channels of `tensor` from `first_channel` on, others of which another op may write.
+  // The result goes to the channels of `tensor` from `first_channel` on. Other ops may write its other channels.
   struct Output {
     Tensor& tensor;
     int first_channel = 0;
   };
 
-  // `residual` may be null; with one, y is a whole tensor. x must have no other reader: its gradient takes its place.
+  // `residual` may be null; if it is not, the op must write all channels of y. `clamp` is the activation, infinite if
+  // there is none. x must have no other reader, since its gradient overwrites it. `mode` must outlive the op.
   NormOp(const Device& device, const model::Layer& layer, const PassMode& mode, Clamp clamp, Tensor& x,
          Tensor* residual, Output y);
 
@@ -26,6 +29,7 @@ class NormOp final : public Op {
  private:
   NormForward forward_arguments() const;
   NormBackward backward_arguments() const;
+  // The number of values per channel.
   double count() const { return static_cast<double>(x_.shape.images) * x_.shape.pixels(); }
 
   const Device& device_;

@@ -6,7 +6,7 @@
 namespace chexbench::engine {
 namespace {
 
-constexpr double kMomentum = 0.1;  // of the running statistics
+constexpr double kMomentum = 0.1;  // share of the new batch in the running statistics; PyTorch's default
 
 std::size_t padded(int channels) {
   return static_cast<std::size_t>((channels + kMaxBlock - 1) / kMaxBlock) * kMaxBlock;
@@ -94,7 +94,7 @@ void NormState::set_gradients(int block, const ChannelSums& sums, double count) 
     const double inverse = static_cast<double>(inverse_deviation_[i]);
     weight_->gradient[i] = static_cast<float>(sums.second[lane] * inverse);
     bias_->gradient[i] = static_cast<float>(sums.first[lane]);
-    if (mode_.running_statistics) continue;  // b and c stay 0: constants have no gradient
+    if (mode_.running_statistics) continue;  // b and c stay 0: running statistics do not depend on x
     const double a = static_cast<double>(scale_[i]);
     const double b = -a * inverse * inverse * sums.second[lane] / count;
     b_[i] = static_cast<float>(b);

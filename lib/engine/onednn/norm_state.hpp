@@ -1,5 +1,5 @@
-// The per-channel half of a batch norm: statistics, running averages, and the factors that its kernels multiply by.
-// Formulas: Ioffe and Szegedy, "Batch normalization", ICML 2015, as PyTorch computes them.
+// The per-channel part of a batch norm: statistics, running averages, and the factors that the kernels multiply by.
+// Formulas as in PyTorch, after Ioffe and Szegedy, "Batch normalization", ICML 2015.
 #pragma once
 
 #include <vector>
@@ -10,25 +10,30 @@
 
 namespace chexbench::engine {
 
+// Calls for different blocks may run on different threads at the same time. The arrays that scale(), shift(), mean(),
+// b(), c() and gradient_factor() point to have one f32 value per channel, are padded with zeros to a multiple of
+// kMaxBlock channels, and stay valid as long as the state.
 class NormState {
  public:
-  // `mode` must outlive the state.
+  // `block` is the number of channels per block. `mode` must outlive the state.
   NormState(const model::Layer& layer, int block, const PassMode& mode);
 
-  // In the order of backward.
+  // Adds weight and bias to the store. Must be called in the order of backward (Op::plan_backward).
   void add_parameters(ParameterStore& store);
+  // The running mean and the running variance, which is unbiased. They start at 0 and 1.
   std::vector<BufferSlot> buffers();
 
-  // The channels of `block` will be normalized by the statistics of this batch: `count` values each, of which the sums
-  // and the sums of squares are given. By the running ones where the mode says so.
+  // Sets scale, shift and mean of the channels of `block` from the sums (first) and the sums of squares (second) of the
+  // batch's `count` values per channel, and updates the running statistics with momentum 0.1. If the mode asks for
+  // running statistics, uses these instead and leaves them unchanged.
   void set_from_sums(int block, const ChannelSums& sums, double count);
-  // The same from statistics that are known already: mean and biased variance of each channel of the block.
+  // Does the same with known statistics: the mean and the biased variance of each channel of the block.
   void set_from_statistics(int block, const float* mean, const float* variance, double count);
 
-  // Writes the gradients of weight and bias of the channels of `block`, and a, b, c of kernels.hpp, from the sums
-  // of g and of g * (x - mean).
+  // Computes the gradients of weight and bias of the channels of `block`, and b and c of NormInputGradient, from the
+  // sums of g (first) and of g * (x - mean) (second). If the mode asks for running statistics, b and c stay 0.
   void set_gradients(int block, const ChannelSums& sums, double count);
-  // a alone, which is known before the sums.
+  // a of NormInputGradient. It equals scale, so unlike b and c it is known before the sums.
   const float* gradient_factor() const { return scale_.data(); }
 
   const float* scale() const { return scale_.data(); }
@@ -52,7 +57,7 @@ class NormState {
   std::vector<float> mean_, inverse_deviation_, scale_, shift_, b_, c_;  // scale_ is also a
 };
 
-// Mean and biased variance from sums over `count` values.
+// Mean and biased variance, from the sum and the sum of squares of `count` values.
 struct Moments {
   double mean = 0;
   double variance = 0;

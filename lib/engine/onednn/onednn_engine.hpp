@@ -1,4 +1,5 @@
-// The engine that trains on CPUs, with oneDNN's convolutions.
+// The engine that trains on CPUs, with oneDNN's convolutions. Other folders include only this header: oneDNN itself
+// is in a module that is loaded on demand.
 #pragma once
 
 #include <memory>
@@ -7,13 +8,18 @@
 
 namespace chexbench::engine {
 
-// Forward, backward and update on `config.cores` (one OpenMP thread each; the calling thread is bound to them and must
-// be the one that drives the engine). f32, and bf16 where the CPU has AVX512-BF16 (or better).
-// Loads oneDNN at the first call.
-// @throws DeviceError where this build has no oneDNN, or for a precision this CPU lacks; SpecError for a wrong model
+// Returns an engine that computes on `config.cores`, with one OpenMP thread per core, or on one thread without
+// binding if there are none. Binds the calling thread to these cores; only that thread may drive the engine. Trains
+// in f32, and in bf16 if the CPU has AVX512-BF16. The first call loads oneDNN, and sets OMP_WAIT_POLICY=passive
+// unless the user has set that variable.
+// @throws DeviceError if this build has no oneDNN, its module cannot be loaded, this CPU lacks the precision, or the
+//     engine cannot compute a layer of the network
+// @throws SpecError if the model is unknown or its images are too small
+// @throws DataError if the file of initial weights cannot be read
+// @throws std::bad_alloc if there is not enough memory
 std::unique_ptr<Engine> make_onednn_engine(const EngineConfig& config);
 
-// Whether this build has it.
+// Whether this build has the engine. Loads nothing.
 bool has_onednn();
 
 }  // namespace chexbench::engine

@@ -1,5 +1,5 @@
-// Loads the module that holds the engine: oneDNN is 40 MB that no other engine needs, and libgomp reads
-// OMP_WAIT_POLICY when it is loaded, never again, so it must not be linked to the program that sets the policy.
+// Loads the module that contains the engine. oneDNN is 40 MB that no other engine needs. libgomp reads OMP_WAIT_POLICY
+// only once, when it is loaded, so it must not be linked to the program that sets the variable.
 #include <cstdlib>
 
 #include "core/module.hpp"
@@ -11,8 +11,8 @@ namespace {
 using MakeFunction = Engine*(const EngineConfig&);
 
 MakeFunction* load() {
-  // Spinning OpenMP threads starve the decoders on the same cores: parked ones give decode 38 % and convolutions 19 %
-  // more when both run. A policy that the user has set stays.
+  // OpenMP threads that spin while they wait take time from decoders on the same cores. If they sleep instead, and both
+  // run at once, decode is 38 % faster and convolutions 19 %. A policy that the user has set is kept.
   setenv("OMP_WAIT_POLICY", "passive", 0);
   return reinterpret_cast<MakeFunction*>(
       module_symbol("engine 'onednn'", "libchexbench_onednn.so", "chexbench_make_onednn_engine"));

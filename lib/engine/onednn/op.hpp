@@ -1,4 +1,5 @@
-// One step of the compiled network: a forward and a backward half that work on planned memory.
+// The interface of an op: one stage of the compiled network, with a forward and a backward half that work on
+// memory which the planner has laid out.
 #pragma once
 
 #include <vector>
@@ -9,32 +10,40 @@
 
 namespace chexbench::engine {
 
-// A buffer that is no parameter: the running mean or variance of a batch norm.
+// State that is saved with the network but is not a parameter: the running mean or variance of a batch norm.
 struct BufferSlot {
   model::TensorInfo info;
-  std::vector<float>* values = nullptr;  // the first info.count() are it
+  std::vector<float>* values = nullptr;  // the op's memory; info.count() values, then padding
 };
 
-// Built in the order of forward; then plan_forward() of all in that order, plan_backward() of all in the opposite
-// order; then memory is placed and bind() is called. After that forward() and backward() run any number of times.
+// An op goes through these phases, together with all others of its network:
+//   1. The ops are constructed in the order of forward.
+//   2. plan_forward() is called in the order of forward, then plan_backward() in the opposite order.
+//   3. The planner and the parameter store allocate memory, then bind() is called.
+//   4. forward() and backward() run any number of times. Both return when their results are in memory.
+// Not thread-safe: one thread drives all ops, and each op spreads its work over the threads of parallel.hpp.
+// Constructors and bind() let dnnl::error through if oneDNN refuses a primitive.
 class Op {
  public:
   virtual ~Op() = default;
-  // Says which tensors forward uses.
+  // Tells the planner which tensors forward() reads and writes.
   virtual void plan_forward(Planner& planner) = 0;
-  // Says which tensors backward uses, takes the gradients of its outputs, offers those of its inputs, and adds its
-  // parameters: all in the order of backward.
+  // Tells the planner which tensors backward() reads and writes, fetches the gradients of the op's outputs, registers
+  // those of its inputs, and adds the op's parameters to the store.
   virtual void plan_backward(Planner& planner, ParameterStore& store) = 0;
+  // Builds whatever needs the addresses of tensors and parameters, which are final now.
   virtual void bind() {}
 
   virtual void forward() = 0;
   virtual void backward() = 0;
-  // The weights have changed.
+  // Must be called after the weights have changed: the op renews the copies that it keeps in other layouts.
   virtual void refresh_weights() {}
 
+  // The pointers stay valid as long as the op.
   virtual std::vector<BufferSlot> buffers() { return {}; }
-  // Bytes held beside the arena and the parameter store.
+  // Bytes that the op holds in addition to its tensors in the arena and its parameters in the store.
   virtual std::size_t held_bytes() const { return 0; }
+  // Bytes of the shared scratchpad that the op needs while it runs; all ops use the same one in turn.
   virtual std::size_t scratchpad_bytes() const { return 0; }
 };
 

@@ -11,7 +11,7 @@ namespace {
 constexpr double kBeta1 = 0.9;
 constexpr double kBeta2 = 0.999;
 constexpr double kEpsilon = 1e-8;
-// A run of elements that one thread updates: all four arrays of it fit into an L2 cache.
+// The number of elements that a thread updates at a time: a run of all four arrays fits into an L2 cache.
 constexpr std::size_t kRun = 16384;
 
 void clear(const FloatArray& array) { std::fill(array.span().begin(), array.span().end(), 0.0f); }

@@ -1,4 +1,4 @@
-// The update of all weights at once. Formulas as in PyTorch's torch.optim.
+// Updates all weights of the flat array at once. Formulas as in PyTorch's torch.optim.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,32 @@
 
 namespace chexbench::engine {
 
-// Adam (Kingma and Ba, ICLR 2015; beta 0.9 and 0.999, epsilon 1e-8) or SGD with momentum. Not thread-safe.
+// Adam (Kingma and Ba, ICLR 2015; betas 0.9 and 0.999, epsilon 1e-8) or SGD with momentum, as the spec says. Not
+// thread-safe; update() computes on the threads of parallel.hpp.
 class Optimizer {
  public:
+  // For `parameters` weights, padding included (ParameterStore::size()). Moments are zero.
+  // @throws std::bad_alloc if there is no memory for them
   Optimizer(const spec::TrainingSpec& training, Isa isa, std::size_t parameters);
 
-  // Applies one step. Both spans hold as many elements as the optimizer was made for.
+  // Applies one step. Both spans hold as many elements as the optimizer was constructed for.
   void update(std::span<float> weights, std::span<const float> gradients);
-  // Moments zero, step 0, the spec's learning rate.
+  // Starts over: sets the moments to zero, the step count to 0, and the learning rate to the spec's.
   void restart();
-  // Of the steps from now on.
+  // Sets the learning rate of all later steps, until restart().
   void set_learning_rate(double rate) { rate_ = rate; }
-  // Goes on as if so many steps were done; the moments are the caller's to write.
+  // Continues as if `steps` steps had been done. The caller must write the moments itself.
   void resume(std::int64_t steps) { step_ = steps; }
+  // Steps done since construction or restart(), and before a resume().
   std::int64_t steps() const { return step_; }
 
-  // What is remembered of each element of the flat arrays, by PyTorch's name ("exp_avg").
+  // One moment of all weights, in the order of the flat arrays, under PyTorch's name ("exp_avg"). The values belong to
+  // the optimizer, and may be written.
   struct Moments {
     const char* name;
     std::span<float> values;
   };
+  // Adam has exp_avg and exp_avg_sq, SGD has momentum_buffer.
   std::vector<Moments> moments() const;
   std::size_t held_bytes() const { return (first_.size() + second_.size()) * sizeof(float); }
 
@@ -38,7 +44,7 @@ class Optimizer {
   const UpdateKernels kernels_;
   double rate_;
   std::int64_t step_ = 0;
-  FloatArray first_;   // mean of gradients, or momentum
+  FloatArray first_;   // Adam: mean of gradients; SGD: velocity
   FloatArray second_;  // Adam: mean of squared gradients
 };
 

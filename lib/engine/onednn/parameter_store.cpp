@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kAlignElements = 16;  // 64 bytes
 
-// Row-major, in as many dimensions as the slot has: oneDNN counts the groups of a convolution as one more.
+// Returns a row-major layout of the slot's dimensions, which for a convolution with groups are one more than PyTorch's:
+// oneDNN has a dimension for the groups.
 dnnl::memory::desc plain(const dnnl::memory::dims& dims) {
   dnnl::memory::dims strides(dims.size(), 1);
   for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
@@ -73,7 +74,7 @@ void ParameterStore::reorder(const dnnl::memory::desc& from, void* source, const
 
 void ParameterStore::load(const ParameterSlot& slot, float* to, std::span<const float> values) const {
   check_size(slot.info, values.size());
-  // oneDNN takes no pointer to const, but only reads.
+  // oneDNN only reads the source of a reorder, but its interface takes no pointer to const.
   reorder(plain(slot.desc.dims()), const_cast<float*>(values.data()), slot.desc, to);
 }
 

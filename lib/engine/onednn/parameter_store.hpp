@@ -1,6 +1,7 @@
-// Weights, gradients and the optimizer's moments, each in one flat array in the order in which backward completes the
-// gradients. A convolution's weights lie in the layout that oneDNN computes their gradient in, so that neither
-// gradients nor updates are ever reordered; PyTorch's order exists only in read() and load().
+// Stores weights and gradients, each in one flat array in the order in which backward completes the gradients; the
+// optimizer's moments are arrays of the same kind. A convolution's weights have the layout in which oneDNN computes
+// their gradient, so that neither gradients nor updates are ever reordered. PyTorch's order exists only in read() and
+// load().
 #pragma once
 
 #include <cstddef>
@@ -14,10 +15,11 @@
 
 namespace chexbench::engine {
 
-// Aligned, zeroed f32 memory from the host allocator.
+// Owns an array of f32 values from the host allocator, aligned to 64 bytes and zeroed.
 class FloatArray {
  public:
   FloatArray() = default;
+  // @throws std::bad_alloc
   explicit FloatArray(std::size_t count);
   float* data() const { return memory_.get(); }
   std::size_t size() const { return count_; }
@@ -32,37 +34,46 @@ class FloatArray {
   std::unique_ptr<float[], Release> memory_{nullptr, Release{0}};
 };
 
-// One parameter's place. Valid once the store is allocated.
+// Where one parameter is in the flat arrays. The pointers are null until ParameterStore::allocate().
 struct ParameterSlot {
   model::TensorInfo info;
-  dnnl::memory::desc desc;  // in the flat arrays, f32; padding is zero
+  dnnl::memory::desc desc;  // its layout in the flat arrays, f32; padding is zero
   std::size_t offset = 0;   // elements
   std::size_t count = 0;    // elements, padding included
   float* weights = nullptr;
   float* gradient = nullptr;
 };
 
-// Not thread-safe.
+// Owns all parameters of one network. First add() each parameter, then allocate() once; after that the pointers of
+// slots stay valid. Not thread-safe.
 class ParameterStore {
  public:
+  // `device` must outlive the store.
   explicit ParameterStore(const Device& device) : device_(device) {}
 
-  // To be called in the order in which backward completes the gradients. The reference stays valid.
+  // Adds a parameter whose layout is `desc` (f32). Must be called in the order in which backward completes the
+  // gradients. The reference stays valid as long as the store. Each slot starts at a multiple of 64 bytes.
   ParameterSlot& add(const model::TensorInfo& info, const dnnl::memory::desc& desc);
+  // The same for a parameter in row-major layout.
   ParameterSlot& add_vector(const model::TensorInfo& info);
+  // Allocates weights and gradients, all zero. @throws std::bad_alloc
   void allocate();
-  // Elements added so far.
+  // The number of elements added so far, padding included.
   std::size_t size() const { return count_; }
 
   std::span<float> weights() const { return weights_.span(); }
   std::span<float> gradients() const { return gradients_.span(); }
+  // In the order of the flat arrays.
   const std::vector<std::unique_ptr<ParameterSlot>>& slots() const { return slots_; }
-  // @throws SpecError for an unknown name
+  // @throws SpecError if no parameter has that name; the message suggests the nearest
   const ParameterSlot& slot(const std::string& name) const;
 
-  // `values` in PyTorch's order, slot.info.count() of them. @throws SpecError where it is another number
+  // Copies `values`, slot.info.count() of them in PyTorch's order, to `to` in the slot's layout. `to` is slot.weights,
+  // slot.gradient, or the slot's place in an array of the same layout, such as a moment's.
+  // @throws SpecError if the number of values is wrong
   void load(const ParameterSlot& slot, float* to, std::span<const float> values) const;
-  // The same the other way. `to` and `from`: slot.weights, slot.gradient, or the slot's place in an array like theirs.
+  // The reverse of load(): copies from the slot's layout at `from` to `values` in PyTorch's order.
+  // @throws SpecError if the number of values is wrong
   void read(const ParameterSlot& slot, float* from, std::span<float> values) const;
 
  private:

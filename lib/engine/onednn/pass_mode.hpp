@@ -1,15 +1,15 @@
-// How the passes of a network differ from those of an ordinary training step.
+// The settings that distinguish a training pass, a pass with frozen batch norms, and an evaluation.
 #pragma once
 
 #include <cstdint>
 
 namespace chexbench::engine {
 
-// Ops look at it in every pass.
+// Ops keep a reference to the network's PassMode and read it in every pass.
 struct PassMode {
-  bool running_statistics = false;  // batch norms use them, and leave them alone
-  bool drops = true;                // dropout
-  std::uint64_t batch_seed = 0;     // of dropout
+  bool running_statistics = false;  // batch norms normalize by them and do not update them
+  bool drops = true;                // dropout layers drop values
+  std::uint64_t batch_seed = 0;     // dropout_batch_seed() of this batch
 };
 
 }  // namespace chexbench::engine

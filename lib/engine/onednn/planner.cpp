@@ -5,7 +5,8 @@
 namespace chexbench::engine {
 namespace {
 
-// Tensors begin at different places within a page, or all would compete for the same lines of a cache.
+// Space between tensors: they start at different offsets within a page, otherwise equal positions in all of them would
+// compete for the same cache sets.
 constexpr std::size_t kSpacingBytes = 4096 + 256;
 constexpr std::size_t kAlignBytes = 256;
 

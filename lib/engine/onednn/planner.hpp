@@ -1,5 +1,5 @@
-// Where every activation and gradient lives. Ops say which tensors they use and when; tensors whose times don't meet
-// share memory, in one arena that is allocated once.
+// Plans the memory of all activations and gradients. Ops say which tensors they use and when; tensors that are not in
+// use at the same time share memory, in one arena that is allocated once.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,12 @@
 namespace chexbench::engine {
 
 enum class Layout {
-  blocked,  // nChw8c or nChw16c: what oneDNN's own kernels are fastest in
-  nchw,     // the images that the first convolution reads
-  flat,     // [images, channels], f32
+  blocked,  // nChw8c or nChw16c, the layouts in which oneDNN's convolutions are fastest
+  nchw,     // the network's input
+  flat,     // [images, channels]
 };
 
+// An image of a flat tensor has one pixel.
 struct TensorShape {
   int images = 0;
   int channels = 0;
@@ -27,49 +28,57 @@ struct TensorShape {
   int pixels() const { return height * width; }
 };
 
-// An activation or a gradient. Its memory is only its own between the first and the last use.
+// An activation or a gradient. Other tensors may use its memory before its first use and after its last use.
 struct Tensor {
   TensorShape shape;
   Layout layout = Layout::blocked;
   dnnl::memory::desc desc;
   ElementType type = ElementType::f32;
-  std::size_t bytes = 0;
-  int block = 8;
+  std::size_t bytes = 0;  // including what spaces it from the next tensor in the arena
+  int block = 8;          // channels per block
 
+  // Times of the planner, both inclusive; -1 if it is never used.
   int first_use = -1;
   int last_use = -1;
-  std::byte* data = nullptr;  // once the planner has placed it
+  std::byte* data = nullptr;  // null until Planner::place(); the memory belongs to the planner
 
   int blocks() const { return (shape.channels + block - 1) / block; }
-  // Channels from `first_channel` (a multiple of the block) on. Blocked tensors only.
+  // Returns the tensor as kernels see it, from `first_channel` (a multiple of the block) on. Not for Layout::nchw; the
+  // channels of a flat tensor must fill its blocks.
   View view(int first_channel = 0) const;
 };
 
-// Not thread-safe. Tensors live as long as the planner.
+// Owns all tensors of one network and their memory: references to them are valid as long as the planner. First
+// tensors are created and used at advancing times, then place() is called once. Not thread-safe.
 class Planner {
  public:
+  // `device` must outlive the planner.
   explicit Planner(const Device& device) : device_(device) {}
 
   Tensor& tensor(const TensorShape& shape, Layout layout, ElementType type);
-  // A blocked tensor of the device's type.
+  // Creates a blocked tensor of the device's type.
   Tensor& tensor(const TensorShape& shape) { return tensor(shape, Layout::blocked, device_.type); }
-  // A tensor of plain bytes, and another size for it.
+  // Creates a tensor of `count` bytes without shape and layout.
   Tensor& bytes(std::size_t count);
+  // Changes the size of a tensor that is not placed yet.
   static void resize(Tensor& tensor, std::size_t bytes);
 
-  // The tensor is needed at the current time.
+  // Says that the tensor is needed at the current time. A tensor keeps its memory from its first to its last use.
   void use(Tensor& tensor);
+  // Moves on to the next time: that of the next op, in forward and then in backward.
   void advance() { ++time_; }
 
-  // Gradients of `of` that the ops reading it produce; their sum is the gradient.
+  // Each op that reads `of` registers the gradient that it computes. The sum of them all is the gradient of `of`. The
+  // op that wrote `of` fetches them, in the order of backward.
   void add_gradient(const Tensor& of, Tensor& gradient) { gradients_[&of].push_back(&gradient); }
   const std::vector<Tensor*>& gradients(const Tensor& of) { return gradients_[&of]; }
 
-  // The op being planned adds them all up in the first.
+  // Says that the op being planned adds them all up in the first one, so that the ops after it see only that one.
   void merge_gradients(const Tensor& of) { gradients_[&of].resize(1); }
 
-  // Gives every tensor its memory. @throws std::bad_alloc
+  // Gives memory to every tensor that is used. @throws std::bad_alloc if there is not enough
   void place();
+  // 0 before place().
   std::size_t arena_bytes() const { return arena_bytes_; }
 
  private:

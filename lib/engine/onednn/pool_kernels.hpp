@@ -1,4 +1,4 @@
-// Pooling kernels; see kernels.hpp. Only for kernels_*.cpp.
+// The pooling kernels, whose contracts are in kernels.hpp. Only kernels_*.cpp may include this header.
 #pragma once
 
 #include "engine/onednn/vector.hpp"
@@ -6,7 +6,7 @@
 namespace chexbench::engine {
 namespace {
 
-// The part of a window that lies inside an image: positions [first, last) of `size`.
+// Along one axis, the positions [first, last) of output `out`'s window that are inside the image.
 struct Reach {
   int first, last;
   Reach(int out, const PoolShape& shape, int size) {
@@ -16,7 +16,7 @@ struct Reach {
   }
 };
 
-// The outputs whose windows hold input position `in`: [first, last).
+// Along one axis, the outputs [first, last) whose windows contain input position `in`.
 struct Covering {
   int first, last;
   Covering(int in, const PoolShape& shape, int outputs) {
@@ -27,7 +27,7 @@ struct Covering {
   }
 };
 
-// Place of an input position in the window of output `out`.
+// Along one axis, the index of input position `in` within the window of output `out`.
 inline int place(int in, int out, const PoolShape& shape) { return in - out * shape.stride + shape.padding; }
 
 template <typename T, int B>
@@ -61,7 +61,8 @@ void max_pool(const View& x, const View& y, const View& winner, const PoolShape&
   }
 }
 
-// Gathers, for each input, from the outputs it won: no two threads or pixels write the same place.
+// Gathers: sums, for each input, the gradients of the outputs whose maximum it is. Scattering from outputs would write
+// some inputs several times, since windows overlap.
 template <typename T, int B>
 void max_pool_backward(const View& dy, const View& winner, const View& dx, const PoolShape& shape, Work work) {
   typedef typename Lanes<B>::Int Int;

@@ -1,4 +1,4 @@
-// Pools, and the fully connected layer after the last one.
+// Pools, and the linear layers after the last one.
 #pragma once
 
 #include <unordered_map>
@@ -7,7 +7,8 @@
 
 namespace chexbench::engine {
 
-// Max or average over square windows.
+// Maximum or average over square windows, from a blocked tensor to a blocked tensor. An average counts positions
+// outside the image as 0.
 class PoolOp final : public Op {
  public:
   PoolOp(const Device& device, const model::Layer& layer, Tensor& x, Tensor& y);
@@ -24,12 +25,12 @@ class PoolOp final : public Op {
   const PoolShape shape_;
   Tensor& x_;
   Tensor& y_;
-  Tensor* winner_ = nullptr;  // max: which element of each window it was
+  Tensor* winner_ = nullptr;  // max pools: which element of each window is the maximum, u8
   std::vector<Tensor*> gradients_;
   Tensor* x_gradient_ = nullptr;
 };
 
-// y[image][channel], f32, = mean over the pixels.
+// Averages each channel over all pixels. x is blocked, and its channels must fill its blocks; y is flat and f32.
 class GlobalAverageOp final : public Op {
  public:
   GlobalAverageOp(const Device& device, Tensor& x, Tensor& y) : device_(device), x_(x), y_(y) {}
@@ -46,7 +47,7 @@ class GlobalAverageOp final : public Op {
   Tensor* x_gradient_ = nullptr;
 };
 
-// y = x weight^T + bias, all f32 and flat.
+// A fully connected layer, computed by oneDNN: y = x weight^T + bias. x and y are flat, and all is f32.
 class LinearOp final : public Op {
  public:
   LinearOp(const Device& device, const model::Layer& layer, Tensor& x, Tensor& y);

@@ -19,7 +19,8 @@
 namespace chexbench::engine {
 namespace {
 
-// Before anything computes: the OpenMP team is made, and bound as its maker is, at the first parallel region.
+// Must run before anything computes: the first parallel region creates the OpenMP threads, which inherit the binding of
+// the thread that enters it.
 Device prepare_device(const EngineConfig& config) {
   bind_this_thread(config.cores);
   set_parallel_threads(std::max(1, static_cast<int>(config.cores.size())));

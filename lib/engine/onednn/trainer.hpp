@@ -1,4 +1,4 @@
-// The engine itself: one step is upload, forward, backward, wait for the reducer, update.
+// The engine itself. A step is upload, forward, backward, waiting for the reducer, and update.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -11,9 +11,13 @@
 
 namespace chexbench::engine {
 
-// Everything is done when step() returns.
+// Implements the contracts of engine.hpp and epoch_training.hpp. All of a step's work is done when step() returns, so
+// finish() has nothing to wait for. All functions must be called from the thread that constructed the engine, since the
+// OpenMP team belongs to that thread.
 class OnednnEngine final : public Engine, private EpochTraining {
  public:
+  // Binds the calling thread to config.cores and loads or draws the initial weights.
+  // @throws as make_onednn_engine()
   explicit OnednnEngine(const EngineConfig& config);
 
   const EngineTraits& traits() const override { return traits_; }
@@ -44,7 +48,7 @@ class OnednnEngine final : public Engine, private EpochTraining {
   std::int64_t updates() const override { return optimizer_.steps(); }
   void resume(const WeightSource& source, std::int64_t updates) override;
 
-  // Where a moment of a parameter lies in the optimizer's arrays.
+  // Where the moment of a parameter is in the optimizer's arrays.
   struct MomentPlace {
     TensorInfo info;
     const ParameterSlot* slot;

@@ -1,4 +1,4 @@
-// Optimizer kernels; see kernels.hpp. Only for kernels_*.cpp.
+// The optimizer's kernels, whose contracts are in kernels.hpp. Only kernels_*.cpp may include this header.
 #pragma once
 
 #include "engine/onednn/kernels.hpp"

@@ -24,13 +24,13 @@ std::array<std::array<float, 256>, kChannels> make_table() {
 
 void assign(float& to, float value) { to = value; }
 
-// bf16: rounds to nearest, ties to even.
+// Converts to bf16: rounds to nearest, ties to even.
 void assign(std::uint16_t& to, float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   to = static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
-// value(pixel, channel) of one image, into its planes.
+// Writes value(pixel, channel) to the planes of one image.
 template <typename T, typename Value>
 void fill(T* to, std::size_t pixels, const Value& value) {
   for (std::size_t c = 0; c < kChannels; ++c) {

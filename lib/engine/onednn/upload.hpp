@@ -1,4 +1,4 @@
-// From a batch to the network's input tensor.
+// Copies a batch into the network's input tensor.
 #pragma once
 
 #include "core/batch.hpp"
@@ -6,8 +6,10 @@
 
 namespace chexbench::engine {
 
-// NHWC to NCHW in the input's type. u8 batches are normalized on the way, (value / 255 - mean[c]) / std[c], with
-// ImageNet's mean and std, as the pipeline does for f32 ones, and spread to 3 channels.
+// Converts from NHWC to NCHW and to the input's type (f32, or bf16 rounded to nearest). f32 batches have 3 channels
+// and are normalized already. u8 batches have one gray channel, which is copied to 3 channels and normalized as the
+// pipeline does it for f32: (value / 255 - mean[c]) / std[c], with ImageNet's mean and standard deviation. Copies all
+// images of the input's shape, whether valid or not, on the threads of parallel.hpp.
 void upload(const Batch& batch, Tensor& input);
 
 }  // namespace chexbench::engine

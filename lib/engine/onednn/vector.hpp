@@ -1,5 +1,6 @@
-// Vectors of B lanes in the compiler's own types: one source, compiled for each instruction set.
-// Only for kernels_*.cpp. Everything has internal linkage, so that no compilation's code replaces another's.
+// Vectors of B lanes in the compiler's vector types: one source that is compiled for each instruction set.
+// Only kernels_*.cpp may include this header. Everything has internal linkage, otherwise the linker would keep one
+// instruction set's version of a function and use it for all of them.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ inline void store(float* to, typename Lanes<B>::Float value) {
   *reinterpret_cast<typename Lanes<B>::Float*>(to) = value;
 }
 
-// Values of the channels of `block` from a per-channel array, which need not be aligned.
+// Returns the values of the channels of `block` from an array with one value per channel, which need not be aligned.
 template <int B>
 inline typename Lanes<B>::Float channels(const float* array, int block) {
   typename Lanes<B>::Float values;
@@ -54,26 +55,27 @@ inline void store(BFloat16* to, typename Lanes<B>::Float value) {
   *reinterpret_cast<typename Lanes<B>::Half*>(to) = __builtin_convertvector(rounded, typename Lanes<B>::Half);
 }
 
-// A comparison with NaN is false: asked this way round, NaN stays NaN, as in PyTorch.
+// NaN stays NaN, as in PyTorch, since comparisons with NaN are false.
 template <int B>
 inline typename Lanes<B>::Float clamped(typename Lanes<B>::Float value, Clamp clamp) {
   value = value < clamp.low ? clamp.low - typename Lanes<B>::Float{} : value;
   return value > clamp.high ? clamp.high - typename Lanes<B>::Float{} : value;
 }
 
-// 0 where value <= low or value >= high, else gradient: NaN passes it on.
+// Returns 0 where value <= low or value >= high, else the gradient. A NaN value lets the gradient pass.
 template <int B>
 inline typename Lanes<B>::Float passed(typename Lanes<B>::Float gradient, typename Lanes<B>::Float value, Clamp clamp) {
   return ((value <= clamp.low) | (value >= clamp.high)) ? typename Lanes<B>::Float{} : gradient;
 }
 
-// Element `image`, `block` of a view; pixels follow at its pixel stride.
+// Returns the first pixel of a block of an image; the following ones are at multiples of the view's pixel stride.
 template <typename T>
 inline T* plane(const View& view, int image, int block) {
   return reinterpret_cast<T*>(view.data) + image * view.image_stride + block * view.block_stride;
 }
 
-// Sums that lose no digits: f32 within a run of pixels, double beyond.
+// Sums over pixels without losing digits: in f32 within a run of pixels, and in double over the runs. Even and odd
+// pixels have separate f32 sums.
 template <int B>
 struct PixelSum {
   typename Lanes<B>::Float run[2] = {};

@@ -1,4 +1,4 @@
-// What happens to values in place, against its definition.
+// Compares in-place activations and dropout with their definitions.
 #include "engine/onednn/activation_op.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST_P(ActivationOpTest, ClampsValuesAndPassesTheGradientOfThoseWithin) {
   EXPECT_LT(distance(rig.read_gradient(y), dx), c.precision == spec::Precision::bf16 ? 1.2e-2 : 1e-6);
 }
 
-// The values lie in [-0.7, 1.3): 0.5 cuts as ReLU6's 6 would.
+// The values are in [-0.7, 1.3), so an upper limit of 0.5 clamps some of them, as ReLU6's limit of 6 would.
 INSTANTIATE_TEST_SUITE_P(
     All, ActivationOpTest,
     testing::Values(Case{"relu_of_maps", kMaps, Layout::blocked, {0, kInfinity}},

@@ -1,4 +1,4 @@
-// Convolutions against the plain loops of their definition, in double.
+// Compares convolutions with the loops of their definition, computed in double.
 #include "engine/onednn/convolution_op.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ struct Case {
 
 constexpr int kImages = 3;
 
-// Calls body(source, weight, destination) with the indices of every product that the definition sums.
+// Calls body(source, weight, destination) with the element indices of every product that the definition sums.
 template <typename Body>
 void for_products(const Case& c, const Body& body) {
   int to = 0;
@@ -70,9 +70,9 @@ class ConvolutionOpTest : public testing::TestWithParam<Case> {
     weights_ = rig_->load("conv.weight");
     if (c.bias) bias_ = rig_->load("conv.bias", 0.5);
   }
-  // As the first convolution of a network does; nothing asks for the image's gradient.
+  // Whether the case stands for the first convolution of a network, for which no source gradient is computed.
   static bool reads_image() { return GetParam().inputs == 3; }
-  // Of what is stored in the precision.
+  // The allowed relative error of values that are stored in the case's precision.
   static double tolerance() { return GetParam().precision == spec::Precision::bf16 ? 8e-3 : 3e-6; }
   Numbers expected_forward() const {
     Numbers y(dy_values_.size());
@@ -81,7 +81,7 @@ class ConvolutionOpTest : public testing::TestWithParam<Case> {
     return y;
   }
 
-  // The channel of element i of y.
+  // Returns the channel of element i of y.
   std::size_t output_of(std::size_t i) const {
     return i / static_cast<std::size_t>(y_->shape.pixels()) % static_cast<std::size_t>(GetParam().outputs);
   }
@@ -97,7 +97,7 @@ TEST_P(ConvolutionOpTest, ForwardSumsTheProductsOfItsWindows) {
   EXPECT_LT(distance(rig_->read(*y_), expected_forward()), tolerance());
 }
 
-// Of which one layer would take longer than all others together.
+// One layer in oneDNN's reference loops would take longer than all others together.
 TEST_P(ConvolutionOpTest, ForwardIsNotLeftToPlainLoops) {
   EXPECT_THAT(op_->forward_implementation(), testing::Not(testing::StartsWith("ref")));
 }
@@ -111,7 +111,7 @@ TEST_P(ConvolutionOpTest, ForwardUsesTheNewWeightsOnceTheyAreRefreshed) {
 
 TEST_P(ConvolutionOpTest, BackwardGivesTheGradientsOfTheWeightsAndTheBias) {
   rig_->forward();
-  // Twice: a gradient is that of one step, not a running sum.
+  // Runs it twice, since the gradient must be that of one step, not a running sum.
   for (int step = 0; step < 2; ++step) rig_->backward();
   Numbers expected(weights_.size());
   for_products(GetParam(),

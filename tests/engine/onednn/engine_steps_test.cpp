@@ -1,4 +1,5 @@
-// Whole steps of the engine: the same seed gives the same weights, and each step is the optimizer's.
+// Tests whole steps of the engine: the same seed gives the same weights, and each step changes them as the optimizer
+// says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,7 +59,7 @@ class EngineSteps : public testing::Test {
     return batch;
   }
   void step(Engine& engine, int step) { engine.step(filled(step), reducer_); }
-  // All weights and running statistics after some steps.
+  // Returns all weights and running statistics after some steps.
   std::vector<std::vector<float>> trained(std::uint64_t seed) {
     const auto engine = make(seed);
     for (int i = 0; i < kSteps; ++i) step(*engine, i);
@@ -174,7 +175,7 @@ TYPED_TEST(EngineSteps, TakeTheLearningRateThatIsSet) {
   std::vector<float> weights(static_cast<std::size_t>(engine->parameters().front().count()));
   engine->read_parameter(engine->parameters().front().name, weights);
   EXPECT_EQ(weights, initial.at(engine->parameters().front().name));
-  engine->restart();  // brings the spec's rate back
+  engine->restart();  // restores the spec's learning rate
   this->step(*engine, 0);
   engine->read_parameter(engine->parameters().front().name, weights);
   EXPECT_NE(weights, initial.at(engine->parameters().front().name));

@@ -1,4 +1,4 @@
-// Adaptive average pools that become vectors, against PyTorch's definition of their windows.
+// Compares adaptive average pools that are flattened with PyTorch's definition of their windows.
 #include "engine/onednn/flatten_op.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ struct Case {
 
 class FlattenOpTest : public testing::TestWithParam<Case> {};
 
-// The elements of x, in NCHW order, that output `i` of `size` x `size` averages.
+// Returns the elements of x, as indices in NCHW order, whose mean is element `i` of `size` x `size` outputs per
+// channel.
 std::vector<std::size_t> window(std::size_t i, const TensorShape& shape, int size) {
   const int place = static_cast<int>(i) % (size * size), plane = static_cast<int>(i) / (size * size);
   const auto begin = [size](int out, int inputs) { return out * inputs / size; };

@@ -1,4 +1,4 @@
-// The gradients of whole small networks against finite differences of their loss.
+// Compares the gradients of whole small networks with finite differences of their loss.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr int kImages = 3;
 constexpr std::uint64_t kDropoutSeed = 7;
 
-// bf16 by cutting off.
+// A bf16 number, converted by truncation.
 struct Truncated {
   std::uint16_t bits;
   Truncated& operator=(float value) {
@@ -60,7 +60,8 @@ model::Graph dense_graph() {
   return net.finish();
 }
 
-// A joined pair of branches, one through channels that fill no vector, which a norm's convolution and a pool read.
+// Two branches that are concatenated, one of them through channels that do not fill a vector. A convolution and a
+// pool read the concatenation.
 model::Graph inception_graph() {
   model::GraphBuilder net("inception", 32);
   int x = norm_relu(net, net.convolution(net.input(), "stem", 16, {.kernel = 3, .stride = 2, .padding = 1}), "bn0");
@@ -77,7 +78,7 @@ model::Graph inception_graph() {
   return net.finish();
 }
 
-// Depthwise convolutions between narrow maps that are added without an activation.
+// Depthwise convolutions between maps with few channels that are added without an activation.
 model::Graph bottleneck_graph() {
   model::GraphBuilder net("bottleneck", 32);
   const auto norm_relu6 = [&net](int x, const std::string& name) { return net.relu6(net.batch_norm(x, name)); };
@@ -140,14 +141,14 @@ class GradientTest : public testing::TestWithParam<Case> {
     const auto& shape = network_.input().shape;
     return static_cast<std::size_t>(kImages * shape.channels * shape.pixels());
   }
-  // A tensor's weights or gradient in PyTorch's order: the two networks lay them out differently.
+  // Returns a parameter's weights or gradient in PyTorch's order, since the two networks use different layouts.
   static std::vector<float> read(const Network& network, const model::TensorInfo& info, float* ParameterSlot::*from) {
     std::vector<float> values(static_cast<std::size_t>(info.count()));
     const ParameterSlot& slot = network.store().slot(info.name);
     network.store().read(slot, slot.*from, values);
     return values;
   }
-  // The input is overwritten in backward's course, so the finite differences come first.
+  // Must be called before backward, which overwrites the input.
   double difference(const ParameterSlot& slot, std::size_t i) {
     constexpr float kStep = 4e-3f;
     const float kept = slot.weights[i];
@@ -160,7 +161,7 @@ class GradientTest : public testing::TestWithParam<Case> {
   }
 
   Device device_ = make_device(spec::Precision::f32);
-  // Dropout drops the same units each time, as no step begins: so finite differences hold with it, too.
+  // Dropout drops the same values in every pass, since no batch begins, so finite differences work with it too.
   Network network_{device_, GetParam().graph(), kImages, GetParam().frozen, kDropoutSeed};
   std::vector<float> labels_;
 };
@@ -184,13 +185,14 @@ TEST_P(GradientTest, AgreesWithFiniteDifferencesOfTheLoss) {
   int large = 0;
   for (const Probe& probe : probes) {
     const auto got = static_cast<double>(probe.slot->gradient[probe.index]);
-    // Small steps cross some ReLU kinks and large ones bend: a few percent, and more only in absolute terms.
+    // Even a small step of the weight crosses some ReLU kinks, and a larger one would be affected by curvature, so a
+    // few percent of error are allowed.
     EXPECT_NEAR(got, probe.expected, 0.08 * std::abs(probe.expected) + 1.5e-3) << probe.slot->info.name;
     worst = std::max(worst, std::abs(got - probe.expected));
     largest = std::max(largest, std::abs(probe.expected));
     large += std::abs(probe.expected) > 0.005 ? 1 : 0;
   }
-  // Else the test above would hold for zeros.
+  // Otherwise the test above would pass for gradients that are all zero.
   EXPECT_GT(large, static_cast<int>(probes.size()) / 10);
   EXPECT_GT(largest, 10 * worst);
 }
@@ -219,7 +221,7 @@ TEST_P(GradientTest, InBf16StaysNearF32) {
       difference += std::pow(static_cast<double>(exact[i] - rounded[i]), 2);
       scale += std::pow(static_cast<double>(exact[i]), 2);
     }
-    // Eight bits of mantissa, through up to twelve norms.
+    // A mantissa of eight bits, through up to twelve norms.
     EXPECT_LT(std::sqrt(difference / scale), 0.3) << slot->info.name;
   }
 }

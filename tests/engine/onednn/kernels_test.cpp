@@ -1,4 +1,4 @@
-// Every compilation of the kernels against formulas in double, over layouts and odd sizes.
+// Compares the kernels of every instruction set with formulas in double, over layouts and odd sizes.
 #include "engine/onednn/kernels.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 constexpr int kImages = 2, kHeight = 5, kWidth = 7, kPixels = kHeight * kWidth;
 constexpr Clamp kRelu{0.0f, std::numeric_limits<float>::infinity()};
 
-// A blocked tensor of two channel blocks in a type, seen through doubles.
+// A blocked tensor of two channel blocks whose elements have a given type and are read and written as doubles.
 class Values {
  public:
   Values(ElementType type, int block, std::uint64_t seed, int pixels = kPixels)
@@ -74,7 +74,7 @@ class KernelsTest : public testing::TestWithParam<Compilation> {
   ElementType type() const { return std::get<1>(GetParam()); }
   int block() const { return std::get<2>(GetParam()); }
   const Kernels& kernels_() const { return kernels(std::get<0>(GetParam()), type(), block()); }
-  // Of a stored value near 1.
+  // The allowed error of a stored value near 1.
   double tolerance() const { return type() == ElementType::bf16 ? 1e-2 : 2e-6; }
   template <typename Body>
   void for_blocks(const Body& body) const {
@@ -128,7 +128,7 @@ TEST_P(KernelsTest, NormalizeAddsTheResidualAndClamps) {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// The places that hold NaN: of image 1, channel 3.
+// Returns the pixels of image 1, channel 3 that are NaN.
 std::vector<int> places_of_nan(Values& values, int pixels = kPixels) {
   std::vector<int> places;
   for (int pixel = 0; pixel < pixels; ++pixel) {
@@ -149,7 +149,7 @@ TEST_P(KernelsTest, NormalizeLetsNanThroughEveryClamp) {
   }
 }
 
-// PyTorch zeroes a gradient where the value lies at or below the threshold, which NaN does not.
+// PyTorch zeroes a gradient where the value is at or below the threshold, which is false for NaN.
 TEST_P(KernelsTest, BackwardPassesTheGradientOfANan) {
   Values x = values(1), output = values(2), gradient = values(3), masked = values(4);
   const double expected = gradient.at(1, 3, 20);
@@ -176,7 +176,8 @@ TEST_P(KernelsTest, BackwardPassesTheGradientOfANan) {
   }
 }
 
-// Masked by the output of a residual norm, with two gradients: the sums, what is kept, and dx = a g + b x + c.
+// The gradient is the sum of two, masked by the output of a residual norm. Checks the sums, g in `masked`, and
+// dx = a g + b x + c.
 TEST_P(KernelsTest, BackwardMasksByTheOutputAndAppliesTheFactors) {
   Values x = values(1), output = values(2), gradient = values(3), gradient2 = values(4), dx = values(5);
   Values original = values(3);
@@ -281,7 +282,7 @@ TEST_P(KernelsTest, MaxPoolTakesTheLargestAndReturnsItsGradient) {
   }
 }
 
-// Windows 1 and 2 of row 1 hold pixel 3 of row 2, window 2 of row 1 after others that are numbers.
+// Windows 1 and 2 of output row 1 contain pixel 3 of input row 2; window 2 reads it after pixels that are numbers.
 TEST_P(KernelsTest, MaxPoolTakesNanForTheLargest) {
   Values x = values(1), y = values(2, kPooled), dy = values(3, kPooled), dx = values(4);
   Values winner(ElementType::f32, block(), 5, kPooled);

@@ -1,4 +1,4 @@
-// What the layers of a graph become.
+// Tests which ops the layers of a graph become.
 #include "engine/onednn/lowering.hpp"
 
 #include <gmock/gmock.h>
@@ -82,7 +82,7 @@ TEST_F(LoweringTest, DenseNet121KeepsEachBlockInOneTensor) {
   EXPECT_THAT(sizes, ElementsAre(2, 4, 8, 16));
 }
 
-// Every concat is one tensor that four norms write; a pool's relu is its norm's.
+// Every concat is one tensor that four norms write, and every ReLU is part of a norm.
 TEST_F(LoweringTest, GoogLeNetConcatenatesByWritingIntoOneTensor) {
   lower_graph(model::googlenet(64));
   EXPECT_EQ(count<ConvolutionOp>(), 57);
@@ -91,7 +91,7 @@ TEST_F(LoweringTest, GoogLeNetConcatenatesByWritingIntoOneTensor) {
   EXPECT_EQ(lowered_.ops.size(), 57u + 57 + 13 + 2);
 }
 
-// Ten of the norms add; none of the 35 ReLU6 is an op of its own.
+// Ten of the norms have a residual add; none of the 35 ReLU6 is an op of its own.
 TEST_F(LoweringTest, MobileNetV2LosesItsActivationsAndAddsToItsNorms) {
   lower_graph(model::mobilenet_v2(64));
   EXPECT_EQ(count<ConvolutionOp>(), 52);
@@ -99,7 +99,7 @@ TEST_F(LoweringTest, MobileNetV2LosesItsActivationsAndAddsToItsNorms) {
   EXPECT_EQ(lowered_.ops.size(), 52u + 52 + 2);
 }
 
-// Of its seven ReLUs, two stand between convolutions and two behind linear layers; three wait for their pools.
+// Of its seven ReLUs, two are between convolutions, two follow linear layers, and three are moved after their pools.
 TEST_F(LoweringTest, AlexNetActivatesBehindItsPools) {
   lower_graph(model::alexnet(64));
   EXPECT_EQ(count<ConvolutionOp>(), 5);
@@ -142,7 +142,8 @@ TEST_F(LoweringTest, NetworksKeepTheParametersAndBuffersOfTheirGraphs) {
   }
 }
 
-// The logits of a network whose last norm gives `bias` everywhere, as the mean of what the activation makes of it.
+// Returns the logit of a network whose norm outputs `bias` everywhere and whose last layer averages what `finish`
+// makes of it.
 template <typename Finish>
 float logit_of(float bias, const Finish& finish) {
   GraphBuilder net("tiny", 32);
@@ -169,7 +170,7 @@ TEST(Lowering, GivesEveryActivationItsClamp) {
   EXPECT_FLOAT_EQ(logit_of(-7, none), -7);
 }
 
-// One norm and its ReLU, then x + bn2(conv(x)) in either order, of which all but x is 0.
+// A norm and its ReLU give x; then x and bn2(conv(x)), which is 0, are added in either order.
 TEST(Lowering, AddsTheShortcutOnWhicheverSideItStands) {
   for (const bool left : {true, false}) {
     const auto shortcut = [left](GraphBuilder& net, int norm) {

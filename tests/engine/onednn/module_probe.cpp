@@ -1,4 +1,4 @@
-// Makes the engine from wherever this program lies and says what came of it, for module_test.cpp.
+// Makes the engine, with the module that is found relative to this program, and prints the result, for module_test.cpp.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// A program that finds the engine's module, finds none, or finds something else in its place.
+// Tests a program that finds the engine's module, finds none, or finds something else in its place.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -21,7 +21,7 @@ using testing::StartsWith;
 
 constexpr const char* kModule = "libchexbench_onednn.so";
 
-// The probe in a bin folder of its own, as in an installation.
+// Copies the probe to a bin folder of its own, as in an installation.
 class OnednnModuleTest : public testing::Test {
  protected:
   OnednnModuleTest() {

@@ -1,4 +1,4 @@
-// Batch norm with its residual and activation, and norms over dense blocks, against PyTorch's formulas in double.
+// Compares batch norm with residual and activation, and norms over dense blocks, with PyTorch's formulas in double.
 #include "engine/onednn/norm_op.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::size_t channel_of(std::size_t i, const TensorShape& shape) {
   return i / static_cast<std::size_t>(shape.pixels()) % static_cast<std::size_t>(shape.channels);
 }
 
-// What a norm does to a batch, channel by channel.
+// Computes what a norm does to a batch, channel by channel.
 struct Reference {
   Numbers mean, variance, unbiased;  // of the batch
   Numbers y, dx, masked, weight_gradient, bias_gradient;
@@ -74,7 +74,7 @@ struct Case {
   std::string name;
   Clamp clamp = kRelu;
   bool residual = false;
-  int gradients = 1;  // readers of y
+  int gradients = 1;  // number of readers of y
   bool frozen = false;
   int threads = 1;  // with three, blocks are cut into runs of images
   spec::Precision precision = spec::Precision::f32;
@@ -122,7 +122,7 @@ TEST_P(NormOpTest, ForwardNormalizesAddsAndActivates) {
   EXPECT_LT(distance(rig_->read(*y_), expected_->y), tolerance());
 }
 
-// Threads take the work as they come, but their sums are added in one order.
+// Threads take work in any order, but their sums are always added in the same order.
 TEST_P(NormOpTest, ForwardGivesTheSameBitsEachTime) {
   const Numbers once = rig_->read(*y_);
   for (int repeat = 0; repeat < 20; ++repeat) {
@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"bf16_residual", kRelu, true, 2, false, 3, kBf16}),
     [](const auto& instance) { return instance.param.name; });
 
-// Channels 16 to 48 of 64: a concatenation that the norm writes its part of.
+// The norm writes channels 16 to 48 of 64: its part of a concatenation.
 TEST(NormOp, WritesItsChannelsOfAWiderTensorAndReadsTheirGradientsAlone) {
   static constexpr TensorShape kWide{kShape.images, 64, kShape.height, kShape.width};
   const auto is_own = [](std::size_t i) { return channel_of(i, kWide) >= 16 && channel_of(i, kWide) < 48; };
@@ -215,7 +215,7 @@ TEST(NormOp, WritesItsChannelsOfAWiderTensorAndReadsTheirGradientsAlone) {
   }
 }
 
-// Two maps in one tensor; one norm reads the first, another both. The reference concatenates.
+// One tensor holds two maps; one norm reads the first map, another reads both. The reference concatenates them.
 class DenseOpsTest : public testing::TestWithParam<int> {
  protected:
   static constexpr TensorShape kMap{3, 16, 5, 7}, kBoth{3, 32, 5, 7};
@@ -291,7 +291,7 @@ TEST_P(DenseOpsTest, BackwardSumsOverTheNormsThatReadAMap) {
   wide.backward(both_values_, kBoth, rig_.load("wide.weight", 2), dy_wide, kRelu, false);
   Numbers expected = concatenated(narrow.dx, Numbers(narrow.dx.size()));
   for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += wide.dx[i];
-  // Twice: the sums of a step must not reach into the next.
+  // Runs it twice, since the sums of a step must not carry over to the next one.
   for (int step = 0; step < 2; ++step) rig_.backward();
   EXPECT_LT(distance(concatenated(rig_.read_gradient(first_), rig_.read_gradient(second_)), expected), 3e-6);
   EXPECT_LT(distance(rig_.read_parameter_gradient("narrow.weight"), narrow.weight_gradient), 3e-6);

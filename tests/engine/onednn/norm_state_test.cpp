@@ -14,7 +14,7 @@ using testing::Each;
 
 class NormStateTest : public testing::Test {
  protected:
-  // A norm that fills one block, and three channels of a second.
+  // A norm whose channels fill one block and three channels of a second.
   NormState make(bool frozen, double epsilon = 1e-5) {
     mode_.running_statistics = frozen;
     NormState state({.name = "bn", .channels = device_.block + 3, .epsilon = epsilon}, device_.block, mode_);
@@ -25,7 +25,7 @@ class NormStateTest : public testing::Test {
     }
     return state;
   }
-  // The sums of `values` in every lane.
+  // Returns sums in which every lane has those of `values`.
   static ChannelSums sums(std::initializer_list<double> values) {
     ChannelSums result;
     for (int lane = 0; lane < kMaxBlock; ++lane) {
@@ -101,8 +101,8 @@ TEST_F(NormStateTest, LanesBeyondTheLastChannelAreNeitherReadNorWritten) {
   }
 }
 
-// The output of a norm stays as it is when its input is shifted or scaled: the input's gradient is at right angles to
-// both.
+// The output of a norm does not change if its input is shifted or scaled, so the gradient of the input is orthogonal to
+// both directions.
 TEST_F(NormStateTest, TheInputsGradientIsOrthogonalToShiftsAndScalings) {
   NormState state = make(false, 0.0);
   constexpr double kX[] = {1, 2, 3, 6}, kG[] = {0.5, -1, 2, 0.25};

@@ -1,4 +1,4 @@
-// The engine as the trial loop sees it, on small images.
+// Tests the engine through the interface that the trial loop uses, on small images.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,8 @@ EngineConfig onednn_config(int batch_size = 4, const std::string& model = "resne
   return config;
 }
 
-// Images [first, first + images) of an endless series, so that batches can be cut in different ways.
+// Returns images [first, first + images) of an endless series as a batch, so that the same images can be cut into
+// batches in different ways.
 BatchLease series(int images, int first = 0, Deliver deliver = Deliver::u8) {
   const auto pool =
       BatchPool::create({.images = images, .height = kSize, .width = kSize, .deliver = deliver}, 1, host_allocator());
@@ -90,7 +91,7 @@ TEST(OnednnEngine, LearnsABatchByHeart) {
   }
 }
 
-// The largest relative distance of a parameter's gradient.
+// Returns the largest relative distance between the two engines' gradients of a parameter.
 double worst_gradient_error(const Engine& engine, const Engine& expected) {
   double worst = 0;
   for (const TensorInfo& info : expected.parameters()) {
@@ -100,13 +101,13 @@ double worst_gradient_error(const Engine& engine, const Engine& expected) {
   return worst;
 }
 
-// Three batches of 2 images as one step, and one batch of 6: with batch norm frozen and nothing dropped, the same
-// losses, gradients and weights but for rounding.
+// Three batches of 2 images as one step, and one batch of 6 images: with frozen batch norms and without dropout, they
+// give the same losses, gradients and weights except for rounding.
 TEST(OnednnEngine, AveragesTheGradientsOfAStepsBatchesAsOfOneLargeBatch) {
   for (const char* model : {"resnet50", "densenet121"}) {
     EngineConfig config = onednn_config(6, model);
     config.model.batch_norm = spec::BatchNormMode::frozen;
-    config.training.learning_rate = 1e-4;  // nothing normalizes: larger steps would blow rounding up
+    config.training.learning_rate = 1e-4;  // nothing is normalized, so larger steps would amplify rounding
     const auto whole = make_u8(config);
     config.training.batch_size = 2;
     config.training.accumulate_steps = 3;
@@ -125,7 +126,7 @@ TEST(OnednnEngine, AveragesTheGradientsOfAStepsBatchesAsOfOneLargeBatch) {
       EXPECT_EQ(parts->steps_finished(), step);
       EXPECT_EQ(parts->timings().images, 6);
       EXPECT_NEAR(parts->timings().loss, whole->timings().loss, 1e-5 * whole->timings().loss) << model << ", " << step;
-      // Later ones: what the rounding of updates has become.
+      // In later steps the rounding of earlier updates has grown.
       EXPECT_LT(worst_gradient_error(*parts, *whole), step == 1 ? 1e-3 : 1e-2) << model << ", step " << step;
     }
   }
@@ -142,7 +143,7 @@ TEST(OnednnEngine, DropsOtherUnitsInEachBatchOfAStep) {
   EXPECT_NE(first, std::vector<float>(engine->logits().begin(), engine->logits().end()));
 }
 
-// Dropout included.
+// The networks include dropout.
 TEST(OnednnEngine, RestartRepeatsTheSameLossesBitForBit) {
   for (const char* model : {"resnet50", "densenet121", "alexnet", "googlenet", "mobilenet_v2"}) {
     const auto engine = make_u8(onednn_config(2, model));
@@ -160,7 +161,7 @@ TEST(OnednnEngine, RestartRepeatsTheSameLossesBitForBit) {
   }
 }
 
-// The logits of the first step and of the second, on the same weights and images.
+// Returns the logits of the first and the second step, on the same weights and images.
 std::vector<std::vector<float>> logits_of_two_steps(const EngineConfig& config) {
   const auto engine = make_u8(config);
   RecordingReducer reducer(1);
@@ -174,7 +175,7 @@ std::vector<std::vector<float>> logits_of_two_steps(const EngineConfig& config) 
 
 TEST(OnednnEngine, DropsOtherUnitsAtEveryStepAndOnEveryRankAndNoneWhereItIsOff) {
   EngineConfig config = onednn_config(2, "alexnet");
-  config.training.learning_rate = 1e-30;  // the weights stay
+  config.training.learning_rate = 1e-30;  // the weights stay the same
   const auto dropped = logits_of_two_steps(config);
   EXPECT_NE(dropped[0], dropped[1]);
   EXPECT_EQ(dropped, logits_of_two_steps(config));
@@ -197,7 +198,7 @@ TEST(OnednnEngine, GrayBytesAndNormalizedFloatsGiveTheSameLogits) {
             std::vector<float>(floats->logits().begin(), floats->logits().end()));
 }
 
-// Frozen norms make images independent: the mean of two halves' gradients is that of the whole batch.
+// Frozen norms make images independent, so the mean of the gradients of two halves is that of the whole batch.
 TEST(OnednnEngine, TwoRanksGiveTheGradientsOfOneOnTheDoubleBatch) {
   for (const char* model : {"resnet50", "densenet121"}) {
     EngineConfig config = onednn_config(2, model);
@@ -250,7 +251,7 @@ TEST(OnednnEngine, HandsEveryGradientToTheReducerInBucketsWhileBackwardRuns) {
   std::size_t total = 0;
   for (const std::size_t count : reducer.counts) total += count;
   EXPECT_GE(total, 23536718u);
-  EXPECT_LT(total, 23536718u + 1000u);  // padding
+  EXPECT_LT(total, 23536718u + 1000u);  // the parameters of ResNet50, and padding
 }
 
 TEST(OnednnEngine, UpdatesWithWhatTheReducerLeaves) {
@@ -303,7 +304,7 @@ TEST(OnednnEngine, Bf16StaysNearF32) {
     EXPECT_NEAR(bf16->timings().loss, f32->timings().loss, 0.03 * f32->timings().loss);
     const TensorInfo last = f32->parameters().front();
     const auto expected = gradient(*f32, last);
-    // Fifty norms over a few values each amplify the rounding; gradient_test.cpp holds small networks closer.
+    // Fifty norms, each over a few values, amplify the rounding; gradient_test.cpp checks small networks more strictly.
     EXPECT_LT(distance(gradient(*bf16, last), expected), 0.35 * norm(expected)) << model;
   }
 }
@@ -325,7 +326,7 @@ TEST(OnednnEngine, RefusesABatchThatIsNotFull) {
   EXPECT_THROW(engine->step(series(2), reducer), SpecError);
 }
 
-// The message of the SpecError that `call` throws.
+// Returns the message of the SpecError that `call` throws.
 std::string error_of(const std::function<void()>& call) {
   try {
     call();

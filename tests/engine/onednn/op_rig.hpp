@@ -1,4 +1,4 @@
-// Ops alone, between tensors that a test fills and reads as plain NCHW numbers.
+// Runs single ops between tensors that a test fills and reads as numbers in NCHW order.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ namespace chexbench::engine {
 
 using Numbers = std::vector<double>;
 
-// Why this CPU cannot compute in `precision`; empty where it can.
+// Returns why this CPU cannot compute in `precision`, or an empty string if it can.
 inline std::string reason_to_skip(spec::Precision precision) {
   try {
     make_device(precision);
@@ -27,7 +27,7 @@ inline std::string reason_to_skip(spec::Precision precision) {
   }
 }
 
-// The largest difference, as a share of the largest expected number.
+// Returns the largest difference, divided by the largest expected magnitude.
 inline double distance(const Numbers& actual, const Numbers& expected) {
   if (actual.size() != expected.size()) return std::numeric_limits<double>::infinity();
   double worst = 0, scale = std::numeric_limits<double>::min();
@@ -41,7 +41,8 @@ inline double distance(const Numbers& actual, const Numbers& expected) {
 
 inline Numbers numbers(const std::vector<float>& values) { return {values.begin(), values.end()}; }
 
-// No tensors share memory here, so that all can be read at any time. To be used in the order of the functions.
+// No tensors share memory, so all of them can be read at any time. Call the functions in the order of their
+// declaration.
 class OpRig {
  public:
   explicit OpRig(spec::Precision precision = spec::Precision::f32) : device_(make_device(precision)) {}
@@ -50,7 +51,7 @@ class OpRig {
     const ElementType type = layout == Layout::flat ? ElementType::f32 : device_.type;
     return *tensors_.emplace_back(&planner_.tensor(shape, layout, type));
   }
-  // One more tensor whose sum with the others is the gradient of `y`.
+  // Adds a tensor to those whose sum is the gradient of `y`.
   Tensor& gradient_of(const Tensor& y) {
     Tensor& added = tensor(y.shape, y.layout);
     planner_.add_gradient(y, added);
@@ -63,7 +64,7 @@ class OpRig {
     ops_.push_back(std::move(op));
     return added;
   }
-  // An op that needs no device.
+  // Adds an op whose constructor takes no device.
   template <typename T, typename... Arguments>
   void add_plain(Arguments&&... arguments) {
     ops_.push_back(std::make_unique<T>(std::forward<Arguments>(arguments)...));
@@ -81,7 +82,7 @@ class OpRig {
     for (const auto& op : ops_) op->bind();
   }
 
-  // Fills a tensor with offset + s(name, i) and returns what it then holds: in bf16, rounded numbers.
+  // Fills a tensor with offset + s(name, i) and returns its contents, which are rounded if they are bf16.
   Numbers fill(Tensor& tensor, const std::string& name, double offset = 0) {
     std::vector<float> values(static_cast<std::size_t>(tensor.shape.images * tensor.shape.channels) *
                               static_cast<std::size_t>(tensor.shape.pixels()));
@@ -113,13 +114,13 @@ class OpRig {
     }
     return values;
   }
-  // Of the ops that look at one.
+  // The pass mode of ops that were constructed with it.
   PassMode& mode() { return mode_; }
 
-  // The gradient that the ops offer for `x`, where one op alone reads it.
+  // Returns the gradient of `x` that its only reader computed.
   Numbers read_gradient(const Tensor& x) { return read(*planner_.gradients(x).at(0)); }
 
-  // Fills a parameter with offset + s(name, i), in PyTorch's order, and tells the ops.
+  // Fills a parameter with offset + s(name, i), in PyTorch's order, and refreshes the ops' weights.
   Numbers load(const std::string& name, double offset = 0) {
     const ParameterSlot& slot = store_.slot(name);
     std::vector<float> values(static_cast<std::size_t>(slot.info.count()));
@@ -147,7 +148,7 @@ class OpRig {
   const Tensor& scratchpad() const { return scratchpad_; }
 
  private:
-  // Where element i in NCHW order lies.
+  // Returns the offset in memory of element i in NCHW order.
   static std::size_t element(const Tensor& tensor, std::size_t i) {
     if (tensor.layout != Layout::blocked) return i;
     const auto pixels = static_cast<std::size_t>(tensor.shape.pixels());

@@ -1,4 +1,4 @@
-// Many steps of the optimizers beside a scalar twin, and what holds whatever the gradients are.
+// Compares many steps of the optimizers with a scalar implementation, and checks what is true of any gradients.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class OptimizerSteps : public testing::TestWithParam<spec::OptimizerKind> {
   static Optimizer make(const spec::TrainingSpec& training) { return {training, Isa::baseline, kCount}; }
 };
 
-// Gradients from 1 down to 1e-7, where Adam's epsilon counts, some of them rare.
+// Gradients are as small as 1e-7, where Adam's epsilon matters, and some of them are zero in most steps.
 TEST_P(OptimizerSteps, KeepToTheirScalarTwin) {
   const spec::TrainingSpec training = training_with(GetParam());
   Optimizer optimizer = make(training);
@@ -46,7 +46,7 @@ TEST_P(OptimizerSteps, KeepToTheirScalarTwin) {
   }
 }
 
-// The padding of the flat arrays.
+// The padding of the flat arrays must stay zero.
 TEST_P(OptimizerSteps, LeaveZerosWithoutGradientsZero) {
   Optimizer optimizer = make(training_with(GetParam()));
   std::vector<float> weights(kCount, 0.0f);

@@ -1,4 +1,4 @@
-// The updates against PyTorch's formulas in double.
+// Compares the updates with PyTorch's formulas in double.
 #include "engine/onednn/optimizer.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace chexbench::engine {
 namespace {
 
-constexpr std::size_t kCount = 40007;  // more than one run, and no multiple of any vector
+constexpr std::size_t kCount = 40007;  // more than one run, and not a multiple of any vector's size
 
 std::vector<float> random_values(std::uint64_t seed) {
   RandomStream stream(seed);

@@ -1,4 +1,4 @@
-// One weight under an optimizer, by torch.optim's formulas in double.
+// Updates one weight by torch.optim's formulas in double.
 #pragma once
 
 #include <cmath>

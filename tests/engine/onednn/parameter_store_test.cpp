@@ -78,11 +78,11 @@ TEST_F(ParameterStoreTest, GivesBackInPyTorchsOrderWhatWasLoaded) {
 TEST_F(ParameterStoreTest, KeepsTheLayoutThatWasAskedForAndZerosInItsPadding) {
   const ParameterSlot& slot = store_.slot("conv.weight");
   store_.load(slot, slot.weights, counted(slot, 1));
-  // OIhw16i16o: blocks of 16 outputs, then the places of the window, then 16 inputs of 16 outputs each.
+  // OIhw16i16o: blocks of 16 outputs, then the positions of the window, then 16 inputs of 16 outputs each.
   EXPECT_EQ(slot.weights[0], 1.0f);
   EXPECT_EQ(slot.weights[1], 1.0f + 27);       // the next output
   EXPECT_EQ(slot.weights[16], 1.0f + 9);       // the next input
-  EXPECT_EQ(slot.weights[16 * 16], 1.0f + 1);  // the next place
+  EXPECT_EQ(slot.weights[16 * 16], 1.0f + 1);  // the next position
   EXPECT_EQ(std::count(slot.weights, slot.weights + slot.count, 0.0f), static_cast<std::ptrdiff_t>(32 * 13 * 9));
 }
 

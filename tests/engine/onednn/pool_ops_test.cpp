@@ -1,4 +1,4 @@
-// Pools and the linear layer against the plain loops of their definition, in double.
+// Compares pools and the linear layer with the loops of their definition, computed in double.
 #include "engine/onednn/pool_ops.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class PoolOpTest : public testing::TestWithParam<Case> {
   }
   static double tolerance() { return GetParam().precision == spec::Precision::bf16 ? 1.2e-2 : 1e-6; }
 
-  // The elements of x in the window of element `out` of y, in the order of their rows.
+  // Returns the elements of x in the window of element `out` of y, row by row.
   std::vector<std::size_t> window(std::size_t out) const {
     const Case& c = GetParam();
     const auto place = static_cast<int>(out % static_cast<std::size_t>(y_->shape.pixels()));
@@ -51,7 +51,8 @@ class PoolOpTest : public testing::TestWithParam<Case> {
     }
     return inside;
   }
-  // Forward, and backward of `dy`. PyTorch's: the first of equal maxima wins; an average counts the padding.
+  // Computes forward, and backward of `dy`, as PyTorch does: the first of equal maxima wins, and an average counts
+  // the padding.
   void compute(const Numbers& x, const Numbers& dy, Numbers& y, Numbers& dx) const {
     dx.assign(x.size(), 0);
     const double share = 1.0 / (GetParam().kernel * GetParam().kernel);
@@ -89,7 +90,7 @@ class PoolOpTest : public testing::TestWithParam<Case> {
 
 TEST_P(PoolOpTest, AgreesWithThePlainLoops) { expect_agreement(rig_->fill(*x_, "x")); }
 
-// A pool that took the padding for zeros would find it larger than everything else.
+// A max pool that took the padding for zeros would find it larger than all values.
 TEST_P(PoolOpTest, IgnoresThePaddingWhereAllIsNegative) { expect_agreement(rig_->fill(*x_, "x", -2)); }
 
 TEST_P(PoolOpTest, GivesTheGradientOfEqualMaximaToTheFirst) {

@@ -1,4 +1,4 @@
-// Images/s of training steps and the share of what a large matrix product reaches on the same threads.
+// Measures the images/s of training steps, and their speed as a share of a large matrix product's on the same threads.
 //   OMP_WAIT_POLICY=passive bin/onednn_training_benchmark [--benchmark_filter=resnet50_f32]
 #include <benchmark/benchmark.h>
 
