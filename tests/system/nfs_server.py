@@ -29,7 +29,7 @@ class NfsServer:
 
     def __init__(self, folder):
         if not shutil.which("ganesha.nfsd"):
-            raise unittest.SkipTest("no nfs-ganesha here: scripts/setup --servers brings it")
+            raise unittest.SkipTest("no nfs-ganesha here: scripts/setup servers brings it")
         if os.geteuid() != 0:
             raise unittest.SkipTest("nfs-ganesha exports folders for root alone")
         RUN_FOLDER.mkdir(parents=True, exist_ok=True)

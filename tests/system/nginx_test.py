@@ -35,7 +35,7 @@ class Nginx:
     def __init__(self, place, root, extra="", listen=""):
         program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
         if not program:
-            raise unittest.SkipTest("no nginx here: scripts/setup --servers brings it")
+            raise unittest.SkipTest("no nginx here: scripts/setup servers brings it")
         place.mkdir()
         self.place, self.port = place, free_port()
         self.url = f"http://127.0.0.1:{self.port}"

@@ -84,8 +84,8 @@ def nested(events):
     return depths
 
 
-@unittest.skipUnless(CHROMIUM, "needs Chromium: scripts/setup test installs it")
-@unittest.skipUnless(UI.exists(), "needs Perfetto's viewer: scripts/setup --perfetto brings it")
+@unittest.skipUnless(CHROMIUM, "needs Chromium: scripts/setup full installs it")
+@unittest.skipUnless(UI.exists(), "needs Perfetto's viewer: scripts/setup full brings it")
 class TraceInPerfetto(SystemTest):
     def opened(self, ranks=None, **keys):
         """A traced run's trace.json, and Perfetto with it."""

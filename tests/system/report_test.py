@@ -10,7 +10,7 @@ import unittest
 import browser
 from harness import TIMEOUT_S, SystemTest, command_line
 
-NEEDS_BROWSER = unittest.skipUnless(browser.CHROMIUM, "no chromium here: scripts/setup test installs it")
+NEEDS_BROWSER = unittest.skipUnless(browser.CHROMIUM, "no chromium here: scripts/setup full installs it")
 SHARES = ("wait_share", "upload_share", "compute_share", "exposed_communication_share", "update_share", "other_share")
 
 

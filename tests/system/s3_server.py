@@ -28,7 +28,7 @@ PORTS_FROM = 19300
 def find_weed():
     found = str(WEED) if WEED.exists() else shutil.which("weed")
     if not found:
-        raise unittest.SkipTest("no SeaweedFS here: scripts/setup --servers brings it")
+        raise unittest.SkipTest("no SeaweedFS here: scripts/setup servers brings it")
     return found
 
 

@@ -31,7 +31,7 @@ def find_python():
 PYTHON = find_python() if PACKAGE.exists() else None
 
 
-@unittest.skipUnless(PYTHON, "needs the Python package webdataset, with NumPy and PyYAML: scripts/setup --webdataset brings it")
+@unittest.skipUnless(PYTHON, "needs the Python package webdataset, with NumPy and PyYAML: scripts/setup full brings it")
 class WebDataset(SystemTest):
     def peer(self, *arguments, **options):
         done = subprocess.run([PYTHON, PEER, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=60, **options)
