@@ -31,6 +31,10 @@ def entries(data):
 
 
 def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        asked = sys.argv[1:] == ["--help"]
+        print(__doc__.strip(), file=sys.stdout if asked else sys.stderr)
+        return 0 if asked else 2
     cubins = Counter(arch for kind, arch in entries(Path(sys.argv[1]).read_bytes()) if kind == CUBIN)
     for arch, count in sorted(cubins.items()):
         print(f"sm_{arch}: {count}")
