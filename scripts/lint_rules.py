@@ -6,7 +6,8 @@ usage: lint_rules.py            (in the repository root; exit status 1 where a r
 - wraps: a third-party header appears only in the folder that wraps it, and a header that includes one is private to it
 - marks: no to-do marks, no `#ifdef` in C++ bodies
 - links: every relative link of a README leads to a file
-- helpers: no two source files of a target define the same helper in an anonymous namespace, or a unity build of both fails
+- helpers: no two source files of a target define the same helper in an anonymous namespace: they could not be compiled
+  together
 - columns: at most 120 in Python and CMake files, and 100 in Markdown but for tables, code, and links that cannot break
 - length: files over 400 lines are named, as a warning
 """
@@ -49,7 +50,9 @@ HELPERS_ARE_ERRORS = False  # else warnings
 # In an anonymous namespace, at the start of a line: a type; a variable; a function, up to its parameters.
 ANONYMOUS = re.compile(r"^namespace (?:([\w:]+) )?\{$")
 TYPE = re.compile(r"^(?:struct|class|union|enum(?: class| struct)?) (\w+)\b(?!.*;$)")
-VARIABLE = re.compile(r"^(?!using |namespace |return |template|friend )[\w:][^(){}=]*[\s&*>](\w+)(?:\[[^\]]*\])*\s*(?:=|\{|;)")
+VARIABLE = re.compile(
+    r"^(?!using |namespace |return |template|friend )[\w:][^(){}=]*[\s&*>](\w+)(?:\[[^\]]*\])*\s*(?:=|\{|;)"
+)
 FUNCTION = re.compile(r"^(?!using |return |template|friend |typedef )[\w:\[][^(){}=;]*?[\s&*>](operator\W+|\w+)\(")
 TWIN = re.compile(r"_(plain|avx2|avx512)\.cpp$")  # CMake compiles these alone
 
@@ -117,7 +120,9 @@ def bad_link_lines(lines):
     text = Path("lib/README.md").read_text().split("\n")
     for room, used in lines.items():
         for name in sorted(({room} | used) - rooms):
-            number = next(n for n, line in enumerate(text, 1) if LINK_LINE.match(line) and LINK_LINE.match(line)[1] == room)
+            number = next(
+                n for n, line in enumerate(text, 1) if LINK_LINE.match(line) and LINK_LINE.match(line)[1] == room
+            )
             yield number, f"the link line of {room} names {name}, which is no folder of lib"
 
 
@@ -166,7 +171,11 @@ def columns(path):
             if fence or fenced or line.lstrip().startswith("|") or line.startswith("    "):
                 continue
             words = [word for word in line.split() if word not in ("-", "*", ">")]
-            if len(words) == 1 or MARKDOWN_LINK.sub("](x)", line) != line and len(MARKDOWN_LINK.sub("](x)", line)) <= limit:
+            if (
+                len(words) == 1
+                or MARKDOWN_LINK.sub("](x)", line) != line
+                and len(MARKDOWN_LINK.sub("](x)", line)) <= limit
+            ):
                 continue
         if len(line) > limit:
             yield number, f"{len(line)} columns, more than {limit}"
@@ -229,7 +238,7 @@ def compiled_alone(folder):
 
 
 def alternatives(path, other):
-    """Whether CMake compiles one of two files instead of the other: NAME_absent.cpp or NAME_zlib.cpp for NAME_isal.cpp."""
+    """Whether CMake compiles one of two files or the other, such as NAME_isal.cpp or NAME_absent.cpp."""
     return path.parent == other.parent and path.stem.rsplit("_", 1)[0] in (other.stem.rsplit("_", 1)[0], other.stem)
 
 
@@ -242,7 +251,7 @@ def helpers_that_clash():
             number, what = what, number
             for other in seen.setdefault((target_folder(path), what), []):
                 if not alternatives(path, other) and not alternatives(other, path):
-                    yield path, number, f"{what} is defined in {other}, too: share it in a header or give it another name"
+                    yield path, number, f"{what} is in {other}, too: share it in a header or give it another name"
                     break
             seen[(target_folder(path), what)].append(path)
 

@@ -37,12 +37,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_UNITY_BUILD)
 endif()
 target_include_directories(chexbench_flags INTERFACE ${PROJECT_SOURCE_DIR}/lib)
 if(CHEXBENCH_SANITIZE)
-  # AddressSanitizer sees what is read through a null pointer; checking each pointer for it costs a quarter of the compile.
+  # AddressSanitizer sees what is read through a null pointer; checking each pointer for it costs a quarter of the
+  # compile.
   # Undefined behaviour is looked for in what is tested, not in the tests, whose long bodies take GCC minutes then.
   target_compile_options(chexbench_flags INTERFACE -fsanitize=${CHEXBENCH_SANITIZE} -fno-sanitize=null
     -fno-omit-frame-pointer -fno-sanitize-recover=all
     $<$<BOOL:$<TARGET_PROPERTY:CHEXBENCH_TEST>>:-fno-sanitize=undefined>)
-  # GCC's analysis loses track of instrumented code: it takes members of std::function and std::variant for uninitialized.
+  # GCC's analysis loses track of instrumented code: it takes members of std::function and std::variant for
+  # uninitialized.
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(chexbench_flags INTERFACE -Wno-maybe-uninitialized)
   endif()
@@ -80,15 +82,15 @@ function(chexbench_install)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/chexbench)
 endfunction()
 
-# For tests that load MPI or oneDNN as a module: the leak checker reports memory of transports that MPI has unloaded, which
-# no suppression can name, and crashes in a thread of the module's OpenMP. Every other check stays on.
+# For tests that load MPI or oneDNN as a module: the leak checker reports memory of transports that MPI has unloaded,
+# which no suppression can name, and crashes in a thread of the module's OpenMP. Every other check stays on.
 set(CHEXBENCH_FOREIGN_LEAKS "ASAN_OPTIONS=detect_leaks=0")
 
-# The tests that `scripts/test all` runs and `scripts/test` does not: of real servers, of whole networks, and of minutes.
+# `scripts/test` leaves out the tests with this label: they need real servers, train whole networks, or take minutes.
 set(CHEXBENCH_FULL_LABEL full)
 
-# chexbench_add_gtest(<name> <binary> <filter> <shard> <shards>): a test of those TESTs of a binary that fit the filter. A
-# binary whose TESTs were all skipped is a skipped test; a filter that nothing fits is a failure.
+# chexbench_add_gtest(<name> <binary> <filter> <shard> <shards>): a test that runs those TESTs of a binary that fit the
+# filter. It is skipped if all of them were skipped, and it fails if nothing fits the filter.
 function(chexbench_add_gtest name binary filter shard shards)
   if(shards GREATER 1)
     math(EXPR number "${shard} + 1")
@@ -129,7 +131,8 @@ function(chexbench_test name)
   if(CHEXBENCH_SANITIZE)
     target_compile_options(${name} PRIVATE -O0)
   else()
-    target_compile_options(${name} PRIVATE "$<$<CONFIG:Release>:-O1;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>>")
+    target_compile_options(${name} PRIVATE
+      "$<$<CONFIG:Release>:-O1;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>>")
   endif()
   set_target_properties(${name} PROPERTIES CHEXBENCH_TEST ON)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)

@@ -24,7 +24,7 @@ function(chexbench_find_plain target header library)
   endif()
 endfunction()
 
-# chexbench_wrap(<target> <library> <package> <its target>): an imported target for a library that CMake itself can find.
+# chexbench_wrap(<target> <library> <package> <its target>): a target for a library that CMake can find itself.
 function(chexbench_wrap target library package its_target)
   option(CHEXBENCH_WITH_${target} "Use ${library}" ON)
   if(CHEXBENCH_WITH_${target})
@@ -52,7 +52,8 @@ chexbench_report("libnfs" nfs "NFS is read where it is mounted only, not from nf
 chexbench_wrap(jpeg libjpeg-turbo JPEG JPEG::JPEG)
 chexbench_report("libjpeg-turbo" jpeg "JPEGs are decoded by OpenCV, and never scaled while they are (data.jpeg)")
 chexbench_find_plain(hwloc hwloc.h hwloc)
-chexbench_report("hwloc" hwloc "threads are not bound to cores, and cores_per_rank counts CPUs instead of physical cores")
+chexbench_report("hwloc" hwloc
+  "threads are not bound to cores, and cores_per_rank counts CPUs instead of physical cores")
 chexbench_find_plain(dnnl dnnl.hpp dnnl)
 chexbench_report("oneDNN" dnnl "no engine 'onednn': no real training on CPUs")
 
@@ -87,13 +88,15 @@ find_library(cudnn_LIBRARY cudnn HINTS ${CUDAToolkit_LIBRARY_DIR})
 mark_as_advanced(cudnn_frontend_INCLUDE cudnn_INCLUDE cudnn_LIBRARY)
 if(CHEXBENCH_WITH_cudnn AND CUDAToolkit_FOUND AND cudnn_frontend_INCLUDE AND cudnn_INCLUDE AND cudnn_LIBRARY)
   add_library(cudnn INTERFACE IMPORTED GLOBAL)
-  target_include_directories(cudnn SYSTEM INTERFACE ${cudnn_frontend_INCLUDE} ${cudnn_INCLUDE} ${CUDAToolkit_INCLUDE_DIRS})
+  target_include_directories(cudnn SYSTEM INTERFACE
+    ${cudnn_frontend_INCLUDE} ${cudnn_INCLUDE} ${CUDAToolkit_INCLUDE_DIRS})
   target_compile_definitions(cudnn INTERFACE CUDNN_FRONTEND_SKIP_JSON_LIB)
   target_link_libraries(cudnn INTERFACE ${cudnn_LIBRARY} CUDA::cudart CUDA::nvrtc)
 endif()
 if(TARGET cudnn)  # and with it the kernels of our own
   if(NOT CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90-real 100-real)  # Turing to Blackwell: all that CUDA 13 and cuDNN 9.19 share
+    # Turing to Blackwell: all that CUDA 13 and cuDNN 9.19 share.
+    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90-real 100-real)
   endif()
   include(CheckLanguage)
   check_language(CUDA)
@@ -112,7 +115,8 @@ if(CHEXBENCH_WITH_nccl AND CUDAToolkit_FOUND AND nccl_INCLUDE AND nccl_LIBRARY)
   target_include_directories(nccl SYSTEM INTERFACE ${nccl_INCLUDE} ${CUDAToolkit_INCLUDE_DIRS})
   target_link_libraries(nccl INTERFACE ${nccl_LIBRARY} CUDA::cudart)
 endif()
-chexbench_report("NCCL" nccl "gradients of GPUs are averaged in host memory, over MPI (needs the CUDA toolkit and NCCL 2)")
+chexbench_report("NCCL" nccl
+  "gradients of GPUs are averaged in host memory, over MPI (needs the CUDA toolkit and NCCL 2)")
 
 # Headers alone: the driver's library is opened at run time, so that one binary serves machines with and without a GPU.
 option(CHEXBENCH_WITH_nvml "Use NVML" ON)
@@ -169,6 +173,7 @@ function(chexbench_print_summary)
     message(STATUS "  missing: ${line}")
   endforeach()
   if(missing)
-    message(STATUS "  scripts/setup installs what is missing; -DCHEXBENCH_WITH_<name>=OFF leaves a package out on purpose")
+    message(STATUS
+      "  scripts/setup installs what is missing; -DCHEXBENCH_WITH_<name>=OFF leaves a package out on purpose")
   endif()
 endfunction()

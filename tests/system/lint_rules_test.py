@@ -52,16 +52,22 @@ class LintRules(SystemTest):
         self.assertIn("names nowhere, which is no folder of lib", done.stdout)
 
     def test_helpers_that_clash_in_a_unity_build_are_named(self):
-        helper = "namespace a {\nnamespace {\nint twice(int value, long = 0) { return value; }\n}  // namespace\n}  // namespace a\n"
+        helper = "namespace a {\nnamespace {\nint twice(int value, long = 0) { return value; }\n"
+        helper += "}  // namespace\n}  // namespace a\n"
         other = helper.replace("int value", "int of")
         done = self.lint(lib__data__CMakeLists_txt="", lib__data__a_cpp=helper, lib__data__b_cpp=other,
                          lib__data__c_cpp=helper.replace("int value", "double value"), lib__core__a_cpp=helper)
-        self.assertEqual(done.stdout, "lib/data/b.cpp:3: warning: a::twice(int, long) is defined in lib/data/a.cpp, too: "
-                                      "share it in a header or give it another name\n")
+        self.assertEqual(
+            done.stdout,
+            "lib/data/b.cpp:3: warning: a::twice(int, long) is in lib/data/a.cpp, too: "
+            "share it in a header or give it another name\n",
+        )
 
     def test_long_lines_are_named_but_for_what_cannot_be_broken(self):
         word, words = "x" * 120, "xx " * 40
-        done = self.lint(GUIDE_md=f"{words}\n{word}\n| {words} |\n```\n{words}\n```\n[text]({word})\n", a_py=f"# {words}\n")
+        done = self.lint(
+            GUIDE_md=f"{words}\n{word}\n| {words} |\n```\n{words}\n```\n[text]({word})\n", a_py=f"# {words}\n"
+        )
         self.assertIn("GUIDE.md:1: warning: 120 columns, more than 100", done.stdout)
         self.assertIn("a.py:1: warning: 122 columns, more than 120", done.stdout)
         self.assertEqual(done.stdout.count("columns, more than"), 2)

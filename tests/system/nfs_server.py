@@ -25,7 +25,7 @@ EXPORT {{ Export_Id = 2; Path = {folder}; Pseudo = /nobody; Protocols = 4; Trans
 
 
 class NfsServer:
-    """Exports a folder as /export, and as /nobody to users without rights. start() again after stop() has the same port."""
+    """Exports a folder as /export, and as /nobody to users without rights. start() after stop() has the same port."""
 
     def __init__(self, folder):
         if not shutil.which("ganesha.nfsd"):
