@@ -1,4 +1,4 @@
-"""trace.json in Perfetto itself: the viewer of ui.perfetto.dev, which this host serves, is asked in SQL what it read."""
+"""trace.json in Perfetto: this host serves the viewer of ui.perfetto.dev and asks it in SQL what it has read."""
 
 import collections
 import functools
