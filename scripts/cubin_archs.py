@@ -3,9 +3,9 @@
 
 usage: cubin_archs.py FILE [ARCH...]      exit status 1 unless it is exactly those, e.g. cubin_archs.py lib.so 75 80
 
-Reads the fat binaries that nvcc and clang put into an object: a header of 16 bytes (magic, version, its size, the size of
-what follows), then entries of a header (kind, version, size, size of the payload, ..., at byte 28 the architecture) and a
-payload. Kind 2 is a cubin, 1 is PTX.
+Reads the fat binaries that nvcc and clang put into an object: a header of 16 bytes (magic, version, its size, the size
+of what follows), then entries of a header (kind, version, size, size of the payload, ..., at byte 28 the architecture)
+and a payload. Kind 2 is a cubin, 1 is PTX.
 """
 
 import struct
@@ -31,6 +31,10 @@ def entries(data):
 
 
 def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        asked = sys.argv[1:] == ["--help"]
+        print(__doc__.strip(), file=sys.stdout if asked else sys.stderr)
+        return 0 if asked else 2
     cubins = Counter(arch for kind, arch in entries(Path(sys.argv[1]).read_bytes()) if kind == CUBIN)
     for arch, count in sorted(cubins.items()):
         print(f"sm_{arch}: {count}")

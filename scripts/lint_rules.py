@@ -2,35 +2,39 @@
 
 usage: lint_rules.py            (in the repository root; exit status 1 where a rule is broken)
 
-- link law: a room includes only rooms that lib/README.md lets it use
+- link law: a room includes only rooms that the link lines of lib/README.md let it use
 - wraps: a third-party header appears only in the folder that wraps it, and a header that includes one is private to it
 - marks: no to-do marks, no `#ifdef` in C++ bodies
 - links: every relative link of a README leads to a file
+- helpers: no two source files of a target define the same helper in an anonymous namespace: they could not be compiled
+  together
+- columns: at most 120 in Python and CMake files, and 100 in Markdown but for tables, code, and links that cannot break
 - length: files over 400 lines are named, as a warning
 """
 
+import functools
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-LINK_LINE = re.compile(r"^(\w+)\s+-> (.+)$", re.MULTILINE)
+LINK_LINE = re.compile(r"^([\w/]+)\s+-> (.+)$", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so that this file holds none
 CONDITIONAL = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef)\b")
 ANY_ROOM_MAY_USE = {"core", "spec"}
 WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may include it
-    r"opencv2/": ["lib/data"],
-    r"isa-l(\.h|/)": ["lib/data"],
-    r"zlib\.h": ["lib/data"],
-    r"(curl|nfsc)/": ["lib/data"],
+    r"opencv2/": ["lib/image", "lib/data"],
+    r"isa-l(\.h|/)": ["lib/image", "lib/formats", "lib/data"],
+    r"zlib\.h": ["lib/image", "lib/formats", "lib/data"],
+    r"(curl|nfsc)/": ["lib/storage", "lib/data"],
     r"(dnnl|oneapi/)": ["lib/engine/onednn"],
     r"(cudnn|cublas)": ["lib/engine/cuda"],
     r"cuda_runtime": ["lib/engine/cuda", "lib/comm/nccl"],
     r"mpi\.h": ["lib/comm"],
     r"nccl\.h": ["lib/comm/nccl"],
-    r"nlohmann/": ["lib/spec", "lib/report"],
+    r"nlohmann/": ["lib/spec", "lib/results", "lib/report", "lib/formats", "lib/dataset", "lib/analysis"],
     r"spdlog/": ["lib/core"],
     r"hwloc": ["lib/core"],
     r"nvml\.h": ["lib/measure"],
@@ -40,6 +44,17 @@ WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may i
 # Where a function runs, on the host or on a device too, nothing but its own head can say.
 MAY_BE_CONDITIONAL = {Path("lib/engine/cuda/kernels/host_device.hpp")}
 LONGEST_FILE_LINES = 400
+LONGEST_LINE = {".py": 120, ".cmake": 120, ".txt": 120, ".md": 100}
+COLUMNS_ARE_ERRORS = False  # else warnings
+HELPERS_ARE_ERRORS = False  # else warnings
+# In an anonymous namespace, at the start of a line: a type; a variable; a function, up to its parameters.
+ANONYMOUS = re.compile(r"^namespace (?:([\w:]+) )?\{$")
+TYPE = re.compile(r"^(?:struct|class|union|enum(?: class| struct)?) (\w+)\b(?!.*;$)")
+VARIABLE = re.compile(
+    r"^(?!using |namespace |return |template|friend )[\w:][^(){}=]*[\s&*>](\w+)(?:\[[^\]]*\])*\s*(?:=|\{|;)"
+)
+FUNCTION = re.compile(r"^(?!using |return |template|friend |typedef )[\w:\[][^(){}=;]*?[\s&*>](operator\W+|\w+)\(")
+TWIN = re.compile(r"_(plain|avx2|avx512)\.cpp$")  # CMake compiles these alone
 
 
 def tracked(*patterns):
@@ -50,12 +65,14 @@ def tracked(*patterns):
     return [Path(name) for name in sorted(set(listing.stdout.split("\n"))) if name and Path(name).exists()]
 
 
-def allowed_rooms():
-    """Room -> rooms it may include, from the link lines of lib/README.md."""
-    rooms = {path.name for path in Path("lib").iterdir() if path.is_dir()}
-    lines = dict(LINK_LINE.findall(Path("lib/README.md").read_text()))
-    return {room: ANY_ROOM_MAY_USE | {room} | set(lines.get(room, "").split(", ")) - {""}
-            for room in rooms | {"apps"}} | {"core": {"core"}, "spec": {"core", "spec"}}
+def all_rooms():
+    """Every folder of lib, by its path: an inner folder is an inner room."""
+    return {str(path.relative_to("lib")) for path in Path("lib").glob("**") if path != Path("lib")}
+
+
+def link_lines():
+    """Room -> rooms it may include, from lib/README.md."""
+    return {room: set(used.strip().split(", ")) for room, used in LINK_LINE.findall(Path("lib/README.md").read_text())}
 
 
 def included(path):
@@ -67,15 +84,46 @@ def included(path):
 
 
 def room_of(path):
-    return path.parts[1] if path.parts[0] == "lib" else "apps"
+    return str(path.parent.relative_to("lib")) if path.parts[0] == "lib" else "apps"
 
 
-def link_law(path, allowed):
+def with_outer_rooms(room):
+    parts = room.split("/")
+    return ["/".join(parts[:count]) for count in range(len(parts), 0, -1)]
+
+
+def may_use(room, used, lines):
+    """An inner room may use its outer rooms, and what they may use; an outer room may use its inner rooms."""
+    if used in with_outer_rooms(room) or room in with_outer_rooms(used):
+        return True
+    shared = [outer for outer in with_outer_rooms(room) if outer in with_outer_rooms(used)]
+    if shared and not any(line.startswith(f"{shared[0]}/") for line in lines):
+        return True  # lib/README.md has no law inside of this room
+    if with_outer_rooms(room)[-1] == "core":
+        return False
+    allowed = {"core"} if with_outer_rooms(room)[-1] == "spec" else set(ANY_ROOM_MAY_USE)
+    for outer in with_outer_rooms(room):
+        allowed |= lines.get(outer, set())
+    return any(outer in allowed for outer in with_outer_rooms(used))
+
+
+def link_law(path, lines):
     room = room_of(path)
     for number, header in included(path):
-        used = header.split("/")[0]
-        if used in allowed and used not in allowed[room] and Path("lib", header).exists():
+        if Path("lib", header).exists() and not may_use(room, str(Path(header).parent), lines):
             yield number, f"{room} may not include {header}: see the link lines in lib/README.md"
+
+
+def bad_link_lines(lines):
+    """Rooms in link lines that do not exist."""
+    rooms = all_rooms() | {"apps"}
+    text = Path("lib/README.md").read_text().split("\n")
+    for room, used in lines.items():
+        for name in sorted(({room} | used) - rooms):
+            number = next(
+                n for n, line in enumerate(text, 1) if LINK_LINE.match(line) and LINK_LINE.match(line)[1] == room
+            )
+            yield number, f"the link line of {room} names {name}, which is no folder of lib"
 
 
 def wrappers(header):
@@ -112,17 +160,123 @@ def links(path):
                 yield number, f"link to {target}, which does not exist"
 
 
+def columns(path):
+    """Lines that are too long. Markdown's tables and fenced code are left out, and words that cannot be broken."""
+    limit = LONGEST_LINE[path.suffix]
+    fenced = False
+    for number, line in enumerate(path.read_text(errors="replace").split("\n"), 1):
+        if path.suffix == ".md":
+            fence = line.lstrip().startswith(("```", "~~~"))
+            fenced ^= fence
+            if fence or fenced or line.lstrip().startswith("|") or line.startswith("    "):
+                continue
+            words = [word for word in line.split() if word not in ("-", "*", ">")]
+            if (
+                len(words) == 1
+                or MARKDOWN_LINK.sub("](x)", line) != line
+                and len(MARKDOWN_LINK.sub("](x)", line)) <= limit
+            ):
+                continue
+        if len(line) > limit:
+            yield number, f"{len(line)} columns, more than {limit}"
+
+
+def parameter_types(text):
+    """The types of a parameter list, as they are written, without the parameters' names and values."""
+    text = re.sub(r"\s+", " ", text)
+    parts, depth, begin = [], 0, 0
+    for at, character in enumerate(text + ","):
+        depth += (character in "(<[{") - (character in ")>]}")
+        if character == "," and depth == 0:
+            parts.append(text[begin:at].split("=")[0].strip())
+            begin = at + 1
+    return ", ".join(re.sub(r"(?<=[\w>&*\]]) ?(?<=[ &*>])\w+$", "", part).strip() for part in parts)
+
+
+def parameter_list(lines, number, begin):
+    """The text between the parentheses of which the first stands before `begin` of a line."""
+    text = lines[number][begin:] + " " + " ".join(lines[number + 1:number + 12])
+    depth = 1
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return text[:at]
+    return text
+
+
+def helpers(path):
+    """(line number, what) of each type, variable and function that an anonymous namespace of a file defines."""
+    lines = path.read_text().split("\n")
+    spaces = []
+    for number, line in enumerate(lines):
+        opened = ANONYMOUS.match(line)
+        if opened:
+            spaces.append(opened[1] or "")
+        elif line.startswith("}  // namespace") and spaces:
+            spaces.pop()
+        elif spaces and "" in spaces:
+            where = "::".join(name for name in spaces if name) + "::"
+            if found := TYPE.match(line):
+                yield number + 1, where + found[1]
+            elif found := FUNCTION.match(line):
+                types = parameter_types(parameter_list(lines, number, found.end()))
+                if not lines[number].startswith(("struct ", "class ")):
+                    yield number + 1, f"{where}{found[1]}({types})"
+            elif found := VARIABLE.match(line):
+                yield number + 1, where + found[1]
+
+
+def target_folder(path):
+    """The folder whose CMakeLists.txt compiles a source file."""
+    return next((folder for folder in path.parents if (folder / "CMakeLists.txt").exists()), Path())
+
+
+@functools.cache
+def compiled_alone(folder):
+    path = folder / "CMakeLists.txt"
+    return path.exists() and "UNITY_BUILD OFF" in path.read_text()
+
+
+def alternatives(path, other):
+    """Whether CMake compiles one of two files or the other, such as NAME_isal.cpp or NAME_absent.cpp."""
+    return path.parent == other.parent and path.stem.rsplit("_", 1)[0] in (other.stem.rsplit("_", 1)[0], other.stem)
+
+
+def helpers_that_clash():
+    seen = {}
+    for path in tracked("lib/*.cpp", "apps/*.cpp"):
+        if path.suffix != ".cpp" or TWIN.search(path.name) or compiled_alone(target_folder(path)):
+            continue
+        for number, what in dict((what, number) for number, what in helpers(path)).items():
+            number, what = what, number
+            for other in seen.setdefault((target_folder(path), what), []):
+                if not alternatives(path, other) and not alternatives(other, path):
+                    yield path, number, f"{what} is in {other}, too: share it in a header or give it another name"
+                    break
+            seen[(target_folder(path), what)].append(path)
+
+
 def breaches():
-    allowed = allowed_rooms()
+    lines = link_lines()
+    yield from ((Path("lib/README.md"), *breach) for breach in bad_link_lines(lines))
     sources = tracked("lib/*.cpp", "lib/*.hpp", "apps/*.cpp", "apps/*.hpp")
     for path in sources:
-        for rule in (lambda p: link_law(p, allowed), wraps):
+        for rule in (lambda p: link_law(p, lines), wraps):
             yield from ((path, *breach) for breach in rule(path))
     for path in tracked("*.cpp", "*.hpp", "*.py", "*.cmake", "*.txt", "*.md", "*.sh", "scripts", ".ci"):
         if not path.is_relative_to("tests/data"):
             yield from ((path, *breach) for breach in marks(path))
     for path in tracked("*.md"):
         yield from ((path, *breach) for breach in links(path))
+    for rule, are_errors in ((long_lines, COLUMNS_ARE_ERRORS), (helpers_that_clash, HELPERS_ARE_ERRORS)):
+        if are_errors:
+            yield from rule()
+
+
+def long_lines():
+    for path in tracked("*.py", "*.cmake", "*CMakeLists.txt", "*.md"):
+        if not path.is_relative_to("tests/data"):
+            yield from ((path, *breach) for breach in columns(path))
 
 
 def warn_of_long_files():
@@ -133,7 +287,13 @@ def warn_of_long_files():
 
 
 def main():
+    if sys.argv[1:]:
+        print(__doc__.strip(), file=sys.stdout if sys.argv[1:] == ["--help"] else sys.stderr)
+        return 0 if sys.argv[1:] == ["--help"] else 2
     warn_of_long_files()
+    for rule, are_errors in ((long_lines, COLUMNS_ARE_ERRORS), (helpers_that_clash, HELPERS_ARE_ERRORS)):
+        for path, number, text in () if are_errors else rule():
+            print(f"{path}:{number}: warning: {text}")
     broken = 0
     for path, number, text in breaches():
         print(f"{path}:{number}: {text}")

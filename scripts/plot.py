@@ -9,7 +9,8 @@ A RUN is the folder of a run, or its trials.csv. Figures:
   formats      how many times faster a pipeline is from TFRecords than from PNGs
   time         where the time of a step went
 
-Trials of an emulated accelerator are hatched (lines: hollow and dashed) and named so. Trials without a result are left out.
+Trials of an emulated accelerator are hatched (lines: hollow and dashed) and named so. Trials without a result are left
+out.
 Needs Python 3.9 and matplotlib from 3.6 on: apt-get install python3-matplotlib, or in an environment of its own
   python3 -m venv build/plot-venv && build/plot-venv/bin/pip install matplotlib==3.9.4
   build/plot-venv/bin/python scripts/plot.py ...
@@ -59,7 +60,9 @@ def number(row, column):
     try:
         return float(row[column])
     except ValueError as error:
-        raise Unusable(f"trial '{row['trial']}' of {row['run']}: {column} is '{row[column]}', and not a number") from error
+        raise Unusable(
+            f"trial '{row['trial']}' of {row['run']}: {column} is '{row[column]}', and not a number"
+        ) from error
 
 
 def is_emulated(row):
@@ -99,8 +102,10 @@ def check_distinct(rows, axis, label):
     places = [row[axis] for row in rows]
     for place in places:
         if places.count(place) > 1:
-            raise Unusable(f"'{label}' was measured twice at {axis} {place}, and trials.csv does not tell what differs: "
-                           "give one run, of one of the two")
+            raise Unusable(
+                f"'{label}' was measured twice at {axis} {place}, and trials.csv does not tell what differs: "
+                "give one run, of one of the two"
+            )
 
 
 def interval(row, value):
@@ -221,7 +226,9 @@ def draw_formats(plt, trials):
             end = (value + above) / (base - png_below)
             axes.errorbar(ratio, place, xerr=[[ratio - (value - below) / (base + png_above)], [end - ratio]],
                           color="black", capsize=2.5, linewidth=1)
-        axes.annotate(f"{ratio:.2f} x", (end, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
+        axes.annotate(
+            f"{ratio:.2f} x", (end, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8
+        )
     axes.axvline(1, color="black", linewidth=1)
     axes.set_xlim(0, axes.get_xlim()[1] * 1.12)
     axes.set_xlabel("images/s from TFRecords / images/s from PNGs")
@@ -238,11 +245,27 @@ def draw_time(plt, trials):
         if max(shares) < 0.05:
             continue
         for i, row in enumerate(trials):
-            axes.barh(places[i], shares[i], left=left[i], height=0.72, color=colour, hatch=hatch(row), edgecolor="white",
-                      linewidth=0, label=part if i == 0 else None)
+            axes.barh(
+                places[i],
+                shares[i],
+                left=left[i],
+                height=0.72,
+                color=colour,
+                hatch=hatch(row),
+                edgecolor="white",
+                linewidth=0,
+                label=part if i == 0 else None,
+            )
             if shares[i] >= 8:
-                axes.text(left[i] + shares[i] / 2, places[i], f"{shares[i]:.0f} %", ha="center", va="center", fontsize=8,
-                          bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1})
+                axes.text(
+                    left[i] + shares[i] / 2,
+                    places[i],
+                    f"{shares[i]:.0f} %",
+                    ha="center",
+                    va="center",
+                    fontsize=8,
+                    bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1},
+                )
             left[i] += shares[i]
     axes.set_xlim(0, 100)
     axes.set_xlabel("% of the step")
@@ -256,16 +279,29 @@ COMMON = ["trial", "pipeline", "format", "engine", "ranks", "images_per_s", "emu
 INTERVAL = ["images_per_s_ci95_low", "images_per_s_ci95_high"]
 FIGURES = {"throughput": (draw_throughput, INTERVAL), "scaling": (draw_scaling, INTERVAL),
            "formats": (draw_formats, INTERVAL), "time": (draw_time, list(PARTS))}
-STYLE = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "axes.titlesize": 10,
-         "grid.color": "0.88", "grid.linewidth": 0.7, "hatch.color": "white", "hatch.linewidth": 0.8,
-         "svg.fonttype": "none", "svg.hashsalt": "chexbench", "figure.constrained_layout.use": True}
+STYLE = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.titlesize": 10,
+    "grid.color": "0.88",
+    "grid.linewidth": 0.7,
+    "hatch.color": "white",
+    "hatch.linewidth": 0.8,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "chexbench",
+    "figure.constrained_layout.use": True,
+}
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", metavar="RUN", nargs="+", type=Path)
     parser.add_argument("--figure", required=True, choices=FIGURES)
-    parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="its ending says which kind: .png, .svg, .pdf")
+    parser.add_argument(
+        "--output", required=True, type=Path, metavar="FILE", help="its ending says which kind: .png, .svg, .pdf"
+    )
     arguments = parser.parse_args()
     if arguments.output.suffix not in (".png", ".svg", ".pdf"):
         parser.error(f"--output {arguments.output}: it must end in .png, .svg or .pdf")

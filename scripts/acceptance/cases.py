@@ -61,7 +61,12 @@ def read_windows(output, errors):
     if not lines:
         raise ValueError("PyTorch measured nothing")
     rates = [line["images_per_s"] for line in lines]
-    return {**lines[-1], "images_per_s": statistics.median(rates), "images_per_s_best": max(rates), "windows": len(rates)}
+    return {
+        **lines[-1],
+        "images_per_s": statistics.median(rates),
+        "images_per_s_best": max(rates),
+        "windows": len(rates),
+    }
 
 
 def read_text(output, errors):
@@ -179,7 +184,7 @@ def input_cases(place):
 
 
 def graph_cases(place):
-    """Replay against eager at 64, where launches weigh most, and updates too: one in four batches; fused against unfused at 256."""
+    """Replay against eager at 64, where launches weigh most; one update in 4 batches; fused against unfused at 256."""
     return [case for model in NETWORKS for case in (
         ours(place, "graph", model, batch=64, label="eager", training__cuda_graph="false"),
         ours(place, "graph", model, batch=64, label="replay", training__cuda_graph="true"),

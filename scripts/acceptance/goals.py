@@ -45,8 +45,8 @@ class Rows:
 
 
 def ratios_to_torch(rows, training):
-    """Ours to the better of PyTorch's modes within each turn, and those modes; a turn in which a mode did not run is held
-    against that mode's first."""
+    """Ours to the better of PyTorch's modes within each turn, and those modes; a turn in which a mode did not run is
+    held against that mode's first."""
     ours = rows.rates(framework="chexbench", mode="default", **training)
     modes = {mode: rows.rates(framework="torch", mode=mode, **training) for mode in ("eager", "compiled")}
     modes = {mode: rates for mode, rates in modes.items() if rates}
@@ -113,7 +113,9 @@ def quotients(rows):
                                          ("graph", "fp16 batch 64", "accumulated", "replay"),
                                          ("graph", "fp16 batch 256", "fused", "unfused")):
             facts = {"part": part, "model": model}
-            yield quotient(rows, f"{model} {name}: {above} / {below}", {**facts, "mode": above}, {**facts, "mode": below})
+            yield quotient(
+                rows, f"{model} {name}: {above} / {below}", {**facts, "mode": above}, {**facts, "mode": below}
+            )
 
 
 def outside_kernels(rows, model):

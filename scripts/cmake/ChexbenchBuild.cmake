@@ -2,9 +2,13 @@
 include(GNUInstallDirs)
 
 option(CHEXBENCH_TESTS "Build the tests and the micro-benchmarks" ON)
-option(CHEXBENCH_WERROR "Treat warnings as errors" ON)
+option(CHEXBENCH_WERROR "Treat warnings as errors" OFF)  # the presets turn it on
 set(CHEXBENCH_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined or thread")
-set(CHEXBENCH_MARCH "x86-64-v2" CACHE STRING "Baseline instruction set; faster kernels are chosen at run time")
+set(default_march "")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(default_march "x86-64-v2")
+endif()
+set(CHEXBENCH_MARCH "${default_march}" CACHE STRING "Baseline instruction set; faster kernels are chosen at run time")
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -16,28 +20,40 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
+# Paths are relative for ccache, so that build trees with the same options share what they compile.
 find_program(CHEXBENCH_CCACHE ccache)
 if(CHEXBENCH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CHEXBENCH_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CHEXBENCH_CCACHE})
 endif()
 
 add_library(chexbench_flags INTERFACE)
 # -ffp-contract=off: a fast path and its plain twin must round alike, so no compiler may fuse a multiply and an add.
 target_compile_options(chexbench_flags INTERFACE
-  -march=${CHEXBENCH_MARCH} -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers
-  -Wnon-virtual-dtor -Woverloaded-virtual $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-subobject-linkage> $<$<BOOL:${CHEXBENCH_WERROR}>:-Werror>)
+  $<$<BOOL:${CHEXBENCH_MARCH}>:-march=${CHEXBENCH_MARCH}> -ffp-contract=off
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers
+  -Wnon-virtual-dtor -Woverloaded-virtual $<$<BOOL:${CHEXBENCH_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_UNITY_BUILD)
+  target_compile_options(chexbench_flags INTERFACE -Wno-subobject-linkage)  # sources count as headers there
+endif()
 target_include_directories(chexbench_flags INTERFACE ${PROJECT_SOURCE_DIR}/lib)
 if(CHEXBENCH_SANITIZE)
-  # GCC's analysis loses track of instrumented code: it takes members of std::function and std::variant for uninitialized.
-  # AddressSanitizer sees what is read through a null pointer; checking each pointer for it costs a quarter of the compile.
+  # AddressSanitizer sees what is read through a null pointer; checking each pointer for it costs a quarter of the
+  # compile.
   # Undefined behaviour is looked for in what is tested, not in the tests, whose long bodies take GCC minutes then.
-  target_compile_options(chexbench_flags INTERFACE -fsanitize=${CHEXBENCH_SANITIZE} -fno-sanitize=null -fno-omit-frame-pointer
-    -fno-sanitize-recover=all -Wno-maybe-uninitialized $<$<BOOL:$<TARGET_PROPERTY:CHEXBENCH_TEST>>:-fno-sanitize=undefined>)
+  target_compile_options(chexbench_flags INTERFACE -fsanitize=${CHEXBENCH_SANITIZE} -fno-sanitize=null
+    -fno-omit-frame-pointer -fno-sanitize-recover=all
+    $<$<BOOL:$<TARGET_PROPERTY:CHEXBENCH_TEST>>:-fno-sanitize=undefined>)
+  # GCC's analysis loses track of instrumented code: it takes members of std::function and std::variant for
+  # uninitialized.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(chexbench_flags INTERFACE -Wno-maybe-uninitialized)
+  endif()
   target_link_options(chexbench_flags INTERFACE -fsanitize=${CHEXBENCH_SANITIZE})
 endif()
 
-# The presets compile a dozen sources at a time (CMAKE_UNITY_BUILD), which takes a third of the time: most of it goes into
-# headers. Twins repeat each other's names on purpose. scripts/build-bare and scripts/lint compile every source alone.
+# The presets compile a dozen sources at a time (CMAKE_UNITY_BUILD), which takes a third of the time, as most of it goes
+# into headers. Twins repeat each other's names on purpose. The preset `debug`, for developers, and scripts/build-bare
+# compile every source alone.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 function(chexbench_compile_twins_alone)
   foreach(source IN LISTS ARGN)
@@ -48,10 +64,12 @@ function(chexbench_compile_twins_alone)
 endfunction()
 
 # chexbench_library(<room> SOURCES a.cpp ... [PUBLIC targets...] [PRIVATE targets...])
-# One static library per room, named chexbench_<room>. PUBLIC and PRIVATE are its link lines.
+# One static library per room, named chexbench_<room>, with the alias chexbench::<room>. PUBLIC and PRIVATE are its link
+# lines.
 function(chexbench_library room)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(chexbench_${room} STATIC ${ARG_SOURCES})
+  add_library(chexbench::${room} ALIAS chexbench_${room})
   chexbench_compile_twins_alone(${ARG_SOURCES})
   target_link_libraries(chexbench_${room} PUBLIC chexbench_flags ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
 endfunction()
@@ -64,27 +82,48 @@ function(chexbench_install)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/chexbench)
 endfunction()
 
-# For tests that load MPI or oneDNN as a module: the leak checker reports memory of transports that MPI has unloaded, which
-# no suppression can name, and crashes in a thread of the module's OpenMP. Every other check stays on.
+# For tests that load MPI or oneDNN as a module: the leak checker reports memory of transports that MPI has unloaded,
+# which no suppression can name, and crashes in a thread of the module's OpenMP. Every other check stays on.
 set(CHEXBENCH_FOREIGN_LEAKS "ASAN_OPTIONS=detect_leaks=0")
+
+# `scripts/test` leaves out the tests with this label: they need real servers, train whole networks, or take minutes.
+set(CHEXBENCH_FULL_LABEL full)
+
+# chexbench_add_gtest(<name> <binary> <filter> <shard> <shards>): a test that runs those TESTs of a binary that fit the
+# filter. It is skipped if all of them were skipped, and it fails if nothing fits the filter.
+function(chexbench_add_gtest name binary filter shard shards)
+  if(shards GREATER 1)
+    math(EXPR number "${shard} + 1")
+    string(APPEND name ".${number}")
+  endif()
+  add_test(NAME ${name} COMMAND ${binary} --gtest_brief=1 "--gtest_filter=${filter}")
+  set_tests_properties(${name} PROPERTIES
+    TIMEOUT ${timeout_s} RUN_SERIAL ${ARG_SERIAL} LABELS "${labels}"
+    ENVIRONMENT "${environment};GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}"
+    SKIP_REGULAR_EXPRESSION "PASSED  \\] 0 tests\\.\n\\[  SKIPPED \\] [0-9]+ tests?\\.\n$")
+  if(shard EQUAL 0)
+    set_tests_properties(${name} PROPERTIES FAIL_REGULAR_EXPRESSION " 0 tests from 0 test suites ran")
+  endif()
+endfunction()
 
 # chexbench_test(<name> SOURCES a.cpp ... [LIBRARIES targets...] [LABEL l] [TIMEOUT s] [SERIAL] [FOREIGN_LEAKS]
 #                [ENVIRONMENT NAME=value])
-# A GoogleTest binary, every TEST of it known to ctest by its own name. SERIAL: nothing else runs beside it, for tests
-# that start several ranks or look at times.
+# A GoogleTest binary, which is one test of ctest, so that a process serves many TESTs. TIMEOUT is of the whole binary.
+# SERIAL: nothing else runs beside it, for tests that start several ranks or look at times. tests/CMakeLists.txt may set
+#   CHEXBENCH_SHARDS_<name>  shares the TESTs of a slow binary out over so many tests of ctest, NAME.1, NAME.2, ...
+#   CHEXBENCH_FULL_<name>    a filter: those TESTs become the tests NAME.full, which have the label `full`
 function(chexbench_test name)
   cmake_parse_arguments(ARG "SERIAL;FOREIGN_LEAKS" "TIMEOUT;LABEL;ENVIRONMENT" "SOURCES;LIBRARIES" ${ARGN})
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
+  set(timeout_s 600)
+  if(ARG_TIMEOUT GREATER timeout_s OR CHEXBENCH_SANITIZE)
+    set(timeout_s 1200)
   endif()
   if(NOT ARG_LABEL)
-    set(ARG_LABEL unit)  # one word: gtest_discover_tests() reads a list, or nothing, as more properties
+    set(ARG_LABEL unit)
   endif()
-  set(environment "")
+  set(environment ${ARG_ENVIRONMENT})
   if(ARG_FOREIGN_LEAKS)
-    set(environment ENVIRONMENT ${CHEXBENCH_FOREIGN_LEAKS})
-  elseif(ARG_ENVIRONMENT)
-    set(environment ENVIRONMENT ${ARG_ENVIRONMENT})
+    list(APPEND environment ${CHEXBENCH_FOREIGN_LEAKS})
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE chexbench_flags ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
@@ -92,12 +131,28 @@ function(chexbench_test name)
   if(CHEXBENCH_SANITIZE)
     target_compile_options(${name} PRIVATE -O0)
   else()
-    target_compile_options(${name} PRIVATE "$<$<CONFIG:Release>:-O1;-Wno-maybe-uninitialized>")
+    target_compile_options(${name} PRIVATE
+      "$<$<CONFIG:Release>:-O1;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>>")
   endif()
   set_target_properties(${name} PROPERTIES CHEXBENCH_TEST ON)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE CHEXBENCH_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data/nih"
                                              CHEXBENCH_GOLDEN="${PROJECT_SOURCE_DIR}/tests/golden")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
-                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL} RUN_SERIAL ${ARG_SERIAL} ${environment})
+
+  set(full "${CHEXBENCH_FULL_${name}}")
+  set(shards 1)
+  if(CHEXBENCH_SHARDS_${name})
+    set(shards ${CHEXBENCH_SHARDS_${name}})
+  endif()
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    if(NOT full STREQUAL "*")
+      set(labels ${ARG_LABEL})
+      chexbench_add_gtest(${name} ${name} "-${full}" ${shard} ${shards})
+    endif()
+    if(full)
+      set(labels ${ARG_LABEL} ${CHEXBENCH_FULL_LABEL})
+      chexbench_add_gtest(${name}.full ${name} "${full}" ${shard} ${shards})
+    endif()
+  endforeach()
 endfunction()

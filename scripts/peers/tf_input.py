@@ -65,7 +65,9 @@ def make_dataset(tf, arguments):
         return (source.map(to_example, num_parallel_calls=10).shard(world, rank)
                 .shuffle(arguments.shuffle).repeat().batch(batch).prefetch(batch))
     official = arguments.pipeline == "official"
-    files = tf.data.Dataset.from_tensor_slices(sources).shard(world, rank).shuffle(1024 if official else arguments.shuffle)
+    files = (
+        tf.data.Dataset.from_tensor_slices(sources).shard(world, rank).shuffle(1024 if official else arguments.shuffle)
+    )
     if records:
         files = files.interleave(tf.data.TFRecordDataset, cycle_length=10, num_parallel_calls=auto)
     if official:

@@ -4,7 +4,7 @@
 usage: torch_gpu.py resnet50|densenet121 [--batch N] [--precision fp16|bf16] [--mode eager|compiled] ...
 
 torchvision's networks with 14 sigmoid outputs, channels-last, cudnn.benchmark, automatic mixed precision (fp16 with
-GradScaler), Adam in one fused kernel, images and labels that lie on the device. `compiled` hands forward pass and loss to
+GradScaler), Adam in one fused kernel, images and labels on the device. `compiled` hands forward pass and loss to
 torch.compile. Prints one JSON line a window of steps: wall clock between two synchronizations, none within.
 """
 
@@ -31,7 +31,9 @@ def parse_arguments():
     parser.add_argument("--warmup", type=int, default=20, help="steps before the first window")
     parser.add_argument("--steps", type=int, default=20, help="steps of a window")
     parser.add_argument("--windows", type=int, default=5)
-    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda", help="cpu: to try this script, never a figure")
+    parser.add_argument(
+        "--device", choices=["cuda", "cpu"], default="cuda", help="cpu: to try this script, never a figure"
+    )
     return parser.parse_args()
 
 

@@ -60,10 +60,20 @@ class Accuracy(EpochsTest):
         _, last, _ = read_checkpoint(self.last(self.folder / "out"))
         _, best, _ = read_checkpoint(self.last(self.folder / "out").with_name("best.safetensors"))
         self.assertEqual(best["classifier.1.weight"]["shape"], [14, 1280])
-        self.assertEqual(best["features.0.1.num_batches_tracked"], best["features.0.1.num_batches_tracked"] | {"dtype": "I64", "shape": []})
+        self.assertEqual(
+            best["features.0.1.num_batches_tracked"],
+            best["features.0.1.num_batches_tracked"] | {"dtype": "I64", "shape": []},
+        )
         self.assertIn("features.0.1.running_var", best)
-        self.assertEqual(set(last) - set(best), {f"{moment}.{name}" for name in best for moment in ("exp_avg", "exp_avg_sq")
-                                                 if not name.endswith(("_mean", "_var", "_tracked"))})
+        self.assertEqual(
+            set(last) - set(best),
+            {
+                f"{moment}.{name}"
+                for name in best
+                for moment in ("exp_avg", "exp_avg_sq")
+                if not name.endswith(("_mean", "_var", "_tracked"))
+            },
+        )
         weights = str(self.last(self.folder / "out").with_name("best.safetensors"))
         self.train(self.training(training__epochs=1, model__weights=weights), self.folder / "from-weights")
 
@@ -79,7 +89,9 @@ class Accuracy(EpochsTest):
         self.fails(3, "written by a training of network mobilenet_v2, and model.name is resnet50",
                    model__name="resnet50", training__checkpoint=str(last))
         self.fails(3, "optimizer adam", training__optimizer="sgd", training__checkpoint=str(last))
-        self.fails(2, "training.epochs is 1, and", "has 1 behind it", training__epochs=1, training__checkpoint=str(last))
+        self.fails(
+            2, "training.epochs is 1, and", "has 1 behind it", training__epochs=1, training__checkpoint=str(last)
+        )
         self.fails(3, "no tensor 'exp_avg", training__checkpoint=str(last.with_name("best.safetensors")))
         cut = self.folder / "cut.safetensors"
         cut.write_bytes(last.read_bytes()[:-100])
@@ -90,7 +102,9 @@ class Accuracy(EpochsTest):
         out = self.folder / "out"
         self.interrupt_behind_first_epoch(self.training(training__epochs=4, pipeline="optimized"), out, None)
         spec = self.training(training__epochs=4, pipeline="optimized", training__learning_rate=0.1)
-        self.fail_with(2, "--config", spec, "--resume", out, says=["of a training by another spec", "training.checkpoint"])
+        self.fail_with(
+            2, "--config", spec, "--resume", out, says=["of a training by another spec", "training.checkpoint"]
+        )
 
     def test_one_that_ended_before_it_was_written_down_is_trained_anew(self):
         out, spec = self.folder / "out", self.training(training__epochs=1)
@@ -129,8 +143,13 @@ class Accuracy(EpochsTest):
         before = self.last(out).read_bytes()
         limit = len(before) // 2
         done = subprocess.run(
-            command_line(["--config", spec, "--resume", out]), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+            command_line(["--config", spec, "--resume", out]),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        )
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("last.safetensors", done.stderr)
         self.assertEqual(self.last(out).read_bytes(), before)

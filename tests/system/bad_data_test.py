@@ -29,7 +29,9 @@ class BadImages(SystemTest):
 
     def spec_over_all(self, **keys):
         """Nine steps of two: each of the 18 images of the train split once."""
-        return self.spec(data__root=str(self.root), measure__warmup_steps=0, measure__steps=9, measure__repeats=1, **keys)
+        return self.spec(
+            data__root=str(self.root), measure__warmup_steps=0, measure__steps=9, measure__repeats=1, **keys
+        )
 
     def refuse(self, says=()):
         named = [VICTIM] + ([says] if isinstance(says, str) else list(says))
@@ -131,8 +133,16 @@ class BadTarFiles(SystemTest):
         self.bytes = bytearray(self.shard.read_bytes())
 
     def trial(self, **keys):
-        return self.spec(data__root=str(self.root), data__split="all", data__format="webdataset", training__batch_size=1,
-                         measure__warmup_steps=0, measure__steps=24, measure__repeats=1, **keys)
+        return self.spec(
+            data__root=str(self.root),
+            data__split="all",
+            data__format="webdataset",
+            training__batch_size=1,
+            measure__warmup_steps=0,
+            measure__steps=24,
+            measure__repeats=1,
+            **keys,
+        )
 
     def refuse(self, *says):
         self.shard.write_bytes(self.bytes)

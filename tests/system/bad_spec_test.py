@@ -112,7 +112,9 @@ class BadCommandLine(SystemTest):
 
 class Verbs(SystemTest):
     def test_options_of_a_run_beside_a_verb_are_refused(self):
-        done = self.fail_with(2, "--config", self.spec(), "data", "index", REAL_IMAGES, says=["--config", "chexbench data"])
+        done = self.fail_with(
+            2, "--config", self.spec(), "data", "index", REAL_IMAGES, says=["--config", "chexbench data"]
+        )
         self.assertEqual(done.stdout, "")
 
 

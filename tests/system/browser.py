@@ -82,7 +82,9 @@ class Print:
         self.texts = self._poppler("pdftotext", "-layout", "-", "-").decode().split("\f")[:-1]
 
     def _poppler(self, tool, *arguments):
-        return subprocess.run([tool, *arguments], input=self.pdf, capture_output=True, timeout=TIMEOUT_S, check=True).stdout
+        return subprocess.run(
+            [tool, *arguments], input=self.pdf, capture_output=True, timeout=TIMEOUT_S, check=True
+        ).stdout
 
     def colors(self, sheet):
         """Of the pixels of a sheet (from 1), small, (red, green, blue) -> how many."""

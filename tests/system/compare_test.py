@@ -68,9 +68,12 @@ class Compare(SystemTest):
 
     def test_reports_that_are_none(self):
         whole = (self.base / "report.json").read_text()
-        for name, text, says in (("torn", whole[:len(whole) // 2], "not a result of chexbench"), ("empty", "", "report.json"),
-                                 ("newer", whole.replace('"schema_version": 1', '"schema_version": 2'), "schema_version is 2"),
-                                 ("list", "[]", "report.json")):
+        for name, text, says in (
+            ("torn", whole[: len(whole) // 2], "not a result of chexbench"),
+            ("empty", "", "report.json"),
+            ("newer", whole.replace('"schema_version": 1', '"schema_version": 2'), "schema_version is 2"),
+            ("list", "[]", "report.json"),
+        ):
             with self.subTest(name):
                 folder = self.folder / name
                 folder.mkdir()

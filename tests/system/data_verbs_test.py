@@ -46,7 +46,9 @@ class Synth(SystemTest):
         self.assertRegex(self.succeed("data", "index", root).stdout, r"images\D+40\b")
         self.succeed("data", "convert", root)
         self.succeed("data", "check", root)
-        self.succeed("--config", self.spec(data__root=str(root), data__format="tfrecord"), "--output", self.folder / "out")
+        self.succeed(
+            "--config", self.spec(data__root=str(root), data__format="tfrecord"), "--output", self.folder / "out"
+        )
 
 
 class Convert(SystemTest):

@@ -1,4 +1,7 @@
-"""Headless Chromium over its DevTools protocol, for pages that go on by themselves: browser.py sees one page as it has loaded."""
+"""Headless Chromium over its DevTools protocol, for pages that go on by themselves.
+
+browser.py sees one page as it has loaded.
+"""
 
 import base64
 import json
@@ -13,7 +16,7 @@ from browser import CHROMIUM, TIMEOUT_S
 
 
 class Tab:
-    """A page, until close(), that reaches this host alone; `errors` holds what it threw and what it told the console as one."""
+    """A page, until close(), that reaches this host alone. `errors` holds its exceptions and the console's errors."""
 
     def __init__(self, width=1600, height=1000):
         self.errors = []
@@ -23,11 +26,25 @@ class Tab:
         self._answers, answers = os.pipe()
         # Chromium takes commands on descriptor 3 and answers on 4.
         self._chromium = subprocess.Popen(
-            ["bash", "-c", f'exec {{in}}<&{commands} {{out}}>&{answers}; exec "$@" 3<&"$in" 4>&"$out"', "bash", CHROMIUM,
-             "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--window-size={width},{height}",
-             f"--user-data-dir={self._profile}", "--remote-debugging-pipe",
-             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
-            pass_fds=(commands, answers), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [
+                "bash",
+                "-c",
+                f'exec {{in}}<&{commands} {{out}}>&{answers}; exec "$@" 3<&"$in" 4>&"$out"',
+                "bash",
+                CHROMIUM,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                f"--window-size={width},{height}",
+                f"--user-data-dir={self._profile}",
+                "--remote-debugging-pipe",
+                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            ],
+            pass_fds=(commands, answers),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(commands)
         os.close(answers)
         try:

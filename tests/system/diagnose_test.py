@@ -38,10 +38,16 @@ class Diagnose(SystemTest):
         self.fail_with(3, "diagnose", self.folder / "out/steps.csv", says=["no column 'step_s'", "line 1"])
 
     def test_logs_that_are_wrong(self):
-        for text, says in (("", "empty"), (HEADER, "no step"), ("wait;step_s;images\n", "semicolons"),
-                           ("wait,step_s,images\n0,1,2\n", "'wait'"),
-                           (HEADER + "0,0,-1,1,2\n", "line 2, column 5"), (HEADER + "0,0,nan,1,2\n", "line 2, column 5"),
-                           (HEADER + "0,0,2,1,2\n", "line 2, column 5"), ("\0" * 100, "line 1")):
+        for text, says in (
+            ("", "empty"),
+            (HEADER, "no step"),
+            ("wait;step_s;images\n", "semicolons"),
+            ("wait,step_s,images\n0,1,2\n", "'wait'"),
+            (HEADER + "0,0,-1,1,2\n", "line 2, column 5"),
+            (HEADER + "0,0,nan,1,2\n", "line 2, column 5"),
+            (HEADER + "0,0,2,1,2\n", "line 2, column 5"),
+            ("\0" * 100, "line 1"),
+        ):
             with self.subTest(text=text):
                 self.fail_with(3, "diagnose", self.log(text), says=["steps.csv", says])
 

@@ -28,7 +28,9 @@ class Planted(SystemTest):
 
     def waits(self, row):
         """Shares of the time by op and part."""
-        return {name: float(share) for name, share in (text.rsplit(" ", 1) for text in row["waits"].split("; ") if text)}
+        return {
+            name: float(share) for name, share in (text.rsplit(" ", 1) for text in row["waits"].split("; ") if text)
+        }
 
 
 class SlowOps(Planted):
@@ -89,7 +91,11 @@ class SlowNetwork(Planted):
 @unittest.skipIf(SANITIZED, "a sanitizer's library must be the first that is loaded")
 class SlowStore(Planted):
     def slow_store(self, **environment):
-        return {"LD_PRELOAD": os.environ["CHEXBENCH_SLOW_STORE"], "SLOW_STORE_MS": str(int(1000 * DELAY_S)), **environment}
+        return {
+            "LD_PRELOAD": os.environ["CHEXBENCH_SLOW_STORE"],
+            "SLOW_STORE_MS": str(int(1000 * DELAY_S)),
+            **environment,
+        }
 
     @measured
     def test_reading_is_named(self):

@@ -1,4 +1,4 @@
-"""Trainings over epochs, on any engine that can: a small set, its spec, and an interruption that must leave no trace."""
+"""Trainings over epochs, on any engine that can: a small set, its spec, and an interruption without a trace."""
 
 import json
 import signal

@@ -66,7 +66,9 @@ def good_answers():
     """Everything runs and meets its goals."""
     return {
         "chexbench doctor": doctor([{"name": "a GPU"}]),
-        "chexbench plan-sweep": {"output": json.dumps({"pattern": "forward", "shape": "s", "ran": True, "median_us": 5})},
+        "chexbench plan-sweep": {
+            "output": json.dumps({"pattern": "forward", "shape": "s", "ran": True, "median_us": 5})
+        },
         "chexbench memcheck": {"output": "========= ERROR SUMMARY: 0 errors"},
         "chexbench selftest": {"output": "  logits  1e-4 of 1e-3"},
         "chexbench engine=cuda pipeline=naive": trial(3000),
@@ -100,7 +102,9 @@ class GpuAcceptance(SystemTest):
     def start(self, answers, *arguments):
         (self.bundle / "script").write_text(json.dumps(answers))
         command = [sys.executable, self.bundle / "gpu-acceptance", "--output", self.output, *map(str, arguments)]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
+        return subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment
+        )
 
     def accept(self, answers, *arguments, code=0):
         """Runs it to its end; its rows by the names of their cases."""
@@ -152,14 +156,20 @@ class GpuAcceptance(SystemTest):
 
     def test_kernel_times_that_lack_something_are_a_failure(self):
         key = "chexbench libchexbench_kernel_time.so"
-        for number, (changes, reason) in enumerate((({"problem": "CUPTI cannot be opened"}, "CUPTI cannot be opened"),
-                                                    ({"exact": False, "lost_records": 7}, "lost records of kernels: 7"))):
+        for number, (changes, reason) in enumerate(
+            (
+                ({"problem": "CUPTI cannot be opened"}, "CUPTI cannot be opened"),
+                ({"exact": False, "lost_records": 7}, "lost records of kernels: 7"),
+            )
+        ):
             self.output = self.folder / f"out{number}"
             rows = self.accept({key: kernels_timed(**changes), **good_answers()}, "--only", "kernels", code=5)
             self.assertIn(reason, rows["kernels 1 densenet121 fp16 64 chexbench kernels timed"]["reason"])
         self.output = self.folder / "out"
         rows = self.accept({key: trial(5333), **good_answers()}, "--only", "kernels", code=5)
-        self.assertIn("CUDA did not load the library", rows["kernels 1 resnet50 fp16 64 chexbench kernels timed"]["reason"])
+        self.assertIn(
+            "CUDA did not load the library", rows["kernels 1 resnet50 fp16 64 chexbench kernels timed"]["reason"]
+        )
 
     def test_a_bundle_without_the_library_skips_that(self):
         self.timer.unlink()
@@ -263,7 +273,9 @@ class Summary(unittest.TestCase):
         return self.figure(rows, "resnet50 fp16 batch 256: chexbench /")
 
     def test_a_ratio_is_to_the_better_of_eager_and_compiled(self):
-        figure = self.ratio(self.row("chexbench", 6000), self.row("torch", 3000), self.row("torch", 3750, mode="compiled"))
+        figure = self.ratio(
+            self.row("chexbench", 6000), self.row("torch", 3000), self.row("torch", 3750, mode="compiled")
+        )
         self.assertEqual((figure["value"], figure["goal"], figure["met"]), (1.6, 1.5, True))
 
     def test_against_eager_alone_a_goal_can_be_missed_but_not_met(self):
@@ -271,8 +283,13 @@ class Summary(unittest.TestCase):
         self.assertIs(self.ratio(self.row("chexbench", 4000), self.row("torch", 3000))["met"], False)
 
     def test_ratios_are_taken_within_a_turn(self):
-        figure = self.ratio(self.row("chexbench", 4000), self.row("torch", 2000), self.row("torch", 1000, mode="compiled"),
-                            self.row("chexbench", 3000, turn=2), self.row("torch", 1000, turn=2))
+        figure = self.ratio(
+            self.row("chexbench", 4000),
+            self.row("torch", 2000),
+            self.row("torch", 1000, mode="compiled"),
+            self.row("chexbench", 3000, turn=2),
+            self.row("torch", 1000, turn=2),
+        )
         self.assertEqual(figure["value"], 2.5)  # of 2.0 and 3.0, not of the medians 3500 and 1500
         self.assertIn("2.00 to 3.00", figure["note"])
 
@@ -317,7 +334,9 @@ class Summary(unittest.TestCase):
 
 class Readers(unittest.TestCase):
     def test_windows_give_their_median(self):
-        read = cases.read_windows("\n".join(json.dumps({"images_per_s": rate}) for rate in (1, 9, 2)) + '\n{"images', "")
+        read = cases.read_windows(
+            "\n".join(json.dumps({"images_per_s": rate}) for rate in (1, 9, 2)) + '\n{"images', ""
+        )
         self.assertEqual((read["images_per_s"], read["images_per_s_best"], read["windows"]), (2, 9, 3))
 
     def test_a_sweep_gives_the_sum_of_each_patterns_fastest_plans(self):

@@ -16,7 +16,9 @@ def python_with(package):
     """A Python that has `package`: the one of these tests, or that of scripts/peers; None: neither."""
     for python in (sys.executable, ROOT / "build/peers-venv/bin/python"):
         try:
-            found = subprocess.run([python, "-c", f"import importlib.util as u, sys; sys.exit(not u.find_spec('{package}'))"])
+            found = subprocess.run(
+                [python, "-c", f"import importlib.util as u, sys; sys.exit(not u.find_spec('{package}'))"]
+            )
         except OSError:
             continue
         if found.returncode == 0:
@@ -35,8 +37,14 @@ class Hook(SystemTest):
         program = self.folder / "training.py"
         program.write_text(textwrap.dedent(training))
         log = self.folder / "steps.csv"
-        environment = {**os.environ, "LOG": str(log), "PYTHONPATH": str(ROOT / "scripts/hooks"), "TF_CPP_MIN_LOG_LEVEL": "3",
-                       "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+        environment = {
+            **os.environ,
+            "LOG": str(log),
+            "PYTHONPATH": str(ROOT / "scripts/hooks"),
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "OMP_NUM_THREADS": "1",
+            "CUDA_VISIBLE_DEVICES": "",
+        }
         done = subprocess.run([python, "-B", program], env=environment, capture_output=True, text=True, timeout=200)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = json.loads(self.succeed("diagnose", log, "--format", "json").stdout)

@@ -25,11 +25,11 @@ EXPORT {{ Export_Id = 2; Path = {folder}; Pseudo = /nobody; Protocols = 4; Trans
 
 
 class NfsServer:
-    """Exports a folder as /export, and as /nobody to users without rights. start() again after stop() has the same port."""
+    """Exports a folder as /export, and as /nobody to users without rights. start() after stop() has the same port."""
 
     def __init__(self, folder):
         if not shutil.which("ganesha.nfsd"):
-            raise unittest.SkipTest("no nfs-ganesha here: scripts/setup --servers brings it")
+            raise unittest.SkipTest("no nfs-ganesha here: scripts/setup servers brings it")
         if os.geteuid() != 0:
             raise unittest.SkipTest("nfs-ganesha exports folders for root alone")
         RUN_FOLDER.mkdir(parents=True, exist_ok=True)

@@ -35,11 +35,13 @@ class Nginx:
     def __init__(self, place, root, extra="", listen=""):
         program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
         if not program:
-            raise unittest.SkipTest("no nginx here: scripts/setup --servers brings it")
+            raise unittest.SkipTest("no nginx here: scripts/setup servers brings it")
         place.mkdir()
         self.place, self.port = place, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        (place / "conf").write_text(CONFIGURATION.format(place=place, port=self.port, root=root, extra=extra, listen=listen))
+        (place / "conf").write_text(
+            CONFIGURATION.format(place=place, port=self.port, root=root, extra=extra, listen=listen)
+        )
         self.process = subprocess.Popen([program, "-c", place / "conf", "-p", place, "-e", place / "error.log"])
         await_server(self.process, self.port, place / "error.log")
 
@@ -117,7 +119,9 @@ class NginxTest(SystemTest):
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
                         "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"],
                        check=True, capture_output=True)
-        server = self.serve(f"}} ssl_certificate {certificate}; ssl_certificate_key {key}; location /x/ {{", listen="ssl")
+        server = self.serve(
+            f"}} ssl_certificate {certificate}; ssl_certificate_key {key}; location /x/ {{", listen="ssl"
+        )
         url = server.url.replace("http:", "https:")
         others = {name: value for name, value in os.environ.items() if name not in ("AWS_CA_BUNDLE", "CURL_CA_BUNDLE")}
         trusting = {**others, "SSL_CERT_FILE": str(certificate)}

@@ -29,7 +29,14 @@ class OwnData(SystemTest):
         (root / "labels.csv").write_text("picture,Left,age,Right,fold\n" + "\n".join(rows) + "\n")
         return root
 
-    LABELS = ("--set", "data.layout=csv", "--set", "data.labels.columns=Left,Right", "--set", "data.labels.split_column=fold")
+    LABELS = (
+        "--set",
+        "data.layout=csv",
+        "--set",
+        "data.labels.columns=Left,Right",
+        "--set",
+        "data.labels.split_column=fold",
+    )
 
     def test_folders_of_classes_are_indexed_converted_checked_and_run(self):
         root = self.classes()
@@ -54,8 +61,13 @@ class OwnData(SystemTest):
             self.assertIn(line, index)
         self.succeed("data", "convert", root, "--split", "all", *self.LABELS)
         self.assertIn(f"records: {IMAGES}", self.succeed("data", "check", root, *self.LABELS).stdout)
-        self.succeed("--config", self.spec(data__root=str(root), data__format="tfrecord", data__split="all"), *self.LABELS,
-                     "--output", self.folder / "out")
+        self.succeed(
+            "--config",
+            self.spec(data__root=str(root), data__format="tfrecord", data__split="all"),
+            *self.LABELS,
+            "--output",
+            self.folder / "out",
+        )
 
     def test_what_a_table_lacks_is_named(self):
         root = self.table()
@@ -99,18 +111,29 @@ class OwnData(SystemTest):
             copied = int(re.search(r"bytes_copied: (\d+)", done.stdout).group(1))
             self.assertEqual(copied, sum(file.stat().st_size for file in near.rglob("*")
                                          if file.is_file() and not file.name.startswith("staged-")))
-            self.assertIn("bytes_copied: 0\n", self.succeed("data", "stage", root, near, "--split", "train", *labels).stdout)
+            self.assertIn(
+                "bytes_copied: 0\n", self.succeed("data", "stage", root, near, "--split", "train", *labels).stdout
+            )
             shutil.rmtree(root)
-            self.succeed("--config", self.spec(data__root=str(near)), *labels, "--output", self.folder / (near.name + "-out"))
+            self.succeed(
+                "--config", self.spec(data__root=str(near)), *labels, "--output", self.folder / (near.name + "-out")
+            )
 
     def test_a_report_tells_whether_staging_pays(self):
         root, near = self.classes(), self.folder / "near"
         self.succeed("data", "stage", root, near, "--split", "train")
         spec = self.spec(sweep={"data.root": [str(root), str(near)]})
         self.succeed("--config", spec, "--output", self.folder / "out")
-        texts = [finding["text"] for finding in self.report(self.folder / "out")["findings"] if finding["kind"] == "economics"]
+        texts = [
+            finding["text"]
+            for finding in self.report(self.folder / "out")["findings"]
+            if finding["kind"] == "economics"
+        ]
         self.assertEqual(len(texts), 1, texts)
-        self.assertRegex(texts[0], rf"staging from {root} took .* GB for 18 images, and the copy saves .*: it (pays after|never pays)")
+        self.assertRegex(
+            texts[0],
+            rf"staging from {root} took .* GB for 18 images, and the copy saves .*: it (pays after|never pays)",
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""trace.json in Perfetto itself: the viewer of ui.perfetto.dev, served from this host and asked in SQL what it has read."""
+"""trace.json in Perfetto: this host serves the viewer of ui.perfetto.dev and asks it in SQL what it has read."""
 
 import collections
 import functools
@@ -62,7 +62,9 @@ class Perfetto:
         self.tab = Tab()
         test.addCleanup(self.tab.close)
         site = f"http://127.0.0.1:{server.server_port}"
-        self.tab.call("Network.setBlockedURLs", urls=["*://127.0.0.1:9001/*"])  # it would take another's engine from there
+        self.tab.call(
+            "Network.setBlockedURLs", urls=["*://127.0.0.1:9001/*"]
+        )  # it would take another's engine from there
         # testing=1: it looks for no newer files of itself.
         self.tab.call("Page.navigate", url=f"{site}/?testing=1#!/?url={site}/trace.json")
         self.tab.evaluate(LOADED)
@@ -84,8 +86,8 @@ def nested(events):
     return depths
 
 
-@unittest.skipUnless(CHROMIUM, "needs Chromium: scripts/setup test installs it")
-@unittest.skipUnless(UI.exists(), "needs Perfetto's viewer: scripts/setup --perfetto brings it")
+@unittest.skipUnless(CHROMIUM, "needs Chromium: scripts/setup full installs it")
+@unittest.skipUnless(UI.exists(), "needs Perfetto's viewer: scripts/setup full brings it")
 class TraceInPerfetto(SystemTest):
     def opened(self, ranks=None, **keys):
         """A traced run's trace.json, and Perfetto with it."""
@@ -96,7 +98,9 @@ class TraceInPerfetto(SystemTest):
         return json.loads(trace.read_text())["traceEvents"], Perfetto(self, trace)
 
     def check_read_without_loss(self, perfetto):
-        self.assertEqual(perfetto.query("select name, value from stats where severity in ('error', 'data_loss') and value > 0"), [])
+        self.assertEqual(
+            perfetto.query("select name, value from stats where severity in ('error', 'data_loss') and value > 0"), []
+        )
         self.assertEqual(perfetto.tab.evaluate("app.trace.traceInfo.importErrors + app.trace.loadingErrors.length"), 0)
         self.assertEqual(perfetto.query("select name from slice where dur < 0"), [])
         self.assertEqual(perfetto.tab.errors, [])
@@ -112,8 +116,10 @@ class TraceInPerfetto(SystemTest):
         wanted = {(names[pid, None], names[pid, tid], tid): nested(spans) for (pid, tid), spans in rows.items()}
         found = collections.defaultdict(collections.Counter)
         for process, thread, tid, name, depth, count in perfetto.query(
-                "select process.name, thread.name, tid, slice.name, depth, count(*) from slice join thread_track on track_id = "
-                "thread_track.id join thread using (utid) join process using (upid) group by utid, slice.name, depth"):
+            "select process.name, thread.name, tid, slice.name, depth, count(*) "
+            "from slice join thread_track on track_id = "
+            "thread_track.id join thread using (utid) join process using (upid) group by utid, slice.name, depth"
+        ):
             found[process, thread, tid][name, depth] += count
         self.assertEqual(found, wanted)
         self.assertEqual(perfetto.query("select name from thread where is_main_thread and name is not null"), [])
@@ -128,17 +134,25 @@ class TraceInPerfetto(SystemTest):
 
     def test_parts_lie_within_their_steps_and_those_within_their_trial(self):
         _, perfetto = self.opened(ranks=2, engine="emulated:v100")
-        found = perfetto.query("select distinct part.name, phase.name, step.category, trial.category from slice part join slice "
-                               "phase on part.parent_id = phase.id join slice step on phase.parent_id = step.id join slice "
-                               "trial on step.parent_id = trial.id where part.name in ('forward', 'backward')")
-        self.assertEqual(sorted(found), [("backward", "compute", "step", "trial"), ("forward", "compute", "step", "trial")])
+        found = perfetto.query(
+            "select distinct part.name, phase.name, step.category, trial.category from slice part join slice "
+            "phase on part.parent_id = phase.id join slice step on phase.parent_id = step.id join slice "
+            "trial on step.parent_id = trial.id where part.name in ('forward', 'backward')"
+        )
+        self.assertEqual(
+            sorted(found), [("backward", "compute", "step", "trial"), ("forward", "compute", "step", "trial")]
+        )
 
     def test_queues_are_counters_of_their_rank(self):
         events, perfetto = self.opened(ranks=2)
         wanted = collections.Counter((f"rank {event['pid']}", event["name"] + " elements", event["args"]["elements"])
                                      for event in events if event["ph"] == "C")
-        found = collections.Counter(perfetto.query("select process.name, track.name, value from counter join "
-                                                   "process_counter_track track on track_id = track.id join process using (upid)"))
+        found = collections.Counter(
+            perfetto.query(
+                "select process.name, track.name, value from counter join "
+                "process_counter_track track on track_id = track.id join process using (upid)"
+            )
+        )
         self.assertTrue(wanted)
         self.assertEqual(found, wanted)
 

@@ -54,8 +54,12 @@ class Plot(SystemTest):
 
     def plot(self, *runs, figure="throughput", output="figure.svg"):
         path = self.folder / output
-        done = subprocess.run([PYTHON or sys.executable, str(PLOT), *map(str, runs), "--figure", figure, "--output", str(path)],
-                              capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            [PYTHON or sys.executable, str(PLOT), *map(str, runs), "--figure", figure, "--output", str(path)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         return done, path
 
     def drawn(self, *runs, **options):
@@ -108,7 +112,9 @@ class Figures(Plot):
             self.assertEqual(self.drawn(run, output="a" + ending), self.drawn(run, output="b" + ending))
 
     def test_several_runs_stand_in_one_figure_by_the_names_of_their_folders(self):
-        runs = [self.run_with([trial("naive", "png", 1, rate)], name=name) for name, rate in (("before", 10), ("after", 20))]
+        runs = [
+            self.run_with([trial("naive", "png", 1, rate)], name=name) for name, rate in (("before", 10), ("after", 20))
+        ]
         text = self.drawn(runs[0], runs[1] / "trials.csv").decode()
         self.assertTrue(">before<" in text and ">after<" in text)
 

@@ -6,7 +6,8 @@ import unittest
 from harness import SystemTest, measured
 
 NETWORK = {"model": "alpha_beta", "alpha_s": 1e-3, "beta_bytes_per_s": 4e8}
-# 83 ms of compute a step, so that late wake-ups of busy cores do not count; 94 MB of gradients, so that the network does.
+# 83 ms of compute a step, so that late wake-ups of busy cores do not count; 94 MB of gradients, so that the network
+# does.
 EMULATED = {"data": {"format": "synthetic", "deliver": "u8"}, "engine": "emulated:v100", "training": {"batch_size": 32},
             "comm": NETWORK}
 

@@ -106,8 +106,12 @@ class Ranks(SystemTest):
 
     def test_doctor_warns_of_two_ranks_on_one_core(self):
         core = str(min(os.sched_getaffinity(0)))
-        done = subprocess.run(["mpirun", "-np", "2", "taskset", "-c", core, *command_line(["doctor", "--format", "json"])],
-                              capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            ["mpirun", "-np", "2", "taskset", "-c", core, *command_line(["doctor", "--format", "json"])],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         warnings = json.loads(done.stdout)["warnings"]
         self.assertTrue([text for text in warnings if "2 ranks share 1 core" in text], warnings)
 
@@ -134,8 +138,12 @@ class LostRanks(SystemTest):
 
     def start_long_job(self):
         out = self.folder / "out"
-        launcher = subprocess.Popen(command_line(["--config", self.spec(measure__repeats=5000), "--output", out], ranks=2),
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        launcher = subprocess.Popen(
+            command_line(["--config", self.spec(measure__repeats=5000), "--output", out], ranks=2),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.addCleanup(launcher.kill)
         give_up = time.monotonic() + 60
         journal = out / "journal.jsonl"

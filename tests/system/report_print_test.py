@@ -6,7 +6,7 @@ import unittest
 import browser
 from report_test import NEEDS_BROWSER, ReportTest
 
-NEEDS_POPPLER = unittest.skipUnless(browser.POPPLER, "no pdftotext here: scripts/setup test installs it")
+NEEDS_POPPLER = unittest.skipUnless(browser.POPPLER, "no pdftotext here: scripts/setup full installs it")
 
 
 @NEEDS_BROWSER

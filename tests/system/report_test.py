@@ -10,7 +10,7 @@ import unittest
 import browser
 from harness import TIMEOUT_S, SystemTest, command_line
 
-NEEDS_BROWSER = unittest.skipUnless(browser.CHROMIUM, "no chromium here: scripts/setup test installs it")
+NEEDS_BROWSER = unittest.skipUnless(browser.CHROMIUM, "no chromium here: scripts/setup full installs it")
 SHARES = ("wait_share", "upload_share", "compute_share", "exposed_communication_share", "update_share", "other_share")
 
 
@@ -42,7 +42,7 @@ class ReportTest(SystemTest):
         return self.report(folder)
 
     def widen(self, folder, ranks):
-        """Makes the one rank of report.json's first trial into `ranks`, each of which waits longer than the one before."""
+        """Makes the one rank of report.json's first trial into `ranks`, each of which waits longer than the last."""
         def edit(report):
             trial = report["trials"][0]
             trial["ranks"] = trial["spec"]["ranks"] = ranks
@@ -202,7 +202,12 @@ class InABrowser(ReportTest):
             self.assertIn("(emulated)", title)
 
     def test_shows_what_each_step_of_an_ablation_is_worth(self):
-        rates = [[100, 101, 102, 103, 104], [200, 203, 201, 204, 202], [150, 151, 152, 153, 155], [152, 148, 155, 157, 146]]
+        rates = [
+            [100, 101, 102, 103, 104],
+            [200, 203, 201, 204, 202],
+            [150, 151, 152, 153, 155],
+            [152, 148, 155, 157, 146],
+        ]
 
         def set_rates(report):
             report["trials"].append(copy.deepcopy(report["trials"][2]))

@@ -28,7 +28,7 @@ PORTS_FROM = 19300
 def find_weed():
     found = str(WEED) if WEED.exists() else shutil.which("weed")
     if not found:
-        raise unittest.SkipTest("no SeaweedFS here: scripts/setup --servers brings it")
+        raise unittest.SkipTest("no SeaweedFS here: scripts/setup servers brings it")
     return found
 
 
@@ -108,14 +108,18 @@ class S3Server:
         day, stamp = now.strftime("%Y%m%d"), now.strftime("%Y%m%dT%H%M%SZ")
         host, digest = self.url.removeprefix("http://"), hashlib.sha256(body).hexdigest()
         names, scope = "host;x-amz-content-sha256;x-amz-date", f"{day}/us-east-1/s3/aws4_request"
-        request = f"{method}\n/{quote(path)}\n\nhost:{host}\nx-amz-content-sha256:{digest}\nx-amz-date:{stamp}\n\n{names}\n{digest}"
+        signed = f"host:{host}\nx-amz-content-sha256:{digest}\nx-amz-date:{stamp}\n"
+        request = f"{method}\n/{quote(path)}\n\n{signed}\n{names}\n{digest}"
         text = f"AWS4-HMAC-SHA256\n{stamp}\n{scope}\n{hashlib.sha256(request.encode()).hexdigest()}"
         key = f"AWS4{SECRET}".encode()
         for part in scope.split("/"):
             key = hmac.digest(key, part.encode(), "sha256")
         signature = hmac.digest(key, text.encode(), "sha256").hex()
-        headers = {"x-amz-content-sha256": digest, "x-amz-date": stamp,
-                   "Authorization": f"AWS4-HMAC-SHA256 Credential={KEY}/{scope},SignedHeaders={names},Signature={signature}"}
+        headers = {
+            "x-amz-content-sha256": digest,
+            "x-amz-date": stamp,
+            "Authorization": f"AWS4-HMAC-SHA256 Credential={KEY}/{scope},SignedHeaders={names},Signature={signature}",
+        }
         asked = urllib.request.Request(f"{self.url}/{quote(path)}", data=body if method == "PUT" else None,
                                        headers=headers, method=method)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

@@ -102,8 +102,10 @@ class GoodServer(S3Test):
     def test_a_listing_has_several_pages(self):
         header = "Image Index,Finding Labels,Follow-up #,Patient ID,Patient Age,Patient Gender,View Position\n"
         names = [f"{number:08}_000.png" for number in range(1, 1101)]  # a page has at most 1000
-        self.server.put("nih/many/Data_Entry_2017.csv",
-                        (header + "".join(f"{name},No Finding,0,{i},50,M,PA\n" for i, name in enumerate(names))).encode())
+        self.server.put(
+            "nih/many/Data_Entry_2017.csv",
+            (header + "".join(f"{name},No Finding,0,{i},50,M,PA\n" for i, name in enumerate(names))).encode(),
+        )
         for name in names:
             self.server.put(f"nih/many/images/{name}", b"x")
         environment = {**self.environment, "AWS_ENDPOINT_URL": self.server.url}
@@ -232,7 +234,9 @@ class BadServer(SystemTest):
 
     def test_names_that_lead_out_of_the_bucket(self):
         prefixes = "<CommonPrefixes><Prefix>set/../../evil/</Prefix></CommonPrefixes></ListBucketResult>"
-        listing = LISTING.format(size=1).replace("</ListBucketResult>", prefixes).replace("Data_Entry_2017.csv", "../x.csv")
+        listing = (
+            LISTING.format(size=1).replace("</ListBucketResult>", prefixes).replace("Data_Entry_2017.csv", "../x.csv")
+        )
         self.index(Times(10**6, lambda *_: True, say(200, listing.encode())), "no data set")
 
     def test_an_object_shorter_than_its_listing(self):

@@ -11,7 +11,7 @@ def free_port():
 
 
 def await_server(process, port, log, limit_s=30):
-    """Until a connection to `port` opens; RuntimeError with the end of `log` where `process` ends before, or never does."""
+    """Waits until a connection to `port` opens; RuntimeError with the end of `log` if `process` ends or none does."""
     deadline = time.monotonic() + limit_s
     while True:
         try:

@@ -1,6 +1,6 @@
 """The other side of torchvision_test.py, run by a Python that has PyTorch.
 
-usage: torchvision_peer.py load NETWORK FILE     loads FILE strictly into torchvision's network; exit status 0 where it fits
+usage: torchvision_peer.py load NETWORK FILE   loads FILE strictly into torchvision's network; exit status 0 if it fits
        torchvision_peer.py save NETWORK FILE     writes that network, freshly drawn
 """
 

@@ -14,7 +14,9 @@ PYTHON = ROOT / "build/peers-venv/bin/python"
 @unittest.skipUnless(PYTHON.exists() and HAS_ONEDNN, "needs PyTorch: scripts/peers/setup brings it")
 class Torchvision(EpochsTest):
     def peer(self, *arguments):
-        done = subprocess.run([PYTHON, "-B", PEER, *arguments], capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            [PYTHON, "-B", PEER, *arguments], capture_output=True, text=True, timeout=120, check=False
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def best(self, out):
@@ -42,7 +44,11 @@ class Torchvision(EpochsTest):
     def values(self, path):
         """The numbers of each tensor, where they are f32."""
         _, tensors, data = read_checkpoint(path)
-        return {name: array("f", data[slice(*tensor["data_offsets"])]) for name, tensor in tensors.items() if tensor["dtype"] == "F32"}
+        return {
+            name: array("f", data[slice(*tensor["data_offsets"])])
+            for name, tensor in tensors.items()
+            if tensor["dtype"] == "F32"
+        }
 
 
 if __name__ == "__main__":

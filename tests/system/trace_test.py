@@ -106,7 +106,9 @@ class Trace(SystemTest):
         self.assertLessEqual(first["ts"] + first["dur"], second["ts"])
 
     def test_a_long_repeat_keeps_its_first_spans_and_says_how_many_are_missing(self):
-        images = self.folder / "small"  # 8,000 to decode: of the real ones that takes a minute, and a quarter of an hour under TSan
+        images = (
+            self.folder / "small"
+        )  # 8,000 to decode: of the real ones that takes a minute, and a quarter of an hour under TSan
         self.succeed("data", "synth", images, "--images", 24, "--size", 64)
         trace, _ = self.traced(data__root=str(images), model__image_size=64, measure__steps=4000, measure__repeats=1)
         dropped = trace["otherData"]["dropped_spans"]

@@ -70,10 +70,30 @@ class TwoHosts:
         return [int(self.look(name, "statistics/tx_bytes")) for name in self.names]
 
     def run(self, *arguments, result, timeout=60):
-        """Runs the binary with a rank on each host, over the wire and not through shared memory (UCX_TLS). It must end, though UCX over TCP often hangs in MPI_Finalize."""
+        """Runs the binary with a rank on each host, over the wire and not through shared memory (UCX_TLS).
+
+        It must end, though UCX over TCP often hangs in MPI_Finalize.
+        """
         environment = {**os.environ, "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": INTERFACE}
-        launcher = ["ip", "netns", "exec", self.names[0], "mpirun", "-launcher", "ssh", "-launcher-exec", str(self.launcher),
-                    "-iface", INTERFACE, "-hosts", ",".join(ADDRESSES), "-ppn", "1", "-n", "2"]
+        launcher = [
+            "ip",
+            "netns",
+            "exec",
+            self.names[0],
+            "mpirun",
+            "-launcher",
+            "ssh",
+            "-launcher-exec",
+            str(self.launcher),
+            "-iface",
+            INTERFACE,
+            "-hosts",
+            ",".join(ADDRESSES),
+            "-ppn",
+            "1",
+            "-n",
+            "2",
+        ]
         done = subprocess.run([*launcher, str(BINARY), *map(str, arguments)], stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, env=environment, timeout=timeout)
         if done.returncode != 0 or not result.exists():
@@ -90,7 +110,9 @@ def two_hosts(folder, megabits_per_s):
         hosts.build()
     except subprocess.CalledProcessError as error:
         hosts.remove()
-        raise unittest.SkipTest(f"no network namespaces here: `{' '.join(error.cmd)}` says {error.stderr.strip()}") from error
+        raise unittest.SkipTest(
+            f"no network namespaces here: `{' '.join(error.cmd)}` says {error.stderr.strip()}"
+        ) from error
     try:
         yield hosts
     finally:

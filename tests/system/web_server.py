@@ -51,7 +51,7 @@ class QuietServer(ThreadingHTTPServer):
 
 
 class Server:
-    """with Server(folder) as server: server.url. `misbehave(handler)` may answer a GET itself, and returns True then."""
+    """with Server(folder) as server: server.url. `misbehave(handler)` may answer a GET itself and return True."""
 
     def __init__(self, folder, misbehave=lambda _: False, handler=FolderHandler):
         self.http = QuietServer(("127.0.0.1", 0), lambda *a: handler(*a, directory=str(folder)))

@@ -125,7 +125,9 @@ class BadServer(WebTest):
                 handler.send_part(bytes(body[span[0]:span[1] + 1]), span[0], len(body))
             else:
                 say(200, bytes(body))(handler)
-        self.refuse(Times(10**6, lambda path, _: path.endswith(files[0].name), act), ["CRC", files[0].name], data_format)
+        self.refuse(
+            Times(10**6, lambda path, _: path.endswith(files[0].name), act), ["CRC", files[0].name], data_format
+        )
 
     def test_an_image_with_a_wrong_checksum(self):
         self.flip("00000001_000.png", "png")

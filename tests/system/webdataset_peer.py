@@ -1,7 +1,8 @@
 """Runs where the Python package `webdataset` can be imported; called by webdataset_test.py.
 
 webdataset_peer.py read SHARD...              prints a JSON object: file name -> [labels, SHA-256 of the image]
-webdataset_peer.py write ROOT FOLDER SPLIT    writes ROOT/images and its labels, given as JSON on stdin, into FOLDER/SPLIT-NNNNNN.tar
+webdataset_peer.py write ROOT FOLDER SPLIT    writes ROOT/images and its labels, which stdin has
+                                              as JSON, into FOLDER/SPLIT-NNNNNN.tar
 """
 
 import hashlib

@@ -21,7 +21,10 @@ def find_python():
     """A Python that can import the package; none where there is none."""
     for python in PYTHONS:
         try:
-            if subprocess.run([python, "-c", "import webdataset"], env=ENVIRONMENT, capture_output=True).returncode == 0:
+            if (
+                subprocess.run([python, "-c", "import webdataset"], env=ENVIRONMENT, capture_output=True).returncode
+                == 0
+            ):
                 return python
         except OSError:
             continue
@@ -31,10 +34,12 @@ def find_python():
 PYTHON = find_python() if PACKAGE.exists() else None
 
 
-@unittest.skipUnless(PYTHON, "needs the Python package webdataset, with NumPy and PyYAML: scripts/setup --webdataset brings it")
+@unittest.skipUnless(PYTHON, "needs the Python package webdataset, with NumPy and PyYAML: scripts/setup full brings it")
 class WebDataset(SystemTest):
     def peer(self, *arguments, **options):
-        done = subprocess.run([PYTHON, PEER, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=60, **options)
+        done = subprocess.run(
+            [PYTHON, PEER, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=60, **options
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -62,7 +67,9 @@ class WebDataset(SystemTest):
         done = self.succeed("data", "check", root)
         self.assertIn(f"records: {IMAGES}\n", done.stdout)
         out = self.folder / "out"
-        self.succeed("--config", self.spec(data__root=str(root), data__format="webdataset", data__split="all"), "--output", out)
+        self.succeed(
+            "--config", self.spec(data__root=str(root), data__format="webdataset", data__split="all"), "--output", out
+        )
         self.assertGreater(float(self.rows(out)[0]["images_per_s"]), 0)
 
 

@@ -1,0 +1,47 @@
+"""Each script says how it is used, and refuses what it does not know, before it does anything."""
+
+import os
+import subprocess
+import sys
+import unittest
+
+from harness import ROOT, SystemTest
+
+# A bundle's own scripts hand their arguments on.
+SCRIPTS = sorted(path for folder in ("scripts", "scripts/peers", "scripts/slurm", ".ci", "tests/slurm")
+                 for path in (ROOT / folder).iterdir()
+                 if path.is_file() and (os.access(path, os.X_OK) or path.name == "lint_rules.py"))
+# Programs whose options are not theirs alone: a wrong one is told by what they run.
+HAND_OPTIONS_ON = {"cluster"}
+
+
+class Scripts(SystemTest):
+    def call(self, script, argument):
+        interpreter = [sys.executable, "-B"] if script.suffix == ".py" else []
+        return subprocess.run([*interpreter, script, argument], cwd=self.folder, capture_output=True, text=True,
+                              timeout=30, check=False)
+
+    def test_there_are_scripts(self):
+        self.assertGreater(len(SCRIPTS), 12)
+
+    def test_each_tells_its_usage_and_does_nothing_else(self):
+        for script in SCRIPTS:
+            with self.subTest(script=script.name):
+                done = self.call(script, "--help")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertIn(script.name, done.stdout)
+                self.assertEqual(os.listdir(self.folder), [])
+
+    def test_each_refuses_an_unknown_option(self):
+        for script in SCRIPTS:
+            if script.name in HAND_OPTIONS_ON:
+                continue
+            with self.subTest(script=script.name):
+                done = self.call(script, "--no-such-option")
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertNotEqual(done.stderr, "")
+                self.assertEqual(os.listdir(self.folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

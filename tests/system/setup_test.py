@@ -1,0 +1,94 @@
+"""scripts/setup: which packages it installs, and that it leaves no service behind.
+
+It runs in a mount namespace of its own, where /usr/sbin and /etc/systemd/system are folders of the test and where
+apt-get, dpkg-query and systemctl are short scripts.
+"""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+from harness import ROOT, SystemTest
+
+PROGRAMS = {
+    "dpkg-query": 'exit 1\n',
+    # What Debian's package of a server does: it asks the policy whether it may start, and enables its unit.
+    "apt-get": '''echo "$@" >> "$FAKE/apt-get.log"
+case $* in
+*--simulate*) echo "Inst one"; echo "Inst two" ;;
+install*)
+  /usr/sbin/policy-rc.d one start
+  [ $? = 101 ] || echo one >> "$FAKE/started"
+  ln -s /nowhere /etc/systemd/system/multi-user.target.wants/one.service
+  echo "Setting up one (1) ..."
+  echo "Setting up two (2) ..."
+  exit "${APT_STATUS:-0}" ;;
+esac
+''',
+    "systemctl": 'for unit; do rm -f /etc/systemd/system/*.wants/"$unit"; done\n',
+}
+INSIDE = 'mount --bind "$FAKE/sbin" /usr/sbin && mount --bind "$FAKE/units" /etc/systemd/system && exec "$@"'
+NAMESPACES = ["unshare", "--mount", *([] if os.getuid() == 0 else ["--map-root-user"])]
+HAS_NAMESPACES = subprocess.run([*NAMESPACES, "mount", "--bind", "/usr/sbin", "/usr/sbin"],
+                                capture_output=True, check=False).returncode == 0
+
+
+@unittest.skipUnless(HAS_NAMESPACES, "there are no mount namespaces here")
+@unittest.skipUnless(os.path.isdir("/etc/systemd/system"), "this system has no folder for units")
+class Setup(SystemTest):
+    def setUp(self):
+        super().setUp()
+        for folder in ("bin", "sbin", "units/multi-user.target.wants", "scripts"):
+            (self.folder / folder).mkdir(parents=True)
+        (self.folder / "units/multi-user.target.wants/earlier.service").symlink_to("/nowhere")
+        for name, text in PROGRAMS.items():
+            path = self.folder / "bin" / name
+            path.write_text("#!/bin/sh\n" + text)
+            path.chmod(0o755)
+        shutil.copy(ROOT / "scripts/setup", self.folder / "scripts/setup")
+
+    def run_setup(self, *arguments, **environment):
+        return subprocess.run(
+            [*NAMESPACES, "sh", "-c", INSIDE, "sh", self.folder / "scripts/setup", *arguments],
+            env={**os.environ, "FAKE": str(self.folder), "PATH": f"{self.folder}/bin:/usr/bin:/bin", **environment},
+            capture_output=True, text=True, timeout=60, check=False)
+
+    def check_nothing_is_left(self):
+        self.assertFalse((self.folder / "started").exists())
+        self.assertEqual(os.listdir(self.folder / "units/multi-user.target.wants"), ["earlier.service"])
+
+    def test_no_service_is_started_or_enabled(self):
+        done = self.run_setup("test")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_nothing_is_left()
+        self.assertEqual(os.listdir(self.folder / "sbin"), [])
+
+    def test_a_policy_that_was_there_is_put_back(self):
+        (self.folder / "sbin/policy-rc.d").write_text("earlier")
+        self.assertEqual(self.run_setup("test").returncode, 0)
+        self.check_nothing_is_left()
+        self.assertEqual((self.folder / "sbin/policy-rc.d").read_text(), "earlier")
+        self.assertEqual(os.listdir(self.folder / "sbin"), ["policy-rc.d"])
+
+    def test_the_same_holds_where_the_installation_fails(self):
+        done = self.run_setup("test", APT_STATUS="100")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Setting up two", done.stderr)
+        self.check_nothing_is_left()
+        self.assertEqual(os.listdir(self.folder / "sbin"), [])
+
+    def test_it_says_how_many_packages_there_are(self):
+        done = self.run_setup("test")
+        self.assertIn("with what they depend on", done.stdout)
+        self.assertIn("[2/2] installed two", done.stdout)
+
+    def test_only_the_full_group_brings_servers(self):
+        self.run_setup("build", "test", "lint")
+        asked = (self.folder / "apt-get.log").read_text()
+        for server in ("slurm", "munge", "nginx", "nfs-ganesha", "chromium"):
+            self.assertNotIn(server, asked)
+
+
+if __name__ == "__main__":
+    unittest.main()
