@@ -25,10 +25,10 @@ MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so 
 CONDITIONAL = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef)\b")
 ANY_ROOM_MAY_USE = {"core", "spec"}
 WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may include it
-    r"opencv2/": ["lib/image", "lib/data"],
-    r"isa-l(\.h|/)": ["lib/image", "lib/formats", "lib/data"],
-    r"zlib\.h": ["lib/image", "lib/formats", "lib/data"],
-    r"(curl|nfsc)/": ["lib/storage", "lib/data"],
+    r"opencv2/": ["lib/image"],
+    r"isa-l(\.h|/)": ["lib/image", "lib/formats"],
+    r"zlib\.h": ["lib/image", "lib/formats"],
+    r"(curl|nfsc)/": ["lib/storage"],
     r"(dnnl|oneapi/)": ["lib/engine/onednn"],
     r"(cudnn|cublas)": ["lib/engine/cuda"],
     r"cuda_runtime": ["lib/engine/cuda", "lib/comm/nccl"],

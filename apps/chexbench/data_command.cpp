@@ -92,8 +92,9 @@ void add_index(CLI::App& data) {
   auto shown = std::make_shared<std::size_t>(5);
   verb->add_option("--show", *shown, "List at most this many names each of missing, orphan and doubled items.")
       ->capture_default_str();
-  verb->callback(
-      [set, shown] { print(data::index_report_text(data::report_index(data::DataRoot(set->spec())), *shown)); });
+  verb->callback([set, shown] {
+    print(dataset::index_report_text(dataset::report_index(storage::DataRoot(set->spec())), *shown));
+  });
 }
 
 void run_check(const spec::DataSpec& set, std::size_t threads) {
@@ -120,7 +121,7 @@ void add_check(CLI::App& data) {
 
 void add_synth(CLI::App& data) {
   CLI::App* const verb = data.add_subcommand("synth", "Make a synthetic data set whose findings a network can learn.");
-  auto options = std::make_shared<data::SynthOptions>();
+  auto options = std::make_shared<dataset::SynthOptions>();
   verb->add_option("directory", options->directory,
                    "Write into this folder: a new or empty one, or one in which an earlier call stopped.")
       ->required();
@@ -151,7 +152,7 @@ void run_convert(const dataset::ConvertOptions& options) {
 void add_convert(CLI::App& data) {
   CLI::App* const verb =
       data.add_subcommand("convert", "Convert the images of a split to another format, in the folder ROOT/FORMAT/.");
-  auto options = std::make_shared<data::ConvertOptions>();
+  auto options = std::make_shared<dataset::ConvertOptions>();
   auto set = add_set(*verb);
   auto split = std::make_shared<std::string>("train");
   verb->add_option("--split", *split, "Use this split: train, val, test or all.")->capture_default_str();
@@ -167,7 +168,7 @@ void add_convert(CLI::App& data) {
       ->capture_default_str();
   verb->add_option("--shards", options->shards,
                    fmt::format("Write this many shards, at least {}; 0 means a number that follows from the size.",
-                               data::kMinShards))
+                               dataset::kMinShards))
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "Use this many threads; 0 means one per core.")
       ->capture_default_str();
@@ -208,7 +209,7 @@ void add_stage(CLI::App& data) {
                                              "machine. The same command continues a copy that "
                                              "was interrupted.");
   auto set = add_set(*verb);
-  auto options = std::make_shared<data::StageOptions>();
+  auto options = std::make_shared<dataset::StageOptions>();
   verb->add_option("directory", options->folder, "Write into this folder, which becomes a data set of the same layout.")
       ->required();
   auto split = std::make_shared<std::string>("train");

@@ -15,7 +15,7 @@
 
 namespace chexbench {
 
-inline constexpr int kFindings = 14;  // labels per image of ChestX-ray14, in the order of data/findings.hpp
+inline constexpr int kFindings = 14;  // labels per image of ChestX-ray14, in the order of dataset/nih_labels.hpp
 
 // The element type of a batch. f32: 3 channels, normalized by the pipeline with ImageNet's mean and standard deviation,
 // as input pipelines in TensorFlow do. u8: 1 channel of gray values 0..255; the engine normalizes them and makes 3

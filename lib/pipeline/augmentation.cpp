@@ -27,7 +27,7 @@ image::GrayImage window(const image::GrayImage& image, double share, Corner corn
 }
 
 // The largest coordinates that the upper left corner of a window can have.
-Corner room(const data::GrayImage& image, double share) {
+Corner room(const image::GrayImage& image, double share) {
   return {image.width - part_of(image.width, share), image.height - part_of(image.height, share)};
 }
 

@@ -15,8 +15,8 @@ bool is_flipped(std::uint64_t seed, const ExampleId& id);
 
 // Returns a view of `image`: a window at a random position whose width and height are `share` of the image's, rounded
 // to whole pixels (at least one). `share` is in (0, 1]; with 1 the window is the whole image.
-data::GrayImage random_window(const data::GrayImage& image, double share, std::uint64_t seed, const ExampleId& id);
+image::GrayImage random_window(const image::GrayImage& image, double share, std::uint64_t seed, const ExampleId& id);
 // Returns a view of the window of the same size in the middle of the image.
-data::GrayImage middle_window(const data::GrayImage& image, double share);
+image::GrayImage middle_window(const image::GrayImage& image, double share);
 
 }  // namespace chexbench::pipeline

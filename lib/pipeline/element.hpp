@@ -34,7 +34,7 @@ struct Record {
 // One decoded and preprocessed image, which owns its memory.
 struct Example {
   ExampleMemory image;  // BatchShape::image_bytes() bytes
-  data::LabelBits labels;
+  LabelBits labels;
   ExampleId id;
 };
 
@@ -50,6 +50,6 @@ struct Element {
 };
 
 // Writes each label as 0 or 1, in the order of Dataset::label_names, which has as many entries as `out`.
-void expand_labels(const data::LabelBits& labels, std::span<float> out);
+void expand_labels(const LabelBits& labels, std::span<float> out);
 
 }  // namespace chexbench::pipeline

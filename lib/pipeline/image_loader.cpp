@@ -53,8 +53,8 @@ void ImageLoader::preprocess(const image::GrayImage& image, const ExampleId& id,
 }
 
 // Decodes the image. For a record of a shard, an error message also names the shard and the offset.
-data::GrayImage ImageLoader::decode(const Source& source, const Record& record) {
-  const data::Dataset& dataset = op_.context().dataset;
+image::GrayImage ImageLoader::decode(const Source& source, const Record& record) {
+  const dataset::Dataset& dataset = op_.context().dataset;
   if (dataset.cached) {
     const int side = dataset.cached->made_for().image_size;
     return {.pixels = reinterpret_cast<const std::uint8_t*>(source.encoded.data()),

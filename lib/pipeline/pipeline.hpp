@@ -18,7 +18,7 @@ namespace chexbench::pipeline {
 // Everything that a pipeline is built from. `dataset`, `pipeline` and `allocator` must outlive the pipeline, and
 // `allocator` also the leases that it gave out.
 struct PipelineContext {
-  const data::Dataset& dataset;
+  const dataset::Dataset& dataset;
   const spec::PipelineSpec& pipeline;  // the op list
   spec::DataSpec data;
   spec::PreprocessSpec preprocess;

@@ -67,8 +67,8 @@ std::optional<Record> RecordStream::next_from_shard() {
 
 // Whether the record's image is in the split. A record that cannot be parsed counts as wanted, so that the op that
 // decodes it reports what is wrong.
-bool RecordStream::is_wanted(const data::ShardRecord& record) const {
-  const data::Dataset& dataset = op_.context().dataset;
+bool RecordStream::is_wanted(const formats::ShardRecord& record) const {
+  const dataset::Dataset& dataset = op_.context().dataset;
   if (!dataset.partial) return true;
   try {
     const formats::RecordView view = formats::parse_record(dataset.format, record.data, {}, dataset.label_names);

@@ -58,7 +58,7 @@ struct TensorToWrite {
   std::uint64_t count() const;
 };
 
-// Writes a safetensors file atomically (core/atomic_file.hpp). The tensors are filled and written one after the other,
+// Writes a safetensors file atomically (core/output_file.hpp). The tensors are filled and written one after the other,
 // so the memory needed is that of the largest one.
 // @throws OutputError if the file cannot be written; an earlier file at `path` then keeps its contents
 void write_safetensors(const std::string& path, const std::vector<TensorToWrite>& tensors,

@@ -94,8 +94,8 @@ class BadShard : public testing::TestWithParam<std::tuple<std::string, DataForma
     return list({op("list_files"), op("interleave", {{"parallel", reader == "parallel"}}), op("map_and_batch")});
   }
   // Damages the first shard: truncates it within its last record, or changes bytes of its first record.
-  data::Dataset damaged(bool cut) const {
-    data::Dataset dataset = copy_xrays(folder_, std::get<1>(GetParam()));
+  dataset::Dataset damaged(bool cut) const {
+    dataset::Dataset dataset = copy_xrays(folder_, std::get<1>(GetParam()));
     const std::string& path = dataset.shards[0];
     if (cut) {
       std::filesystem::resize_file(path, std::filesystem::file_size(path) - 100 - kEndBytes);
@@ -162,8 +162,8 @@ class NothingReadable : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(NothingReadable, EndsAnEndlessPipeline) {
-  const data::Dataset dataset = copy_xrays(folder_, DataFormat::png);
-  for (const data::ImageEntry& image : dataset.images) std::filesystem::resize_file(image.path, 0);
+  const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::png);
+  for (const dataset::ImageEntry& image : dataset.images) std::filesystem::resize_file(image.path, 0);
   // Counts two epochs, and the records that other workers have read meanwhile.
   EXPECT_THAT(
       failure(dataset, endless()),

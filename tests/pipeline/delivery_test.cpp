@@ -31,8 +31,8 @@ class EveryPipeline : public testing::TestWithParam<std::tuple<std::string, Data
   const dataset::Dataset& dataset() const { return xrays(format()); }
 
   // Returns the shipped X-rays with damaged pixel data in one image, in the middle of the set.
-  data::Dataset damaged(const TempFolder& folder) const {
-    data::Dataset copy = copy_xrays(folder, DataFormat::png);
+  dataset::Dataset damaged(const TempFolder& folder) const {
+    dataset::Dataset copy = copy_xrays(folder, DataFormat::png);
     std::fstream file(copy.images[kBadImage].path, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(60000);
     file.write("damaged", 7);

@@ -109,7 +109,8 @@ void set(spec::PipelineSpec& pipeline, const std::string& name, const std::strin
   }
 }
 
-PipelineContext context_of(const data::Dataset& dataset, const spec::PipelineSpec& pipeline, const Setting& setting) {
+PipelineContext context_of(const dataset::Dataset& dataset, const spec::PipelineSpec& pipeline,
+                           const Setting& setting) {
   // Lists core 0 several times, so that there are as many workers as the test needs on any machine.
   return {.dataset = dataset,
           .pipeline = pipeline,

@@ -32,10 +32,10 @@ class TempFolder {
 const dataset::Dataset& xrays(spec::DataFormat format);
 
 // Makes a copy of the shipped X-rays, for tests that damage files.
-data::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format);
+dataset::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format);
 
 // Converts the data set that copy_xrays() put into `folder`.
-data::Dataset converted(const TempFolder& folder, spec::DataFormat format);
+dataset::Dataset converted(const TempFolder& folder, spec::DataFormat format);
 
 // Writes a shard whose records are the payloads.
 void write_shard(const std::string& path, const std::vector<std::string>& payloads);

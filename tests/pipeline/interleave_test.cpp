@@ -11,8 +11,8 @@ namespace chexbench::pipeline::test {
 namespace {
 
 // A data set of shards whose records contain 100 * file + record as text.
-data::Dataset numbered_shards(const TempFolder& folder, const std::vector<int>& lengths) {
-  data::Dataset dataset{.format = spec::DataFormat::tfrecord};
+dataset::Dataset numbered_shards(const TempFolder& folder, const std::vector<int>& lengths) {
+  dataset::Dataset dataset{.format = spec::DataFormat::tfrecord};
   for (std::size_t file = 0; file < lengths.size(); ++file) {
     std::vector<std::string> payloads;
     for (int i = 0; i < lengths[file]; ++i) payloads.push_back(std::to_string(100 * static_cast<int>(file) + i));

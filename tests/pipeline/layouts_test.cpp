@@ -76,7 +76,7 @@ struct Root {
     }
     files = open(DataFormat::png);
   }
-  data::Dataset open(DataFormat format) const {
+  dataset::Dataset open(DataFormat format) const {
     spec::DataSpec spec;  // set one by one, since GCC 12 warns that the rest of a long braced list is uninitialized
     spec.root = path;
     spec.format = format;

@@ -79,7 +79,7 @@ RC_GTEST_PROP(InterleaveProperty, DeliversInTheOrderOfTfData, ()) {
 }
 
 // Returns each image's tensor and labels, as the simplest list delivers them, in the order of images.
-std::vector<std::uint64_t> hashes_of(const data::Dataset& dataset, int size) {
+std::vector<std::uint64_t> hashes_of(const dataset::Dataset& dataset, int size) {
   const auto simplest = list({op("list_files"), op("read"), op("map"), op("batch")});
   std::vector<std::uint64_t> hashes;
   for (const Delivered& image : run(dataset, simplest, {.batch = 1, .size = size})) hashes.push_back(image.hash);

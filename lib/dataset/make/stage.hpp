@@ -19,7 +19,7 @@ struct StageOptions {
   spec::DataSpec data;      // which images of which root, as which files; root and store say where they are
   std::string folder;       // becomes a root of the same layout
   std::size_t threads = 0;  // 0: one a usable core; 16 where reads mostly wait
-  std::function<std::uint64_t(const std::string&)> free_bytes = free_bytes;
+  std::function<std::uint64_t(const std::string&)> free_bytes = dataset::free_bytes;
 };
 
 // What was done; also the contents of the record that it leaves.

@@ -14,8 +14,8 @@
 #include "core/csv.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "storage/environment.hpp"
 #include "storage/http/http_client.hpp"
-#include "storage/s3/aws_settings.hpp"
 
 namespace chexbench::storage {
 namespace {

@@ -92,9 +92,4 @@ AwsSettings find_aws_settings(const Environment& environment) {
   return settings;
 }
 
-std::string environment_variable(const std::string& name) {
-  const char* const value = std::getenv(name.c_str());
-  return value == nullptr ? std::string() : value;
-}
-
 }  // namespace chexbench::storage

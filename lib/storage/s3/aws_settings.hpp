@@ -1,9 +1,9 @@
 // Keys, region and endpoint of S3, from where the AWS tools take them.
 #pragma once
 
-#include <functional>
 #include <string>
 
+#include "storage/environment.hpp"
 #include "storage/s3/aws_signature.hpp"
 
 namespace chexbench::storage {
@@ -14,17 +14,11 @@ struct AwsSettings {
   std::string endpoint;  // URL; empty: Amazon's
 };
 
-// A variable of the environment, "" where it is not set.
-using Environment = std::function<std::string(const std::string&)>;
-
 // AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or else the profile AWS_PROFILE (default) of
 // AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials); AWS_REGION, AWS_DEFAULT_REGION, or else the profile's region in
 // AWS_CONFIG_FILE (~/.aws/config); AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL. No key anywhere: requests are not signed, as
 // public buckets allow.
 // @throws DataError, without the values, for half a key, or a profile that was named and is not there
 AwsSettings find_aws_settings(const Environment& environment);
-
-// This process's.
-std::string environment_variable(const std::string& name);
 
 }  // namespace chexbench::storage

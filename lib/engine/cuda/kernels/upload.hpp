@@ -9,7 +9,7 @@ namespace chexbench::engine::cuda::kernels {
 
 inline constexpr int kImageChannels = 3;
 
-// Mean and standard deviation per channel; chexbench uses ImageNet's (Normalization of lib/data).
+// Mean and standard deviation per channel; chexbench uses ImageNet's (Normalization in image/preprocess_rows.hpp).
 struct Normalization {
   float mean[kImageChannels];
   float deviation[kImageChannels];

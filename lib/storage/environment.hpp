@@ -1,0 +1,15 @@
+// Variables of the environment, from which stores take keys, endpoints and certificates.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace chexbench::storage {
+
+// Returns the value of a variable, or "" if it is not set. Tests pass an environment of their own.
+using Environment = std::function<std::string(const std::string&)>;
+
+// The Environment of this process.
+std::string environment_variable(const std::string& name);
+
+}  // namespace chexbench::storage
