@@ -31,7 +31,8 @@ std::optional<StagingCost> staging_cost(const storage::DataRoot& root, spec::Spl
   const auto seconds = formats::value_of<double>(record, "seconds");
   const auto bytes = formats::value_of<std::uint64_t>(record, "bytes");
   const auto from = formats::value_of<std::string>(record, "from");
-  if (!images || !seconds || !bytes || !from || formats::value_of<std::uint64_t>(record, "kept").value_or(1) != 0) return {};
+  if (!images || !seconds || !bytes || !from || formats::value_of<std::uint64_t>(record, "kept").value_or(1) != 0)
+    return {};
   return StagingCost{.from = *from, .images = *images, .seconds = *seconds, .bytes = *bytes};
 }
 
