@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
@@ -78,6 +79,8 @@ class OpRig {
     for (const auto& op : ops_) op->plan_forward(planner_);
     for (std::size_t i = ops_.size(); i-- > 0;) ops_[i]->plan_backward(planner_, store_);
     planner_.place();
+    // A block's channels that no tensor has must be zero, as oneDNN says: write() below leaves them as they are.
+    for (Tensor* tensor : tensors_) std::memset(tensor->data, 0, tensor->bytes);
     store_.allocate();
     for (const auto& op : ops_) op->bind();
   }
