@@ -7,6 +7,7 @@
 
 #include "core/output_file.hpp"
 #include "formats/tf_example.hpp"
+#include "spec/experiment.hpp"
 
 namespace chexbench::formats {
 
