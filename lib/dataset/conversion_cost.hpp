@@ -1,4 +1,4 @@
-// What it took to convert a split, as its manifest tells.
+// The cost of converting a split, as its manifest records it: figures relate it to the speed of the shards.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,12 @@ namespace chexbench::dataset {
 
 struct ConversionCost {
   std::uint64_t images = 0;
-  double seconds = 0;
-  std::uint64_t shard_bytes = 0;
+  double seconds = 0;             // wall-clock time of the whole conversion
+  std::uint64_t shard_bytes = 0;  // of all shards, or of the file of cached pixels
 };
 
-// Nothing where there is no manifest, it is damaged, or a conversion was resumed, whose seconds are not all of them.
+// Returns std::nullopt if there is no manifest, if it is damaged or incomplete, or if the conversion was resumed: its
+// seconds then leave out what the interrupted run took. Thread-safe.
 std::optional<ConversionCost> conversion_cost(const storage::DataRoot& root, spec::Split split,
                                               spec::DataFormat format = spec::DataFormat::tfrecord);
 

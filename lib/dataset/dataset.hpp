@@ -1,4 +1,5 @@
-// A split of a data set, ready to be read: which images, which labels, which shards.
+// A split of a data set, ready to be read: which images, which labels, which shards. Pipelines and trials use only this
+// header of the folder.
 #pragma once
 
 #include <cstdint>
@@ -21,50 +22,57 @@ class CachedFile;  // formats/cached_file.hpp
 
 namespace chexbench::dataset {
 
+// One image of a split.
 struct ImageEntry {
-  std::string name;  // 00000001_000.png
-  std::string path;  // openable
+  std::string name;  // such as 00000001_000.png
+  std::string path;  // in Dataset::store; empty for shards and cached pixels
   LabelBits labels;
   std::uint32_t patient = 0;
-  std::uint32_t place = 0;  // of format cached: which image of Dataset::cached it is
+  std::uint32_t place = 0;  // the image's index in Dataset::cached; only for format cached
 };
 
-// The labels of ChestX-ray14, and of synthetic batches (findings.hpp).
+// Returns the 14 labels of ChestX-ray14, which synthetic batches have, too (nih_labels.hpp).
 std::vector<std::string> finding_names();
 
-// What a trial reads. `images` lists the split in the order of file names, for all formats: an ExampleId::image is an
-// index into it. png, cached: the images that have a file; a format of shards: all rows of the split (paths are empty
-// then: their bytes come from the shards). `shards` is empty for other formats.
+// What a trial reads. `images` lists the split in the order of file names for all formats, and an ExampleId::image is
+// an index into it. For png it holds the images that have a file, for cached those that the cached pixels hold. For a
+// format of shards it holds all rows of the split, with empty paths, because their bytes come from the shards. `shards`
+// is empty for other formats. Several threads may read a Dataset at once.
 struct Dataset {
   spec::DataFormat format = spec::DataFormat::png;
   std::vector<ImageEntry> images;
   std::vector<std::string> shards;
-  bool partial = false;     // shards hold other images, too, which readers leave out
-  bool compressed = false;  // the shards, as a look at the first one tells: their records are copies
-  std::shared_ptr<const formats::CachedFile> cached;  // of format cached: ImageEntry::place
-  std::uint64_t total_bytes = 0;  // of the files that will be read; estimated where a server does not tell
-  std::shared_ptr<const storage::Store> store = storage::local_store();  // of all paths
-  // What label f of an image is called: the order of batches, logits and LabelBits. The same for all splits of a root.
+  bool partial = false;     // the shards hold other images, too, which readers leave out
+  bool compressed = false;  // the first shard is compressed, so records are copies; always false for a distant store
+  std::shared_ptr<const formats::CachedFile> cached;  // only for format cached, else null
+  std::uint64_t total_bytes = 0;  // of the files that will be read; estimated if a server does not report sizes
+  std::shared_ptr<const storage::Store> store = storage::local_store();  // holds all paths
+  // The name of each label, in the order of batches, logits and LabelBits. The same for all splits of a root.
   std::vector<std::string> label_names = finding_names();
 
   int labels() const { return static_cast<int>(label_names.size()); }
 
-  // What an op list calls a file: images for png and cached, else shards.
+  // The number of what an op list calls a file: images for png and cached, else shards.
   std::size_t files() const { return spec::reads_shards(format) ? shards.size() : images.size(); }
 };
 
-// Opens the split of `spec.root` that the spec asks for. For `synthetic` an empty Dataset.
-// @throws DataError: no such root, no CSV, an empty split; nothing in the format asked for, or, of cached, nothing for
-// `pixels`, or made of other images than those that are there (names the command that mends it)
+// Opens the split of `spec.root` that the spec asks for. Returns an empty Dataset for format synthetic. `pixels`
+// selects the file of cached pixels; other formats ignore it. Logs a warning if images of the split have no file.
+// Thread-safe.
+// @throws DataError if there is no such root, it has no labels, the split is empty, the format asked for is not there
+// or its shards were made with other labels, or the cached pixels were made for another PixelSpec or from other images
+// than those that are there. The message names the command that repairs it.
+// @throws SpecError if the label table lacks a column that the spec names
 Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels = {});
 
-// What an image's own record holds, of a format without shards: its file's bytes, or, of cached, its pixels. The view
-// is valid until the buffer's next use, or as long as the Dataset. Thread-safe.
-// @throws DataError naming the file and the reason
+// Reads image `image` of `dataset.images`, for a format without shards. Returns the bytes of its file (valid until the
+// buffer's next use) or, for cached, a view of its 8-bit gray pixels, size x size, row by row (valid as long as the
+// Dataset). Thread-safe with a buffer per thread.
+// @throws DataError if the file cannot be read or its cached pixels are damaged
 std::span<const std::byte> read_image(const Dataset& dataset, std::uint32_t image, storage::ByteBuffer& buffer);
 
-// The index in `dataset.images` of the image called `name`, as a record's image/filename: log2(images) comparisons.
-// Thread-safe.
+// Returns the index in `dataset.images` of the image called `name` (a record's image/filename), or std::nullopt if
+// there is none. It takes log2(images) comparisons. Thread-safe.
 std::optional<std::uint32_t> find_image(const Dataset& dataset, std::string_view name);
 
 }  // namespace chexbench::dataset

@@ -1,4 +1,4 @@
-// The image files that a root holds, wherever its edition puts them.
+// Lists the image files of a root, in whichever folders its edition puts them.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,23 @@
 
 namespace chexbench::dataset {
 
+// One image file that exists.
 struct ImageFile {
-  std::string name;
-  std::string path;
-  std::optional<std::uint64_t> bytes;  // where the store's listing tells
+  std::string name;                    // the functions below say relative to which folder
+  std::string path;                    // in the store
+  std::optional<std::uint64_t> bytes;  // std::nullopt if the store's listing does not report sizes
 };
 
-// Every PNG and JPEG file under a folder, by its name (.png, .jpg, .jpeg, in either case), however deep; hidden ones
-// and what lies in ROOT/tfrecord excepted. `name` is the path from that folder: "a/b.png". In the order of names.
-// @throws DataError: a folder cannot be read, or they are nested without end
+// Returns every PNG and JPEG file below a folder, at most 32 folders deep, in the order of names. The ending decides
+// (.png, .jpg or .jpeg, in either case). Hidden files and folders are left out, and so are the folders tfrecord,
+// webdataset and cached directly in `folder`. A name is the path from `folder`, such as "a/b.png". Thread-safe.
+// @throws DataError if a folder cannot be read, or folders are nested deeper
 std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder);
 
-// All *.png files of ROOT/images, ROOT/images_NNN and ROOT/images_NNN/images, in the order of names. A file that lies
-// in two folders is listed once, from the folder that comes first by name. @throws DataError: a folder cannot be read
+// Returns all *.png files of ROOT/images, ROOT/images_NNN and their folders named images, in the order of names. A name
+// is the file's own, without a folder. A file that is in two folders is listed once, from the folder that comes first
+// by name. Thread-safe.
+// @throws DataError if a folder cannot be read
 std::vector<ImageFile> find_image_files(const storage::DataRoot& root);
 
 }  // namespace chexbench::dataset

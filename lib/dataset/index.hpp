@@ -1,7 +1,8 @@
-// The index of a root: which images it has, their labels and splits, from whatever layout it has (layouts.hpp). Whether
-// the images are there is another matter: find_files().
-// What a root of ChestX-ray14 may look like: any published edition of the table (2017: unquoted brackets with commas in
-// the header, an empty last field; 2020: without it; `Patient Gender` or `Patient Sex`; ages 58, 058Y, 006M, 365D).
+// The index of a root lists its images with their labels and splits, whatever the root's layout (layouts.hpp). It does
+// not say whether the image files exist: find_files() does.
+// For ChestX-ray14, any published edition of the table is read. The edition of 2017 has unquoted brackets with commas
+// in the header and an empty last field; that of 2020 has no such field. The sex is in `Patient Gender` or `Patient
+// Sex`, and ages are written as 58, 058Y, 006M or 365D.
 #pragma once
 
 #include <cstdint>
@@ -17,52 +18,57 @@
 
 namespace chexbench::dataset {
 
-// One image.
+// One image of the index.
 struct IndexRow {
-  std::string name;  // as the table has it, or its path in the root where the layout has no table
+  std::string name;  // as in the table, or the path in the root if the layout has no table
   LabelBits labels;
-  std::uint32_t patient = 0;
-  float age_years = -1;  // negative: unknown
-  char sex = '?';        // M, F, or ? where the table has neither
+  std::uint32_t patient = 0;  // ChestX-ray14: the table's number; else counted from 0
+  float age_years = -1;       // negative if unknown
+  char sex = '?';             // M, F, or ? if unknown
   bool in_train = false;
   bool in_val = false;
   bool in_test = false;
 
-  bool in(spec::Split split) const;
+  bool in(spec::Split split) const;  // true for every row if `split` is all
 };
 
+// All rows of a root.
 struct Index {
   std::string root;
-  spec::DataLayout layout = spec::DataLayout::nih;  // that was found, never automatic
-  std::string table;                                // path of the CSV; the root itself where there is none
-  std::vector<IndexRow> rows;                       // in the order of names; names are unique
+  spec::DataLayout layout = spec::DataLayout::nih;  // the layout that was found, never automatic
+  std::string table;                                // path of the CSV, or the root itself if there is none
+  std::vector<IndexRow> rows;                       // in the order of names, which are unique
   std::vector<std::string> label_names;             // as Dataset::label_names
-  bool has_train_list = false;  // whether the root tells, by a list, a column or a folder, which images are in a split
+  // Whether the root says, by a list, a column or a folder, which images are in the split.
+  bool has_train_list = false;
   bool has_val_list = false;
   bool has_test_list = false;
   std::vector<std::string> listed_without_row;  // names in a split list that the table lacks
-  std::vector<ImageFile> files;                 // of layout folders, whose files are its index
+  std::vector<ImageFile> files;                 // only for layout folders, whose image files are the index
 };
 
-// Reads what the root's layout keeps its labels in. @throws DataError: no such root, no table, a row that cannot be
-// read (file and line number; an unknown finding with the nearest known one), a name that comes twice; SpecError: a
-// column that the table lacks, with the nearest one that it has
+// Reads the table and lists, or the folders, in which the root's layout keeps its labels. Thread-safe.
+// @throws DataError if there is no such root or no table, a row cannot be read (the message has file and line number,
+// and for an unknown finding the nearest known one), or a name comes twice
+// @throws SpecError if the table lacks a column that root.labels names; the message has the nearest one
 Index read_index(const storage::DataRoot& root);
 
-// The images that are there, under the names of their rows where they have one, in the order of names.
-// @throws DataError: a folder cannot be read, or a row's name could mean two files
+// Returns the image files that exist, in the order of names: each under the name of its row if it has one, else under
+// its own. Thread-safe.
+// @throws DataError if a folder cannot be read, a row's name could mean two files, or two rows mean one file
 std::vector<ImageFile> find_files(const storage::DataRoot& root, const Index& index);
 
-// Sorts rows by name. @throws DataError naming the table where a name comes twice
+// Sorts rows by name. @throws DataError naming `table` if a name comes twice
 void sort_rows(std::vector<IndexRow>& rows, const std::string& table);
 
-// Names of findings joined by '|'. @throws DataError naming `where` and the nearest finding
+// Reads names of findings of ChestX-ray14 that are joined by '|'. `where` begins the message of an error.
+// @throws DataError if a finding is unknown; the message has the nearest known one
 LabelBits parse_labels(std::string_view field, std::string_view where);
-// The names of the labels that are set, joined by '|'; "No Finding" where none is.
+// Returns the names of the labels that are set, joined by '|', or "No Finding" if none is set.
 std::string labels_text(const LabelBits& labels, std::span<const std::string> names);
-std::string labels_text(const LabelBits& labels);  // of ChestX-ray14
+std::string labels_text(const LabelBits& labels);  // uses the names of ChestX-ray14
 
-// Years; nothing where the text is not an age.
+// Returns the age in years, or std::nullopt if the text is not an age.
 std::optional<float> parse_age_years(std::string_view field);
 
 }  // namespace chexbench::dataset

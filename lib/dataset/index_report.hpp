@@ -1,4 +1,4 @@
-// What a data set root holds, counted.
+// Counts what a data set root holds, for `chexbench data index`.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,11 @@
 
 namespace chexbench::dataset {
 
+// The counts of one split.
 struct SplitCount {
-  std::size_t rows = 0;    // that the list names and the table has
-  std::size_t files = 0;   // of these, with an image file
-  std::size_t shards = 0;  // TFRecord shards, 0 where it is not converted
+  std::size_t rows = 0;    // rows of the table in the split
+  std::size_t files = 0;   // those of them that have an image file
+  std::size_t shards = 0;  // TFRecord shards, 0 if the split is not converted
 };
 
 struct IndexReport {
@@ -22,27 +23,30 @@ struct IndexReport {
   spec::DataLayout layout = spec::DataLayout::nih;
   std::size_t rows = 0;
   std::size_t patients = 0;
-  float median_age_years = -1;  // negative: no row has an age
-  std::size_t women = 0;        // rows
-  std::size_t men = 0;
-  std::size_t no_finding = 0;
+  float median_age_years = -1;  // of the rows with an age; negative if there are none
+  std::size_t women = 0;        // rows, not patients
+  std::size_t men = 0;          // rows, not patients
+  std::size_t no_finding = 0;   // rows without a label
   std::vector<std::string> label_names;
-  std::vector<std::size_t> label_rows;  // of each label
+  std::vector<std::size_t> label_rows;  // rows that have each label
   SplitCount train, val, test;
-  std::size_t in_no_split = 0;
-  std::size_t in_both_lists = 0;  // in more than one split
+  std::size_t in_no_split = 0;    // rows
+  std::size_t in_both_lists = 0;  // rows in more than one split
   std::size_t files = 0;
-  std::uint64_t file_bytes = 0;
-  std::vector<std::string> missing;                    // rows without a file
-  std::vector<std::string> orphans;                    // files without a row
-  std::vector<std::string> listed_without_row;         // in a split list, not in the table
-  std::vector<std::uint32_t> patients_in_both_splits;  // what a network saw in training must not be in its test
+  std::uint64_t file_bytes = 0;                 // files whose size the store does not report count as 0
+  std::vector<std::string> missing;             // rows without a file
+  std::vector<std::string> orphans;             // files without a row
+  std::vector<std::string> listed_without_row;  // in a split list, but not in the table
+  // Patients in both train and test: what a network saw in training must not be in its test.
+  std::vector<std::uint32_t> patients_in_both_splits;
 };
 
-// Reads table, lists and folders; not the images. @throws DataError as read_index()
+// Reads table, lists and folders, but not the images. Thread-safe.
+// @throws DataError as read_index() and find_files(), or if shards of two conversions are mixed
+// @throws SpecError as read_index()
 IndexReport report_index(const storage::DataRoot& root);
 
-// One `key: value` a line, names of at most `shown` files or patients behind each count.
+// Returns one `key: value` per line, with the names of at most `shown` files or patients after each count.
 std::string index_report_text(const IndexReport& report, std::size_t shown = 5);
 
 }  // namespace chexbench::dataset
