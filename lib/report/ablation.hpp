@@ -1,4 +1,4 @@
-// What each of several steps from one pipeline to another is worth.
+// Ablations: how much each of several successive changes of a pipeline gains in images/s.
 #pragma once
 
 #include <optional>
@@ -10,28 +10,31 @@
 
 namespace chexbench::report {
 
-// One trial of an ablation. The ratios are of images/s, over the rounds that both trials have: empty for the first
-// step, and where there are no such rounds.
+// One trial of an ablation. The ratios compare images/s over the rounds in which both trials were measured. They are
+// empty for the first step, and if the two trials share no round.
 struct AblationStep {
-  const TrialResult* trial = nullptr;  // of those that ablations() was given
-  std::string name;                    // its pipeline's; its own where two steps share that
+  const TrialResult* trial = nullptr;  // points into the argument of ablations()
+  std::string name;                    // the pipeline's name; the trial's own if two steps share it
   double images_per_s = 0;             // median over repeats
   std::optional<measure::Ratio> to_before;
   std::optional<measure::Ratio> to_first;
 };
 
-// Trials that differ in their pipeline alone.
+// A group of trials that differ only in their pipeline.
 struct Ablation {
-  std::string over;  // what tells it from other ablations: "tfrecord, 2 ranks"
+  std::string over;  // distinguishes it from other ablations: "tfrecord, 2 ranks"
   bool emulated = false;
   std::vector<AblationStep> steps;  // three or more, in the order of the trials
 };
 
-// Trials without repeats are passed over. Milliseconds a step: bootstrap intervals.
+// Groups the trials into ablations and compares their rates. Skips trials without repeats and groups of fewer than
+// three trials. The result points to the given trials, which must outlive it. Takes milliseconds per step, because each
+// interval is bootstrapped.
 std::vector<Ablation> ablations(const std::vector<const TrialResult*>& trials);
-std::vector<Ablation> ablations(const Report& report);  // of all its trials
+// Does the same for all trials of the report.
+std::vector<Ablation> ablations(const Report& report);
 
-// A sentence for each of ablations(trials). Kind: ablation.
+// Returns one sentence for each of ablations(trials), of the kind "ablation".
 std::vector<Finding> ablation_findings(const std::vector<const TrialResult*>& trials);
 
 }  // namespace chexbench::report

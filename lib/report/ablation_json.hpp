@@ -1,4 +1,5 @@
-// Ablations as JSON: the same object in report.json and in the page. A template over the JSON type, as the visitors.
+// Writes ablations as JSON: report.json and report.html hold the same array. Like the visitors of json_visitors.hpp,
+// these are templates over the JSON type, so that this header does not include the library.
 #pragma once
 
 #include "report/ablation.hpp"
@@ -6,6 +7,7 @@
 
 namespace chexbench::report {
 
+// Writes a ratio's value under `name` and its 95 % interval under `interval`; each is null if it is undefined.
 template <class Json>
 void write_ratio(const JsonWriter<Json>& write, const char* name, const char* interval,
                  const std::optional<measure::Ratio>& ratio) {
@@ -13,6 +15,7 @@ void write_ratio(const JsonWriter<Json>& write, const char* name, const char* in
   write(interval, ratio ? ratio->ci95 : std::nullopt);
 }
 
+// Returns an array with one object per ablation of the report: over, emulated, and its steps.
 template <class Json>
 Json ablations_to_json(const Report& report) {
   Json all = Json::array();

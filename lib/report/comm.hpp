@@ -1,4 +1,5 @@
-// What `chexbench comm` measured: averages of gradients over ranks, by size, in nccl-tests' terms.
+// The result of `chexbench comm`: how long it takes to average gradients over ranks, by size, in the terms of
+// nccl-tests, with a fitted model of the links.
 #pragma once
 
 #include <cstdint>
@@ -11,33 +12,37 @@
 
 namespace chexbench::report {
 
-// One size on one number of ranks.
+// The measurement of one size on one number of ranks.
 struct CommRow {
   int ranks = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // of the gradient on each rank
   int repeats = 0;
-  int iterations = 0;  // one after the other in each repeat
-  double time_s = 0;   // of one, of the slowest rank; median over repeats
+  int iterations = 0;  // consecutive averages in each repeat
+  double time_s = 0;   // of one average on the slowest rank; median over repeats
   std::optional<measure::Interval> time_s_ci95;
-  double fit_error = 0;  // the fitted time / time_s - 1; 0 where nothing was fitted
+  double fit_error = 0;  // fitted time / time_s - 1; 0 without a fit
 
+  // The algorithm bandwidth: gradient bytes over time.
   double algbw_bytes_per_s() const { return static_cast<double>(bytes) / time_s; }
-  // What each link carries: a ring sends every byte 2 (n-1)/n times (nccl-tests, doc/PERFORMANCE.md).
+  // The bus bandwidth, which each link carries: a ring sends every byte 2 (n-1)/n times (nccl-tests,
+  // doc/PERFORMANCE.md).
   double busbw_bytes_per_s() const { return algbw_bytes_per_s() * 2 * (ranks - 1) / ranks; }
 };
 
-// T = 2 (n-1) alpha + 2 ((n-1)/n) S / beta, fitted by ratios, so that small sizes count as much as large ones.
+// The parameters of the ring model T = 2 (n-1) alpha + 2 ((n-1)/n) S / beta for n ranks and S bytes. The fit minimizes
+// relative errors, so that small sizes count as much as large ones.
 struct LinkFit {
-  double alpha_s = 0;
-  double beta_bytes_per_s = 0;
-  double median_error = 0;  // of the rows' absolute relative errors
+  double alpha_s = 0;           // latency of one message
+  double beta_bytes_per_s = 0;  // bandwidth of one link
+  double median_error = 0;      // of the rows' absolute relative errors
   double worst_error = 0;
-  int min_ranks = 0;  // what was fitted: beyond it the model is a guess
+  int min_ranks = 0;  // the fitted range of ranks and bytes: outside it the model is a guess
   int max_ranks = 0;
   std::uint64_t min_bytes = 0;
   std::uint64_t max_bytes = 0;
 };
 
+// All measurements of one run of `chexbench comm`.
 struct CommResult {
   std::string chexbench_version;
   std::string date_utc;
@@ -47,18 +52,21 @@ struct CommResult {
   spec::UpdateScheme update = spec::UpdateScheme::all_reduce;
   int hosts = 1;
   std::vector<CommRow> rows;
-  std::optional<LinkFit> fit;  // empty where times do not grow with bytes, or the scheme is no ring
+  std::optional<LinkFit> fit;  // empty if times do not grow with bytes, or the scheme is not a ring
 
-  // What the fit's formula holds for; libraries take a ring for large sizes.
+  // Whether the formula of the fit applies. It applies to all_reduce, too: libraries use a ring for large sizes.
   bool is_ring() const { return update == spec::UpdateScheme::all_reduce || update == spec::UpdateScheme::ring; }
 };
 
-// For people, with the fit below; for programs, one object; one row a size.
+// Returns plain text for people: a row for each size and number of ranks, and the fit below.
 std::string comm_table(const CommResult& result);
+// Returns one JSON object for programs, with units in its keys.
 std::string comm_json(const CommResult& result);
+// Returns CSV with a header and one line for each size and number of ranks.
 std::string comm_csv(const CommResult& result);
 
-// The fit in what comm_json() wrote. @throws DataError naming `name` where the text is none, or has no fit
+// Returns the fit from a text that comm_json() wrote. Messages begin with `name`.
+// @throws DataError if the text is not such an object, has no fit, or its alpha or beta is out of range
 LinkFit link_fit_from_json(const std::string& text, const std::string& name);
 
 }  // namespace chexbench::report

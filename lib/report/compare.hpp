@@ -1,4 +1,4 @@
-// Runs against earlier ones: which arms became better or worse. Why the rules are what they are: README.md.
+// Compares runs with earlier runs: which arms became better or worse. README.md gives the reasons for the rules.
 #pragma once
 
 #include <optional>
@@ -10,68 +10,74 @@
 
 namespace chexbench::report {
 
-// One side: a run, or several of one experiment.
+// One side of the comparison: one run, or several runs of one experiment.
 struct Side {
-  std::string name;  // as messages call it, e.g. its path
+  std::string name;  // used in messages, e.g. its path
   std::vector<Report> runs;
 };
 
 struct CompareOptions {
-  double threshold = 0.05;  // of images/s, from which a change counts; in (0, 1)
-  bool across_machines = false;
+  double threshold = 0.05;       // the relative change of images/s that counts; in (0, 1)
+  bool across_machines = false;  // compare even if the machines differ
 };
 
 enum class Verdict { better, same, worse, not_comparable };
-std::string to_string(Verdict verdict);  // "not comparable"
+// Returns the verdict in words: "not comparable".
+std::string to_string(Verdict verdict);
 
-// What is not alike; several values on a side are joined by " | ".
+// A value that differs between the sides. Several values on one side are joined by " | ".
 struct Difference {
-  std::string key;  // "training.batch_size" of the spec, "cpu" of the environment
+  std::string key;  // "training.batch_size" in the spec, "cpu" in the environment
   std::string base;
   std::string other;
 };
 
-// What one side measured of an arm: images/s of each repeat, or the median of each run's repeats.
+// The measurements of an arm on one side: the images/s of each repeat, or the median of each run's repeats.
 struct Sample {
   std::vector<double> images_per_s;
   double median() const { return measure::median(images_per_s); }
 };
 
+// One arm that is on both sides, and its verdict.
 struct ComparedArm {
   std::string trial;
   bool emulated = false;
   Verdict verdict = Verdict::not_comparable;
   Sample base;
   Sample other;
-  std::optional<measure::Ratio> ratio;  // other / base, unpaired; empty where not comparable
-  std::optional<double> cpu_ratio;      // of CPU seconds an image, new / base; empty where either was not measured
-  std::vector<Difference> differences;  // of the spec, and of what the arm ran on
-  std::vector<Difference> allowed;      // by across_machines: of what the arm ran on
+  std::optional<measure::Ratio> ratio;  // other / base, unpaired; empty if not comparable
+  std::optional<double> cpu_ratio;      // CPU seconds per image, other / base; empty if not comparable or not measured
+  std::vector<Difference> differences;  // in the spec, and in what the arm ran on: the arm is not comparable
+  std::vector<Difference> allowed;      // in what the arm ran on, if across_machines allows them
   std::string note;                     // a sentence, or empty
 };
 
+// The whole comparison.
 struct RunComparison {
   std::string base;
   std::string other;
   CompareOptions options;
-  bool by_runs = false;                 // a value is a run's median, not a repeat
-  std::vector<Difference> environment;  // of the machine and its libraries: arms can't be compared, unless asked to
-  std::vector<Difference> remarks;      // of host, kernel and version, which never stand in the way
+  bool by_runs = false;                 // each value is the median of a run, not one repeat
+  std::vector<Difference> environment;  // of machine and libraries: only across_machines compares despite them
+  std::vector<Difference> remarks;      // of host, kernel and version, which never prevent a comparison
   std::vector<ComparedArm> arms;        // in the order of the base
   std::vector<std::string> only_in_base;
   std::vector<std::string> only_in_other;
 };
 
-// Whether a change is one: the ratio lies beyond the threshold, and the whole interval on its side of 1. Without an
-// interval the threshold decides alone.
+// Decides whether a ratio is a change: it must differ from 1 by more than the threshold, and its whole interval must be
+// on the same side of 1. Without an interval the threshold alone decides. Never returns not_comparable.
 Verdict judge(const measure::Ratio& ratio, double threshold);
 
-// Each side needs a run, each run of one experiment. Pure; milliseconds an arm.
-// @throws DataError where a side measured nothing, holds several experiments, or rates that nobody can have measured;
-// SpecError for a threshold out of range
+// Compares the two sides arm by arm. Each side needs at least one run, and its runs must be of one experiment. A pure
+// function; takes milliseconds per arm.
+// @throws DataError if a side has no measured trial, has runs of several experiments, or has a rate that is not a
+// positive finite number
+// @throws SpecError if the threshold is out of range
 RunComparison compare_runs(const Side& base, const Side& other, const CompareOptions& options);
 
-// "table", "json" or "markdown". @throws SpecError for another format
+// Returns the comparison as "table", "json" or "markdown".
+// @throws SpecError if `format` is none of these
 std::string format_comparison(const RunComparison& comparison, const std::string& format);
 
 }  // namespace chexbench::report
