@@ -1,5 +1,5 @@
-// Tables for other programs, RFC 4180 with LF: units in the column names, undefined is empty, booleans are true and
-// false, a trial of an emulated engine says so in its row.
+// Tables for other programs, as CSV after RFC 4180 with LF. Column names carry the units, undefined values are empty
+// fields, and booleans are true and false. Apart from gpu.csv, each row says whether its engine is emulated.
 #pragma once
 
 #include <string>
@@ -8,21 +8,22 @@
 
 namespace chexbench::report {
 
-// trials.csv: one row a trial. Columns are only ever added at the end.
+// Returns trials.csv with one row per trial. New columns are only added at the end, so that column numbers stay valid.
 std::string trials_csv(const Report& report);
 
-// steps.csv: one row a measured step of a rank.
+// Returns steps.csv with one row per measured step of each rank.
 std::string steps_csv(const Report& report);
 
-// ops.csv: one row an op of a repeat, summed over its ranks.
+// Returns ops.csv with one row per op of each repeat, summed over the ranks.
 std::string ops_csv(const Report& report);
 
-// epochs.csv: one row an epoch of a training; aurocs.csv: one row a finding of an epoch. Empty, without even a header,
-// where nothing was trained over epochs.
+// Returns epochs.csv with one row per epoch of a training. It is empty, without a header, if no trial trained over
+// epochs.
 std::string epochs_csv(const Report& report);
+// Returns aurocs.csv with one row per finding of each epoch. It is empty in the same case.
 std::string aurocs_csv(const Report& report);
 
-// gpu.csv: one row a sample of a rank's GPU. Empty, without even a header, where no GPU was sampled.
+// Returns gpu.csv with one row per sample of each rank's GPU. It is empty, without a header, if no GPU was sampled.
 std::string gpu_csv(const Report& report);
 
 }  // namespace chexbench::report

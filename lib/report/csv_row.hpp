@@ -1,4 +1,4 @@
-// One row of a CSV file being written, after RFC 4180 with LF.
+// Builds one row of a CSV file, after RFC 4180 with LF.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@
 
 namespace chexbench::report {
 
-// Call it with each field in turn. Numbers are the shortest text that gives the same bits back; NaN and empty optionals
-// are empty fields; booleans are true and false.
+// Appends a field for each call. A floating-point number becomes the shortest text that reads back as the same bits;
+// NaN, infinities and empty optionals become empty fields; booleans become true and false.
 class CsvRow {
  public:
   void operator()(std::string_view text) {
@@ -35,11 +35,11 @@ class CsvRow {
     value ? (*this)(*value) : append("");
   }
 
-  // Lists stand in one field.
+  // A list goes into one field.
   void operator()(const std::vector<std::string>& reasons) { (*this)(reasons_text(reasons)); }
   void operator()(const std::vector<measure::ThrottleShare>& shares) { (*this)(shares_text(shares)); }
 
-  // The row with its line end; the object is used up.
+  // Returns the row with its line end, and leaves the object unusable.
   std::string line() && { return std::move(text_) + '\n'; }
 
  private:

@@ -1,4 +1,4 @@
-// Why a training that chexbench does not run is slow, from the log of its steps. Formulas: README.md.
+// Finds out why a training that another program runs is slow, from the log of its steps. README.md has the formulas.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace chexbench::report {
 
-// One rank, the first steps of its epochs left out.
+// The sums of one rank. They leave out the first step of each epoch, unless the log has only such steps.
 struct RankDiagnosis {
   int rank = 0;
   std::size_t steps = 0;
@@ -28,33 +28,35 @@ struct RankDiagnosis {
 inline constexpr double kOutlierFactor = 3;
 struct Outlier {
   LoggedStep step;
-  std::size_t index = 0;  // of the rank's steps, from 0
+  std::size_t index = 0;  // position in the rank's steps, from 0
   bool first_of_epoch = false;
 };
 
+// The figures of the whole training, and the sentences about them.
 struct Diagnosis {
   std::vector<RankDiagnosis> ranks;  // by rank
-  std::size_t steps = 0;             // of all ranks, all of them
-  std::size_t left_out = 0;          // of those: first ones of an epoch
+  std::size_t steps = 0;             // of all ranks, with those left out
+  std::size_t left_out = 0;          // how many of them were left out, as first steps of an epoch
   double images_per_s = 0;
   double wait_share = 0;
-  std::optional<double> images_per_s_without_wait;  // empty where a rank does nothing but wait
-  std::size_t epoch_starts = 0;                     // of all ranks, but for the first step of each
-  double epoch_start_extra_s = 0;                   // what those took beyond their ranks' median steps, summed
-  double epoch_start_wait_s = 0;                    // what those waited, summed
-  double epoch_start_share = 0;                     // of the time of all steps
+  std::optional<double> images_per_s_without_wait;  // empty if a rank only waits
+  std::size_t epoch_starts = 0;                     // of all ranks, without the first step of each rank
+  double epoch_start_extra_s = 0;                   // their time beyond their ranks' median steps, summed
+  double epoch_start_wait_s = 0;                    // their waits, summed
+  double epoch_start_share = 0;                     // epoch_start_extra_s as a share of the time of all steps
   std::vector<Outlier> outliers;                    // by rank, in the order of the log
   std::vector<Finding> findings;
 };
 
-// `steps` holds at least one. Pure.
+// Diagnoses the training from its steps, of which there must be at least one. A pure function.
 Diagnosis diagnose(const std::vector<LoggedStep>& steps);
 
-// The sentences of a diagnosis whose figures are there: starved, waits or fed; needed_rate, epoch_starts, outliers,
-// slow_rank.
+// Returns the sentences about a diagnosis whose figures are filled in. The first is of the kind starved, waits or fed;
+// needed_rate, slow_rank, epoch_starts and outliers follow if they apply.
 std::vector<Finding> diagnosis_findings(const Diagnosis& diagnosis);
 
-// "table" or "json"; `source` says in them what was read. @throws SpecError for another format
+// Returns the diagnosis as "table" or "json"; both name `source` as the log that was read.
+// @throws SpecError if `format` is neither
 std::string format_diagnosis(const Diagnosis& diagnosis, const std::string& source, const std::string& format);
 
 }  // namespace chexbench::report

@@ -1,4 +1,4 @@
-// In what two runs or trials are not alike, as far as their images/s depend on it.
+// Lists how two runs or trials differ in what their images/s depend on.
 #pragma once
 
 #include <string>
@@ -8,24 +8,25 @@
 
 namespace chexbench::report {
 
-// The trial's spec as JSON without what does not change what is measured: the experiment's and the pipeline's name,
-// where the data lie, how many repeats there were. The same text is the same arm.
+// Returns the trial's spec as JSON without the settings that do not change what is measured: the names of the
+// experiment and the pipeline, the root of the data, and the limits on the repeats. It also leaves out cores_per_rank,
+// which place_differences() compares by the cores that the ranks got. Trials with the same text are the same arm.
 std::string arm_key(const TrialResult& trial);
 
-// Of two arms' specs, key by key, "pipeline[2].parallel_calls".
+// Compares the specs of two arms key by key: "pipeline[2].parallel_calls".
 std::vector<Difference> spec_differences(const TrialResult& base, const TrialResult& other);
 
-// Of the machines and libraries of all runs of two sides.
+// Compares the machines and libraries of all runs of the two sides.
 std::vector<Difference> environment_differences(const Side& base, const Side& other);
 
-// Of what never keeps runs from being compared: host, kernel, version of chexbench.
+// Compares what never prevents a comparison: the host, the kernel and the version of chexbench.
 std::vector<Difference> remarkable_differences(const Side& base, const Side& other);
 
-// Of what the trials of one arm ran on: device, cores of a rank, where the data lie.
+// Compares what the trials of one arm ran on: the device, the cores of a rank, and the root of the data.
 using Trials = std::vector<const TrialResult*>;
 std::vector<Difference> place_differences(const Trials& base, const Trials& other);
 
-// Of what an emulated engine's step times come from.
+// Compares the sources of an emulated engine's step times.
 std::vector<Difference> source_differences(const Trials& base, const Trials& other);
 
 }  // namespace chexbench::report

@@ -1,5 +1,5 @@
-// What `chexbench doctor` tells: the machine, this build, GPUs and their libraries, what does not fit, and what spoils
-// measurements.
+// The report of `chexbench doctor`: the machine, this build, the GPUs and their libraries, what does not fit together,
+// and what would disturb measurements.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +14,41 @@
 
 namespace chexbench::report {
 
-// An optional package that chexbench may be built with.
+// An optional package that chexbench can be built with.
 struct BuildPackage {
   std::string name;
   bool present = false;
 };
 
-// What a distant store answered.
+// How a store on a server answered a probe.
 struct StoreProbe {
   std::string root;
   std::string kind;            // http, https, s3, nfs
-  double first_request_s = 0;  // a listing of the root, connecting included
-  double next_request_s = 0;   // the same again, over the connection that is open
-  std::string file;            // that was read from its beginning, in ranges
+  double first_request_s = 0;  // to list the root, including the time to connect
+  double next_request_s = 0;   // to list it again over the open connection
+  std::string file;            // the file that was read from its beginning, in ranges
   std::uint64_t read_bytes = 0;
   double read_s = 0;
 };
 
+// Everything that `chexbench doctor` found out.
 struct Doctor {
   std::string chexbench_version;
   measure::Machine machine;
   std::vector<BuildPackage> packages;
   measure::GpuSurvey survey;
   std::vector<measure::GpuLibrary> libraries;
-  std::vector<std::string> misfits;  // of GPUs and their libraries: sentences
+  std::vector<std::string> misfits;  // sentences about GPUs and libraries that do not fit together
   measure::Surroundings surroundings;
-  std::optional<StoreProbe> store;    // where the data that were asked for lie on a server
-  std::vector<std::string> warnings;  // of what spoils measurements: sentences
+  std::optional<StoreProbe> store;    // set if the requested data are on a server
+  std::vector<std::string> warnings;  // sentences about what would disturb measurements
 };
 
-// For people: plain text, columns aligned.
+// Returns plain text with aligned columns for people.
 std::string doctor_table(const Doctor& doctor);
 
-// For programs: one object, units in its keys. A text that is not known is "", the driver's CUDA version then too; a
-// limit that is not set, a load that is not known and data that were not asked for are null.
+// Returns one JSON object for programs, with units in its keys. An unknown text is "", and so is the driver's CUDA
+// version if it is unknown; a limit that is not set, an unknown load and data that were not requested are null.
 std::string doctor_json(const Doctor& doctor);
 
 }  // namespace chexbench::report

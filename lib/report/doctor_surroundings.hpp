@@ -1,4 +1,4 @@
-// The part of doctor's text that tells what surrounds a measurement.
+// The part of doctor's text about what surrounds a measurement: CPU settings, limits, memory, threads and data.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace chexbench::report {
 
-// A few lines, one a topic; topics of which nothing is known are left out.
+// Returns one line per topic, and leaves out topics about which nothing is known.
 std::string surroundings_text(const measure::Surroundings& surroundings);
 
 }  // namespace chexbench::report

@@ -1,5 +1,6 @@
-// The fields of the records by their names in JSON, listed once for the writer and the reader. A visitor is called as
-// visit(name, member); Record is the record, const for a writer.
+// Lists the fields of the records with their names in JSON, once for the writer and the reader. Each function calls
+// visit(name, member) for every field in turn. Record is the record's type, const for a writer. The names are part of
+// the file formats, so they must not change. CSV columns use the same names.
 #pragma once
 
 #include "report/record.hpp"
@@ -93,7 +94,7 @@ void visit_finding_score(Visitor&& visit, Record& score) {
   visit("negatives", score.negatives);
 }
 
-// Without its findings.
+// Leaves out the findings, which form a table of their own.
 template <class Visitor, class Record>
 void visit_epoch(Visitor&& visit, Record& epoch) {
   visit("epoch", epoch.epoch);
@@ -121,7 +122,7 @@ void visit_gpu_sample(Visitor&& visit, Record& sample) {
   visit("uncorrected_ecc_errors", sample.uncorrected_ecc_errors);
 }
 
-// Without samples.
+// Leaves out the samples.
 template <class Visitor, class Record>
 void visit_gpu_series(Visitor&& visit, Record& gpu) {
   visit("rank", gpu.rank);
@@ -144,7 +145,7 @@ void visit_gpu_window(Visitor&& visit, Record& window) {
   visit("gpu_new_uncorrected_ecc_errors", window.new_uncorrected_ecc_errors);
 }
 
-// Without steps, ops, waits, samples and GPUs.
+// Leaves out steps, ops, waits, samples, GPUs and epochs.
 template <class Visitor, class Record>
 void visit_repeat(Visitor&& visit, Record& repeat) {
   visit("repeat", repeat.repeat);
@@ -170,7 +171,7 @@ void visit_repeat(Visitor&& visit, Record& repeat) {
   visit("start_to_first_batch_s", repeat.start_to_first_batch_s);
 }
 
-// Without the spec and repeats.
+// Leaves out the spec, the repeats and the trace.
 template <class Visitor, class Record>
 void visit_trial(Visitor&& visit, Record& trial) {
   visit("trial", trial.trial);

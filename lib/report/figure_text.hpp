@@ -1,4 +1,4 @@
-// Figures as tables show them.
+// Formats figures as the tables show them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace chexbench::report {
 
 std::string gigabytes(std::uint64_t bytes);                             // "1.5 GB"
-std::string percent(double share);                                      // of 0.123: "12.3 %"
+std::string percent(double share);                                      // "12.3 %" for 0.123
 std::string times(double ratio);                                        // "1.97 x"
-std::string interval_text(const std::optional<measure::Ratio>& ratio);  // "1.95 .. 2.02"; empty without an interval
+std::string interval_text(const std::optional<measure::Ratio>& ratio);  // "1.95 .. 2.02", or ""
 
 }  // namespace chexbench::report

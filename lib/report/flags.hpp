@@ -1,4 +1,4 @@
-// What a reader of a trial's figures has to know of them, in a word each.
+// Flags: single words beside a trial's figures that warn their reader.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,17 @@
 
 namespace chexbench::report {
 
-// A word beside a trial's figures, what it means, and which trials get it.
+// A flag: its word, its meaning for the notes below a table, and which trials get it.
 struct Flag {
   const char* word;
   const char* meaning;
   std::function<bool(const TrialResult&, const Figures&)> applies;
 };
 
-// All there are, "(emulated)" first. Immutable.
+// Returns all flags, "(emulated)" first. The list is immutable and lives as long as the program.
 const std::vector<Flag>& flags();
 
-// The words that apply, in the order of flags().
+// Returns the words that apply to a trial, in the order of flags().
 std::vector<std::string> flags_of(const TrialResult& trial, const Figures& figures);
 
 }  // namespace chexbench::report
