@@ -34,7 +34,7 @@ WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may i
     r"cuda_runtime": ["lib/engine/cuda", "lib/comm/nccl"],
     r"mpi\.h": ["lib/comm"],
     r"nccl\.h": ["lib/comm/nccl"],
-    r"nlohmann/": ["lib/spec", "lib/report", "lib/formats", "lib/dataset"],
+    r"nlohmann/": ["lib/spec", "lib/results", "lib/report", "lib/verbs", "lib/formats", "lib/dataset"],
     r"spdlog/": ["lib/core"],
     r"hwloc": ["lib/core"],
     r"nvml\.h": ["lib/measure"],

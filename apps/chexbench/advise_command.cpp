@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/advice/advise.hpp"
-#include "bench/advice/edits.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
@@ -19,6 +17,8 @@
 #include "output.hpp"
 #include "spec/parse.hpp"
 #include "spec/resolved.hpp"
+#include "verbs/advise/advise.hpp"
+#include "verbs/advise/edits.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -66,7 +66,7 @@ std::string make_folder(const AdviseArguments& arguments, const std::string& exp
   return folder.string();
 }
 
-void write(const bench::AdviceResult& result, spec::Experiment best, const std::string& folder) {
+void write(const verbs::AdviceResult& result, spec::Experiment best, const std::string& folder) {
   best.ranks = 0;  // so that the spec runs with as many ranks as it is started with
   const auto put = [&folder](const char* name, const std::string& text) {
     write_file_atomically(folder + "/" + name, text);
@@ -74,7 +74,7 @@ void write(const bench::AdviceResult& result, spec::Experiment best, const std::
   };
   put("pipeline.json", spec::to_json(best.pipeline) + "\n");
   put("spec.json", spec::to_json(best) + "\n");
-  put("advice.json", report::advice_json(result.advice));
+  put("advice.json", verbs::advice_json(result.advice));
 }
 
 void advise(const AdviseArguments& arguments, bench::Session& session) {
@@ -83,12 +83,12 @@ void advise(const AdviseArguments& arguments, bench::Session& session) {
   const int rank = world.communicator().rank();
   log::configure(log::Level::info, world.communicator().world() > 1 ? rank : -1);
   const std::string folder = rank == 0 ? make_folder(arguments, trial.experiment.name) : "";
-  const bench::AdviceResult result = bench::advise(trial, world,
+  const verbs::AdviceResult result = verbs::advise(trial, world,
                                                    {.budget_s = arguments.budget_s,
                                                     .without = {arguments.without.begin(), arguments.without.end()},
                                                     .run = {.show_progress = stderr_is_terminal()}});
   if (rank != 0) return;
-  print(arguments.format == "json" ? report::advice_json(result.advice) : report::advice_table(result.advice));
+  print(arguments.format == "json" ? verbs::advice_json(result.advice) : verbs::advice_table(result.advice));
   write(result, result.best, folder);
 }
 
@@ -112,7 +112,7 @@ void add_advise_command(CLI::App& app, bench::Session& session) {
       ->capture_default_str();
   verb->add_option("--without", arguments->without, "Do not try these edits.")
       ->type_name("EDIT")
-      ->check(CLI::IsMember(bench::edit_names()))
+      ->check(CLI::IsMember(verbs::edit_names()))
       ->delimiter(',')
       ->allow_extra_args(false);
   add_format_option(*verb, arguments->format, {"table", "json"});

@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 
-#include "bench/calibrate.hpp"
 #include "bench/protocol.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
@@ -15,7 +14,8 @@
 #include "core/status_line.hpp"
 #include "output.hpp"
 #include "precisions.hpp"
-#include "report/profile_table.hpp"
+#include "verbs/calibrate/calibrate.hpp"
+#include "verbs/calibrate/profile_table.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct CalibrateArguments {
-  bench::CalibrationRequest request;
+  verbs::CalibrationRequest request;
   std::string output;
   bool allow_shared_gpu = false;
 };
@@ -41,8 +41,8 @@ void check_writable(const std::string& output) {
   }
 }
 
-spec::AcceleratorProfile profile_of(const report::Report& report, const CalibrateArguments& arguments) {
-  return bench::make_profile(report, arguments.output.empty() ? "calibrated" : fs::path(arguments.output).stem());
+spec::AcceleratorProfile profile_of(const results::Report& report, const CalibrateArguments& arguments) {
+  return verbs::make_profile(report, arguments.output.empty() ? "calibrated" : fs::path(arguments.output).stem());
 }
 
 void publish(const spec::AcceleratorProfile& profile, const CalibrateArguments& arguments) {
@@ -52,7 +52,7 @@ void publish(const spec::AcceleratorProfile& profile, const CalibrateArguments& 
             arguments.output.find('/') == std::string::npos && !arguments.output.ends_with(".json")
                 ? "./" + arguments.output
                 : arguments.output);
-  print(report::profile_table(profile));
+  print(verbs::profile_table(profile));
 }
 
 // After an error, writes what was measured before it, unless that would replace an earlier profile.
@@ -66,9 +66,9 @@ void publish_partial(const spec::AcceleratorProfile& profile, const CalibrateArg
   }
 }
 
-report::Report plan(const CalibrateArguments& arguments, bench::Session& session) {
+results::Report plan(const CalibrateArguments& arguments, bench::Session& session) {
   try {
-    return bench::plan_calibration(arguments.request, session.world());
+    return verbs::plan_calibration(arguments.request, session.world());
   } catch (const SpecError&) {
     session.wait_for_root();  // all ranks found the same fault, and rank 0 reports it
     throw;
@@ -79,7 +79,7 @@ void calibrate(const CalibrateArguments& arguments, bench::Session& session) {
   comm::World& world = session.world();
   const int rank = world.communicator().rank();
   log::configure(log::Level::info, world.communicator().world() > 1 ? rank : -1);
-  report::Report report = plan(arguments, session);
+  results::Report report = plan(arguments, session);
   report.environment.chexbench_version = CHEXBENCH_VERSION;
   if (rank == 0) check_writable(arguments.output);
   try {
@@ -96,7 +96,7 @@ void calibrate(const CalibrateArguments& arguments, bench::Session& session) {
 
 void add_calibrate_command(CLI::App& app, bench::Session& session) {
   const auto arguments = std::make_shared<CalibrateArguments>();
-  bench::CalibrationRequest& request = arguments->request;
+  verbs::CalibrationRequest& request = arguments->request;
   CLI::App* const verb = app.add_subcommand("calibrate",
                                             "Measure the step times of this machine's engine and write them to a "
                                             "profile, which the engine emulated:FILE uses.");

@@ -4,18 +4,18 @@
 #include <memory>
 #include <string>
 
-#include "bench/comm_sweep.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
-#include "report/comm.hpp"
 #include "spec/names.hpp"
+#include "verbs/comm/comm_result.hpp"
+#include "verbs/comm/comm_sweep.hpp"
 
 namespace chexbench::app {
 namespace {
 
-using bench::CommMemory;
+using verbs::CommMemory;
 
 const std::map<std::string, GradientType> kTypes{{"f32", GradientType::f32}, {"f16", GradientType::f16}};
 const std::map<std::string, CommMemory> kMemories{
@@ -29,22 +29,22 @@ std::map<std::string, Enum> words_of() {
   return words;
 }
 
-std::string text_of(const report::CommResult& result, const std::string& format) {
-  if (format == "json") return report::comm_json(result);
-  return format == "csv" ? report::comm_csv(result) : report::comm_table(result);
+std::string text_of(const verbs::CommResult& result, const std::string& format) {
+  if (format == "json") return verbs::comm_json(result);
+  return format == "csv" ? verbs::comm_csv(result) : verbs::comm_table(result);
 }
 
-void run(const bench::CommOptions& options, const std::string& format, bench::Session& session) {
+void run(const verbs::CommOptions& options, const std::string& format, bench::Session& session) {
   comm::World& world = session.world();
   const int rank = world.communicator().rank();
   log::configure(log::Level::info, world.communicator().world() > 1 ? rank : -1);
   try {
-    bench::check_comm_options(options, world.communicator().world());
+    verbs::check_comm_options(options, world.communicator().world());
   } catch (const SpecError&) {
     session.wait_for_root();  // rank 0 finds the same fault and reports it for all ranks
     throw;
   }
-  report::CommResult result = bench::measure_comm(world, options);
+  verbs::CommResult result = verbs::measure_comm(world, options);
   result.chexbench_version = CHEXBENCH_VERSION;
   if (rank == 0) print(text_of(result, format));
 }
@@ -52,7 +52,7 @@ void run(const bench::CommOptions& options, const std::string& format, bench::Se
 }  // namespace
 
 void add_comm_command(CLI::App& app, bench::Session& session) {
-  const auto options = std::make_shared<bench::CommOptions>();
+  const auto options = std::make_shared<verbs::CommOptions>();
   const auto format = std::make_shared<std::string>("table");
   CLI::App* const verb = app.add_subcommand("comm",
                                             "Measure how long averaging gradients over ranks takes by size, in the "

@@ -11,26 +11,26 @@
 #include "core/errors.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
-#include "report/compare.hpp"
-#include "report/read.hpp"
+#include "results/read.hpp"
+#include "verbs/compare/compare.hpp"
 
 namespace chexbench::app {
 namespace {
 
-using report::ComparedArm;
-using report::Verdict;
+using verbs::ComparedArm;
+using verbs::Verdict;
 
 struct CompareArguments {
   std::string base;
   std::string other;
   std::string format = "table";
-  report::CompareOptions options;
+  verbs::CompareOptions options;
 };
 
 // Turns the verdicts into an exit code. A gate that compares nothing must not pass.
 // @throws ComparisonError if an arm is worse
 // @throws DataError if no arm could be compared
-void check(const report::RunComparison& comparison) {
+void check(const verbs::RunComparison& comparison) {
   std::vector<std::string> worse;
   for (const ComparedArm& arm : comparison.arms) {
     if (arm.verdict == Verdict::worse) worse.push_back(fmt::format("{} ({:.3f} x)", arm.trial, arm.ratio->value));
@@ -47,10 +47,10 @@ void check(const report::RunComparison& comparison) {
 }
 
 void run(const CompareArguments& arguments) {
-  const report::Side base{.name = arguments.base, .runs = report::read_runs(arguments.base)};
-  const report::Side other{.name = arguments.other, .runs = report::read_runs(arguments.other)};
-  const report::RunComparison comparison = report::compare_runs(base, other, arguments.options);
-  print(report::format_comparison(comparison, arguments.format));
+  const verbs::Side base{.name = arguments.base, .runs = results::read_runs(arguments.base)};
+  const verbs::Side other{.name = arguments.other, .runs = results::read_runs(arguments.other)};
+  const verbs::RunComparison comparison = verbs::compare_runs(base, other, arguments.options);
+  print(verbs::format_comparison(comparison, arguments.format));
   check(comparison);
 }
 

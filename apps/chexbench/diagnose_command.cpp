@@ -13,13 +13,13 @@
 #include "core/errors.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
-#include "report/diagnose.hpp"
-#include "report/read.hpp"
+#include "results/read.hpp"
+#include "verbs/diagnose/diagnose.hpp"
 
 namespace chexbench::app {
 namespace {
 
-using report::LoggedStep;
+using verbs::LoggedStep;
 
 struct DiagnoseArguments {
   std::vector<std::string> logs;
@@ -33,7 +33,7 @@ std::vector<LoggedStep> read_logs(const std::vector<std::string>& paths) {
   std::vector<LoggedStep> all;
   std::map<int, std::size_t> log_of_rank;
   for (std::size_t log = 0; log < paths.size(); ++log) {
-    for (const LoggedStep& step : report::step_log_from_csv(report::read_text(paths[log]), paths[log])) {
+    for (const LoggedStep& step : verbs::step_log_from_csv(results::read_text(paths[log]), paths[log])) {
       const std::size_t known = log_of_rank.try_emplace(step.rank, log).first->second;
       if (known != log) {
         throw DataError(fmt::format("{}: rank {} is in {}, too; give each rank its number in the column 'rank'",
@@ -62,7 +62,7 @@ void run(const DiagnoseArguments& arguments) {
   std::vector<LoggedStep> steps = read_logs(arguments.logs);
   keep_ranks(steps, arguments.ranks);
   const std::string source = fmt::format("{}", fmt::join(arguments.logs, ", "));
-  print(report::format_diagnosis(report::diagnose(steps), source, arguments.format));
+  print(verbs::format_diagnosis(verbs::diagnose(steps), source, arguments.format));
 }
 
 }  // namespace

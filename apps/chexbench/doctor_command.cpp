@@ -5,11 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "bench/doctor.hpp"
 #include "core/errors.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
-#include "report/doctor.hpp"
+#include "verbs/doctor/doctor.hpp"
+#include "verbs/doctor/doctor_result.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -21,11 +21,11 @@ struct DoctorArguments {
 
 void run(const DoctorArguments& arguments, bench::Session& session) {
   comm::World& world = session.world();
-  report::Doctor doctor = bench::examine({.data_root = arguments.data_root, .roots = {}}, world);
+  verbs::Doctor doctor = verbs::examine({.data_root = arguments.data_root, .roots = {}}, world);
   if (world.communicator().rank() != 0) return;
   doctor.chexbench_version = CHEXBENCH_VERSION;
-  print(arguments.format == "json" ? report::doctor_json(doctor) : report::doctor_table(doctor));
-  if (bench::needs_mending(doctor)) {
+  print(arguments.format == "json" ? verbs::doctor_json(doctor) : verbs::doctor_table(doctor));
+  if (verbs::needs_mending(doctor)) {
     throw DeviceError(fmt::format("doctor: {} thing{} do{} not fit, listed above", doctor.misfits.size(),
                                   doctor.misfits.size() == 1 ? "" : "s", doctor.misfits.size() == 1 ? "es" : ""));
   }

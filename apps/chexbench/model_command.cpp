@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "bench/network_summary.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
+#include "verbs/model/summarize_model.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -17,9 +17,9 @@ struct ModelArguments {
 };
 
 void run(const ModelArguments& arguments) {
-  report::NetworkSummary network = bench::summarize_network(arguments.name, arguments.image_size);
+  verbs::NetworkSummary network = verbs::summarize_network(arguments.name, arguments.image_size);
   network.chexbench_version = CHEXBENCH_VERSION;
-  print(arguments.format == "json" ? report::network_json(network) : report::network_table(network));
+  print(arguments.format == "json" ? verbs::network_json(network) : verbs::network_table(network));
 }
 
 }  // namespace

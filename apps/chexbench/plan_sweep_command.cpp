@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "bench/plan_sweep.hpp"
 #include "core/log.hpp"
 #include "output.hpp"
 #include "precisions.hpp"
+#include "verbs/plan_sweep/plan_sweep.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -15,7 +15,7 @@ using spec::Precision;
 }  // namespace
 
 void add_plan_sweep_command(CLI::App& app) {
-  const auto options = std::make_shared<bench::PlanSweepOptions>(bench::PlanSweepOptions{
+  const auto options = std::make_shared<verbs::PlanSweepOptions>(verbs::PlanSweepOptions{
       .networks = {"resnet50", "densenet121"}, .batches = {256}, .precisions = {Precision::fp16}});
   CLI::App* const sweep = app.add_subcommand(
       "plan-sweep",
@@ -31,7 +31,7 @@ void add_plan_sweep_command(CLI::App& app) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   sweep->callback([options] {
-    if (!bench::plan_sweep(*options, print))
+    if (!verbs::plan_sweep(*options, print))
       log::warning("plan-sweep: stopped at its budget of {} s", options->budget_s);
   });
 }

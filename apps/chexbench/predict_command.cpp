@@ -8,22 +8,22 @@
 #include <string>
 #include <vector>
 
-#include "bench/prediction_request.hpp"
 #include "core/errors.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
-#include "report/comm.hpp"
-#include "report/prediction.hpp"
-#include "report/read.hpp"
+#include "results/read.hpp"
 #include "spec/parse.hpp"
 #include "spec/sweep.hpp"
 #include "spec/text_file.hpp"
+#include "verbs/comm/comm_result.hpp"
+#include "verbs/predict/prediction_request.hpp"
+#include "verbs/predict/prediction_result.hpp"
 
 namespace chexbench::app {
 namespace {
 
 struct PredictArguments {
-  bench::PredictionRequest request;
+  verbs::PredictionRequest request;
   std::string config;
   std::vector<std::string> overrides;
   std::vector<std::string> reports;
@@ -44,19 +44,19 @@ std::optional<Value> parse(std::string_view text) {
 
 // Parses "16:1913", which means 1913 images/s on 16 ranks. `option` is for the message.
 // @throws SpecError if `text` has another form or a number is out of range
-bench::ScalingPoint parse_point(const std::string& option, const std::string& text) {
+verbs::ScalingPoint parse_point(const std::string& option, const std::string& text) {
   const std::size_t colon = text.find(':');
   const auto ranks = parse<int>(text.substr(0, colon));
   const auto images_per_s = colon == std::string::npos ? std::nullopt : parse<double>(text.substr(colon + 1));
-  if (!ranks || *ranks < 1 || *ranks > bench::kMostRanks || !images_per_s || !(*images_per_s > 0)) {
+  if (!ranks || *ranks < 1 || *ranks > verbs::kMostRanks || !images_per_s || !(*images_per_s > 0)) {
     throw SpecError(
-        fmt::format("{}: '{}' is not RANKS:IMAGES_PER_S, with 1 to {} ranks", option, text, bench::kMostRanks));
+        fmt::format("{}: '{}' is not RANKS:IMAGES_PER_S, with 1 to {} ranks", option, text, verbs::kMostRanks));
   }
   return {.ranks = *ranks, .images_per_s = *images_per_s};
 }
 
-std::vector<bench::ScalingPoint> parse_points(const std::string& option, const std::vector<std::string>& texts) {
-  std::vector<bench::ScalingPoint> points;
+std::vector<verbs::ScalingPoint> parse_points(const std::string& option, const std::vector<std::string>& texts) {
+  std::vector<verbs::ScalingPoint> points;
   for (const std::string& text : texts) points.push_back(parse_point(option, text));
   return points;
 }
@@ -78,26 +78,27 @@ std::optional<double> parse_input_rate(const PredictArguments& arguments) {
 }
 
 void run(const PredictArguments& arguments) {
-  bench::PredictionRequest request = arguments.request;
+  verbs::PredictionRequest request = arguments.request;
   request.input_images_per_s = parse_input_rate(arguments);
   request.fit = parse_points("--fit", arguments.fit);
   request.check = parse_points("--check", arguments.check);
-  request.scaling = arguments.scaling == "weak" ? bench::Scaling::weak : bench::Scaling::strong;
+  request.scaling = arguments.scaling == "weak" ? verbs::Scaling::weak : verbs::Scaling::strong;
   if (!arguments.config.empty()) request.trials = spec::expand(spec::load_spec(arguments.config, arguments.overrides));
   for (const std::string& folder : arguments.reports) {
-    for (report::TrialResult& trial : report::read_report(folder).trials) request.measured.push_back(std::move(trial));
+    for (results::TrialResult& trial : results::read_report(folder).trials)
+      request.measured.push_back(std::move(trial));
   }
   if (!arguments.comm.empty()) {
     request.link =
-        report::link_fit_from_json(spec::read_text_file(arguments.comm, "result of chexbench comm"), arguments.comm);
+        verbs::link_fit_from_json(spec::read_text_file(arguments.comm, "result of chexbench comm"), arguments.comm);
   }
-  report::Prediction prediction = bench::predict_all(request);
+  verbs::Prediction prediction = verbs::predict_all(request);
   prediction.chexbench_version = CHEXBENCH_VERSION;
-  print(arguments.format == "json" ? report::prediction_json(prediction) : report::prediction_table(prediction));
+  print(arguments.format == "json" ? verbs::prediction_json(prediction) : verbs::prediction_table(prediction));
 }
 
 void add_sources(CLI::App& verb, PredictArguments& arguments) {
-  bench::PredictionRequest& request = arguments.request;
+  verbs::PredictionRequest& request = arguments.request;
   CLI::Option* const config =
       verb.add_option("--config", arguments.config, "Read the training from this spec of an experiment.");
   config->type_name("SPEC");
@@ -123,7 +124,7 @@ void add_sources(CLI::App& verb, PredictArguments& arguments) {
 }
 
 void add_network(CLI::App& verb, PredictArguments& arguments) {
-  bench::PredictionRequest& request = arguments.request;
+  verbs::PredictionRequest& request = arguments.request;
   verb.add_option("--alpha", request.alpha_s,
                   "Assume this latency of a message, in seconds (default: the spec's comm.alpha_s).")
       ->check(CLI::NonNegativeNumber);
@@ -149,7 +150,7 @@ void add_network(CLI::App& verb, PredictArguments& arguments) {
 
 void add_predict_command(CLI::App& app) {
   const auto arguments = std::make_shared<PredictArguments>();
-  bench::PredictionRequest& request = arguments->request;
+  verbs::PredictionRequest& request = arguments->request;
   CLI::App* const verb = app.add_subcommand(
       "predict",
       "Predict images/s on 1 to 1024 ranks, and what limits them, from a measured input, a profile and a network.");
@@ -157,14 +158,14 @@ void add_predict_command(CLI::App& app) {
   add_network(*verb, *arguments);
   verb->add_option("--ranks", request.ranks, "Predict for these numbers of ranks (default: 1, 2, 4, ... 1024).")
       ->delimiter(',')
-      ->check(CLI::Range(1, bench::kMostRanks));
+      ->check(CLI::Range(1, verbs::kMostRanks));
   verb->add_option("--scaling", arguments->scaling,
                    "Scale in this way: weak gives each rank its own batch, strong divides one batch among all ranks.")
       ->check(CLI::IsMember({"weak", "strong"}))
       ->capture_default_str();
   CLI::Option* const for_ranks =
       verb->add_option("--for-ranks", request.for_ranks, "Also compute what this many ranks need.")
-          ->check(CLI::Range(1, bench::kMostRanks));
+          ->check(CLI::Range(1, verbs::kMostRanks));
   verb->add_option("--efficiency", request.efficiency,
                    "Let --for-ranks reach this efficiency, compared with one rank that never waits.")
       ->check(CLI::Range(0.01, 1.0))

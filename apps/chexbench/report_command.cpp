@@ -9,8 +9,8 @@
 #include "core/log.hpp"
 #include "core/output_file.hpp"
 #include "output.hpp"
-#include "report/read.hpp"
 #include "report/write.hpp"
+#include "results/read.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -22,8 +22,8 @@ struct ReportArguments {
 };
 
 void run(const ReportArguments& arguments) {
-  const report::Report report = report::read_report(arguments.folder);
-  if (!report::has_results(report)) {
+  const results::Report report = results::read_report(arguments.folder);
+  if (!results::has_results(report)) {
     throw DataError(
         fmt::format("{}/report.json holds no measured trial: there is nothing to report", arguments.folder));
   }

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/dry_run.hpp"
 #include "bench/journal.hpp"
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
@@ -21,6 +20,8 @@
 #include "report/write.hpp"
 #include "spec/parse.hpp"
 #include "spec/sweep.hpp"
+#include "verbs/run/conclude.hpp"
+#include "verbs/run/dry_run.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -69,8 +70,8 @@ std::string checkpoints_of(const std::string& folder) { return folder + "/checkp
 
 // Prints the result, then writes its files. A failure of one does not prevent the other.
 // @throws OutputError if something could not be written; the first error if there are two
-void publish(report::Report& report, const std::string& folder, const RunArguments& arguments) {
-  bench::conclude(report);
+void publish(results::Report& report, const std::string& folder, const RunArguments& arguments) {
+  verbs::conclude(report);
   std::exception_ptr first_error;
   try {
     print(report::format_report(report, arguments.format));
@@ -88,7 +89,7 @@ void publish(report::Report& report, const std::string& folder, const RunArgumen
 
 // Writes what a run that ended early has measured. If it measured nothing new, writes nothing, so that an earlier
 // report stays and a new run can be started with the same --output.
-void publish_partial(report::Report& report, const std::string& folder, const RunArguments& arguments,
+void publish_partial(results::Report& report, const std::string& folder, const RunArguments& arguments,
                      const bench::RepeatKeys& before) {
   const bench::RepeatKeys now = bench::repeat_keys(report);
   if (std::includes(before.begin(), before.end(), now.begin(), now.end())) {
@@ -106,7 +107,7 @@ void publish_partial(report::Report& report, const std::string& folder, const Ru
 }
 
 // Runs the trials and writes the results. If an error or a signal ends the run early, writes what was measured so far.
-void measure(report::Report& report, comm::World& world, const RunArguments& arguments) {
+void measure(results::Report& report, comm::World& world, const RunArguments& arguments) {
   const bool is_root = world.communicator().rank() == 0;
   const std::string folder = is_root ? output_folder(arguments, report.experiment, report.environment.date_utc) : "";
   const std::string journal_path = is_root ? folder + "/journal.jsonl" : "";
@@ -127,7 +128,7 @@ void measure(report::Report& report, comm::World& world, const RunArguments& arg
 
 // Loads the spec and plans its trials. All ranks read the same spec, so rank 0 reports a fault in it; another rank
 // reports one only if rank 0 has found none. @throws SpecError if the spec is wrong
-report::Report plan(const RunArguments& arguments, bench::Session& session) {
+results::Report plan(const RunArguments& arguments, bench::Session& session) {
   try {
     const spec::SweepSpec sweep = spec::load_spec(arguments.config, arguments.overrides);
     return bench::plan_report(sweep.base.name, spec::expand(sweep), session.world());
@@ -145,11 +146,11 @@ void run(const RunArguments& arguments, bench::Session& session) {
   const int rank = world.communicator().rank();
   log::configure(arguments.quiet ? log::Level::warning : log::Level::info,
                  world.communicator().world() > 1 ? rank : -1);
-  report::Report report = plan(arguments, session);
+  results::Report report = plan(arguments, session);
   report.environment.chexbench_version = CHEXBENCH_VERSION;
   report.environment.command_line = arguments.command_line;
   if (arguments.dry_run) {
-    const std::string plan = bench::describe_plan(report, world);
+    const std::string plan = verbs::describe_plan(report, world);
     if (rank == 0) print(plan);
     return;
   }

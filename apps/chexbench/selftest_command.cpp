@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 
-#include "bench/selftest_data.hpp"
-#include "bench/selftest_engine.hpp"
 #include "output.hpp"
 #include "precisions.hpp"
+#include "verbs/selftest/selftest_data.hpp"
+#include "verbs/selftest/selftest_engine.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 struct SelftestArguments {
   std::string golden;
   std::string root = "tests/data/nih";
-  bench::SelftestEngine engine;
+  verbs::SelftestEngine engine;
 };
 
 void add_golden(CLI::App& verb, SelftestArguments& arguments) {
@@ -39,18 +39,18 @@ void add_selftest_commands(CLI::App& app) {
                    "Compute in this precision; the tolerance for tf32 is wider.")
       ->transform(CLI::CheckedTransformer(kPrecisions))
       ->option_text("TEXT:{f32,tf32}=f32");
-  engine->callback([arguments] { print(bench::selftest_engine(arguments->golden, arguments->engine)); });
+  engine->callback([arguments] { print(verbs::selftest_engine(arguments->golden, arguments->engine)); });
 
   CLI::App* const preprocess = selftest->add_subcommand("preprocess", "Compare decoded and resized pixels.");
   add_golden(*preprocess, *arguments);
   preprocess->add_option("--root", arguments->root, "Read the images from this data set.")
       ->type_name("DIR")
       ->capture_default_str();
-  preprocess->callback([arguments] { print(bench::selftest_preprocess(arguments->golden, arguments->root)); });
+  preprocess->callback([arguments] { print(verbs::selftest_preprocess(arguments->golden, arguments->root)); });
 
   CLI::App* const interleave = selftest->add_subcommand("interleave", "Compare the order in which shards are read.");
   add_golden(*interleave, *arguments);
-  interleave->callback([arguments] { print(bench::selftest_interleave(arguments->golden)); });
+  interleave->callback([arguments] { print(verbs::selftest_interleave(arguments->golden)); });
 }
 
 }  // namespace chexbench::app

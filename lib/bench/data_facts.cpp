@@ -28,8 +28,9 @@ std::string names_key(const dataset::Dataset& dataset) {
 
 }  // namespace
 
-report::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset& dataset) {
-  report::DataFacts facts{.images = dataset.images.size(), .files = dataset.files(), .file_bytes = dataset.total_bytes};
+results::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset& dataset) {
+  results::DataFacts facts{
+      .images = dataset.images.size(), .files = dataset.files(), .file_bytes = dataset.total_bytes};
   if (spec.format == spec::DataFormat::synthetic) return facts;
   facts.names_key = names_key(dataset);
   const storage::DataRoot root(spec, dataset.store);

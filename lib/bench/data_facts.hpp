@@ -2,12 +2,12 @@
 #pragma once
 
 #include "dataset/dataset.hpp"
-#include "report/record.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::bench {
 
 // Reads the conversion's manifest and, where the trial has one split alone, the lists of both: a second on a large
 // set.
-report::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset& dataset);
+results::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset& dataset);
 
 }  // namespace chexbench::bench

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "comm/texts.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 
@@ -19,7 +20,7 @@ RankView own_view(const HostCores& host, const std::vector<engine::GpuIdentity>&
 
 std::vector<RankView> gather_views(comm::Communicator& ranks, const RankView& own) {
   std::vector<RankView> views;
-  for (const std::string& text : all_gather(ranks, to_text(own))) views.push_back(rank_view_from_text(text));
+  for (const std::string& text : comm::all_gather(ranks, to_text(own))) views.push_back(rank_view_from_text(text));
   return views;
 }
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "bench/core_layout.hpp"
 #include "bench/gpu_affinity.hpp"
-#include "bench/layout.hpp"
 #include "comm/communicator.hpp"
 #include "engine/cuda/cuda_engine.hpp"
 

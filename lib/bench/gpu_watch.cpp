@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
-#include "report/gpu.hpp"
+#include "results/gpu_summary.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -34,14 +34,14 @@ void GpuWatch::end() {
   if (sampler_) sampler_->stop();
 }
 
-std::vector<report::GpuSeries> GpuWatch::series(const report::RepeatResult& result, int rank) const {
+std::vector<results::GpuSeries> GpuWatch::series(const results::RepeatResult& result, int rank) const {
   if (gpu_uuid_.empty()) return {};
-  report::GpuSeries seen{.rank = rank, .uuid = gpu_uuid_, .problem = problem_};
+  results::GpuSeries seen{.rank = rank, .uuid = gpu_uuid_, .problem = problem_};
   if (sampler_) {
     seen.name = sampler_->gpu().name;
     seen.problem = sampler_->problem();
-    const auto window = report::measured_window(result, rank);
-    if (window) seen.samples = report::samples_around(sampler_->samples(), *window);
+    const auto window = results::measured_window(result, rank);
+    if (window) seen.samples = results::samples_around(sampler_->samples(), *window);
   }
   return {std::move(seen)};
 }
@@ -57,10 +57,10 @@ std::string GpuWatch::last_words() {
   return words;
 }
 
-std::vector<std::string> ecc_notes(const report::RepeatResult& repeat) {
+std::vector<std::string> ecc_notes(const results::RepeatResult& repeat) {
   std::vector<std::string> notes;
-  for (const report::GpuSeries& gpu : repeat.gpus) {
-    const std::uint64_t errors = report::summarize_gpu(repeat, gpu).new_uncorrected_ecc_errors.value_or(0);
+  for (const results::GpuSeries& gpu : repeat.gpus) {
+    const std::uint64_t errors = results::summarize_gpu(repeat, gpu).new_uncorrected_ecc_errors.value_or(0);
     if (errors == 0) continue;
     notes.push_back(fmt::format("repeat {}, rank {}: {} on {}: what it computed may be wrong", repeat.repeat, gpu.rank,
                                 errors_in_words(errors), gpu.uuid));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "measure/gpu_sampler.hpp"
-#include "report/record.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::bench {
 
@@ -22,7 +22,7 @@ class GpuWatch {
   void end();
 
   // What was seen around the measured window of `result`, of this rank alone, since begin(). None without a GPU.
-  std::vector<report::GpuSeries> series(const report::RepeatResult& result, int rank) const;
+  std::vector<results::GpuSeries> series(const results::RepeatResult& result, int rank) const;
 
   // What NVML has to say where a repeat ended with an error of the device, " (NVML: ...)": errors of the GPU's memory
   // since begin(), or that the GPU is lost. Empty where there is nothing. Ends the sampling.
@@ -35,6 +35,6 @@ class GpuWatch {
 };
 
 // A sentence for each GPU of the repeat that came up with uncorrected ECC errors while it ran.
-std::vector<std::string> ecc_notes(const report::RepeatResult& repeat);
+std::vector<std::string> ecc_notes(const results::RepeatResult& repeat);
 
 }  // namespace chexbench::bench

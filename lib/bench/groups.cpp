@@ -5,7 +5,7 @@
 namespace chexbench::bench {
 namespace {
 
-bool share_an_engine(const report::TrialResult& a, const report::TrialResult& b) {
+bool share_an_engine(const results::TrialResult& a, const results::TrialResult& b) {
   const spec::Experiment& x = a.spec;
   const spec::Experiment& y = b.spec;
   return a.ranks == b.ranks && x.engine == y.engine && x.model == y.model && x.training == y.training &&
@@ -15,7 +15,7 @@ bool share_an_engine(const report::TrialResult& a, const report::TrialResult& b)
 
 }  // namespace
 
-std::vector<ArmGroup> group_arms(const std::vector<report::TrialResult>& trials) {
+std::vector<ArmGroup> group_arms(const std::vector<results::TrialResult>& trials) {
   std::vector<ArmGroup> groups;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const ArmGroup& group) {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "report/record.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::bench {
 
@@ -16,6 +16,6 @@ struct ArmGroup {
 };
 
 // Trials with equal engine, model, training, communication, batch contents, ranks and cores.
-std::vector<ArmGroup> group_arms(const std::vector<report::TrialResult>& trials);
+std::vector<ArmGroup> group_arms(const std::vector<results::TrialResult>& trials);
 
 }  // namespace chexbench::bench

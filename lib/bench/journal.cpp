@@ -15,7 +15,8 @@
 
 #include "core/errors.hpp"
 #include "core/output_file.hpp"
-#include "report/json.hpp"
+#include "results/journal_line.hpp"
+#include "results/parse_report.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -34,9 +35,9 @@ std::string read_all(int file, const std::string& path) {
   return text;
 }
 
-report::JournalContents parse(const std::string& text, const std::string& path) {
+results::JournalContents parse(const std::string& text, const std::string& path) {
   try {
-    return report::journal_from_text(text, path);
+    return results::journal_from_text(text, path);
   } catch (const DataError& error) {
     throw OutputError(fmt::format(
         "{}; delete that line to have its repeat measured again, or start anew with another --output", error.what()));
@@ -66,24 +67,24 @@ void remove_empty_journal(const std::string& path) {
 
 RepeatKeys read_repeat_keys(const std::string& journal_path) {
   RepeatKeys keys;
-  for (const report::JournalEntry& entry : parse(text_of(journal_path), journal_path).entries) {
+  for (const results::JournalEntry& entry : parse(text_of(journal_path), journal_path).entries) {
     keys.emplace(entry.key, entry.repeat.repeat);
   }
   return keys;
 }
 
-RepeatKeys repeat_keys(const report::Report& report) {
+RepeatKeys repeat_keys(const results::Report& report) {
   RepeatKeys keys;
-  for (const report::TrialResult& trial : report.trials) {
-    for (const report::RepeatResult& repeat : trial.repeats) keys.emplace(trial.key, repeat.repeat);
+  for (const results::TrialResult& trial : report.trials) {
+    for (const results::RepeatResult& repeat : trial.repeats) keys.emplace(trial.key, repeat.repeat);
   }
   return keys;
 }
 
-void check_resumable(const report::Report& planned, const std::string& folder, const RepeatKeys& journalled) {
+void check_resumable(const results::Report& planned, const std::string& folder, const RepeatKeys& journalled) {
   const std::string path = folder + "/report.json";
   const std::string text = text_of(path);
-  const std::string experiment = text.empty() ? planned.experiment : report::experiment_from_json(text, path);
+  const std::string experiment = text.empty() ? planned.experiment : results::experiment_from_json(text, path);
   if (experiment != planned.experiment) {
     throw SpecError(
         fmt::format("--resume {}: it holds the experiment '{}', and this one is '{}'; use --output for a new run",
@@ -91,7 +92,7 @@ void check_resumable(const report::Report& planned, const std::string& folder, c
   }
   const auto is_planned = [&](const auto& repeat) {
     return std::any_of(planned.trials.begin(), planned.trials.end(),
-                       [&](const report::TrialResult& trial) { return trial.key == repeat.first; });
+                       [&](const results::TrialResult& trial) { return trial.key == repeat.first; });
   };
   if (!journalled.empty() && std::none_of(journalled.begin(), journalled.end(), is_planned)) {
     throw SpecError(
@@ -113,8 +114,8 @@ Journal::File::File(const std::string& path) : descriptor(open(path.c_str(), O_R
 Journal::File::~File() { close(descriptor); }
 
 Journal::Journal(const std::string& path) : path_(path), file_(path) {
-  report::JournalContents contents = parse(read_all(file_.descriptor, path), path);
-  for (report::JournalEntry& entry : contents.entries) {
+  results::JournalContents contents = parse(read_all(file_.descriptor, path), path);
+  for (results::JournalEntry& entry : contents.entries) {
     const int repeat = entry.repeat.repeat;
     measured_.insert_or_assign({entry.key, repeat}, std::move(entry.repeat));
   }
@@ -123,13 +124,13 @@ Journal::Journal(const std::string& path) : path_(path), file_(path) {
   remove_abandoned_files(std::filesystem::path(path).parent_path().string());
 }
 
-const report::RepeatResult* Journal::find(const std::string& key, int repeat) const {
+const results::RepeatResult* Journal::find(const std::string& key, int repeat) const {
   const auto found = measured_.find({key, repeat});
   return found == measured_.end() ? nullptr : &found->second;
 }
 
-void Journal::append(const std::string& key, const report::RepeatResult& result) {
-  const std::string line = report::to_journal_line({.key = key, .repeat = result}) + "\n";
+void Journal::append(const std::string& key, const results::RepeatResult& result) {
+  const std::string line = results::to_journal_line({.key = key, .repeat = result}) + "\n";
   for (std::size_t written = 0; written < line.size();) {
     const ssize_t count = write(file_.descriptor, line.data() + written, line.size() - written);
     if (count < 0 && errno != EINTR) fail("write", path_);

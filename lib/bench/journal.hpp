@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "report/record.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::bench {
 
@@ -22,11 +22,11 @@ using RepeatKeys = std::set<std::pair<std::string, int>>;
 // Those that the journal holds. @throws OutputError as Journal does
 RepeatKeys read_repeat_keys(const std::string& journal_path);
 // Those that a report holds.
-RepeatKeys repeat_keys(const report::Report& report);
+RepeatKeys repeat_keys(const results::Report& report);
 
 // Whether the run in `folder` is one of `planned`, whose results it would then replace.
 // @throws SpecError where the folder's report is of another experiment, or `journalled` of none of its trials
-void check_resumable(const report::Report& planned, const std::string& folder, const RepeatKeys& journalled);
+void check_resumable(const results::Report& planned, const std::string& folder, const RepeatKeys& journalled);
 
 // journal.jsonl in an output folder. Used by rank 0 alone; not thread-safe.
 class Journal {
@@ -38,9 +38,9 @@ class Journal {
   explicit Journal(const std::string& path);
 
   // The repeat `repeat` of the trial with this key, if it was measured before.
-  const report::RepeatResult* find(const std::string& key, int repeat) const;
+  const results::RepeatResult* find(const std::string& key, int repeat) const;
   // Appends a repeat and flushes it to disk. @throws OutputError
-  void append(const std::string& key, const report::RepeatResult& result);
+  void append(const std::string& key, const results::RepeatResult& result);
 
  private:
   // Open for reading and writing.
@@ -54,7 +54,7 @@ class Journal {
 
   std::string path_;
   File file_;
-  std::map<std::pair<std::string, int>, report::RepeatResult> measured_;
+  std::map<std::pair<std::string, int>, results::RepeatResult> measured_;
 };
 
 }  // namespace chexbench::bench

@@ -26,7 +26,7 @@ OpenedDatasets::Opened& OpenedDatasets::open(const spec::Experiment& trial) {
   return opened_.emplace_back(Opened{key, dataset::open_dataset(trial.data, pixels_of(trial)), {}});
 }
 
-const report::DataFacts& OpenedDatasets::facts_of(const spec::Experiment& trial) {
+const results::DataFacts& OpenedDatasets::facts_of(const spec::Experiment& trial) {
   Opened& opened = open(trial);
   if (!opened.facts) opened.facts = data_facts(trial.data, opened.dataset);
   return *opened.facts;

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "dataset/dataset.hpp"
-#include "report/record.hpp"
+#include "results/record.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::bench {
@@ -16,7 +16,7 @@ class OpenedDatasets {
   // What the trial reads: opened now, unless an earlier trial reads the same. @throws DataError as open_dataset()
   const dataset::Dataset& of(const spec::Experiment& trial) { return open(trial).dataset; }
   // To be asked behind all measuring: it reads the lists of a whole data set.
-  const report::DataFacts& facts_of(const spec::Experiment& trial);
+  const results::DataFacts& facts_of(const spec::Experiment& trial);
 
  private:
   // What decides which files a trial reads, and as what.
@@ -28,7 +28,7 @@ class OpenedDatasets {
   struct Opened {
     Key key;
     dataset::Dataset dataset;
-    std::optional<report::DataFacts> facts;
+    std::optional<results::DataFacts> facts;
   };
   static Key key_of(const spec::Experiment& trial);
   Opened& open(const spec::Experiment& trial);

@@ -2,26 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
-
-#include "bench/staging_findings.hpp"
 #include "comm/schemes/schedule.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
 #include "engine/network_check.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
-#include "report/findings.hpp"
 #include "spec/profile.hpp"
 #include "spec/resolved.hpp"
 
 namespace chexbench::bench {
 namespace {
 
-report::Environment describe_environment(comm::World& world) {
+results::Environment describe_environment(comm::World& world) {
   const measure::Machine machine = measure::probe_machine();
-  report::Environment environment;
+  results::Environment environment;
   environment.date_utc = measure::utc_now();
   environment.host = machine.host;
   environment.cpu = machine.cpu;
@@ -47,8 +42,8 @@ void check_profile(const spec::Experiment& experiment) {
   spec::find_entry(profile, experiment.model, experiment.training.precision, experiment.training.batch_size);
 }
 
-report::TrialResult plan_trial(const spec::Trial& trial, int world) {
-  report::TrialResult planned{.trial = trial.name, .spec = trial.experiment};
+results::TrialResult plan_trial(const spec::Trial& trial, int world) {
+  results::TrialResult planned{.trial = trial.name, .spec = trial.experiment};
   planned.ranks = trial.experiment.ranks == 0 ? world : trial.experiment.ranks;
   if (planned.ranks > world) {
     throw SpecError(fmt::format(
@@ -68,15 +63,10 @@ report::TrialResult plan_trial(const spec::Trial& trial, int world) {
 
 }  // namespace
 
-report::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world) {
-  report::Report report{.experiment = experiment, .environment = describe_environment(world)};
+results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world) {
+  results::Report report{.experiment = experiment, .environment = describe_environment(world)};
   for (const spec::Trial& trial : trials) report.trials.push_back(plan_trial(trial, world.communicator().world()));
   return report;
-}
-
-void conclude(report::Report& report) {
-  report.findings = report::derive_findings(report.trials);
-  std::ranges::move(staging_findings(report.trials), std::back_inserter(report.findings));
 }
 
 }  // namespace chexbench::bench

@@ -11,15 +11,17 @@
 #include <set>
 #include <utility>
 
+#include "bench/core_layout.hpp"
 #include "bench/gpu_watch.hpp"
 #include "bench/groups.hpp"
 #include "bench/journal.hpp"
-#include "bench/layout.hpp"
+#include "bench/merge_ranks.hpp"
 #include "bench/opened_datasets.hpp"
 #include "bench/progress.hpp"
 #include "bench/stopping.hpp"
 #include "bench/trace_gather.hpp"
 #include "bench/trial.hpp"
+#include "comm/texts.hpp"
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
@@ -28,13 +30,13 @@
 #include "formats/cached_file.hpp"
 #include "measure/machine.hpp"
 #include "measure/page_cache.hpp"
-#include "report/json.hpp"
-#include "report/rates.hpp"
+#include "results/journal_line.hpp"
+#include "results/rates.hpp"
 
 namespace chexbench::bench {
 namespace {
 
-void describe_engine(report::TrialResult& trial, const engine::EngineTraits& traits, const CoreShare& share) {
+void describe_engine(results::TrialResult& trial, const engine::EngineTraits& traits, const CoreShare& share) {
   trial.engine_device = traits.device;
   trial.engine_source = traits.source;
   trial.emulated = traits.emulated;
@@ -43,7 +45,7 @@ void describe_engine(report::TrialResult& trial, const engine::EngineTraits& tra
   trial.oversubscribed = share.oversubscribed;
 }
 
-void describe_gpus(report::TrialResult& trial, const GpuShare& share, const Reducer& reducer) {
+void describe_gpus(results::TrialResult& trial, const GpuShare& share, const Reducer& reducer) {
   if (share.shared) trial.notes.emplace_back("ranks share a GPU: no figure of that GPU");
   if (!reducer.capturable()) trial.notes.emplace_back("gradients averaged in host memory, over MPI");
 }
@@ -59,7 +61,7 @@ std::vector<std::string> paths(const dataset::Dataset& dataset) {
 
 // An arm while its group runs.
 struct RunningArm {
-  report::TrialResult& trial;
+  results::TrialResult& trial;
   const dataset::Dataset& dataset;
   std::size_t number = 0;  // of the trial in the report, from 1
   double spent_s = 0;      // on rank 0, in earlier runs too
@@ -70,7 +72,7 @@ struct RunningArm {
 // Everything that one call of run_trials keeps while it goes from group to group.
 class Runner {
  public:
-  Runner(report::Report& report, comm::World& world, const RunOptions& options)
+  Runner(results::Report& report, comm::World& world, const RunOptions& options)
       : report_(report),
         options_(options),
         ranks_(world.communicator()),
@@ -92,7 +94,7 @@ class Runner {
     }
     if (ranks_.rank() != 0) return;
     // Behind all measuring: nothing of it is needed before.
-    for (report::TrialResult& trial : report_.trials) trial.data = datasets_.facts_of(trial.spec);
+    for (results::TrialResult& trial : report_.trials) trial.data = datasets_.facts_of(trial.spec);
   }
 
  private:
@@ -105,8 +107,8 @@ class Runner {
   // Both collective over the group. Only rank 0 keeps the result.
   void run_repeat_of(RunningArm& arm, int repeat, const TrialContext& context);
   void measure_repeat(RunningArm& arm, const TrialContext& context);
-  report::RepeatResult run_repeat_traced(RunningArm& arm, const TrialContext& context) const;
-  void warn_of_gpus(const report::RepeatResult& result);
+  results::RepeatResult run_repeat_traced(RunningArm& arm, const TrialContext& context) const;
+  void warn_of_gpus(const results::RepeatResult& result);
   bool take_from_journal(RunningArm& arm, int repeat, comm::Communicator& members);
   // Of the network: as many as the group's data sets have labels. @throws SpecError where these differ
   int outputs_of(const ArmGroup& group);
@@ -115,7 +117,7 @@ class Runner {
   measure::CachedShare look_at_files(const RunningArm& arm) const;
   std::string checkpoint_folder(const RunningArm& arm, int repeat) const;
 
-  report::Report& report_;
+  results::Report& report_;
   const RunOptions& options_;
   comm::Communicator& ranks_;
   const HostCores host_;
@@ -171,7 +173,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   GpuWatch gpu_watch(engine->traits().gpu_uuid);
   std::vector<RunningArm> arms;
   for (const std::size_t index : group.arms) {
-    report::TrialResult& trial = report_.trials[index];
+    results::TrialResult& trial = report_.trials[index];
     describe_engine(trial, engine->traits(), share);
     if (on_gpu) describe_gpus(trial, *gpu_, *reducer);
     arms.push_back({.trial = trial, .dataset = datasets_.of(trial.spec), .number = index + 1});
@@ -207,9 +209,9 @@ std::string Runner::checkpoint_folder(const RunningArm& arm, int repeat) const {
 }
 
 bool Runner::take_from_journal(RunningArm& arm, int repeat, comm::Communicator& members) {
-  const report::RepeatResult* known = journal_ ? journal_->find(arm.trial.key, repeat) : nullptr;
+  const results::RepeatResult* known = journal_ ? journal_->find(arm.trial.key, repeat) : nullptr;
   if (known != nullptr) arm.trial.repeats.push_back(*known);
-  return !broadcast_text(members, known != nullptr ? "known" : "").empty();
+  return !comm::broadcast_text(members, known != nullptr ? "known" : "").empty();
 }
 
 std::string Runner::prepare_files(const RunningArm& arm, comm::Communicator& members) const {
@@ -231,7 +233,7 @@ measure::CachedShare Runner::look_at_files(const RunningArm& arm) const {
 }
 
 // run_repeat(); where the device fails, the trial and the error say what NVML knows of it.
-report::RepeatResult run_repeat_watched(RunningArm& arm, const TrialContext& context) {
+results::RepeatResult run_repeat_watched(RunningArm& arm, const TrialContext& context) {
   try {
     return run_repeat(context);
   } catch (const DeviceError& error) {
@@ -243,18 +245,18 @@ report::RepeatResult run_repeat_watched(RunningArm& arm, const TrialContext& con
 }
 
 // Every repeat of a traced trial records, so that all are measured alike.
-report::RepeatResult Runner::run_repeat_traced(RunningArm& arm, const TrialContext& context) const {
+results::RepeatResult Runner::run_repeat_traced(RunningArm& arm, const TrialContext& context) const {
   if (!arm.trial.spec.measure.trace) return run_repeat_watched(arm, context);
   const double ready_s = now_s();
   measure::TraceRecording recording(most_spans(context.communicator.world()));
-  report::RepeatResult result = run_repeat_watched(arm, context);
+  results::RepeatResult result = run_repeat_watched(arm, context);
   arm.recording = {.repeat = context.repeat, .host = host_.host, .ready_s = ready_s, .trace = recording.take()};
   return result;
 }
 
 // Each problem once: a driver that does not answer stays silent in every repeat, on every rank.
-void Runner::warn_of_gpus(const report::RepeatResult& result) {
-  for (const report::GpuSeries& gpu : result.gpus) {
+void Runner::warn_of_gpus(const results::RepeatResult& result) {
+  for (const results::GpuSeries& gpu : result.gpus) {
     if (gpu.problem.empty() || !gpu_problems_.insert(gpu.problem).second) continue;
     log::warning("the GPU figures of rank {} are missing or end early: {}", gpu.rank, gpu.problem);
   }
@@ -267,15 +269,15 @@ void Runner::measure_repeat(RunningArm& arm, const TrialContext& context) {
   const std::string page_cache = prepare_files(arm, members);
   const measure::CachedShare before = look_at_files(arm);
   members.barrier();
-  report::RepeatResult mine = run_repeat_traced(arm, context);
+  results::RepeatResult mine = run_repeat_traced(arm, context);
   mine.page_cache = page_cache;
   mine.looked_at_bytes = before.bytes;
   mine.cached_bytes_before = before.resident_bytes;
   mine.cached_bytes_after = look_at_files(arm).resident_bytes;
   malloc_trim(0);  // what this arm held must not count as memory of the next one
-  std::vector<report::RepeatResult> all;
-  for (const std::string& text : members.gather(report::to_journal_line({.key = arm.trial.key, .repeat = mine}), 0)) {
-    all.push_back(report::journal_from_text(text + "\n", "a rank's result").entries.front().repeat);
+  std::vector<results::RepeatResult> all;
+  for (const std::string& text : members.gather(results::to_journal_line({.key = arm.trial.key, .repeat = mine}), 0)) {
+    all.push_back(results::journal_from_text(text + "\n", "a rank's result").entries.front().repeat);
   }
   if (members.rank() != 0) return;
   const spec::TrainingSpec& training = arm.trial.spec.training;
@@ -298,16 +300,16 @@ void Runner::run_repeat_of(RunningArm& arm, int repeat, const TrialContext& cont
     for (std::string& note : ecc_notes(arm.trial.repeats.back())) arm.trial.notes.push_back(std::move(note));
   }
   const spec::MeasureSpec& measure = arm.trial.spec.measure;
-  const bool finished = is_root && is_finished(measure, report::rates(arm.trial), arm.spent_s);
-  arm.finished = !broadcast_text(members, finished ? "finished" : "").empty();
+  const bool finished = is_root && is_finished(measure, results::rates(arm.trial), arm.spent_s);
+  arm.finished = !comm::broadcast_text(members, finished ? "finished" : "").empty();
   arm.trial.partial = !arm.finished;
-  if (arm.finished && is_root) arm.trial.unstable = is_unstable(measure, report::rates(arm.trial));
+  if (arm.finished && is_root) arm.trial.unstable = is_unstable(measure, results::rates(arm.trial));
   if (arm.finished && arm.recording) arm.trial.trace = gather_trace(members, *std::exchange(arm.recording, {}));
 }
 
 }  // namespace
 
-void run_trials(report::Report& report, comm::World& world, const RunOptions& options) {
+void run_trials(results::Report& report, comm::World& world, const RunOptions& options) {
   Runner(report, world, options).run();
 }
 

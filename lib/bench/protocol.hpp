@@ -10,7 +10,7 @@
 #include "bench/gpu_layout.hpp"
 #include "comm/communicator.hpp"
 #include "engine/engine.hpp"
-#include "report/record.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::bench {
 
@@ -30,6 +30,6 @@ struct RunOptions {
 // it and get no results). Repeats that the journal holds are taken over. Collective over the world.
 // What was measured before an error or a signal stays in `report`.
 // @throws DataError, DeviceError, SpecError, OutputError, InterruptedError
-void run_trials(report::Report& report, comm::World& world, const RunOptions& options);
+void run_trials(results::Report& report, comm::World& world, const RunOptions& options);
 
 }  // namespace chexbench::bench

@@ -105,7 +105,7 @@ void Recorder::sample_ops(int step) {
   }
 }
 
-report::RepeatResult Recorder::result() {
+results::RepeatResult Recorder::result() {
   const Edge close = edge();
   for (std::size_t i = 0; i < close.ops.size(); ++i)
     result_.ops.push_back(measure::difference(close.ops[i], open_.ops[i]));
@@ -114,7 +114,7 @@ report::RepeatResult Recorder::result() {
     result_.bytes_read += op.bytes_read;
     result_.bad_records += op.bad_records;
   }
-  for (const report::StepRecord& step : result_.steps) {
+  for (const results::StepRecord& step : result_.steps) {
     result_.wall_s += step.timings.wall_s;
     result_.images_trained += static_cast<std::uint64_t>(step.timings.images);
   }

@@ -9,7 +9,7 @@
 #include "engine/engine.hpp"
 #include "measure/wait_book.hpp"
 #include "pipeline/pipeline.hpp"
-#include "report/record.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::bench {
 
@@ -28,7 +28,7 @@ class Recorder {
   void pause();
   void go_on();
   // Closes the window. Only figures of this rank are filled.
-  report::RepeatResult result();
+  results::RepeatResult result();
 
  private:
   // Pipeline and process as they stand at one edge of the window.
@@ -60,7 +60,7 @@ class Recorder {
   Edge open_;
   Edge paused_;
   measure::WaitBook waits_;
-  report::RepeatResult result_;
+  results::RepeatResult result_;
 };
 
 }  // namespace chexbench::bench

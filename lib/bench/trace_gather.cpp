@@ -6,8 +6,9 @@
 #include <sstream>
 #include <utility>
 
-#include "bench/layout.hpp"
-#include "report/trace.hpp"
+#include "bench/core_layout.hpp"
+#include "comm/texts.hpp"
+#include "results/rank_trace.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -34,18 +35,18 @@ double clock_shift_s(const std::vector<HostClock>& ranks, std::size_t rank) {
   return ranks.front().ready_s - first_of_host->ready_s;
 }
 
-std::optional<report::TrialTrace> gather_trace(comm::Communicator& members, const RankRecording& mine) {
+std::optional<results::TrialTrace> gather_trace(comm::Communicator& members, const RankRecording& mine) {
   std::vector<HostClock> clocks;
-  for (const std::string& text : all_gather(members, fmt::format("{} {}", mine.ready_s, mine.host)))
+  for (const std::string& text : comm::all_gather(members, fmt::format("{} {}", mine.ready_s, mine.host)))
     clocks.push_back(clock_from_text(text));
   const int rank = members.rank();
-  report::RankTrace own{.rank = rank,
-                        .clock_shift_s = clock_shift_s(clocks, static_cast<std::size_t>(rank)),
-                        .dropped_spans = mine.trace.dropped_spans};
-  own.events = report::trace_events(mine.trace, rank, own.clock_shift_s);
-  report::TrialTrace all{.repeat = mine.repeat, .ranks = {}};
-  for (const std::string& text : members.gather(report::to_text(own), 0))
-    all.ranks.push_back(report::rank_trace_from_text(text));
+  results::RankTrace own{.rank = rank,
+                         .clock_shift_s = clock_shift_s(clocks, static_cast<std::size_t>(rank)),
+                         .dropped_spans = mine.trace.dropped_spans};
+  own.events = results::trace_events(mine.trace, rank, own.clock_shift_s);
+  results::TrialTrace all{.repeat = mine.repeat, .ranks = {}};
+  for (const std::string& text : members.gather(results::to_text(own), 0))
+    all.ranks.push_back(results::rank_trace_from_text(text));
   return rank == 0 ? std::optional(std::move(all)) : std::nullopt;
 }
 

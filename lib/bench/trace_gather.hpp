@@ -8,7 +8,7 @@
 
 #include "comm/communicator.hpp"
 #include "measure/trace.hpp"
-#include "report/record.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::bench {
 
@@ -32,6 +32,6 @@ struct HostClock {
 double clock_shift_s(const std::vector<HostClock>& ranks, std::size_t rank);
 
 // Collective; empty on all ranks but 0.
-std::optional<report::TrialTrace> gather_trace(comm::Communicator& members, const RankRecording& mine);
+std::optional<results::TrialTrace> gather_trace(comm::Communicator& members, const RankRecording& mine);
 
 }  // namespace chexbench::bench

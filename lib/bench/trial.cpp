@@ -72,7 +72,7 @@ void trace_device_buckets(Reducer& reducer) {
 
 }  // namespace
 
-report::RepeatResult run_repeat(const TrialContext& context) {
+results::RepeatResult run_repeat(const TrialContext& context) {
   std::optional<Epochs> epochs;
   if (context.spec.training.epochs > 0) epochs.emplace(context);
   const Steps steps = plan_steps(context.spec.measure, epochs);
@@ -108,7 +108,7 @@ report::RepeatResult run_repeat(const TrialContext& context) {
   context.engine.finish();
   recorder.look(context.engine);
   trace_device_buckets(context.reducer);
-  report::RepeatResult result = recorder.result();
+  results::RepeatResult result = recorder.result();
   result.repeat = context.repeat;
   if (epochs) result.epochs = epochs->records();
   context.gpu_watch.end();

@@ -11,7 +11,7 @@
 #include "comm/communicator.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
-#include "report/record.hpp"
+#include "results/record.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::bench {
@@ -33,11 +33,6 @@ struct TrialContext {
 // Runs warm-up and measured steps with a fresh pipeline and fresh weights: the repeat as this rank alone saw it.
 // Collective over the communicator.
 // @throws SpecError where a finite pipeline ends too early, DataError, DeviceError, InterruptedError
-report::RepeatResult run_repeat(const TrialContext& context);
-
-// The repeat as all ranks saw it, from each rank's own: wall time of the slowest, counts summed, the largest of memory,
-// every step and each GPU's samples.
-// `rank_results` must not be empty; `images_per_step` are those of one rank.
-report::RepeatResult merge_ranks(const std::vector<report::RepeatResult>& rank_results, int images_per_step);
+results::RepeatResult run_repeat(const TrialContext& context);
 
 }  // namespace chexbench::bench

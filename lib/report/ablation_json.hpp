@@ -2,14 +2,14 @@
 // these are templates over the JSON type, so that this header does not include the library.
 #pragma once
 
-#include "report/ablation.hpp"
-#include "report/json_visitors.hpp"
+#include "analysis/ablation.hpp"
+#include "results/json_visitors.hpp"
 
 namespace chexbench::report {
 
 // Writes a ratio's value under `name` and its 95 % interval under `interval`; each is null if it is undefined.
 template <class Json>
-void write_ratio(const JsonWriter<Json>& write, const char* name, const char* interval,
+void write_ratio(const results::JsonWriter<Json>& write, const char* name, const char* interval,
                  const std::optional<measure::Ratio>& ratio) {
   write(name, ratio ? std::optional(ratio->value) : std::nullopt);
   write(interval, ratio ? ratio->ci95 : std::nullopt);
@@ -17,12 +17,12 @@ void write_ratio(const JsonWriter<Json>& write, const char* name, const char* in
 
 // Returns an array with one object per ablation of the report: over, emulated, and its steps.
 template <class Json>
-Json ablations_to_json(const Report& report) {
+Json ablations_to_json(const results::Report& report) {
   Json all = Json::array();
-  for (const Ablation& ablation : ablations(report)) {
+  for (const analysis::Ablation& ablation : analysis::ablations(report)) {
     Json steps = Json::array();
-    for (const AblationStep& step : ablation.steps) {
-      const JsonWriter write(steps.emplace_back(Json::object()));
+    for (const analysis::AblationStep& step : ablation.steps) {
+      const results::JsonWriter write(steps.emplace_back(Json::object()));
       write("name", step.name);
       write("key", step.trial->key);
       write("images_per_s", step.images_per_s);

@@ -4,26 +4,26 @@
 
 #include <string>
 
-#include "report/record.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::report {
 
 // Returns trials.csv with one row per trial. New columns are only added at the end, so that column numbers stay valid.
-std::string trials_csv(const Report& report);
+std::string trials_csv(const results::Report& report);
 
 // Returns steps.csv with one row per measured step of each rank.
-std::string steps_csv(const Report& report);
+std::string steps_csv(const results::Report& report);
 
 // Returns ops.csv with one row per op of each repeat, summed over the ranks.
-std::string ops_csv(const Report& report);
+std::string ops_csv(const results::Report& report);
 
 // Returns epochs.csv with one row per epoch of a training. It is empty, without a header, if no trial trained over
 // epochs.
-std::string epochs_csv(const Report& report);
+std::string epochs_csv(const results::Report& report);
 // Returns aurocs.csv with one row per finding of each epoch. It is empty in the same case.
-std::string aurocs_csv(const Report& report);
+std::string aurocs_csv(const results::Report& report);
 
 // Returns gpu.csv with one row per sample of each rank's GPU. It is empty, without a header, if no GPU was sampled.
-std::string gpu_csv(const Report& report);
+std::string gpu_csv(const results::Report& report);
 
 }  // namespace chexbench::report

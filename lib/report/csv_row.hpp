@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/gpu.hpp"
+#include "results/gpu_summary.hpp"
 
 namespace chexbench::report {
 
@@ -36,8 +36,8 @@ class CsvRow {
   }
 
   // A list goes into one field.
-  void operator()(const std::vector<std::string>& reasons) { (*this)(reasons_text(reasons)); }
-  void operator()(const std::vector<measure::ThrottleShare>& shares) { (*this)(shares_text(shares)); }
+  void operator()(const std::vector<std::string>& reasons) { (*this)(results::reasons_text(reasons)); }
+  void operator()(const std::vector<measure::ThrottleShare>& shares) { (*this)(results::shares_text(shares)); }
 
   // Returns the row with its line end, and leaves the object unusable.
   std::string line() && { return std::move(text_) + '\n'; }

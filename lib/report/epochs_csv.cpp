@@ -1,6 +1,6 @@
 #include "report/csv.hpp"
 #include "report/csv_row.hpp"
-#include "report/fields.hpp"
+#include "results/fields.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -29,9 +29,9 @@ std::string header_line(Columns columns) {
 }
 
 struct Place {
-  const Report& report;
-  const TrialResult& trial;
-  const RepeatResult& repeat;
+  const results::Report& report;
+  const results::TrialResult& trial;
+  const results::RepeatResult& repeat;
 };
 
 template <class Columns>
@@ -47,42 +47,42 @@ std::string value_line(const Place& place, Columns columns) {
 
 // Calls `visit(place, epoch)` for every epoch of the report.
 template <class Visit>
-void for_each_epoch(const Report& report, Visit visit) {
-  for (const TrialResult& trial : report.trials) {
-    for (const RepeatResult& repeat : trial.repeats) {
-      for (const EpochRecord& epoch : repeat.epochs) visit(Place{report, trial, repeat}, epoch);
+void for_each_epoch(const results::Report& report, Visit visit) {
+  for (const results::TrialResult& trial : report.trials) {
+    for (const results::RepeatResult& repeat : trial.repeats) {
+      for (const results::EpochRecord& epoch : repeat.epochs) visit(Place{report, trial, repeat}, epoch);
     }
   }
 }
 
 }  // namespace
 
-std::string epochs_csv(const Report& report) {
+std::string epochs_csv(const results::Report& report) {
   std::string lines;
-  for_each_epoch(report, [&lines](const Place& place, const EpochRecord& epoch) {
-    lines += value_line(place, [&epoch](auto&& visit) { visit_epoch(visit, epoch); });
+  for_each_epoch(report, [&lines](const Place& place, const results::EpochRecord& epoch) {
+    lines += value_line(place, [&epoch](auto&& visit) { results::visit_epoch(visit, epoch); });
   });
   if (lines.empty()) return "";
   return header_line([](auto&& visit) {
-           const EpochRecord any;
-           visit_epoch(visit, any);
+           const results::EpochRecord any;
+           results::visit_epoch(visit, any);
          }) +
          lines;
 }
 
-std::string aurocs_csv(const Report& report) {
-  const auto columns = [](auto&& visit, int epoch, const FindingScore& score) {
+std::string aurocs_csv(const results::Report& report) {
+  const auto columns = [](auto&& visit, int epoch, const results::FindingScore& score) {
     visit("epoch", epoch);
-    visit_finding_score(visit, score);
+    results::visit_finding_score(visit, score);
   };
   std::string lines;
-  for_each_epoch(report, [&](const Place& place, const EpochRecord& epoch) {
-    for (const FindingScore& score : epoch.findings) {
+  for_each_epoch(report, [&](const Place& place, const results::EpochRecord& epoch) {
+    for (const results::FindingScore& score : epoch.findings) {
       lines += value_line(place, [&](auto&& visit) { columns(visit, epoch.epoch, score); });
     }
   });
   if (lines.empty()) return "";
-  return header_line([&columns](auto&& visit) { columns(visit, 0, FindingScore{}); }) + lines;
+  return header_line([&columns](auto&& visit) { columns(visit, 0, results::FindingScore{}); }) + lines;
 }
 
 }  // namespace chexbench::report

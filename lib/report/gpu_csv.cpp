@@ -1,6 +1,6 @@
 #include "report/csv.hpp"
 #include "report/csv_row.hpp"
-#include "report/fields.hpp"
+#include "results/fields.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -9,24 +9,24 @@ std::string header_line() {
   CsvRow row;
   for (const char* name : {"experiment", "trial", "repeat", "rank"}) row(name);
   const measure::GpuSample any;
-  visit_gpu_sample([&row](const char* name, const auto&) { row(name); }, any);
+  results::visit_gpu_sample([&row](const char* name, const auto&) { row(name); }, any);
   return std::move(row).line();
 }
 
 }  // namespace
 
-std::string gpu_csv(const Report& report) {
+std::string gpu_csv(const results::Report& report) {
   std::string lines;
-  for (const TrialResult& trial : report.trials) {
-    for (const RepeatResult& repeat : trial.repeats) {
-      for (const GpuSeries& gpu : repeat.gpus) {
+  for (const results::TrialResult& trial : report.trials) {
+    for (const results::RepeatResult& repeat : trial.repeats) {
+      for (const results::GpuSeries& gpu : repeat.gpus) {
         for (const measure::GpuSample& sample : gpu.samples) {
           CsvRow row;
           row(report.experiment);
           row(trial.trial);
           row(repeat.repeat);
           row(gpu.rank);
-          visit_gpu_sample([&row](const char*, const auto& value) { row(value); }, sample);
+          results::visit_gpu_sample([&row](const char*, const auto& value) { row(value); }, sample);
           lines += std::move(row).line();
         }
       }

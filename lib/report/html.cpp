@@ -44,7 +44,7 @@ std::string fill(std::string_view page, const Parts& parts) {
 
 }  // namespace
 
-std::string html_page(const Report& report) {
+std::string html_page(const results::Report& report) {
   const PageFiles files = page_files();
   return fill(files.html, {{"experiment", escaped_for_html(report.experiment)},
                            {"css", std::string(files.css)},

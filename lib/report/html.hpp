@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "report/record.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::report {
 
 // Findings, charts, tables, environment and resolved specs. Charts only where this build has Chart.js; the tables are
 // the same. A report without results makes a page that says so.
-std::string html_page(const Report& report);
+std::string html_page(const results::Report& report);
 
 }  // namespace chexbench::report

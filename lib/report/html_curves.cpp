@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "measure/statistics.hpp"
-#include "report/gpu.hpp"
+#include "results/gpu_summary.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -30,9 +30,9 @@ std::vector<double> means(const std::vector<double>& values, std::size_t per_poi
 
 }  // namespace
 
-StepCurve step_curve(const RepeatResult& repeat, std::size_t most_points) {
+StepCurve step_curve(const results::RepeatResult& repeat, std::size_t most_points) {
   std::map<int, std::vector<double>> walls_s;  // by step, of all ranks
-  for (const StepRecord& step : repeat.steps) walls_s[step.step].push_back(step.timings.wall_s);
+  for (const results::StepRecord& step : repeat.steps) walls_s[step.step].push_back(step.timings.wall_s);
   StepCurve curve{.steps_per_point = values_per_point(walls_s.size(), most_points)};
   std::vector<double> point_s;
   std::size_t steps = 0;
@@ -46,8 +46,9 @@ StepCurve step_curve(const RepeatResult& repeat, std::size_t most_points) {
   return curve;
 }
 
-UtilizationCurve utilization_curve(const RepeatResult& repeat, const GpuSeries& gpu, std::size_t most_points) {
-  const auto window = measured_window(repeat, gpu.rank);
+UtilizationCurve utilization_curve(const results::RepeatResult& repeat, const results::GpuSeries& gpu,
+                                   std::size_t most_points) {
+  const auto window = results::measured_window(repeat, gpu.rank);
   if (!window) return {};
   UtilizationCurve all;
   for (const measure::GpuSample& sample : gpu.samples) {
@@ -59,9 +60,9 @@ UtilizationCurve utilization_curve(const RepeatResult& repeat, const GpuSeries& 
   return {.time_s = means(all.time_s, per_point), .utilization = means(all.utilization, per_point)};
 }
 
-std::vector<QueueCurve> queue_curves(const RepeatResult& repeat) {
+std::vector<QueueCurve> queue_curves(const results::RepeatResult& repeat) {
   std::map<int, std::map<int, std::vector<double>>> depths;  // by op and step, of all ranks
-  for (const OpSample& sample : repeat.op_samples) {
+  for (const results::OpSample& sample : repeat.op_samples) {
     depths[sample.op_index][sample.step].push_back(static_cast<double>(sample.queue_depth));
   }
   std::vector<QueueCurve> curves;
@@ -74,10 +75,10 @@ std::vector<QueueCurve> queue_curves(const RepeatResult& repeat) {
   return curves;
 }
 
-std::vector<RankTime> time_by_rank(const TrialResult& trial) {
+std::vector<RankTime> time_by_rank(const results::TrialResult& trial) {
   std::map<int, StepTimings> sums;
-  for (const RepeatResult& repeat : trial.repeats) {
-    for (const StepRecord& step : repeat.steps) {
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    for (const results::StepRecord& step : repeat.steps) {
       StepTimings& sum = sums[step.rank];
       for (const auto part : measure::kStepDurations) sum.*part += step.timings.*part;
     }

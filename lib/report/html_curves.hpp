@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/record.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::report {
 
@@ -15,7 +15,7 @@ struct StepCurve {
   std::vector<double> median_s;
   std::vector<double> slowest_s;
 };
-StepCurve step_curve(const RepeatResult& repeat, std::size_t most_points);
+StepCurve step_curve(const results::RepeatResult& repeat, std::size_t most_points);
 
 // A GPU's utilization, 0 to 1; each point the mean over samples that follow each other. time_s counts from the begin of
 // the measured window: what was sampled before it is left out, and so is what NVML did not tell.
@@ -23,7 +23,8 @@ struct UtilizationCurve {
   std::vector<double> time_s;
   std::vector<double> utilization;
 };
-UtilizationCurve utilization_curve(const RepeatResult& repeat, const GpuSeries& gpu, std::size_t most_points);
+UtilizationCurve utilization_curve(const results::RepeatResult& repeat, const results::GpuSeries& gpu,
+                                   std::size_t most_points);
 
 // How full the queue of one op was as each sampled step ended: the mean over ranks, by step.
 struct QueueCurve {
@@ -31,7 +32,7 @@ struct QueueCurve {
   std::vector<double> depth;
 };
 // Of the ops that have a queue, in their order.
-std::vector<QueueCurve> queue_curves(const RepeatResult& repeat);
+std::vector<QueueCurve> queue_curves(const results::RepeatResult& repeat);
 
 // Where the time of one rank went, over all repeats.
 struct RankTime {
@@ -39,6 +40,6 @@ struct RankTime {
   measure::StepTimings sum;
 };
 // By rank, ascending.
-std::vector<RankTime> time_by_rank(const TrialResult& trial);
+std::vector<RankTime> time_by_rank(const results::TrialResult& trial);
 
 }  // namespace chexbench::report

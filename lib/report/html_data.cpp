@@ -6,15 +6,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analysis/derive.hpp"
+#include "analysis/flags.hpp"
+#include "analysis/learning.hpp"
 #include "report/ablation_json.hpp"
-#include "report/fields.hpp"
-#include "report/flags.hpp"
 #include "report/html_curves.hpp"
-#include "report/json_visitors.hpp"
-#include "report/labels.hpp"
-#include "report/learning.hpp"
-#include "report/read.hpp"
 #include "report/result_tables.hpp"
+#include "results/fields.hpp"
+#include "results/figures.hpp"
+#include "results/json_visitors.hpp"
+#include "results/labels.hpp"
+#include "results/read.hpp"
 #include "spec/resolved.hpp"
 
 namespace chexbench::report {
@@ -23,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // "naive png, ranks 2": what tells the trial apart. Bare numbers carry their name.
-std::string label_of(const Labels& labels, std::size_t trial) {
+std::string label_of(const results::Labels& labels, std::size_t trial) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < labels.names.size(); ++i) {
     const bool number = labels.names[i] == "ranks" || labels.names[i] == "batch";
@@ -33,13 +35,13 @@ std::string label_of(const Labels& labels, std::size_t trial) {
 }
 
 // The first trial of the same arm: trials that differ in their ranks alone share it.
-std::size_t arm_of(const std::vector<TrialResult>& trials, std::size_t trial) {
+std::size_t arm_of(const std::vector<results::TrialResult>& trials, std::size_t trial) {
   std::size_t first = 0;
-  while (first < trial && !same_arm(trials[first], trials[trial])) ++first;
+  while (first < trial && !analysis::same_arm(trials[first], trials[trial])) ++first;
   return first;
 }
 
-Json ranks_of(const TrialResult& trial) {
+Json ranks_of(const results::TrialResult& trial) {
   Json ranks = Json::array();
   for (const RankTime& time : time_by_rank(trial)) {
     const measure::StepTimings& sum = time.sum;
@@ -56,9 +58,9 @@ Json ranks_of(const TrialResult& trial) {
 }
 
 // Counters of one op over the repeats; what it held and how long its queue may get is one rank's share.
-Json op_of(const TrialResult& trial, std::size_t index) {
+Json op_of(const results::TrialResult& trial, std::size_t index) {
   measure::OpCounters sum;
-  for (const RepeatResult& repeat : trial.repeats) {
+  for (const results::RepeatResult& repeat : trial.repeats) {
     if (index >= repeat.ops.size()) continue;
     for (const auto total : measure::kOpTotals) sum.*total += repeat.ops[index].*total;
     for (const auto time : measure::kOpTimes) sum.*time += repeat.ops[index].*time;
@@ -79,25 +81,25 @@ Json op_of(const TrialResult& trial, std::size_t index) {
           {"bytes_held", per_rank(sum.bytes_held)}};
 }
 
-Json ops_of(const TrialResult& trial) {
+Json ops_of(const results::TrialResult& trial) {
   Json ops = Json::array();
   const std::size_t count = trial.repeats.empty() ? 0 : trial.repeats.front().ops.size();
   for (std::size_t i = 0; i < count; ++i) ops.push_back(op_of(trial, i));
   return ops;
 }
 
-Json repeat_of(const RepeatResult& repeat) {
+Json repeat_of(const results::RepeatResult& repeat) {
   const StepCurve steps = step_curve(repeat, kMostPoints);
   Json gpus = Json::array();
-  for (const GpuSeries& gpu : repeat.gpus) {
+  for (const results::GpuSeries& gpu : repeat.gpus) {
     const UtilizationCurve curve = utilization_curve(repeat, gpu, kMostPoints);
     gpus.push_back({{"rank", gpu.rank}, {"time_s", curve.time_s}, {"utilization", curve.utilization}});
   }
   Json queues = Json::array();
   for (const QueueCurve& queue : queue_curves(repeat)) queues.push_back({{"op", queue.op}, {"depth", queue.depth}});
   Json epochs = Json::array();
-  for (const EpochRecord& epoch : repeat.epochs) {
-    visit_epoch(JsonWriter(epochs.emplace_back(Json::object())), epoch);
+  for (const results::EpochRecord& epoch : repeat.epochs) {
+    results::visit_epoch(results::JsonWriter(epochs.emplace_back(Json::object())), epoch);
   }
   return {{"repeat", repeat.repeat},
           {"epochs", std::move(epochs)},
@@ -112,30 +114,30 @@ Json repeat_of(const RepeatResult& repeat) {
 }
 
 // How well each finding is told, by the epoch that stands for the trial.
-Json scores_of(const TrialResult& trial) {
+Json scores_of(const results::TrialResult& trial) {
   Json scores = Json::array();
-  const EpochRecord* const epoch = representative_epoch(trial);
+  const results::EpochRecord* const epoch = analysis::representative_epoch(trial);
   if (epoch == nullptr) return scores;
-  for (const FindingScore& score : epoch->findings) {
-    visit_finding_score(JsonWriter(scores.emplace_back(Json::object())), score);
+  for (const results::FindingScore& score : epoch->findings) {
+    results::visit_finding_score(results::JsonWriter(scores.emplace_back(Json::object())), score);
   }
   return scores;
 }
 
-Json trial_of(const Report& report, std::size_t index, const std::string& label) {
-  const TrialResult& trial = report.trials[index];
-  const Figures figures = derive_figures(trial, report.trials);
+Json trial_of(const results::Report& report, std::size_t index, const std::string& label) {
+  const results::TrialResult& trial = report.trials[index];
+  const results::Figures figures = analysis::derive_figures(trial, report.trials);
   Json object = Json::object();
-  visit_trial(JsonWriter(object), trial);
+  results::visit_trial(results::JsonWriter(object), trial);
   object["label"] = label;
   object["arm"] = arm_of(report.trials, index);
-  object["flags"] = flags_of(trial, figures);
-  visit_figures(JsonWriter(object["figures"] = Json::object()), figures);
+  object["flags"] = analysis::flags_of(trial, figures);
+  results::visit_figures(results::JsonWriter(object["figures"] = Json::object()), figures);
   object["time_by_rank"] = ranks_of(trial);
   object["learned"] = scores_of(trial);
   object["ops"] = ops_of(trial);
   Json& repeats = object["repeats"] = Json::array();
-  for (const RepeatResult& repeat : trial.repeats) repeats.push_back(repeat_of(repeat));
+  for (const results::RepeatResult& repeat : trial.repeats) repeats.push_back(repeat_of(repeat));
   object["spec"] = Json::parse(spec::to_json(trial.spec));
   return object;
 }
@@ -149,19 +151,19 @@ std::string escaped_for_script(const std::string& json) {
 
 }  // namespace
 
-std::string page_data(const Report& report) {
+std::string page_data(const results::Report& report) {
   const ResultTables tables = result_tables(report);
   Json object = Json::object();
   object["experiment"] = report.experiment;
-  object["measured"] = has_results(report);
+  object["measured"] = results::has_results(report);
   object["title"] = tables.title;
   object["notes"] = tables.notes;
-  visit_environment(JsonWriter(object["environment"] = Json::object()), report.environment);
+  results::visit_environment(results::JsonWriter(object["environment"] = Json::object()), report.environment);
   Json& findings = object["findings"] = Json::array();
-  for (const Finding& finding : report.findings)
-    visit_finding(JsonWriter(findings.emplace_back(Json::object())), finding);
+  for (const results::Finding& finding : report.findings)
+    results::visit_finding(results::JsonWriter(findings.emplace_back(Json::object())), finding);
   object["ablations"] = ablations_to_json<Json>(report);
-  const Labels labels = label_trials(report.trials);
+  const results::Labels labels = results::label_trials(report.trials);
   Json& trials = object["trials"] = Json::array();
   for (std::size_t i = 0; i < report.trials.size(); ++i) trials.push_back(trial_of(report, i, label_of(labels, i)));
   return escaped_for_script(object.dump(-1, ' ', false, Json::error_handler_t::replace));

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "report/record.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::report {
 
@@ -14,6 +14,6 @@ inline constexpr std::size_t kMostPoints = 300;
 // JSON that may stand in a <script> of a page, for no '<' stays in it: environment, findings and ablations as in
 // report.json; each trial with its figures as there, label, arm, flags, resolved spec, time shares by rank, queues by
 // op, and curves over time of steps and GPUs. Milliseconds a trial, as derive_figures().
-std::string page_data(const Report& report);
+std::string page_data(const results::Report& report);
 
 }  // namespace chexbench::report

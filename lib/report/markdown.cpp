@@ -5,8 +5,8 @@
 #include <cctype>
 #include <vector>
 
-#include "report/read.hpp"
 #include "report/result_tables.hpp"
+#include "results/read.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -62,12 +62,12 @@ std::string markdown_escaped(std::string_view text) {
   return escaped;
 }
 
-std::string markdown(const Report& report) {
+std::string markdown(const results::Report& report) {
   const ResultTables tables = result_tables(report);
   std::string text = fmt::format("## chexbench: {}\n\n{}", markdown_escaped(report.experiment), list_of(tables.title));
-  if (!has_results(report)) return text + "\nNothing was measured.\n";
+  if (!results::has_results(report)) return text + "\nNothing was measured.\n";
   std::vector<std::string> findings;
-  for (const Finding& finding : report.findings) findings.push_back(finding.text);
+  for (const results::Finding& finding : report.findings) findings.push_back(finding.text);
   if (!findings.empty()) text += fmt::format("\n### Findings\n\n{}", list_of(findings));
   text += fmt::format("\n### Trials\n\n{}", table_of(tables.figures));
   if (!tables.notes.empty()) text += fmt::format("\n{}", list_of(tables.notes));

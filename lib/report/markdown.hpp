@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "report/record.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::report {
 
 // The findings, then the two tables of table.hpp; emulated trials are marked in their rows. 7-bit where the report is.
-std::string markdown(const Report& report);
+std::string markdown(const results::Report& report);
 
 // `text` so that Markdown shows it as it stands: no emphasis, no link, no HTML, no cell of a table ends early.
 std::string markdown_escaped(std::string_view text);

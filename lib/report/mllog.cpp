@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/rates.hpp"
+#include "results/rates.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -22,7 +22,7 @@ struct Line {
 // The lines of one repeat.
 class Events {
  public:
-  Events(const TrialResult& trial, const RepeatResult& repeat, std::vector<Line>& lines)
+  Events(const results::TrialResult& trial, const results::RepeatResult& repeat, std::vector<Line>& lines)
       : metadata_({{"trial", trial.trial}, {"repeat", repeat.repeat}, {"emulated", trial.emulated}}), lines_(lines) {}
 
   void add(double unix_s, const char* type, const char* key, const Json& value, const Json& more = Json::object()) {
@@ -39,9 +39,9 @@ class Events {
   std::vector<Line>& lines_;
 };
 
-bool trains(const TrialResult& trial) { return !trial.emulated && trial.spec.engine != "none"; }
+bool trains(const results::TrialResult& trial) { return !trial.emulated && trial.spec.engine != "none"; }
 
-void add_repeat(const TrialResult& trial, const RepeatResult& repeat, std::vector<Line>& lines) {
+void add_repeat(const results::TrialResult& trial, const results::RepeatResult& repeat, std::vector<Line>& lines) {
   constexpr const char* kPoint = "POINT_IN_TIME";
   const double start_s = repeat.ended_unix_s - repeat.spent_s;
   Events events(trial, repeat, lines);
@@ -59,16 +59,16 @@ void add_repeat(const TrialResult& trial, const RepeatResult& repeat, std::vecto
   }
   events.add(start_s, "INTERVAL_START", "run_start", nullptr);
   events.add(repeat.ended_unix_s, kPoint, "tracked_stats", {{"throughput", repeat.images_per_s}},
-             {{"step", measured_steps(trial)}});
+             {{"step", results::measured_steps(trial)}});
   events.add(repeat.ended_unix_s, "INTERVAL_END", "run_stop", nullptr, {{"status", "success"}});
 }
 
 }  // namespace
 
-std::string mllog_text(const Report& report) {
+std::string mllog_text(const results::Report& report) {
   std::vector<Line> lines;
-  for (const TrialResult& trial : report.trials) {
-    for (const RepeatResult& repeat : trial.repeats) add_repeat(trial, repeat, lines);
+  for (const results::TrialResult& trial : report.trials) {
+    for (const results::RepeatResult& repeat : trial.repeats) add_repeat(trial, repeat, lines);
   }
   std::ranges::stable_sort(lines, {}, &Line::time_ms);
   std::string text;

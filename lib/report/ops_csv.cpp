@@ -15,9 +15,9 @@ constexpr std::array kParts{std::pair{"read", "wait_read_s"}, std::pair{"parse",
 
 // What a row is made from. `counters` is null in the row of waits that no op was found for.
 struct OpRow {
-  const Report& report;
-  const TrialResult& trial;
-  const RepeatResult& repeat;
+  const results::Report& report;
+  const results::TrialResult& trial;
+  const results::RepeatResult& repeat;
   int op_index = 0;
   const measure::OpCounters* counters = nullptr;
 };
@@ -73,10 +73,10 @@ void visit_columns(Visitor&& visit, const OpRow& row) {
   visit("emulated", row.trial.emulated);
 }
 
-std::string header_line() {
-  const Report report;
-  const TrialResult trial;
-  const RepeatResult repeat;
+std::string ops_header() {
+  const results::Report report;
+  const results::TrialResult trial;
+  const results::RepeatResult repeat;
   CsvRow line;
   visit_columns([&line](const char* name, const auto&) { line(name); },
                 OpRow{.report = report, .trial = trial, .repeat = repeat});
@@ -89,7 +89,8 @@ std::string value_line(const OpRow& row) {
   return std::move(line).line();
 }
 
-std::string repeat_lines(const Report& report, const TrialResult& trial, const RepeatResult& repeat) {
+std::string repeat_lines(const results::Report& report, const results::TrialResult& trial,
+                         const results::RepeatResult& repeat) {
   OpRow row{.report = report, .trial = trial, .repeat = repeat};
   std::string lines;
   for (const measure::OpCounters& counters : repeat.ops) {
@@ -103,10 +104,10 @@ std::string repeat_lines(const Report& report, const TrialResult& trial, const R
 
 }  // namespace
 
-std::string ops_csv(const Report& report) {
-  std::string text = header_line();
-  for (const TrialResult& trial : report.trials) {
-    for (const RepeatResult& repeat : trial.repeats) text += repeat_lines(report, trial, repeat);
+std::string ops_csv(const results::Report& report) {
+  std::string text = ops_header();
+  for (const results::TrialResult& trial : report.trials) {
+    for (const results::RepeatResult& repeat : trial.repeats) text += repeat_lines(report, trial, repeat);
   }
   return text;
 }

@@ -10,11 +10,13 @@
 #include <map>
 #include <optional>
 
-#include "report/ablation.hpp"
+#include "analysis/ablation.hpp"
+#include "analysis/derive.hpp"
+#include "analysis/flags.hpp"
+#include "analysis/learning.hpp"
 #include "report/figure_text.hpp"
-#include "report/flags.hpp"
-#include "report/labels.hpp"
-#include "report/learning.hpp"
+#include "results/figures.hpp"
+#include "results/labels.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -44,8 +46,8 @@ std::string megabytes(std::uint64_t bytes) {
   return bytes > 0 ? fmt::format("{:.0f} MB", static_cast<double>(bytes) / 1e6) : "";
 }
 
-std::string flags_text(const TrialResult& trial, const Figures& figures) {
-  return fmt::format("{}", fmt::join(flags_of(trial, figures), ", "));
+std::string flags_text(const results::TrialResult& trial, const results::Figures& figures) {
+  return fmt::format("{}", fmt::join(analysis::flags_of(trial, figures), ", "));
 }
 
 template <class... Cells>
@@ -54,14 +56,15 @@ std::vector<std::string> row_of(std::vector<std::string> labels, Cells... cells)
   return labels;
 }
 
-TextTable figures_table(const Report& report, const std::vector<Figures>& all, const Labels& labels) {
+TextTable figures_table(const results::Report& report, const std::vector<results::Figures>& all,
+                        const results::Labels& labels) {
   TextTable table{.header = row_of(labels.names, "images/s", "+- MAD", "95 % interval", "scaling", "wait", "busy", "AU",
                                    "NVML", "decoded/trained", "peak RSS", "flags"),
                   .rows = {},
                   .left_columns = labels.names.size(),
                   .last_left = true};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Figures& figures = all[i];
+    const results::Figures& figures = all[i];
     table.rows.push_back(row_of(labels.rows[i], throughput(figures.images_per_s), throughput(figures.images_per_s_mad),
                                 interval(figures.images_per_s_ci95), percent_or_blank(figures.scaling_efficiency),
                                 percent_or_blank(figures.wait_share), percent_or_blank(figures.busy_share),
@@ -73,29 +76,30 @@ TextTable figures_table(const Report& report, const std::vector<Figures>& all, c
 }
 
 // The mean: pipelines that work in bursts have a median step that says nothing.
-std::string mean_step(const TrialResult& trial) {
+std::string mean_step(const results::TrialResult& trial) {
   double wall_s = 0;
   std::size_t steps = 0;
-  for (const RepeatResult& repeat : trial.repeats) {
-    for (const StepRecord& step : repeat.steps) wall_s += step.timings.wall_s;
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    for (const results::StepRecord& step : repeat.steps) wall_s += step.timings.wall_s;
     steps += repeat.steps.size();
   }
   return steps == 0 ? "" : fmt::format("{:.1f} ms", 1e3 * wall_s / static_cast<double>(steps));
 }
 
 // "map_and_batch: decode": the op and the part of it that waits are booked to; empty where there are none.
-std::string waits_for(const Figures& figures) {
+std::string waits_for(const results::Figures& figures) {
   return figures.wait_part.empty() ? figures.wait_op : figures.wait_op + ": " + figures.wait_part;
 }
 
-TextTable time_table(const Report& report, const std::vector<Figures>& all, const Labels& labels) {
+TextTable time_table(const results::Report& report, const std::vector<results::Figures>& all,
+                     const results::Labels& labels) {
   TextTable table{.header = row_of(labels.names, "mean step", "wait", "upload", "compute", "communication", "update",
                                    "other", "waits for", ""),
                   .rows = {},
                   .left_columns = labels.names.size(),
                   .last_left = true};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Figures& figures = all[i];
+    const results::Figures& figures = all[i];
     table.rows.push_back(row_of(labels.rows[i], mean_step(report.trials[i]), percent_or_blank(figures.wait_share),
                                 percent_or_blank(figures.upload_share), percent_or_blank(figures.compute_share),
                                 percent_or_blank(figures.exposed_communication_share),
@@ -105,13 +109,14 @@ TextTable time_table(const Report& report, const std::vector<Figures>& all, cons
   return table;
 }
 
-TextTable learning_table(const Report& report, const std::vector<Figures>& all, const Labels& labels) {
+TextTable learning_table(const results::Report& report, const std::vector<results::Figures>& all,
+                         const results::Labels& labels) {
   TextTable table{.header = row_of(labels.names, "epochs", "AUROC", "95 % interval", "at epoch", "time to target",
                                    "training loss", "validation loss"),
                   .rows = {},
                   .left_columns = labels.names.size()};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const EpochRecord* const epoch = representative_epoch(report.trials[i]);
+    const results::EpochRecord* const epoch = analysis::representative_epoch(report.trials[i]);
     if (epoch == nullptr) continue;
     const auto& ci95 = all[i].mean_auroc_ci95;
     table.rows.push_back(row_of(
@@ -125,13 +130,13 @@ TextTable learning_table(const Report& report, const std::vector<Figures>& all, 
 
 std::string times_if(const std::optional<measure::Ratio>& ratio) { return ratio ? times(ratio->value) : ""; }
 
-AblationTable ablation_table(const Ablation& ablation) {
+AblationTable ablation_table(const analysis::Ablation& ablation) {
   TextTable table{
       .header = {"step", "images/s", "to the one before", "95 % interval", "to the first", "95 % interval", ""},
       .rows = {},
       .left_columns = 1,
       .last_left = true};
-  for (const AblationStep& step : ablation.steps) {
+  for (const analysis::AblationStep& step : ablation.steps) {
     table.rows.push_back({step.name, throughput(step.images_per_s), times_if(step.to_before),
                           interval_text(step.to_before), times_if(step.to_first), interval_text(step.to_first),
                           ablation.emulated ? "(emulated)" : ""});
@@ -139,9 +144,9 @@ AblationTable ablation_table(const Ablation& ablation) {
   return {.over = ablation.over, .steps = std::move(table)};
 }
 
-std::vector<std::string> flag_notes(const Report& report, const std::vector<Figures>& all) {
+std::vector<std::string> flag_notes(const results::Report& report, const std::vector<results::Figures>& all) {
   std::vector<std::string> lines;
-  for (const Flag& flag : flags()) {
+  for (const analysis::Flag& flag : analysis::flags()) {
     bool used = false;
     for (std::size_t i = 0; i < all.size(); ++i) used |= flag.applies(report.trials[i], all[i]);
     if (used) lines.push_back(fmt::format("{}: {}", flag.word, flag.meaning));
@@ -150,10 +155,10 @@ std::vector<std::string> flag_notes(const Report& report, const std::vector<Figu
 }
 
 // Where the speed of emulated engines comes from, then what engines want to be said; each once.
-std::vector<std::string> engine_notes(const Report& report) {
+std::vector<std::string> engine_notes(const results::Report& report) {
   std::map<std::string, std::string> sources;
   std::vector<std::string> said;
-  for (const TrialResult& trial : report.trials) {
+  for (const results::TrialResult& trial : report.trials) {
     if (trial.emulated) sources[trial.spec.engine] = trial.engine_source;
     for (const std::string& note : trial.notes) {
       const std::string line = fmt::format("{}: {}", trial.spec.engine, note);
@@ -169,7 +174,7 @@ std::vector<std::string> engine_notes(const Report& report) {
 }
 
 // "GPUs: 4 x NVIDIA H100 80GB HBM3; driver 580.65.06"
-std::string gpus_line(const Environment& environment) {
+std::string gpus_line(const results::Environment& environment) {
   std::map<std::string, int> numbers;
   for (const std::string& name : environment.gpus) ++numbers[name];
   std::vector<std::string> words;
@@ -177,8 +182,8 @@ std::string gpus_line(const Environment& environment) {
   return fmt::format("GPUs: {}; driver {}", fmt::join(words, ", "), environment.gpu_driver);
 }
 
-std::vector<std::string> title(const Report& report, const Labels& labels) {
-  const Environment& environment = report.environment;
+std::vector<std::string> title(const results::Report& report, const results::Labels& labels) {
+  const results::Environment& environment = report.environment;
   std::vector<std::string> lines{fmt::format("{}: {} {} on {} ({}, {} {}), {}", report.experiment, report.trials.size(),
                                              report.trials.size() == 1 ? "trial" : "trials", environment.host,
                                              environment.cpu, environment.cores,
@@ -191,17 +196,18 @@ std::vector<std::string> title(const Report& report, const Labels& labels) {
 
 }  // namespace
 
-ResultTables result_tables(const Report& report) {
-  const Labels labels = label_trials(report.trials);
-  std::vector<Figures> all;
-  for (const TrialResult& trial : report.trials) all.push_back(derive_figures(trial, report.trials));
+ResultTables result_tables(const results::Report& report) {
+  const results::Labels labels = results::label_trials(report.trials);
+  std::vector<results::Figures> all;
+  for (const results::TrialResult& trial : report.trials) all.push_back(analysis::derive_figures(trial, report.trials));
   ResultTables tables{.title = title(report, labels),
                       .figures = figures_table(report, all, labels),
                       .ablations = {},
                       .learning = learning_table(report, all, labels),
                       .times = time_table(report, all, labels),
                       .notes = flag_notes(report, all)};
-  for (const Ablation& ablation : ablations(report)) tables.ablations.push_back(ablation_table(ablation));
+  for (const analysis::Ablation& ablation : analysis::ablations(report))
+    tables.ablations.push_back(ablation_table(ablation));
   std::ranges::move(engine_notes(report), std::back_inserter(tables.notes));
   return tables;
 }

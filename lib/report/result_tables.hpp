@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "report/record.hpp"
 #include "report/text_table.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::report {
 
@@ -34,6 +34,6 @@ inline constexpr const char* kTimesCaption =
     "Where the time went (share of the step; communication as far as backward did not hide it):";
 
 // Milliseconds a trial, as derive_figures().
-ResultTables result_tables(const Report& report);
+ResultTables result_tables(const results::Report& report);
 
 }  // namespace chexbench::report

@@ -25,15 +25,15 @@ std::string learning_lines(const TextTable& learning) {
   return learning.rows.empty() ? "" : fmt::format("{}\n{}\n", kLearningCaption, render(learning));
 }
 
-std::string findings_list(const Report& report) {
+std::string findings_list(const results::Report& report) {
   std::string text = report.findings.empty() ? "" : "\nFindings:\n";
-  for (const Finding& finding : report.findings) text += "- " + finding.text + "\n";
+  for (const results::Finding& finding : report.findings) text += "- " + finding.text + "\n";
   return text;
 }
 
 }  // namespace
 
-std::string result_table(const Report& report) {
+std::string result_table(const results::Report& report) {
   const ResultTables tables = result_tables(report);
   if (report.trials.empty()) return lines_of(tables.title) + "no trial was measured\n";
   return lines_of(tables.title) + "\n" + render(tables.figures) + lines_of(tables.notes) + "\n" +

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "report/record.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::report {
 
 // The trials with their figures, what the flags in them mean, where the time went, and the findings. Emulated trials
 // are marked in their row, and the source of their speed stands below the table.
-std::string result_table(const Report& report);
+std::string result_table(const results::Report& report);
 
 }  // namespace chexbench::report

@@ -7,35 +7,35 @@
 #include <map>
 #include <vector>
 
-#include "report/trace_event.hpp"
+#include "results/trace_event.hpp"
 
 namespace chexbench::report {
 namespace {
 
 using Write = std::function<void(std::string_view)>;
 
-const RepeatResult* traced_repeat(const TrialResult& trial) {
+const results::RepeatResult* traced_repeat(const results::TrialResult& trial) {
   if (!trial.trace) return nullptr;
-  const auto found = std::ranges::find(trial.repeats, trial.trace->repeat, &RepeatResult::repeat);
+  const auto found = std::ranges::find(trial.repeats, trial.trace->repeat, &results::RepeatResult::repeat);
   return found == trial.repeats.end() ? nullptr : &*found;
 }
 
 // Lays parts one behind the other, none beyond the end of the whole.
 class TraceRow {
  public:
-  TraceRow(TracePlace place, TraceTime whole, std::string& text)
+  TraceRow(results::TracePlace place, results::TraceTime whole, std::string& text)
       : place_(place), end_ns_(whole.end_ns), text_(text), next_ns_(whole.begin_ns) {}
 
-  TraceTime part(const char* name, double seconds) {
-    const TraceTime time{.begin_ns = next_ns_,
-                         .end_ns = std::clamp(next_ns_ + nanoseconds(seconds), next_ns_, end_ns_)};
+  results::TraceTime part(const char* name, double seconds) {
+    const results::TraceTime time{.begin_ns = next_ns_,
+                                  .end_ns = std::clamp(next_ns_ + results::nanoseconds(seconds), next_ns_, end_ns_)};
     next_ns_ = time.end_ns;
-    if (time.end_ns > time.begin_ns) text_ += span_event(place_, {.name = name, .category = "step"}, time, "");
+    if (time.end_ns > time.begin_ns) text_ += results::span_event(place_, {.name = name, .category = "step"}, time, "");
     return time;
   }
 
  private:
-  const TracePlace place_;
+  const results::TracePlace place_;
   const std::int64_t end_ns_;
   std::string& text_;
   std::int64_t next_ns_;
@@ -43,17 +43,17 @@ class TraceRow {
 
 // From the end of the step before to its own end. How its parts lay within it is not recorded: they stand in their
 // order.
-TraceTime time_of(const StepRecord& step, double shift_s) {
-  const std::int64_t end_ns = nanoseconds(step.timings.end_s + shift_s);
-  return {.begin_ns = end_ns - nanoseconds(step.timings.wall_s), .end_ns = end_ns};
+results::TraceTime time_of(const results::StepRecord& step, double shift_s) {
+  const std::int64_t end_ns = results::nanoseconds(step.timings.end_s + shift_s);
+  return {.begin_ns = end_ns - results::nanoseconds(step.timings.wall_s), .end_ns = end_ns};
 }
 
-void add_step(const StepRecord& step, TraceTime time, std::string& text) {
-  const TracePlace place{.rank = step.rank, .row = kStepsRow};
+void add_step(const results::StepRecord& step, results::TraceTime time, std::string& text) {
+  const results::TracePlace place{.rank = step.rank, .row = results::kStepsRow};
   const measure::StepTimings& timings = step.timings;
-  text +=
-      span_event(place, {.name = fmt::format("step {}", step.step), .category = "step"}, time,
-                 fmt::format(R"("images":{},"communication_busy_s":{})", timings.images, timings.communication_busy_s));
+  text += results::span_event(
+      place, {.name = fmt::format("step {}", step.step), .category = "step"}, time,
+      fmt::format(R"("images":{},"communication_busy_s":{})", timings.images, timings.communication_busy_s));
   TraceRow parts(place, time, text);
   parts.part("wait", timings.wait_s);
   parts.part("upload", timings.upload_s);
@@ -66,13 +66,13 @@ void add_step(const StepRecord& step, TraceTime time, std::string& text) {
 }
 
 struct TracedTrial {
-  const TrialResult& trial;
-  const RepeatResult& repeat;
+  const results::TrialResult& trial;
+  const results::RepeatResult& repeat;
 };
 
-std::map<int, TraceTime> step_times(const RepeatResult& repeat, const RankTrace& rank) {
-  std::map<int, TraceTime> times;
-  for (const StepRecord& step : repeat.steps) {
+std::map<int, results::TraceTime> step_times(const results::RepeatResult& repeat, const results::RankTrace& rank) {
+  std::map<int, results::TraceTime> times;
+  for (const results::StepRecord& step : repeat.steps) {
     if (step.rank == rank.rank) times[step.step] = time_of(step, rank.clock_shift_s);
   }
   // A step begins where the one before it ended; two ways to reckon that differ by nanoseconds.
@@ -84,35 +84,37 @@ std::map<int, TraceTime> step_times(const RepeatResult& repeat, const RankTrace&
 }
 
 // The trial in one span, and its steps within it.
-void add_steps(const TracedTrial& traced, const RankTrace& rank, const std::map<int, TraceTime>& times,
-               std::string& text) {
-  text += span_event({.rank = rank.rank, .row = kStepsRow}, {.name = traced.trial.trial, .category = "trial"},
-                     {.begin_ns = times.begin()->second.begin_ns, .end_ns = times.rbegin()->second.end_ns},
-                     fmt::format(R"("repeat":{},"engine":{},"emulated":{},"dropped_spans":{})", traced.repeat.repeat,
-                                 json_quoted(traced.trial.spec.engine), traced.trial.emulated, rank.dropped_spans));
-  for (const StepRecord& step : traced.repeat.steps) {
+void add_steps(const TracedTrial& traced, const results::RankTrace& rank,
+               const std::map<int, results::TraceTime>& times, std::string& text) {
+  text += results::span_event(
+      {.rank = rank.rank, .row = results::kStepsRow}, {.name = traced.trial.trial, .category = "trial"},
+      {.begin_ns = times.begin()->second.begin_ns, .end_ns = times.rbegin()->second.end_ns},
+      fmt::format(R"("repeat":{},"engine":{},"emulated":{},"dropped_spans":{})", traced.repeat.repeat,
+                  results::json_quoted(traced.trial.spec.engine), traced.trial.emulated, rank.dropped_spans));
+  for (const results::StepRecord& step : traced.repeat.steps) {
     if (step.rank == rank.rank) add_step(step, times.at(step.step), text);
   }
 }
 
 // As steps ended. With the trial its queues are gone: a viewer would draw their last depths through the next one.
-void add_queue_depths(const RepeatResult& repeat, int rank, const std::map<int, TraceTime>& times, std::string& text) {
-  for (const OpSample& sample : repeat.op_samples) {
+void add_queue_depths(const results::RepeatResult& repeat, int rank, const std::map<int, results::TraceTime>& times,
+                      std::string& text) {
+  for (const results::OpSample& sample : repeat.op_samples) {
     const auto op = static_cast<std::size_t>(sample.op_index);
     if (sample.rank != rank || repeat.ops.at(op).queue_capacity == 0) continue;
-    text += counter_event(rank, fmt::format("queue of {} {}", op, repeat.ops[op].op), times.at(sample.step).end_ns,
-                          sample.queue_depth);
+    text += results::counter_event(rank, fmt::format("queue of {} {}", op, repeat.ops[op].op),
+                                   times.at(sample.step).end_ns, sample.queue_depth);
   }
   if (repeat.op_samples.empty()) return;
   const std::int64_t gone_ns = times.rbegin()->second.end_ns + 1;
   for (std::size_t op = 0; op < repeat.ops.size(); ++op) {
     if (repeat.ops[op].queue_capacity == 0) continue;
-    text += counter_event(rank, fmt::format("queue of {} {}", op, repeat.ops[op].op), gone_ns, 0);
+    text += results::counter_event(rank, fmt::format("queue of {} {}", op, repeat.ops[op].op), gone_ns, 0);
   }
 }
 
-void write_rank(const TracedTrial& traced, const RankTrace& rank, const Write& write) {
-  const std::map<int, TraceTime> times = step_times(traced.repeat, rank);
+void write_rank(const TracedTrial& traced, const results::RankTrace& rank, const Write& write) {
+  const std::map<int, results::TraceTime> times = step_times(traced.repeat, rank);
   if (times.empty()) return;
   std::string text;
   add_steps(traced, rank, times, text);
@@ -121,51 +123,51 @@ void write_rank(const TracedTrial& traced, const RankTrace& rank, const Write& w
   write(rank.events);
 }
 
-std::vector<TracedTrial> traced_trials(const Report& report) {
+std::vector<TracedTrial> traced_trials(const results::Report& report) {
   std::vector<TracedTrial> traced;
-  for (const TrialResult& trial : report.trials) {
-    if (const RepeatResult* repeat = traced_repeat(trial)) traced.push_back({trial, *repeat});
+  for (const results::TrialResult& trial : report.trials) {
+    if (const results::RepeatResult* repeat = traced_repeat(trial)) traced.push_back({trial, *repeat});
   }
   return traced;
 }
 
-void write_head(const Report& report, const std::vector<TracedTrial>& traced, const Write& write) {
+void write_head(const results::Report& report, const std::vector<TracedTrial>& traced, const Write& write) {
   std::uint64_t dropped = 0;
   std::vector<std::string> emulated;
   for (const TracedTrial& one : traced) {
     if (one.trial.emulated) emulated.push_back(one.trial.trial);
-    for (const RankTrace& rank : one.trial.trace->ranks) dropped += rank.dropped_spans;
+    for (const results::RankTrace& rank : one.trial.trace->ranks) dropped += rank.dropped_spans;
   }
   write(fmt::format(R"({{"displayTimeUnit":"ms","otherData":{{"experiment":{},"chexbench_version":{},"host":{},)"
                     R"("clock":"CLOCK_MONOTONIC of rank 0's host","emulated":{},"emulated_trials":{},)"
                     R"("dropped_spans":{}}},"traceEvents":[)"
                     "\n",
-                    json_quoted(report.experiment), json_quoted(report.environment.chexbench_version),
-                    json_quoted(report.environment.host), !emulated.empty(),
-                    json_quoted(fmt::format("{}", fmt::join(emulated, "; "))), dropped));
+                    results::json_quoted(report.experiment), results::json_quoted(report.environment.chexbench_version),
+                    results::json_quoted(report.environment.host), !emulated.empty(),
+                    results::json_quoted(fmt::format("{}", fmt::join(emulated, "; "))), dropped));
 }
 
 void write_rank_names(const std::vector<TracedTrial>& traced, const Write& write) {
   std::map<int, bool> emulated;
   for (const TracedTrial& one : traced) {
-    for (const RankTrace& rank : one.trial.trace->ranks) emulated[rank.rank] |= one.trial.emulated;
+    for (const results::RankTrace& rank : one.trial.trace->ranks) emulated[rank.rank] |= one.trial.emulated;
   }
   for (const auto& [rank, some] : emulated) {
-    write(rank_name_event(rank, fmt::format("rank {}{}", rank, some ? " (emulated accelerator)" : "")));
-    write(row_name_event({.rank = rank, .row = kStepsRow}, "steps"));
+    write(results::rank_name_event(rank, fmt::format("rank {}{}", rank, some ? " (emulated accelerator)" : "")));
+    write(results::row_name_event({.rank = rank, .row = results::kStepsRow}, "steps"));
   }
 }
 
 }  // namespace
 
-bool has_trace(const Report& report) { return !traced_trials(report).empty(); }
+bool has_trace(const results::Report& report) { return !traced_trials(report).empty(); }
 
-void write_trace(const Report& report, const Write& write) {
+void write_trace(const results::Report& report, const Write& write) {
   const std::vector<TracedTrial> traced = traced_trials(report);
   write_head(report, traced, write);
   write_rank_names(traced, write);
   for (const TracedTrial& one : traced) {
-    for (const RankTrace& rank : one.trial.trace->ranks) write_rank(one, rank, write);
+    for (const results::RankTrace& rank : one.trial.trace->ranks) write_rank(one, rank, write);
   }
   // Each event ends with a comma; JSON wants none behind the last one.
   write(R"({"ph":"M","pid":0,"name":"process_sort_index","args":{"sort_index":0}})"

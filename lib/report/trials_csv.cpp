@@ -7,53 +7,56 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/derive.hpp"
 #include "report/csv_row.hpp"
-#include "report/fields.hpp"
-#include "report/labels.hpp"
-#include "report/rates.hpp"
+#include "results/fields.hpp"
+#include "results/figures.hpp"
+#include "results/labels.hpp"
+#include "results/rates.hpp"
 
 namespace chexbench::report {
 namespace {
 
 // What a row of trials.csv is made from.
 struct TrialRow {
-  const Report& report;
-  const TrialResult& trial;
-  Figures figures;
+  const results::Report& report;
+  const results::TrialResult& trial;
+  results::Figures figures;
 };
 
 // Sum of a count over the trial's repeats.
 template <class Count>
-Count sum(const TrialResult& trial, Count RepeatResult::*count) {
+Count sum(const results::TrialResult& trial, Count results::RepeatResult::*count) {
   Count total = 0;
-  for (const RepeatResult& repeat : trial.repeats) total += repeat.*count;
+  for (const results::RepeatResult& repeat : trial.repeats) total += repeat.*count;
   return total;
 }
 
 // Empty where the run ended before the trial's first repeat.
 template <class Value>
-std::optional<Value> if_measured(const TrialResult& trial, Value value) {
+std::optional<Value> if_measured(const results::TrialResult& trial, Value value) {
   return trial.repeats.empty() ? std::nullopt : std::optional(value);
 }
 
 // The states of the page cache over the repeats, each once.
-std::string page_cache_states(const TrialResult& trial) {
+std::string page_cache_states(const results::TrialResult& trial) {
   std::vector<std::string> states;
-  for (const RepeatResult& repeat : trial.repeats) {
+  for (const results::RepeatResult& repeat : trial.repeats) {
     if (std::find(states.begin(), states.end(), repeat.page_cache) == states.end()) states.push_back(repeat.page_cache);
   }
   return fmt::format("{}", fmt::join(states, "; "));
 }
 
 // Of the trial's files, over its repeats; empty where nothing is known of them.
-std::optional<double> cached_share(const TrialResult& trial, std::uint64_t RepeatResult::*cached_bytes) {
-  const auto of = static_cast<double>(sum(trial, &RepeatResult::looked_at_bytes));
+std::optional<double> cached_share(const results::TrialResult& trial,
+                                   std::uint64_t results::RepeatResult::*cached_bytes) {
+  const auto of = static_cast<double>(sum(trial, &results::RepeatResult::looked_at_bytes));
   if (of == 0) return std::nullopt;
   return static_cast<double>(sum(trial, cached_bytes)) / of;
 }
 
-std::optional<double> start_to_first_batch_s(const TrialResult& trial) {
-  for (const RepeatResult& repeat : trial.repeats) {
+std::optional<double> start_to_first_batch_s(const results::TrialResult& trial) {
+  for (const results::RepeatResult& repeat : trial.repeats) {
     if (repeat.start_to_first_batch_s > 0) return repeat.start_to_first_batch_s;
   }
   return std::nullopt;
@@ -86,7 +89,7 @@ void visit_promised_columns(Visitor&& visit, const TrialRow& row) {
 }
 
 // "map/decode 0.182; shuffle 0.021": shares of the steps' time.
-std::string waits_text(const Figures& figures) {
+std::string waits_text(const results::Figures& figures) {
   std::string text;
   for (const auto& [op, part, share] : figures.waits) {
     text += fmt::format("{}{}{}{} {:.3f}", text.empty() ? "" : "; ", op, part.empty() ? "" : "/", part, share);
@@ -112,15 +115,15 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("partial", trial.partial);
   visit("anonymous_rss_bytes", if_measured(trial, figures.anonymous_rss_bytes));
   visit("repeats", trial.repeats.size());
-  visit("steps", measured_steps(trial));
+  visit("steps", results::measured_steps(trial));
   visit("image_size", trial.spec.model.image_size);
   visit("decoder", to_string(trial.spec.data.decoder));
   visit("deliver", spec::to_string(trial.spec.data.deliver));
-  visit("images_trained", if_measured(trial, sum(trial, &RepeatResult::images_trained)));
-  visit("images_decoded", if_measured(trial, sum(trial, &RepeatResult::images_decoded)));
-  visit("bad_records", if_measured(trial, sum(trial, &RepeatResult::bad_records)));
-  visit("bytes_read", if_measured(trial, sum(trial, &RepeatResult::bytes_read)));
-  visit("process_cpu_s", if_measured(trial, sum(trial, &RepeatResult::process_cpu_s)));
+  visit("images_trained", if_measured(trial, sum(trial, &results::RepeatResult::images_trained)));
+  visit("images_decoded", if_measured(trial, sum(trial, &results::RepeatResult::images_decoded)));
+  visit("bad_records", if_measured(trial, sum(trial, &results::RepeatResult::bad_records)));
+  visit("bytes_read", if_measured(trial, sum(trial, &results::RepeatResult::bytes_read)));
+  visit("process_cpu_s", if_measured(trial, sum(trial, &results::RepeatResult::process_cpu_s)));
   visit("page_cache", page_cache_states(trial));
   visit("start_to_first_batch_s", start_to_first_batch_s(trial));
   visit("engine_device", trial.engine_device);
@@ -133,7 +136,7 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("instruction_set", report.environment.instruction_set);
   visit("wait_op", figures.wait_op);
   visit("wait_part", figures.wait_part);
-  visit_gpu_window(visit, figures.gpu);
+  results::visit_gpu_window(visit, figures.gpu);
   visit("limit", figures.limit);
   visit("waits", waits_text(figures));
   visit("cores_busy_share", figures.cores_busy_share);
@@ -146,9 +149,9 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("best_epoch", figures.best_epoch);
   visit("time_to_auroc_s", figures.time_to_auroc_s);
   visit("data_root", trial.spec.data.root);
-  visit("store_shape", store_words(trial.spec.data.store.shape));
-  visit("cached_share_before", cached_share(trial, &RepeatResult::cached_bytes_before));
-  visit("cached_share_after", cached_share(trial, &RepeatResult::cached_bytes_after));
+  visit("store_shape", results::store_words(trial.spec.data.store.shape));
+  visit("cached_share_before", cached_share(trial, &results::RepeatResult::cached_bytes_before));
+  visit("cached_share_after", cached_share(trial, &results::RepeatResult::cached_bytes_after));
 }
 
 template <class Visitor>
@@ -165,11 +168,12 @@ constexpr auto kAddValue = [](CsvRow& row, const char*, const auto& value) { row
 
 }  // namespace
 
-std::string trials_csv(const Report& report) {
-  const TrialResult any;
+std::string trials_csv(const results::Report& report) {
+  const results::TrialResult any;
   std::string text = trial_line({.report = report, .trial = any, .figures = {}}, kAddName);
-  for (const TrialResult& trial : report.trials) {
-    text += trial_line({.report = report, .trial = trial, .figures = derive_figures(trial, report.trials)}, kAddValue);
+  for (const results::TrialResult& trial : report.trials) {
+    text += trial_line({.report = report, .trial = trial, .figures = analysis::derive_figures(trial, report.trials)},
+                       kAddValue);
   }
   return text;
 }

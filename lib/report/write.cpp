@@ -12,7 +12,7 @@
 
 namespace chexbench::report {
 
-std::vector<std::string> write_report(const Report& report, const std::string& folder) {
+std::vector<std::string> write_report(const results::Report& report, const std::string& folder) {
   std::vector<std::string> paths;
   const auto write = [&](const char* name, const std::string& text) {
     paths.push_back(folder + "/" + name);
@@ -35,13 +35,13 @@ std::vector<std::string> write_report(const Report& report, const std::string& f
   return paths;
 }
 
-std::string write_mllog(const Report& report, const std::string& folder) {
+std::string write_mllog(const results::Report& report, const std::string& folder) {
   std::string path = folder + "/mllog.txt";
   write_file_atomically(path, mllog_text(report));
   return path;
 }
 
-std::string format_report(const Report& report, const std::string& format) {
+std::string format_report(const results::Report& report, const std::string& format) {
   if (format == "table") return result_table(report);
   if (format == "json") return to_json(report);
   if (format == "csv") return trials_csv(report);

@@ -140,7 +140,7 @@ TEST(GpuLayout, ARankThatSitsATrialOnGpusOutTakesPartInMakingItsReducer) {
   WorldOfTwo world;
   const std::string spec =
       R"({"engine": "cuda", "comm": {"backend": "mpi"}, "data": {"format": "synthetic"}, "ranks": 1})";
-  report::Report report = plan_report("test", spec::expand(spec::parse_spec(spec, "test.json", {})), world);
+  results::Report report = plan_report("test", spec::expand(spec::parse_spec(spec, "test.json", {})), world);
   int asked = 0;
   const auto visible = [&] {
     ++asked;
@@ -157,7 +157,7 @@ TEST(GpuLayout, ARankThatSitsATrialOnGpusOutTakesPartInMakingItsReducer) {
 
 TEST(GpuLayout, NobodyAsksForGpusWhereNoEngineComputesOnThem) {
   WorldOfTwo world;
-  report::Report report = plan_report(
+  results::Report report = plan_report(
       "test",
       spec::expand(spec::parse_spec(R"({"engine": "none", "data": {"format": "synthetic"}, "ranks": 1})", "x", {})),
       world);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "analysis/derive.hpp"
 #include "bench/gpu_watch.hpp"
 #include "bench/journal.hpp"
 #include "bench/plan.hpp"
@@ -16,7 +17,8 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "engine/none/tensorless.hpp"
-#include "report/gpu.hpp"
+#include "results/figures.hpp"
+#include "results/gpu_summary.hpp"
 #include "spec/parse.hpp"
 
 namespace chexbench::bench {
@@ -104,17 +106,17 @@ class GpuTrialTest : public testing::Test {
     return line.str();
   }
 
-  report::Report plan(std::vector<std::string> overrides = {}) const {
+  results::Report plan(std::vector<std::string> overrides = {}) const {
     overrides.push_back(std::string("data.root=") + CHEXBENCH_TEST_DATA);
     return plan_report("test", spec::expand(spec::parse_spec(kSpec, "test.json", overrides)), *world_);
   }
-  void run(report::Report& report, const PacedEngine::Options& options = {}) const {
+  void run(results::Report& report, const PacedEngine::Options& options = {}) const {
     const auto make = [&](const auto&, const auto&) { return std::make_unique<PacedEngine>(options); };
     run_trials(report, *world_, {.journal_path = journal_path_, .make_engine = make});
   }
   // The first repeat of a trial.
-  report::RepeatResult measure(const PacedEngine::Options& options = {}) const {
-    report::Report report = plan({"measure.repeats=1"});
+  results::RepeatResult measure(const PacedEngine::Options& options = {}) const {
+    results::Report report = plan({"measure.repeats=1"});
     run(report, options);
     return report.trials.at(0).repeats.at(0);
   }
@@ -126,13 +128,13 @@ class GpuTrialTest : public testing::Test {
 
 TEST_F(GpuTrialTest, ARepeatKeepsTheSamplesOfItsWindowAndOneOnEitherSide) {
   script("gpus 2");
-  const report::RepeatResult repeat = measure({.gpu_uuid = "GPU-standin-1", .step_s = 0.15});
+  const results::RepeatResult repeat = measure({.gpu_uuid = "GPU-standin-1", .step_s = 0.15});
   ASSERT_THAT(repeat.gpus, SizeIs(1));
-  const report::GpuSeries& gpu = repeat.gpus[0];
+  const results::GpuSeries& gpu = repeat.gpus[0];
   EXPECT_EQ(gpu.name, "Stand-in GPU");
   EXPECT_EQ(gpu.uuid, "GPU-standin-1");
   EXPECT_EQ(gpu.problem, "");
-  const auto window = report::measured_window(repeat, 0);
+  const auto window = results::measured_window(repeat, 0);
   ASSERT_TRUE(window);
   EXPECT_NEAR(window->end_s - window->begin_s, repeat.wall_s, 1e-9);
   ASSERT_GE(gpu.samples.size(), 3u);  // 450 ms, a sample every 100 ms
@@ -144,9 +146,9 @@ TEST_F(GpuTrialTest, ARepeatKeepsTheSamplesOfItsWindowAndOneOnEitherSide) {
 
 TEST_F(GpuTrialTest, FiguresAreThoseOfTheGpuInUnitsOfTheReport) {
   script("power 250000\nsm_clock 1500\nmemory_used 4096\ntemperature 71\nreasons 0x4");
-  report::Report report = plan({"measure.repeats=1", "measure.warmup_steps=0"});
+  results::Report report = plan({"measure.repeats=1", "measure.warmup_steps=0"});
   run(report, {.step_s = 0.5});
-  const report::Figures figures = report::derive_figures(report.trials[0], report.trials);
+  const results::Figures figures = analysis::derive_figures(report.trials[0], report.trials);
   EXPECT_NEAR(figures.gpu.mean_utilization.value_or(-1), 0.9, 1e-12);
   EXPECT_NEAR(figures.gpu.mean_memory_utilization.value_or(-1), 0.4, 1e-12);
   EXPECT_THAT(figures.gpu.mean_power_w, Optional(250.0));
@@ -161,21 +163,21 @@ TEST_F(GpuTrialTest, AnEngineWithoutAGpuIsNotSampled) { EXPECT_THAT(measure({.gp
 
 TEST_F(GpuTrialTest, WhereNvmlDoesNotAnswerTheTrialGoesOnAndWarnsOnce) {
   script("init !9");
-  report::Report report = plan({"sweep.pipeline=[\"naive\",\"optimized\"]"});
+  results::Report report = plan({"sweep.pipeline=[\"naive\",\"optimized\"]"});
   testing::internal::CaptureStderr();
   run(report);
   const std::string log = testing::internal::GetCapturedStderr();
   const std::size_t first = log.find("the GPU figures of rank 0");
   ASSERT_NE(first, std::string::npos) << log;
   EXPECT_EQ(log.find("the GPU figures", first + 1), std::string::npos) << log;
-  for (const report::TrialResult& trial : report.trials) {
+  for (const results::TrialResult& trial : report.trials) {
     ASSERT_THAT(trial.repeats, SizeIs(2));
-    const report::RepeatResult& repeat = trial.repeats[1];
+    const results::RepeatResult& repeat = trial.repeats[1];
     EXPECT_THAT(repeat.steps, SizeIs(3));
     ASSERT_THAT(repeat.gpus, SizeIs(1));
     EXPECT_THAT(repeat.gpus[0].problem, HasSubstr("Driver Not Loaded"));
     EXPECT_THAT(repeat.gpus[0].samples, IsEmpty());
-    EXPECT_FALSE(report::derive_figures(trial, report.trials).gpu.mean_utilization);
+    EXPECT_FALSE(analysis::derive_figures(trial, report.trials).gpu.mean_utilization);
   }
 }
 
@@ -185,7 +187,7 @@ TEST_F(GpuTrialTest, AGpuThatNvmlDoesNotKnowIsNamed) {
 
 TEST_F(GpuTrialTest, AGpuThatNvmlLosesKeepsItsSamplesAndTheTrialGoesOn) {
   script("utilization 50 50 50 !15");
-  const report::RepeatResult repeat = measure({.step_s = 0.15});
+  const results::RepeatResult repeat = measure({.step_s = 0.15});
   EXPECT_THAT(repeat.steps, SizeIs(3));
   EXPECT_THAT(repeat.gpus.at(0).problem, HasSubstr("GPU is lost"));
   EXPECT_THAT(repeat.gpus.at(0).samples, testing::Not(IsEmpty()));
@@ -194,7 +196,7 @@ TEST_F(GpuTrialTest, AGpuThatNvmlLosesKeepsItsSamplesAndTheTrialGoesOn) {
 // The window is shorter than the time between samples: those of the repeat's two ends tell.
 TEST_F(GpuTrialTest, EccErrorsInAShortWindowAreNotedAndNothingIsLost) {
   script(one_ecc_error_a_sample());
-  report::Report report = plan({"measure.repeats=1"});
+  results::Report report = plan({"measure.repeats=1"});
   report.trials[0].notes = {"an earlier run's"};
   run(report, {.step_s = 0.001});
   EXPECT_THAT(report.trials[0].repeats, SizeIs(1));
@@ -206,10 +208,10 @@ TEST_F(GpuTrialTest, EccErrorsInAShortWindowAreNotedAndNothingIsLost) {
 
 TEST_F(GpuTrialTest, WhatTheJournalHoldsIsResumedWithSamplesAndNotes) {
   script(one_ecc_error_a_sample());
-  report::Report first = plan({"measure.repeats=1"});
+  results::Report first = plan({"measure.repeats=1"});
   run(first);
   script("ecc 6");
-  report::Report second = plan({"measure.repeats=1"});
+  results::Report second = plan({"measure.repeats=1"});
   run(second);
   ASSERT_THAT(first.trials[0].notes, SizeIs(1));
   EXPECT_EQ(second.trials[0].notes, first.trials[0].notes);
@@ -219,7 +221,7 @@ TEST_F(GpuTrialTest, WhatTheJournalHoldsIsResumedWithSamplesAndNotes) {
 
 TEST_F(GpuTrialTest, AnErrorOfTheDeviceSaysWhatNvmlKnowsAndKeepsEarlierRepeats) {
   script(one_ecc_error_a_sample());
-  report::Report report = plan();
+  results::Report report = plan();
   try {
     run(report, {.step_s = 0.001, .failing_step = 7});
     FAIL() << "nothing thrown";
@@ -234,7 +236,7 @@ TEST_F(GpuTrialTest, AnErrorOfTheDeviceSaysWhatNvmlKnowsAndKeepsEarlierRepeats) 
 }
 
 TEST_F(GpuTrialTest, AnErrorThatNvmlKnowsNothingOfStaysAsItIs) {
-  report::Report report = plan();
+  results::Report report = plan();
   try {
     run(report, {.failing_step = 2});
     FAIL() << "nothing thrown";
@@ -246,7 +248,7 @@ TEST_F(GpuTrialTest, AnErrorThatNvmlKnowsNothingOfStaysAsItIs) {
 
 TEST_F(GpuTrialTest, TheReportNamesDriverAndGpus) {
   script("gpus 2");
-  const report::Report report = plan();
+  const results::Report report = plan();
   EXPECT_EQ(report.environment.gpu_driver, "580.65.06");
   EXPECT_THAT(report.environment.gpus, ElementsAre("Stand-in GPU", "Stand-in GPU"));
 }

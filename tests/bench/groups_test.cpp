@@ -8,8 +8,8 @@ namespace {
 
 using testing::ElementsAre;
 
-report::TrialResult trial(const std::string& engine, int ranks, const std::string& pipeline) {
-  report::TrialResult result;
+results::TrialResult trial(const std::string& engine, int ranks, const std::string& pipeline) {
+  results::TrialResult result;
   result.spec.engine = engine;
   result.spec.pipeline.name = pipeline;
   result.ranks = ranks;

@@ -37,8 +37,8 @@ class JournalTest : public testing::Test {
   }
   ~JournalTest() override { std::filesystem::remove_all(folder_); }
 
-  static report::RepeatResult repeat(int number, double images_per_s) {
-    report::RepeatResult result;
+  static results::RepeatResult repeat(int number, double images_per_s) {
+    results::RepeatResult result;
     result.repeat = number;
     result.images_per_s = images_per_s;
     return result;
@@ -114,7 +114,7 @@ TEST_F(JournalTest, TellsWhichRepeatsItHolds) {
 }
 
 TEST_F(JournalTest, CanBeResumedByItsOwnTrialsOnly) {
-  report::Report planned{.experiment = "mine"};
+  results::Report planned{.experiment = "mine"};
   planned.trials = {{.key = "a"}, {.key = "b"}};
   EXPECT_NO_THROW(check_resumable(planned, folder_, {}));
   EXPECT_NO_THROW(check_resumable(planned, folder_, {{"b", 0}, {"c", 0}}));

@@ -32,22 +32,22 @@ class ProtocolTest : public testing::Test {
   }
   ~ProtocolTest() override { std::filesystem::remove(journal_path_); }
 
-  report::Report plan(std::vector<std::string> overrides = {}) {
+  results::Report plan(std::vector<std::string> overrides = {}) {
     overrides.push_back(std::string("data.root=") + CHEXBENCH_TEST_DATA);
     return plan_report("test", spec::expand(spec::parse_spec(kSpec, "test.json", overrides)), *world_);
   }
-  void run(report::Report& report) { run_trials(report, *world_, {.journal_path = journal_path_}); }
+  void run(results::Report& report) { run_trials(report, *world_, {.journal_path = journal_path_}); }
 
   const std::string journal_path_;
   const std::unique_ptr<comm::World> world_;
 };
 
 TEST_F(ProtocolTest, MeasuresEveryTrialAsOftenAsAsked) {
-  report::Report report = plan();
+  results::Report report = plan();
   ASSERT_EQ(report.trials.size(), 2u);
   EXPECT_TRUE(report.trials[0].partial);
   run(report);
-  for (const report::TrialResult& trial : report.trials) {
+  for (const results::TrialResult& trial : report.trials) {
     ASSERT_EQ(trial.repeats.size(), 2u) << trial.trial;
     EXPECT_EQ(trial.repeats[1].repeat, 1);
     EXPECT_GT(trial.repeats[0].images_per_s, 0);
@@ -57,7 +57,7 @@ TEST_F(ProtocolTest, MeasuresEveryTrialAsOftenAsAsked) {
 }
 
 TEST_F(ProtocolTest, LetsArmsTakeTurns) {
-  report::Report report = plan();
+  results::Report report = plan();
   run(report);
   std::vector<std::string> keys;
   std::ifstream journal(journal_path_);
@@ -68,8 +68,8 @@ TEST_F(ProtocolTest, LetsArmsTakeTurns) {
 }
 
 TEST_F(ProtocolTest, TakesFromTheJournalWhatWasMeasuredBefore) {
-  report::Report report = plan();
-  report::RepeatResult known;
+  results::Report report = plan();
+  results::RepeatResult known;
   known.repeat = 0;
   known.images_per_s = 12345;
   Journal(journal_path_).append(report.trials[1].key, known);
@@ -91,13 +91,13 @@ class PageCacheOfFormats : public ProtocolTest {
   }
   ~PageCacheOfFormats() override { std::filesystem::remove_all(root_); }
 
-  report::Report measure(const std::string& state) {
+  results::Report measure(const std::string& state) {
     constexpr const char* kFormats = R"({
       "experiment": "test", "data": { "deliver": "u8" }, "model": { "image_size": 32 }, "engine": "none",
       "training": { "batch_size": 4 }, "measure": { "warmup_steps": 0, "steps": 3, "repeats": 2 },
       "sweep": { "data.format": ["png", "tfrecord", "webdataset", "cached"] } })";
     const std::vector<std::string> overrides{"data.root=" + root_, "measure.page_cache=" + state};
-    report::Report report =
+    results::Report report =
         plan_report("test", spec::expand(spec::parse_spec(kFormats, "test.json", overrides)), *world_);
     run(report);
     return report;
@@ -111,9 +111,9 @@ class PageCacheOfFormats : public ProtocolTest {
 
 TEST_F(PageCacheOfFormats, ColdFilesAreReadAgainInEachRepeat) {
   if (on_tmpfs()) GTEST_SKIP() << root_ << " is a file system in memory";
-  for (const report::TrialResult& trial : measure("cold").trials) {
+  for (const results::TrialResult& trial : measure("cold").trials) {
     ASSERT_EQ(trial.repeats.size(), 2u);
-    for (const report::RepeatResult& repeat : trial.repeats) {
+    for (const results::RepeatResult& repeat : trial.repeats) {
       EXPECT_EQ(repeat.page_cache, "cold") << trial.trial;
       EXPECT_EQ(repeat.cached_bytes_before, 0u) << trial.trial;
       EXPECT_GT(repeat.cached_bytes_after, 0u) << trial.trial;
@@ -123,8 +123,8 @@ TEST_F(PageCacheOfFormats, ColdFilesAreReadAgainInEachRepeat) {
 }
 
 TEST_F(PageCacheOfFormats, WarmFilesAreAllInMemory) {
-  for (const report::TrialResult& trial : measure("warm").trials) {
-    for (const report::RepeatResult& repeat : trial.repeats) {
+  for (const results::TrialResult& trial : measure("warm").trials) {
+    for (const results::RepeatResult& repeat : trial.repeats) {
       EXPECT_EQ(repeat.page_cache, "warm") << trial.trial;
       EXPECT_EQ(repeat.cached_bytes_before, repeat.looked_at_bytes) << trial.trial;
     }
@@ -132,16 +132,16 @@ TEST_F(PageCacheOfFormats, WarmFilesAreAllInMemory) {
 }
 
 TEST_F(ProtocolTest, EndsATrialWhoseTimeIsUsedUpWithWhatItHas) {
-  report::Report report = plan({"measure.max_seconds=0.000001", "measure.repeats=50"});
+  results::Report report = plan({"measure.max_seconds=0.000001", "measure.repeats=50"});
   run(report);
-  for (const report::TrialResult& trial : report.trials) {
+  for (const results::TrialResult& trial : report.trials) {
     EXPECT_EQ(trial.repeats.size(), 1u);
     EXPECT_FALSE(trial.partial);
   }
 }
 
 TEST_F(ProtocolTest, KeepsWhatWasMeasuredWhenATrialFails) {
-  report::Report report = plan();
+  results::Report report = plan();
   report.trials[1].spec.data.root = "/nowhere";
   report.trials[1].spec.training.batch_size = 2;  // a group of its own, behind the first
   EXPECT_THROW(run(report), DataError);
@@ -159,7 +159,7 @@ TEST_F(ProtocolTest, RefusesMoreRanksThanWereStarted) {
 }
 
 TEST_F(ProtocolTest, GivesATrialThatDiffersAnotherKey) {
-  const report::Report report = plan();
+  const results::Report report = plan();
   EXPECT_NE(report.trials[0].key, report.trials[1].key);
   EXPECT_EQ(report.trials[0].key, plan().trials[0].key);
 }

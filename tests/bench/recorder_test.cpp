@@ -65,7 +65,7 @@ TEST_F(RecorderTest, LeavesThePausesWorkOut) {
   while (std::chrono::steady_clock::now() < busy_until) continue;
   recorder.go_on();
   turn(recorder, 0.5, 2.0);
-  const report::RepeatResult result = recorder.result();
+  const results::RepeatResult result = recorder.result();
   EXPECT_EQ(result.wall_s, 3);
   EXPECT_LT(result.process_cpu_s, 0.1);
 }
@@ -73,7 +73,7 @@ TEST_F(RecorderTest, LeavesThePausesWorkOut) {
 TEST_F(RecorderTest, LeavesWarmUpOutAndNumbersMeasuredStepsFromZero) {
   Recorder recorder(pipeline_, {.warmup_steps = 2}, 1);
   for (const double wall_s : {9.0, 8.0, 1.0, 2.0}) turn(recorder, 0.5, wall_s);
-  const report::RepeatResult result = recorder.result();
+  const results::RepeatResult result = recorder.result();
   ASSERT_EQ(result.steps.size(), 2u);
   EXPECT_EQ(result.steps[0].step, 0);
   EXPECT_EQ(result.steps[0].rank, 1);
@@ -100,7 +100,7 @@ TEST_F(RecorderTest, AddsUpTheWaitsForAllBatchesOfAStep) {
     pipeline_.counters_.busy_wall_s += 0.25;
     turn(recorder, 0.1, wall_s);
   }
-  const report::RepeatResult result = recorder.result();
+  const results::RepeatResult result = recorder.result();
   ASSERT_EQ(result.steps.size(), 1u);
   EXPECT_NEAR(result.steps[0].next_s, 0.2, 1e-9);
   EXPECT_EQ(result.images_held_change, 4) << "the batch of a step that has begun is with the engine";
@@ -116,7 +116,7 @@ TEST_F(RecorderTest, CountsWhatThePipelineDidWithinTheWindowOnly) {
   pipeline_.counters_.images_held = 20;
   pipeline_.counters_.bad_records = 3;
   turn(recorder, 0.1, 1.0);
-  const report::RepeatResult result = recorder.result();
+  const results::RepeatResult result = recorder.result();
   EXPECT_EQ(result.images_decoded, 30u);
   EXPECT_EQ(result.images_held_change, -30);
   EXPECT_EQ(result.bad_records, 3u);
@@ -130,7 +130,7 @@ TEST_F(RecorderTest, CountsTheBatchInTheHandsOfAnEngineAStepBehindAsHeld) {
   turn(recorder, 0.1, 1.0);  // the window opens behind the first step, when the second batch is with the engine
   engine_.finish_step(1.0);
   recorder.look(engine_);
-  const report::RepeatResult result = recorder.result();
+  const results::RepeatResult result = recorder.result();
   EXPECT_EQ(result.images_trained, 4u);
   EXPECT_EQ(result.images_decoded, 0u);
   EXPECT_EQ(result.images_held_change, -4);
@@ -147,7 +147,7 @@ TEST_F(RecorderTest, BooksTheWaitsOfMeasuredStepsToTheOpThatWorked) {
     engine_.finish_step(1, 0.5);
     recorder.look(engine_);
   }
-  const report::RepeatResult result = recorder.result();
+  const results::RepeatResult result = recorder.result();
   ASSERT_EQ(result.waits.size(), 1u);
   EXPECT_EQ(result.waits[0].op, "map");
   EXPECT_EQ(result.waits[0].rank, 2);
@@ -171,7 +171,7 @@ TEST_F(RecorderTest, WithoutAttributionBooksNothing) {
   recorder.batch_arrived(10.5, 4);
   engine_.finish_step(1, 0.5);
   recorder.look(engine_);
-  const report::RepeatResult result = recorder.result();
+  const results::RepeatResult result = recorder.result();
   EXPECT_TRUE(result.waits.empty());
   EXPECT_TRUE(result.op_samples.empty());
 }

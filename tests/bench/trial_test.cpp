@@ -22,7 +22,7 @@ spec::Experiment experiment(const std::string& pipeline, const std::string& engi
   return spec;
 }
 
-report::RepeatResult run(const spec::Experiment& spec, Reducer* of_test = nullptr) {
+results::RepeatResult run(const spec::Experiment& spec, Reducer* of_test = nullptr) {
   const auto world = comm::join_world();
   const auto reducer = world->communicator().make_reducer({});
   const dataset::Dataset dataset = dataset::open_dataset(spec.data);
@@ -45,7 +45,7 @@ report::RepeatResult run(const spec::Experiment& spec, Reducer* of_test = nullpt
 class RunRepeatTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(RunRepeatTest, MeasuresTheStepsAskedForAndEveryImageOfThem) {
-  const report::RepeatResult result = run(experiment(GetParam(), "none"));
+  const results::RepeatResult result = run(experiment(GetParam(), "none"));
   EXPECT_EQ(result.repeat, 3);
   EXPECT_EQ(result.steps.size(), 5u);
   EXPECT_EQ(result.images_trained, 20u);
@@ -54,7 +54,7 @@ TEST_P(RunRepeatTest, MeasuresTheStepsAskedForAndEveryImageOfThem) {
 }
 
 TEST_P(RunRepeatTest, DecodesWhatItTrainsOnOrHolds) {
-  const report::RepeatResult result = run(experiment(GetParam(), "none"));
+  const results::RepeatResult result = run(experiment(GetParam(), "none"));
   const auto trained_or_held = static_cast<std::int64_t>(result.images_trained) + result.images_held_change;
   // Counters are read while threads go on: what is in their hands at either edge may be counted on one side only.
   EXPECT_NEAR(static_cast<double>(result.images_decoded), static_cast<double>(trained_or_held), 8);
@@ -65,7 +65,7 @@ TEST(RunRepeat, CountsTheBatchThatTheEngineHoldsWhenTheWindowOpens) {
   for (const char* const engine : {"none", "emulated:v100"}) {
     spec::Experiment spec = experiment("keras", engine);
     spec.model.image_size = 224;  // the profile has no other
-    const report::RepeatResult result = run(spec);
+    const results::RepeatResult result = run(spec);
     EXPECT_EQ(result.images_trained, 20u);
     EXPECT_EQ(static_cast<std::int64_t>(result.images_decoded), 20 + result.images_held_change) << engine;
   }
@@ -120,7 +120,7 @@ TEST(RunRepeat, TakesAsManyBatchesForAStepAsAreAccumulated) {
     spec::Experiment spec = experiment("keras", engine);
     spec.model.image_size = 224;
     spec.training.accumulate_steps = 3;
-    const report::RepeatResult result = run(spec);
+    const results::RepeatResult result = run(spec);
     EXPECT_EQ(result.steps.size(), 5u) << engine;
     EXPECT_EQ(result.images_trained, 60u) << engine;
     EXPECT_EQ(static_cast<std::int64_t>(result.images_decoded), 60 + result.images_held_change) << engine;

@@ -7,7 +7,7 @@
 
 #include "report/csv_reader.hpp"
 #include "report/csv_row.hpp"
-#include "report/record_factory.hpp"
+#include "results/record_factory.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -15,8 +15,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsSupersetOf;
 
-std::map<std::string, std::string> only_row(const TrialResult& trial) {
-  return read_csv_records(trials_csv(make_report({trial}))).at(0);
+std::map<std::string, std::string> only_row(const results::TrialResult& trial) {
+  return read_csv_records(trials_csv(results::make_report({trial}))).at(0);
 }
 
 TEST(CsvRow, QuotesWhatMustBeQuoted) {
@@ -50,7 +50,7 @@ TEST(CsvRow, WritesIntegersOf64BitsWhole) {
 }
 
 TEST(TrialsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
-  const auto header = read_csv(trials_csv(make_report({}))).at(0);
+  const auto header = read_csv(trials_csv(results::make_report({}))).at(0);
   const std::vector<std::string> promised{"experiment",
                                           "trial",
                                           "pipeline",
@@ -76,7 +76,7 @@ TEST(TrialsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
 }
 
 TEST(TrialsCsv, HasItsLaterColumnsInTheOrderInWhichTheyWereAdded) {
-  Report report = make_report({make_trial({}, {100})});
+  results::Report report = results::make_report({results::make_trial({}, {100})});
   report.environment.instruction_set = "avx512";
   const auto lines = read_csv(trials_csv(report));
   const auto begin = std::ranges::find(lines.at(0), "instruction_set") - lines.at(0).begin();
@@ -95,11 +95,11 @@ TEST(TrialsCsv, HasItsLaterColumnsInTheOrderInWhichTheyWereAdded) {
 }
 
 TEST(TrialsCsv, TellsWhereTheDataLieAndHowTheirStoreWasSlowedDown) {
-  TrialResult near = make_trial({}, {100}), far = near;
+  results::TrialResult near = results::make_trial({}, {100}), far = near;
   near.spec.data.root = "data/nih";
   far.spec.data.root = "s3://xrays/nih";
   far.spec.data.store.shape = {.bandwidth_mb_per_s = 100, .latency_ms = 2.5, .jitter_ms = 1, .iops = 500};
-  const auto records = read_csv_records(trials_csv(make_report({near, far})));
+  const auto records = read_csv_records(trials_csv(results::make_report({near, far})));
   EXPECT_EQ(records.at(0).at("data_root"), "data/nih");
   EXPECT_EQ(records.at(0).at("store_shape"), "as it is");
   EXPECT_EQ(records.at(1).at("data_root"), "s3://xrays/nih");
@@ -107,8 +107,9 @@ TEST(TrialsCsv, TellsWhereTheDataLieAndHowTheirStoreWasSlowedDown) {
 }
 
 TEST(TrialsCsv, HasARowForEachTrialWithItsFigures) {
-  const Report report = make_report({make_trial({.pipeline = "naive", .ranks = 2}, {100, 104, 102, 90, 103}),
-                                     make_trial({.engine = "onednn"}, {3.75})});
+  const results::Report report =
+      results::make_report({results::make_trial({.pipeline = "naive", .ranks = 2}, {100, 104, 102, 90, 103}),
+                            results::make_trial({.engine = "onednn"}, {3.75})});
   const auto records = read_csv_records(trials_csv(report));
   ASSERT_EQ(records.size(), 2u);
   const auto& naive = records[0];
@@ -137,7 +138,7 @@ TEST(TrialsCsv, HasARowForEachTrialWithItsFigures) {
 }
 
 TEST(TrialsCsv, LeavesUndefinedFiguresEmpty) {
-  const auto row = only_row(make_trial({.ranks = 4}, {100, 101}));
+  const auto row = only_row(results::make_trial({.ranks = 4}, {100, 101}));
   for (const char* column : {"images_per_s_ci95_low", "images_per_s_ci95_high", "scaling_efficiency", "au_share",
                              "start_to_first_batch_s", "emulated_source"}) {
     EXPECT_EQ(row.at(column), "") << column;
@@ -145,7 +146,7 @@ TEST(TrialsCsv, LeavesUndefinedFiguresEmpty) {
 }
 
 TEST(TrialsCsv, HasARowWithoutFiguresForATrialThatWasNotReached) {
-  TrialResult trial = make_trial({}, {});
+  results::TrialResult trial = results::make_trial({}, {});
   trial.partial = true;
   const auto row = only_row(trial);
   EXPECT_EQ(row.at("partial"), "true");
@@ -156,22 +157,22 @@ TEST(TrialsCsv, HasARowWithoutFiguresForATrialThatWasNotReached) {
 }
 
 TEST(TrialsCsv, MarksEmulatedTrialsAndNamesTheSource) {
-  const auto row = only_row(make_trial({.engine = "emulated:v100"}, {100}));
+  const auto row = only_row(results::make_trial({.engine = "emulated:v100"}, {100}));
   EXPECT_EQ(row.at("emulated"), "true");
   EXPECT_EQ(row.at("emulated_source"), "a cited publication");
   EXPECT_NEAR(std::stod(row.at("au_share")), 2 * 0.038 / 0.2, 1e-12);
 }
 
 TEST(TrialsCsv, SumsCountsOverRepeats) {
-  TrialResult trial = make_trial({}, {100, 100, 100});
+  results::TrialResult trial = results::make_trial({}, {100, 100, 100});
   trial.repeats[1].bad_records = 2;
   trial.repeats[2].bad_records = 3;
   trial.repeats[0].start_to_first_batch_s = 0.125;
   trial.repeats[2].page_cache = "cold (not verified)";
   EXPECT_EQ(only_row(trial).at("cached_share_before"), "") << "nobody looked";
-  for (RepeatResult& repeat : trial.repeats) repeat.looked_at_bytes = 800;
+  for (results::RepeatResult& repeat : trial.repeats) repeat.looked_at_bytes = 800;
   trial.repeats[1].cached_bytes_before = 600;
-  for (RepeatResult& repeat : trial.repeats) repeat.cached_bytes_after = 800;
+  for (results::RepeatResult& repeat : trial.repeats) repeat.cached_bytes_after = 800;
   const auto row = only_row(trial);
   EXPECT_EQ(row.at("bad_records"), "5");
   EXPECT_EQ(row.at("images_trained"), "96");
@@ -187,7 +188,7 @@ TEST(TrialsCsv, SumsCountsOverRepeats) {
 TEST(TrialsCsv, WritesEachFlagInItsOwnColumn) {
   const std::vector<std::string> columns{"oversubscribed", "unstable", "partial", "buffer_fed"};
   for (const std::string& raised : columns) {
-    TrialResult trial = make_trial({}, {100});
+    results::TrialResult trial = results::make_trial({}, {100});
     trial.oversubscribed = raised == "oversubscribed";
     trial.unstable = raised == "unstable";
     trial.partial = raised == "partial";
@@ -198,7 +199,7 @@ TEST(TrialsCsv, WritesEachFlagInItsOwnColumn) {
 }
 
 TEST(TrialsCsv, SurvivesNamesFullOfDelimiters) {
-  TrialResult trial = make_trial({}, {100});
+  results::TrialResult trial = results::make_trial({}, {100});
   trial.trial = "a \"b\", c\nd";
   trial.notes = {"first; note", "second, note"};
   const auto row = only_row(trial);
@@ -207,7 +208,7 @@ TEST(TrialsCsv, SurvivesNamesFullOfDelimiters) {
 }
 
 TEST(OpsCsv, HasARowForEachOpOfEachRepeatWithItsSharesAndTheWaitsBookedToIt) {
-  TrialResult trial = make_trial({.ranks = 2}, {100, 101});
+  results::TrialResult trial = results::make_trial({.ranks = 2}, {100, 101});
   measure::OpCounters& map = trial.repeats[1].ops[1];
   map.busy_cpu_s = 0.2;
   map.blocked_input_s = 0.1;
@@ -215,7 +216,7 @@ TEST(OpsCsv, HasARowForEachOpOfEachRepeatWithItsSharesAndTheWaitsBookedToIt) {
   map.queue_depth_sum = 80;
   map.queue_capacity = 8;
   map.bytes_held = 4096;
-  const auto records = read_csv_records(ops_csv(make_report({trial})));
+  const auto records = read_csv_records(ops_csv(results::make_report({trial})));
   ASSERT_EQ(records.size(), 2u * 2);
   const auto& row = records[3];
   EXPECT_THAT(row, IsSupersetOf(std::map<std::string, std::string>{{"experiment", "naive-vs-optimized"},
@@ -245,9 +246,9 @@ TEST(OpsCsv, HasARowForEachOpOfEachRepeatWithItsSharesAndTheWaitsBookedToIt) {
 }
 
 TEST(OpsCsv, KeepsWaitsOfNoOpSoThatTheColumnSumsToTheStepsWaits) {
-  TrialResult trial = make_trial({}, {100});
+  results::TrialResult trial = results::make_trial({}, {100});
   trial.repeats[0].waits.push_back({.rank = 0, .wait_s = 0.5});
-  const auto records = read_csv_records(ops_csv(make_report({trial})));
+  const auto records = read_csv_records(ops_csv(results::make_report({trial})));
   double wait_s = 0;
   for (const auto& row : records) wait_s += std::stod(row.at("wait_s"));
   EXPECT_NEAR(wait_s, 0.5 + 0.08, 1e-12);
@@ -256,12 +257,13 @@ TEST(OpsCsv, KeepsWaitsOfNoOpSoThatTheColumnSumsToTheStepsWaits) {
 }
 
 TEST(OpsCsv, MarksEmulatedTrials) {
-  const auto records = read_csv_records(ops_csv(make_report({make_trial({.engine = "emulated:v100"}, {100})})));
+  const auto records =
+      read_csv_records(ops_csv(results::make_report({results::make_trial({.engine = "emulated:v100"}, {100})})));
   EXPECT_EQ(records.at(0).at("emulated"), "true");
 }
 
 TEST(StepsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
-  const auto header = read_csv(steps_csv(make_report({}))).at(0);
+  const auto header = read_csv(steps_csv(results::make_report({}))).at(0);
   EXPECT_THAT(header,
               ElementsAre("experiment", "trial", "repeat", "rank", "step", "next_s", "wall_s", "wait_s", "upload_s",
                           "compute_s", "exposed_communication_s", "update_s", "other_s", "forward_s", "backward_s",
@@ -269,7 +271,8 @@ TEST(StepsCsv, BeginsWithThePromisedColumnsInTheirOrder) {
 }
 
 TEST(StepsCsv, HasARowForEveryStepOfEveryRankAndRepeat) {
-  const auto records = read_csv_records(steps_csv(make_report({make_trial({.ranks = 2}, {100, 101, 102})})));
+  const auto records =
+      read_csv_records(steps_csv(results::make_report({results::make_trial({.ranks = 2}, {100, 101, 102})})));
   ASSERT_EQ(records.size(), 3u * 2 * 2);
   const auto& last = records.back();
   EXPECT_THAT(last, IsSupersetOf(std::map<std::string, std::string>{{"trial", "optimized png ranks=2"},
@@ -292,9 +295,9 @@ TEST(StepsCsv, HasARowForEveryStepOfEveryRankAndRepeat) {
 }
 
 TEST(StepsCsv, LeavesTheLossEmptyWhereNothingIsTrained) {
-  TrialResult trial = make_trial({.engine = "emulated:v100"}, {100});
-  for (StepRecord& step : trial.repeats[0].steps) step.timings.loss = std::numeric_limits<double>::quiet_NaN();
-  const auto records = read_csv_records(steps_csv(make_report({trial})));
+  results::TrialResult trial = results::make_trial({.engine = "emulated:v100"}, {100});
+  for (results::StepRecord& step : trial.repeats[0].steps) step.timings.loss = std::numeric_limits<double>::quiet_NaN();
+  const auto records = read_csv_records(steps_csv(results::make_report({trial})));
   EXPECT_EQ(records.at(0).at("loss"), "");
   EXPECT_EQ(records.at(0).at("emulated"), "true");
 }

@@ -9,7 +9,7 @@
 #include "report/html_data.hpp"
 #include "report/html_files.hpp"
 #include "report/json.hpp"
-#include "report/record_factory.hpp"
+#include "results/record_factory.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -24,10 +24,13 @@ using testing::Not;
 using testing::SizeIs;
 using Json = nlohmann::json;
 
-Json data_of(std::vector<TrialResult> trials) { return Json::parse(page_data(make_report(std::move(trials)))); }
+Json data_of(std::vector<results::TrialResult> trials) {
+  return Json::parse(page_data(results::make_report(std::move(trials))));
+}
 
 TEST(PageData, HoldsTheFiguresOfReportJson) {
-  const Report report = make_report({make_trial({}, {100, 101, 102, 103, 104}), make_trial({.ranks = 2}, {180, 190})});
+  const results::Report report = results::make_report(
+      {results::make_trial({}, {100, 101, 102, 103, 104}), results::make_trial({.ranks = 2}, {180, 190})});
   const Json page = Json::parse(page_data(report));
   const Json file = Json::parse(to_json(report));
   ASSERT_EQ(page["trials"].size(), 2u);
@@ -41,8 +44,9 @@ TEST(PageData, HoldsTheFiguresOfReportJson) {
 }
 
 TEST(PageData, HoldsTheAblationsOfReportJson) {
-  Report report = make_report({make_trial({.pipeline = "naive"}, {90, 95, 100, 105, 110}),
-                               make_trial({.pipeline = "keras"}, {50, 50, 50, 50}), make_trial({}, {300})});
+  results::Report report = results::make_report({results::make_trial({.pipeline = "naive"}, {90, 95, 100, 105, 110}),
+                                                 results::make_trial({.pipeline = "keras"}, {50, 50, 50, 50}),
+                                                 results::make_trial({}, {300})});
   const Json page = Json::parse(page_data(report))["ablations"];
   EXPECT_EQ(page, Json::parse(to_json(report))["ablations"]);
   const Json steps = page.at(0)["steps"];
@@ -57,29 +61,31 @@ TEST(PageData, HoldsTheAblationsOfReportJson) {
 }
 
 TEST(PageData, NamesTrialsByWhatDiffers) {
-  const Json page = data_of({make_trial({.pipeline = "naive"}, {1}), make_trial({.ranks = 2}, {1})});
+  const Json page =
+      data_of({results::make_trial({.pipeline = "naive"}, {1}), results::make_trial({.ranks = 2}, {1})});
   EXPECT_EQ(page["trials"][0]["label"], "naive, ranks 1");
   EXPECT_EQ(page["trials"][1]["label"], "optimized, ranks 2");
 }
 
 TEST(PageData, GroupsRankCountsOfOneArm) {
-  const Json page =
-      data_of({make_trial({}, {1}), make_trial({.pipeline = "naive"}, {1}), make_trial({.ranks = 2}, {1})});
+  const Json page = data_of({results::make_trial({}, {1}), results::make_trial({.pipeline = "naive"}, {1}),
+                                      results::make_trial({.ranks = 2}, {1})});
   EXPECT_EQ(page["trials"][0]["arm"], 0);
   EXPECT_EQ(page["trials"][1]["arm"], 1);
   EXPECT_EQ(page["trials"][2]["arm"], 0);
 }
 
 TEST(PageData, MarksEmulatedTrialsAndSaysWhatTheirSpeedRestsOn) {
-  const Json page = data_of({make_trial({.engine = "emulated:v100"}, {1})});
+  const Json page = data_of({results::make_trial({.engine = "emulated:v100"}, {1})});
   EXPECT_EQ(page["trials"][0]["emulated"], true);
   EXPECT_EQ(page["trials"][0]["flags"][0], "(emulated)");
   EXPECT_THAT(page["notes"].dump(), HasSubstr("a cited publication"));
 }
 
 TEST(PageData, GivesQueuesOfOneRank) {
-  TrialResult trial = make_trial({.ranks = 4}, {1, 1});
-  for (RepeatResult& repeat : trial.repeats) {  // of all ranks: 40 elements found 2 before them, room for 5 each
+  results::TrialResult trial = results::make_trial({.ranks = 4}, {1, 1});
+  for (results::RepeatResult& repeat :
+       trial.repeats) {  // of all ranks: 40 elements found 2 before them, room for 5 each
     repeat.ops = {
         {.op = "prefetch", .elements_out = 40, .busy_wall_s = 1.5, .queue_depth_sum = 80, .queue_capacity = 20}};
   }
@@ -92,13 +98,13 @@ TEST(PageData, GivesQueuesOfOneRank) {
 }
 
 TEST(PageData, KeepsNoDepthOfAnOpWithoutAQueue) {
-  const Json op = data_of({make_trial({}, {1})})["trials"][0]["ops"][0];
+  const Json op = data_of({results::make_trial({}, {1})})["trials"][0]["ops"][0];
   EXPECT_TRUE(op["mean_queue_depth"].is_null());
   EXPECT_TRUE(op["queue_capacity"].is_null());
 }
 
 TEST(PageData, HasNothingThatEndsAScript) {
-  Report report = make_report({make_trial({}, {1})});
+  results::Report report = results::make_report({results::make_trial({}, {1})});
   report.experiment = "</script><!-- \xff";
   report.findings.push_back({.kind = "odd", .text = "</SCRIPT> and \u2028"});
   const std::string data = page_data(report);
@@ -108,12 +114,12 @@ TEST(PageData, HasNothingThatEndsAScript) {
 
 TEST(PageData, TellsWhetherAnythingWasMeasured) {
   EXPECT_EQ(data_of({})["measured"], false);
-  EXPECT_EQ(data_of({make_trial({}, {})})["measured"], false);
-  EXPECT_EQ(data_of({make_trial({}, {}), make_trial({}, {1})})["measured"], true);
+  EXPECT_EQ(data_of({results::make_trial({}, {})})["measured"], false);
+  EXPECT_EQ(data_of({results::make_trial({}, {}), results::make_trial({}, {1})})["measured"], true);
 }
 
 TEST(HtmlPage, IsFilledInAndClosed) {
-  Report report = make_report({make_trial({}, {1})});
+  results::Report report = results::make_report({results::make_trial({}, {1})});
   report.experiment = "a < b & {{css}}";
   const std::string page = html_page(report);
   EXPECT_THAT(page,
@@ -123,14 +129,15 @@ TEST(HtmlPage, IsFilledInAndClosed) {
 }
 
 TEST(HtmlPage, AsksForNothingFromOutside) {
-  const std::string page = html_page(make_report({make_trial({}, {1})}));
+  const std::string page = html_page(results::make_report({results::make_trial({}, {1})}));
   EXPECT_THAT(page, AllOf(Not(HasSubstr("src=")), Not(HasSubstr("@import")), Not(HasSubstr("<link"))));
   EXPECT_THAT(page, HasSubstr("default-src 'none'"));
 }
 
 TEST(HtmlPage, KeepsTheLicenseOfChartJs) {
   if (chart_library().empty()) GTEST_SKIP() << "built without Chart.js";
-  EXPECT_THAT(html_page(make_report({})), AllOf(HasSubstr("Permission is hereby granted"), HasSubstr("Chart.js v")));
+  EXPECT_THAT(html_page(results::make_report({})),
+              AllOf(HasSubstr("Permission is hereby granted"), HasSubstr("Chart.js v")));
 }
 
 TEST(HtmlPage, ScriptsOfThePageEndNoScript) {
@@ -140,8 +147,8 @@ TEST(HtmlPage, ScriptsOfThePageEndNoScript) {
   }
 }
 
-RepeatResult repeat_of_walls(const std::vector<std::vector<double>>& walls_s_by_step) {
-  RepeatResult repeat;
+results::RepeatResult repeat_of_walls(const std::vector<std::vector<double>>& walls_s_by_step) {
+  results::RepeatResult repeat;
   for (std::size_t step = 0; step < walls_s_by_step.size(); ++step) {
     for (std::size_t rank = 0; rank < walls_s_by_step[step].size(); ++rank) {
       repeat.steps.push_back({.rank = static_cast<int>(rank), .step = static_cast<int>(step)});
@@ -171,10 +178,10 @@ TEST(StepCurve, IsEmptyWithoutSteps) { EXPECT_THAT(step_curve({}, 10).median_s, 
 
 // Two steps of rank 0 from 100 s to 102 s, and a sample each 0.1 s from 99 s to 103 s.
 TEST(UtilizationCurve, CountsTimeFromTheWindowsBegin) {
-  RepeatResult repeat = repeat_of_walls({{1}, {1}});
+  results::RepeatResult repeat = repeat_of_walls({{1}, {1}});
   repeat.steps[0].timings.end_s = 101;
   repeat.steps[1].timings.end_s = 102;
-  GpuSeries gpu;
+  results::GpuSeries gpu;
   for (int i = 0; i <= 40; ++i) gpu.samples.push_back({.time_s = 99.05 + 0.1 * i, .utilization = 0.5});
   gpu.samples[20].utilization.reset();
   const UtilizationCurve all = utilization_curve(repeat, gpu, 100);
@@ -189,7 +196,7 @@ TEST(UtilizationCurve, IsEmptyForARankWithoutSteps) {
 }
 
 TEST(QueueCurves, AreTheMeanOfTheRanksOfOpsWithAQueue) {
-  RepeatResult repeat;
+  results::RepeatResult repeat;
   repeat.ops = {{.op = "list_files"}, {.op = "prefetch", .queue_capacity = 8}};
   for (int rank = 0; rank < 2; ++rank) {
     for (int step = 0; step < 2; ++step) {
@@ -205,7 +212,7 @@ TEST(QueueCurves, AreTheMeanOfTheRanksOfOpsWithAQueue) {
 }
 
 TEST(TimeByRank, SumsOverRepeats) {
-  const auto ranks = time_by_rank(make_trial({.ranks = 2}, {1, 1, 1}));
+  const auto ranks = time_by_rank(results::make_trial({.ranks = 2}, {1, 1, 1}));
   ASSERT_THAT(ranks, SizeIs(2));
   EXPECT_EQ(ranks[1].rank, 1);
   EXPECT_NEAR(ranks[1].sum.wall_s, 0.6, 1e-12);

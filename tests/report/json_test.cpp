@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
-#include "report/fields.hpp"
-#include "report/record_factory.hpp"
+#include "results/fields.hpp"
+#include "results/journal_line.hpp"
+#include "results/parse_report.hpp"
+#include "results/record_factory.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -18,15 +20,16 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 
-Report rich_report() {
-  Report report = make_report({make_trial({.ranks = 1}, {100, 104, 102, 90, 103}), make_trial({.ranks = 2}, {180})});
+results::Report rich_report() {
+  results::Report report = results::make_report(
+      {results::make_trial({.ranks = 1}, {100, 104, 102, 90, 103}), results::make_trial({.ranks = 2}, {180})});
   report.interrupted = true;
   report.findings = {{.kind = "starved", .text = "a sentence with \"quotes\" and a \\", .emulated = true}};
-  TrialResult& trial = report.trials[1];
+  results::TrialResult& trial = report.trials[1];
   trial.cores_per_rank = 3;
   trial.oversubscribed = trial.unstable = trial.partial = true;
   trial.notes = {"one", "two"};
-  RepeatResult& repeat = trial.repeats[0];
+  results::RepeatResult& repeat = trial.repeats[0];
   repeat.images_held_change = -7;
   repeat.bad_records = 3;
   repeat.buffer_fed = true;
@@ -44,13 +47,13 @@ std::string listing(Visit visit, const Record& record) {
   visit([&object](const char* name, const auto& value) { object[name] = value; }, record);
   return object.dump(1);
 }
-#define LISTING(visit, record) listing([](auto&& visitor, const auto& r) { visit(visitor, r); }, record)
+#define LISTING(visit, record) listing([](auto&& visitor, const auto& r) { results::visit(visitor, r); }, record)
 
 #define EXPECT_SAME_RECORDS(visit, a, b) \
   ASSERT_EQ((a).size(), (b).size());     \
   for (std::size_t i = 0; i < (a).size(); ++i) EXPECT_EQ(LISTING(visit, (a)[i]), LISTING(visit, (b)[i]))
 
-void expect_same_repeat(const RepeatResult& a, const RepeatResult& b) {
+void expect_same_repeat(const results::RepeatResult& a, const results::RepeatResult& b) {
   EXPECT_EQ(LISTING(visit_repeat, a), LISTING(visit_repeat, b));
   EXPECT_SAME_RECORDS(visit_step, a.steps, b.steps);
   EXPECT_SAME_RECORDS(visit_op, a.ops, b.ops);
@@ -59,8 +62,8 @@ void expect_same_repeat(const RepeatResult& a, const RepeatResult& b) {
 }
 
 TEST(ReportJson, RoundTripsEveryField) {
-  const Report report = rich_report();
-  const Report read = report_from_json(to_json(report), "report.json");
+  const results::Report report = rich_report();
+  const results::Report read = results::report_from_json(to_json(report), "report.json");
   EXPECT_EQ(read.experiment, report.experiment);
   EXPECT_TRUE(read.interrupted);
   EXPECT_EQ(LISTING(visit_environment, read.environment), LISTING(visit_environment, report.environment));
@@ -81,12 +84,12 @@ TEST(ReportJson, RoundTripsEveryField) {
 
 TEST(ReportJson, ReadAndWrittenAgainIsTheSameText) {
   const std::string text = to_json(rich_report());
-  EXPECT_EQ(to_json(report_from_json(text, "report.json")), text);
+  EXPECT_EQ(to_json(results::report_from_json(text, "report.json")), text);
 }
 
 TEST(ReportJson, HoldsVersionResolvedSpecFiguresAndCounters) {
   const json object = json::parse(to_json(rich_report()));
-  EXPECT_EQ(object["schema_version"], kSchemaVersion);
+  EXPECT_EQ(object["schema_version"], results::kSchemaVersion);
   EXPECT_EQ(object["environment"]["cpu"], "Some CPU @ 2.5 GHz, 2 sockets");
   const json& trial = object["trials"][0];
   EXPECT_EQ(trial["spec"]["data"]["root"], "data/nih");
@@ -101,13 +104,13 @@ TEST(ReportJson, HoldsVersionResolvedSpecFiguresAndCounters) {
 }
 
 TEST(ReportJson, SumsUpStepTimes) {
-  TrialResult trial = make_trial({.ranks = 1}, {100});
+  results::TrialResult trial = results::make_trial({.ranks = 1}, {100});
   const auto add_step = [&trial](double wall_s) {
     trial.repeats[0].steps.push_back({.rank = 0, .step = 0, .next_s = 0, .timings = {.wall_s = wall_s}});
   };
   trial.repeats[0].steps.clear();
   for (int step = 20; step >= 1; --step) add_step(0.01 * step);
-  const json times = json::parse(to_json(make_report({trial})))["trials"][0]["repeats"][0]["step_times"];
+  const json times = json::parse(to_json(results::make_report({trial})))["trials"][0]["repeats"][0]["step_times"];
   EXPECT_EQ(times["steps"], 20);
   EXPECT_DOUBLE_EQ(times["min_s"].get<double>(), 0.01);
   EXPECT_DOUBLE_EQ(times["median_s"].get<double>(), 0.105);
@@ -116,7 +119,8 @@ TEST(ReportJson, SumsUpStepTimes) {
 }
 
 TEST(ReportJson, MarksEmulatedTrialsBesideTheirFiguresToo) {
-  const json object = json::parse(to_json(make_report({make_trial({.engine = "emulated:v100"}, {100})})));
+  const json object =
+      json::parse(to_json(results::make_report({results::make_trial({.engine = "emulated:v100"}, {100})})));
   const json& trial = object["trials"][0];
   EXPECT_EQ(trial["emulated"], true);
   EXPECT_EQ(trial["figures"]["emulated"], true);
@@ -125,27 +129,27 @@ TEST(ReportJson, MarksEmulatedTrialsBesideTheirFiguresToo) {
 }
 
 TEST(ReportJson, WritesALossThatIsNoNumberAsNullAndReadsItBack) {
-  TrialResult trial = make_trial({.ranks = 1}, {100});
+  results::TrialResult trial = results::make_trial({.ranks = 1}, {100});
   trial.repeats[0].steps[0].timings.loss = std::numeric_limits<double>::quiet_NaN();
-  const Report read = report_from_json(to_json(make_report({trial})), "report.json");
+  const results::Report read = results::report_from_json(to_json(results::make_report({trial})), "report.json");
   EXPECT_TRUE(std::isnan(read.trials[0].repeats[0].steps[0].timings.loss));
   EXPECT_EQ(read.trials[0].repeats[0].steps[1].timings.loss, 0.693);
 }
 
 TEST(ReportJson, KeepsAStepOnOneLine) {
-  const std::string text = to_json(make_report({make_trial({.ranks = 2}, {100})}));
+  const std::string text = to_json(results::make_report({results::make_trial({.ranks = 2}, {100})}));
   EXPECT_THAT(text, HasSubstr("[1,1,0.041,0.1,0.04,0.005,0.03,0.01,0.008,0.007,0.01,0.02,0.693,16,0.015,1000.25]\n"));
 }
 
 TEST(ReportJson, WritesTextThatIsNotUtf8WithReplacements) {
-  Report report = make_report({});
+  results::Report report = results::make_report({});
   report.environment.command_line = {"\xff"};
   EXPECT_EQ(json::parse(to_json(report))["environment"]["command_line"][0], "\xEF\xBF\xBD");
 }
 
 std::string error_of(const std::string& text) {
   try {
-    report_from_json(text, "old/report.json");
+    results::report_from_json(text, "old/report.json");
   } catch (const DataError& error) {
     return error.what();
   }
@@ -160,7 +164,7 @@ TEST(ReportJson, NamesTheFileOfAReportItCannotRead) {
 
 TEST(ReportJson, RefusesAnotherSchemaVersion) {
   json object = json::parse(to_json(rich_report()));
-  object["schema_version"] = kSchemaVersion + 1;
+  object["schema_version"] = results::kSchemaVersion + 1;
   EXPECT_THAT(error_of(object.dump()), AllOf(HasSubstr("schema_version is 2"), HasSubstr("reads 1")));
 }
 
@@ -173,19 +177,19 @@ TEST(ReportJson, NamesTheTrialWhoseSpecIsWrong) {
 TEST(ReportJson, ReadsReportsThatLackAFieldAddedLater) {
   json object = json::parse(to_json(rich_report()));
   object["trials"][0]["repeats"][0].erase("anonymous_rss_bytes");
-  EXPECT_EQ(report_from_json(object.dump(), "x").trials[0].repeats[0].anonymous_rss_bytes, 0u);
+  EXPECT_EQ(results::report_from_json(object.dump(), "x").trials[0].repeats[0].anonymous_rss_bytes, 0u);
 }
 
 class JournalText : public testing::Test {
  protected:
-  const RepeatResult first_ = make_repeat(0, 2, 100);
-  const RepeatResult second_ = make_repeat(1, 2, 101.5);
-  const std::string text_ =
-      to_journal_line({.key = "a", .repeat = first_}) + "\n" + to_journal_line({.key = "b", .repeat = second_}) + "\n";
+  const results::RepeatResult first_ = results::make_repeat(0, 2, 100);
+  const results::RepeatResult second_ = results::make_repeat(1, 2, 101.5);
+  const std::string text_ = results::to_journal_line({.key = "a", .repeat = first_}) + "\n" +
+                            results::to_journal_line({.key = "b", .repeat = second_}) + "\n";
 };
 
 TEST_F(JournalText, RoundTripsKeyAndRepeat) {
-  const JournalContents contents = journal_from_text(text_, "journal.jsonl");
+  const results::JournalContents contents = results::journal_from_text(text_, "journal.jsonl");
   ASSERT_EQ(contents.entries.size(), 2u);
   EXPECT_EQ(contents.entries[0].key, "a");
   EXPECT_EQ(contents.entries[1].key, "b");
@@ -195,13 +199,13 @@ TEST_F(JournalText, RoundTripsKeyAndRepeat) {
 }
 
 TEST_F(JournalText, IsOneLineARepeat) {
-  EXPECT_EQ(to_journal_line({.key = "two\nlines", .repeat = first_}).find('\n'), std::string::npos);
+  EXPECT_EQ(results::to_journal_line({.key = "two\nlines", .repeat = first_}).find('\n'), std::string::npos);
 }
 
 TEST_F(JournalText, LeavesOutALastLineTornAnywhere) {
   const std::size_t first_line = text_.find('\n') + 1;
   for (const std::size_t cut : {first_line + 1, first_line + 40, text_.size() - 2, text_.size() - 1}) {
-    const JournalContents contents = journal_from_text(text_.substr(0, cut), "journal.jsonl");
+    const results::JournalContents contents = results::journal_from_text(text_.substr(0, cut), "journal.jsonl");
     ASSERT_EQ(contents.entries.size(), 1u) << "cut at " << cut;
     EXPECT_EQ(contents.entries[0].key, "a");
     EXPECT_EQ(contents.whole_bytes, first_line);
@@ -209,7 +213,7 @@ TEST_F(JournalText, LeavesOutALastLineTornAnywhere) {
 }
 
 TEST_F(JournalText, OfNothingIsEmpty) {
-  const JournalContents contents = journal_from_text("", "journal.jsonl");
+  const results::JournalContents contents = results::journal_from_text("", "journal.jsonl");
   EXPECT_TRUE(contents.entries.empty());
   EXPECT_EQ(contents.whole_bytes, 0u);
 }
@@ -222,13 +226,13 @@ TEST_F(JournalText, RefusesWhatCannotHaveBeenMeasured) {
   for (const auto& [name, value] : cases) {
     json line = json::parse(text_.substr(0, text_.find('\n')));
     line["repeat"][name] = json::parse(value);
-    EXPECT_THROW(journal_from_text(line.dump() + "\n", "journal.jsonl"), DataError) << name << " " << value;
+    EXPECT_THROW(results::journal_from_text(line.dump() + "\n", "journal.jsonl"), DataError) << name << " " << value;
   }
 }
 
 TEST_F(JournalText, NamesALineThatIsDamagedInTheMiddle) {
   try {
-    journal_from_text(text_.substr(0, 20) + "\n" + text_, "journal.jsonl");
+    results::journal_from_text(text_.substr(0, 20) + "\n" + text_, "journal.jsonl");
     FAIL() << "nothing thrown";
   } catch (const DataError& error) {
     EXPECT_THAT(error.what(), HasSubstr("journal.jsonl, line 1"));

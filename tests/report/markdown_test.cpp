@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "report/record_factory.hpp"
+#include "results/record_factory.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -29,8 +29,9 @@ std::vector<std::string> rows_under(const std::string& text, const std::string& 
 }
 
 TEST(Markdown, HoldsARowForEachTrialUnderOneAlignment) {
-  const std::string text = markdown(make_report(
-      {make_trial({.pipeline = "naive"}, {100, 101, 102, 103, 104}), make_trial({}, {200, 201, 202, 203, 204})}));
+  const std::string text =
+      markdown(results::make_report({results::make_trial({.pipeline = "naive"}, {100, 101, 102, 103, 104}),
+                                     results::make_trial({}, {200, 201, 202, 203, 204})}));
   const auto rows = rows_under(text, "| pipeline | images/s |");
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_THAT(rows[0], StartsWith("| --- | ---: | ---: |"));
@@ -40,14 +41,14 @@ TEST(Markdown, HoldsARowForEachTrialUnderOneAlignment) {
 }
 
 TEST(Markdown, ShowsFindingsBeforeTheTables) {
-  Report report = make_report({make_trial({}, {100})});
+  results::Report report = results::make_report({results::make_trial({}, {100})});
   report.findings.push_back({.kind = "starved", .text = "the accelerator waits for 40 % of its time."});
   const std::string text = markdown(report);
   EXPECT_LT(text.find("- the accelerator waits for 40 %"), text.find("### Trials"));
 }
 
 TEST(Markdown, MarksEmulatedTrialsInBothTables) {
-  const std::string text = markdown(make_report({make_trial({.engine = "emulated:v100"}, {100})}));
+  const std::string text = markdown(results::make_report({results::make_trial({.engine = "emulated:v100"}, {100})}));
   EXPECT_THAT(rows_under(text, "| trial | images/s |")[1], HasSubstr("| (emulated) |"));
   EXPECT_THAT(rows_under(text, "| trial | mean step |")[1], HasSubstr("| (emulated) |"));
   EXPECT_THAT(text, HasSubstr("- source of emulated:v100 (emulated): a cited publication"));
@@ -55,9 +56,10 @@ TEST(Markdown, MarksEmulatedTrialsInBothTables) {
 
 TEST(Markdown, HoldsARowForEachStepOfAnAblation) {
   const std::vector<double> fives[] = {{100, 101, 102, 103, 104}, {50, 50, 50, 50, 50}, {200, 202, 204, 206, 208}};
-  const std::string text = markdown(make_report({make_trial({.pipeline = "naive", .engine = "emulated:v100"}, fives[0]),
-                                                 make_trial({.pipeline = "keras", .engine = "emulated:v100"}, fives[1]),
-                                                 make_trial({.engine = "emulated:v100"}, fives[2])}));
+  const std::string text =
+      markdown(results::make_report({results::make_trial({.pipeline = "naive", .engine = "emulated:v100"}, fives[0]),
+                                     results::make_trial({.pipeline = "keras", .engine = "emulated:v100"}, fives[1]),
+                                     results::make_trial({.engine = "emulated:v100"}, fives[2])}));
   EXPECT_THAT(text, HasSubstr("\n### Step by step over png, 1 rank\n"));
   const auto rows = rows_under(text, "| step | images/s |");
   ASSERT_EQ(rows.size(), 4u);
@@ -67,8 +69,8 @@ TEST(Markdown, HoldsARowForEachStepOfAnAblation) {
 }
 
 TEST(Markdown, SaysThatNothingWasMeasured) {
-  EXPECT_THAT(markdown(make_report({})), AllOf(HasSubstr("Nothing was measured."), Not(HasSubstr("|"))));
-  EXPECT_THAT(markdown(make_report({make_trial({}, {})})), HasSubstr("Nothing was measured."));
+  EXPECT_THAT(markdown(results::make_report({})), AllOf(HasSubstr("Nothing was measured."), Not(HasSubstr("|"))));
+  EXPECT_THAT(markdown(results::make_report({results::make_trial({}, {})})), HasSubstr("Nothing was measured."));
 }
 
 TEST(MarkdownEscaped, TakesTheMeaningFromWhatWouldHaveOne) {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "report/record_factory.hpp"
+#include "results/record_factory.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -16,7 +16,7 @@ using testing::ElementsAre;
 
 const std::string kToken = ":::MLLOG ";
 
-std::vector<Json> events_of(const Report& report) {
+std::vector<Json> events_of(const results::Report& report) {
   std::vector<Json> events;
   std::istringstream lines(mllog_text(report));
   for (std::string line; std::getline(lines, line);) {
@@ -27,8 +27,8 @@ std::vector<Json> events_of(const Report& report) {
 }
 
 // A repeat that took 2 s.
-TrialResult timed_trial(const TrialOptions& options, double ended_unix_s) {
-  TrialResult trial = make_trial(options, {100});
+results::TrialResult timed_trial(const results::TrialOptions& options, double ended_unix_s) {
+  results::TrialResult trial = results::make_trial(options, {100});
   trial.repeats[0].ended_unix_s = ended_unix_s;
   trial.repeats[0].spent_s = 2;
   return trial;
@@ -41,7 +41,7 @@ std::vector<std::string> keys(const std::vector<Json>& events) {
 }
 
 TEST(Mllog, TellsARepeatAsARun) {
-  const auto events = events_of(make_report({timed_trial({.ranks = 2, .engine = "onednn"}, 1e9)}));
+  const auto events = events_of(results::make_report({timed_trial({.ranks = 2, .engine = "onednn"}, 1e9)}));
   ASSERT_THAT(keys(events), ElementsAre("submission_benchmark", "submission_platform", "cache_clear", "seed",
                                         "global_batch_size", "gradient_accumulation_steps", "opt_name",
                                         "opt_base_learning_rate", "run_start", "tracked_stats", "run_stop"));
@@ -59,15 +59,15 @@ TEST(Mllog, TellsARepeatAsARun) {
 }
 
 TEST(Mllog, CountsTheBatchesOfAStepIntoTheGlobalBatch) {
-  TrialResult trial = timed_trial({.ranks = 2, .engine = "onednn"}, 1e9);
+  results::TrialResult trial = timed_trial({.ranks = 2, .engine = "onednn"}, 1e9);
   trial.spec.training.accumulate_steps = 4;
-  const auto events = events_of(make_report({trial}));
+  const auto events = events_of(results::make_report({trial}));
   EXPECT_EQ(events[4]["value"], 128);
   EXPECT_EQ(events[5]["value"], 4);
 }
 
 TEST(Mllog, HasTheSixMembersInEachLineAndNamesTheTrialThere) {
-  for (const Json& event : events_of(make_report({timed_trial({.engine = "emulated:v100"}, 1e9)}))) {
+  for (const Json& event : events_of(results::make_report({timed_trial({.engine = "emulated:v100"}, 1e9)}))) {
     for (const char* member : {"namespace", "time_ms", "event_type", "key", "value", "metadata"})
       EXPECT_TRUE(event.contains(member)) << event;
     EXPECT_EQ(event.size(), 6u);
@@ -79,16 +79,16 @@ TEST(Mllog, HasTheSixMembersInEachLineAndNamesTheTrialThere) {
 
 TEST(Mllog, NamesNoOptimizerWhereNothingIsTrained) {
   for (const char* engine : {"none", "emulated:v100"}) {
-    const auto events = events_of(make_report({timed_trial({.engine = engine}, 1e9)}));
+    const auto events = events_of(results::make_report({timed_trial({.engine = engine}, 1e9)}));
     EXPECT_THAT(keys(events), testing::Not(testing::Contains("opt_name")));
   }
 }
 
 TEST(Mllog, PutsTheRepeatsOfAllTrialsInTheOrderOfTime) {
-  TrialResult naive = timed_trial({.pipeline = "naive"}, 1000);
+  results::TrialResult naive = timed_trial({.pipeline = "naive"}, 1000);
   naive.repeats.push_back(naive.repeats[0]);
   naive.repeats[1].ended_unix_s = 1020;
-  const auto events = events_of(make_report({naive, timed_trial({}, 1010)}));
+  const auto events = events_of(results::make_report({naive, timed_trial({}, 1010)}));
   std::vector<std::string> runs;
   for (const Json& event : events) {
     if (event["key"] == "run_stop") runs.push_back(event["metadata"]["trial"]);
@@ -97,14 +97,14 @@ TEST(Mllog, PutsTheRepeatsOfAllTrialsInTheOrderOfTime) {
 }
 
 TEST(Mllog, SaysWhenTheCacheWasCleared) {
-  TrialResult trial = timed_trial({}, 1000);
+  results::TrialResult trial = timed_trial({}, 1000);
   trial.repeats[0].page_cache = "cold";
-  EXPECT_EQ(events_of(make_report({trial}))[2]["value"], true);
+  EXPECT_EQ(events_of(results::make_report({trial}))[2]["value"], true);
   trial.repeats[0].page_cache = "cold (not verified)";
-  EXPECT_EQ(events_of(make_report({trial}))[2]["value"], false);
+  EXPECT_EQ(events_of(results::make_report({trial}))[2]["value"], false);
 }
 
-TEST(Mllog, OfNoRepeatIsEmpty) { EXPECT_EQ(mllog_text(make_report({make_trial({}, {})})), ""); }
+TEST(Mllog, OfNoRepeatIsEmpty) { EXPECT_EQ(mllog_text(results::make_report({results::make_trial({}, {})})), ""); }
 
 }  // namespace
 }  // namespace chexbench::report

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <sstream>
 
-#include "report/labels.hpp"
-#include "report/record_factory.hpp"
 #include "report/text_table.hpp"
+#include "results/labels.hpp"
+#include "results/record_factory.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -18,7 +18,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string table_of(std::vector<TrialResult> trials) { return result_table(make_report(std::move(trials))); }
+std::string table_of(std::vector<results::TrialResult> trials) {
+  return result_table(results::make_report(std::move(trials)));
+}
 
 // The lines that hold `text`.
 std::vector<std::string> lines_with(const std::string& table, const std::string& text) {
@@ -45,36 +47,37 @@ TEST(TextTable, LeavesOutColumnsThatAreEmptyEverywhere) {
 }
 
 TEST(Labels, AreTheAttributesThatDiffer) {
-  const Labels labels = label_trials({make_trial({.pipeline = "naive"}, {1}), make_trial({.ranks = 2}, {1})});
+  const results::Labels labels =
+      results::label_trials({results::make_trial({.pipeline = "naive"}, {1}), results::make_trial({.ranks = 2}, {1})});
   EXPECT_THAT(labels.names, ElementsAre("pipeline", "ranks"));
   EXPECT_THAT(labels.rows, ElementsAre(ElementsAre("naive", "1"), ElementsAre("optimized", "2")));
   EXPECT_EQ(labels.common, "format png, model resnet50, engine none, precision f32, batch 16");
 }
 
 TEST(Labels, TellStoresApartByTheirRootAndByTheirShape) {
-  TrialResult near = make_trial({}, {1}), far = near, slow = near;
+  results::TrialResult near = results::make_trial({}, {1}), far = near, slow = near;
   near.spec.data.root = slow.spec.data.root = "data/nih";
   far.spec.data.root = "nfs://filer/nih";
   slow.spec.data.store.shape.latency_ms = 2;
-  const Labels labels = label_trials({near, far, slow});
+  const results::Labels labels = results::label_trials({near, far, slow});
   EXPECT_THAT(labels.names, ElementsAre("root", "store"));
   EXPECT_THAT(labels.rows, ElementsAre(ElementsAre("data/nih", "as it is"), ElementsAre("nfs://filer/nih", "as it is"),
                                        ElementsAre("data/nih", "2 ms")));
 }
 
 TEST(Labels, BeginWithTheTrialWhereAttributesDoNotTellTrialsApart) {
-  auto few = make_trial({}, {1});
-  auto many = make_trial({}, {1});
+  auto few = results::make_trial({}, {1});
+  auto many = results::make_trial({}, {1});
   few.trial = "parallel_calls=1";
   many.trial = "parallel_calls=8";
-  const Labels labels = label_trials({few, many});
+  const results::Labels labels = results::label_trials({few, many});
   EXPECT_THAT(labels.names, ElementsAre("trial"));
   EXPECT_THAT(labels.rows, ElementsAre(ElementsAre("parallel_calls=1"), ElementsAre("parallel_calls=8")));
 }
 
 TEST(ResultTable, ShowsEachTrialsFigures) {
-  const std::string table = table_of(
-      {make_trial({.pipeline = "naive"}, {100, 104, 102, 90, 103}), make_trial({.pipeline = "optimized"}, {3.75})});
+  const std::string table = table_of({results::make_trial({.pipeline = "naive"}, {100, 104, 102, 90, 103}),
+                                      results::make_trial({.pipeline = "optimized"}, {3.75})});
   EXPECT_THAT(table, HasSubstr("naive-vs-optimized: 2 trials on node1 (Some CPU @ 2.5 GHz, 2 sockets, 2 cores)"));
   EXPECT_THAT(lines_with(table, "naive  ").at(0),
               AllOf(HasSubstr("102.0"), HasSubstr("90.0 .. 104.0"), HasSubstr("40.0 %"), HasSubstr("43.0 %"),
@@ -83,7 +86,8 @@ TEST(ResultTable, ShowsEachTrialsFigures) {
 }
 
 TEST(ResultTable, ShowsWhereTheTimeWentSummingToOne) {
-  const std::string table = table_of({make_trial({.pipeline = "naive"}, {100}), make_trial({}, {100})});
+  const std::string table =
+      table_of({results::make_trial({.pipeline = "naive"}, {100}), results::make_trial({}, {100})});
   const auto rows = lines_with(table.substr(table.find("Where the time went")), "naive  ");
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_THAT(rows[0], AllOf(HasSubstr("100.0 ms"), HasSubstr("40.0 %"), HasSubstr("5.0 %"), HasSubstr("30.0 %"),
@@ -91,14 +95,14 @@ TEST(ResultTable, ShowsWhereTheTimeWentSummingToOne) {
 }
 
 TEST(ResultTable, ShowsNoSignBeforeAZero) {
-  TrialResult trial = make_trial({}, {100});
-  for (StepRecord& step : trial.repeats[0].steps) step.timings.other_s = -1e-18;
+  results::TrialResult trial = results::make_trial({}, {100});
+  for (results::StepRecord& step : trial.repeats[0].steps) step.timings.other_s = -1e-18;
   EXPECT_THAT(table_of({trial}), Not(HasSubstr("-0.0")));
 }
 
 TEST(ResultTable, MarksEmulatedTrialsInEveryRowAndNamesTheSourceOnce) {
-  const std::string table = table_of(
-      {make_trial({.ranks = 1, .engine = "emulated:v100"}, {100}), make_trial({.ranks = 2, .engine = "none"}, {100})});
+  const std::string table = table_of({results::make_trial({.ranks = 1, .engine = "emulated:v100"}, {100}),
+                                      results::make_trial({.ranks = 2, .engine = "none"}, {100})});
   for (const std::string& row : lines_with(table, "emulated:v100  ")) EXPECT_THAT(row, HasSubstr("(emulated)"));
   EXPECT_EQ(lines_with(table, "emulated:v100  ").size(), 2u);
   for (const std::string& row : lines_with(table, "none  ")) EXPECT_THAT(row, Not(HasSubstr("(emulated)")));
@@ -106,20 +110,20 @@ TEST(ResultTable, MarksEmulatedTrialsInEveryRowAndNamesTheSourceOnce) {
 }
 
 TEST(ResultTable, SaysNothingOfEmulationWhereNothingIsEmulated) {
-  EXPECT_THAT(table_of({make_trial({}, {100})}), AllOf(Not(HasSubstr("emulated")), Not(HasSubstr("  AU"))));
+  EXPECT_THAT(table_of({results::make_trial({}, {100})}), AllOf(Not(HasSubstr("emulated")), Not(HasSubstr("  AU"))));
 }
 
 struct FlagCase {
   const char* word;
-  void (*raise)(TrialResult&);
+  void (*raise)(results::TrialResult&);
 };
 void PrintTo(const FlagCase& flag, std::ostream* out) { *out << flag.word; }
 
 class ResultTableFlags : public testing::TestWithParam<FlagCase> {};
 
 TEST_P(ResultTableFlags, StandInTheRowAndAreExplainedBelow) {
-  TrialResult trial = make_trial({.pipeline = "naive"}, {100});
-  const TrialResult other = make_trial({}, {100});
+  results::TrialResult trial = results::make_trial({.pipeline = "naive"}, {100});
+  const results::TrialResult other = results::make_trial({}, {100});
   const std::string without = table_of({trial, other});
   GetParam().raise(trial);
   const std::string with = table_of({trial, other});
@@ -130,23 +134,25 @@ TEST_P(ResultTableFlags, StandInTheRowAndAreExplainedBelow) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, ResultTableFlags,
-    testing::Values(FlagCase{"unstable", [](TrialResult& trial) { trial.unstable = true; }},
-                    FlagCase{"partial", [](TrialResult& trial) { trial.partial = true; }},
-                    FlagCase{"oversubscribed", [](TrialResult& trial) { trial.oversubscribed = true; }},
-                    FlagCase{"buffer_fed", [](TrialResult& trial) { trial.repeats[0].buffer_fed = true; }},
-                    FlagCase{"bad_records", [](TrialResult& trial) { trial.repeats[0].bad_records = 1; }},
-                    FlagCase{"cache?",
-                             [](TrialResult& trial) { trial.repeats[0].page_cache = "cold (not verified)"; }}));
+    testing::Values(FlagCase{"unstable", [](results::TrialResult& trial) { trial.unstable = true; }},
+                    FlagCase{"partial", [](results::TrialResult& trial) { trial.partial = true; }},
+                    FlagCase{"oversubscribed", [](results::TrialResult& trial) { trial.oversubscribed = true; }},
+                    FlagCase{"buffer_fed", [](results::TrialResult& trial) { trial.repeats[0].buffer_fed = true; }},
+                    FlagCase{"bad_records", [](results::TrialResult& trial) { trial.repeats[0].bad_records = 1; }},
+                    FlagCase{"cache?", [](results::TrialResult& trial) {
+                               trial.repeats[0].page_cache = "cold (not verified)";
+                             }}));
 
 TEST(ResultTable, RepeatsNotesOfEnginesOnce) {
-  auto one = make_trial({.ranks = 1, .engine = "emulated:v100"}, {100});
-  auto two = make_trial({.ranks = 2, .engine = "emulated:v100"}, {100});
+  auto one = results::make_trial({.ranks = 1, .engine = "emulated:v100"}, {100});
+  auto two = results::make_trial({.ranks = 2, .engine = "emulated:v100"}, {100});
   one.notes = two.notes = {"batch 64 scaled linearly to 16"};
   EXPECT_EQ(lines_with(table_of({one, two}), "batch 64 scaled linearly to 16").size(), 1u);
 }
 
 TEST(ResultTable, TellsOfAnInterruptionAndOfTrialsNotReached) {
-  Report report = make_report({make_trial({.pipeline = "naive"}, {100}), make_trial({}, {})});
+  results::Report report =
+      results::make_report({results::make_trial({.pipeline = "naive"}, {100}), results::make_trial({}, {})});
   report.interrupted = true;
   report.trials[1].partial = true;
   const std::string table = result_table(report);
@@ -158,26 +164,27 @@ TEST(ResultTable, OfNoTrialSaysSo) { EXPECT_THAT(table_of({}), HasSubstr("no tri
 
 TEST(ResultTable, HoldsEachStepAgainstTheOneBefore) {
   const std::vector<double> fives(5, 100);
-  const std::string table =
-      table_of({make_trial({.pipeline = "naive"}, fives), make_trial({.pipeline = "keras"}, std::vector<double>(5, 50)),
-                make_trial({}, std::vector<double>(5, 200))});
+  const std::string table = table_of({results::make_trial({.pipeline = "naive"}, fives),
+                                      results::make_trial({.pipeline = "keras"}, std::vector<double>(5, 50)),
+                                      results::make_trial({}, std::vector<double>(5, 200))});
   const std::string steps = table.substr(table.find("Step by step over png, 1 rank; each step against the one before"));
   EXPECT_THAT(lines_with(steps, "keras  ").at(0), AllOf(HasSubstr("   50.0  "), HasSubstr("0.50 x   0.50 .. 0.50")));
   EXPECT_THAT(lines_with(steps, "optimized  ").at(0), AllOf(HasSubstr("4.00 x"), HasSubstr("2.00 x   2.00 .. 2.00")));
 }
 
 TEST(ResultTable, HasNoStepsOfTwoTrials) {
-  EXPECT_THAT(table_of({make_trial({.pipeline = "naive"}, {1}), make_trial({}, {1})}), Not(HasSubstr("Step by step")));
+  EXPECT_THAT(table_of({results::make_trial({.pipeline = "naive"}, {1}), results::make_trial({}, {1})}),
+              Not(HasSubstr("Step by step")));
 }
 
 TEST(ResultTable, ListsFindings) {
-  Report report = make_report({make_trial({}, {100})});
+  results::Report report = results::make_report({results::make_trial({}, {100})});
   report.findings = {{.kind = "fed", .text = "All is well."}};
   EXPECT_THAT(result_table(report), HasSubstr("\nFindings:\n- All is well.\n"));
 }
 
 TEST(ResultTable, IsSevenBit) {
-  const std::string table = table_of({make_trial({.engine = "emulated:v100"}, {100, 101, 102, 103, 104})});
+  const std::string table = table_of({results::make_trial({.engine = "emulated:v100"}, {100, 101, 102, 103, 104})});
   EXPECT_TRUE(std::all_of(table.begin(), table.end(), [](char c) { return static_cast<unsigned char>(c) < 128; }));
 }
 

@@ -6,7 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "report/record_factory.hpp"
+#include "results/rank_trace.hpp"
+#include "results/record_factory.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -15,7 +16,7 @@ using Json = nlohmann::json;
 using measure::SpanKind;
 using testing::ElementsAre;
 
-std::string written(const Report& report) {
+std::string written(const results::Report& report) {
   std::string text;
   write_trace(report, [&text](std::string_view piece) { text += piece; });
   return text;
@@ -36,10 +37,10 @@ std::multimap<std::string, std::pair<double, double>> spans_of(const Json& trace
 }
 
 // Two steps of 100 ms that end at 1000.15 s and 1000.25 s.
-TrialResult traced_trial(const TrialOptions& options = {}) {
-  TrialResult trial = make_trial(options, {100, 101});
-  for (RepeatResult& repeat : trial.repeats) {
-    for (StepRecord& step : repeat.steps) step.timings.end_s = 1000.15 + 0.1 * step.step;
+results::TrialResult traced_trial(const results::TrialOptions& options = {}) {
+  results::TrialResult trial = results::make_trial(options, {100, 101});
+  for (results::RepeatResult& repeat : trial.repeats) {
+    for (results::StepRecord& step : repeat.steps) step.timings.end_s = 1000.15 + 0.1 * step.step;
     repeat.ops[1].queue_capacity = 4;
   }
   trial.trace = {.repeat = 1, .ranks = {}};
@@ -52,7 +53,7 @@ measure::Trace one_thread(std::vector<measure::Span> spans) {
 }
 
 TEST(Trace, LaysThePartsOfAStepOneBehindTheOther) {
-  const Json trace = Json::parse(written(make_report({traced_trial()})));
+  const Json trace = Json::parse(written(results::make_report({traced_trial()})));
   const auto spans = spans_of(trace, 0, 1);
   const auto expect = [&spans](const char* name, double begin_us, double end_us) {
     ASSERT_EQ(spans.count(name), 2u) << name;
@@ -72,7 +73,7 @@ TEST(Trace, LaysThePartsOfAStepOneBehindTheOther) {
 }
 
 TEST(Trace, UsesTheClockOfEndS) {
-  const Json trace = Json::parse(written(make_report({traced_trial()})));
+  const Json trace = Json::parse(written(results::make_report({traced_trial()})));
   for (const Json& event : trace["traceEvents"]) {
     if (event["name"] == "step 1") {
       EXPECT_NEAR(event["ts"].get<double>() + event["dur"].get<double>(), 1000.25e6, 0.01);
@@ -81,14 +82,14 @@ TEST(Trace, UsesTheClockOfEndS) {
 }
 
 TEST(Trace, KeepsPartsWithinTheirStepWhereTheySumToMore) {
-  TrialResult trial = traced_trial();
-  for (StepRecord& step : trial.repeats[1].steps) step.timings.update_s = 1;
-  const auto spans = spans_of(Json::parse(written(make_report({trial}))), 0, 1);
+  results::TrialResult trial = traced_trial();
+  for (results::StepRecord& step : trial.repeats[1].steps) step.timings.update_s = 1;
+  const auto spans = spans_of(Json::parse(written(results::make_report({trial}))), 0, 1);
   for (const auto& [name, time] : spans) EXPECT_LE(time.second, 200'000.01) << name;
 }
 
 TEST(Trace, HasADepthForEachQueueAsStepsEnd) {
-  const Json trace = Json::parse(written(make_report({traced_trial()})));
+  const Json trace = Json::parse(written(results::make_report({traced_trial()})));
   std::vector<Json> counters;
   for (const Json& event : trace["traceEvents"]) {
     if (event["ph"] == "C") counters.push_back(event);
@@ -102,12 +103,13 @@ TEST(Trace, HasADepthForEachQueueAsStepsEnd) {
 }
 
 TEST(Trace, HasAProcessForEachRankWithItsThreads) {
-  TrialResult trial = traced_trial({.ranks = 2});
+  results::TrialResult trial = traced_trial({.ranks = 2});
   const std::vector<measure::Span> spans{
       {.name = "map", .begin_s = 999.5, .end_s = 1000, .detail = 3},
       {.name = "bucket", .kind = SpanKind::bucket, .begin_s = 1000, .end_s = 1001, .detail = 512}};
-  for (RankTrace& rank : trial.trace->ranks) rank.events = trace_events(one_thread(spans), rank.rank, 0);
-  const Json trace = Json::parse(written(make_report({trial})));
+  for (results::RankTrace& rank : trial.trace->ranks)
+    rank.events = results::trace_events(one_thread(spans), rank.rank, 0);
+  const Json trace = Json::parse(written(results::make_report({trial})));
   std::map<std::string, int> seen;
   for (const Json& event : trace["traceEvents"]) {
     if (event["ph"] == "M" && event["args"].contains("name")) ++seen[event["args"]["name"]];
@@ -126,28 +128,28 @@ TEST(Trace, HasAProcessForEachRankWithItsThreads) {
 }
 
 TEST(Trace, SaysWhatAThreadWaitsFor) {
-  const std::string text = trace_events(one_thread({{.name = "map", .kind = SpanKind::waits_for_input},
-                                                    {.name = "map", .kind = SpanKind::waits_for_room},
-                                                    {.name = "map", .kind = SpanKind::waits_for_result}}),
-                                        0, 0);
+  const std::string text = results::trace_events(one_thread({{.name = "map", .kind = SpanKind::waits_for_input},
+                                                             {.name = "map", .kind = SpanKind::waits_for_room},
+                                                             {.name = "map", .kind = SpanKind::waits_for_result}}),
+                                                 0, 0);
   for (const char* name : {"map: waits for input", "map: waits for room", "map: waits for a result"})
     EXPECT_THAT(text, testing::HasSubstr(std::string(R"("cat":"wait","name":")") + name + '"'));
 }
 
 TEST(Trace, PutsASpanBeforeThoseWithinItThatBeginWithIt) {
-  const std::string text = trace_events(one_thread({{.name = "inner", .begin_s = 1, .end_s = 2},
-                                                    {.name = "outer", .begin_s = 1, .end_s = 3},
-                                                    {.name = "earlier", .begin_s = 0, .end_s = 1}}),
-                                        0, 0);
+  const std::string text = results::trace_events(one_thread({{.name = "inner", .begin_s = 1, .end_s = 2},
+                                                             {.name = "outer", .begin_s = 1, .end_s = 3},
+                                                             {.name = "earlier", .begin_s = 0, .end_s = 1}}),
+                                                 0, 0);
   EXPECT_LT(text.find("earlier"), text.find("outer"));
   EXPECT_LT(text.find("outer"), text.find("inner"));
 }
 
 TEST(Trace, MovesARankOfAnotherHostToTheClockOfRank0) {
-  TrialResult trial = traced_trial({.ranks = 2});
+  results::TrialResult trial = traced_trial({.ranks = 2});
   trial.trace->ranks[1].clock_shift_s = 50;
-  trial.trace->ranks[1].events = trace_events(one_thread({{.name = "map", .begin_s = 1, .end_s = 2}}), 1, 50);
-  const Json trace = Json::parse(written(make_report({trial})));
+  trial.trace->ranks[1].events = results::trace_events(one_thread({{.name = "map", .begin_s = 1, .end_s = 2}}), 1, 50);
+  const Json trace = Json::parse(written(results::make_report({trial})));
   for (const Json& event : trace["traceEvents"]) {
     if (event["pid"] == 1 && event["name"] == "map") {
       EXPECT_EQ(event["ts"], 51e6);
@@ -159,27 +161,29 @@ TEST(Trace, MovesARankOfAnotherHostToTheClockOfRank0) {
 }
 
 TEST(Trace, SaysWhatIsEmulatedAndHowMuchIsMissing) {
-  TrialResult emulated = traced_trial({.ranks = 2, .engine = "emulated:v100"});
+  results::TrialResult emulated = traced_trial({.ranks = 2, .engine = "emulated:v100"});
   emulated.trace->ranks[0].dropped_spans = 3;
   emulated.trace->ranks[1].dropped_spans = 4;
-  const Json trace = Json::parse(written(make_report({emulated})));
+  const Json trace = Json::parse(written(results::make_report({emulated})));
   EXPECT_EQ(trace["otherData"]["emulated"], true);
   EXPECT_EQ(trace["otherData"]["emulated_trials"], emulated.trial);
   EXPECT_EQ(trace["otherData"]["dropped_spans"], 7);
   EXPECT_EQ(trace["traceEvents"][0]["args"]["name"], "rank 0 (emulated accelerator)");
-  EXPECT_EQ(Json::parse(written(make_report({traced_trial()})))["otherData"]["emulated"], false);
+  EXPECT_EQ(Json::parse(written(results::make_report({traced_trial()})))["otherData"]["emulated"], false);
 }
 
 TEST(Trace, HoldsTheTracedTrialsAlone) {
-  EXPECT_FALSE(has_trace(make_report({make_trial({}, {100})})));
-  const Report report = make_report({make_trial({.pipeline = "naive"}, {100}), traced_trial()});
+  EXPECT_FALSE(has_trace(results::make_report({results::make_trial({}, {100})})));
+  const results::Report report =
+      results::make_report({results::make_trial({.pipeline = "naive"}, {100}), traced_trial()});
   EXPECT_TRUE(has_trace(report));
   EXPECT_EQ(written(report).find("naive png"), std::string::npos);
 }
 
 TEST(Trace, TravelsBetweenRanksUnchanged) {
-  const RankTrace sent{.rank = 3, .clock_shift_s = -0.1, .dropped_spans = 7, .events = "{\"a\":1},\n{\"b\":2},\n"};
-  const RankTrace got = rank_trace_from_text(to_text(sent));
+  const results::RankTrace sent{
+      .rank = 3, .clock_shift_s = -0.1, .dropped_spans = 7, .events = "{\"a\":1},\n{\"b\":2},\n"};
+  const results::RankTrace got = results::rank_trace_from_text(results::to_text(sent));
   EXPECT_EQ(got.rank, 3);
   EXPECT_EQ(got.clock_shift_s, -0.1);
   EXPECT_EQ(got.dropped_spans, 7u);

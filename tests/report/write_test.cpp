@@ -15,8 +15,8 @@
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/markdown.hpp"
-#include "report/record_factory.hpp"
 #include "report/table.hpp"
+#include "results/record_factory.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -49,7 +49,7 @@ class WriteReport : public testing::Test {
   }
 
   const std::string folder_;
-  const Report report_ = make_report({make_trial({}, {100, 101})});
+  const results::Report report_ = results::make_report({results::make_trial({}, {100, 101})});
   rlimit limit_before_{};
 };
 
@@ -72,7 +72,7 @@ TEST_F(WriteReport, KeepsTheDataWhereThePageHasNoRoom) {
 }
 
 TEST_F(WriteReport, ReplacesAnEarlierReport) {
-  write_report(make_report({make_trial({}, {1, 2, 3, 4, 5, 6, 7})}), folder_);
+  write_report(results::make_report({results::make_trial({}, {1, 2, 3, 4, 5, 6, 7})}), folder_);
   write_report(report_, folder_);
   EXPECT_EQ(content("report.json"), to_json(report_));
 }
@@ -82,7 +82,7 @@ TEST_F(WriteReport, OnAFullDiskNamesTheFileAndKeepsTheEarlierReport) {
   std::vector<double> many(200, 100.0);
   limit_file_size(content("trials.csv").size() + 200);
   try {
-    write_report(make_report({make_trial({}, many)}), folder_);
+    write_report(results::make_report({results::make_trial({}, many)}), folder_);
     FAIL() << "nothing thrown";
   } catch (const OutputError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("steps.csv"), HasSubstr("File too large")));

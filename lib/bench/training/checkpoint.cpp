@@ -7,11 +7,12 @@
 #include <map>
 #include <optional>
 
-#include "bench/layout.hpp"
+#include "bench/core_layout.hpp"
+#include "comm/texts.hpp"
 #include "core/errors.hpp"
 #include "core/output_file.hpp"
 #include "engine/epoch_training.hpp"
-#include "report/json.hpp"
+#include "results/journal_line.hpp"
 #include "spec/resolved.hpp"
 #include "spec/safetensors.hpp"
 
@@ -65,7 +66,7 @@ std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, con
           {"epochs_without_better", fmt::to_string(state.rate.epochs_without_better)},
           {"rate_factor", exact(state.rate.factor)},
           {"best_score", exact(state.best_score)},
-          {"epochs", report::to_journal_line({.key = state.experiment, .repeat = {.epochs = state.epochs}})}};
+          {"epochs", results::to_journal_line({.key = state.experiment, .repeat = {.epochs = state.epochs}})}};
 }
 
 TrainingState state_of(const spec::Safetensors& file, const std::string& path) {
@@ -76,7 +77,7 @@ TrainingState state_of(const spec::Safetensors& file, const std::string& path) {
                 .epochs_without_better = number_of<int>(file, path, "epochs_without_better"),
                 .factor = number_of<double>(file, path, "rate_factor")};
   state.best_score = number_of<double>(file, path, "best_score");
-  const report::JournalContents journal = report::journal_from_text(text_of(file, path, "epochs") + '\n', path);
+  const results::JournalContents journal = results::journal_from_text(text_of(file, path, "epochs") + '\n', path);
   if (journal.entries.size() != 1 || journal.entries.front().repeat.epochs.empty())
     throw DataError(fmt::format("{}: {}: damaged: no list of epochs", kSubject, path));
   if (state.updates < 0 || !(state.rate.factor > 0 && state.rate.factor <= 1))
@@ -113,10 +114,10 @@ TrainingState shared_state(TrainingState state, comm::Communicator& communicator
   share(state.updates);
   share(state.rate);
   share(state.best_score);
-  state.experiment = broadcast_text(communicator, state.experiment);
-  const std::string epochs = broadcast_text(
-      communicator, report::to_journal_line({.key = state.experiment, .repeat = {.epochs = state.epochs}}));
-  state.epochs = report::journal_from_text(epochs + '\n', kSubject).entries.front().repeat.epochs;
+  state.experiment = comm::broadcast_text(communicator, state.experiment);
+  const std::string epochs = comm::broadcast_text(
+      communicator, results::to_journal_line({.key = state.experiment, .repeat = {.epochs = state.epochs}}));
+  state.epochs = results::journal_from_text(epochs + '\n', kSubject).entries.front().repeat.epochs;
   return state;
 }
 

@@ -8,7 +8,7 @@
 #include "bench/training/learning_rate.hpp"
 #include "comm/communicator.hpp"
 #include "engine/engine.hpp"
-#include "report/record.hpp"
+#include "results/record.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::bench {
@@ -18,8 +18,8 @@ struct TrainingState {
   std::string experiment;    // its name
   std::int64_t updates = 0;  // of the optimizer
   LearningRate::State rate;
-  double best_score = 0;                    // of validation_score() so far
-  std::vector<report::EpochRecord> epochs;  // that are done
+  double best_score = 0;                     // of validation_score() so far
+  std::vector<results::EpochRecord> epochs;  // that are done
 };
 
 // Writes PATH atomically, a safetensors file: parameters, running statistics (and num_batches_tracked, which PyTorch

@@ -8,8 +8,9 @@
 #include <map>
 #include <utility>
 
-#include "bench/layout.hpp"
+#include "bench/core_layout.hpp"
 #include "bench/training/validation.hpp"
+#include "comm/texts.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
@@ -33,7 +34,7 @@ std::string checkpoint_to_resume(const TrialContext& context) {
         !context.checkpoint_folder.empty() && std::filesystem::exists(last_of(context.checkpoint_folder));
     path = was_interrupted ? last_of(context.checkpoint_folder) : context.spec.training.checkpoint;
   }
-  return broadcast_text(context.communicator, path);
+  return comm::broadcast_text(context.communicator, path);
 }
 
 }  // namespace
@@ -147,11 +148,11 @@ void Epochs::save(bool is_best) {
 void Epochs::end_epoch(std::int64_t step) {
   const double ended_s = now_s();
   average_buffers();
-  report::EpochRecord epoch = validate({.spec = context_.spec,
-                                        .images = images_.validation,
-                                        .engine = context_.engine,
-                                        .communicator = context_.communicator,
-                                        .cores = context_.cores});
+  results::EpochRecord epoch = validate({.spec = context_.spec,
+                                         .images = images_.validation,
+                                         .engine = context_.engine,
+                                         .communicator = context_.communicator,
+                                         .cores = context_.cores});
   epoch.epoch = static_cast<int>(state_.epochs.size()) + 1;
   epoch.learning_rate = rate_.at(step);
   epoch.training_loss = mean_loss();

@@ -34,7 +34,7 @@ class Epochs {
   void before_step(std::int64_t step);
   void after_step(std::int64_t step, Recorder& recorder);
 
-  const std::vector<report::EpochRecord>& records() const { return state_.epochs; }
+  const std::vector<results::EpochRecord>& records() const { return state_.epochs; }
 
  private:
   EpochPlan plan() const;

@@ -108,7 +108,7 @@ double mean_loss(const ScoredById& scored) {
   return sum / static_cast<double>(count);
 }
 
-void score(const ScoredById& scored, const dataset::Dataset& images, report::EpochRecord& epoch) {
+void score(const ScoredById& scored, const dataset::Dataset& images, results::EpochRecord& epoch) {
   measure::ScoredImages table{.findings = images.label_names.size(), .scores = {}, .labels = {}, .patients = {}};
   for (const auto& [image, values] : scored) {
     table.patients.push_back(images.images.at(image).patient);
@@ -129,7 +129,7 @@ void score(const ScoredById& scored, const dataset::Dataset& images, report::Epo
 }
 
 // What all ranks decide by.
-void share(report::EpochRecord& epoch, comm::Communicator& communicator) {
+void share(results::EpochRecord& epoch, comm::Communicator& communicator) {
   double numbers[] = {epoch.validation_loss, epoch.mean_auroc.value_or(-1)};
   communicator.broadcast(std::as_writable_bytes(std::span(numbers)), 0);
   epoch.validation_loss = numbers[0];
@@ -138,8 +138,8 @@ void share(report::EpochRecord& epoch, comm::Communicator& communicator) {
 
 }  // namespace
 
-report::EpochRecord validate(const ValidationContext& context) {
-  report::EpochRecord epoch;
+results::EpochRecord validate(const ValidationContext& context) {
+  results::EpochRecord epoch;
   const std::vector<std::string> of_ranks = context.communicator.gather(evaluate_share(context), 0);
   if (context.communicator.rank() == 0) {
     const ScoredById scored = unpack(of_ranks, context.images.label_names.size());
@@ -159,6 +159,6 @@ report::EpochRecord validate(const ValidationContext& context) {
   return epoch;
 }
 
-double validation_score(const report::EpochRecord& epoch) { return epoch.mean_auroc.value_or(-epoch.validation_loss); }
+double validation_score(const results::EpochRecord& epoch) { return epoch.mean_auroc.value_or(-epoch.validation_loss); }
 
 }  // namespace chexbench::bench

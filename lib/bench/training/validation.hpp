@@ -6,7 +6,7 @@
 #include "comm/communicator.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
-#include "report/record.hpp"
+#include "results/record.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::bench {
@@ -23,9 +23,9 @@ struct ValidationContext {
 // rank 0 alone). Each rank evaluates a share of the images, each image once, neither flipped nor cropped at random;
 // scores go to rank 0 under the images' numbers, so that neither order nor ranks matter. Collective.
 // @throws DataError, also where no image could be read; DeviceError, InterruptedError
-report::EpochRecord validate(const ValidationContext& context);
+results::EpochRecord validate(const ValidationContext& context);
 
 // By which epochs are compared, larger is better: the mean AUROC, or where it is undefined minus the loss.
-double validation_score(const report::EpochRecord& epoch);
+double validation_score(const results::EpochRecord& epoch);
 
 }  // namespace chexbench::bench

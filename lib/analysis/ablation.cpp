@@ -1,0 +1,110 @@
+#include "analysis/ablation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/starvation.hpp"
+#include "results/rates.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+using Group = std::vector<const results::TrialResult*>;
+
+bool differ_in_pipeline_alone(const results::TrialResult& a, const results::TrialResult& b) {
+  spec::Experiment like_b = a.spec;
+  like_b.pipeline = b.spec.pipeline;
+  return like_b == b.spec;
+}
+
+std::vector<Group> groups_of(const std::vector<const results::TrialResult*>& trials) {
+  std::vector<Group> groups;
+  for (const results::TrialResult* trial : trials) {
+    if (trial->repeats.empty()) continue;
+    const auto same = std::ranges::find_if(
+        groups, [&](const Group& group) { return differ_in_pipeline_alone(*group.front(), *trial); });
+    if (same == groups.end()) {
+      groups.push_back({trial});
+    } else {
+      same->push_back(trial);
+    }
+  }
+  std::erase_if(groups, [](const Group& group) { return group.size() < 3; });
+  return groups;
+}
+
+std::string name_in(const Group& group, const results::TrialResult& trial) {
+  const auto namesakes = std::ranges::count_if(
+      group, [&](const results::TrialResult* other) { return other->spec.pipeline.name == trial.spec.pipeline.name; });
+  return namesakes == 1 ? trial.spec.pipeline.name : trial.trial;
+}
+
+Ablation ablation(const Group& group) {
+  const results::TrialResult& first = *group.front();
+  Ablation result{.over = fmt::format("{}, {} rank{}", spec::to_string(first.spec.data.format), first.ranks,
+                                      first.ranks == 1 ? "" : "s"),
+                  .emulated = first.emulated,
+                  .steps = {}};
+  const results::TrialResult* before = nullptr;
+  for (const results::TrialResult* trial : group) {
+    AblationStep& step = result.steps.emplace_back(
+        AblationStep{.trial = trial, .name = name_in(group, *trial), .images_per_s = results::median_rate(*trial)});
+    if (before != nullptr) {
+      step.to_before = results::paired_rates(*trial, *before);
+      step.to_first = results::paired_rates(*trial, first);
+    }
+    before = trial;
+  }
+  return result;
+}
+
+// Format and ranks may be the same where, say, batch sizes differ: then the name of the first trial tells which is
+// meant.
+void tell_apart(std::vector<Ablation>& ablations) {
+  std::vector<std::string> names;
+  for (const Ablation& one : ablations) names.push_back(one.over);
+  for (Ablation& one : ablations) {
+    if (std::ranges::count(names, one.over) > 1) one.over += ", from " + one.steps.front().trial->trial;
+  }
+}
+
+std::string step_text(const AblationStep& step) {
+  if (!step.to_before) return step.name + " (not measured in turn)";
+  const auto& [value, ci95] = *step.to_before;
+  const std::string interval = ci95 ? fmt::format(" ({:.2f} to {:.2f})", ci95->low, ci95->high) : "";
+  return fmt::format("{} {:.2f} x{}", step.name, value, interval);
+}
+
+results::Finding finding(const Ablation& ablation) {
+  const AblationStep& first = ablation.steps.front();
+  std::string text =
+      fmt::format("Step by step over {}{}, each against the one before (95 % interval): {} {} images/s", ablation.over,
+                  ablation.emulated ? " (emulated)" : "", first.name, rate(first.images_per_s));
+  for (std::size_t i = 1; i < ablation.steps.size(); ++i) text += "; " + step_text(ablation.steps[i]);
+  text += fmt::format("; all together {} images/s.", rate(ablation.steps.back().images_per_s));
+  return {.kind = "ablation", .text = std::move(text), .emulated = ablation.emulated};
+}
+
+}  // namespace
+
+std::vector<Ablation> ablations(const std::vector<const results::TrialResult*>& trials) {
+  std::vector<Ablation> all;
+  for (const Group& group : groups_of(trials)) all.push_back(ablation(group));
+  tell_apart(all);
+  return all;
+}
+
+std::vector<Ablation> ablations(const results::Report& report) {
+  std::vector<const results::TrialResult*> trials;
+  for (const results::TrialResult& trial : report.trials) trials.push_back(&trial);
+  return ablations(trials);
+}
+
+std::vector<results::Finding> ablation_findings(const std::vector<const results::TrialResult*>& trials) {
+  std::vector<results::Finding> findings;
+  for (const Ablation& one : ablations(trials)) findings.push_back(finding(one));
+  return findings;
+}
+
+}  // namespace chexbench::analysis

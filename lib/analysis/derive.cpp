@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "analysis/derive.hpp"
+#include "analysis/learning.hpp"
+#include "analysis/verdict.hpp"
+#include "measure/statistics.hpp"
+#include "results/gpu_summary.hpp"
+#include "results/rates.hpp"
+#include "results/record.hpp"
+#include "spec/keys.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+using measure::StepTimings;
+
+// A ratio that is empty where it has no meaning.
+std::optional<double> ratio(double part, double whole) {
+  return whole > 0 ? std::optional(part / whole) : std::nullopt;
+}
+
+// One part of the steps' time, summed over all steps of all ranks and repeats.
+double sum_s(const results::TrialResult& trial, double StepTimings::*part) {
+  double sum = 0;
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    for (const results::StepRecord& step : repeat.steps) sum += step.timings.*part;
+  }
+  return sum;
+}
+
+// Waits by op and part, over ranks and repeats.
+void derive_waits(const results::TrialResult& trial, double wall_s, results::Figures& figures) {
+  std::map<std::tuple<int, std::string, std::string>, double> sums;
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    for (const measure::WaitBooking& wait : repeat.waits) sums[{wait.op_index, wait.op, wait.part}] += wait.wait_s;
+  }
+  for (const auto& [booked, wait_s] : sums) {
+    const auto& [index, op, part] = booked;
+    if (index >= 0) figures.waits.push_back({.op = op, .part = part, .share = wait_s / wall_s});
+  }
+  std::ranges::stable_sort(figures.waits, std::ranges::greater{}, &results::WaitShare::share);
+  if (figures.waits.empty()) return;
+  figures.wait_op = figures.waits.front().op;
+  figures.wait_part = figures.waits.front().part;
+}
+
+// How full the ranks' cores were. Of time in the window alone, in which every rank has its cores.
+void derive_cores(const results::TrialResult& trial, results::Figures& figures) {
+  double cpu_s = 0, cpu_wait_s = 0, core_s = 0;
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    cpu_s += repeat.process_cpu_s;
+    cpu_wait_s += repeat.cpu_wait_s;
+    core_s += repeat.wall_s * trial.ranks * trial.cores_per_rank;
+  }
+  if (!trial.oversubscribed) figures.cores_busy_share = ratio(cpu_s, core_s);
+  figures.cpu_wait_share = ratio(cpu_wait_s, core_s);
+}
+
+void derive_shares(const results::TrialResult& trial, results::Figures& figures) {
+  const double wall_s = sum_s(trial, &StepTimings::wall_s);
+  const auto share = [&](double StepTimings::*part) { return ratio(sum_s(trial, part), wall_s); };
+  figures.wait_share = share(&StepTimings::wait_s);
+  figures.upload_share = share(&StepTimings::upload_s);
+  figures.compute_share = share(&StepTimings::compute_s);
+  figures.exposed_communication_share = share(&StepTimings::exposed_communication_s);
+  figures.update_share = share(&StepTimings::update_s);
+  figures.other_share = share(&StepTimings::other_s);
+  if (figures.wait_share.value_or(0) >= results::kFedShare) derive_waits(trial, wall_s, figures);
+  if (wall_s > 0) figures.busy_share = *figures.upload_share + *figures.compute_share + *figures.update_share;
+}
+
+// MLPerf Storage's accelerator utilization: the emulated accelerator's computing time over the time the run took on all
+// accelerators, ranks that waited for the slowest one included.
+std::optional<double> accelerator_utilization(const results::TrialResult& trial) {
+  if (!trial.emulated) return std::nullopt;
+  double run_s = 0;
+  for (const results::RepeatResult& repeat : trial.repeats) run_s += repeat.wall_s * trial.ranks;
+  return ratio(sum_s(trial, &StepTimings::compute_s) + sum_s(trial, &StepTimings::update_s), run_s);
+}
+
+std::optional<double> decoded_per_trained(const results::TrialResult& trial) {
+  if (trial.spec.data.format == spec::DataFormat::synthetic) return std::nullopt;
+  double decoded = 0;
+  double used = 0;
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    decoded += static_cast<double>(repeat.images_decoded);
+    used += static_cast<double>(repeat.images_trained) + static_cast<double>(repeat.images_held_change);
+  }
+  return ratio(decoded, used);
+}
+
+// Ranks that share cores slow each other down, which would count against scaling; emulated compute needs no cores.
+bool comparable_over_ranks(const results::TrialResult& trial) {
+  return !trial.spec.all_cores && (!trial.oversubscribed || trial.emulated) && !trial.repeats.empty();
+}
+
+std::optional<double> scaling_efficiency(const results::TrialResult& trial,
+                                         const std::vector<results::TrialResult>& all) {
+  if (!comparable_over_ranks(trial)) return std::nullopt;
+  const auto single = std::find_if(all.begin(), all.end(), [&trial](const results::TrialResult& other) {
+    return other.ranks == 1 && other.cores_per_rank == trial.cores_per_rank && comparable_over_ranks(other) &&
+           same_arm(other, trial);
+  });
+  if (single == all.end()) return std::nullopt;
+  return ratio(results::median_rate(trial), trial.ranks * results::median_rate(*single));
+}
+
+void derive_learning(const results::TrialResult& trial, results::Figures& figures) {
+  const results::EpochRecord* const epoch = representative_epoch(trial);
+  if (epoch == nullptr) return;
+  figures.mean_auroc = epoch->mean_auroc;
+  figures.mean_auroc_ci95 = epoch->mean_auroc_ci95;
+  figures.best_epoch = epoch->epoch;
+  figures.time_to_auroc_s = time_to_auroc_s(trial);
+}
+
+}  // namespace
+
+bool same_arm(const results::TrialResult& a, const results::TrialResult& b) {
+  spec::Experiment at_ranks_of_b = a.spec;
+  at_ranks_of_b.ranks = b.spec.ranks;
+  return at_ranks_of_b == b.spec;
+}
+
+results::Figures derive_figures(const results::TrialResult& trial, const std::vector<results::TrialResult>& all) {
+  results::Figures figures;
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    figures.buffer_fed |= repeat.buffer_fed && spec::uses_pipeline(trial.spec);  // ready-made batches never run out
+    figures.peak_rss_bytes = std::max(figures.peak_rss_bytes, repeat.peak_rss_bytes);
+    figures.anonymous_rss_bytes = std::max(figures.anonymous_rss_bytes, repeat.anonymous_rss_bytes);
+  }
+  if (trial.repeats.empty()) return figures;
+  const std::vector<double> images_per_s = results::rates(trial);
+  figures.images_per_s = measure::median(images_per_s);
+  figures.images_per_s_mad = measure::median_absolute_deviation(images_per_s);
+  figures.images_per_s_ci95 = measure::bootstrap_median_ci95(images_per_s, trial.spec.measure.seed);
+  figures.scaling_efficiency = scaling_efficiency(trial, all);
+  derive_shares(trial, figures);
+  figures.decoded_per_trained = decoded_per_trained(trial);
+  figures.au_share = accelerator_utilization(trial);
+  figures.gpu = results::summarize_gpus(trial);
+  derive_cores(trial, figures);
+  derive_learning(trial, figures);
+  if (!trial.oversubscribed) {
+    figures.images_per_s_per_core = ratio(*figures.images_per_s, trial.ranks * trial.cores_per_rank);
+  }
+  figures.limit = find_limit(trial, figures).word;
+  return figures;
+}
+
+}  // namespace chexbench::analysis

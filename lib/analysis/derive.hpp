@@ -1,0 +1,19 @@
+// Computes the figures of a trial from its repeats.
+#pragma once
+
+#include <vector>
+
+#include "results/figures.hpp"
+#include "results/record.hpp"
+
+namespace chexbench::analysis {
+
+// Computes a trial's figures by the formulas of README.md. `all` is searched for the trial of the same arm at 1 rank,
+// which the scaling efficiency is relative to. Deterministic: the bootstrap intervals use the seed of the trial's spec.
+// They make a call take milliseconds.
+results::Figures derive_figures(const results::TrialResult& trial, const std::vector<results::TrialResult>& all);
+
+// Returns whether two trials are the same arm, that is, have the same resolved spec except for `ranks`.
+bool same_arm(const results::TrialResult& a, const results::TrialResult& b);
+
+}  // namespace chexbench::analysis

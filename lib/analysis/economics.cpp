@@ -1,0 +1,89 @@
+#include "analysis/economics.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "results/labels.hpp"
+#include "results/rates.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+// Epochs that pay for `conversion_s` where what they were converted into gives `ratio` times the images/s; nothing
+// where it gives no more.
+std::optional<double> break_even(double conversion_s, double png_epoch_s, double ratio) {
+  const double saved_s = png_epoch_s * (1 - 1 / ratio);
+  return saved_s > 0 ? std::optional(conversion_s / saved_s) : std::nullopt;
+}
+
+}  // namespace
+
+std::string saving_text(const Economics& economics) {
+  return economics.saved_s > 0 ? fmt::format("{:.2f} s", economics.saved_s) : "nothing";
+}
+
+std::string epochs_text(const Economics& economics) {
+  if (!economics.epochs && !economics.least_epochs) return "it never pays";
+  std::string text =
+      economics.epochs ? fmt::format("it pays after {:.1f} epochs", *economics.epochs) : "it does not pay";
+  if (economics.least_epochs) {
+    text += economics.most_epochs
+                ? fmt::format(" (95 % interval {:.1f} to {:.1f})", *economics.least_epochs, *economics.most_epochs)
+                : fmt::format(" (95 % interval from {:.1f} to never)", *economics.least_epochs);
+  }
+  return text;
+}
+
+std::optional<Economics> conversion_economics(const results::TrialResult& png, const results::TrialResult& converted) {
+  auto economics =
+      pay_back(png, converted, {.seconds = converted.data.conversion_s, .images = converted.data.converted_images});
+  if (economics) economics->converted_bytes = converted.data.converted_bytes;
+  return economics;
+}
+
+std::optional<Economics> pay_back(const results::TrialResult& before, const results::TrialResult& after,
+                                  const OneTimeCost& cost) {
+  const auto ratio = results::paired_rates(after, before);
+  if (!ratio || cost.images == 0 || results::median_rate(before) <= 0) return {};
+  const auto images = static_cast<double>(before.data.images);
+  const double epoch_s = images / results::median_rate(before);
+  Economics economics{.conversion_s = cost.seconds * images / static_cast<double>(cost.images),
+                      .saved_s = epoch_s * (1 - 1 / ratio->value)};
+  economics.epochs = break_even(economics.conversion_s, epoch_s, ratio->value);
+  if (ratio->ci95) {
+    economics.least_epochs = break_even(economics.conversion_s, epoch_s, ratio->ci95->high);
+    economics.most_epochs = break_even(economics.conversion_s, epoch_s, ratio->ci95->low);
+  }
+  return economics;
+}
+
+std::vector<results::Finding> economics_findings(const std::vector<const results::TrialResult*>& trials) {
+  std::vector<results::Finding> findings;
+  for (const results::TrialResult* converted_trial : trials) {
+    const results::TrialResult& converted = *converted_trial;
+    for (const results::TrialResult* png_trial : trials) {
+      const results::TrialResult& png = *png_trial;
+      spec::Experiment like_converted = png.spec;
+      like_converted.data.format = converted.spec.data.format;
+      if (&png == &converted || png.spec.data.format != spec::DataFormat::png || !(like_converted == converted.spec)) {
+        continue;
+      }
+      const auto economics = conversion_economics(png, converted);
+      if (!economics) continue;
+      findings.push_back(
+          {.kind = "economics",
+           .text =
+               fmt::format("{}: converting took {:.1f} s and {:.2f} GB for {} images, and {} saves {} "
+                           "of an epoch of {:.1f} s: {}.",
+                           results::marked(converted.trial, converted.emulated), economics->conversion_s,
+                           1e-9 * static_cast<double>(economics->converted_bytes), png.data.images,
+                           spec::to_string(converted.spec.data.format), saving_text(*economics),
+                           static_cast<double>(png.data.images) / results::median_rate(png), epochs_text(*economics)),
+           .emulated = converted.emulated});
+    }
+  }
+  return findings;
+}
+
+}  // namespace chexbench::analysis

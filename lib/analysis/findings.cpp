@@ -1,0 +1,214 @@
+#include "analysis/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "analysis/ablation.hpp"
+#include "analysis/derive.hpp"
+#include "analysis/economics.hpp"
+#include "analysis/gpu_findings.hpp"
+#include "analysis/input_findings.hpp"
+#include "analysis/learning.hpp"
+#include "analysis/rank_spread.hpp"
+#include "analysis/starvation.hpp"
+#include "analysis/verdict.hpp"
+#include "measure/statistics.hpp"
+#include "results/figures.hpp"
+#include "results/labels.hpp"
+#include "results/rates.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+constexpr double kAmplified = 1.25;     // images decoded per image trained from which a sentence is due
+constexpr double kToldShare = 0.005;    // of the time in communication: less rounds to nothing
+constexpr double kToldSpread = 0.05;    // over ranks, from which one of them is called slow
+constexpr double kCeilingFactor = 1.2;  // pipeline alone against training, from which training is the bottleneck
+
+// A measured trial and its figures.
+struct Measured {
+  const results::TrialResult& trial;
+  results::Figures figures;
+
+  double images_per_s() const { return *figures.images_per_s; }
+  bool trains() const { return trial.spec.engine != "none"; }
+  std::string name() const { return results::marked(trial.trial, trial.emulated); }
+};
+using Trials = std::vector<Measured>;
+
+void add(std::vector<results::Finding>& findings, const char* kind, std::string text, bool emulated) {
+  findings.push_back({.kind = kind, .text = std::move(text), .emulated = emulated});
+}
+
+// "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235".
+std::string compared(const Measured& a, const Measured& b, const measure::Ratio& ratio) {
+  const char* verb = a.trains() ? "trains" : "delivers";
+  const std::string against = fmt::format("{} against {}", rate(a.images_per_s()), rate(b.images_per_s()));
+  if (!ratio.ci95) {
+    return fmt::format("{} {} {:.2f} x the images/s of {} (no interval: fewer than five repeats): {}", a.name(), verb,
+                       ratio.value, b.name(), against);
+  }
+  const std::string interval = fmt::format("95 % interval {:.2f} to {:.2f}", ratio.ci95->low, ratio.ci95->high);
+  if (ratio.ci95->low <= 1 && 1 <= ratio.ci95->high) {
+    return fmt::format("{} and {} cannot be told apart: ratio {:.2f} ({}), {} images/s", a.name(), b.name(),
+                       ratio.value, interval, against);
+  }
+  return fmt::format("{} {} {:.2f} x the images/s of {} ({}): {}", a.name(), verb, ratio.value, b.name(), interval,
+                     against);
+}
+
+// Whether the trials differ in nothing but what `equalize(spec, like)` makes alike.
+template <class Equalize>
+bool differ_only_in(const Measured& a, const Measured& b, Equalize equalize) {
+  spec::Experiment like_b = a.trial.spec;
+  equalize(like_b, b.trial.spec);
+  return like_b == b.trial.spec && !(a.trial.spec == b.trial.spec);
+}
+
+// Each trial of `trials` against the first one of `all`, in their order, from which it differs in that one thing alone.
+template <class Equalize>
+void compare_arms(const Trials& trials, const Trials& all, const char* kind, Equalize equalize,
+                  std::vector<results::Finding>& findings) {
+  for (const Measured& measured : trials) {
+    const auto self =
+        std::find_if(all.begin(), all.end(), [&](const Measured& other) { return &other.trial == &measured.trial; });
+    const auto base = std::find_if(all.begin(), self,
+                                   [&](const Measured& other) { return differ_only_in(measured, other, equalize); });
+    if (base == self) continue;
+    const auto ratio = results::paired_rates(measured.trial, base->trial);
+    if (!ratio) continue;
+    add(findings, kind, compared(measured, *base, *ratio) + ".", measured.trial.emulated || base->trial.emulated);
+  }
+}
+
+void find_amplification(const Trials& trials, std::vector<results::Finding>& findings) {
+  for (const Measured& measured : trials) {
+    const std::optional<double>& decoded = measured.figures.decoded_per_trained;
+    if (!decoded || *decoded < kAmplified) continue;
+    const std::string cause =
+        measured.trial.ranks == 1
+            ? ""
+            : fmt::format(": its {} ranks decode what they do not keep; a shard behind list_files mends that",
+                          measured.trial.ranks);
+    add(findings, "amplification",
+        fmt::format("{} decodes {:.1f} images for each one it {}{}.", measured.name(), *decoded,
+                    measured.trains() ? "trains on" : "delivers", cause),
+        measured.trial.emulated);
+  }
+}
+
+void find_verdicts(const Trials& trials, std::vector<results::Finding>& findings) {
+  for (const Measured& measured : trials) {
+    results::Finding finding = verdict(measured.trial, measured.figures);
+    if (!finding.kind.empty()) findings.push_back(std::move(finding));
+  }
+}
+
+// "; 12 % of the time went into communication that backward did not hide".
+std::string communication(const results::Figures& figures) {
+  const double share = figures.exposed_communication_share.value_or(0);
+  if (share < kToldShare) return "";
+  return fmt::format("; {:.0f} % of the time went into communication that backward did not hide", 100 * share);
+}
+
+// "; rank 3 took 8 % longer than the fastest for its own part of a step".
+std::string straggler(const results::TrialResult& trial) {
+  const std::optional<RankSpread> spread = rank_spread(trial);
+  if (!spread) return "";
+  if (spread->spread < kToldSpread) return fmt::format("; its ranks differ by {:.1f} %", 100 * spread->spread);
+  return fmt::format("; rank {} took {:.0f} % longer than the fastest for its own part of a step", spread->slowest,
+                     100 * spread->spread);
+}
+
+void find_scaling(const Trials& trials, std::vector<results::Finding>& findings) {
+  for (const Measured& measured : trials) {
+    const std::optional<double>& efficiency = measured.figures.scaling_efficiency;
+    if (!efficiency || measured.trial.ranks == 1) continue;
+    const char* shared = measured.trial.oversubscribed ? ", although the ranks shared cores" : "";
+    const char* linear = *efficiency >= kLinearEfficiency ? ", which is linear" : "";
+    add(findings, "scaling",
+        fmt::format("{} reaches {:.0f} % of {} times its images/s at 1 rank (weak scaling{}){}{}{}.", measured.name(),
+                    100 * *efficiency, measured.trial.ranks, shared, linear, communication(measured.figures),
+                    straggler(measured.trial)),
+        measured.trial.emulated);
+  }
+}
+
+// Real training beside the same pipeline with engine none: which of the two is the limit.
+void find_ceilings(const Trials& trials, const Trials& all, std::vector<results::Finding>& findings) {
+  const auto engine_none = [](spec::Experiment& spec, const spec::Experiment&) { spec.engine = "none"; };
+  for (const Measured& training : trials) {
+    if (!training.trains() || training.trial.emulated) continue;
+    const auto alone = std::find_if(all.begin(), all.end(), [&](const Measured& other) {
+      return !other.trains() && differ_only_in(training, other, engine_none);
+    });
+    if (alone == all.end()) continue;
+    const double factor = alone->images_per_s() / training.images_per_s();
+    const char* meaning = factor >= kCeilingFactor ? "the pipeline is not what limits this training"
+                                                   : "the pipeline limits this training";
+    add(findings, "ceiling",
+        fmt::format("{}: {} trains {} images/s, the pipeline alone delivers {} ({:.1f} x): {}.", training.name(),
+                    training.trial.engine_device.empty() ? "the device" : training.trial.engine_device,
+                    rate(training.images_per_s()), rate(alone->images_per_s()), factor, meaning),
+        false);
+  }
+}
+
+// Of each arm the trial with the most ranks: what holds there is what a reader who wants to scale asks for.
+Trials widest(const Trials& trials) {
+  Trials chosen;
+  for (const Measured& measured : trials) {
+    const bool surpassed = std::any_of(trials.begin(), trials.end(), [&](const Measured& other) {
+      return other.trial.ranks > measured.trial.ranks && same_arm(other.trial, measured.trial);
+    });
+    if (!surpassed) chosen.push_back(measured);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<results::Finding> derive_findings(const std::vector<results::TrialResult>& trials) {
+  Trials measured;
+  for (const results::TrialResult& trial : trials) {
+    const results::Figures figures = derive_figures(trial, trials);
+    if (figures.images_per_s.value_or(0) > 0) measured.push_back({.trial = trial, .figures = figures});
+  }
+  std::vector<results::Finding> findings;
+  const auto pipelines = [](spec::Experiment& spec, const spec::Experiment& like) { spec.pipeline = like.pipeline; };
+  const auto formats = [](spec::Experiment& spec, const spec::Experiment& like) {
+    spec.data.format = like.data.format;
+  };
+  const auto storage = [](spec::Experiment& spec, const spec::Experiment& like) {
+    spec.data.root = like.data.root;
+    spec.data.store = like.data.store;
+  };
+  const Trials chosen = widest(measured);
+  compare_arms(chosen, measured, "pipeline_ratio", pipelines, findings);
+  compare_arms(chosen, measured, "format_ratio", formats, findings);
+  compare_arms(chosen, measured, "storage_ratio", storage, findings);
+  find_amplification(chosen, findings);
+  find_verdicts(chosen, findings);
+  find_scaling(chosen, findings);
+  find_ceilings(chosen, measured, findings);
+  const auto append = [&findings](std::vector<results::Finding> more) {
+    findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  for (const Measured& one : chosen) append(input_findings(one.trial, one.figures));
+  std::vector<const results::TrialResult*> chosen_trials;
+  for (const Measured& one : chosen) chosen_trials.push_back(&one.trial);
+  append(ablation_findings(chosen_trials));
+  std::vector<const results::TrialResult*> all_trials;  // what is learned shall not depend on the ranks
+  for (const Measured& one : measured) all_trials.push_back(&one.trial);
+  append(learning_findings(all_trials));
+  append(economics_findings(chosen_trials));
+  append(data_findings(chosen_trials));
+  for (const Measured& one : chosen) append(gpu_findings(one.trial, one.figures));
+  for (const Measured& one : measured) append(ecc_findings(one.trial, one.figures));
+  return findings;
+}
+
+}  // namespace chexbench::analysis

@@ -1,0 +1,21 @@
+// Puts into sentences what the numbers of a report say.
+#pragma once
+
+#include <vector>
+
+#include "results/record.hpp"
+
+namespace chexbench::analysis {
+
+// Returns the findings about the given trials. Most of them cover only the trial with the most ranks of each arm; those
+// about ECC errors and about learning cover every measured trial.
+//
+// The kinds are storage_ratio, amplification, pipeline_ratio, format_ratio, scaling and ceiling, those of
+// input_findings.hpp, ablation.hpp, economics.hpp, learning.hpp and gpu_findings.hpp, and one verdict (verdict.hpp) per
+// trial: slow_rank, cpu_starved, starved, communication, upload or fed.
+//
+// The result is deterministic: the same trials give the same sentences. A sentence that depends on an emulated engine
+// says so and has `emulated` set.
+std::vector<results::Finding> derive_findings(const std::vector<results::TrialResult>& trials);
+
+}  // namespace chexbench::analysis

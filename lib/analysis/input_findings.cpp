@@ -1,0 +1,198 @@
+#include "analysis/input_findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "results/figures.hpp"
+#include "results/labels.hpp"
+#include "spec/keys.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+using spec::OpSpec;
+
+constexpr std::int64_t kManyBatches = 8;    // that a prefetch holds, from which a sentence is due
+constexpr double kManyDecodedBytes = 64e6;  // of decoded images in a shuffle's buffer
+constexpr double kSmallShardBytes = 10e6;   // tensorflow.org's "Better performance with tf.data": 100 MB and more
+constexpr double kLargeSetBytes = 1e9;      // of which shards can be large
+constexpr double kFromStorage = 0.1;        // of the bytes read, below which the page cache did the work
+constexpr double kRemainderShare = 0.01;    // of the images, left out each epoch
+
+std::string megabytes(double bytes) { return fmt::format("{:.{}f} MB", bytes / 1e6, bytes < 1e7 ? 1 : 0); }
+
+double image_bytes(const results::TrialResult& trial) {
+  const BatchShape shape{1, trial.spec.model.image_size, trial.spec.model.image_size, trial.spec.data.deliver};
+  return static_cast<double>(shape.bytes());
+}
+
+// Collects the sentences of one trial.
+class Reader {
+ public:
+  Reader(const results::TrialResult& trial, const results::Figures& figures) : trial_(trial), figures_(figures) {}
+
+  std::vector<results::Finding> read() {
+    spec::ElementKind kind = spec::ElementKind::none;
+    bool repeats = false;
+    for (const OpSpec& op : trial_.spec.pipeline.ops) {
+      const spec::OpRule& rule = spec::op_rule(op.op);
+      if (op.op == "shuffle" && kind == spec::ElementKind::example) shuffle_decoded(op);
+      if (op.op == "prefetch" && kind == spec::ElementKind::batch) prefetch_batches(op);
+      if (op.op == "map") few_parallel_calls(op);
+      if ((op.op == "batch" || op.op == "map_and_batch") && !repeats) batch_remainder(op);
+      if (op.op == "interleave") small_shards(op);
+      repeats = repeats || op.op == "repeat";
+      if (!rule.same_kind) kind = rule.out;
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  void add(const char* kind, const std::string& text) {
+    findings_.push_back({.kind = kind,
+                         .text = fmt::format("{} {}.", results::marked(trial_.trial, trial_.emulated), text),
+                         .emulated = trial_.emulated});
+  }
+
+  void shuffle_decoded(const OpSpec& shuffle) {
+    const auto images = static_cast<double>(trial_.data.images);
+    const double buffer =
+        shuffle.holds_text("buffer") ? images : std::min(static_cast<double>(shuffle.integer("buffer")), images);
+    if (buffer * image_bytes(trial_) < kManyDecodedBytes) return;
+    const double record_bytes = static_cast<double>(trial_.data.file_bytes) / std::max(images, 1.0);
+    add("shuffle_decoded",
+        fmt::format("shuffles decoded images: {:.0f} of them take {} a rank; in front of the op that "
+                    "decodes, as many records take {} or nothing, where they are handles of files",
+                    buffer, megabytes(buffer * image_bytes(trial_)), megabytes(buffer * record_bytes)));
+  }
+
+  void prefetch_batches(const OpSpec& prefetch) {
+    const int batch = trial_.spec.training.batch_size;
+    const bool counted = prefetch.holds_text("buffer");
+    if (counted && prefetch.text("buffer") == "auto") return;
+    const std::int64_t batches = counted ? batch : prefetch.integer("buffer");
+    if (batches < kManyBatches) return;
+    const double bytes = static_cast<double>(batches) * batch * image_bytes(trial_);
+    add("prefetch_batches",
+        fmt::format(
+            "prefetches {} batches, up to {} a rank{}; two keep an accelerator fed, and \"auto\" takes more only "
+            "where they help",
+            batches, megabytes(bytes), counted ? ": behind the batch, buffer \"batch\" counts batches" : ""));
+  }
+
+  void few_parallel_calls(const OpSpec& map) {
+    if (figures_.limit != "input" || figures_.wait_op != "map") return;
+    if (map.integer("parallel_calls") >= trial_.cores_per_rank) return;
+    add("few_parallel_calls", fmt::format("waits for map, which works on {} at a time and has {} cores: raise "
+                                          "pipeline.map.parallel_calls",
+                                          map.integer("parallel_calls"), trial_.cores_per_rank));
+  }
+
+  void batch_remainder(const OpSpec& batch) {
+    if (!batch.boolean("drop_remainder")) return;
+    const std::uint64_t of_rank = trial_.data.images / static_cast<std::uint64_t>(trial_.ranks);
+    const std::uint64_t left = of_rank % static_cast<std::uint64_t>(trial_.spec.training.batch_size);
+    if (static_cast<double>(left) <= kRemainderShare * static_cast<double>(of_rank)) return;
+    add("batch_remainder", fmt::format("leaves {} of a rank's {} images out of each epoch, as batches end with it: put "
+                                       "repeat before the batch",
+                                       left, of_rank));
+  }
+
+  void small_shards(const OpSpec& interleave) {
+    if (!spec::reads_shards(trial_.spec.data.format) || trial_.data.files == 0) return;
+    const double shard_bytes = static_cast<double>(trial_.data.file_bytes) / static_cast<double>(trial_.data.files);
+    const std::int64_t wanted = interleave.integer("cycle_length") * trial_.ranks;
+    if (static_cast<std::int64_t>(trial_.data.files) < wanted) {
+      add("small_shards", fmt::format("reads {} shards, where its {} ranks could have {} open: convert with "
+                                      "--shards {} or lower pipeline.interleave.cycle_length",
+                                      trial_.data.files, trial_.ranks, wanted, wanted));
+    } else if (shard_bytes<kSmallShardBytes&& static_cast<double>(trial_.data.file_bytes)> kLargeSetBytes) {
+      add("small_shards", fmt::format("reads shards of {}: such small files are opened more often than a "
+                                      "storage likes; convert with fewer --shards",
+                                      megabytes(shard_bytes)));
+    }
+  }
+
+  const results::TrialResult& trial_;
+  const results::Figures& figures_;
+  std::vector<results::Finding> findings_;
+};
+
+// Whether what the trial read came out of the page cache although nobody had asked for that. What a server sends never
+// does.
+bool is_cached(const results::TrialResult& trial) {
+  double read = 0, from_storage = 0;
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    read += static_cast<double>(repeat.bytes_read);
+    from_storage += static_cast<double>(repeat.storage_read_bytes);
+  }
+  return trial.spec.measure.page_cache == spec::PageCache::as_is && !spec::is_distant(trial.spec) && read > 0 &&
+         from_storage < kFromStorage * read;
+}
+
+// Trials over several roots compare only where these hold the same images.
+void append_other_images(const std::vector<const results::TrialResult*>& trials,
+                         std::vector<results::Finding>& findings) {
+  for (const results::TrialResult* const trial : trials) {
+    const results::TrialResult* const first = *std::ranges::find_if(trials, [trial](const results::TrialResult* other) {
+      return other->spec.data.split == trial->spec.data.split && other->spec.data.format == trial->spec.data.format;
+    });
+    if (first->data.names_key == trial->data.names_key || first->spec.data.root == trial->spec.data.root) continue;
+    findings.push_back(
+        {.kind = "other_images",
+         .text = fmt::format("{} and {} hold other images ({} and {} of split {}): rates over them do not compare.",
+                             trial->spec.data.root, first->spec.data.root, trial->data.images, first->data.images,
+                             to_string(trial->spec.data.split))});
+    return;
+  }
+}
+
+// " 97 % of the trials' files were in memory as repeats began."; empty where nobody looked.
+std::string share_in_memory(const std::vector<const results::TrialResult*>& trials) {
+  double bytes = 0, cached = 0;
+  for (const results::TrialResult* trial : trials) {
+    for (const results::RepeatResult& repeat : trial->repeats) {
+      bytes += static_cast<double>(repeat.looked_at_bytes);
+      cached += static_cast<double>(repeat.cached_bytes_before);
+    }
+  }
+  if (bytes == 0) return {};
+  return fmt::format(" {:.0f} % of the trials' files were in memory as repeats began.", 100 * cached / bytes);
+}
+
+}  // namespace
+
+std::vector<results::Finding> input_findings(const results::TrialResult& trial, const results::Figures& figures) {
+  if (!spec::uses_pipeline(trial.spec)) return {};
+  return Reader(trial, figures).read();
+}
+
+std::vector<results::Finding> data_findings(const std::vector<const results::TrialResult*>& trials) {
+  std::vector<results::Finding> findings;
+  const auto cached =
+      std::ranges::count_if(trials, [](const results::TrialResult* trial) { return is_cached(*trial); });
+  if (cached > 0) {
+    findings.push_back(
+        {.kind = "page_cache",
+         .text = fmt::format("{} of {} trials read from the page cache, not from the storage (under {:.0f} % of their "
+                             "bytes came from there): measure.page_cache cold tells what the storage gives.{}",
+                             cached, trials.size(), 100 * kFromStorage, share_in_memory(trials))});
+  }
+  append_other_images(trials, findings);
+  std::set<std::string> roots;
+  for (const results::TrialResult* trial : trials) {
+    if (trial->data.patients_in_both_splits == 0 || !roots.insert(trial->spec.data.root).second) continue;
+    findings.push_back(
+        {.kind = "shared_patients",
+         .text = fmt::format("{}: {} patients have images in both train and test, so a test would measure "
+                             "what the network has seen.",
+                             trial->spec.data.root, trial->data.patients_in_both_splits)});
+  }
+  return findings;
+}
+
+}  // namespace chexbench::analysis

@@ -1,0 +1,117 @@
+#include "analysis/learning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "measure/statistics.hpp"
+#include "results/labels.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+// 42 s, 12 min: as coarse as one would say it.
+std::string duration(double seconds) {
+  return seconds < 120 ? fmt::format("{:.0f} s", seconds) : fmt::format("{:.1f} min", seconds / 60);
+}
+
+std::string interval(const results::EpochRecord& epoch) {
+  if (!epoch.mean_auroc_ci95) return "";
+  return fmt::format(" (95 % interval {:.3f} to {:.3f})", epoch.mean_auroc_ci95->low, epoch.mean_auroc_ci95->high);
+}
+
+std::string when_target(const results::TrialResult& trial) {
+  const std::optional<double> target = trial.spec.training.target_auroc;
+  if (!target) return "";
+  const std::optional<double> seconds = time_to_auroc_s(trial);
+  return seconds ? fmt::format("; {} took {}", *target, duration(*seconds))
+                 : fmt::format("; {} was not reached", *target);
+}
+
+std::string reached(const results::TrialResult& trial, const results::EpochRecord& epoch) {
+  return fmt::format("{} reaches a mean AUROC of {:.3f}{} after epoch {} of {}, in {}{}.", trial.trial,
+                     *epoch.mean_auroc, interval(epoch), epoch.epoch, trial.spec.training.epochs,
+                     duration(epoch.elapsed_s), when_target(trial));
+}
+
+// All that may change what is learned is alike: how images come, and how many ranks share those of a step, should not.
+bool should_learn_alike(const results::TrialResult& a, const results::TrialResult& b) {
+  spec::Experiment like_b = a.spec;
+  like_b.pipeline = b.spec.pipeline;
+  like_b.data = b.spec.data;
+  like_b.ranks = b.spec.ranks;
+  like_b.cores_per_rank = b.spec.cores_per_rank;
+  like_b.comm = b.spec.comm;
+  const auto step_images = [](const results::TrialResult& of) {
+    return of.ranks * of.spec.training.batch_size * of.spec.training.accumulate_steps;
+  };
+  if (step_images(a) == step_images(b)) {
+    like_b.training.batch_size = b.spec.training.batch_size;
+    like_b.training.accumulate_steps = b.spec.training.accumulate_steps;
+  }
+  return like_b == b.spec && a.spec.data.split == b.spec.data.split;
+}
+
+std::string compared(const results::TrialResult& trial, const results::EpochRecord& a, const results::TrialResult& base,
+                     const results::EpochRecord& b) {
+  const bool overlap =
+      a.mean_auroc_ci95->low <= b.mean_auroc_ci95->high && b.mean_auroc_ci95->low <= a.mean_auroc_ci95->high;
+  return fmt::format("{} and {} {}: mean AUROC {:.3f} against {:.3f}, intervals {}.", trial.trial, base.trial,
+                     overlap ? "learn the same as far as can be told" : "do not learn the same", *a.mean_auroc,
+                     *b.mean_auroc,
+                     overlap ? "overlap" : "lie apart (they cover who validates; repeats cover the order of images)");
+}
+
+}  // namespace
+
+const results::EpochRecord* best_epoch(const results::RepeatResult& repeat) {
+  const results::EpochRecord* best = nullptr;
+  for (const results::EpochRecord& epoch : repeat.epochs) {
+    if (epoch.mean_auroc && (best == nullptr || *epoch.mean_auroc > *best->mean_auroc)) best = &epoch;
+  }
+  return best;
+}
+
+const results::EpochRecord* representative_epoch(const results::TrialResult& trial) {
+  std::vector<const results::EpochRecord*> best;
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    if (const results::EpochRecord* const epoch = best_epoch(repeat)) best.push_back(epoch);
+  }
+  if (best.empty()) return nullptr;
+  std::ranges::stable_sort(best, {}, [](const results::EpochRecord* epoch) { return *epoch->mean_auroc; });
+  return best[(best.size() - 1) / 2];
+}
+
+std::optional<double> time_to_auroc_s(const results::TrialResult& trial) {
+  const std::optional<double> target = trial.spec.training.target_auroc;
+  std::vector<double> seconds;
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    const auto reached = std::ranges::find_if(repeat.epochs, [&](const results::EpochRecord& epoch) {
+      return target && epoch.mean_auroc && *epoch.mean_auroc >= *target;
+    });
+    if (reached == repeat.epochs.end()) return std::nullopt;
+    seconds.push_back(reached->elapsed_s);
+  }
+  return seconds.empty() ? std::nullopt : std::optional(measure::median(seconds));
+}
+
+std::vector<results::Finding> learning_findings(const std::vector<const results::TrialResult*>& trials) {
+  std::vector<results::Finding> findings;
+  std::vector<std::pair<const results::TrialResult*, const results::EpochRecord*>> learned;
+  for (const results::TrialResult* const trial : trials) {
+    const results::EpochRecord* const epoch = representative_epoch(*trial);
+    if (epoch == nullptr) continue;
+    findings.push_back({.kind = "accuracy", .text = reached(*trial, *epoch)});
+    learned.emplace_back(trial, epoch);
+  }
+  for (auto arm = learned.begin(); arm != learned.end(); ++arm) {
+    const auto base = std::find_if(learned.begin(), arm,
+                                   [&](const auto& other) { return should_learn_alike(*arm->first, *other.first); });
+    if (base == arm || !arm->second->mean_auroc_ci95 || !base->second->mean_auroc_ci95) continue;
+    findings.push_back(
+        {.kind = "accuracy_ratio", .text = compared(*arm->first, *arm->second, *base->first, *base->second)});
+  }
+  return findings;
+}
+
+}  // namespace chexbench::analysis

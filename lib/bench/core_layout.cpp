@@ -1,0 +1,79 @@
+#include "bench/core_layout.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "comm/texts.hpp"
+#include "core/affinity.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+std::string host_name() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+// The name of the host, then its cores, each behind a blank; a host's name holds none.
+std::string to_text(const RankCores& rank) { return fmt::format("{} {}", rank.host, fmt::join(rank.cores, " ")); }
+
+RankCores from_text(const std::string& text) {
+  std::istringstream words(text);
+  RankCores rank;
+  words >> rank.host;
+  for (int core = 0; words >> core;) rank.cores.push_back(core);
+  return rank;
+}
+
+bool intersect(const std::vector<int>& a, const std::vector<int>& b) {
+  return std::ranges::any_of(a, [&](int core) { return std::ranges::find(b, core) != b.end(); });
+}
+
+}  // namespace
+
+HostCores host_cores_of(const std::vector<RankCores>& ranks, std::size_t rank) {
+  const RankCores& own = ranks[rank];
+  HostCores host{.cores = own.cores, .sharers = 0, .host = own.host};
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].host != own.host) continue;
+    if (r < rank) ++host.local_rank;
+    if (ranks[r].cores == own.cores) {
+      if (r < rank) ++host.place;
+      ++host.sharers;
+    } else {
+      host.overlaps = host.overlaps || intersect(ranks[r].cores, own.cores);
+    }
+  }
+  return host;
+}
+
+std::vector<RankCores> gather_rank_cores(comm::World& world) {
+  std::vector<RankCores> ranks;
+  for (const std::string& text : comm::all_gather(world.communicator(), to_text({host_name(), usable_cores()}))) {
+    ranks.push_back(from_text(text));
+  }
+  return ranks;
+}
+
+HostCores find_host_cores(comm::World& world) {
+  return host_cores_of(gather_rank_cores(world), static_cast<std::size_t>(world.communicator().rank()));
+}
+
+CoreShare share_cores(const HostCores& host, const spec::Experiment& spec, int ranks) {
+  const int cores = static_cast<int>(host.cores.size());
+  const int active_sharers = std::min(ranks, host.sharers);
+  if (spec.all_cores) return {.cores = host.cores, .oversubscribed = host.overlaps || active_sharers > 1};
+  const int wanted = spec.cores_per_rank.value_or(std::max(1, cores / host.sharers));
+  const int first = host.place * wanted;
+  CoreShare share;
+  for (int i = 0; i < std::min(wanted, cores); ++i) share.cores.push_back(host.cores[(first + i) % cores]);
+  share.oversubscribed = host.overlaps || active_sharers * wanted > cores;
+  return share;
+}
+
+}  // namespace chexbench::bench

@@ -1,0 +1,53 @@
+#include "bench/merge_ranks.hpp"
+
+#include <algorithm>
+
+#include "measure/page_cache.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+// A pipeline whose stock of decoded images fell by more than this share of those trained lived off its buffers.
+constexpr double kBufferFedShare = 0.05;
+
+template <class Record>
+void append(std::vector<Record>& all, const std::vector<Record>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+results::RepeatResult merge_ranks(const std::vector<results::RepeatResult>& rank_results, int images_per_step) {
+  results::RepeatResult merged = rank_results.front();
+  for (std::size_t rank = 1; rank < rank_results.size(); ++rank) {
+    const results::RepeatResult& other = rank_results[rank];
+    merged.wall_s = std::max(merged.wall_s, other.wall_s);
+    merged.images_trained += other.images_trained;
+    merged.images_decoded += other.images_decoded;
+    merged.images_held_change += other.images_held_change;
+    merged.bad_records += other.bad_records;
+    merged.process_cpu_s += other.process_cpu_s;
+    merged.cpu_wait_s += other.cpu_wait_s;
+    merged.bytes_read += other.bytes_read;
+    merged.storage_read_bytes += other.storage_read_bytes;
+    if (measure::is_doubtful(other.page_cache)) merged.page_cache = other.page_cache;  // on one host is on all
+    merged.looked_at_bytes += other.looked_at_bytes;
+    merged.cached_bytes_before += other.cached_bytes_before;
+    merged.cached_bytes_after += other.cached_bytes_after;
+    merged.peak_rss_bytes = std::max(merged.peak_rss_bytes, other.peak_rss_bytes);
+    merged.anonymous_rss_bytes = std::max(merged.anonymous_rss_bytes, other.anonymous_rss_bytes);
+    append(merged.steps, other.steps);
+    append(merged.waits, other.waits);
+    append(merged.op_samples, other.op_samples);
+    append(merged.gpus, other.gpus);
+    for (std::size_t op = 0; op < merged.ops.size() && op < other.ops.size(); ++op)
+      measure::add(merged.ops[op], other.ops[op]);
+  }
+  const double steps = static_cast<double>(merged.steps.size());  // of one rank each
+  merged.images_per_s = merged.wall_s > 0 ? steps * images_per_step / merged.wall_s : 0;
+  merged.buffer_fed =
+      static_cast<double>(-merged.images_held_change) > kBufferFedShare * static_cast<double>(merged.images_trained);
+  return merged;
+}
+
+}  // namespace chexbench::bench

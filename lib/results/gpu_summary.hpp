@@ -1,0 +1,42 @@
+// Summarizes the samples of GPUs over the measured steps.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/record.hpp"
+
+namespace chexbench::results {
+
+// A period of time, by the clock now_s() of a rank's host.
+struct TimeSpan {
+  double begin_s = 0;
+  double end_s = 0;
+};
+
+// Returns when a rank's measured steps ran: from the end of its last warm-up step to the end of its last step. Returns
+// std::nullopt if the rank has no steps.
+std::optional<TimeSpan> measured_window(const RepeatResult& repeat, int rank);
+
+// Returns the samples in `window`, with the last one before it and the first one after it: measure::summarize() of the
+// window needs no others. `samples` must be ordered by time.
+std::vector<measure::GpuSample> samples_around(const std::vector<measure::GpuSample>& samples, const TimeSpan& window);
+
+// Summarizes one GPU over the measured window of a repeat. The utilizations leave out the samples of the window's first
+// measure::kUtilizationPeriodS seconds, because those average over time before the window; they are empty if the window
+// is no longer than that.
+measure::GpuWindow summarize_gpu(const RepeatResult& repeat, const GpuSeries& gpu);
+
+// Summarizes all GPUs of a trial over all its repeats.
+measure::GpuWindow summarize_gpus(const TrialResult& trial);
+
+// Returns throttle reasons as one field of a table: "sw_power_cap hw_slowdown", or "none".
+std::string reasons_text(const std::vector<std::string>& reasons);
+// Reads back what reasons_text() wrote.
+std::vector<std::string> reasons_from_text(const std::string& text);
+
+// Returns throttle reasons with their shares of the samples: "sw_power_cap 0.42; hw_slowdown 0.01".
+std::string shares_text(const std::vector<measure::ThrottleShare>& shares);
+
+}  // namespace chexbench::results

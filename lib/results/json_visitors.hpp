@@ -1,0 +1,113 @@
+// The two visitors of fields.hpp that put a record into a JSON object and take it out again. Templates over the JSON
+// type, so that only json.cpp knows the library.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/errors.hpp"
+#include "measure/gpu_window.hpp"
+#include "measure/statistics.hpp"
+#include "results/figures.hpp"
+#include "results/gpu_summary.hpp"
+
+namespace chexbench::results {
+
+// Seconds, rates and counts of any machine lie far below. What lies above, the loss of a network that diverges, is
+// written as no number, or what was written could not be read.
+inline constexpr double kLargestMeasured = 1e18;
+
+template <class Json>
+class JsonWriter {
+ public:
+  explicit JsonWriter(Json& object) : object_(object) {}
+
+  template <class Value>
+  void operator()(const char* name, const Value& value) const {
+    object_[name] = value;
+  }
+  void operator()(const char* name, double value) const {  // JSON knows no NaN
+    object_[name] = std::abs(value) <= kLargestMeasured ? Json(value) : Json(nullptr);
+  }
+  template <class Value>
+  void operator()(const char* name, const std::optional<Value>& value) const {
+    value ? (*this)(name, *value) : (*this)(name, nullptr);
+  }
+  void operator()(const char* name, const std::optional<measure::Interval>& value) const {
+    object_[name] = value ? Json::array({value->low, value->high}) : Json(nullptr);
+  }
+  // As one text, so that a sample stays a row of plain values.
+  void operator()(const char* name, const std::optional<std::vector<std::string>>& reasons) const {
+    (*this)(name, reasons ? std::optional(reasons_text(*reasons)) : std::nullopt);
+  }
+  void operator()(const char* name, const std::vector<WaitShare>& waits) const {
+    Json& rows = object_[name] = Json::array();
+    for (const auto& [op, part, share] : waits) rows.push_back({{"op", op}, {"part", part}, {"share", share}});
+  }
+  void operator()(const char* name, const std::vector<measure::ThrottleShare>& shares) const {
+    Json& object = object_[name] = Json::object();
+    for (const auto& [word, share] : shares) object[word] = share;
+  }
+
+ private:
+  Json& object_;
+};
+
+// Numbers out of range throw DataError: a cast would be undefined, and sums over them mean nothing.
+template <class Json>
+class JsonReader {
+ public:
+  explicit JsonReader(const Json& object) : object_(object) {}
+
+  template <class Value>
+  void operator()(const char* name, Value& value) const {
+    const auto found = object_.find(name);
+    if (found == object_.end()) return;
+    if constexpr (std::is_same_v<Value, double>) {
+      value = found->is_null() ? std::numeric_limits<double>::quiet_NaN() : found->template get<double>();
+      if (std::abs(value) > kLargestMeasured) fail(name, *found, "a number of a measurement");
+    } else {
+      if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
+        if (!fits<Value>(*found)) fail(name, *found, "a whole number in range");
+      }
+      found->get_to(value);
+    }
+  }
+  template <class Value>
+  void operator()(const char* name, std::optional<Value>& value) const {
+    const auto found = object_.find(name);
+    if (found != object_.end() && !found->is_null()) (*this)(name, value.emplace());
+  }
+  void operator()(const char* name, std::optional<measure::Interval>& value) const {
+    const auto found = object_.find(name);
+    if (found == object_.end() || found->is_null()) return;
+    value = measure::Interval{found->at(0).template get<double>(), found->at(1).template get<double>()};
+  }
+  void operator()(const char* name, std::optional<std::vector<std::string>>& reasons) const {
+    std::optional<std::string> text;
+    (*this)(name, text);
+    if (text) reasons = reasons_from_text(*text);
+  }
+
+ private:
+  template <class Value>
+  static bool fits(const Json& number) {
+    if (number.is_number_unsigned()) return std::in_range<Value>(number.template get<std::uint64_t>());
+    return number.is_number_integer() && std::in_range<Value>(number.template get<std::int64_t>());
+  }
+  [[noreturn]] static void fail(const char* name, const Json& value, const char* expected) {
+    throw DataError(fmt::format("{} is {}, and not {}", name, value.dump(), expected));
+  }
+
+  const Json& object_;
+};
+
+}  // namespace chexbench::results

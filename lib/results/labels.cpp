@@ -1,0 +1,79 @@
+#include "results/labels.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace chexbench::results {
+namespace {
+
+constexpr const char* kUnshaped = "as it is";
+
+const std::vector<std::string> kAttributes{"pipeline", "format",    "root",  "store", "model",
+                                           "engine",   "precision", "ranks", "batch"};
+
+// What goes without saying where all trials share it: the place of the data, which is no setting, and no shape at all.
+bool is_told_in_common(const std::string& attribute, const std::string& value) {
+  return attribute != "root" && value != kUnshaped;
+}
+
+std::vector<std::string> attributes_of(const TrialResult& trial) {
+  const spec::Experiment& spec = trial.spec;
+  return {spec.pipeline.name,
+          to_string(spec.data.format),
+          spec.data.root,
+          store_words(spec.data.store.shape),
+          spec.model.name,
+          spec.engine,
+          to_string(spec.training.precision),
+          std::to_string(trial.ranks),
+          std::to_string(spec.training.batch_size)};
+}
+
+}  // namespace
+
+Labels label_trials(const std::vector<TrialResult>& trials) {
+  Labels labels;
+  labels.rows.resize(trials.size());
+  std::vector<std::vector<std::string>> values;
+  for (const TrialResult& trial : trials) values.push_back(attributes_of(trial));
+  std::vector<std::string> common;
+  for (std::size_t i = 0; i < kAttributes.size() && !trials.empty(); ++i) {
+    const bool same =
+        std::all_of(values.begin(), values.end(), [&](const auto& row) { return row[i] == values[0][i]; });
+    if (same) {
+      if (is_told_in_common(kAttributes[i], values[0][i])) common.push_back(kAttributes[i] + " " + values[0][i]);
+      continue;
+    }
+    labels.names.push_back(kAttributes[i]);
+    for (std::size_t trial = 0; trial < trials.size(); ++trial) labels.rows[trial].push_back(values[trial][i]);
+  }
+  labels.common = fmt::format("{}", fmt::join(common, ", "));
+  const std::set<std::vector<std::string>> distinct(labels.rows.begin(), labels.rows.end());
+  if (distinct.size() < trials.size() || labels.names.empty()) {
+    labels.names.insert(labels.names.begin(), "trial");
+    for (std::size_t trial = 0; trial < trials.size(); ++trial) {
+      labels.rows[trial].insert(labels.rows[trial].begin(), trials[trial].trial);
+    }
+  }
+  return labels;
+}
+
+std::string store_words(const spec::StoreShape& shape) {
+  std::vector<std::string> words;
+  const auto add = [&words](const std::optional<double>& value, const char* unit) {
+    if (value.value_or(0) > 0) words.push_back(fmt::format("{:g} {}", *value, unit));
+  };
+  add(shape.latency_ms, "ms");
+  add(shape.jitter_ms, "ms jitter");
+  add(shape.bandwidth_mb_per_s, "MB/s");
+  add(shape.iops, "requests/s");
+  return words.empty() ? kUnshaped : fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string marked(const std::string& trial, bool emulated) { return emulated ? trial + " (emulated)" : trial; }
+
+}  // namespace chexbench::results

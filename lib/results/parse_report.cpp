@@ -1,0 +1,44 @@
+#include "results/parse_report.hpp"
+
+#include "results/fields.hpp"
+#include "results/json_visitors.hpp"
+#include "results/repeat_json.hpp"
+#include "spec/parse.hpp"
+
+namespace chexbench::results {
+namespace {
+
+TrialResult trial_from_json(const Json& object) {
+  TrialResult trial;
+  visit_trial(JsonReader(object), trial);
+  trial.spec = spec::parse_experiment(object.at("spec").dump(), "spec of trial '" + trial.trial + "'");
+  for (const Json& repeat : object.at("repeats")) trial.repeats.push_back(repeat_from_json(repeat));
+  return trial;
+}
+
+Finding finding_from_json(const Json& object) {
+  return {.kind = object.at("kind").get<std::string>(),
+          .text = object.at("text").get<std::string>(),
+          .emulated = object.at("emulated").get<bool>()};
+}
+
+Report report_from(const Json& object) {
+  check_version(object);
+  Report report;
+  report.experiment = object.at("experiment").get<std::string>();
+  report.interrupted = object.at("interrupted").get<bool>();
+  visit_environment(JsonReader(object.at("environment")), report.environment);
+  for (const Json& trial : object.at("trials")) report.trials.push_back(trial_from_json(trial));
+  for (const Json& finding : object.at("findings")) report.findings.push_back(finding_from_json(finding));
+  return report;
+}
+
+}  // namespace
+
+Report report_from_json(std::string_view text, const std::string& name) { return read_json(text, name, report_from); }
+
+std::string experiment_from_json(std::string_view text, const std::string& name) {
+  return read_json(text, name, [](const Json& object) { return object.at("experiment").get<std::string>(); });
+}
+
+}  // namespace chexbench::results

@@ -1,0 +1,80 @@
+#include "results/rank_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "results/trace_event.hpp"
+
+namespace chexbench::results {
+namespace {
+
+using measure::Span;
+using measure::SpanKind;
+
+const char* suffix(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::waits_for_input:
+      return ": waits for input";
+    case SpanKind::waits_for_room:
+      return ": waits for room";
+    case SpanKind::waits_for_result:
+      return ": waits for a result";
+    default:
+      return "";
+  }
+}
+
+const char* category(SpanKind kind) {
+  if (kind == SpanKind::op || kind == SpanKind::part) return "op";
+  return kind == SpanKind::bucket ? "communication" : "wait";
+}
+
+// Viewers take the first of two spans that begin together for the outer one.
+void put_outer_first(std::vector<Span>& spans) {
+  std::ranges::stable_sort(spans, [](const Span& a, const Span& b) {
+    return a.begin_s != b.begin_s ? a.begin_s < b.begin_s : a.end_s > b.end_s;
+  });
+}
+
+}  // namespace
+
+std::string trace_events(const measure::Trace& trace, int rank, double clock_shift_s) {
+  std::string text;
+  for (const measure::ThreadSpans& thread : trace.threads) {
+    const TracePlace place{.rank = rank, .row = kFirstThreadRow + thread.row};
+    text += row_name_event(place, thread.name);
+    std::vector<Span> spans = thread.spans;
+    put_outer_first(spans);
+    for (const Span& span : spans) {
+      const auto name = fmt::format("{}{}", span.name, suffix(span.kind));
+      const char* detail = span.kind == SpanKind::bucket ? "bytes" : "op_index";
+      text += span_event(
+          place, {.name = name, .category = category(span.kind)},
+          {.begin_ns = nanoseconds(span.begin_s + clock_shift_s), .end_ns = nanoseconds(span.end_s + clock_shift_s)},
+          fmt::format(R"("{}":{})", detail, span.detail));
+    }
+  }
+  return text;
+}
+
+std::string to_text(const RankTrace& trace) {
+  return fmt::format("{} {} {}\n{}", trace.rank, trace.clock_shift_s, trace.dropped_spans, trace.events);
+}
+
+RankTrace rank_trace_from_text(std::string_view text) {
+  RankTrace trace;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto read = [&](auto& value) { at = std::from_chars(at, end, value).ptr + 1; };
+  read(trace.rank);
+  read(trace.clock_shift_s);
+  read(trace.dropped_spans);
+  trace.events.assign(at, end);
+  return trace;
+}
+
+}  // namespace chexbench::results

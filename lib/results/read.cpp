@@ -1,0 +1,89 @@
+#include "results/read.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "core/errors.hpp"
+#include "results/parse_report.hpp"
+
+namespace chexbench::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostBytes = 1 << 30;
+constexpr const char* kFileName = "report.json";
+
+[[noreturn]] void fail(const std::string& path, const std::string& reason) {
+  throw DataError(fmt::format("cannot read {}: {}", path, reason));
+}
+
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// Every report.json below `folder`; a folder that may not be entered is an error, as runs would be missing.
+std::vector<std::string> reports_below(const std::string& folder) {
+  std::vector<std::string> paths;
+  try {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+      if (entry.path().filename() == kFileName && entry.is_regular_file()) paths.push_back(entry.path().string());
+    }
+  } catch (const fs::filesystem_error& error) {
+    fail(error.path1().string(), error.code().message());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+}  // namespace
+
+std::string read_text(const std::string& path) {
+  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rbe"));
+  if (!file) fail(path, std::strerror(errno));
+  std::string text;
+  std::array<char, 65536> buffer;
+  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
+    text.append(buffer.data(), got);
+    if (text.size() > kMostBytes) fail(path, "it is larger than 1 GiB");
+  }
+  if (std::ferror(file.get()) != 0) fail(path, std::strerror(errno));
+  return text;
+}
+
+Report read_report(const std::string& folder) {
+  const std::string path = (fs::path(folder) / kFileName).string();
+  std::error_code error;  // of a name that no file can have: it is not there
+  if (!fs::is_regular_file(path, error)) {
+    throw SpecError(
+        fmt::format("{}: there is no {} in it; give the folder that a run was written to", folder, kFileName));
+  }
+  return report_from_json(read_text(path), path);
+}
+
+bool has_results(const Report& report) {
+  return std::ranges::any_of(report.trials, [](const TrialResult& trial) { return !trial.repeats.empty(); });
+}
+
+std::vector<Report> read_runs(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> files{path};
+  if (fs::is_directory(path, error)) {
+    const std::string own = (fs::path(path) / kFileName).string();
+    files = fs::exists(own, error) ? std::vector{own} : reports_below(path);
+    if (files.empty()) fail(path, "neither it nor a folder below it has a report.json; give the folder of a run");
+  }
+  std::vector<Report> runs;
+  for (const std::string& file : files) runs.push_back(report_from_json(read_text(file), file));
+  return runs;
+}
+
+}  // namespace chexbench::results

@@ -1,0 +1,146 @@
+#include "results/repeat_json.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "measure/statistics.hpp"
+#include "results/fields.hpp"
+#include "results/gpu_summary.hpp"
+#include "results/json_visitors.hpp"
+
+namespace chexbench::results {
+namespace {
+
+constexpr auto kVisitStep = [](auto&& visitor, auto& step) { visit_step(visitor, step); };
+constexpr auto kVisitWait = [](auto&& visitor, auto& booking) { visit_wait(visitor, booking); };
+constexpr auto kVisitOpSample = [](auto&& visitor, auto& sample) { visit_op_sample(visitor, sample); };
+constexpr auto kVisitScore = [](auto&& visitor, auto& score) { visit_finding_score(visitor, score); };
+constexpr auto kVisitSample = [](auto&& visitor, auto& sample) { visit_gpu_sample(visitor, sample); };
+
+// Steps and samples are many and alike: one array each, under one row of column names.
+template <class Record, class Visit>
+Json rows_to_json(const std::vector<Record>& records, Visit visit) {
+  Json columns = Json::array();
+  Json rows = Json::array();
+  const Record any;
+  visit([&columns](const char* name, const auto&) { columns.push_back(name); }, any);
+  for (const Record& record : records) {
+    Json object = Json::object();
+    visit(JsonWriter(object), record);
+    Json row = Json::array();
+    for (const auto& item : object.items()) row.push_back(std::move(item.value()));
+    rows.push_back(std::move(row));
+  }
+  return {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
+}
+
+Json step_time_summary(const std::vector<StepRecord>& steps) {
+  std::vector<double> walls_s;
+  for (const StepRecord& step : steps) walls_s.push_back(step.timings.wall_s);
+  if (walls_s.empty()) return nullptr;
+  const double median_s = measure::median(walls_s);
+  std::sort(walls_s.begin(), walls_s.end());
+  const std::size_t p95 = (walls_s.size() * 95 + 99) / 100 - 1;  // nearest rank
+  return {{"steps", walls_s.size()},
+          {"min_s", walls_s.front()},
+          {"median_s", median_s},
+          {"p95_s", walls_s[p95]},
+          {"max_s", walls_s.back()}};
+}
+
+Json gpu_to_json(const RepeatResult& repeat, const GpuSeries& gpu) {
+  Json object = Json::object();
+  visit_gpu_series(JsonWriter(object), gpu);
+  const measure::GpuWindow figures = summarize_gpu(repeat, gpu);
+  visit_gpu_window(JsonWriter(object["figures"] = Json::object()), figures);
+  object["samples"] = rows_to_json(gpu.samples, kVisitSample);
+  return object;
+}
+
+Json epochs_to_json(const std::vector<EpochRecord>& epochs) {
+  Json array = Json::array();
+  for (const EpochRecord& epoch : epochs) {
+    Json& object = array.emplace_back(Json::object());
+    visit_epoch(JsonWriter(object), epoch);
+    object["findings"] = rows_to_json(epoch.findings, kVisitScore);
+  }
+  return array;
+}
+
+template <class Record, class Visit>
+std::vector<Record> rows_from_json(const Json& object, Visit visit) {
+  std::vector<Record> records;
+  const Json& columns = object.at("columns");
+  for (const Json& row : object.at("rows")) {
+    Json record = Json::object();
+    for (std::size_t i = 0; i < columns.size(); ++i) record[columns.at(i).get<std::string>()] = row.at(i);
+    visit(JsonReader(record), records.emplace_back());
+  }
+  return records;
+}
+
+GpuSeries gpu_from_json(const Json& object) {
+  GpuSeries gpu;
+  visit_gpu_series(JsonReader(object), gpu);
+  gpu.samples = rows_from_json<measure::GpuSample>(object.at("samples"), kVisitSample);
+  return gpu;
+}
+
+std::vector<EpochRecord> epochs_from_json(const Json& array) {
+  std::vector<EpochRecord> epochs;
+  for (const Json& object : array) {
+    visit_epoch(JsonReader(object), epochs.emplace_back());
+    epochs.back().findings = rows_from_json<FindingScore>(object.at("findings"), kVisitScore);
+  }
+  return epochs;
+}
+
+}  // namespace
+
+Json repeat_to_json(const RepeatResult& repeat) {
+  Json object = Json::object();
+  visit_repeat(JsonWriter(object), repeat);
+  Json ops = Json::array();
+  for (const measure::OpCounters& counters : repeat.ops)
+    visit_op(JsonWriter(ops.emplace_back(Json::object())), counters);
+  object["ops"] = std::move(ops);
+  object["waits"] = rows_to_json(repeat.waits, kVisitWait);
+  object["op_samples"] = rows_to_json(repeat.op_samples, kVisitOpSample);
+  object["step_times"] = step_time_summary(repeat.steps);
+  object["steps"] = rows_to_json(repeat.steps, kVisitStep);
+  Json& gpus = object["gpus"] = Json::array();
+  for (const GpuSeries& gpu : repeat.gpus) gpus.push_back(gpu_to_json(repeat, gpu));
+  if (!repeat.epochs.empty()) object["epochs"] = epochs_to_json(repeat.epochs);
+  return object;
+}
+
+RepeatResult repeat_from_json(const Json& object) {
+  RepeatResult repeat;
+  visit_repeat(JsonReader(object), repeat);
+  for (const Json& counters : object.at("ops")) visit_op(JsonReader(counters), repeat.ops.emplace_back());
+  repeat.steps = rows_from_json<StepRecord>(object.at("steps"), kVisitStep);
+  const auto read_rows = [&object](const char* name, auto& records, auto visit) {
+    using Record = typename std::remove_reference_t<decltype(records)>::value_type;
+    if (object.contains(name)) records = rows_from_json<Record>(object.at(name), visit);
+  };
+  read_rows("waits", repeat.waits, kVisitWait);
+  read_rows("op_samples", repeat.op_samples, kVisitOpSample);
+  for (const Json& gpu : object.value("gpus", Json::array())) repeat.gpus.push_back(gpu_from_json(gpu));
+  repeat.epochs = epochs_from_json(object.value("epochs", Json::array()));
+  return repeat;
+}
+
+std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+void check_version(const Json& object) {
+  int version = 0;  // where there is none
+  const JsonReader read(object);
+  read("schema_version", version);
+  if (version != kSchemaVersion) {
+    throw DataError(fmt::format("its schema_version is {}, and this chexbench reads {}", version, kSchemaVersion));
+  }
+}
+
+}  // namespace chexbench::results

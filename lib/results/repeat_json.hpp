@@ -1,0 +1,43 @@
+// Converts repeats to JSON and back: the part that report.json and the journal have in common. Only sources that read
+// or write these files include this header, because it includes the JSON library.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "core/errors.hpp"
+#include "results/record.hpp"
+
+namespace chexbench::results {
+
+using Json = nlohmann::ordered_json;  // keeps the keys in the order of fields.hpp, for people who read the file
+
+// Returns a repeat as an object, with steps and samples as tables and with the summaries of step times and GPUs.
+Json repeat_to_json(const RepeatResult& repeat);
+
+// Reads what repeat_to_json() wrote; the summaries are ignored. Keys that are missing keep their defaults.
+// @throws DataError if a number is out of range; Json::exception if the object has another form
+RepeatResult repeat_from_json(const Json& object);
+
+// Returns the JSON on one line. Bytes that are not UTF-8 are replaced.
+std::string dump(const Json& value);
+
+// @throws DataError if the object's schema_version is not kSchemaVersion
+void check_version(const Json& object);
+
+// Parses `text` and returns take(parsed). @throws DataError that begins with `name` if either fails
+template <class Take>
+auto read_json(std::string_view text, const std::string& name, Take take) {
+  try {
+    return take(Json::parse(text));
+  } catch (const Json::exception& error) {
+    throw DataError(fmt::format("{}: not a result of chexbench: {}", name, error.what()));
+  } catch (const Error& error) {
+    throw DataError(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+}  // namespace chexbench::results

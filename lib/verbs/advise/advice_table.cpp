@@ -1,0 +1,59 @@
+#include <fmt/format.h>
+
+#include "report/figure_text.hpp"
+#include "report/text_table.hpp"
+#include "results/labels.hpp"
+#include "verbs/advise/advice.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+constexpr double kNoise = 0.05;  // without an interval
+
+std::string measured(const AdviceTry& attempt) {
+  return attempt.ratio ? report::times(attempt.ratio->value) : "not tried";
+}
+
+std::string kept(const AdviceTry& attempt) {
+  if (attempt.kept) return attempt.saves_memory ? "yes: saves memory" : "yes";
+  return attempt.ratio ? "no" : "";
+}
+
+std::string outcome(const Advice& advice) {
+  const std::string name = results::marked(advice.trial, advice.emulated);
+  if (!advice.ratio)
+    return fmt::format("{}: nothing that was tried is faster; {:.1f} images/s.\n", name, advice.images_per_s_before);
+  return fmt::format("{}: {} the images/s with what was kept{}: {:.1f} against {:.1f}.\n", name,
+                     report::times(advice.ratio->value),
+                     advice.ratio->ci95 ? fmt::format(" (95 % interval {})", report::interval_text(advice.ratio)) : "",
+                     advice.images_per_s_after, advice.images_per_s_before);
+}
+
+}  // namespace
+
+bool is_kept(const AdviceTry& attempt) {
+  if (!attempt.ratio) return false;
+  const auto& [value, ci95] = *attempt.ratio;
+  if (attempt.saves_memory) return ci95 ? ci95->high >= 1 : value > 1 - kNoise;
+  return ci95 ? ci95->low > 1 : value > 1 + kNoise;
+}
+
+std::string advice_table(const Advice& advice) {
+  report::TextTable table{.header = {"edit", "predicted", "measured", "95 % interval", "images/s", "kept", "because"},
+                          .rows = {},
+                          .left_columns = 1,
+                          .last_left = true};
+  for (const AdviceTry& attempt : advice.tries) {
+    table.rows.push_back(
+        {attempt.edit, report::times(attempt.predicted_ratio), measured(attempt), report::interval_text(attempt.ratio),
+         attempt.ratio ? fmt::format("{:.1f}", attempt.images_per_s) : "", kept(attempt), attempt.why});
+  }
+  std::string text = advice.verdict.empty() ? "" : advice.verdict + "\n\n";
+  if (!table.rows.empty()) text += report::render(table) + "\n";
+  text += outcome(advice);
+  if (advice.out_of_time)
+    text += "The time was up before all that promises a gain was tried: give a longer --budget.\n";
+  return text;
+}
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,219 @@
+#include "verbs/advise/advise.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "analysis/derive.hpp"
+#include "analysis/verdict.hpp"
+#include "bench/core_layout.hpp"
+#include "bench/plan.hpp"
+#include "comm/texts.hpp"
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+#include "core/log.hpp"
+#include "formats/shards.hpp"
+#include "measure/memory_state.hpp"
+#include "results/figures.hpp"
+#include "results/rates.hpp"
+#include "spec/keys.hpp"
+#include "spec/parse.hpp"
+#include "spec/resolved.hpp"
+#include "verbs/advise/edits.hpp"
+#include "verbs/advise/input_model.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+constexpr int kRepeats = 5;          // that make an interval
+constexpr int kMostSets = 3;         // of repeats, where an interval leaves open whether an edit gains
+constexpr double kPromising = 1.01;  // predicted ratio from which an edit is tried
+
+// An edit that was not tried yet, and what it promises.
+struct Candidate {
+  Edit edit;
+  double predicted_ratio = 1;
+};
+
+// Whether more repeats could show a gain that the interval does not.
+bool is_open(const AdviceTry& attempt) {
+  return !attempt.kept && attempt.ratio && attempt.ratio->ci95 && attempt.ratio->value >= kPromising;
+}
+
+// The trial with all its sets of repeats.
+const results::TrialResult& pooled(results::TrialResult& trial, const results::TrialResult& set) {
+  if (trial.repeats.empty()) return trial = set;
+  const auto first = static_cast<int>(trial.repeats.size());
+  for (const results::RepeatResult& repeat : set.repeats) trial.repeats.emplace_back(repeat).repeat += first;
+  return trial;
+}
+
+class Adviser {
+ public:
+  Adviser(const spec::Trial& trial, comm::World& world, const AdviceOptions& options)
+      : world_(world), options_(options), end_s_(now_s() + options.budget_s), first_(trial.experiment) {
+    first_.measure.repeats = std::max(first_.measure.repeats, kRepeats);
+    best_ = first_;
+    result_.advice.trial = trial.name;
+  }
+
+  AdviceResult run() {
+    const results::Report before = measure({first_});
+    if (is_root()) begin(before.trials.front());
+    while (const std::optional<Candidate> candidate = agree_on_next()) try_edit(*candidate);
+    conclude_advice();
+    result_.best = best_;
+    return std::move(result_);
+  }
+
+ private:
+  bool is_root() const { return world_.communicator().rank() == 0; }
+
+  // On rank 0 with what was measured.
+  results::Report measure(const std::vector<spec::Experiment>& experiments) {
+    std::vector<spec::Trial> trials;
+    for (const spec::Experiment& experiment : experiments) trials.push_back({experiment.pipeline.name, experiment});
+    results::Report report = bench::plan_report(first_.name, trials, world_);
+    bench::run_trials(report, world_, options_.run);
+    return report;
+  }
+
+  void begin(const results::TrialResult& trial) {
+    Advice& advice = result_.advice;
+    const results::Figures figures = analysis::derive_figures(trial, {trial});
+    advice.ranks = trial.ranks;
+    advice.emulated = trial.emulated;
+    advice.images_per_s_before = advice.images_per_s_after = *figures.images_per_s;
+    advice.verdict = analysis::verdict(trial, figures).text;
+    place_ = {.ranks = trial.ranks,
+              .cores_per_rank = trial.cores_per_rank,
+              .has_tfrecords =
+                  formats::present_shard_count(storage::DataRoot(trial.spec.data), trial.spec.data.split).has_value(),
+              .images = trial.data.images,
+              .files = trial.data.files,
+              .cache_bytes = measure::probe_memory().available_bytes / 2 / static_cast<std::uint64_t>(trial.ranks)};
+    costs_ = measured_costs(trial);
+  }
+
+  double predict(const spec::Experiment& experiment) const {
+    InputCosts costs = costs_;
+    if (experiment.data.format != best_.data.format) costs.read_s = 0;  // at best
+    if (experiment.data.deliver != best_.data.deliver) costs.batch_s /= 12;
+    return predicted_images_per_s(experiment, place_.ranks, place_.cores_per_rank, costs);
+  }
+
+  // Those not tried, the most promising first; those that gain from the second epoch on behind those that always do.
+  std::vector<Candidate> candidates() const {
+    std::vector<Candidate> left;
+    const double now = predict(best_);
+    for (Edit& edit : possible_edits(best_, place_)) {
+      if (tried_.contains(edit.name) || options_.without.contains(edit.name)) continue;
+      const double ratio = now > 0 ? predict(edit.edited) / now : 1;
+      left.push_back({.edit = std::move(edit), .predicted_ratio = ratio});
+    }
+    std::ranges::stable_sort(left, {}, [](const Candidate& candidate) {
+      return std::pair(candidate.edit.needs_epoch, -candidate.predicted_ratio);
+    });
+    return left;
+  }
+
+  std::optional<Candidate> next() {
+    for (Candidate& candidate : candidates()) {
+      if (candidate.predicted_ratio < kPromising && !candidate.edit.saves_memory) continue;
+      if (now_s() + warm_up_s(candidate.edit) < end_s_) return std::move(candidate);
+      result_.advice.out_of_time = true;
+    }
+    return {};
+  }
+
+  // That an edit needs beyond the others, in all its repeats.
+  double warm_up_s(const Edit& edit) const {
+    if (!edit.needs_epoch) return 0;
+    return first_.measure.repeats * static_cast<double>(place_.images) / result_.advice.images_per_s_after;
+  }
+
+  // Rank 0 decides; all ranks measure.
+  std::optional<Candidate> agree_on_next() {
+    std::optional<Candidate> candidate = is_root() ? next() : std::nullopt;
+    const std::string text =
+        comm::broadcast_text(world_.communicator(), candidate ? spec::to_json(candidate->edit.edited) : "");
+    if (text.empty()) return {};
+    if (!candidate) candidate.emplace();
+    candidate->edit.edited = spec::parse_experiment(text, "an edit");
+    return candidate;
+  }
+
+  void try_edit(const Candidate& candidate) {
+    const auto& [edit, predicted_ratio] = candidate;
+    AdviceTry attempt{
+        .edit = edit.name, .why = edit.why, .saves_memory = edit.saves_memory, .predicted_ratio = predicted_ratio};
+    if (is_root()) log::info("trying {}: predicted {:.2f} x the images/s", edit.name, predicted_ratio);
+    results::TrialResult before, after;
+    bool again = true;
+    for (int set = 0; again; ++set) {
+      const results::Report both = measure({best_, edit.edited});
+      if (is_root()) {
+        judge(attempt, pooled(before, both.trials[0]), pooled(after, both.trials[1]));
+      }
+      again = agree(is_root() && is_open(attempt) && set + 1 < kMostSets && now_s() < end_s_);
+    }
+    if (is_root()) {
+      if (attempt.kept) {
+        costs_ = measured_costs(after);
+        result_.advice.images_per_s_after = attempt.images_per_s;
+      }
+      result_.advice.tries.push_back(attempt);
+      tried_.insert(edit.name);
+    }
+    if (agree(attempt.kept)) best_ = edit.edited;
+  }
+
+  static void judge(AdviceTry& attempt, const results::TrialResult& before, const results::TrialResult& after) {
+    attempt.ratio = results::paired_rates(after, before);
+    attempt.images_per_s = results::median_rate(after);
+    attempt.kept = is_kept(attempt);
+  }
+
+  // What rank 0 says.
+  bool agree(bool yes) { return !comm::broadcast_text(world_.communicator(), yes ? "yes" : "").empty(); }
+
+  void conclude_advice() {
+    const bool changed = !(best_ == first_);
+    const results::Report both = changed ? measure({first_, best_}) : results::Report{};
+    if (!is_root()) return;
+    Advice& advice = result_.advice;
+    for (const Candidate& candidate : candidates()) {
+      advice.tries.push_back({.edit = candidate.edit.name,
+                              .why = candidate.edit.why,
+                              .saves_memory = candidate.edit.saves_memory,
+                              .predicted_ratio = candidate.predicted_ratio});
+    }
+    if (!changed) return;
+    advice.ratio = results::paired_rates(both.trials[1], both.trials[0]);
+    advice.images_per_s_before = results::median_rate(both.trials[0]);
+    advice.images_per_s_after = results::median_rate(both.trials[1]);
+  }
+
+  comm::World& world_;
+  const AdviceOptions& options_;
+  const double end_s_;
+  spec::Experiment first_;
+  spec::Experiment best_;
+  EditPlace place_;   // of rank 0, like the rest
+  InputCosts costs_;  // of the best so far
+  std::set<std::string> tried_;
+  AdviceResult result_;
+};
+
+}  // namespace
+
+AdviceResult advise(const spec::Trial& trial, comm::World& world, const AdviceOptions& options) {
+  if (!spec::uses_pipeline(trial.experiment))
+    throw SpecError("advise: data.format synthetic has no input to advise on; give png or tfrecord");
+  if (trial.experiment.training.epochs > 0) throw SpecError("advise: it measures steps; set training.epochs to 0");
+  return Adviser(trial, world, options).run();
+}
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,196 @@
+#include "verbs/advise/edits.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/errors.hpp"
+#include "verbs/advise/input_model.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using spec::Experiment;
+using spec::OpSpec;
+using Ops = std::vector<OpSpec>;
+
+Ops::iterator find(Ops& ops, const char* name) { return std::ranges::find(ops, name, &OpSpec::op); }
+
+OpSpec with(const char* op, const char* parameter, spec::ParameterValue value) {
+  OpSpec made = spec::default_op(op);
+  made.parameters[parameter] = std::move(value);
+  return made;
+}
+
+void shard_first(Experiment& trial, const EditPlace& place) {
+  Ops& ops = trial.pipeline.ops;
+  const auto shard = find(ops, "shard");
+  if (place.ranks == 1 || shard == ops.end()) return;
+  if (shard > ops.begin() + 1) std::rotate(ops.begin() + 1, shard, shard + 1);
+}
+
+// Everything between decoding and the batch works as well on records, which are smaller; then both can be one op.
+void decode_into_batches(Experiment& trial, const EditPlace&) {
+  Ops& ops = trial.pipeline.ops;
+  const auto batch = find(ops, "batch");
+  const auto map = find(ops, "map");
+  if (batch == ops.end() || map == ops.end()) return;
+  OpSpec both = with("map_and_batch", "delay_s", map->parameters.at("delay_s"));
+  std::rotate(map, map + 1, batch);  // the map comes just before the batch
+  const auto place = ops.erase(std::prev(batch), std::next(batch));
+  ops.insert(place, std::move(both));
+}
+
+void decode_in_parallel(Experiment& trial, const EditPlace& place) {
+  const auto map = find(trial.pipeline.ops, "map");
+  if (map == trial.pipeline.ops.end() || map->integer("parallel_calls") >= 2 * place.cores_per_rank) return;
+  map->parameters["parallel_calls"] = std::int64_t{2} * place.cores_per_rank;
+}
+
+void decode_ahead(Experiment& trial, const EditPlace&) {
+  Ops& ops = trial.pipeline.ops;
+  if (ops.back().op != "prefetch") ops.push_back(with("prefetch", "buffer", "auto"));
+}
+
+void prefetch_few_batches(Experiment& trial, const EditPlace&) {
+  OpSpec& last = trial.pipeline.ops.back();
+  if (last.op == "prefetch") last.parameters["buffer"] = "auto";
+}
+
+void shuffle_records(Experiment& trial, const EditPlace&) {
+  Ops& ops = trial.pipeline.ops;
+  const std::size_t decoding = decoding_op(trial.pipeline);
+  const auto shuffle = std::find_if(ops.begin() + static_cast<std::ptrdiff_t>(decoding), ops.end(),
+                                    [](const OpSpec& op) { return op.op == "shuffle"; });
+  if (shuffle != ops.end()) std::rotate(ops.begin() + static_cast<std::ptrdiff_t>(decoding), shuffle, shuffle + 1);
+}
+
+void read_in_turns(Experiment& trial, const EditPlace&) {
+  const auto read = find(trial.pipeline.ops, "read");
+  if (read != trial.pipeline.ops.end()) *read = with("interleave", "delay_s", read->parameters.at("delay_s"));
+}
+
+void replace_workers(Experiment& trial, const EditPlace&) {
+  Ops& ops = trial.pipeline.ops;
+  const auto workers = find(ops, "worker_batches");
+  if (workers == ops.end()) return;
+  *workers = with("map_and_batch", "delay_s", workers->parameters.at("delay_s"));
+  auto decoding = ops.insert(workers, spec::default_op("interleave"));
+  const auto repeat = std::find_if(decoding, ops.end(), [](const OpSpec& op) { return op.op == "repeat"; });
+  if (repeat != ops.end()) std::rotate(decoding, repeat, repeat + 1);  // an epoch's end need not drain the batches
+}
+
+// More files at once hide the latency of the storage, as far as a rank has files. A PNG is a file of its own, which the
+// op that decodes reads.
+void read_more_at_once(Experiment& trial, const EditPlace& place) {
+  constexpr std::int64_t kMost = 64;
+  const auto interleave = find(trial.pipeline.ops, "interleave");
+  if (interleave == trial.pipeline.ops.end() || !spec::reads_shards(trial.data.format)) return;
+  const auto files = static_cast<std::int64_t>(place.files) / place.ranks;
+  const std::int64_t now = interleave->integer("cycle_length");
+  interleave->parameters["cycle_length"] = std::max(now, std::min({2 * now, files, kMost}));
+}
+
+std::uint64_t images_of_a_rank(const EditPlace& place) {
+  const auto ranks = static_cast<std::uint64_t>(place.ranks);
+  return (place.images + ranks - 1) / ranks;
+}
+
+// Decoding comes as early as it can, the cache behind it, and what makes the order and the epochs behind the cache.
+void cache_decoded(Experiment& trial, const EditPlace& place) {
+  Ops& ops = trial.pipeline.ops;
+  if (find(ops, "cache") != ops.end() || find(ops, "worker_batches") != ops.end()) return;
+  if (place.images == 0 || images_of_a_rank(place) * image_bytes(trial) > place.cache_bytes) return;
+  const auto decoding = ops.begin() + static_cast<std::ptrdiff_t>(decoding_op(trial.pipeline));
+  const auto is_kept_in_front = [](const OpSpec& op) {
+    return op.op != "shuffle" && op.op != "repeat" && op.op != "prefetch";
+  };
+  Ops made;
+  std::copy_if(ops.begin(), decoding, std::back_inserter(made), is_kept_in_front);
+  made.push_back(decoding->op == "map" ? *decoding : with("map", "delay_s", decoding->parameters.at("delay_s")));
+  if (decoding->op != "map") made.back().parameters["parallel_calls"] = std::int64_t{2} * place.cores_per_rank;
+  std::copy_if(decoding, ops.end(), std::back_inserter(made), [](const OpSpec& op) { return op.op == "shard"; });
+  made.push_back(spec::default_op("cache"));
+  for (const char* name : {"shuffle", "repeat"}) {
+    const auto last = std::find_if(ops.rbegin(), ops.rend(), [&](const OpSpec& op) { return op.op == name; });
+    if (last != ops.rend()) made.push_back(*last);
+  }
+  const auto batch = find(ops, "batch");
+  made.push_back(batch != ops.end() ? *batch : spec::default_op("batch"));
+  if (ops.back().op == "prefetch") made.push_back(ops.back());
+  ops = std::move(made);
+  const int images_per_step = trial.training.batch_size * trial.training.accumulate_steps;
+  const std::uint64_t steps = images_of_a_rank(place) / static_cast<std::uint64_t>(images_per_step) + 1;
+  trial.measure.warmup_steps += static_cast<int>(steps);
+}
+
+// Not where batches are dropped: what the engine has to do then would count for nothing.
+void deliver_bytes(Experiment& trial, const EditPlace&) {
+  if (trial.engine != "none") trial.data.deliver = Deliver::u8;
+}
+
+void read_tfrecords(Experiment& trial, const EditPlace& place) {
+  if (place.has_tfrecords && trial.data.format == spec::DataFormat::png) trial.data.format = spec::DataFormat::tfrecord;
+}
+
+enum class Gain { images_per_s, later_epochs, memory };
+
+struct Kind {
+  const char* name;
+  const char* why;
+  Gain gain;
+  void (*apply)(Experiment&, const EditPlace&);
+};
+
+constexpr Kind kKinds[] = {
+    {"shard_first", "each rank then reads and decodes its own images alone", Gain::images_per_s, shard_first},
+    {"decode_in_parallel", "the cores then decode at once", Gain::images_per_s, decode_in_parallel},
+    {"decode_ahead", "batches are then made while the accelerator computes", Gain::images_per_s, decode_ahead},
+    {"decode_into_batches", "images are then decoded in parallel straight into their batch", Gain::images_per_s,
+     decode_into_batches},
+    {"replace_workers", "all cores then work on one batch rather than each on its own", Gain::images_per_s,
+     replace_workers},
+    {"read_in_turns", "several files are then open at once", Gain::images_per_s, read_in_turns},
+    {"read_more_at_once", "more files are then open at once", Gain::images_per_s, read_more_at_once},
+    {"deliver_u8", "a batch then has a twelfth of the bytes, and the engine normalizes it", Gain::images_per_s,
+     deliver_bytes},
+    {"read_tfrecords", "records are then read in sequence from few files", Gain::images_per_s, read_tfrecords},
+    {"cache_decoded", "images are then decoded in the first epoch alone, and stay in memory", Gain::later_epochs,
+     cache_decoded},
+    {"shuffle_records", "the buffer then holds records, not decoded images", Gain::memory, shuffle_records},
+    {"prefetch_few_batches", "the buffer then grows only as far as it helps", Gain::memory, prefetch_few_batches},
+};
+
+bool can_run(const Experiment& trial) {
+  try {
+    spec::check_kinds(trial.pipeline);
+    return true;
+  } catch (const SpecError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> edit_names() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  return names;
+}
+
+std::vector<Edit> possible_edits(const Experiment& trial, const EditPlace& place) {
+  std::vector<Edit> edits;
+  for (const Kind& kind : kKinds) {
+    Edit edit{.name = kind.name,
+              .why = kind.why,
+              .saves_memory = kind.gain == Gain::memory,
+              .needs_epoch = kind.gain == Gain::later_epochs,
+              .edited = trial};
+    kind.apply(edit.edited, place);
+    if (edit.edited == trial || !can_run(edit.edited)) continue;
+    edit.edited.pipeline.name = "advised";
+    edits.push_back(std::move(edit));
+  }
+  return edits;
+}
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,183 @@
+#include "verbs/advise/input_model.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "core/batch.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using spec::OpSpec;
+using spec::PipelineSpec;
+
+// A decoded image is copied by one thread at about this rate: below what DRAM gives one core of current servers.
+constexpr double kCopyBytesPerS = 4e9;
+
+bool decodes(const OpSpec& op) { return op.op == "map" || op.op == "map_and_batch" || op.op == "worker_batches"; }
+
+// Threads of one rank that decode at once; 0 where the thread that asks does it.
+int decoding_threads(const OpSpec& op, int cores) {
+  if (op.op == "map") {
+    const auto calls = static_cast<int>(op.integer("parallel_calls"));
+    return calls > 1 ? std::min(calls, cores) : 0;
+  }
+  if (op.op == "worker_batches" && !op.holds_text("num_workers"))
+    return std::min(static_cast<int>(op.integer("num_workers")), cores);
+  return cores;
+}
+
+bool is(const OpSpec& op, const char* name) { return op.op == name; }
+bool is_reader(const std::string& op) { return op == "read" || op == "interleave"; }
+
+// Seconds of an image, by who spends them.
+struct Pace {
+  double training_s = 0;   // the thread that trains
+  double ahead_s = 0;      // the slowest of the other threads
+  double processor_s = 0;  // all of them
+};
+
+// Goes from source to sink.
+class Walk {
+ public:
+  Walk(const PipelineSpec& pipeline, int ranks, int cores, const InputCosts& costs)
+      : pipeline_(pipeline), amplification_(predicted_amplification(pipeline, ranks)), cores_(cores), costs_(costs) {}
+
+  Pace pace() {
+    const std::size_t decoding = decoding_op(pipeline_);
+    for (std::size_t i = 0; i < pipeline_.ops.size(); ++i) {
+      if (i == decoding) {
+        decode(pipeline_.ops[i]);
+      } else {
+        pass(pipeline_.ops[i], i > decoding);
+      }
+    }
+    pace_.training_s = thread_s_;
+    return pace_;
+  }
+
+ private:
+  void decode(const OpSpec& op) {
+    const double decode_s = amplification_ * (costs_.read_s + costs_.decode_s);
+    const int threads = decoding_threads(op, cores_);
+    if (threads > 0) {
+      hand_over();
+      pace_.ahead_s = std::max(pace_.ahead_s, decode_s / threads);
+      pace_.processor_s += decode_s;
+    } else {
+      work(decode_s);
+    }
+  }
+
+  void pass(const OpSpec& op, bool decoded) {
+    if (is(op, "batch")) {
+      work(costs_.batch_s > 0 ? costs_.batch_s : costs_.copy_s);
+    } else if (is(op, "shuffle")) {
+      work(costs_.order_s);
+    } else if (is(op, "prefetch")) {
+      hand_over();
+    } else if (is_reader(op.op)) {
+      read(op);
+    } else if (is(op, "cache") && decoded) {
+      thread_s_ = 0;
+      pace_ = {};  // what is in front of it rests
+      work(costs_.copy_s);
+    }
+  }
+
+  void read(const OpSpec& op) {
+    const double files_at_once = is(op, "interleave") ? static_cast<double>(op.integer("cycle_length")) : 1;
+    const bool apart = is(op, "interleave") && op.boolean("parallel");
+    pace_.processor_s += amplification_ * costs_.stream_cpu_s;
+    if (apart) {
+      pace_.ahead_s = std::max(pace_.ahead_s, amplification_ * costs_.stream_s / files_at_once);
+    } else {
+      thread_s_ += amplification_ * costs_.stream_s;
+    }
+  }
+
+  void work(double time_s) {
+    thread_s_ += time_s;
+    pace_.processor_s += time_s;
+  }
+
+  // Another thread goes on from here.
+  void hand_over() {
+    pace_.ahead_s = std::max(pace_.ahead_s, thread_s_);
+    thread_s_ = 0;
+  }
+
+  const PipelineSpec& pipeline_;
+  const double amplification_;
+  const int cores_;
+  const InputCosts& costs_;
+  double thread_s_ = 0;  // of the thread that the walk is on
+  Pace pace_;
+};
+
+}  // namespace
+
+std::size_t decoding_op(const PipelineSpec& pipeline) {
+  const auto found = std::ranges::find_if(pipeline.ops, decodes);
+  if (found == pipeline.ops.end()) throw std::logic_error("pipeline: no op decodes");
+  return static_cast<std::size_t>(found - pipeline.ops.begin());
+}
+
+std::size_t image_bytes(const spec::Experiment& trial) {
+  return BatchShape{
+      .images = 1, .height = trial.model.image_size, .width = trial.model.image_size, .deliver = trial.data.deliver}
+      .image_bytes();
+}
+
+double predicted_amplification(const PipelineSpec& pipeline, int ranks) {
+  const auto shard = std::ranges::find(pipeline.ops, "shard", &OpSpec::op);
+  const auto place = static_cast<std::size_t>(shard - pipeline.ops.begin());
+  return shard != pipeline.ops.end() && place > decoding_op(pipeline) ? ranks : 1;
+}
+
+InputCosts measured_costs(const results::TrialResult& trial) {
+  InputCosts costs;
+  double decoded = 0, trained = 0, wall_s = 0, wait_s = 0;
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    decoded += static_cast<double>(repeat.images_decoded);
+    trained += static_cast<double>(repeat.images_trained);
+    for (const results::StepRecord& step : repeat.steps) {
+      wall_s += step.timings.wall_s;
+      wait_s += step.timings.wait_s;
+    }
+    for (const measure::OpCounters& op : repeat.ops) {
+      if (is_reader(op.op)) {
+        costs.stream_s += op.busy_wall_s;
+        costs.stream_cpu_s += op.busy_cpu_s;
+        continue;
+      }
+      const double timed_s = op.read_s + op.parse_s + op.decode_s + op.resize_s;
+      costs.read_s += op.read_s + op.parse_s;
+      if (timed_s > 0) {
+        costs.decode_s += std::max(op.busy_wall_s, timed_s) - op.read_s - op.parse_s;
+      } else {
+        (op.op == "batch" ? costs.batch_s : costs.order_s) += op.busy_wall_s;
+      }
+    }
+  }
+  if (trained <= 0 || decoded <= 0) return {};
+  costs.stream_s /= decoded;
+  costs.stream_cpu_s /= decoded;
+  costs.read_s /= decoded;
+  costs.decode_s /= decoded;
+  costs.order_s /= trained;
+  costs.batch_s /= trained;
+  costs.copy_s = static_cast<double>(image_bytes(trial.spec)) / kCopyBytesPerS;
+  if (trial.spec.engine != "none") costs.engine_s = (wall_s - wait_s) / trained;
+  return costs;
+}
+
+double predicted_images_per_s(const spec::Experiment& experiment, int ranks, int cores_per_rank,
+                              const InputCosts& costs) {
+  const Pace pace = Walk(experiment.pipeline, ranks, cores_per_rank, costs).pace();
+  const double image_s = std::max({pace.training_s + costs.engine_s, pace.ahead_s, pace.processor_s / cores_per_rank});
+  return image_s > 0 ? ranks / image_s : 0;
+}
+
+}  // namespace chexbench::verbs

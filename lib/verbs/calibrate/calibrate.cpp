@@ -1,0 +1,142 @@
+#include "verbs/calibrate/calibrate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "bench/plan.hpp"
+#include "core/errors.hpp"
+#include "engine/engine.hpp"
+#include "measure/statistics.hpp"
+#include "model/networks.hpp"
+#include "spec/presets.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+void check_engine(const std::string& engine) {
+  if (engine != "none" && !engine.starts_with("emulated:")) return;
+  throw SpecError(
+      fmt::format("calibrate: engine '{}' computes nothing that could be measured; give auto, onednn or cuda", engine));
+}
+
+// Contents of one repeat's steps, in seconds a step.
+struct MeanStep {
+  double compute_s = 0;  // all but waits and the update
+  double backward_s = 0;
+  double update_s = 0;
+
+  double step_s() const { return compute_s + update_s; }
+};
+
+MeanStep mean_step(const results::RepeatResult& repeat) {
+  MeanStep sum;
+  for (const results::StepRecord& step : repeat.steps) {
+    const measure::StepTimings& timings = step.timings;
+    sum.compute_s += timings.wall_s - timings.wait_s - timings.exposed_communication_s - timings.update_s;
+    sum.backward_s += timings.backward_s;
+    sum.update_s += timings.update_s;
+  }
+  const auto steps = static_cast<double>(repeat.steps.size());
+  return {.compute_s = sum.compute_s / steps, .backward_s = sum.backward_s / steps, .update_s = sum.update_s / steps};
+}
+
+MeanStep mean(const MeanStep& a, const MeanStep& b) {
+  return {.compute_s = (a.compute_s + b.compute_s) / 2,
+          .backward_s = (a.backward_s + b.backward_s) / 2,
+          .update_s = (a.update_s + b.update_s) / 2};
+}
+
+// The repeat of median step time as a whole, or the mean of the two middle ones: medians of single phases would come
+// from different repeats, and their sum would be no step that was.
+MeanStep median_step(std::vector<MeanStep> steps) {
+  std::ranges::sort(steps, {}, &MeanStep::step_s);
+  return mean(steps[(steps.size() - 1) / 2], steps[steps.size() / 2]);
+}
+
+std::string describe_source(const results::Environment& environment, const results::TrialResult& trial) {
+  return fmt::format(
+      "measured by chexbench {} calibrate, {}, {} ({}): engine {}, {} rank{} of {} core{}, median of {} repeat{} of {} "
+      "steps of ready-made batches, optimizer {}",
+      environment.chexbench_version, environment.date_utc, environment.host, environment.cpu, trial.spec.engine,
+      trial.ranks, trial.ranks == 1 ? "" : "s", trial.cores_per_rank, trial.cores_per_rank == 1 ? "" : "s",
+      trial.repeats.size(), trial.repeats.size() == 1 ? "" : "s", trial.spec.measure.steps,
+      to_string(trial.spec.training.optimizer));
+}
+
+spec::ProfileEntry make_entry(const results::Environment& environment, const results::TrialResult& trial) {
+  const int batch_size = trial.spec.training.batch_size;
+  std::vector<MeanStep> steps;
+  std::vector<double> images_per_s;
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    steps.push_back(mean_step(repeat));
+    images_per_s.push_back(batch_size / steps.back().compute_s);
+  }
+  const MeanStep step = median_step(steps);
+  return {.model = trial.spec.model.name,
+          .image_size = trial.spec.model.image_size,
+          .precision = trial.spec.training.precision,
+          .batch_size = batch_size,
+          .images_per_s = batch_size / step.compute_s,
+          .images_per_s_mad = measure::median_absolute_deviation(images_per_s),
+          .backward_share = step.backward_s / step.compute_s,
+          .update_s = step.update_s,
+          .includes_update = step.update_s == 0,  // an engine that does not tell it apart
+          .includes_communication = false,
+          .source = describe_source(environment, trial)};
+}
+
+spec::Trial make_trial(const CalibrationRequest& request, const std::string& model, spec::Precision precision,
+                       int batch_size) {
+  spec::Experiment experiment;
+  experiment.name = "calibrate";
+  experiment.data.format = spec::DataFormat::synthetic;
+  experiment.pipeline = spec::preset("optimized");
+  experiment.model.name = model;
+  experiment.model.image_size = request.image_size;
+  experiment.training.precision = precision;
+  experiment.training.batch_size = batch_size;
+  experiment.engine = request.engine;
+  experiment.measure.warmup_steps = request.warmup_steps;
+  experiment.measure.steps = request.steps;
+  experiment.measure.repeats = request.repeats;
+  return {fmt::format("{} {} batch {}", model, to_string(precision), batch_size), experiment};
+}
+
+// A profile holds one time for each.
+void check_each_once(const std::vector<spec::Trial>& trials) {
+  std::set<std::string> names;
+  for (const spec::Trial& trial : trials) {
+    if (!names.insert(trial.name).second) throw SpecError(fmt::format("calibrate: {} is asked for twice", trial.name));
+  }
+}
+
+}  // namespace
+
+results::Report plan_calibration(const CalibrationRequest& request, comm::World& world) {
+  check_engine(request.engine);
+  std::vector<spec::Trial> trials;
+  for (const std::string& model : request.models) {
+    model::make_network(model, request.image_size);  // throws before anything is measured
+    for (const spec::Precision precision : request.precisions) {
+      for (const int batch_size : request.batch_sizes)
+        trials.push_back(make_trial(request, model, precision, batch_size));
+    }
+  }
+  check_each_once(trials);
+  return bench::plan_report("calibrate", trials, world);
+}
+
+spec::AcceleratorProfile make_profile(const results::Report& report, const std::string& name) {
+  spec::AcceleratorProfile profile{.name = name, .device = "", .entries = {}};
+  for (const results::TrialResult& trial : report.trials) {
+    if (trial.repeats.empty()) continue;
+    profile.device = trial.engine_device;
+    profile.entries.push_back(make_entry(report.environment, trial));
+  }
+  return profile;
+}
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,190 @@
+#include "verbs/comm/comm_sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "bench/core_layout.hpp"
+#include "bench/gpu_layout.hpp"
+#include "comm/texts.hpp"
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+#include "core/interrupt.hpp"
+#include "engine/cuda/cuda_engine.hpp"
+#include "measure/machine.hpp"
+#include "measure/statistics.hpp"
+#include "verbs/comm/comm_memory.hpp"
+#include "verbs/comm/link_fit.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+constexpr double kRepeatS = 0.02;  // of one repeat: long against the clock and the barrier before it
+constexpr int kMostIterations = 1000;
+constexpr int kTrialIterations = 3;  // before a size is timed: caches, and how long one takes
+
+std::size_t value_bytes(GradientType type) { return type == GradientType::f32 ? 4 : 2; }
+
+// What rank `rank` gives: small whole numbers, so that sums are exact.
+float value_of(int rank, std::size_t index) { return static_cast<float>(rank + 1 + static_cast<int>(index % 7)); }
+
+// The mean over ranks 0 to n-1 of value_of().
+double mean_of(int ranks, std::size_t index) { return (ranks + 1) / 2.0 + static_cast<double>(index % 7); }
+
+std::vector<int> default_ranks(int world) {
+  std::vector<int> ranks;
+  for (int n = 2; n < world; n *= 2) ranks.push_back(n);
+  ranks.push_back(world);
+  return ranks;
+}
+
+// The largest of the ranks' values, on every rank.
+double largest(comm::Communicator& members, double value) {
+  std::vector<double> values(static_cast<std::size_t>(members.world()));
+  values[static_cast<std::size_t>(members.rank())] = value;
+  members.all_reduce_sum(std::span<double>(values));
+  return std::ranges::max(values);
+}
+
+// One world's reducer and the memory that it averages in, of max_bytes.
+class Sweep {
+ public:
+  Sweep(comm::Communicator& members, Reducer& reducer, GradientMemory& memory, int repeats)
+      : members_(members), reducer_(reducer), memory_(memory), repeats_(repeats) {}
+
+  CommRow measure(std::uint64_t bytes) {
+    const std::size_t values = bytes / value_bytes(memory_.type());
+    check_mean(values);
+    CommRow row{.ranks = members_.world(), .bytes = bytes, .repeats = repeats_};
+    row.iterations = iterations(time_s(values, kTrialIterations));
+    std::vector<double> times_s;
+    for (int repeat = 0; repeat < repeats_; ++repeat) times_s.push_back(time_s(values, row.iterations));
+    row.time_s = measure::median(times_s);
+    row.time_s_ci95 = measure::bootstrap_median_ci95(times_s);
+    return row;
+  }
+
+ private:
+  void average(std::size_t values) {
+    reducer_.reduce(memory_.bucket(values), memory_.written());
+    reducer_.wait();
+  }
+
+  void check_mean(std::size_t values) {
+    std::vector<float> numbers(values);
+    for (std::size_t i = 0; i < values; ++i) numbers[i] = value_of(members_.rank(), i);
+    memory_.write(numbers);
+    average(values);
+    memory_.read(numbers);
+    const double allowed = memory_.type() == GradientType::f32 ? 1e-6 : 2e-3;
+    for (std::size_t i = 0; i < values; ++i) {
+      const double expected = mean_of(members_.world(), i);
+      if (std::abs(numbers[i] - expected) <= allowed * expected) continue;
+      throw DeviceError(fmt::format("comm: the average of {} values over {} ranks is wrong: value {} is {}, not {}",
+                                    values, members_.world(), i, numbers[i], expected));
+    }
+  }
+
+  // Of one average, on the slowest rank. The same on every rank.
+  double time_s(std::size_t values, int iterations) {
+    throw_if_interrupted();
+    members_.barrier();
+    const double begin_s = now_s();
+    for (int i = 0; i < iterations; ++i) average(values);
+    return largest(members_, now_s() - begin_s) / iterations;
+  }
+
+  static int iterations(double one_s) {
+    return static_cast<int>(std::clamp(std::ceil(kRepeatS / one_s), 1.0, static_cast<double>(kMostIterations)));
+  }
+
+  comm::Communicator& members_;
+  Reducer& reducer_;
+  GradientMemory& memory_;
+  const int repeats_;
+};
+
+// Whether CUDA shows every rank a GPU; all ranks come to the same answer.
+bool all_see_gpus(comm::Communicator& all) {
+  double lacking = 0;
+  try {
+    lacking = engine::visible_gpus().empty() ? 1 : 0;
+  } catch (const DeviceError&) {
+    lacking = 1;
+  }
+  all.all_reduce_sum(std::span(&lacking, 1));
+  return lacking == 0;
+}
+
+// The GPU of this rank, or nothing where host memory is averaged. Collective. @throws SpecError, DeviceError
+std::optional<int> choose_gpu(comm::World& world, const CommOptions& options) {
+  comm::Communicator& all = world.communicator();
+  if (options.memory == CommMemory::host) return std::nullopt;
+  if (options.memory == CommMemory::automatic && !all_see_gpus(all)) return std::nullopt;
+  return bench::share_gpus(all, bench::find_host_cores(world), engine::visible_gpus(), options.allow_shared_gpu).gpu;
+}
+
+int count_hosts(comm::World& world) {
+  std::set<std::string> hosts;
+  for (const std::string& host : comm::all_gather(world.communicator(), measure::probe_machine().host))
+    hosts.insert(host);
+  return static_cast<int>(hosts.size());
+}
+
+}  // namespace
+
+void check_comm_options(const CommOptions& options, int world) {
+  if (world == 1) {
+    throw SpecError("comm: a world of one rank has nobody to talk to; start several: `mpirun -np 2 chexbench comm`");
+  }
+  const std::size_t value = value_bytes(options.type);
+  if (options.min_bytes == 0 || options.min_bytes % value != 0 || options.max_bytes % value != 0) {
+    throw SpecError(fmt::format("--min-bytes and --max-bytes: must be multiples of {}, the bytes of a value", value));
+  }
+  if (options.min_bytes > options.max_bytes) {
+    throw SpecError(fmt::format("--min-bytes {} is above --max-bytes {}", options.min_bytes, options.max_bytes));
+  }
+  for (const int ranks : options.ranks) {
+    if (ranks >= 2 && ranks <= world) continue;
+    throw SpecError(fmt::format("--ranks {}: must be 2 to {}, the ranks that were started", ranks, world));
+  }
+}
+
+CommResult measure_comm(comm::World& world, const CommOptions& options) {
+  comm::Communicator& all = world.communicator();
+  check_comm_options(options, all.world());
+  const std::optional<int> gpu = choose_gpu(world, options);
+  if (!gpu && options.type != GradientType::f32) {
+    throw DeviceError("--dtype f16: gradients in host memory are always f32, and CUDA shows not every rank a GPU");
+  }
+  CommResult result{.date_utc = measure::utc_now(),
+                    .library = world.library(),
+                    .memory = gpu ? "GPU" : "host",
+                    .dtype = options.type == GradientType::f32 ? "f32" : "f16",
+                    .update = options.comm.update,
+                    .hosts = count_hosts(world)};
+  const auto memory =
+      gpu ? make_gpu_memory(options.max_bytes, options.type, *gpu) : make_host_memory(options.max_bytes);
+  for (const int ranks : options.ranks.empty() ? default_ranks(all.world()) : options.ranks) {
+    const std::unique_ptr<comm::Communicator> members = all.first(ranks);
+    const std::unique_ptr<Reducer> reducer = gpu ? all.make_device_reducer(ranks, {.gpu = *gpu, .comm = options.comm})
+                                             : members ? members->make_reducer(options.comm)
+                                                       : nullptr;
+    if (members) {
+      if (gpu) result.library = reducer->capturable() ? "NCCL" : world.library() + ", copied to the host";
+      Sweep sweep(*members, *reducer, *memory, options.repeats);
+      for (std::uint64_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 2) {
+        result.rows.push_back(sweep.measure(bytes));
+      }
+    }
+    all.barrier();  // ranks that sit this world out sleep here
+  }
+  if (result.is_ring()) result.fit = fit_link(result.rows);
+  return result;
+}
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,229 @@
+#include "verbs/compare/compare.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analysis/derive.hpp"
+#include "analysis/flags.hpp"
+#include "core/errors.hpp"
+#include "results/rates.hpp"
+#include "verbs/compare/differences.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+constexpr double kCrowded = 0.10;  // more of the time that threads could run, from which missing cores are blamed
+
+// All trials of one arm on one side, one of each run that has it.
+struct Arm {
+  std::string key;
+  Trials trials;
+
+  const results::TrialResult& first() const { return *trials.front(); }
+};
+
+bool was_measured(const results::TrialResult& trial) { return !trial.repeats.empty(); }
+
+void check_rates(const results::TrialResult& trial, const std::string& side) {
+  for (const results::RepeatResult& repeat : trial.repeats) {
+    if (std::isfinite(repeat.images_per_s) && repeat.images_per_s > 0) continue;
+    throw DataError(
+        fmt::format("{}: repeat {} of trial '{}' has images_per_s {}: no rate that was measured; measure it "
+                    "again",
+                    side, repeat.repeat, trial.trial, repeat.images_per_s));
+  }
+}
+
+// In the order in which they come first. @throws DataError where there is none
+std::vector<Arm> arms_of(const Side& side) {
+  std::vector<Arm> arms;
+  for (const results::Report& run : side.runs) {
+    if (run.experiment != side.runs.front().experiment) {
+      throw DataError(fmt::format("{}: holds runs of several experiments, '{}' and '{}'; give a folder of one",
+                                  side.name, side.runs.front().experiment, run.experiment));
+    }
+    std::map<std::string, int> seen;  // a sweep over places of data has arms of the same key: the first is the first's
+    for (const results::TrialResult& trial : run.trials) {
+      if (!was_measured(trial)) continue;
+      check_rates(trial, side.name);
+      std::string key = arm_key(trial);
+      key += fmt::format("\n{}", ++seen[key]);
+      const auto known = std::ranges::find(arms, key, &Arm::key);
+      (known == arms.end() ? arms.emplace_back(Arm{.key = key, .trials = {}}) : *known).trials.push_back(&trial);
+    }
+  }
+  if (arms.empty())
+    throw DataError(fmt::format("{}: no trial was measured in it, so there is nothing to compare", side.name));
+  return arms;
+}
+
+Sample sample_of(const Arm& arm, bool by_runs) {
+  Sample sample;
+  for (const results::TrialResult* trial : arm.trials) {
+    const std::vector<double> values = by_runs ? std::vector{results::median_rate(*trial)} : results::rates(*trial);
+    sample.images_per_s.insert(sample.images_per_s.end(), values.begin(), values.end());
+  }
+  return sample;
+}
+
+// Median over all repeats; 0 where nobody measured it.
+double cpu_s_per_image(const Arm& arm) {
+  std::vector<double> values;
+  for (const results::TrialResult* trial : arm.trials) {
+    for (const results::RepeatResult& repeat : trial->repeats) {
+      values.push_back(repeat.process_cpu_s / std::max(1.0, static_cast<double>(repeat.images_trained)));
+    }
+  }
+  return measure::median(values);
+}
+
+std::optional<double> cpu_ratio_of(const Arm& base, const Arm& other) {
+  const double below = cpu_s_per_image(base);
+  const double above = cpu_s_per_image(other);
+  return below > 0 && above > 0 ? std::optional(above / below) : std::nullopt;
+}
+
+// Of the time that threads could run, that in which they had no core.
+double crowded_share(const Arm& arm) {
+  double wait_s = 0;
+  double ran_s = 0;
+  for (const results::TrialResult* trial : arm.trials) {
+    for (const results::RepeatResult& repeat : trial->repeats) {
+      wait_s += repeat.cpu_wait_s;
+      ran_s += repeat.process_cpu_s;
+    }
+  }
+  return wait_s > 0 ? wait_s / (wait_s + ran_s) : 0;
+}
+
+// Work that takes longer without costing more was kept waiting. That may be this program's doing or the machine's, so
+// it changes no verdict.
+std::string waiting_note(const ComparedArm& arm, const Arm& base, const Arm& other) {
+  if (arm.verdict != Verdict::worse || !arm.cpu_ratio) return "";
+  const double slower = 1 / arm.ratio->value - 1;
+  if (*arm.cpu_ratio - 1 > slower / 2) return "";
+  const double before = crowded_share(base);
+  const double after = crowded_share(other);
+  const std::string cause =
+      after - before >= kCrowded
+          ? fmt::format("its threads had no core in {:.0f} % of the time that they could run, {:.0f} % in the base",
+                        100 * after, 100 * before)
+          : "for cores that others used, for storage, or for each other";
+  return fmt::format("an image costs {:.2f} x the CPU time, so most of the loss is waiting: {}", *arm.cpu_ratio, cause);
+}
+
+std::string certainty_note(const ComparedArm& arm, const RunComparison& comparison) {
+  const double threshold = comparison.options.threshold;
+  const char* unit = comparison.by_runs ? "runs" : "repeats";
+  if (!arm.ratio->ci95) return fmt::format("by the threshold alone: fewer than five {} on a side", unit);
+  const bool loss_possible = arm.verdict == Verdict::same && arm.ratio->ci95->low < 1 - threshold;
+  return loss_possible ? fmt::format("too noisy to rule out a loss of {:g} %: measure more {}", 100 * threshold, unit)
+                       : "";
+}
+
+// As in the table of a run, but for emulation, which the arm's name tells.
+std::string flags_note(const char* side, const Arm& arm) {
+  std::set<std::string> words;
+  for (const results::TrialResult* trial : arm.trials) {
+    for (const std::string& word : analysis::flags_of(*trial, analysis::derive_figures(*trial, {*trial})))
+      words.insert(word);
+  }
+  words.erase("(emulated)");
+  return words.empty() ? "" : fmt::format("{} is {}", side, fmt::join(words, ", "));
+}
+
+std::string joined(std::initializer_list<std::string> notes) {
+  std::string all;
+  for (const std::string& note : notes) {
+    if (!note.empty()) all += (all.empty() ? "" : "; ") + note;
+  }
+  return all;
+}
+
+// Of the spec and of an engine's source: nobody can allow these.
+std::vector<Difference> obstacles(const Arm& base, const Arm& other) {
+  std::vector<Difference> found = spec_differences(base.first(), other.first());
+  const std::vector<Difference> sources = source_differences(base.trials, other.trials);
+  found.insert(found.end(), sources.begin(), sources.end());
+  return found;
+}
+
+ComparedArm compare_arm(const Arm& base, const Arm& other, const RunComparison& comparison) {
+  ComparedArm arm{.trial = base.first().trial,
+                  .emulated = base.first().emulated || other.first().emulated,
+                  .base = sample_of(base, comparison.by_runs),
+                  .other = sample_of(other, comparison.by_runs),
+                  .differences = obstacles(base, other)};
+  std::vector<Difference>& place = comparison.options.across_machines ? arm.allowed : arm.differences;
+  const std::vector<Difference> places = place_differences(base.trials, other.trials);
+  place.insert(place.end(), places.begin(), places.end());
+  const bool same_machine = comparison.environment.empty() || comparison.options.across_machines;
+  if (!same_machine || !arm.differences.empty()) return arm;
+  arm.ratio = measure::unpaired_ratio(arm.other.images_per_s, arm.base.images_per_s);
+  arm.verdict = judge(*arm.ratio, comparison.options.threshold);
+  arm.cpu_ratio = cpu_ratio_of(base, other);
+  arm.note = joined({certainty_note(arm, comparison), waiting_note(arm, base, other), flags_note("the base", base),
+                     flags_note("the new one", other)});
+  return arm;
+}
+
+// The arm of the same spec, or else the only other one of the same name, with which it can't be compared.
+std::vector<Arm>::iterator partner(const Arm& arm, const std::vector<Arm>& siblings, std::vector<Arm>& others) {
+  const auto same = std::ranges::find(others, arm.key, &Arm::key);
+  if (same != others.end()) return same;
+  return std::ranges::find_if(others, [&](const Arm& other) {
+    return other.first().trial == arm.first().trial &&
+           std::ranges::find(siblings, other.key, &Arm::key) == siblings.end();
+  });
+}
+
+}  // namespace
+
+std::string to_string(Verdict verdict) {
+  static const std::map<Verdict, std::string> words{{Verdict::better, "better"},
+                                                    {Verdict::same, "same"},
+                                                    {Verdict::worse, "worse"},
+                                                    {Verdict::not_comparable, "not comparable"}};
+  return words.at(verdict);
+}
+
+Verdict judge(const measure::Ratio& ratio, double threshold) {
+  const measure::Interval known = ratio.ci95.value_or(measure::Interval{.low = ratio.value, .high = ratio.value});
+  if (ratio.value < 1 - threshold && known.high < 1) return Verdict::worse;
+  if (ratio.value > 1 + threshold && known.low > 1) return Verdict::better;
+  return Verdict::same;
+}
+
+RunComparison compare_runs(const Side& base, const Side& other, const CompareOptions& options) {
+  if (!(options.threshold > 0 && options.threshold < 1)) {  // with not-a-number nothing would ever be worse
+    throw SpecError(fmt::format("--threshold is {}, and has to lie between 0 and 1", options.threshold));
+  }
+  const std::vector<Arm> base_arms = arms_of(base);
+  std::vector<Arm> other_arms = arms_of(other);
+  RunComparison comparison{.base = base.name,
+                           .other = other.name,
+                           .options = options,
+                           .by_runs = base.runs.size() > 1 || other.runs.size() > 1,
+                           .environment = environment_differences(base, other),
+                           .remarks = remarkable_differences(base, other)};
+  for (const Arm& arm : base_arms) {
+    const auto found = partner(arm, base_arms, other_arms);
+    if (found == other_arms.end()) {
+      comparison.only_in_base.push_back(arm.first().trial);
+      continue;
+    }
+    comparison.arms.push_back(compare_arm(arm, *found, comparison));
+    other_arms.erase(found);
+  }
+  for (const Arm& arm : other_arms) comparison.only_in_other.push_back(arm.first().trial);
+  return comparison;
+}
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,83 @@
+// Compares runs with earlier runs: which arms became better or worse. README.md gives the reasons for the rules.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/statistics.hpp"
+#include "results/record.hpp"
+
+namespace chexbench::verbs {
+
+// One side of the comparison: one run, or several runs of one experiment.
+struct Side {
+  std::string name;  // used in messages, e.g. its path
+  std::vector<results::Report> runs;
+};
+
+struct CompareOptions {
+  double threshold = 0.05;       // the relative change of images/s that counts; in (0, 1)
+  bool across_machines = false;  // compare even if the machines differ
+};
+
+enum class Verdict { better, same, worse, not_comparable };
+// Returns the verdict in words: "not comparable".
+std::string to_string(Verdict verdict);
+
+// A value that differs between the sides. Several values on one side are joined by " | ".
+struct Difference {
+  std::string key;  // "training.batch_size" in the spec, "cpu" in the environment
+  std::string base;
+  std::string other;
+};
+
+// The measurements of an arm on one side: the images/s of each repeat, or the median of each run's repeats.
+struct Sample {
+  std::vector<double> images_per_s;
+  double median() const { return measure::median(images_per_s); }
+};
+
+// One arm that is on both sides, and its verdict.
+struct ComparedArm {
+  std::string trial;
+  bool emulated = false;
+  Verdict verdict = Verdict::not_comparable;
+  Sample base;
+  Sample other;
+  std::optional<measure::Ratio> ratio;  // other / base, unpaired; empty if not comparable
+  std::optional<double> cpu_ratio;      // CPU seconds per image, other / base; empty if not comparable or not measured
+  std::vector<Difference> differences;  // in the spec, and in what the arm ran on: the arm is not comparable
+  std::vector<Difference> allowed;      // in what the arm ran on, if across_machines allows them
+  std::string note;                     // a sentence, or empty
+};
+
+// The whole comparison.
+struct RunComparison {
+  std::string base;
+  std::string other;
+  CompareOptions options;
+  bool by_runs = false;                 // each value is the median of a run, not one repeat
+  std::vector<Difference> environment;  // of machine and libraries: only across_machines compares despite them
+  std::vector<Difference> remarks;      // of host, kernel and version, which never prevent a comparison
+  std::vector<ComparedArm> arms;        // in the order of the base
+  std::vector<std::string> only_in_base;
+  std::vector<std::string> only_in_other;
+};
+
+// Decides whether a ratio is a change: it must differ from 1 by more than the threshold, and its whole interval must be
+// on the same side of 1. Without an interval the threshold alone decides. Never returns not_comparable.
+Verdict judge(const measure::Ratio& ratio, double threshold);
+
+// Compares the two sides arm by arm. Each side needs at least one run, and its runs must be of one experiment. A pure
+// function; takes milliseconds per arm.
+// @throws DataError if a side has no measured trial, has runs of several experiments, or has a rate that is not a
+// positive finite number
+// @throws SpecError if the threshold is out of range
+RunComparison compare_runs(const Side& base, const Side& other, const CompareOptions& options);
+
+// Returns the comparison as "table", "json" or "markdown".
+// @throws SpecError if `format` is none of these
+std::string format_comparison(const RunComparison& comparison, const std::string& format);
+
+}  // namespace chexbench::verbs

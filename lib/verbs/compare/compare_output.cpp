@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/errors.hpp"
+#include "report/text_table.hpp"
+#include "results/labels.hpp"
+#include "verbs/compare/compare.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::vector<std::string> kColumns{"trial",         "base images/s", "new images/s", "new / base",
+                                        "95 % interval", "verdict",       "note"};
+
+std::string fine_rate(double images_per_s) { return fmt::format("{:.{}f}", images_per_s, images_per_s < 10 ? 2 : 1); }
+
+std::string value_or_nothing(const std::string& value) { return value.empty() ? "nothing" : value; }
+
+// "training.batch_size: 16 against 32"
+std::string in_words(const Difference& difference) {
+  return fmt::format("{}: {} against {}", difference.key, value_or_nothing(difference.base),
+                     value_or_nothing(difference.other));
+}
+
+std::string in_words(const std::vector<Difference>& differences) {
+  std::vector<std::string> words;
+  for (const Difference& difference : differences) words.push_back(in_words(difference));
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
+// Why the verdict is what it is, or what to bear in mind.
+std::string note_of(const ComparedArm& arm) {
+  if (!arm.differences.empty()) return in_words(arm.differences);
+  std::vector<std::string> notes;
+  if (!arm.note.empty()) notes.push_back(arm.note);
+  if (!arm.allowed.empty()) notes.push_back(in_words(arm.allowed));
+  return fmt::format("{}", fmt::join(notes, "; "));
+}
+
+std::vector<std::string> cells_of(const ComparedArm& arm) {
+  std::string ratio;
+  std::string interval;
+  if (arm.ratio) ratio = fmt::format("{:.3f}", arm.ratio->value);
+  if (arm.ratio && arm.ratio->ci95) {
+    interval = fmt::format("{:.3f} .. {:.3f}", arm.ratio->ci95->low, arm.ratio->ci95->high);
+  }
+  return {results::marked(arm.trial, arm.emulated),
+          fine_rate(arm.base.median()),
+          fine_rate(arm.other.median()),
+          ratio,
+          interval,
+          to_string(arm.verdict),
+          note_of(arm)};
+}
+
+// What is to be said beside the rows, a sentence each.
+std::vector<std::string> remarks_of(const RunComparison& comparison) {
+  std::vector<std::string> lines;
+  if (comparison.by_runs) lines.emplace_back("A value is the median of a run's repeats: several runs are compared.");
+  if (!comparison.environment.empty()) {
+    lines.push_back(
+        fmt::format("The machines differ{}: {}.",
+                    comparison.options.across_machines ? " (--across-machines)" : ", so no arm is comparable",
+                    in_words(comparison.environment)));
+  }
+  if (!comparison.remarks.empty()) lines.push_back(fmt::format("Also differs: {}.", in_words(comparison.remarks)));
+  for (const std::string& trial : comparison.only_in_base) lines.push_back("Only in the base: " + trial + ".");
+  for (const std::string& trial : comparison.only_in_other) lines.push_back("Only in the new one: " + trial + ".");
+  return lines;
+}
+
+std::string title(const RunComparison& comparison) {
+  return fmt::format("base {}, new {}: a change counts from {:g} % on", comparison.base, comparison.other,
+                     100 * comparison.options.threshold);
+}
+
+std::string table_of(const RunComparison& comparison) {
+  report::TextTable table{.header = kColumns, .rows = {}, .left_columns = 1, .last_left = true};
+  for (const ComparedArm& arm : comparison.arms) table.rows.push_back(cells_of(arm));
+  std::string text =
+      title(comparison) + "\n\n" + (table.rows.empty() ? "no arm is on both sides\n" : report::render(table));
+  const std::vector<std::string> remarks = remarks_of(comparison);
+  if (!remarks.empty()) text += fmt::format("\n{}\n", fmt::join(remarks, "\n"));
+  return text;
+}
+
+// A bar in a name would end its cell.
+std::string markdown_row(const std::vector<std::string>& cells) {
+  std::string row = "|";
+  for (const std::string& cell : cells) {
+    row += ' ';
+    for (const char c : cell) row += c == '|' ? std::string("\\|") : std::string(1, c);
+    row += " |";
+  }
+  return row + "\n";
+}
+
+std::string markdown_of(const RunComparison& comparison) {
+  std::string text = title(comparison) + "\n\n" + markdown_row(kColumns) + "|---|---:|---:|---:|---:|---|---|\n";
+  for (const ComparedArm& arm : comparison.arms) text += markdown_row(cells_of(arm));
+  for (const std::string& remark : remarks_of(comparison)) text += "\n" + remark + "\n";
+  return text;
+}
+
+Json differences_to_json(const std::vector<Difference>& differences) {
+  Json list = Json::array();
+  for (const auto& [key, base, other] : differences) list.push_back({{"key", key}, {"base", base}, {"new", other}});
+  return list;
+}
+
+Json arm_to_json(const ComparedArm& arm) {
+  Json object = {{"trial", arm.trial}, {"emulated", arm.emulated}, {"verdict", to_string(arm.verdict)}};
+  object["base_images_per_s"] = arm.base.median();
+  object["new_images_per_s"] = arm.other.median();
+  object["base_values"] = arm.base.images_per_s;
+  object["new_values"] = arm.other.images_per_s;
+  object["ratio"] = arm.ratio ? Json(arm.ratio->value) : Json(nullptr);
+  const bool has_interval = arm.ratio && arm.ratio->ci95;
+  object["ratio_ci95"] = has_interval ? Json::array({arm.ratio->ci95->low, arm.ratio->ci95->high}) : Json(nullptr);
+  object["cpu_s_per_image_ratio"] = arm.cpu_ratio ? Json(*arm.cpu_ratio) : Json(nullptr);
+  object["differences"] = differences_to_json(arm.differences);
+  object["allowed_differences"] = differences_to_json(arm.allowed);
+  object["note"] = arm.note;
+  return object;
+}
+
+std::string json_of(const RunComparison& comparison) {
+  Json object = {{"base", comparison.base},
+                 {"new", comparison.other},
+                 {"threshold", comparison.options.threshold},
+                 {"across_machines", comparison.options.across_machines},
+                 {"a_value_is", comparison.by_runs ? "run" : "repeat"},
+                 {"environment_differences", differences_to_json(comparison.environment)},
+                 {"remarks", differences_to_json(comparison.remarks)},
+                 {"arms", Json::array()},
+                 {"only_in_base", comparison.only_in_base},
+                 {"only_in_new", comparison.only_in_other}};
+  for (const ComparedArm& arm : comparison.arms) object["arms"].push_back(arm_to_json(arm));
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string format_comparison(const RunComparison& comparison, const std::string& format) {
+  if (format == "table") return table_of(comparison);
+  if (format == "json") return json_of(comparison);
+  if (format == "markdown") return markdown_of(comparison);
+  const std::vector<std::string> known{"table", "json", "markdown"};
+  throw SpecError("--format: unknown format '" + format + "'" + suggestion(format, known));
+}
+
+}  // namespace chexbench::verbs

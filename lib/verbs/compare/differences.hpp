@@ -1,0 +1,32 @@
+// Lists how two runs or trials differ in what their images/s depend on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "verbs/compare/compare.hpp"
+
+namespace chexbench::verbs {
+
+// Returns the trial's spec as JSON without the settings that do not change what is measured: the names of the
+// experiment and the pipeline, the root of the data, and the limits on the repeats. It also leaves out cores_per_rank,
+// which place_differences() compares by the cores that the ranks got. Trials with the same text are the same arm.
+std::string arm_key(const results::TrialResult& trial);
+
+// Compares the specs of two arms key by key: "pipeline[2].parallel_calls".
+std::vector<Difference> spec_differences(const results::TrialResult& base, const results::TrialResult& other);
+
+// Compares the machines and libraries of all runs of the two sides.
+std::vector<Difference> environment_differences(const Side& base, const Side& other);
+
+// Compares what never prevents a comparison: the host, the kernel and the version of chexbench.
+std::vector<Difference> remarkable_differences(const Side& base, const Side& other);
+
+// Compares what the trials of one arm ran on: the device, the cores of a rank, and the root of the data.
+using Trials = std::vector<const results::TrialResult*>;
+std::vector<Difference> place_differences(const Trials& base, const Trials& other);
+
+// Compares the sources of an emulated engine's step times.
+std::vector<Difference> source_differences(const Trials& base, const Trials& other);
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,62 @@
+// Finds out why a training that another program runs is slow, from the log of its steps. README.md has the formulas.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/record.hpp"
+#include "verbs/diagnose/step_log.hpp"
+
+namespace chexbench::verbs {
+
+// The sums of one rank. They leave out the first step of each epoch, unless the log has only such steps.
+struct RankDiagnosis {
+  int rank = 0;
+  std::size_t steps = 0;
+  double images = 0;
+  double time_s = 0;
+  double wait_s = 0;
+  double median_step_s = 0;
+
+  double wait_share() const { return wait_s / time_s; }
+  double mean_step_s() const { return time_s / static_cast<double>(steps); }
+};
+
+// A step that took more than kOutlierFactor times the median of its rank.
+inline constexpr double kOutlierFactor = 3;
+struct Outlier {
+  LoggedStep step;
+  std::size_t index = 0;  // position in the rank's steps, from 0
+  bool first_of_epoch = false;
+};
+
+// The figures of the whole training, and the sentences about them.
+struct Diagnosis {
+  std::vector<RankDiagnosis> ranks;  // by rank
+  std::size_t steps = 0;             // of all ranks, with those left out
+  std::size_t left_out = 0;          // how many of them were left out, as first steps of an epoch
+  double images_per_s = 0;
+  double wait_share = 0;
+  std::optional<double> images_per_s_without_wait;  // empty if a rank only waits
+  std::size_t epoch_starts = 0;                     // of all ranks, without the first step of each rank
+  double epoch_start_extra_s = 0;                   // their time beyond their ranks' median steps, summed
+  double epoch_start_wait_s = 0;                    // their waits, summed
+  double epoch_start_share = 0;                     // epoch_start_extra_s as a share of the time of all steps
+  std::vector<Outlier> outliers;                    // by rank, in the order of the log
+  std::vector<results::Finding> findings;
+};
+
+// Diagnoses the training from its steps, of which there must be at least one. A pure function.
+Diagnosis diagnose(const std::vector<LoggedStep>& steps);
+
+// Returns the sentences about a diagnosis whose figures are filled in. The first is of the kind starved, waits or fed;
+// needed_rate, slow_rank, epoch_starts and outliers follow if they apply.
+std::vector<results::Finding> diagnosis_findings(const Diagnosis& diagnosis);
+
+// Returns the diagnosis as "table" or "json"; both name `source` as the log that was read.
+// @throws SpecError if `format` is neither
+std::string format_diagnosis(const Diagnosis& diagnosis, const std::string& source, const std::string& format);
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/starvation.hpp"
+#include "measure/statistics.hpp"
+#include "results/figures.hpp"
+#include "verbs/diagnose/diagnose.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+constexpr double kWorthSaying = 0.02;     // of the time, from which epoch starts and outliers are spoken of
+constexpr double kSlowRankWait = 0.05;    // more of its time that a rank waits than the others
+constexpr double kSlowRankFactor = 1.05;  // times the mean step of the others
+constexpr const char* kName = "This training";
+
+double in_percent(double share) { return 100 * share; }
+
+results::Finding verdict(const Diagnosis& diagnosis) {
+  const double now = diagnosis.images_per_s;
+  if (!diagnosis.images_per_s_without_wait) {
+    return {.kind = "starved",
+            .text = fmt::format("{} starves its accelerator: a rank's steps hold nothing but the wait for batches; {} "
+                                "images/s is what the input delivers.",
+                                kName, analysis::rate(now))};
+  }
+  const double most = *diagnosis.images_per_s_without_wait;
+  const analysis::Waiting waiting{
+      .name = kName, .wait_share = diagnosis.wait_share, .images_per_s = now, .images_per_s_without_wait = most};
+  if (diagnosis.wait_share >= analysis::kStarvedShare)
+    return {.kind = "starved", .text = analysis::starved_sentence(waiting)};
+  if (diagnosis.wait_share <= results::kFedShare) return {.kind = "fed", .text = analysis::fed_sentence(waiting)};
+  return {.kind = "waits",
+          .text = fmt::format("{} waits for its input for {:.0f} % of the time: {} images/s, of at most {} without the "
+                              "wait.",
+                              kName, in_percent(diagnosis.wait_share), analysis::rate(now), analysis::rate(most))};
+}
+
+// Where the accelerator waits, the input is what it waits for, so the input delivers what is trained on now.
+void find_needed_rate(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
+  if (findings.front().kind == "fed" || !diagnosis.images_per_s_without_wait) return;
+  const double most = *diagnosis.images_per_s_without_wait;
+  const auto ranks = static_cast<double>(diagnosis.ranks.size());
+  const std::string each = ranks == 1 ? "" : fmt::format(" in all, {} a rank,", analysis::rate(most / ranks));
+  findings.push_back({.kind = "needed_rate",
+                      .text = fmt::format("An input of {} images/s{} would feed it: {:.2f} times what it delivers now.",
+                                          analysis::rate(most), each, most / diagnosis.images_per_s)});
+}
+
+void find_epoch_starts(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
+  if (diagnosis.epoch_start_share < kWorthSaying) return;
+  const double each_s = diagnosis.epoch_start_extra_s / static_cast<double>(diagnosis.epoch_starts);
+  const bool waits = diagnosis.epoch_start_wait_s > diagnosis.epoch_start_extra_s / 2;
+  const char* advice =
+      waits ? "an input that starts anew each epoch fills its buffers again; keep its workers (PyTorch: "
+              "persistent_workers=True), or repeat the data set inside it (tf.data: repeat(), and steps_per_epoch)"
+            : "and little of it is wait: look at what runs between epochs";
+  findings.push_back({.kind = "epoch_starts",
+                      .text = fmt::format("The first step of an epoch takes {:.2g} s more than the others, {:.0f} % of "
+                                          "all time: {}.",
+                                          each_s, in_percent(diagnosis.epoch_start_share), advice)});
+}
+
+void find_outliers(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
+  double time_s = 0;
+  double wait_s = 0;
+  std::size_t number = 0;
+  for (const Outlier& outlier : diagnosis.outliers) {
+    if (outlier.first_of_epoch) continue;
+    ++number;
+    time_s += outlier.step.step_s;
+    wait_s += outlier.step.wait_s;
+  }
+  double all_s = 0;
+  for (const RankDiagnosis& rank : diagnosis.ranks) all_s += rank.time_s;
+  if (time_s < kWorthSaying * all_s) return;
+  findings.push_back(
+      {.kind = "outliers",
+       .text =
+           fmt::format("{} of {} steps take more than {:.0f} times the median step, and {:.0f} % of the time; {:.0f} "
+                       "% of that is wait{}.",
+                       number, diagnosis.steps - diagnosis.left_out, kOutlierFactor, in_percent(time_s / all_s),
+                       in_percent(wait_s / time_s),
+                       wait_s > time_s / 2 ? ": batches come in bursts, or storage stalls"
+                                           : ": look at what runs between steps (checkpoints, validation, logging)")});
+}
+
+// The median over all ranks but one.
+template <class Get>
+double of_the_others(const Diagnosis& diagnosis, const RankDiagnosis& one, Get get) {
+  std::vector<double> values;
+  for (const RankDiagnosis& rank : diagnosis.ranks) {
+    if (&rank != &one) values.push_back(get(rank));
+  }
+  return measure::median(values);
+}
+
+void find_slow_rank(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
+  if (diagnosis.ranks.size() < 2) return;
+  const auto wait_share = [](const RankDiagnosis& rank) { return rank.wait_share(); };
+  const auto step_s = [](const RankDiagnosis& rank) { return rank.mean_step_s(); };
+  const RankDiagnosis& waiting = *std::ranges::max_element(diagnosis.ranks, {}, wait_share);
+  const double other_share = of_the_others(diagnosis, waiting, wait_share);
+  if (waiting.wait_share() - other_share >= kSlowRankWait) {
+    findings.push_back(
+        {.kind = "slow_rank",
+         .text =
+             fmt::format("Rank {} waits for its input for {:.0f} % of the time, the others for {:.0f} % (median): its "
+                         "input is slower, and the others wait for it where gradients are summed.",
+                         waiting.rank, in_percent(waiting.wait_share()), in_percent(other_share))});
+    return;
+  }
+  const RankDiagnosis& slow = *std::ranges::max_element(diagnosis.ranks, {}, step_s);
+  const double other_s = of_the_others(diagnosis, slow, step_s);
+  if (slow.mean_step_s() < kSlowRankFactor * other_s) return;
+  findings.push_back(
+      {.kind = "slow_rank",
+       .text = fmt::format("Rank {} takes {:.3g} s a step, the others {:.3g} s (median), and does not wait "
+                           "for its input longer than they do: look at its accelerator.",
+                           slow.rank, slow.mean_step_s(), other_s)});
+}
+
+}  // namespace
+
+std::vector<results::Finding> diagnosis_findings(const Diagnosis& diagnosis) {
+  std::vector<results::Finding> findings{verdict(diagnosis)};
+  find_needed_rate(diagnosis, findings);
+  find_slow_rank(diagnosis, findings);
+  find_epoch_starts(diagnosis, findings);
+  find_outliers(diagnosis, findings);
+  return findings;
+}
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "analysis/starvation.hpp"
+#include "core/errors.hpp"
+#include "report/figure_text.hpp"
+#include "report/text_table.hpp"
+#include "verbs/diagnose/diagnose.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostListed = 10;
+
+std::string milliseconds(double seconds) { return fmt::format("{:.1f} ms", 1e3 * seconds); }
+
+std::string rank_table(const Diagnosis& diagnosis) {
+  report::TextTable table{.header = {"rank", "steps", "images/s", "wait", "median step", "mean step", "mean wait"},
+                          .rows = {}};
+  for (const RankDiagnosis& rank : diagnosis.ranks) {
+    table.rows.push_back({std::to_string(rank.rank), std::to_string(rank.steps),
+                          analysis::rate(rank.images / rank.time_s), report::percent(rank.wait_share()),
+                          milliseconds(rank.median_step_s), milliseconds(rank.mean_step_s()),
+                          milliseconds(rank.wait_s / static_cast<double>(rank.steps))});
+  }
+  return report::render(table);
+}
+
+std::string outlier_table(const Diagnosis& diagnosis) {
+  if (diagnosis.outliers.empty()) return "";
+  report::TextTable table{.header = {"rank", "epoch", "step", "took", "of it wait", ""}, .rows = {}, .last_left = true};
+  const std::size_t listed = std::min(kMostListed, diagnosis.outliers.size());
+  for (std::size_t i = 0; i < listed; ++i) {
+    const Outlier& outlier = diagnosis.outliers[i];
+    table.rows.push_back({std::to_string(outlier.step.rank), std::to_string(outlier.step.epoch),
+                          std::to_string(outlier.index), milliseconds(outlier.step.step_s),
+                          milliseconds(outlier.step.wait_s), outlier.first_of_epoch ? "first of its epoch" : ""});
+  }
+  std::string text = fmt::format("\nSteps of more than {:.0f} times their rank's median:\n", kOutlierFactor);
+  text += report::render(table);
+  const std::size_t more = diagnosis.outliers.size() - listed;
+  return more == 0 ? text : text + fmt::format("and {} more\n", more);
+}
+
+std::string table_of(const Diagnosis& diagnosis, const std::string& source) {
+  std::string text = fmt::format("{}: {} steps of {} rank{}", source, diagnosis.steps, diagnosis.ranks.size(),
+                                 diagnosis.ranks.size() == 1 ? "" : "s");
+  if (diagnosis.left_out > 0)
+    text += fmt::format("; {} first of an epoch, left out of rates and shares", diagnosis.left_out);
+  text += "\n\n" + rank_table(diagnosis) + outlier_table(diagnosis) + "\nFindings:\n";
+  for (const results::Finding& finding : diagnosis.findings) text += "- " + finding.text + "\n";
+  return text;
+}
+
+Json rank_to_json(const RankDiagnosis& rank) {
+  return {{"rank", rank.rank},
+          {"steps", rank.steps},
+          {"images", rank.images},
+          {"time_s", rank.time_s},
+          {"wait_s", rank.wait_s},
+          {"wait_share", rank.wait_share()},
+          {"median_step_s", rank.median_step_s}};
+}
+
+Json outlier_to_json(const Outlier& outlier) {
+  return {{"rank", outlier.step.rank},     {"epoch", outlier.step.epoch},   {"step", outlier.index},
+          {"step_s", outlier.step.step_s}, {"wait_s", outlier.step.wait_s}, {"first_of_epoch", outlier.first_of_epoch}};
+}
+
+std::string json_of(const Diagnosis& diagnosis, const std::string& source) {
+  const std::optional<double>& most = diagnosis.images_per_s_without_wait;
+  Json object = {{"source", source},
+                 {"verdict", diagnosis.findings.front().kind},
+                 {"steps", diagnosis.steps},
+                 {"left_out", diagnosis.left_out},
+                 {"images_per_s", diagnosis.images_per_s},
+                 {"wait_share", diagnosis.wait_share},
+                 {"images_per_s_without_wait", most ? Json(*most) : Json(nullptr)},
+                 {"epoch_starts", diagnosis.epoch_starts},
+                 {"epoch_start_extra_s", diagnosis.epoch_start_extra_s},
+                 {"epoch_start_wait_s", diagnosis.epoch_start_wait_s},
+                 {"epoch_start_share", diagnosis.epoch_start_share},
+                 {"ranks", Json::array()},
+                 {"outliers", Json::array()},
+                 {"findings", Json::array()}};
+  for (const RankDiagnosis& rank : diagnosis.ranks) object["ranks"].push_back(rank_to_json(rank));
+  for (const Outlier& outlier : diagnosis.outliers) object["outliers"].push_back(outlier_to_json(outlier));
+  for (const results::Finding& finding : diagnosis.findings) {
+    object["findings"].push_back({{"kind", finding.kind}, {"text", finding.text}});
+  }
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string format_diagnosis(const Diagnosis& diagnosis, const std::string& source, const std::string& format) {
+  if (format == "table") return table_of(diagnosis, source);
+  if (format == "json") return json_of(diagnosis, source);
+  const std::vector<std::string> known{"table", "json"};
+  throw SpecError("--format: unknown format '" + format + "'" + suggestion(format, known));
+}
+
+}  // namespace chexbench::verbs

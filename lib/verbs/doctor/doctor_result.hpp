@@ -1,0 +1,54 @@
+// The report of `chexbench doctor`: the machine, this build, the GPUs and their libraries, what does not fit together,
+// and what would disturb measurements.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/gpu_libraries.hpp"
+#include "measure/gpu_survey.hpp"
+#include "measure/machine.hpp"
+#include "measure/surroundings.hpp"
+
+namespace chexbench::verbs {
+
+// An optional package that chexbench can be built with.
+struct BuildPackage {
+  std::string name;
+  bool present = false;
+};
+
+// How a store on a server answered a probe.
+struct StoreProbe {
+  std::string root;
+  std::string kind;            // http, https, s3, nfs
+  double first_request_s = 0;  // to list the root, including the time to connect
+  double next_request_s = 0;   // to list it again over the open connection
+  std::string file;            // the file that was read from its beginning, in ranges
+  std::uint64_t read_bytes = 0;
+  double read_s = 0;
+};
+
+// Everything that `chexbench doctor` found out.
+struct Doctor {
+  std::string chexbench_version;
+  measure::Machine machine;
+  std::vector<BuildPackage> packages;
+  measure::GpuSurvey survey;
+  std::vector<measure::GpuLibrary> libraries;
+  std::vector<std::string> misfits;  // sentences about GPUs and libraries that do not fit together
+  measure::Surroundings surroundings;
+  std::optional<StoreProbe> store;    // set if the requested data are on a server
+  std::vector<std::string> warnings;  // sentences about what would disturb measurements
+};
+
+// Returns plain text with aligned columns for people.
+std::string doctor_table(const Doctor& doctor);
+
+// Returns one JSON object for programs, with units in its keys. An unknown text is "", and so is the driver's CUDA
+// version if it is unknown; a limit that is not set, an unknown load and data that were not requested are null.
+std::string doctor_json(const Doctor& doctor);
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,78 @@
+#include "verbs/model/model_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "report/text_table.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
+
+template <typename Value>
+Value total(const std::vector<NetworkLayer>& layers, Value NetworkLayer::*field) {
+  return std::accumulate(layers.begin(), layers.end(), Value{},
+                         [field](Value sum, const NetworkLayer& layer) { return sum + layer.*field; });
+}
+
+// Empty where there is none, so that a column shows where the work is.
+std::string count(std::int64_t value) { return value == 0 ? "" : std::to_string(value); }
+std::string mega(double value) { return value == 0 ? "" : fmt::format("{:.3f}", value * 1e-6); }
+
+std::string shape(const NetworkLayer& layer) {
+  return fmt::format("{}x{}x{}", layer.channels, layer.height, layer.width);
+}
+
+Json layer_to_json(const NetworkLayer& layer) {
+  return {{"name", layer.name},
+          {"kind", layer.kind},
+          {"channels", layer.channels},
+          {"height", layer.height},
+          {"width", layer.width},
+          {"parameters", layer.parameters},
+          {"forward_flops", layer.forward_flops},
+          {"activation_bytes", layer.activation_bytes}};
+}
+
+}  // namespace
+
+std::int64_t NetworkSummary::parameters() const { return total(layers, &NetworkLayer::parameters); }
+double NetworkSummary::forward_flops() const { return total(layers, &NetworkLayer::forward_flops); }
+std::int64_t NetworkSummary::activation_bytes() const { return total(layers, &NetworkLayer::activation_bytes); }
+
+std::string network_table(const NetworkSummary& network) {
+  report::TextTable table{
+      .header = {"layer", "kind", "output", "parameters", "MFLOP", "activation_MB"}, .rows = {}, .left_columns = 2};
+  for (const NetworkLayer& layer : network.layers) {
+    table.rows.push_back({layer.name, layer.kind, shape(layer), count(layer.parameters), mega(layer.forward_flops),
+                          mega(static_cast<double>(layer.activation_bytes))});
+  }
+  return fmt::format(
+      "{} for images of {}x{}; outputs, FLOPs (a multiply-add counts two) and activations (f32) of one image\n\n{}\n"
+      "parameters        {} ({:.1f} MB in f32, as many bytes of gradients)\n"
+      "forward           {:.3f} GFLOP an image\n"
+      "training          {:.3f} GFLOP an image: forward, and the gradients of data and of weights\n"
+      "activations       {:.1f} MB an image, each layer's output kept once (engines that fuse layers keep less)\n",
+      network.name, network.image_size, network.image_size, report::render(table), network.parameters(),
+      static_cast<double>(network.gradient_bytes()) * 1e-6, network.forward_flops() * 1e-9,
+      network.training_flops() * 1e-9, static_cast<double>(network.activation_bytes()) * 1e-6);
+}
+
+std::string network_json(const NetworkSummary& network) {
+  Json object = {{"chexbench_version", network.chexbench_version},
+                 {"name", network.name},
+                 {"image_size", network.image_size},
+                 {"parameters", network.parameters()},
+                 {"gradient_bytes", network.gradient_bytes()},
+                 {"forward_flops", network.forward_flops()},
+                 {"training_flops", network.training_flops()},
+                 {"activation_bytes", network.activation_bytes()},
+                 {"layers", Json::array()}};
+  for (const NetworkLayer& layer : network.layers) object["layers"].push_back(layer_to_json(layer));
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,268 @@
+#include "verbs/predict/prediction_request.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/derive.hpp"
+#include "core/errors.hpp"
+#include "results/figures.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+constexpr std::string_view kEmulated = "emulated:";
+
+// A training to predict, before its figures are known.
+struct Arm {
+  std::string name;
+  spec::Experiment spec;
+  std::vector<const results::TrialResult*> input;  // trials that measured it
+};
+
+bool measures_input(const results::TrialResult& trial) {
+  return trial.spec.engine == "none" && trial.spec.data.format != spec::DataFormat::synthetic && !trial.repeats.empty();
+}
+
+// Batches of another size, network or optimizer are made of the same images by the same work.
+bool same_input(const spec::Experiment& a, const spec::Experiment& b) {
+  return a.data.format == b.data.format && a.data.decoder == b.data.decoder && a.data.deliver == b.data.deliver &&
+         a.preprocess == b.preprocess && a.pipeline == b.pipeline && a.model.image_size == b.model.image_size;
+}
+
+std::string input_name(const spec::Experiment& spec) {
+  return fmt::format("{} {}", spec.pipeline.name, to_string(spec.data.format));
+}
+
+std::vector<const results::TrialResult*> input_trials(const PredictionRequest& request) {
+  std::vector<const results::TrialResult*> trials;
+  for (const results::TrialResult& trial : request.measured) {
+    if (measures_input(trial)) trials.push_back(&trial);
+  }
+  if (trials.empty() && !request.measured.empty()) {
+    throw DataError(
+        "the reports have no trial that measures the input alone; run the experiment once more with --set engine=none");
+  }
+  return trials;
+}
+
+// Ranks and cores are what a prediction is asked for; how it is measured does not matter.
+spec::Experiment arm_of(spec::Experiment spec, const std::string& accelerator) {
+  const bool emulated = spec.engine.starts_with(kEmulated);
+  const std::string engine = accelerator.empty() ? spec.engine : std::string(kEmulated) + accelerator;
+  if (!accelerator.empty() && emulated && spec.engine != engine) {
+    throw SpecError(fmt::format("--accelerator {} contradicts the spec's engine '{}'; leave one of them out",
+                                accelerator, spec.engine));
+  }
+  if (!engine.starts_with(kEmulated)) {
+    throw SpecError(fmt::format("a prediction needs an accelerator's profile: give --accelerator PROFILE ({})",
+                                fmt::join(spec::profile_names(), ", ")));
+  }
+  const spec::Experiment any;
+  spec.engine = engine;
+  spec.ranks = any.ranks;
+  spec.cores_per_rank = any.cores_per_rank;
+  spec.all_cores = any.all_cores;
+  spec.measure = any.measure;
+  return spec;
+}
+
+void add_arm(std::vector<Arm>& arms, const spec::Experiment& spec) {
+  if (std::ranges::any_of(arms, [&spec](const Arm& arm) { return arm.spec == spec; })) return;
+  arms.push_back({.name = input_name(spec), .spec = spec, .input = {}});
+}
+
+void find_input(Arm& arm, const std::vector<const results::TrialResult*>& trials) {
+  std::vector<std::string> known;
+  for (const results::TrialResult* trial : trials) {
+    if (same_input(trial->spec, arm.spec)) arm.input.push_back(trial);
+    known.push_back(
+        fmt::format("{} {}x{}", input_name(trial->spec), trial->spec.model.image_size, trial->spec.model.image_size));
+  }
+  if (!trials.empty() && arm.input.empty()) {
+    throw DataError(fmt::format("the reports have not measured the input of {} {}x{}; they have: {}", arm.name,
+                                arm.spec.model.image_size, arm.spec.model.image_size, fmt::join(known, ", ")));
+  }
+}
+
+std::vector<Arm> find_arms(const PredictionRequest& request) {
+  const std::vector<const results::TrialResult*> trials = input_trials(request);
+  std::vector<Arm> arms;
+  for (const spec::Trial& trial : request.trials) add_arm(arms, arm_of(trial.experiment, request.accelerator));
+  if (request.trials.empty()) {
+    for (const results::TrialResult* trial : trials) add_arm(arms, arm_of(trial->spec, request.accelerator));
+  }
+  for (Arm& arm : arms) find_input(arm, trials);
+  return arms;
+}
+
+void check(const PredictionRequest& request) {
+  const bool given_link = request.alpha_s || request.beta_bytes_per_s;
+  if (request.trials.empty() && request.measured.empty()) {
+    throw SpecError("predict: nothing to start from; give --config SPEC, or --report DIR of a run with engine none");
+  }
+  if (request.input_images_per_s && !request.measured.empty()) {
+    throw SpecError("--input-rate contradicts --report, which measured it; leave one of them out");
+  }
+  if (request.cores_per_rank && request.measured.empty()) {
+    throw SpecError("--cores-per-rank: needs the images/s of a core, which --report gives");
+  }
+  if (request.storage_bytes_per_s && request.measured.empty()) {
+    throw SpecError("--storage-bytes-s: needs the bytes of an image, which --report gives");
+  }
+  if ((given_link ? 1 : 0) + (request.link ? 1 : 0) + (request.fit.empty() ? 0 : 1) > 1) {
+    throw SpecError("--alpha and --beta, --comm, and --fit each give the network's figures; leave all but one out");
+  }
+}
+
+InputSide input_of(const PredictionRequest& request, const Arm& arm) {
+  InputSide input;
+  if (!arm.input.empty()) {
+    input = measured_input(arm.input);
+    input.cores_per_rank = request.cores_per_rank ? request.cores_per_rank : input.measured_cores_per_rank;
+    input.images_per_s_per_rank = *input.images_per_s_per_core * *input.cores_per_rank;
+  } else {
+    input.images_per_s_per_rank = request.input_images_per_s;
+    input.every_rank_decodes_all = request.input_images_per_s && decodes_before_shard(arm.spec.pipeline);
+  }
+  input.storage_bytes_per_s = request.storage_bytes_per_s;
+  if (request.storage_bytes_per_s && !input.bytes_per_image) {
+    throw DataError(fmt::format("--storage-bytes-s: {} read no bytes while it was measured", arm.name));
+  }
+  return input;
+}
+
+Network network_of(const PredictionRequest& request, const spec::CommSpec& comm) {
+  Network network{.comm = comm};
+  network.comm.alpha_s = request.alpha_s.value_or(comm.alpha_s);
+  network.comm.beta_bytes_per_s = request.beta_bytes_per_s.value_or(comm.beta_bytes_per_s);
+  network.comm.launch_s = request.launch_s.value_or(comm.launch_s);
+  if (request.link) {
+    network.comm.alpha_s = request.link->alpha_s;
+    network.comm.beta_bytes_per_s = request.link->beta_bytes_per_s;
+    network.known = {.min = request.link->min_ranks, .max = request.link->max_ranks};
+    network.known_min_bytes = request.link->min_bytes;
+    network.known_max_bytes = request.link->max_bytes;
+  }
+  return network;
+}
+
+void fit(Training& training, const PredictionRequest& request, PredictionArm& arm) {
+  const engine::StepPlan plan = plan_step(training, 2);
+  if (training.scaling == Scaling::strong) throw SpecError("--fit: takes figures of weak scaling");
+  const NetworkFit fitted =
+      fit_network(plan, training.training.batch_size * plan.batches, request.fit, training.network.comm);
+  training.network.comm.alpha_s = fitted.alpha_s;
+  training.network.comm.beta_bytes_per_s = fitted.beta_bytes_per_s;
+  const auto [few, many] = std::ranges::minmax(request.fit, {}, &ScalingPoint::ranks);
+  training.network.known = {.min = few.ranks, .max = many.ranks};
+  arm.notes.push_back(
+      fmt::format("Alpha and beta were fitted to trainings, off by {:.1f} % (rms). They hold all that "
+                  "slows several ranks: stragglers and shared input, too.",
+                  100 * fitted.rms_error));
+  arm.fit_rms_error = fitted.rms_error;
+}
+
+void compare(std::vector<PredictionRow>& rows, const std::vector<ScalingPoint>& points, bool fitted) {
+  for (const ScalingPoint& point : points) {
+    const auto row = std::ranges::find(rows, point.ranks, &PredictionRow::ranks);
+    row->known_images_per_s = point.images_per_s;
+    row->fitted = fitted;
+  }
+}
+
+// Those asked for, or as many as the batch allows; and those that something is known of.
+std::vector<int> all_ranks(const PredictionRequest& request, int batch_size) {
+  std::set<int> ranks(request.ranks.begin(), request.ranks.end());
+  const int most = request.scaling == Scaling::weak ? kMostRanks : std::min(kMostRanks, batch_size);
+  for (int n = 1; request.ranks.empty() && n <= most; n *= 2) ranks.insert(n);
+  for (const ScalingPoint& point : request.fit) ranks.insert(point.ranks);
+  for (const ScalingPoint& point : request.check) ranks.insert(point.ranks);
+  return {ranks.begin(), ranks.end()};
+}
+
+PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
+  Training training{.model = arm.spec.model,
+                    .training = arm.spec.training,
+                    .profile = spec::load_profile(arm.spec.engine.substr(kEmulated.size())),
+                    .scaling = request.scaling,
+                    .input = input_of(request, arm),
+                    .network = network_of(request, arm.spec.comm)};
+  const spec::ProfileEntry speed = speed_of(training, 1);
+  PredictionArm result{
+      .name = fmt::format("{}, {} {}x{} {}, batch {}, on {}", arm.name, speed.model, speed.image_size, speed.image_size,
+                          to_string(speed.precision), arm.spec.training.batch_size, training.profile.name),
+      .accelerator = training.profile.device,
+      .source = speed.source,
+      .scaling = request.scaling == Scaling::weak ? "weak" : "strong"};
+  if (!request.fit.empty()) fit(training, request, result);
+  const spec::CommSpec& comm = training.network.comm;
+  result.alpha_s = comm.alpha_s;
+  result.beta_bytes_per_s = comm.beta_bytes_per_s;
+  result.launch_s = comm.launch_s;
+  result.input_images_per_s_per_rank = training.input.images_per_s_per_rank;
+  result.cores_per_rank = training.input.cores_per_rank;
+  result.rows = predict(training, all_ranks(request, training.training.batch_size));
+  compare(result.rows, request.fit, true);
+  compare(result.rows, request.check, false);
+  const std::vector<std::string> notes = prediction_notes(training, result.rows);
+  result.notes.insert(result.notes.end(), notes.begin(), notes.end());
+  if (request.for_ranks) result.requirement = require(training, *request.for_ranks, request.efficiency);
+  return result;
+}
+
+}  // namespace
+
+bool decodes_before_shard(const spec::PipelineSpec& pipeline) {
+  bool decoded = false;
+  for (const spec::OpSpec& op : pipeline.ops) {
+    if (op.op == "shard") return decoded;
+    decoded = decoded || op.op == "map" || op.op == "map_and_batch" || op.op == "worker_batches";
+  }
+  return false;
+}
+
+InputSide measured_input(const std::vector<const results::TrialResult*>& trials) {
+  InputSide input;
+  int most = 0;
+  for (const results::TrialResult* trial : trials) {
+    const results::Figures figures = analysis::derive_figures(*trial, {});
+    if (!figures.images_per_s_per_core) continue;
+    input.known = {.min = input.known ? std::min(input.known->min, trial->ranks) : trial->ranks,
+                   .max = std::max(most, trial->ranks)};
+    if (trial->ranks < most) continue;
+    most = trial->ranks;
+    input.every_rank_decodes_all = decodes_before_shard(trial->spec.pipeline);
+    input.images_per_s_per_core = *figures.images_per_s_per_core * (input.every_rank_decodes_all ? most : 1);
+    input.measured_cores_per_rank = trial->cores_per_rank;
+    double bytes = 0;
+    double images = 0;
+    for (const results::RepeatResult& repeat : trial->repeats) {
+      bytes += static_cast<double>(repeat.bytes_read);
+      images += static_cast<double>(repeat.images_decoded);
+    }
+    input.bytes_per_image = bytes > 0 && images > 0 ? std::optional(bytes / images) : std::nullopt;
+  }
+  if (most == 0) {
+    throw DataError(
+        fmt::format("the ranks of {} shared cores while its input was measured, so images/s of a core are "
+                    "not known; run it with cores_per_rank auto",
+                    input_name(trials.front()->spec)));
+  }
+  return input;
+}
+
+Prediction predict_all(const PredictionRequest& request) {
+  check(request);
+  const std::vector<Arm> arms = find_arms(request);
+  if (arms.size() > 1 && !(request.fit.empty() && request.check.empty())) {
+    throw SpecError(fmt::format("--fit and --check: figures of one training, but there are {} arms", arms.size()));
+  }
+  Prediction prediction;
+  for (const Arm& arm : arms) prediction.arms.push_back(predict_arm(request, arm));
+  return prediction;
+}
+
+}  // namespace chexbench::verbs

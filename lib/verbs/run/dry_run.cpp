@@ -1,0 +1,77 @@
+#include "verbs/run/dry_run.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "bench/core_layout.hpp"
+#include "bench/pipeline_context.hpp"
+#include "core/allocator.hpp"
+#include "dataset/dataset.hpp"
+#include "engine/device_memory.hpp"
+#include "measure/process_sampler.hpp"
+#include "spec/resolved.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) * 1e-6; }
+
+void print_line(std::string& text, const pipeline::MemoryForecast::Bytes& bytes, std::string_view op,
+                std::string_view what) {
+  fmt::format_to(std::back_inserter(text), "  {:>9.1f} MB  {:>9.1f} MB  {:<16} {}\n", megabytes(bytes.full),
+                 megabytes(bytes.starved), op, what);
+}
+
+pipeline::MemoryForecast forecast(const results::TrialResult& trial, const dataset::Dataset& dataset,
+                                  const bench::HostCores& host) {
+  const spec::Experiment& spec = trial.spec;
+  return pipeline::forecast_memory(
+      bench::make_pipeline_context(spec, dataset, host_allocator(),
+                                   {.world = trial.ranks, .cores = bench::share_cores(host, spec, trial.ranks).cores}));
+}
+
+void print_device_memory(std::string& text, const spec::Experiment& spec, const dataset::Dataset& dataset) {
+  const auto lines =
+      engine::forecast_device_memory(engine::resolve_engine_name(spec.engine), {.model = spec.model,
+                                                                                .training = spec.training,
+                                                                                .comm = spec.comm,
+                                                                                .deliver = spec.data.deliver,
+                                                                                .outputs = dataset.labels()});
+  if (lines.empty()) return;
+  auto out = std::back_inserter(text);
+  std::size_t total = 0;
+  fmt::format_to(out, "memory of a GPU, without the workspace of its convolutions\n");
+  for (const engine::DeviceMemoryLine& line : lines) {
+    fmt::format_to(out, "  {:>9.1f} MB  {}\n", megabytes(line.bytes), line.what);
+    total += line.bytes;
+  }
+  fmt::format_to(out, "  {:>9.1f} MB  in all\n", megabytes(total));
+}
+
+}  // namespace
+
+std::string describe_plan(const results::Report& report, comm::World& world) {
+  const bench::HostCores host = bench::find_host_cores(world);
+  const std::uint64_t process_bytes = measure::sample_process().anonymous_rss_bytes;
+  std::string text;
+  auto out = std::back_inserter(text);
+  for (std::size_t i = 0; i < report.trials.size(); ++i) {
+    const results::TrialResult& trial = report.trials[i];
+    fmt::format_to(out, "trial {} of {}: {}\n{}\n", i + 1, report.trials.size(), trial.trial,
+                   spec::to_json(trial.spec));
+    const dataset::Dataset dataset = dataset::open_dataset(trial.spec.data, bench::pixels_of(trial.spec));
+    const pipeline::MemoryForecast memory = forecast(trial, dataset, host);
+    fmt::format_to(out,
+                   "anonymous memory of a rank, engine not counted: with full buffers, and with every batch taken at "
+                   "once (engine none)\n");
+    for (const auto& line : memory.lines) print_line(text, line.bytes, line.op, line.what);
+    print_line(text, {process_bytes, process_bytes}, "process", "as it stands now");
+    print_line(text, {memory.total.full + process_bytes, memory.total.starved + process_bytes}, "in all", "");
+    print_device_memory(text, trial.spec, dataset);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace chexbench::verbs

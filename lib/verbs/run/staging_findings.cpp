@@ -1,0 +1,59 @@
+#include "verbs/run/staging_findings.hpp"
+
+#include <fmt/format.h>
+
+#include "analysis/economics.hpp"
+#include "dataset/make/stage.hpp"
+#include "results/labels.hpp"
+#include "results/rates.hpp"
+#include "spec/keys.hpp"
+#include "storage/url.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+// Only a folder of this machine is staged into.
+std::optional<dataset::StagingCost> cost_of(const results::TrialResult& trial) {
+  const spec::DataSpec& spec = trial.spec.data;
+  if (spec.format == spec::DataFormat::synthetic || spec::is_distant(trial.spec)) return {};
+  return dataset::staging_cost(spec.root, spec.split, spec.format);
+}
+
+bool is_the_same_elsewhere(const results::TrialResult& far, const results::TrialResult& near, const std::string& from) {
+  if (far.repeats.empty() || near.repeats.empty()) return false;
+  if (storage::without_last_slash(far.spec.data.root) != from) return false;
+  spec::Experiment like_near = far.spec;
+  like_near.data.root = near.spec.data.root;
+  like_near.data.store = near.spec.data.store;
+  return like_near == near.spec;
+}
+
+std::string sentence(const results::TrialResult& far, const results::TrialResult& near,
+                     const dataset::StagingCost& cost, const analysis::Economics& economics) {
+  return fmt::format(
+      "{}: staging from {} took {:.1f} s and {:.2f} GB for {} images, and the copy saves {} of an epoch of {:.1f} s: "
+      "{}.",
+      results::marked(near.trial, near.emulated), cost.from, cost.seconds, 1e-9 * static_cast<double>(cost.bytes),
+      cost.images, analysis::saving_text(economics), static_cast<double>(far.data.images) / results::median_rate(far),
+      analysis::epochs_text(economics));
+}
+
+}  // namespace
+
+std::vector<results::Finding> staging_findings(const std::vector<results::TrialResult>& trials) {
+  std::vector<results::Finding> findings;
+  for (const results::TrialResult& near : trials) {
+    const auto cost = cost_of(near);
+    if (!cost) continue;
+    for (const results::TrialResult& far : trials) {
+      if (!is_the_same_elsewhere(far, near, cost->from)) continue;
+      const auto economics = analysis::pay_back(far, near, {.seconds = cost->seconds, .images = cost->images});
+      if (!economics) continue;
+      findings.push_back(
+          {.kind = "economics", .text = sentence(far, near, *cost, *economics), .emulated = near.emulated});
+    }
+  }
+  return findings;
+}
+
+}  // namespace chexbench::verbs

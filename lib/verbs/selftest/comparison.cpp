@@ -1,0 +1,34 @@
+#include "verbs/selftest/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace chexbench::verbs {
+
+Comparison::Comparison(std::string name, double allowed, By by) : name_(std::move(name)), allowed_(allowed), by_(by) {}
+
+void Comparison::add(double deviation, const std::string& where) {
+  deviations_.push_back(std::isnan(deviation) ? std::numeric_limits<double>::infinity() : deviation);
+  if (deviations_.back() <= worst_) return;
+  worst_ = deviations_.back();
+  where_ = where;
+}
+
+double Comparison::judged() const {
+  if (by_ == By::worst || deviations_.empty()) return worst_;
+  std::vector<double> sorted = deviations_;
+  std::ranges::sort(sorted);
+  return sorted[sorted.size() / 2];
+}
+
+std::string Comparison::text() const {
+  const bool names_place = by_ == By::worst && !where_.empty();
+  return fmt::format("  {:<24} {:.1e} of {:.0e}{}{}\n", name_, judged(), allowed_, names_place ? "  worst at " : "",
+                     names_place ? where_ : "");
+}
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,181 @@
+#include <gtest/gtest.h>
+
+#include "analysis/derive.hpp"
+#include "results/figures.hpp"
+#include "results/record_factory.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+TEST(Figures, ThroughputIsMedianMadAndIntervalOverRepeats) {
+  const results::Figures figures = results::figures_of(results::make_trial({}, {100, 104, 102, 90, 103}));
+  EXPECT_DOUBLE_EQ(*figures.images_per_s, 102);
+  EXPECT_DOUBLE_EQ(*figures.images_per_s_mad, 2);  // deviations 2 2 0 12 1
+  ASSERT_TRUE(figures.images_per_s_ci95.has_value());
+  EXPECT_DOUBLE_EQ(figures.images_per_s_ci95->low, 90);
+  EXPECT_DOUBLE_EQ(figures.images_per_s_ci95->high, 104);
+}
+
+TEST(Figures, IntervalIsEmptyUnderFiveRepeats) {
+  EXPECT_FALSE(results::figures_of(results::make_trial({}, {100, 104, 102, 90})).images_per_s_ci95.has_value());
+}
+
+TEST(Figures, OfATrialWithoutRepeatsAreAllEmpty) {
+  const results::Figures figures = results::figures_of(results::make_trial({}, {}));
+  EXPECT_FALSE(figures.images_per_s.has_value());
+  EXPECT_FALSE(figures.images_per_s_mad.has_value());
+  EXPECT_FALSE(figures.wait_share.has_value());
+  EXPECT_FALSE(figures.scaling_efficiency.has_value());
+  EXPECT_FALSE(figures.decoded_per_trained.has_value());
+}
+
+TEST(Figures, SharesAreSumsOverStepsAndRanksDividedByTheirWallTime) {
+  results::TrialResult trial = results::make_trial({.ranks = 2}, {100});
+  // Rank 1's second step takes 300 ms more, all of it waiting: 4 x 100 ms + 300 ms in all.
+  trial.repeats[0].steps[3].timings.wall_s += 0.3;
+  trial.repeats[0].steps[3].timings.wait_s += 0.3;
+  const results::Figures figures = results::figures_of(trial);
+  EXPECT_NEAR(*figures.wait_share, (4 * 0.040 + 0.3) / 0.7, 1e-12);
+  EXPECT_NEAR(*figures.upload_share, 4 * 0.005 / 0.7, 1e-12);
+  EXPECT_NEAR(*figures.compute_share, 4 * 0.030 / 0.7, 1e-12);
+  EXPECT_NEAR(*figures.exposed_communication_share, 4 * 0.010 / 0.7, 1e-12);
+  EXPECT_NEAR(*figures.update_share, 4 * 0.008 / 0.7, 1e-12);
+  EXPECT_NEAR(*figures.other_share, 4 * 0.007 / 0.7, 1e-12);
+}
+
+TEST(Figures, SharesSumToOne) {
+  const results::Figures figures = results::figures_of(results::make_trial({.ranks = 2}, {100, 110}));
+  EXPECT_NEAR(*figures.wait_share + *figures.upload_share + *figures.compute_share +
+                  *figures.exposed_communication_share + *figures.update_share + *figures.other_share,
+              1, 1e-12);
+}
+
+TEST(Figures, BusyIsUploadComputeAndUpdate) {
+  EXPECT_NEAR(*results::figures_of(results::make_trial({}, {100})).busy_share, 0.05 + 0.30 + 0.08, 1e-12);
+}
+
+TEST(DecodedPerTrained, CountsImagesHeldAsUsed) {
+  results::TrialResult trial = results::make_trial({.ranks = 2}, {100});
+  trial.repeats[0].images_trained = 64;
+  trial.repeats[0].images_decoded = 144;
+  trial.repeats[0].images_held_change = 8;  // eight of them lie in buffers now
+  EXPECT_DOUBLE_EQ(*results::figures_of(trial).decoded_per_trained, 2.0);
+}
+
+TEST(DecodedPerTrained, IsNotFlatteredByBuffersThatRunEmpty) {
+  results::TrialResult trial = results::make_trial({}, {100});
+  trial.repeats[0].images_trained = 32;
+  trial.repeats[0].images_decoded = 24;
+  trial.repeats[0].images_held_change = -8;
+  EXPECT_DOUBLE_EQ(*results::figures_of(trial).decoded_per_trained, 1.0);
+}
+
+TEST(DecodedPerTrained, IsEmptyWhereNothingWasDecodedByDesign) {
+  EXPECT_FALSE(results::figures_of(results::make_trial({.format = spec::DataFormat::synthetic}, {100}))
+                   .decoded_per_trained.has_value());
+}
+
+TEST(DecodedPerTrained, IsEmptyWhereEverythingCameFromBuffers) {
+  results::TrialResult trial = results::make_trial({}, {100});
+  trial.repeats[0].images_decoded = 0;
+  trial.repeats[0].images_held_change = -32;
+  EXPECT_FALSE(results::figures_of(trial).decoded_per_trained.has_value());
+}
+
+TEST(BufferFed, IsSetByAnyRepeat) {
+  results::TrialResult trial = results::make_trial({}, {100, 100});
+  EXPECT_FALSE(results::figures_of(trial).buffer_fed);
+  trial.repeats[1].buffer_fed = true;
+  EXPECT_TRUE(results::figures_of(trial).buffer_fed);
+  trial.spec.data.format = spec::DataFormat::synthetic;
+  EXPECT_FALSE(results::figures_of(trial).buffer_fed);
+}
+
+TEST(Memory, IsTheLargestOfTheRepeats) {
+  const results::Figures figures = results::figures_of(results::make_trial({}, {100, 100}));
+  EXPECT_EQ(figures.peak_rss_bytes, 500'000'001u);
+  EXPECT_EQ(figures.anonymous_rss_bytes, 300'000'000u);
+}
+
+TEST(AcceleratorUtilization, IsComputeOverTheTimeOfTheRunOnAllRanks) {
+  results::TrialResult trial = results::make_trial({.ranks = 2, .engine = "emulated:v100"}, {100});
+  trial.repeats[0].wall_s = 0.4;  // of the slowest rank: 0.8 s of two accelerators
+  EXPECT_NEAR(*results::figures_of(trial).au_share, 4 * (0.030 + 0.008) / 0.8, 1e-12);
+}
+
+TEST(AcceleratorUtilization, IsEmptyForRealEngines) {
+  EXPECT_FALSE(results::figures_of(results::make_trial({.engine = "onednn"}, {100})).au_share.has_value());
+}
+
+TEST(ImagesPerSecondPerCore, DividesByTheCoresOfAllRanks) {
+  results::TrialResult trial = results::make_trial({.ranks = 2}, {120});
+  trial.cores_per_rank = 3;
+  EXPECT_DOUBLE_EQ(*results::figures_of(trial).images_per_s_per_core, 20);
+  trial.oversubscribed = true;
+  EXPECT_FALSE(results::figures_of(trial).images_per_s_per_core.has_value());
+}
+
+class ScalingEfficiency : public testing::Test {
+ protected:
+  std::optional<double> efficiency() const { return derive_figures(four_, {one_, four_}).scaling_efficiency; }
+
+  results::TrialResult one_ = results::make_trial({.ranks = 1}, {90, 100, 110});
+  results::TrialResult four_ = results::make_trial({.ranks = 4}, {320, 300, 310});
+};
+
+TEST_F(ScalingEfficiency, ComparesMediansWithTheSameArmAtOneRank) { EXPECT_DOUBLE_EQ(*efficiency(), 310.0 / 400.0); }
+
+TEST_F(ScalingEfficiency, OfOneRankIsOne) {
+  EXPECT_DOUBLE_EQ(*derive_figures(one_, {one_, four_}).scaling_efficiency, 1);
+}
+
+TEST_F(ScalingEfficiency, IsEmptyWithoutATrialAtOneRank) {
+  EXPECT_FALSE(derive_figures(four_, {four_}).scaling_efficiency.has_value());
+}
+
+TEST_F(ScalingEfficiency, IsEmptyWhereTheTrialAtOneRankIsAnotherArm) {
+  one_.spec.training.batch_size = 32;
+  EXPECT_FALSE(efficiency().has_value());
+}
+
+TEST_F(ScalingEfficiency, IsEmptyWhereTheOpsOfThePipelinesDiffer) {
+  one_.spec.pipeline.ops[0].parameters["buffer"] = std::int64_t{7};
+  EXPECT_FALSE(efficiency().has_value());
+}
+
+TEST_F(ScalingEfficiency, IsEmptyWhereOneRankHadOtherCores) {
+  one_.cores_per_rank = 4;
+  EXPECT_FALSE(efficiency().has_value());
+}
+
+TEST_F(ScalingEfficiency, IsEmptyWhereEachRankMayUseAllCores) {
+  one_.spec.all_cores = four_.spec.all_cores = true;
+  EXPECT_FALSE(efficiency().has_value());
+}
+
+TEST_F(ScalingEfficiency, IsEmptyWhereRanksShareCores) {
+  four_.oversubscribed = true;
+  EXPECT_FALSE(efficiency().has_value());
+}
+
+TEST_F(ScalingEfficiency, IsKeptWhereOnlyEmulatedRanksShareCores) {
+  four_.oversubscribed = true;
+  one_.spec.engine = four_.spec.engine = "emulated:v100";
+  one_.emulated = four_.emulated = true;
+  EXPECT_DOUBLE_EQ(*efficiency(), 310.0 / 400.0);
+}
+
+TEST_F(ScalingEfficiency, IsEmptyWhileTheTrialAtOneRankHasNoRepeat) {
+  one_.repeats.clear();
+  EXPECT_FALSE(efficiency().has_value());
+}
+
+TEST(SameArm, IgnoresRanksAlone) {
+  const results::TrialResult trial = results::make_trial({.ranks = 1}, {1});
+  EXPECT_TRUE(same_arm(trial, results::make_trial({.ranks = 2}, {2})));
+  EXPECT_FALSE(same_arm(trial, results::make_trial({.pipeline = "naive", .ranks = 2}, {2})));
+  EXPECT_FALSE(same_arm(trial, results::make_trial({.format = spec::DataFormat::tfrecord}, {2})));
+}
+
+}  // namespace
+}  // namespace chexbench::analysis

@@ -1,0 +1,222 @@
+#include "analysis/findings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "results/record_factory.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+std::vector<results::Finding> of_kind(const std::vector<results::TrialResult>& trials, const std::string& kind) {
+  std::vector<results::Finding> findings = derive_findings(trials);
+  std::erase_if(findings, [&kind](const results::Finding& finding) { return finding.kind != kind; });
+  return findings;
+}
+
+// Sets the shares of every step so that it waits for `wait_share` of the time and computes for the rest.
+void set_wait_share(results::TrialResult& trial, double wait_share) {
+  for (results::RepeatResult& repeat : trial.repeats) {
+    for (results::StepRecord& step : repeat.steps) {
+      step.timings = {.wall_s = 0.1, .wait_s = 0.1 * wait_share, .compute_s = 0.1 * (1 - wait_share)};
+    }
+  }
+}
+
+TEST(Findings, OfNoTrialsAreNone) { EXPECT_THAT(derive_findings({}), IsEmpty()); }
+
+TEST(Findings, PassOverTrialsThatWereNotReached) {
+  EXPECT_THAT(derive_findings({results::make_trial({}, {}), results::make_trial({.pipeline = "naive"}, {})}),
+              IsEmpty());
+}
+
+TEST(Findings, SpeakOfTheTrialWithTheMostRanksAlone) {
+  const auto naive = [](int ranks) { return results::make_trial({.pipeline = "naive", .ranks = ranks}, {100}); };
+  const auto optimized = [](int ranks) { return results::make_trial({.ranks = ranks}, {100.0 * ranks}); };
+  const auto findings = of_kind({naive(1), naive(4), optimized(1), optimized(4)}, "pipeline_ratio");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text, HasSubstr("optimized png ranks=4 delivers 4.00 x the images/s of naive png ranks=4"));
+}
+
+TEST(Amplification, OfNaiveOnTwoRanksIsNamedWithItsFactor) {
+  results::TrialResult naive = results::make_trial({.pipeline = "naive", .ranks = 2}, {100});
+  naive.repeats[0].images_decoded = 2 * naive.repeats[0].images_trained;
+  const auto findings = of_kind({naive}, "amplification");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text,
+              AllOf(HasSubstr("naive png ranks=2 decodes 2.0 images"), HasSubstr("its 2 ranks decode")));
+  EXPECT_FALSE(findings[0].emulated);
+}
+
+TEST(Amplification, IsSilentWhereEachImageIsDecodedOnce) {
+  EXPECT_THAT(of_kind({results::make_trial({.ranks = 2}, {100})}, "amplification"), IsEmpty());
+}
+
+TEST(PipelineRatio, ComparesWithTheFirstTrialThatDiffersInItsPipelineAlone) {
+  const auto naive = results::make_trial({.pipeline = "naive"}, {100, 100, 100, 100, 100});
+  const auto optimized = results::make_trial({.pipeline = "optimized"}, {300, 320, 310, 330, 290});
+  const auto findings = of_kind({naive, optimized}, "pipeline_ratio");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].text,
+            "optimized png ranks=1 delivers 3.10 x the images/s of naive png ranks=1 (95 % interval 2.90 to 3.30): "
+            "310 against 100.");
+}
+
+TEST(StorageRatio, ComparesWithTheFirstTrialThatDiffersInItsStoreAlone) {
+  const auto at = [](const std::string& root, double images_per_s, double latency_ms = 0) {
+    results::TrialResult trial = results::make_trial({}, std::vector<double>(5, images_per_s));
+    trial.spec.data.root = root;
+    if (latency_ms > 0) trial.spec.data.store.shape.latency_ms = latency_ms;
+    trial.trial = root + (latency_ms > 0 ? " slow" : "");
+    return trial;
+  };
+  const auto findings = of_kind({at("a", 200), at("nfs://b/c", 150), at("a", 50, 2)}, "storage_ratio");
+  ASSERT_THAT(findings, SizeIs(2));
+  EXPECT_THAT(findings[0].text, HasSubstr("nfs://b/c delivers 0.75 x the images/s of a "));
+  EXPECT_THAT(findings[1].text, HasSubstr("a slow delivers 0.25 x the images/s of a "));
+  EXPECT_THAT(of_kind({at("a", 200), at("b", 150)}, "pipeline_ratio"), IsEmpty());
+}
+
+TEST(PipelineRatio, PairsRoundsSoThatASharedDriftCancels) {
+  const auto naive = results::make_trial({.pipeline = "naive"}, {100, 80, 60, 40, 20});
+  const auto optimized = results::make_trial({.pipeline = "optimized"}, {200, 160, 120, 80, 40});
+  EXPECT_THAT(of_kind({naive, optimized}, "pipeline_ratio").at(0).text, HasSubstr("interval 2.00 to 2.00"));
+}
+
+TEST(PipelineRatio, UsesOnlyRoundsThatBothArmsHave) {
+  const auto naive = results::make_trial({.pipeline = "naive"}, {100, 100, 100, 100, 100});
+  auto optimized = results::make_trial({.pipeline = "optimized"}, {900, 200, 200});
+  optimized.repeats.erase(optimized.repeats.begin());
+  EXPECT_THAT(of_kind({naive, optimized}, "pipeline_ratio").at(0).text,
+              AllOf(HasSubstr("2.00 x"), HasSubstr("fewer than five repeats")));
+}
+
+TEST(PipelineRatio, SaysWhereArmsCannotBeToldApart) {
+  const auto naive = results::make_trial({.pipeline = "naive"}, {100, 110, 90, 105, 95});
+  const auto optimized = results::make_trial({.pipeline = "optimized"}, {105, 95, 100, 90, 110});
+  EXPECT_THAT(of_kind({naive, optimized}, "pipeline_ratio").at(0).text,
+              AllOf(HasSubstr("cannot be told apart"), Not(HasSubstr("delivers"))));
+}
+
+TEST(PipelineRatio, NeverComparesOtherRanksOrEngines) {
+  const auto naive = results::make_trial({.pipeline = "naive", .ranks = 1}, {100});
+  EXPECT_THAT(of_kind({naive, results::make_trial({.ranks = 2}, {300})}, "pipeline_ratio"), IsEmpty());
+  EXPECT_THAT(of_kind({naive, results::make_trial({.engine = "emulated:v100"}, {300})}, "pipeline_ratio"), IsEmpty());
+}
+
+TEST(FormatRatio, ComparesTfrecordWithPng) {
+  const auto png = results::make_trial({}, {100, 100, 100, 100, 100});
+  const auto tfrecord = results::make_trial({.format = spec::DataFormat::tfrecord}, {120, 120, 120, 120, 120});
+  const auto findings = of_kind({png, tfrecord}, "format_ratio");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text, HasSubstr("tfrecord ranks=1 delivers 1.20 x the images/s of optimized png"));
+}
+
+TEST(Starvation, IsToldWithItsShare) {
+  auto trial = results::make_trial({.pipeline = "naive", .engine = "emulated:v100"}, {235});
+  set_wait_share(trial, 0.62);
+  const auto findings = of_kind({trial}, "starved");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text, AllOf(HasSubstr("62 %"), HasSubstr("235 images/s, of at most 618 without the wait")));
+}
+
+TEST(Starvation, IsNotFoundWhereTheAcceleratorIsFed) {
+  auto trial = results::make_trial({.engine = "onednn"}, {4});
+  set_wait_share(trial, 0.004);
+  EXPECT_THAT(of_kind({trial}, "starved"), IsEmpty());
+  EXPECT_THAT(of_kind({trial}, "fed").at(0).text,
+              HasSubstr("it waits for 0.4 % of the time and is busy for 100 %, 4.0 images/s"));
+}
+
+TEST(Starvation, MeansNothingWithoutAnEngine) {
+  auto trial = results::make_trial({.engine = "none"}, {400});
+  set_wait_share(trial, 0.99);
+  EXPECT_THAT(of_kind({trial}, "starved"), IsEmpty());
+}
+
+TEST(Scaling, IsToldForMoreThanOneRank) {
+  const auto findings =
+      of_kind({results::make_trial({.ranks = 1}, {100}), results::make_trial({.ranks = 4}, {300})}, "scaling");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text, HasSubstr("ranks=4 reaches 75 % of 4 times its images/s at 1 rank (weak scaling)"));
+}
+
+TEST(Scaling, IsCalledLinearOnlyFrom95PercentOn) {
+  const auto text = [](double images_per_s) {
+    return of_kind({results::make_trial({.ranks = 1}, {100}), results::make_trial({.ranks = 4}, {images_per_s})},
+                   "scaling")
+        .at(0)
+        .text;
+  };
+  EXPECT_THAT(text(380), HasSubstr("95 % of 4 times its images/s at 1 rank (weak scaling), which is linear"));
+  EXPECT_THAT(text(379), Not(HasSubstr("linear")));
+}
+
+TEST(Scaling, TellsTheShareOfCommunicationAndTheSpreadOverRanks) {
+  // Each step of 100 ms has 10 ms of it, so a rank's own part is 90 ms.
+  const auto alike =
+      of_kind({results::make_trial({.ranks = 1}, {100}), results::make_trial({.ranks = 2}, {150})}, "scaling")
+          .at(0)
+          .text;
+  EXPECT_THAT(alike, AllOf(HasSubstr("; 10 % of the time went into communication that backward did not hide"),
+                           HasSubstr("; its ranks differ by 0.0 %.")));
+  auto late = results::make_trial({.ranks = 2}, {150});
+  for (results::StepRecord& step : late.repeats[0].steps) step.timings.wall_s += step.rank == 1 ? 0.009 : 0;
+  EXPECT_THAT(of_kind({results::make_trial({.ranks = 1}, {100}), late}, "scaling").at(0).text,
+              HasSubstr("; rank 1 took 10 % longer than the fastest for its own part of a step."));
+}
+
+TEST(Scaling, SaysThatEmulatedRanksSharedCores) {
+  auto four = results::make_trial({.ranks = 4, .engine = "emulated:v100"}, {300});
+  four.oversubscribed = true;
+  const auto findings = of_kind({results::make_trial({.engine = "emulated:v100"}, {100}), four}, "scaling");
+  EXPECT_THAT(findings.at(0).text, AllOf(HasSubstr("(emulated)"), HasSubstr("the ranks shared cores")));
+}
+
+TEST(Ceiling, ComparesRealTrainingWithThePipelineAlone) {
+  auto training = results::make_trial({.engine = "onednn"}, {4});
+  training.engine_device = "Some CPU, 2 cores";
+  const auto findings = of_kind({training, results::make_trial({.engine = "none"}, {800})}, "ceiling");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].text,
+              AllOf(HasSubstr("Some CPU, 2 cores trains 4.0 images/s, the pipeline alone delivers 800 (200.0 x)"),
+                    HasSubstr("not what limits")));
+}
+
+TEST(Ceiling, NamesAPipelineThatLimitsTraining) {
+  const auto findings = of_kind(
+      {results::make_trial({.engine = "onednn"}, {4}), results::make_trial({.engine = "none"}, {4.1})}, "ceiling");
+  EXPECT_THAT(findings.at(0).text, HasSubstr("the pipeline limits this training"));
+}
+
+TEST(Findings, ThatRestOnEmulatedEnginesSaySo) {
+  auto naive =
+      results::make_trial({.pipeline = "naive", .ranks = 2, .engine = "emulated:v100"}, {100, 100, 100, 100, 100});
+  naive.repeats[0].images_decoded *= 20;
+  set_wait_share(naive, 0.5);
+  auto optimized = results::make_trial({.ranks = 2, .engine = "emulated:v100"}, {300, 300, 300, 300, 300});
+  set_wait_share(optimized, 0.01);
+  const auto single = results::make_trial({.ranks = 1, .engine = "emulated:v100"}, {160});
+  const auto tfrecord =
+      results::make_trial({.format = spec::DataFormat::tfrecord, .ranks = 2, .engine = "emulated:v100"}, {310});
+  const auto findings = derive_findings({naive, optimized, single, tfrecord});
+  std::set<std::string> kinds;
+  for (const results::Finding& finding : findings) {
+    kinds.insert(finding.kind);
+    EXPECT_TRUE(finding.emulated) << finding.text;
+    EXPECT_THAT(finding.text, HasSubstr("(emulated)"));
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"amplification", "pipeline_ratio", "format_ratio", "starved", "fed",
+                                          "scaling", "prefetch_batches"}));
+}
+
+}  // namespace
+}  // namespace chexbench::analysis

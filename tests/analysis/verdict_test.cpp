@@ -1,0 +1,116 @@
+#include "analysis/verdict.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/derive.hpp"
+#include "results/record_factory.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// 40 % wait, of which map's decoding makes 31 points, its rest 5 and read 4; the cores are 62 % busy.
+results::TrialResult waiting(int ranks = 1) {
+  return results::make_trial({.ranks = ranks, .engine = "emulated:v100"}, {100, 100, 100, 100, 100});
+}
+
+results::TrialResult with_steps(results::TrialResult trial, const measure::StepTimings& timings) {
+  for (results::RepeatResult& repeat : trial.repeats) {
+    for (results::StepRecord& step : repeat.steps) step.timings = timings;
+  }
+  return trial;
+}
+
+std::string limit_of(const results::TrialResult& trial) { return derive_figures(trial, {trial}).limit; }
+results::Finding verdict_of(const results::TrialResult& trial) {
+  return verdict(trial, derive_figures(trial, {trial}));
+}
+
+TEST(Verdict, OfATrialThatWaitsNamesTheOpsThatItWaitsFor) {
+  EXPECT_EQ(limit_of(waiting()), "input");
+  const results::Finding finding = verdict_of(waiting());
+  EXPECT_EQ(finding.kind, "starved");
+  EXPECT_TRUE(finding.emulated);
+  EXPECT_THAT(finding.text, HasSubstr("for 40 % of the time, because of map (decode) 31 %, map (other) 5 %, read 4 %; "
+                                      "100 images/s, of at most 167 without the wait."));
+}
+
+TEST(Verdict, LeavesOutWhatHardlyMadeItWait) {
+  results::TrialResult trial = waiting();
+  for (results::RepeatResult& repeat : trial.repeats) repeat.waits[0].wait_s = 0.007;
+  EXPECT_THAT(verdict_of(trial).text, Not(HasSubstr("read ")));
+}
+
+TEST(Verdict, NamesTheCoresWhereTheyAreFull) {
+  results::TrialResult trial = waiting();
+  for (results::RepeatResult& repeat : trial.repeats) repeat.process_cpu_s = 0.19;
+  EXPECT_EQ(limit_of(trial), "cpu");
+  EXPECT_EQ(verdict_of(trial).kind, "cpu_starved");
+  EXPECT_THAT(verdict_of(trial).text,
+              HasSubstr("because the one core of a rank is full (95 % busy): map (decode) 31 %"));
+  trial.cores_per_rank = 2;
+  EXPECT_EQ(limit_of(trial), "input");
+  for (results::RepeatResult& repeat : trial.repeats) repeat.process_cpu_s = 0.38;
+  EXPECT_THAT(verdict_of(trial).text, HasSubstr("because the 2 cores of a rank are full (95 % busy)"));
+}
+
+TEST(Verdict, NamesTheCoresWhereOthersHaveThem) {
+  results::TrialResult trial = waiting();
+  for (results::RepeatResult& repeat : trial.repeats) repeat.cpu_wait_s = 0.06;
+  EXPECT_EQ(limit_of(trial), "cpu");
+  EXPECT_THAT(verdict_of(trial).text,
+              HasSubstr("because its threads are ready without a free core for 30 % of it: map"));
+}
+
+TEST(Verdict, NamesARankThatTheOthersWaitFor) {
+  results::TrialResult trial = waiting(4);
+  for (results::RepeatResult& repeat : trial.repeats) {
+    for (results::StepRecord& step : repeat.steps) {
+      const double own_s = step.rank == 2 ? 0.099 : 0.066;
+      step.timings = {.wall_s = 0.1, .compute_s = own_s, .exposed_communication_s = 0.1 - own_s};
+    }
+  }
+  EXPECT_EQ(limit_of(trial), "slow_rank");
+  EXPECT_THAT(verdict_of(trial).text, HasSubstr("rank 2 takes 1.50 x the time of the others"));
+}
+
+TEST(Verdict, OneSlowRepeatMakesNoSlowRank) {
+  results::TrialResult trial = waiting(2);
+  for (results::StepRecord& step : trial.repeats[0].steps) {
+    if (step.rank == 1) step.timings.exposed_communication_s = -1;
+  }
+  EXPECT_EQ(limit_of(trial), "input");
+}
+
+TEST(Verdict, NamesCommunicationAndUploads) {
+  const results::TrialResult slow_network =
+      with_steps(waiting(2), {.wall_s = 0.1, .compute_s = 0.07, .exposed_communication_s = 0.03});
+  EXPECT_EQ(limit_of(slow_network), "communication");
+  EXPECT_THAT(
+      verdict_of(slow_network).text,
+      AllOf(HasSubstr("communication that backward does not hide: 30 % of the time"), HasSubstr("at most 143")));
+  const results::TrialResult slow_bus = with_steps(waiting(), {.wall_s = 0.1, .upload_s = 0.02, .compute_s = 0.08});
+  EXPECT_EQ(limit_of(slow_bus), "upload");
+  EXPECT_THAT(verdict_of(slow_bus).text, HasSubstr("held back by uploads: 20 % of the time"));
+}
+
+TEST(Verdict, IsComputeWhereNothingElseHoldsItBack) {
+  const results::TrialResult fed = with_steps(waiting(), {.wall_s = 0.1, .wait_s = 0.001, .compute_s = 0.099});
+  EXPECT_EQ(limit_of(fed), "compute");
+  EXPECT_EQ(verdict_of(fed).kind, "fed");
+  const results::TrialResult nearly = with_steps(waiting(), {.wall_s = 0.1, .wait_s = 0.005, .compute_s = 0.095});
+  EXPECT_EQ(limit_of(nearly), "compute");
+  EXPECT_EQ(verdict_of(nearly).kind, "");
+}
+
+TEST(Verdict, IsNoneOfATrialThatTrainsNothingOrWasNotMeasured) {
+  EXPECT_EQ(limit_of(results::make_trial({}, {100})), "");
+  EXPECT_EQ(limit_of(results::make_trial({.engine = "onednn"}, {})), "");
+}
+
+}  // namespace
+}  // namespace chexbench::analysis

@@ -1,0 +1,78 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/core_layout.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+using testing::ElementsAre;
+
+// Rank `rank` of `ranks` that all may use four cores.
+HostCores four_cores(int rank, int ranks) {
+  return {.cores = {0, 1, 2, 3}, .sharers = ranks, .place = rank, .local_rank = rank};
+}
+
+TEST(HostCores, AreSharedByTheRanksOfOneHostThatMayUseTheSame) {
+  const std::vector<RankCores> ranks = {{"a", {0, 1}}, {"b", {0, 1}}, {"a", {0, 1}}, {"a", {0, 1}}};
+  const HostCores third = host_cores_of(ranks, 2);
+  EXPECT_THAT(third.cores, ElementsAre(0, 1));
+  EXPECT_EQ(third.sharers, 3);
+  EXPECT_EQ(third.place, 1);
+  EXPECT_EQ(third.local_rank, 1);
+  EXPECT_FALSE(third.overlaps);
+  EXPECT_EQ(host_cores_of(ranks, 1).sharers, 1);
+}
+
+// mpirun --map-by socket of Open MPI, srun --cpu-bind=sockets: four ranks on two sockets.
+TEST(HostCores, OfASocketAreSharedByTheRanksBoundToIt) {
+  const std::vector<RankCores> ranks = {
+      {"a", {0, 1, 2, 3}}, {"a", {4, 5, 6, 7}}, {"a", {0, 1, 2, 3}}, {"a", {4, 5, 6, 7}}};
+  const HostCores last = host_cores_of(ranks, 3);
+  EXPECT_EQ(last.sharers, 2);
+  EXPECT_EQ(last.place, 1);
+  EXPECT_EQ(last.local_rank, 3);
+  EXPECT_FALSE(last.overlaps);
+  EXPECT_THAT(share_cores(last, {}, 4).cores, ElementsAre(6, 7));
+  EXPECT_FALSE(share_cores(last, {}, 4).oversubscribed);
+}
+
+TEST(HostCores, ThatOverlapInPartAreOversubscribed) {
+  const HostCores first = host_cores_of({{"a", {0, 1}}, {"a", {1, 2}}}, 0);
+  EXPECT_TRUE(first.overlaps);
+  EXPECT_TRUE(share_cores(first, {}, 2).oversubscribed);
+}
+
+TEST(ShareCores, GivesEachRankItsRunOfNeighbours) {
+  EXPECT_THAT(share_cores(four_cores(0, 2), {}, 2).cores, ElementsAre(0, 1));
+  EXPECT_THAT(share_cores(four_cores(1, 2), {}, 2).cores, ElementsAre(2, 3));
+  EXPECT_THAT(share_cores(four_cores(2, 3), {}, 3).cores, ElementsAre(2));
+}
+
+TEST(ShareCores, GivesASubWorldNoMoreCoresThanTheWholeWorld) {
+  EXPECT_THAT(share_cores(four_cores(0, 4), {}, 1).cores, ElementsAre(0));
+}
+
+TEST(ShareCores, LeavesCoresAloneThatTheLauncherHasDivided) {
+  const HostCores bound{.cores = {6, 7}, .local_rank = 3};
+  const CoreShare share = share_cores(bound, {}, 4);
+  EXPECT_THAT(share.cores, ElementsAre(6, 7));
+  EXPECT_FALSE(share.oversubscribed);
+}
+
+TEST(ShareCores, FlagsMoreRanksTimesCoresThanTheHostHas) {
+  EXPECT_FALSE(share_cores(four_cores(0, 4), {.cores_per_rank = 2}, 2).oversubscribed);
+  const CoreShare third = share_cores(four_cores(2, 4), {.cores_per_rank = 2}, 4);
+  EXPECT_TRUE(third.oversubscribed);
+  EXPECT_THAT(third.cores, ElementsAre(0, 1));
+  EXPECT_TRUE(share_cores(four_cores(0, 8), {}, 8).oversubscribed);
+}
+
+TEST(ShareCores, AllMeansEveryCoreForEveryRank) {
+  EXPECT_THAT(share_cores(four_cores(1, 2), {.all_cores = true}, 2).cores, ElementsAre(0, 1, 2, 3));
+  EXPECT_TRUE(share_cores(four_cores(1, 2), {.all_cores = true}, 2).oversubscribed);
+  EXPECT_FALSE(share_cores(four_cores(0, 2), {.all_cores = true}, 1).oversubscribed);
+}
+
+}  // namespace
+}  // namespace chexbench::bench

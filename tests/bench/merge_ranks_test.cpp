@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include "bench/merge_ranks.hpp"
+#include "bench/recorder.hpp"
+#include "bench/trial.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+results::RepeatResult rank_result(int rank, int steps, double wall_s) {
+  results::RepeatResult result;
+  result.wall_s = wall_s;
+  for (int step = 0; step < steps; ++step) result.steps.push_back({.rank = rank, .step = step});
+  result.images_trained = static_cast<std::uint64_t>(steps) * 4;
+  result.images_decoded = result.images_trained * 2;
+  result.ops.push_back({.op = "map", .elements_out = 10, .busy_wall_s = 0.5});
+  return result;
+}
+
+TEST(MergeRanks, DividesAllImagesByTheSlowestRanksWallTime) {
+  const auto merged = merge_ranks({rank_result(0, 10, 2.0), rank_result(1, 10, 4.0)}, 4);
+  EXPECT_DOUBLE_EQ(merged.wall_s, 4.0);
+  EXPECT_DOUBLE_EQ(merged.images_per_s, 2 * 10 * 4 / 4.0);
+}
+
+TEST(MergeRanks, SumsCountersAndKeepsEveryStep) {
+  const auto merged = merge_ranks({rank_result(0, 3, 1.0), rank_result(1, 3, 1.0)}, 4);
+  EXPECT_EQ(merged.steps.size(), 6u);
+  EXPECT_EQ(merged.images_trained, 24u);
+  EXPECT_EQ(merged.images_decoded, 48u);
+  EXPECT_EQ(merged.ops.front().elements_out, 20u);
+  EXPECT_DOUBLE_EQ(merged.ops.front().busy_wall_s, 1.0);
+}
+
+TEST(MergeRanks, FlagsARepeatThatLivedOffItsBuffers) {
+  auto drained = rank_result(0, 10, 1.0);  // 40 images trained
+  drained.images_held_change = -2;         // exactly 5 %
+  EXPECT_FALSE(merge_ranks({drained}, 4).buffer_fed);
+  drained.images_held_change = -3;
+  EXPECT_TRUE(merge_ranks({drained}, 4).buffer_fed);
+}
+
+TEST(MergeRanks, KeepsTheDoubtOfAnyHostAboutThePageCache) {
+  auto sure = rank_result(0, 1, 1.0);
+  auto doubtful = rank_result(1, 1, 1.0);
+  sure.page_cache = "cold";
+  doubtful.page_cache = "cold (not verified)";
+  EXPECT_EQ(merge_ranks({sure, doubtful, sure}, 4).page_cache, "cold (not verified)");
+  EXPECT_EQ(merge_ranks({sure, sure}, 4).page_cache, "cold");
+}
+
+TEST(MergeRanks, AddsUpWhatHostsHaveInTheirPageCaches) {
+  auto first = rank_result(0, 1, 1.0);  // looks for its host; rank 1 is of the same, rank 2 of another
+  first.looked_at_bytes = 100;
+  first.cached_bytes_before = 10;
+  first.cached_bytes_after = 100;
+  auto third = first;
+  third.cached_bytes_before = 30;
+  const auto merged = merge_ranks({first, rank_result(1, 1, 1.0), third}, 4);
+  EXPECT_EQ(merged.looked_at_bytes, 200u);
+  EXPECT_EQ(merged.cached_bytes_before, 40u);
+  EXPECT_EQ(merged.cached_bytes_after, 200u);
+}
+
+TEST(MergeRanks, KeepsTheWaitsAndSamplesOfEveryRank) {
+  auto first = rank_result(0, 1, 1.0);
+  auto second = rank_result(1, 1, 1.0);
+  first.waits = {{.rank = 0, .op = "map", .wait_s = 1}};
+  second.waits = {{.rank = 1, .op = "map", .wait_s = 2}};
+  first.op_samples = {{.rank = 0}};
+  second.op_samples = {{.rank = 1}};
+  first.cpu_wait_s = 0.25;
+  second.cpu_wait_s = 0.5;
+  first.gpus = {{.rank = 0, .samples = std::vector<measure::GpuSample>(2)}};
+  second.gpus = {{.rank = 1, .samples = std::vector<measure::GpuSample>(3)}};
+  const auto merged = merge_ranks({first, second}, 4);
+  ASSERT_EQ(merged.waits.size(), 2u);
+  EXPECT_EQ(merged.waits[1].rank, 1);
+  ASSERT_EQ(merged.op_samples.size(), 2u);
+  EXPECT_EQ(merged.op_samples[1].rank, 1);
+  EXPECT_EQ(merged.cpu_wait_s, 0.75);
+  ASSERT_EQ(merged.gpus.size(), 2u);
+  EXPECT_EQ(merged.gpus[0].samples.size(), 2u);
+  EXPECT_EQ(merged.gpus[1].rank, 1);
+  EXPECT_EQ(merged.gpus[1].samples.size(), 3u);
+}
+
+TEST(MergeRanks, TakesTheLargestMemoryOfAnyRank) {
+  auto small = rank_result(0, 1, 1.0);
+  auto large = rank_result(1, 1, 1.0);
+  small.peak_rss_bytes = 10;
+  large.peak_rss_bytes = 20;
+  EXPECT_EQ(merge_ranks({small, large}, 4).peak_rss_bytes, 20u);
+}
+
+TEST(OpCounterDifference, SubtractsTotalsAndKeepsWhatIsTrueNow) {
+  const measure::OpCounters before{.op = "map", .elements_out = 5, .busy_cpu_s = 1, .queue_depth = 9, .images_held = 7};
+  const measure::OpCounters after{.op = "map", .elements_out = 8, .busy_cpu_s = 3, .queue_depth = 2, .images_held = 4};
+  const measure::OpCounters d = difference(after, before);
+  EXPECT_EQ(d.elements_out, 3u);
+  EXPECT_DOUBLE_EQ(d.busy_cpu_s, 2);
+  EXPECT_EQ(d.queue_depth, 2u);
+  EXPECT_EQ(d.images_held, 4u);
+}
+
+}  // namespace
+}  // namespace chexbench::bench

@@ -1,0 +1,72 @@
+#include "results/read.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/errors.hpp"
+#include "report/json.hpp"
+#include "report/write.hpp"
+#include "results/record_factory.hpp"
+
+namespace chexbench::results {
+namespace {
+
+using testing::HasSubstr;
+
+class ReadReport : public testing::Test {
+ protected:
+  ReadReport() : folder_(testing::TempDir() + "read_report_" + std::to_string(getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~ReadReport() override { std::filesystem::remove_all(folder_); }
+
+  // The error that reading ends with, as "CODE message"; "" where there is none.
+  std::string error_of(const std::string& report_json) const {
+    std::ofstream(folder_ + "/report.json") << report_json;
+    try {
+      read_report(folder_);
+      return "";
+    } catch (const Error& error) {
+      return std::to_string(static_cast<int>(error.code())) + " " + error.what();
+    }
+  }
+
+  const std::string folder_;
+};
+
+TEST_F(ReadReport, GivesBackWhatWasWritten) {
+  const Report report = make_report({make_trial({}, {100, 101}), make_trial({.ranks = 2}, {180})});
+  report::write_report(report, folder_);
+  EXPECT_EQ(report::to_json(read_report(folder_)), report::to_json(report));
+}
+
+TEST_F(ReadReport, AFolderWithoutAReportIsAUsageError) {
+  try {
+    read_report(folder_);
+    FAIL() << "nothing thrown";
+  } catch (const SpecError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(folder_ + ": there is no report.json in it"));
+  }
+  EXPECT_THROW(read_report(std::string(5000, 'x')), SpecError);
+}
+
+TEST_F(ReadReport, DamageAndOtherVersionsAreErrorsOfTheData) {
+  const std::string whole = report::to_json(make_report({make_trial({}, {100})}));
+  EXPECT_EQ(error_of(whole), "");
+  EXPECT_THAT(error_of(whole.substr(0, whole.size() / 2)), HasSubstr("3 " + folder_ + "/report.json: not a result"));
+  EXPECT_THAT(error_of(""), HasSubstr("3 " + folder_ + "/report.json"));
+  EXPECT_THAT(error_of(R"({"schema_version": 2})"), HasSubstr("its schema_version is 2, and this chexbench reads 1"));
+}
+
+TEST(HasResults, AsksForOneRepeat) {
+  EXPECT_FALSE(has_results(make_report({})));
+  EXPECT_FALSE(has_results(make_report({make_trial({}, {})})));
+  EXPECT_TRUE(has_results(make_report({make_trial({}, {}), make_trial({}, {1})})));
+}
+
+}  // namespace
+}  // namespace chexbench::results

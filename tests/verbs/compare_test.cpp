@@ -1,0 +1,364 @@
+#include "verbs/compare/compare.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "core/errors.hpp"
+#include "core/random.hpp"
+#include "results/record_factory.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+Side side(std::vector<results::TrialResult> trials, const std::string& name = "a side") {
+  return {.name = name, .runs = {results::make_report(std::move(trials))}};
+}
+
+// Runs of one arm with one repeat each.
+Side runs(const std::vector<double>& images_per_s) {
+  Side all{.name = "runs", .runs = {}};
+  for (const double rate : images_per_s) all.runs.push_back(results::make_report({results::make_trial({}, {rate})}));
+  return all;
+}
+
+ComparedArm only_arm(const Side& base, const Side& other, const CompareOptions& options = {}) {
+  const RunComparison comparison = compare_runs(base, other, options);
+  EXPECT_THAT(comparison.arms, SizeIs(1));
+  return comparison.arms.at(0);
+}
+
+std::vector<std::string> keys(const std::vector<Difference>& differences) {
+  std::vector<std::string> all;
+  for (const Difference& difference : differences) all.push_back(difference.key);
+  return all;
+}
+
+const std::vector<double> kBase{100, 101, 99, 100, 102, 98};
+const std::vector<double> kTenPercentLess{90, 91, 89, 90, 92, 88};
+
+TEST(CompareRuns, CallALossOfTenPercentWorse) {
+  const ComparedArm arm =
+      only_arm(side({results::make_trial({}, kBase)}), side({results::make_trial({}, kTenPercentLess)}));
+  EXPECT_EQ(arm.verdict, Verdict::worse);
+  EXPECT_DOUBLE_EQ(arm.ratio->value, 0.9);
+  EXPECT_LT(arm.ratio->ci95->low, 0.9);
+  EXPECT_GT(arm.ratio->ci95->high, 0.9);
+}
+
+TEST(CompareRuns, CallAGainOfTenPercentBetter) {
+  EXPECT_EQ(only_arm(side({results::make_trial({}, kTenPercentLess)}), side({results::make_trial({}, kBase)})).verdict,
+            Verdict::better);
+}
+
+TEST(CompareRuns, CallARunTheSameAsItself) {
+  const ComparedArm arm = only_arm(side({results::make_trial({}, kBase)}), side({results::make_trial({}, kBase)}));
+  EXPECT_EQ(arm.verdict, Verdict::same);
+  EXPECT_THAT(arm.note, IsEmpty());
+}
+
+TEST(CompareRuns, PassOverALossWithinTheThreshold) {
+  const Side base = side({results::make_trial({}, kBase)});
+  const Side other = side({results::make_trial({}, kTenPercentLess)});
+  EXPECT_EQ(only_arm(base, other, {.threshold = 0.2}).verdict, Verdict::same);
+}
+
+TEST(CompareRuns, SayThatNoiseCouldHideALoss) {
+  const std::vector<double> noisy{60, 140, 80, 120, 95, 105};
+  const ComparedArm arm = only_arm(side({results::make_trial({}, noisy)}), side({results::make_trial({}, noisy)}));
+  EXPECT_EQ(arm.verdict, Verdict::same);
+  EXPECT_THAT(arm.note, HasSubstr("too noisy to rule out a loss of 5 %"));
+}
+
+TEST(CompareRuns, TellALossThatIsWaitingFromOneThatIsWork) {
+  const Side base = side({results::make_trial({}, kBase)});
+  Side other = side({results::make_trial({}, kTenPercentLess)});
+  const ComparedArm waits = only_arm(base, other);
+  EXPECT_EQ(waits.verdict, Verdict::worse);
+  EXPECT_DOUBLE_EQ(*waits.cpu_ratio, 1);
+  EXPECT_THAT(waits.note,
+              HasSubstr("costs 1.00 x the CPU time, so most of the loss is waiting: for cores that others"));
+  for (results::RepeatResult& repeat : other.runs[0].trials[0].repeats) repeat.cpu_wait_s = repeat.process_cpu_s;
+  EXPECT_THAT(only_arm(base, other).note,
+              HasSubstr("had no core in 50 % of the time that they could run, 4 % in the base"));
+  for (results::RepeatResult& repeat : other.runs[0].trials[0].repeats) repeat.process_cpu_s *= 1.1;
+  EXPECT_THAT(only_arm(base, other).note, IsEmpty());
+  for (results::RepeatResult& repeat : other.runs[0].trials[0].repeats) repeat.process_cpu_s = 0;
+  EXPECT_FALSE(only_arm(base, other).cpu_ratio);
+}
+
+TEST(CompareRuns, RepeatWhatASideIsFlaggedWith) {
+  const Side base = side({results::make_trial({}, kBase)});
+  Side other = side({results::make_trial({}, kBase)});
+  other.runs[0].trials[0].unstable = true;
+  other.runs[0].trials[0].oversubscribed = true;
+  EXPECT_EQ(only_arm(base, other).note, "the new one is oversubscribed, unstable");
+  EXPECT_EQ(only_arm(other, base).note, "the base is oversubscribed, unstable");
+}
+
+TEST(CompareRuns, JudgeByTheThresholdAloneUnderFiveRepeats) {
+  const ComparedArm arm =
+      only_arm(side({results::make_trial({}, kBase)}), side({results::make_trial({}, {94, 94, 94, 94})}));
+  EXPECT_FALSE(arm.ratio->ci95);
+  EXPECT_EQ(arm.verdict, Verdict::worse);
+  EXPECT_THAT(arm.note, HasSubstr("by the threshold alone: fewer than five repeats"));
+}
+
+TEST(CompareRuns, TakeTheMedianOfARunAsOneValueWhereThereAreSeveral) {
+  Side base = runs({100, 101, 99, 100, 102});
+  base.runs[0].trials = {results::make_trial({}, {50, 100, 170})};
+  const ComparedArm arm = only_arm(base, runs({90, 91, 89, 90, 92}));
+  EXPECT_THAT(arm.base.images_per_s, ElementsAre(100, 101, 99, 100, 102));
+  EXPECT_TRUE(arm.ratio->ci95);
+  EXPECT_EQ(arm.verdict, Verdict::worse);
+}
+
+TEST(CompareRuns, HaveNoIntervalWhereOneSideIsASingleRunOfManyRepeats) {
+  const ComparedArm arm = only_arm(runs({100, 101, 99, 100, 102}), side({results::make_trial({}, kTenPercentLess)}));
+  EXPECT_THAT(arm.other.images_per_s, ElementsAre(90));
+  EXPECT_THAT(arm.note, HasSubstr("fewer than five runs"));
+}
+
+TEST(CompareRuns, MatchArmsByTheirSpecWhateverTheOrderAndTheNames) {
+  results::TrialResult renamed = results::make_trial({.pipeline = "naive"}, {50});
+  renamed.trial = "another name";
+  renamed.spec.name = "another experiment";
+  renamed.spec.measure.repeats = 1;
+  const RunComparison comparison =
+      compare_runs(side({results::make_trial({.pipeline = "naive"}, {50}), results::make_trial({}, {100})}),
+                   side({results::make_trial({}, {100}), renamed}), {});
+  ASSERT_THAT(comparison.arms, SizeIs(2));
+  EXPECT_DOUBLE_EQ(comparison.arms[0].ratio->value, 1);
+  EXPECT_DOUBLE_EQ(comparison.arms[1].ratio->value, 1);
+}
+
+TEST(CompareRuns, ListArmsOfOneSideAlone) {
+  const RunComparison comparison =
+      compare_runs(side({results::make_trial({}, {1}), results::make_trial({.pipeline = "naive"}, {1})}),
+                   side({results::make_trial({}, {1}), results::make_trial({.ranks = 2}, {1})}), {});
+  EXPECT_THAT(comparison.arms, SizeIs(1));
+  EXPECT_THAT(comparison.only_in_base, ElementsAre("naive png ranks=1"));
+  EXPECT_THAT(comparison.only_in_other, ElementsAre("optimized png ranks=2"));
+}
+
+TEST(CompareRuns, PassOverTrialsThatWereNotReached) {
+  const RunComparison comparison =
+      compare_runs(side({results::make_trial({}, {1}), results::make_trial({.ranks = 2}, {})}),
+                   side({results::make_trial({}, {1}), results::make_trial({.ranks = 2}, {1})}), {});
+  EXPECT_THAT(comparison.arms, SizeIs(1));
+  EXPECT_THAT(comparison.only_in_other, SizeIs(1));
+}
+
+TEST(CompareRuns, NameTheKeysInWhichArmsOfOneNameDiffer) {
+  results::TrialResult changed = results::make_trial({}, kBase);
+  changed.spec.training.batch_size = 32;
+  changed.spec.pipeline.ops.back().parameters.begin()->second = std::int64_t{7};
+  const ComparedArm arm = only_arm(side({results::make_trial({}, kBase)}), side({changed}));
+  EXPECT_EQ(arm.verdict, Verdict::not_comparable);
+  EXPECT_FALSE(arm.ratio);
+  ASSERT_THAT(arm.differences, SizeIs(2));
+  EXPECT_THAT(arm.differences[0].key, HasSubstr("pipeline"));
+  EXPECT_EQ(arm.differences[1].key, "training.batch_size");
+  EXPECT_EQ(arm.differences[1].base, "16");
+  EXPECT_EQ(arm.differences[1].other, "32");
+}
+
+TEST(CompareRuns, AreNotComparableOnUnlikeMachines) {
+  const Side base = side({results::make_trial({}, kBase)});
+  Side other = base;
+  other.runs[0].environment.cpu = "Another CPU";
+  other.runs[0].environment.gpus = {"NVIDIA H100"};
+  const RunComparison comparison = compare_runs(base, other, {});
+  EXPECT_EQ(comparison.arms.at(0).verdict, Verdict::not_comparable);
+  EXPECT_THAT(keys(comparison.environment), ElementsAre("cpu", "gpus"));
+  EXPECT_EQ(only_arm(base, other, {.across_machines = true}).verdict, Verdict::same);
+}
+
+TEST(CompareRuns, OfOneSideMustComeFromOneMachine) {
+  Side base = runs({100, 100});
+  base.runs[1].environment.cores = 64;
+  const RunComparison comparison = compare_runs(base, runs({100}), {});
+  EXPECT_EQ(comparison.arms.at(0).verdict, Verdict::not_comparable);
+  EXPECT_EQ(comparison.environment.at(0).base, "2 | 64");
+}
+
+TEST(CompareRuns, AreComparableOnAnotherHostOfTheSameKind) {
+  const Side base = side({results::make_trial({}, kBase)});
+  Side other = base;
+  other.runs[0].environment.host = "node2";
+  other.runs[0].environment.chexbench_version = "0.2.0";
+  const RunComparison comparison = compare_runs(base, other, {});
+  EXPECT_EQ(comparison.arms.at(0).verdict, Verdict::same);
+  EXPECT_THAT(keys(comparison.remarks), ElementsAre("host", "chexbench_version"));
+}
+
+TEST(CompareRuns, TellThatTheDataLieElsewhereOrRanksHaveOtherCores) {
+  results::TrialResult moved = results::make_trial({}, kBase);
+  moved.spec.data.root = "/nfs/nih";
+  moved.cores_per_rank = 4;
+  const Side base = side({results::make_trial({}, kBase)});
+  EXPECT_THAT(keys(only_arm(base, side({moved})).differences), ElementsAre("cores_per_rank", "data.root"));
+  const ComparedArm allowed = only_arm(base, side({moved}), {.across_machines = true});
+  EXPECT_EQ(allowed.verdict, Verdict::same);
+  EXPECT_THAT(keys(allowed.allowed), ElementsAre("cores_per_rank", "data.root"));
+}
+
+TEST(CompareRuns, KeepArmsApartThatOnlyTheirDataTellApart) {
+  results::TrialResult local = results::make_trial({}, {100});
+  results::TrialResult remote = results::make_trial({}, {50});
+  remote.spec.data.root = "/nfs/nih";
+  const RunComparison comparison = compare_runs(side({local, remote}), side({local, remote}), {});
+  ASSERT_THAT(comparison.arms, SizeIs(2));
+  EXPECT_EQ(comparison.arms[1].base.median(), 50);
+  EXPECT_EQ(comparison.arms[1].verdict, Verdict::same);
+}
+
+TEST(CompareRuns, OfEmulatedEnginesNeedTheSameSourceOfStepTimes) {
+  const Side base = side({results::make_trial({.engine = "emulated:v100"}, kBase)});
+  Side other = base;
+  other.runs[0].trials[0].engine_source = "another publication";
+  EXPECT_EQ(only_arm(base, base).verdict, Verdict::same);
+  EXPECT_EQ(only_arm(base, other, {.across_machines = true}).verdict, Verdict::not_comparable);
+}
+
+TEST(CompareRuns, RefuseSidesThatMeasuredNothing) {
+  const Side good = side({results::make_trial({}, {1})});
+  for (const Side& bad : {side({}, "the side"), side({results::make_trial({}, {})}, "the side")}) {
+    try {
+      compare_runs(good, bad, {});
+      ADD_FAILURE() << "no error";
+    } catch (const DataError& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("the side"), HasSubstr("nothing to compare")));
+    }
+  }
+}
+
+TEST(CompareRuns, RefuseRatesThatNobodyCanHaveMeasured) {
+  for (const double rate : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_THROW(compare_runs(side({results::make_trial({}, {1})}), side({results::make_trial({}, {1, rate})}), {}),
+                 DataError)
+        << rate;
+  }
+}
+
+TEST(CompareRuns, RefuseAThresholdThatNoRatioCouldPass) {
+  const Side one = side({results::make_trial({}, {1})});
+  for (const double threshold : {0.0, 1.0, -0.1, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_THROW(compare_runs(one, one, {.threshold = threshold}), SpecError) << threshold;
+  }
+}
+
+TEST(CompareRuns, RefuseAFolderOfSeveralExperiments) {
+  Side mixed = runs({1, 1});
+  mixed.runs[1].experiment = "another";
+  EXPECT_THROW(compare_runs(mixed, runs({1}), {}), DataError);
+}
+
+// ---- How often the rule errs
+
+double normal(RandomStream& stream) {
+  const double radius = std::sqrt(-2 * std::log(1 - stream.uniform()));
+  return radius * std::cos(2 * std::numbers::pi * stream.uniform());
+}
+
+// The share of 300 comparisons of six repeats that are called worse, where the true ratio is `truth`, and repeats
+// scatter normally by `noise` of their mean.
+double called_worse(double truth, double noise) {
+  constexpr int kComparisons = 300;
+  RandomStream stream(5);
+  int worse = 0;
+  for (int i = 0; i < kComparisons; ++i) {
+    std::vector<double> base(6);
+    std::vector<double> other(6);
+    for (double& value : base) value = 100 * (1 + noise * normal(stream));
+    for (double& value : other) value = 100 * truth * (1 + noise * normal(stream));
+    worse += judge(measure::unpaired_ratio(other, base), CompareOptions{}.threshold) == Verdict::worse;
+  }
+  return static_cast<double>(worse) / kComparisons;
+}
+
+TEST(Judge, SeldomCriesWolf) {
+  EXPECT_LE(called_worse(1, 0.01), 0.005);
+  EXPECT_LE(called_worse(1, 0.03), 0.01);
+  EXPECT_LE(called_worse(1, 0.10), 0.05);
+}
+
+TEST(Judge, SeldomMissesALossOfTenPercent) {
+  EXPECT_GE(called_worse(0.9, 0.01), 0.995);
+  EXPECT_GE(called_worse(0.9, 0.03), 0.97);
+}
+
+// ---- What is printed
+
+RunComparison printed() {
+  Side other = side(
+      {results::make_trial({.engine = "emulated:v100"}, kTenPercentLess), results::make_trial({.ranks = 2}, kBase)},
+      "new");
+  other.runs[0].environment.host = "node2";
+  return compare_runs(
+      side({results::make_trial({.engine = "emulated:v100"}, kBase), results::make_trial({}, kBase)}, "base"), other,
+      {});
+}
+
+TEST(CompareTable, HasARowForEachArmAndSaysWhatIsEmulated) {
+  const std::string table = format_comparison(printed(), "table");
+  EXPECT_THAT(table, AllOf(HasSubstr("base base, new new: a change counts from 5 % on\n"),
+                           HasSubstr("optimized png ranks=1 (emulated)          100.0          90.0       0.900"),
+                           HasSubstr("worse"), HasSubstr("Also differs: host: node1 against node2."),
+                           HasSubstr("Only in the base: optimized png ranks=1."),
+                           HasSubstr("Only in the new one: optimized png ranks=2.")));
+}
+
+TEST(CompareTable, SaysWhyArmsAreNotComparable) {
+  const Side base = side({results::make_trial({}, kBase)});
+  Side other = base;
+  other.runs[0].environment.gpu_driver = "580.65.06";
+  EXPECT_THAT(format_comparison(compare_runs(base, other, {}), "table"),
+              AllOf(HasSubstr("not comparable"),
+                    HasSubstr("The machines differ, so no arm is comparable: gpu_driver: nothing against 580.65.06.")));
+}
+
+TEST(CompareTable, TellsWhatWasAllowedToDiffer) {
+  results::TrialResult moved = results::make_trial({}, kBase);
+  moved.spec.data.root = "/nfs/nih";
+  EXPECT_THAT(
+      format_comparison(compare_runs(side({results::make_trial({}, kBase)}), side({moved}), {.across_machines = true}),
+                        "table"),
+      AllOf(HasSubstr("same"), HasSubstr("data.root: data/nih against /nfs/nih")));
+}
+
+TEST(CompareMarkdown, IsATableWhoseCellsHoldNoBars) {
+  Side base = runs({100, 100});
+  base.runs[1].trials[0].spec.data.root = "other";
+  const std::string text = format_comparison(compare_runs(base, runs({100}), {}), "markdown");
+  EXPECT_THAT(text, AllOf(HasSubstr("| trial | base images/s |"), HasSubstr("data/nih \\| other against data/nih |")));
+}
+
+TEST(CompareJson, HoldsEveryValue) {
+  const nlohmann::json json = nlohmann::json::parse(format_comparison(printed(), "json"));
+  EXPECT_EQ(json["threshold"], 0.05);
+  EXPECT_EQ(json["a_value_is"], "repeat");
+  const nlohmann::json& arm = json["arms"].at(0);
+  EXPECT_EQ(arm["verdict"], "worse");
+  EXPECT_EQ(arm["emulated"], true);
+  EXPECT_DOUBLE_EQ(arm["ratio"], 0.9);
+  EXPECT_EQ(arm["ratio_ci95"].size(), 2);
+  EXPECT_EQ(arm["new_values"].size(), 6);
+  EXPECT_EQ(json["only_in_new"], nlohmann::json({"optimized png ranks=2"}));
+}
+
+TEST(Comparison, RefusesAnotherFormat) { EXPECT_THROW(format_comparison(printed(), "jsn"), SpecError); }
+
+}  // namespace
+}  // namespace chexbench::verbs

@@ -1,0 +1,182 @@
+#include "verbs/predict/prediction.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/errors.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+// 100 images/s on one accelerator, of which nothing limits the input; a step of 16 images takes 160 ms.
+Training training() {
+  Training training;
+  training.profile.entries = {
+      {.model = "resnet50", .image_size = 224, .batch_size = 16, .images_per_s = 100, .backward_share = 0.75}};
+  training.network.comm.alpha_s = 0;
+  training.network.comm.beta_bytes_per_s = 1e15;
+  return training;
+}
+
+PredictionRow at(const Training& training, int ranks) { return predict(training, {ranks}).front(); }
+
+TEST(Prediction, OfAFastNetworkGrowsWithRanks) {
+  const PredictionRow row = at(training(), 8);
+  EXPECT_NEAR(row.images_per_s, 800, 0.01);
+  EXPECT_NEAR(row.efficiency, 1, 1e-5);
+  EXPECT_EQ(row.limit, "compute");
+  EXPECT_TRUE(row.linear());
+}
+
+TEST(Prediction, IsLimitedByTheCoresThatDecode) {
+  Training slow = training();
+  slow.input.images_per_s_per_rank = 80;
+  const PredictionRow row = at(slow, 4);
+  EXPECT_DOUBLE_EQ(row.images_per_s, 320);
+  EXPECT_EQ(row.limit, "decode");
+  EXPECT_DOUBLE_EQ(row.efficiency, 1);  // one rank is held up as much
+}
+
+TEST(Prediction, OfAPipelineThatDecodesBeforeItShardsGainsNothingFromRanks) {
+  Training naive = training();
+  naive.input.images_per_s_per_rank = 150;
+  naive.input.every_rank_decodes_all = true;
+  EXPECT_NEAR(at(naive, 1).images_per_s, 100, 1e-9);
+  const PredictionRow row = at(naive, 8);
+  EXPECT_DOUBLE_EQ(row.images_per_s, 150);
+  EXPECT_NEAR(row.efficiency, 150.0 / 800, 1e-12);
+  EXPECT_FALSE(row.linear());
+}
+
+TEST(Prediction, IsLimitedByStorageThatAllRanksShare) {
+  Training remote = training();
+  remote.input.bytes_per_image = 400e3;
+  remote.input.storage_bytes_per_s = 200e6;  // 500 images/s
+  EXPECT_EQ(at(remote, 4).limit, "compute");
+  const PredictionRow row = at(remote, 8);
+  EXPECT_EQ(row.limit, "storage");
+  EXPECT_DOUBLE_EQ(row.images_per_s, 500);
+  remote.input.every_rank_decodes_all = true;  // and every rank reads them all
+  EXPECT_DOUBLE_EQ(at(remote, 8).images_per_s, 62.5);
+}
+
+TEST(Prediction, NamesTheNetworkWhereItCostsMoreThanFivePercent) {
+  Training slow = training();
+  // 94.1 MB of gradients at 2 (n-1)/n over 100 MB/s take about a second, of a step of 160 ms.
+  slow.network.comm.beta_bytes_per_s = 100e6;
+  const PredictionRow row = at(slow, 2);
+  EXPECT_EQ(row.limit, "network");
+  EXPECT_DOUBLE_EQ(row.compute_images_per_s, 200);
+  EXPECT_LT(row.images_per_s, 40);
+  EXPECT_NEAR(row.exposed_communication_share, 1 - row.images_per_s / 200, 1e-12);
+}
+
+// 94.1 MB at 2 (n-1)/n over 94.1 MB/s take 1 s, next to 120 ms of the last backward; without them a step of 4 batches
+// takes 640 ms.
+TEST(Prediction, OfAccumulatedStepsAveragesOnceForAllTheirBatches) {
+  Training slow = training();
+  slow.network.comm.beta_bytes_per_s = 23'536'718 * 4.0;
+  slow.network.comm.bucket_bytes = slow.network.comm.first_bucket_bytes = 1'000'000'000;
+  EXPECT_NEAR(at(slow, 2).images_per_s, 2 * 16 / 1.16, 1e-6);
+  slow.training.accumulate_steps = 4;
+  EXPECT_NEAR(at(slow, 2).images_per_s, 2 * 64 / 1.64, 1e-6);
+  EXPECT_NEAR(at(slow, 1).images_per_s, 100, 1e-6);
+}
+
+TEST(Prediction, OfStrongScalingSharesOneBatch) {
+  Training strong = training();
+  strong.scaling = Scaling::strong;
+  EXPECT_NEAR(at(strong, 4).images_per_s, 400, 0.01);  // 4 images each, 40 ms
+  EXPECT_EQ(at(strong, 4).local_batch, 4);
+  // 16 images on 3 ranks: the slowest has 6 of them, 60 ms for 16.
+  EXPECT_EQ(at(strong, 3).local_batch, 6);
+  EXPECT_NEAR(at(strong, 3).images_per_s, 16 / 0.06, 0.01);
+  EXPECT_THROW(at(strong, 17), SpecError);
+}
+
+TEST(Prediction, OfStrongScalingTakesTheTimesOfSmallerBatchesWhereTheProfileHasThem) {
+  Training strong = training();
+  strong.scaling = Scaling::strong;
+  spec::ProfileEntry small = strong.profile.entries.front();
+  small.batch_size = 4;
+  small.images_per_s = 50;  // 80 ms, not a quarter of 160 ms
+  strong.profile.entries.push_back(small);
+  EXPECT_NEAR(at(strong, 4).images_per_s, 16 / 0.08, 0.01);
+  EXPECT_FALSE(at(strong, 4).extrapolated);
+  EXPECT_TRUE(at(strong, 16).extrapolated);
+  EXPECT_THAT(prediction_notes(strong, predict(strong, {4, 16})), Contains(HasSubstr("known for batch 4,")));
+}
+
+TEST(Prediction, IsMarkedBeyondWhatWasMeasured) {
+  Training measured = training();
+  measured.input.images_per_s_per_rank = 1000;
+  measured.input.known = {.min = 1, .max = 2};
+  EXPECT_FALSE(at(measured, 2).extrapolated);
+  EXPECT_TRUE(at(measured, 4).extrapolated);
+  EXPECT_THAT(prediction_notes(measured, predict(measured, {1, 4})),
+              Contains(HasSubstr("* beyond the 1 to 2 ranks on which the input was measured")));
+  EXPECT_THAT(prediction_notes(measured, predict(measured, {1, 2})), Not(Contains(HasSubstr("*"))));
+}
+
+TEST(Prediction, IsMarkedForOtherCoresThanMeasured) {
+  Training measured = training();
+  measured.input.known = {.min = 1, .max = 8};
+  measured.input.measured_cores_per_rank = 2;
+  measured.input.cores_per_rank = 8;
+  EXPECT_TRUE(at(measured, 1).extrapolated);
+  EXPECT_THAT(prediction_notes(measured, predict(measured, {1})), Contains(HasSubstr("measured with 2, not 8")));
+}
+
+TEST(Prediction, IsMarkedBeyondTheNetworkThatWasFitted) {
+  Training fitted = training();
+  fitted.network.known = {.min = 2, .max = 4};
+  EXPECT_FALSE(at(fitted, 1).extrapolated);  // needs no network
+  EXPECT_FALSE(at(fitted, 4).extrapolated);
+  EXPECT_TRUE(at(fitted, 8).extrapolated);
+  fitted.network.known_min_bytes = 8;
+  fitted.network.known_max_bytes = 1 << 20;  // buckets of 25 MiB are beyond
+  EXPECT_TRUE(at(fitted, 4).extrapolated);
+}
+
+TEST(Prediction, IsMarkedForAnotherBatchThanTheProfiles) {
+  Training other = training();
+  other.training.batch_size = 32;
+  EXPECT_TRUE(at(other, 1).extrapolated);
+  EXPECT_THAT(prediction_notes(other, predict(other, {1})), Contains(HasSubstr("known for batch 16, and scaled")));
+}
+
+TEST(Requirement, AnswersInCoresStorageAndNetwork) {
+  Training needs = training();
+  needs.input.images_per_s_per_core = 30;
+  needs.input.images_per_s_per_rank = 30;
+  needs.input.bytes_per_image = 400e3;
+  const Requirement needed = require(needs, 10, 0.95);
+  EXPECT_DOUBLE_EQ(needed.images_per_s, 950);
+  EXPECT_EQ(needed.cores_per_rank, 4);  // 95 images/s a rank, 30 a core
+  ASSERT_TRUE(needed.storage_bytes_per_s);
+  EXPECT_DOUBLE_EQ(*needed.storage_bytes_per_s, 380e6);
+  EXPECT_THAT(needed.notes, testing::IsEmpty());
+}
+
+TEST(Requirement, OfTheNetworkIsJustEnough) {
+  Training needs = training();
+  const Requirement needed = require(needs, 16, 0.95);
+  ASSERT_TRUE(needed.link_bytes_per_s);
+  needs.network.comm.beta_bytes_per_s = *needed.link_bytes_per_s;
+  EXPECT_NEAR(at(needs, 16).network_images_per_s / 1600, 0.95, 1e-4);
+}
+
+TEST(Requirement, SaysWhereNoNetworkIsEnough) {
+  Training slow = training();
+  slow.network.comm.launch_s = 1;
+  const Requirement needed = require(slow, 16, 0.95);
+  EXPECT_FALSE(needed.link_bytes_per_s);
+  EXPECT_THAT(needed.notes, Contains(HasSubstr("no bandwidth is enough")));
+}
+
+}  // namespace
+}  // namespace chexbench::verbs

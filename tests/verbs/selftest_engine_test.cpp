@@ -1,0 +1,85 @@
+#include "verbs/selftest/selftest_engine.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/errors.hpp"
+#include "core/param_name.hpp"
+#include "engine/onednn/onednn_engine.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using testing::HasSubstr;
+
+std::string golden(const std::string& name) { return std::string(CHEXBENCH_GOLDEN) + "/" + name + ".json"; }
+
+class SelftestEngine : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (!engine::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
+  }
+};
+
+TEST_P(SelftestEngine, AgreesWithPyTorchInDouble) {
+  EXPECT_THAT(selftest_engine(golden(GetParam())), HasSubstr("logits"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, SelftestEngine,
+                         testing::Values("resnet50", "densenet121", "alexnet", "googlenet", "mobilenet_v2",
+                                         "resnet50-128-batch3", "densenet121-97-batch1"),
+                         ParamName());
+
+// The same weights and batch, but a loss, a gradient's norm or a later loss that differs: each must be noticed.
+TEST(SelftestEngineFailure, NoticesWhatDeparts) {
+  if (!engine::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
+  std::ostringstream text;
+  text << std::ifstream(golden("densenet121-97-batch1")).rdbuf();
+  const std::string altered = text.str();
+  const auto path = std::filesystem::path(testing::TempDir()) / ("chexbench_golden_" + std::to_string(getpid()));
+  for (const std::string key : {"\"loss\": ", "\"l2\": ", "\"losses_adam\": ["}) {
+    std::string one = altered;
+    one.insert(one.find(key) + key.size(), 1, '9');
+    std::ofstream(path) << one;
+    EXPECT_THROW(selftest_engine(path.string()), ComparisonError) << key;
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(SelftestEngineFailure, RefusesMoreEntriesThanABufferHas) {
+  if (!engine::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
+  std::ostringstream text;
+  text << std::ifstream(golden("densenet121-97-batch1")).rdbuf();
+  std::string longer = text.str();
+  const std::string first = "\"first\": [";
+  std::string zeros;
+  for (int i = 0; i < 100000; ++i) zeros += "0, ";
+  longer.insert(longer.find(first) + first.size(), zeros);
+  const auto path = std::filesystem::path(testing::TempDir()) / ("chexbench_golden_long_" + std::to_string(getpid()));
+  std::ofstream(path) << longer;
+  try {
+    selftest_engine(path.string());
+    FAIL() << "accepted";
+  } catch (const ComparisonError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("more entries"));
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(SelftestEngineFailure, RefusesEnginesThatDoNotTrain) {
+  EXPECT_THROW(selftest_engine(golden("resnet50"), {.name = "none"}), SpecError);
+}
+
+TEST(SelftestEngineFailure, RefusesFilesOfAnotherKind) {
+  EXPECT_THROW(selftest_engine(golden("resnet50"), {.precision = spec::Precision::fp16}), SpecError);
+  EXPECT_THROW(selftest_engine(golden("preprocess")), DataError);
+  EXPECT_THROW(selftest_engine(golden("missing")), DataError);
+}
+
+}  // namespace
+}  // namespace chexbench::verbs
