@@ -15,7 +15,7 @@
 #include "bench/trial.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "engine/none/tensorless.hpp"
+#include "engine/tensorless.hpp"
 #include "report/gpu.hpp"
 #include "spec/parse.hpp"
 

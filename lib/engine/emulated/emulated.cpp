@@ -16,8 +16,8 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "engine/emulated/step_plan.hpp"
-#include "engine/none/tensorless.hpp"
 #include "engine/step_parts.hpp"
+#include "engine/tensorless.hpp"
 #include "measure/trace.hpp"
 #include "spec/keys.hpp"
 

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "core/clock.hpp"
-#include "engine/none/tensorless.hpp"
 #include "engine/step_parts.hpp"
+#include "engine/tensorless.hpp"
 
 namespace chexbench::engine {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/none/tensorless.hpp"
+#include "engine/tensorless.hpp"
 
 #include <fmt/format.h>
 
