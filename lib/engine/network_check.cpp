@@ -1,6 +1,6 @@
 #include "engine/network_check.hpp"
 
-#include "engine/cuda/lowering.hpp"
+#include "engine/cuda/program/lowering.hpp"
 #include "engine/engine.hpp"
 #include "model/networks.hpp"
 

@@ -1,5 +1,5 @@
-#include "engine/cuda/lowering.hpp"
-#include "engine/cuda/memory_plan.hpp"
+#include "engine/cuda/program/lowering.hpp"
+#include "engine/cuda/program/memory_plan.hpp"
 #include "engine/device_memory.hpp"
 #include "model/networks.hpp"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/param_name.hpp"
-#include "engine/cuda/engine_fixture.hpp"
+#include "engine/cuda/training/engine_fixture.hpp"
 #include "engine/gradients.hpp"
 #include "engine/onednn/trainer.hpp"
 
