@@ -29,10 +29,10 @@ bool has_gpu_driver() { return std::filesystem::exists("/dev/nvidiactl"); }
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineConfig& config) {
   const std::string resolved = resolve_engine_name(name);
-  if (resolved == "none") return make_none_engine(config.training.accumulate_steps);
-  if (resolved == "onednn") return make_onednn_engine(config);
-  if (resolved == "cuda") return make_cuda_engine(config);
-  return make_emulated_engine(resolved.substr(kEmulated.size()), config);
+  if (resolved == "none") return none::make_none_engine(config.training.accumulate_steps);
+  if (resolved == "onednn") return onednn::make_onednn_engine(config);
+  if (resolved == "cuda") return cuda::make_cuda_engine(config);
+  return emulated::make_emulated_engine(resolved.substr(kEmulated.size()), config);
 }
 
 bool computes_on_gpu(const std::string& name) { return name == "cuda"; }
@@ -40,8 +40,8 @@ bool computes_on_gpu(const std::string& name) { return name == "cuda"; }
 std::string resolve_engine_name(const std::string& name) {
   if (name == "none" || name == "cuda" || name.starts_with(kEmulated)) return name;
   if (name != "auto" && name != "onednn") throw_unknown(name);
-  if (name == "auto" && has_cuda() && has_gpu_driver()) return "cuda";
-  if (has_onednn()) return "onednn";
+  if (name == "auto" && cuda::has_cuda() && has_gpu_driver()) return "cuda";
+  if (onednn::has_onednn()) return "onednn";
   throw DeviceError(
       fmt::format("engine: '{}' finds nothing to train on, as this build has no oneDNN; install libdnnl-dev and build "
                   "again, or ask for 'none' or 'emulated:<profile>'",

@@ -21,7 +21,7 @@
 #include "measure/trace.hpp"
 #include "spec/keys.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::emulated {
 namespace {
 
 struct Submission {
@@ -251,4 +251,4 @@ std::unique_ptr<Engine> make_emulated_engine(const std::string& name_or_path, co
   return std::make_unique<EmulatedEngine>(std::move(traits), std::move(plan), config);
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::emulated

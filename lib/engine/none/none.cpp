@@ -6,7 +6,7 @@
 #include "engine/step_parts.hpp"
 #include "engine/tensorless.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::none {
 namespace {
 
 class NoneEngine final : public TensorlessEngine {
@@ -52,4 +52,4 @@ std::unique_ptr<Engine> make_none_engine(int accumulate_steps) {
   return std::make_unique<NoneEngine>(accumulate_steps);
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::none

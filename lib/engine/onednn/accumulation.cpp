@@ -4,7 +4,7 @@
 
 #include "engine/onednn/parallel.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 // The number of elements that a thread takes at a time: a run of both arrays fits into an L2 cache.
@@ -36,4 +36,4 @@ void Accumulation::complete(std::size_t ready) {
   done_ = ready;
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -12,7 +12,7 @@
 #include "engine/onednn/norm_op.hpp"
 #include "engine/onednn/pool_ops.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 using model::Layer;
@@ -328,4 +328,4 @@ Lowered lower(const Device& device, const model::Graph& graph, LoweringOptions o
   return Lowering(device, graph, options, mode, planner, scratchpad).run();
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -5,7 +5,7 @@
 
 #include "engine/onednn/op.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Maximum or average over square windows, from a blocked tensor to a blocked tensor. An average counts positions
 // outside the image as 0.
@@ -71,4 +71,4 @@ class LinearOp final : public Op {
   std::unordered_map<int, dnnl::memory> forward_arguments_, data_arguments_, weights_arguments_;
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -16,7 +16,7 @@
 #include "engine/onednn/pool_ops.hpp"
 #include "model/networks.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 using model::GraphBuilder;
@@ -262,4 +262,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -5,7 +5,7 @@
 
 #include "op_rig.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 struct Case {
@@ -154,4 +154,4 @@ TEST(LinearOp, AgreesWithThePlainLoops) {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn
