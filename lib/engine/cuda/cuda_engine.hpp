@@ -20,4 +20,7 @@ std::unique_ptr<Engine> make_cuda_engine(const EngineConfig& config);
 // Returns whether this build has the engine. Loads nothing.
 bool has_cuda();
 
+// What the registry says of this engine.
+const EngineKind& kind();
+
 }  // namespace chexbench::engine::cuda

@@ -16,6 +16,7 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "engine/emulated/step_plan.hpp"
+#include "engine/registry.hpp"
 #include "engine/step_parts.hpp"
 #include "engine/tensorless.hpp"
 #include "measure/trace.hpp"
@@ -249,6 +250,11 @@ std::unique_ptr<Engine> make_emulated_engine(const std::string& name_or_path, co
   StepPlan plan = plan_step(entry, config);
   EngineTraits traits = describe(name_or_path, profile, entry, plan.notes);
   return std::make_unique<EmulatedEngine>(std::move(traits), std::move(plan), config);
+}
+
+const EngineKind& kind() {
+  static constexpr EngineKind kKind{.name = "emulated", .takes_profile = true, .make = make_emulated_engine};
+  return kKind;
 }
 
 }  // namespace chexbench::engine::emulated

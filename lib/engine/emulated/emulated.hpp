@@ -19,4 +19,7 @@ namespace chexbench::engine::emulated {
 // communication that comm.model would count twice
 std::unique_ptr<Engine> make_emulated_engine(const std::string& name_or_path, const EngineConfig& config);
 
+// What the registry says of this engine.
+const EngineKind& kind();
+
 }  // namespace chexbench::engine::emulated

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/clock.hpp"
+#include "engine/registry.hpp"
 #include "engine/step_parts.hpp"
 #include "engine/tensorless.hpp"
 
@@ -50,6 +51,14 @@ class NoneEngine final : public TensorlessEngine {
 
 std::unique_ptr<Engine> make_none_engine(int accumulate_steps) {
   return std::make_unique<NoneEngine>(accumulate_steps);
+}
+
+const EngineKind& kind() {
+  static constexpr EngineKind kKind{
+      .name = "none", .drops_batches = true, .make = [](const std::string&, const EngineConfig& config) {
+        return make_none_engine(config.training.accumulate_steps);
+      }};
+  return kKind;
 }
 
 }  // namespace chexbench::engine::none

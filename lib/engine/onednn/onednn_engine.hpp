@@ -22,4 +22,7 @@ std::unique_ptr<Engine> make_onednn_engine(const EngineConfig& config);
 // Whether this build has the engine. Loads nothing.
 bool has_onednn();
 
+// What the registry says of this engine.
+const EngineKind& kind();
+
 }  // namespace chexbench::engine::onednn
