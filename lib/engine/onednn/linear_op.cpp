@@ -1,4 +1,4 @@
-#include "engine/onednn/pool_ops.hpp"
+#include "engine/onednn/linear_op.hpp"
 
 namespace chexbench::engine::onednn {
 namespace {

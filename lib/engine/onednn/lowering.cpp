@@ -9,6 +9,7 @@
 #include "engine/onednn/activation_op.hpp"
 #include "engine/onednn/convolution_op.hpp"
 #include "engine/onednn/flatten_op.hpp"
+#include "engine/onednn/linear_op.hpp"
 #include "engine/onednn/norm_op.hpp"
 #include "engine/onednn/pool_ops.hpp"
 
