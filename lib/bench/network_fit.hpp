@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/emulated/step_plan.hpp"
+#include "engine/step_plan.hpp"
 #include "report/comm.hpp"
 
 namespace chexbench::bench {

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "engine/engine.hpp"
-#include "engine/gpus.hpp"
 
 namespace chexbench::engine::cuda {
 

@@ -1,4 +1,4 @@
-#include "engine/emulated/step_plan.hpp"
+#include "engine/step_plan.hpp"
 
 #include <fmt/format.h>
 

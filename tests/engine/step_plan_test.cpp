@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/errors.hpp"
-#include "engine/emulated/step_plan.hpp"
+#include "engine/step_plan.hpp"
 #include "model/networks.hpp"
 #include "model/parameters.hpp"
 
