@@ -4,6 +4,7 @@ usage: lint_rules.py            (in the repository root; exit status 1 where a r
 
 - link law: a room includes only rooms that the link lines of lib/README.md let it use; those of a room's own README.md
   are about its inner rooms
+- kinds: a kind of engine (an inner room of engine) is included within engine only
 - wraps: a third-party header appears only in the folder that wraps it, and a header that includes one is private to it
 - marks: no to-do marks, no `#ifdef` in C++ bodies
 - links: every relative link of a README leads to a file
@@ -122,6 +123,16 @@ def link_law(path, lines):
     for number, header in included(path):
         if Path("lib", header).exists() and not may_use(room, str(Path(header).parent), lines):
             yield number, f"{room} may not include {header}: see the link lines in README.md of lib or of an outer room"
+
+
+def kinds(path):
+    """Rooms ask engine/registry.hpp for an engine, whatever its kind."""
+    if path.is_relative_to("lib/engine"):
+        return
+    for number, header in included(path):
+        kind = Path("lib", header).parent
+        if kind.is_relative_to("lib/engine") and kind != Path("lib/engine"):
+            yield number, f"{header} is private to engine: see engine/registry.hpp"
 
 
 def bad_link_lines():
@@ -267,7 +278,7 @@ def breaches():
     yield from bad_link_lines()
     sources = tracked("lib/*.cpp", "lib/*.hpp", "apps/*.cpp", "apps/*.hpp")
     for path in sources:
-        for rule in (lambda p: link_law(p, lines), wraps):
+        for rule in (lambda p: link_law(p, lines), kinds, wraps):
             yield from ((path, *breach) for breach in rule(path))
     for path in tracked("*.cpp", "*.hpp", "*.py", "*.cmake", "*.txt", "*.md", "*.sh", "scripts", ".ci"):
         if not path.is_relative_to("tests/data"):
