@@ -2,7 +2,9 @@
 
 usage: lint_rules.py            (in the repository root; exit status 1 where a rule is broken)
 
-- link law: a room includes only rooms that the link lines of lib/README.md let it use
+- link law: a room includes only rooms that the link lines of lib/README.md let it use; those of a room's own README.md
+  are about its inner rooms
+- kinds: a kind of engine (an inner room of engine) is included within engine only
 - wraps: a third-party header appears only in the folder that wraps it, and a header that includes one is private to it
 - marks: no to-do marks, no `#ifdef` in C++ bodies
 - links: every relative link of a README leads to a file
@@ -18,7 +20,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-LINK_LINE = re.compile(r"^([\w/]+)\s+-> (.+)$", re.MULTILINE)
+LINK_LINE = re.compile(r"^([\w/]+)\s+-> (.+)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so that this file holds none
@@ -71,8 +73,17 @@ def all_rooms():
 
 
 def link_lines():
-    """Room -> rooms it may include, from lib/README.md."""
-    return {room: set(used.strip().split(", ")) for room, used in LINK_LINE.findall(Path("lib/README.md").read_text())}
+    """Room -> rooms it may include, from lib/README.md and, for inner rooms, the README.md of their outer room."""
+    return {room: used for _, _, room, used in numbered_link_lines()}
+
+
+def numbered_link_lines():
+    """(README.md, line number, room, rooms it may include) of every link line."""
+    for readme in tracked("lib/*README.md"):
+        prefix = "".join(f"{part}/" for part in readme.parent.parts[1:])
+        for number, line in enumerate(readme.read_text().split("\n"), 1):
+            if found := LINK_LINE.match(line):
+                yield readme, number, prefix + found[1], {prefix + name for name in found[2].strip().split(", ")}
 
 
 def included(path):
@@ -98,7 +109,7 @@ def may_use(room, used, lines):
         return True
     shared = [outer for outer in with_outer_rooms(room) if outer in with_outer_rooms(used)]
     if shared and not any(line.startswith(f"{shared[0]}/") for line in lines):
-        return True  # lib/README.md has no law inside of this room
+        return True  # no link line is about the inside of this room
     if with_outer_rooms(room)[-1] == "core":
         return False
     allowed = {"core"} if with_outer_rooms(room)[-1] == "spec" else set(ANY_ROOM_MAY_USE)
@@ -111,19 +122,25 @@ def link_law(path, lines):
     room = room_of(path)
     for number, header in included(path):
         if Path("lib", header).exists() and not may_use(room, str(Path(header).parent), lines):
-            yield number, f"{room} may not include {header}: see the link lines in lib/README.md"
+            yield number, f"{room} may not include {header}: see the link lines in README.md of lib or of an outer room"
 
 
-def bad_link_lines(lines):
+def kinds(path):
+    """Rooms ask engine/registry.hpp for an engine, whatever its kind."""
+    if path.is_relative_to("lib/engine"):
+        return
+    for number, header in included(path):
+        kind = Path("lib", header).parent
+        if kind.is_relative_to("lib/engine") and kind != Path("lib/engine"):
+            yield number, f"{header} is private to engine: see engine/registry.hpp"
+
+
+def bad_link_lines():
     """Rooms in link lines that do not exist."""
     rooms = all_rooms() | {"apps"}
-    text = Path("lib/README.md").read_text().split("\n")
-    for room, used in lines.items():
+    for readme, number, room, used in numbered_link_lines():
         for name in sorted(({room} | used) - rooms):
-            number = next(
-                n for n, line in enumerate(text, 1) if LINK_LINE.match(line) and LINK_LINE.match(line)[1] == room
-            )
-            yield number, f"the link line of {room} names {name}, which is no folder of lib"
+            yield readme, number, f"the link line of {room} names {name}, which is no folder of lib"
 
 
 def wrappers(header):
@@ -258,10 +275,10 @@ def helpers_that_clash():
 
 def breaches():
     lines = link_lines()
-    yield from ((Path("lib/README.md"), *breach) for breach in bad_link_lines(lines))
+    yield from bad_link_lines()
     sources = tracked("lib/*.cpp", "lib/*.hpp", "apps/*.cpp", "apps/*.hpp")
     for path in sources:
-        for rule in (lambda p: link_law(p, lines), wraps):
+        for rule in (lambda p: link_law(p, lines), kinds, wraps):
             yield from ((path, *breach) for breach in rule(path))
     for path in tracked("*.cpp", "*.hpp", "*.py", "*.cmake", "*.txt", "*.md", "*.sh", "scripts", ".ci"):
         if not path.is_relative_to("tests/data"):

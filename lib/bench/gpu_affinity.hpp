@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/cuda/cuda_engine.hpp"
+#include "engine/gpus.hpp"
 
 namespace chexbench::bench {
 

@@ -10,7 +10,7 @@
 #include "bench/core_layout.hpp"
 #include "bench/gpu_affinity.hpp"
 #include "comm/communicator.hpp"
-#include "engine/cuda/cuda_engine.hpp"
+#include "engine/gpus.hpp"
 
 namespace chexbench::bench {
 

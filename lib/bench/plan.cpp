@@ -6,6 +6,7 @@
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
 #include "engine/network_check.hpp"
+#include "engine/registry.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
 #include "spec/profile.hpp"
@@ -36,9 +37,9 @@ results::Environment describe_environment(comm::World& world) {
 // An hour into a sweep would be late to learn that a profile does not exist or lacks a network; nor is it the time to
 // learn that an engine does (engine/network_check.hpp).
 void check_profile(const spec::Experiment& experiment) {
-  constexpr std::string_view kEmulated = "emulated:";
-  if (!experiment.engine.starts_with(kEmulated)) return;
-  const spec::AcceleratorProfile profile = spec::load_profile(experiment.engine.substr(kEmulated.size()));
+  const std::optional<std::string> name = engine::profile_of_engine(experiment.engine);
+  if (!name) return;
+  const spec::AcceleratorProfile profile = spec::load_profile(*name);
   spec::find_entry(profile, experiment.model, experiment.training.precision, experiment.training.batch_size);
 }
 

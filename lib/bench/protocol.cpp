@@ -27,6 +27,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "engine/engine.hpp"
+#include "engine/registry.hpp"
 #include "formats/cached_file.hpp"
 #include "measure/machine.hpp"
 #include "measure/page_cache.hpp"
@@ -145,7 +146,7 @@ int Runner::outputs_of(const ArmGroup& group) {
   const int outputs = datasets_.of(spec_of(group)).labels();
   for (const std::size_t index : group.arms) {
     const spec::Experiment& other = report_.trials[index].spec;
-    if (datasets_.of(other).labels() == outputs || spec_of(group).engine == "none") continue;
+    if (datasets_.of(other).labels() == outputs || engine::drops_batches(spec_of(group).engine)) continue;
     throw SpecError(
         fmt::format("trials that take turns on one engine have {} and {} labels ('{}' and '{}'): measure "
                     "these data sets in experiments of their own",

@@ -18,6 +18,7 @@
 
 namespace chexbench::engine {
 
+struct EngineKind;  // registry.hpp
 class EpochTraining;
 
 using model::TensorInfo;

@@ -1,15 +1,15 @@
 #include "engine/network_check.hpp"
 
-#include "engine/cuda/lowering.hpp"
-#include "engine/engine.hpp"
+#include "engine/registry.hpp"
 #include "model/networks.hpp"
 
 namespace chexbench::engine {
 
 void check_network(const std::string& engine, const spec::ModelSpec& model) {
-  if (engine == "none") return;  // It drops all batches.
+  const EngineKind* const kind = find_engine_kind(engine);
+  if (kind != nullptr && kind->drops_batches) return;
   const model::Graph graph = model::make_network(model.name, model.image_size);
-  if (computes_on_gpu(engine)) cuda::lower(graph, cuda::lowering_options(model));
+  if (kind != nullptr && kind->check_layers != nullptr) kind->check_layers(graph, model);
 }
 
 }  // namespace chexbench::engine

@@ -23,7 +23,7 @@ struct PlanSweepOptions {
 struct PlanTiming {
   std::string network;
   spec::Precision precision = spec::Precision::f32;
-  std::string pattern;  // What the plan fuses: engine/cuda/conv_pattern.hpp.
+  std::string pattern;  // What the plan fuses: engine/cuda/convolution/conv_pattern.hpp.
   std::string shape;    // "n64 256x56x56 -> 64 k1 s1"
   std::string engine;   // cuDNN's engine and knobs; empty if cuDNN offers no plan.
   bool ran = false;

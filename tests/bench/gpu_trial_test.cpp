@@ -16,7 +16,7 @@
 #include "bench/trial.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "engine/none/tensorless.hpp"
+#include "engine/tensorless.hpp"
 #include "results/figures.hpp"
 #include "results/gpu_summary.hpp"
 #include "spec/parse.hpp"

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "bench/recorder.hpp"
-#include "engine/none/tensorless.hpp"
+#include "engine/tensorless.hpp"
 
 namespace chexbench::bench {
 namespace {

@@ -22,7 +22,7 @@ std::string golden(const std::string& name) { return std::string(CHEXBENCH_GOLDE
 class SelftestEngine : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (!engine::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
+    if (!engine::onednn::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
   }
 };
 
@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(Golden, SelftestEngine,
 
 // The same weights and batch, but a loss, a gradient's norm or a later loss that differs: each must be noticed.
 TEST(SelftestEngineFailure, NoticesWhatDeparts) {
-  if (!engine::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
+  if (!engine::onednn::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
   std::ostringstream text;
   text << std::ifstream(golden("densenet121-97-batch1")).rdbuf();
   const std::string altered = text.str();
@@ -52,7 +52,7 @@ TEST(SelftestEngineFailure, NoticesWhatDeparts) {
 }
 
 TEST(SelftestEngineFailure, RefusesMoreEntriesThanABufferHas) {
-  if (!engine::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
+  if (!engine::onednn::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
   std::ostringstream text;
   text << std::ifstream(golden("densenet121-97-batch1")).rdbuf();
   std::string longer = text.str();

@@ -1,6 +1,7 @@
 // Takes the place of cuda_module.cpp in a build without cuDNN: every function that needs it throws.
 #include "core/errors.hpp"
 #include "engine/cuda/cuda_engine.hpp"
+#include "engine/gpus.hpp"
 #include "engine/plan_sweep.hpp"
 
 namespace chexbench::engine {
@@ -16,10 +17,13 @@ namespace {
 
 bool sweep_plans(const PlanSweepOptions&, const std::function<void(const PlanTiming&)>&) { throw_absent("plan-sweep"); }
 
+std::vector<GpuIdentity> visible_gpus() { throw_absent("engine 'cuda'"); }
+
+namespace cuda {
+
 std::unique_ptr<Engine> make_cuda_engine(const EngineConfig&) { throw_absent("engine 'cuda'"); }
 
 bool has_cuda() { return false; }
 
-std::vector<GpuIdentity> visible_gpus() { throw_absent("engine 'cuda'"); }
-
+}  // namespace cuda
 }  // namespace chexbench::engine

@@ -1,6 +1,7 @@
 // Loads the module that needs CUDA, so that the program itself starts on machines without NVIDIA's libraries.
 #include "core/module.hpp"
 #include "engine/cuda/cuda_engine.hpp"
+#include "engine/gpus.hpp"
 #include "engine/plan_sweep.hpp"
 
 namespace chexbench::engine {
@@ -17,14 +18,6 @@ bool sweep_plans(const PlanSweepOptions& options, const std::function<void(const
   return sweep(options, on_timing);
 }
 
-std::unique_ptr<Engine> make_cuda_engine(const EngineConfig& config) {
-  using Make = Engine*(const EngineConfig&);
-  auto* const make = reinterpret_cast<Make*>(module_symbol(kEngine, kFile, "chexbench_make_cuda_engine"));
-  return std::unique_ptr<Engine>(make(config));
-}
-
-bool has_cuda() { return true; }
-
 std::vector<GpuIdentity> visible_gpus() {
   using List = void(std::vector<GpuIdentity>&);
   auto* const list = reinterpret_cast<List*>(module_symbol(kEngine, kFile, "chexbench_visible_gpus"));
@@ -33,4 +26,15 @@ std::vector<GpuIdentity> visible_gpus() {
   return gpus;
 }
 
+namespace cuda {
+
+std::unique_ptr<Engine> make_cuda_engine(const EngineConfig& config) {
+  using Make = Engine*(const EngineConfig&);
+  auto* const make = reinterpret_cast<Make*>(module_symbol(kEngine, kFile, "chexbench_make_cuda_engine"));
+  return std::unique_ptr<Engine>(make(config));
+}
+
+bool has_cuda() { return true; }
+
+}  // namespace cuda
 }  // namespace chexbench::engine

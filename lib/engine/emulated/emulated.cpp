@@ -15,13 +15,14 @@
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "engine/emulated/step_plan.hpp"
-#include "engine/none/tensorless.hpp"
+#include "engine/registry.hpp"
 #include "engine/step_parts.hpp"
+#include "engine/step_plan.hpp"
+#include "engine/tensorless.hpp"
 #include "measure/trace.hpp"
 #include "spec/keys.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::emulated {
 namespace {
 
 struct Submission {
@@ -251,4 +252,9 @@ std::unique_ptr<Engine> make_emulated_engine(const std::string& name_or_path, co
   return std::make_unique<EmulatedEngine>(std::move(traits), std::move(plan), config);
 }
 
-}  // namespace chexbench::engine
+const EngineKind& kind() {
+  static constexpr EngineKind kKind{.name = "emulated", .takes_profile = true, .make = make_emulated_engine};
+  return kKind;
+}
+
+}  // namespace chexbench::engine::emulated

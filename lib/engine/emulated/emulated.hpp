@@ -7,7 +7,7 @@
 
 #include "engine/engine.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::emulated {
 
 // Builds an engine that emulates the device of the profile `name_or_path` (spec/profile.hpp). Its steps run on a
 // separate thread that sleeps until absolute deadlines, so late wake-ups do not add up, and its timings are those of
@@ -19,4 +19,7 @@ namespace chexbench::engine {
 // communication that comm.model would count twice
 std::unique_ptr<Engine> make_emulated_engine(const std::string& name_or_path, const EngineConfig& config);
 
-}  // namespace chexbench::engine
+// What the registry says of this engine.
+const EngineKind& kind();
+
+}  // namespace chexbench::engine::emulated

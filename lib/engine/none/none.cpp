@@ -3,10 +3,11 @@
 #include <limits>
 
 #include "core/clock.hpp"
-#include "engine/none/tensorless.hpp"
+#include "engine/registry.hpp"
 #include "engine/step_parts.hpp"
+#include "engine/tensorless.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::none {
 namespace {
 
 class NoneEngine final : public TensorlessEngine {
@@ -52,4 +53,12 @@ std::unique_ptr<Engine> make_none_engine(int accumulate_steps) {
   return std::make_unique<NoneEngine>(accumulate_steps);
 }
 
-}  // namespace chexbench::engine
+const EngineKind& kind() {
+  static constexpr EngineKind kKind{
+      .name = "none", .drops_batches = true, .make = [](const std::string&, const EngineConfig& config) {
+        return make_none_engine(config.training.accumulate_steps);
+      }};
+  return kKind;
+}
+
+}  // namespace chexbench::engine::none

@@ -4,11 +4,11 @@
 
 #include "engine/onednn/parallel.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 // The number of elements that a thread takes at a time: a run of both arrays fits into an L2 cache.
-constexpr std::size_t kRun = 16384;
+constexpr std::size_t kElementsAtATime = 16384;
 
 }  // namespace
 
@@ -25,9 +25,9 @@ void Accumulation::complete(std::size_t ready) {
   const auto share = 1.0f / static_cast<float>(batches_);
   const bool is_first = batch_ == 0;
   const bool is_last = batch_ + 1 == batches_;
-  parallel_for(static_cast<int>((ready - done_ + kRun - 1) / kRun), [&](int run) {
-    const std::size_t first = done_ + static_cast<std::size_t>(run) * kRun;
-    const std::size_t end = std::min(ready, first + kRun);
+  parallel_for(static_cast<int>((ready - done_ + kElementsAtATime - 1) / kElementsAtATime), [&](int run) {
+    const std::size_t first = done_ + static_cast<std::size_t>(run) * kElementsAtATime;
+    const std::size_t end = std::min(ready, first + kElementsAtATime);
     float* const sum = sum_.data();
     float* const gradient = gradients_.data();
     for (std::size_t i = first; i < end; ++i) sum[i] = is_first ? gradient[i] : sum[i] + gradient[i];
@@ -36,4 +36,4 @@ void Accumulation::complete(std::size_t ready) {
   done_ = ready;
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -7,7 +7,7 @@
 
 #include "engine/onednn/parameter_store.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Not thread-safe. With one batch per step it holds no memory and does nothing.
 class Accumulation {
@@ -31,4 +31,4 @@ class Accumulation {
   FloatArray sum_;
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

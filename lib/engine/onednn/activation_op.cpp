@@ -3,7 +3,7 @@
 #include "engine/dropout.hpp"
 #include "engine/onednn/gradient_sum.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 ActivationOp::ActivationOp(const Device& device, Clamp clamp, Tensor& y)
     : kernels_(kernels(device.isa, y.type, device.block)),
@@ -79,4 +79,4 @@ void DropoutOp::backward() {
   drop(*gradients_[0]);
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

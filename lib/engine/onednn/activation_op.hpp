@@ -7,7 +7,7 @@
 #include "engine/onednn/op.hpp"
 #include "engine/onednn/pass_mode.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // y = clamp(y), in place. The gradient passes where the clamped value is strictly inside the clamp's limits, or NaN.
 class ActivationOp final : public Op {
@@ -49,4 +49,4 @@ class DropoutOp final : public Op {
   std::vector<Tensor*> gradients_;
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

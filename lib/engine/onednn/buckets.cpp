@@ -1,6 +1,6 @@
 #include "engine/onednn/buckets.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 Buckets::Buckets(std::span<float> gradients, const std::vector<std::int64_t>& counts, model::BucketLimits limits) {
   std::size_t begin = 0;
@@ -15,4 +15,4 @@ void Buckets::complete(std::size_t ready, Reducer& reducer) {
   for (; next_ < spans_.size() && ends_[next_] <= ready; ++next_) reducer.reduce(spans_[next_], nullptr);
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -9,7 +9,7 @@
 #include "core/reducer.hpp"
 #include "model/buckets.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // The flat gradient array, cut into buckets by model::plan_buckets. Not thread-safe.
 class Buckets {
@@ -31,4 +31,4 @@ class Buckets {
   std::size_t next_ = 0;
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

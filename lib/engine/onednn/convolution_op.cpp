@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 using dnnl::algorithm;
@@ -163,4 +163,4 @@ std::size_t ConvolutionOp::scratchpad_bytes() const {
   return std::max({forward, weights_desc_.scratchpad_desc().get_size(), data});
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -9,7 +9,7 @@
 
 #include "engine/onednn/op.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 class ConvolutionOp final : public Op {
  public:
@@ -65,4 +65,4 @@ class ConvolutionOp final : public Op {
   std::optional<Copy> rearrangement_;
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

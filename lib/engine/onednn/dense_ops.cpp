@@ -2,7 +2,7 @@
 
 #include "engine/onednn/gradient_sum.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 DenseBlock::DenseBlock(Planner& planner, const TensorShape& shape)
     : features(planner.tensor(shape)),
@@ -120,4 +120,4 @@ void DenseNormOp::backward() {
       [](Work) {});
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

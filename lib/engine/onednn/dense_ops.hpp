@@ -8,7 +8,7 @@
 
 #include "engine/onednn/norm_state.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // What the ops of one dense block share. The tensors belong to the planner.
 struct DenseBlock {
@@ -62,4 +62,4 @@ class DenseNormOp final : public Op {
   bool first_ = false;  // whether its backward is the first of the block's norms
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -6,7 +6,7 @@
 #include "core/errors.hpp"
 #include "engine/onednn/parallel.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 // oneDNN's instruction sets are bit masks: a set includes every set whose bits are a subset of its own.
@@ -52,4 +52,4 @@ std::string device_text(const Device& device) {
                      version->patch, parallel_threads());
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

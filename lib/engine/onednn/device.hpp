@@ -7,7 +7,7 @@
 #include "engine/onednn/kernels.hpp"
 #include "spec/experiment.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Ops keep references to it, so it must outlive the network. Its oneDNN stream runs primitives before execute()
 // returns.
@@ -34,4 +34,4 @@ Device make_device(spec::Precision precision);
 // Describes the device for reports: "AMD EPYC, AVX-512, oneDNN 2.6.3, 2 threads".
 std::string device_text(const Device& device);
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

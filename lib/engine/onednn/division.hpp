@@ -7,7 +7,7 @@
 #include "engine/onednn/kernels.hpp"
 #include "engine/onednn/parallel.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // A division into blocks * splits pieces: one channel block each, of all images or of a run of them.
 struct Division {
@@ -74,4 +74,4 @@ void sum_then_apply(const Division& division, const Sum& sum, const Combine& com
   for_all(division, apply);
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

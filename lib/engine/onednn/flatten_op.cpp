@@ -6,7 +6,7 @@
 #include "core/half.hpp"
 #include "engine/onednn/parallel.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 float to_float(float value) { return value; }
@@ -99,4 +99,4 @@ void FlattenOp::forward() { x_.type == ElementType::bf16 ? average<BFloat16>() :
 
 void FlattenOp::backward() { x_.type == ElementType::bf16 ? spread<BFloat16>() : spread<float>(); }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

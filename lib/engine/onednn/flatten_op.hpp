@@ -3,7 +3,7 @@
 
 #include "engine/onednn/op.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // An adaptive average pool and a flatten in one op. x is blocked, f32 or bf16. y is flat and f32: for each image,
 // height x width means of each channel in PyTorch's order (channel, row, column). Along an axis with n inputs and m
@@ -36,4 +36,4 @@ class FlattenOp final : public Op {
   Tensor* x_gradient_ = nullptr;
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -6,7 +6,7 @@
 #include "engine/onednn/division.hpp"
 #include "engine/onednn/planner.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // A range of a tensor's channels: `blocks` blocks, starting at `first_channel`, which is a multiple of the block size.
 struct ChannelRange {
@@ -31,4 +31,4 @@ inline void sum_gradients(const Device& device, const std::vector<Tensor*>& grad
   sum_gradients(device, gradients, keep, {0, gradients[0]->blocks()});
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

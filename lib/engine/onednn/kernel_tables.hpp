@@ -6,7 +6,7 @@
 #include "engine/onednn/pool_kernels.hpp"
 #include "engine/onednn/update_kernels.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 template <typename T, int B>
@@ -36,4 +36,4 @@ constexpr KernelTables all_tables() {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

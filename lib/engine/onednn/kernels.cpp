@@ -1,6 +1,6 @@
 #include "engine/onednn/kernels.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 namespace {
 
@@ -16,4 +16,4 @@ const Kernels& kernels(Isa isa, ElementType type, int block) {
   return tables(isa).table[type == ElementType::bf16 ? 1 : 0][block == kMaxBlock ? 1 : 0];
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

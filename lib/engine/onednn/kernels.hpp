@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 inline constexpr int kMaxBlock = 16;
 
@@ -150,4 +150,4 @@ extern const KernelTables kBaselineKernels;
 extern const KernelTables kAvx2Kernels;
 extern const KernelTables kAvx512Kernels;
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -1,7 +1,7 @@
 #include "engine/onednn/kernel_tables.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 const KernelTables kAvx512Kernels = all_tables();
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

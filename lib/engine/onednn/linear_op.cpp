@@ -1,6 +1,6 @@
-#include "engine/onednn/pool_ops.hpp"
+#include "engine/onednn/linear_op.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 using dnnl::memory;
@@ -65,4 +65,4 @@ void LinearOp::backward() {
   data_.execute(device_.stream, data_arguments_);
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 double binary_cross_entropy(std::span<const float> logits, std::span<const float> targets, std::span<float> gradient) {
   const auto count = static_cast<double>(logits.size());
@@ -15,4 +15,4 @@ double binary_cross_entropy(std::span<const float> logits, std::span<const float
   return sum / count;
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

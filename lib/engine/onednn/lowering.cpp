@@ -9,10 +9,11 @@
 #include "engine/onednn/activation_op.hpp"
 #include "engine/onednn/convolution_op.hpp"
 #include "engine/onednn/flatten_op.hpp"
+#include "engine/onednn/linear_op.hpp"
 #include "engine/onednn/norm_op.hpp"
 #include "engine/onednn/pool_ops.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 using model::Layer;
@@ -328,4 +329,4 @@ Lowered lower(const Device& device, const model::Graph& graph, LoweringOptions o
   return Lowering(device, graph, options, mode, planner, scratchpad).run();
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

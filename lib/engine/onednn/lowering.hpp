@@ -10,7 +10,7 @@
 #include "engine/onednn/pass_mode.hpp"
 #include "model/graph.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // The tensors belong to the planner.
 struct Lowered {
@@ -31,4 +31,4 @@ struct LoweringOptions {
 Lowered lower(const Device& device, const model::Graph& graph, LoweringOptions options, const PassMode& mode,
               Planner& planner, const Tensor& scratchpad);
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -5,7 +5,7 @@
 
 #include "core/clock.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 double matmul_gflops(const Device& device) {
   constexpr int kSide = 2048;
@@ -32,4 +32,4 @@ double matmul_gflops(const Device& device) {
   return 2.0 * kSide * kSide * kSide / best_s * 1e-9;
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

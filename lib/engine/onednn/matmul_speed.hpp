@@ -3,10 +3,10 @@
 
 #include "engine/onednn/device.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Returns the GFLOP/s of the fastest of six products of 2048 x 2048 matrices of the device's type, computed by oneDNN
 // on the threads of parallel.hpp. Takes about a second.
 double matmul_gflops(const Device& device);
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -2,5 +2,5 @@
 #include "engine/onednn/trainer.hpp"
 
 extern "C" chexbench::engine::Engine* chexbench_make_onednn_engine(const chexbench::engine::EngineConfig& config) {
-  return new chexbench::engine::OnednnEngine(config);
+  return new chexbench::engine::onednn::OnednnEngine(config);
 }

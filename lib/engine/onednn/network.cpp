@@ -5,7 +5,7 @@
 
 #include "engine/onednn/lowering.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 Network::Network(const Device& device, const model::Graph& graph, int images, bool frozen,
                  std::optional<std::uint64_t> dropout_seed)
@@ -75,4 +75,4 @@ std::size_t Network::held_bytes() const {
   return bytes;
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

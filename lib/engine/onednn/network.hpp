@@ -10,7 +10,7 @@
 #include "engine/onednn/op.hpp"
 #include "engine/onednn/pass_mode.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Computes forward and backward of one network at one batch size. Owns all its tensors, weights and gradients. Not
 // thread-safe; all functions return when their results are in memory.
@@ -72,4 +72,4 @@ class Network {
   Tensor* logits_gradient_ = nullptr;
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -3,7 +3,7 @@
 
 #include "engine/onednn/vector.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 // The number of pixels whose values are added up in f32 before the sum goes to a double: longer runs would lose digits.
@@ -237,4 +237,4 @@ void add(const View& x, const View& y, int pixels, Work work) {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -2,7 +2,7 @@
 
 #include "engine/onednn/gradient_sum.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 NormOp::NormOp(const Device& device, const model::Layer& layer, const PassMode& mode, Clamp clamp, Tensor& x,
                Tensor* residual, Output y)
@@ -83,4 +83,4 @@ void NormOp::backward() {
       [&](Work work) { kernels.gradient_apply(norm, input, work); });
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

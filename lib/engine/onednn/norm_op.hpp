@@ -3,7 +3,7 @@
 
 #include "engine/onednn/norm_state.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Saves memory in backward: the gradient of x overwrites x. If there is a residual, the masked gradient of y, which is
 // the residual's gradient, overwrites the first gradient of y.
@@ -43,4 +43,4 @@ class NormOp final : public Op {
   std::vector<Tensor*> gradients_;
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

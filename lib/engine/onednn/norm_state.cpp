@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 constexpr double kMomentum = 0.1;  // share of the new batch in the running statistics; PyTorch's default
@@ -102,4 +102,4 @@ void NormState::set_gradients(int block, const ChannelSums& sums, double count) 
   }
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

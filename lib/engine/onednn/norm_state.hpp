@@ -8,7 +8,7 @@
 #include "engine/onednn/op.hpp"
 #include "engine/onednn/pass_mode.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Calls for different blocks may run on different threads at the same time. The arrays that scale(), shift(), mean(),
 // b(), c() and gradient_factor() point to have one f32 value per channel, are padded with zeros to a multiple of
@@ -64,4 +64,4 @@ struct Moments {
   static Moments of(double sum, double sum_squares, double count);
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

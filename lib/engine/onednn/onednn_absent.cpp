@@ -1,7 +1,7 @@
 #include "core/errors.hpp"
 #include "engine/onednn/onednn_engine.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 std::unique_ptr<Engine> make_onednn_engine(const EngineConfig&) {
   throw DeviceError(
@@ -11,4 +11,4 @@ std::unique_ptr<Engine> make_onednn_engine(const EngineConfig&) {
 
 bool has_onednn() { return false; }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

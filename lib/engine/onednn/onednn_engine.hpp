@@ -6,7 +6,7 @@
 
 #include "engine/engine.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Returns an engine that computes on `config.cores`, with one OpenMP thread per core, or on one thread without
 // binding if there are none. Binds the calling thread to these cores; only that thread may drive the engine. Trains
@@ -22,4 +22,7 @@ std::unique_ptr<Engine> make_onednn_engine(const EngineConfig& config);
 // Whether this build has the engine. Loads nothing.
 bool has_onednn();
 
-}  // namespace chexbench::engine
+// What the registry says of this engine.
+const EngineKind& kind();
+
+}  // namespace chexbench::engine::onednn

@@ -5,7 +5,7 @@
 #include "core/module.hpp"
 #include "engine/onednn/onednn_engine.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 using MakeFunction = Engine*(const EngineConfig&);
@@ -27,4 +27,4 @@ std::unique_ptr<Engine> make_onednn_engine(const EngineConfig& config) {
 
 bool has_onednn() { return true; }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -8,7 +8,7 @@
 #include "engine/onednn/planner.hpp"
 #include "model/parameters.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // State that is saved with the network but is not a parameter: the running mean or variance of a batch norm.
 struct BufferSlot {
@@ -47,4 +47,4 @@ class Op {
   virtual std::size_t scratchpad_bytes() const { return 0; }
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

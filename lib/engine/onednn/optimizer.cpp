@@ -5,7 +5,7 @@
 
 #include "engine/onednn/parallel.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 constexpr double kBeta1 = 0.9;
@@ -59,4 +59,4 @@ void Optimizer::update(std::span<float> weights, std::span<const float> gradient
   });
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -8,7 +8,7 @@
 #include "engine/onednn/parameter_store.hpp"
 #include "spec/experiment.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Adam (Kingma and Ba, ICLR 2015; betas 0.9 and 0.999, epsilon 1e-8) or SGD with momentum, as the spec says. Not
 // thread-safe; update() computes on the threads of parallel.hpp.
@@ -48,4 +48,4 @@ class Optimizer {
   FloatArray second_;  // Adam: mean of squared gradients
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

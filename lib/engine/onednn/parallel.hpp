@@ -2,7 +2,7 @@
 // only one set of threads.
 #pragma once
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Calls body(i) once for each 0 <= i < count, on any thread and in any order; returns when all calls have returned.
 // The body must not throw.
@@ -17,4 +17,4 @@ int parallel_threads();
 // Sets that number for the calling thread; `threads` must be at least 1.
 void set_parallel_threads(int threads);
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

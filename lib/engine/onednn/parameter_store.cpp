@@ -9,7 +9,7 @@
 #include "core/errors.hpp"
 #include "engine/checks.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 constexpr std::size_t kAlignElements = 16;  // 64 bytes
@@ -83,4 +83,4 @@ void ParameterStore::read(const ParameterSlot& slot, float* from, std::span<floa
   reorder(slot.desc, from, plain(slot.desc.dims()), values.data());
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

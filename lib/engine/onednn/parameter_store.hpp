@@ -13,7 +13,7 @@
 #include "engine/onednn/device.hpp"
 #include "model/tensor_info.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Owns an array of f32 values from the host allocator, aligned to 64 bytes and zeroed.
 class FloatArray {
@@ -86,4 +86,4 @@ class ParameterStore {
   FloatArray gradients_;
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Ops keep a reference to the network's PassMode and read it in every pass.
 struct PassMode {
@@ -12,4 +12,4 @@ struct PassMode {
   std::uint64_t batch_seed = 0;     // dropout_batch_seed() of this batch
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

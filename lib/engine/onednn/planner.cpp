@@ -2,7 +2,7 @@
 
 #include "engine/arena.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 // Space between tensors: they start at different offsets within a page, otherwise equal positions in all of them would
@@ -74,4 +74,4 @@ void Planner::place() {
   for (std::size_t i = 0; i < used.size(); ++i) used[i]->data = arena_.get() + plan.offsets[i];
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -11,7 +11,7 @@
 #include "core/allocator.hpp"
 #include "engine/onednn/device.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 enum class Layout {
   blocked,  // nChw8c or nChw16c, the layouts in which oneDNN's convolutions are fastest
@@ -95,4 +95,4 @@ class Planner {
   std::unique_ptr<std::byte[], Release> arena_{nullptr, Release{0}};
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

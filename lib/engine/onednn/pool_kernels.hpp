@@ -3,7 +3,7 @@
 
 #include "engine/onednn/vector.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 // Along one axis, the positions [first, last) of output `out`'s window that are inside the image.
@@ -156,4 +156,4 @@ void global_average_backward(const float* dmean, int channels, const View& dx, i
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -2,7 +2,7 @@
 
 #include "engine/onednn/gradient_sum.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 PoolOp::PoolOp(const Device& device, const model::Layer& layer, Tensor& x, Tensor& y)
     : device_(device),
@@ -86,4 +86,4 @@ void GlobalAverageOp::backward() {
   });
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

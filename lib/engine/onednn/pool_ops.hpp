@@ -1,11 +1,9 @@
-// Pools, and the linear layers after the last one.
+// Pools over windows, and the global average over all pixels.
 #pragma once
-
-#include <unordered_map>
 
 #include "engine/onednn/op.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Maximum or average over square windows, from a blocked tensor to a blocked tensor. An average counts positions
 // outside the image as 0.
@@ -47,28 +45,4 @@ class GlobalAverageOp final : public Op {
   Tensor* x_gradient_ = nullptr;
 };
 
-// A fully connected layer, computed by oneDNN: y = x weight^T + bias. x and y are flat, and all is f32.
-class LinearOp final : public Op {
- public:
-  LinearOp(const Device& device, const model::Layer& layer, Tensor& x, Tensor& y);
-  void plan_forward(Planner& planner) override;
-  void plan_backward(Planner& planner, ParameterStore& store) override;
-  void bind() override;
-  void forward() override;
-  void backward() override;
-
- private:
-  const Device& device_;
-  const std::string name_;
-  Tensor& x_;
-  Tensor& y_;
-  Tensor* y_gradient_ = nullptr;
-  Tensor* x_gradient_ = nullptr;
-  ParameterSlot* weight_ = nullptr;
-  ParameterSlot* bias_ = nullptr;
-  dnnl::inner_product_forward::primitive_desc forward_desc_;
-  dnnl::primitive forward_, data_, weights_;
-  std::unordered_map<int, dnnl::memory> forward_arguments_, data_arguments_, weights_arguments_;
-};
-
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -16,7 +16,7 @@
 #include "engine/onednn/upload.hpp"
 #include "model/networks.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 // Must run before anything computes: the first parallel region creates the OpenMP threads, which inherit the binding of
@@ -262,4 +262,4 @@ void OnednnEngine::resume(const WeightSource& source, std::int64_t updates) {
   leave_out_time();
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -9,7 +9,7 @@
 #include "engine/onednn/optimizer.hpp"
 #include "engine/step_parts.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Implements the contracts of engine.hpp and epoch_training.hpp. All of a step's work is done when step() returns, so
 // finish() has nothing to wait for. All functions must be called from the thread that constructed the engine, since the
@@ -75,4 +75,4 @@ class OnednnEngine final : public Engine, private EpochTraining {
   std::vector<std::vector<float>> initial_buffers_;
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

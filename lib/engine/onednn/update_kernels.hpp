@@ -3,7 +3,7 @@
 
 #include "engine/onednn/kernels.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 void adam(const AdamFactors& factors, const float* __restrict gradient, float* __restrict first,
@@ -26,4 +26,4 @@ void sgd(float rate, float momentum, const float* __restrict gradient, float* __
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

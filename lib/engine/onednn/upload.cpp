@@ -5,7 +5,7 @@
 
 #include "engine/onednn/parallel.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 constexpr int kChannels = 3;
@@ -66,4 +66,4 @@ void upload(const Batch& batch, Tensor& input) {
   });
 }
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

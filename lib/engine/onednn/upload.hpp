@@ -4,7 +4,7 @@
 #include "core/batch.hpp"
 #include "engine/onednn/planner.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 // Converts from NHWC to NCHW and to the input's type (f32, or bf16 rounded to nearest). f32 batches have 3 channels
 // and are normalized already. u8 batches have one gray channel, which is copied to 3 channels and normalized as the
@@ -12,4 +12,4 @@ namespace chexbench::engine {
 // images of the input's shape, whether valid or not, on the threads of parallel.hpp.
 void upload(const Batch& batch, Tensor& input);
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -7,7 +7,7 @@
 
 #include "engine/onednn/kernels.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 template <int B>
@@ -89,4 +89,4 @@ struct PixelSum {
 };
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

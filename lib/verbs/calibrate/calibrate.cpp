@@ -9,6 +9,7 @@
 #include "bench/plan.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
+#include "engine/registry.hpp"
 #include "measure/statistics.hpp"
 #include "model/networks.hpp"
 #include "spec/presets.hpp"
@@ -17,7 +18,8 @@ namespace chexbench::verbs {
 namespace {
 
 void check_engine(const std::string& engine) {
-  if (engine != "none" && !engine.starts_with("emulated:")) return;
+  const engine::EngineKind* const kind = engine::find_engine_kind(engine);
+  if (kind == nullptr || kind->trains) return;
   throw SpecError(
       fmt::format("calibrate: engine '{}' computes nothing that could be measured; give auto, onednn or cuda", engine));
 }

@@ -14,7 +14,7 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
-#include "engine/cuda/cuda_engine.hpp"
+#include "engine/gpus.hpp"
 #include "measure/machine.hpp"
 #include "measure/statistics.hpp"
 #include "verbs/comm/comm_memory.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/emulated/step_plan.hpp"
+#include "engine/step_plan.hpp"
 #include "verbs/comm/comm_result.hpp"
 
 namespace chexbench::verbs {

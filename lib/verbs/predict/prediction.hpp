@@ -1,6 +1,6 @@
 // How fast a training would be on more ranks: pure arithmetic over what was measured, given or published.
 //   images/s = min(decode, storage, training), training = ranks x batch / (forward + max(backward, communication) +
-//   update), the step as the emulated engine takes it (engine/emulated/step_plan.hpp).
+//   update), the step as the emulated engine takes it (engine/step_plan.hpp).
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 #include "op_rig.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -116,4 +116,4 @@ TEST(DropoutOp, ShowsNotANumberWhereItDropsOne) {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

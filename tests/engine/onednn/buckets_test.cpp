@@ -7,7 +7,7 @@
 
 #include "../emulated_fixture.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 using testing::ElementsAre;
@@ -50,4 +50,4 @@ TEST_F(BucketsTest, ComeAgainInTheNextStep) {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -12,7 +12,7 @@
 #include "model/weights.hpp"
 #include "optimizer_twin.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 using spec::OptimizerKind;
@@ -182,4 +182,4 @@ TYPED_TEST(EngineSteps, TakeTheLearningRateThatIsSet) {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -5,7 +5,7 @@
 
 #include "op_rig.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 struct Case {
@@ -64,4 +64,4 @@ INSTANTIATE_TEST_SUITE_P(All, FlattenOpTest,
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

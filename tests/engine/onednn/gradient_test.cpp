@@ -12,7 +12,7 @@
 #include "engine/onednn/network.hpp"
 #include "model/weights.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 constexpr int kImages = 3;
@@ -245,4 +245,4 @@ INSTANTIATE_TEST_SUITE_P(All, GradientTest,
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

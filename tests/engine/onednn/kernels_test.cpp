@@ -12,7 +12,7 @@
 #include "core/cpu_features.hpp"
 #include "core/random.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 constexpr int kImages = 2, kHeight = 5, kWidth = 7, kPixels = kHeight * kWidth;
@@ -332,4 +332,4 @@ INSTANTIATE_TEST_SUITE_P(All, KernelsTest,
                                           testing::Values(8, 16)));
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 TEST(BinaryCrossEntropy, OfUndecidedLogitsIsTheLogarithmOfTwo) {
@@ -38,4 +38,4 @@ TEST(BinaryCrossEntropy, GradientIsTheDerivative) {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -11,12 +11,13 @@
 #include "engine/onednn/activation_op.hpp"
 #include "engine/onednn/convolution_op.hpp"
 #include "engine/onednn/flatten_op.hpp"
+#include "engine/onednn/linear_op.hpp"
 #include "engine/onednn/network.hpp"
 #include "engine/onednn/norm_op.hpp"
 #include "engine/onednn/pool_ops.hpp"
 #include "model/networks.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 using model::GraphBuilder;
@@ -262,4 +263,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

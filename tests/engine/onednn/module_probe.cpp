@@ -12,7 +12,7 @@ int main() {
   config.training.batch_size = 1;
   int code = 0;
   try {
-    std::printf("made %s", engine::make_onednn_engine(config)->traits().name.c_str());
+    std::printf("made %s", engine::onednn::make_onednn_engine(config)->traits().name.c_str());
   } catch (const DeviceError& error) {
     std::printf("DeviceError: %s", error.what());
     code = 3;

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 namespace fs = std::filesystem;
@@ -90,4 +90,4 @@ TEST_F(OnednnModuleTest, MakesOpenMpWaitPassivelyUnlessTheUserSaysOtherwise) {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -9,7 +9,7 @@
 #include "engine/onednn/dense_ops.hpp"
 #include "op_rig.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -301,4 +301,4 @@ TEST_P(DenseOpsTest, BackwardSumsOverTheNormsThatReadAMap) {
 INSTANTIATE_TEST_SUITE_P(Threads, DenseOpsTest, testing::Values(1, 3));
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -7,7 +7,7 @@
 #include <limits>
 #include <span>
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 using testing::Each;
@@ -127,4 +127,4 @@ TEST_F(NormStateTest, TheInputsGradientIsOrthogonalToShiftsAndScalings) {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

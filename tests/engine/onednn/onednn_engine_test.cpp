@@ -11,7 +11,7 @@
 #include "core/errors.hpp"
 #include "model/weights.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 constexpr int kSize = 64;
@@ -356,4 +356,4 @@ TEST(OnednnEngine, RefusesToReadATensorIntoAnotherNumberOfValues) {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

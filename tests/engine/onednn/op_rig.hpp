@@ -14,7 +14,7 @@
 #include "engine/onednn/pass_mode.hpp"
 #include "model/weights.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 using Numbers = std::vector<double>;
 
@@ -170,4 +170,4 @@ class OpRig {
   std::vector<std::unique_ptr<Op>> ops_;
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

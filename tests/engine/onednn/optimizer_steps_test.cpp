@@ -8,7 +8,7 @@
 #include "engine/onednn/optimizer.hpp"
 #include "optimizer_twin.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 constexpr std::size_t kCount = 83;
@@ -75,4 +75,4 @@ TEST(Adam, MovesByTheLearningRateWhateverTheGradientsScale) {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -9,7 +9,7 @@
 #include "core/cpu_features.hpp"
 #include "core/random.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 constexpr std::size_t kCount = 40007;  // more than one run, and not a multiple of any vector's size
@@ -81,4 +81,4 @@ TEST_P(OptimizerTest, RestartForgetsTheMoments) {
 INSTANTIATE_TEST_SUITE_P(All, OptimizerTest, testing::Values(Isa::baseline, Isa::avx2, Isa::avx512));
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -5,7 +5,7 @@
 
 #include "spec/experiment.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 
 struct OptimizerTwin {
   spec::TrainingSpec training;
@@ -27,4 +27,4 @@ struct OptimizerTwin {
   }
 };
 
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

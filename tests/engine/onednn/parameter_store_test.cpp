@@ -8,7 +8,7 @@
 
 #include "core/errors.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 using dnnl::memory;
@@ -104,4 +104,4 @@ TEST_F(ParameterStoreTest, SuggestsTheNearestNameForAnUnknownOne) {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

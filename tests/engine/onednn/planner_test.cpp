@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 class PlannerTest : public testing::Test {
@@ -44,4 +44,4 @@ TEST_F(PlannerTest, ViewsOfLaterChannelsBeginThere) {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

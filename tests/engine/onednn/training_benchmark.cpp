@@ -11,7 +11,7 @@
 #include "model/networks.hpp"
 #include "model/parameters.hpp"
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 class NoReducer final : public Reducer {
@@ -73,6 +73,6 @@ BENCHMARK_CAPTURE(train, densenet121_bf16, "densenet121", spec::Precision::bf16)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn
 
 BENCHMARK_MAIN();

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace chexbench::engine {
+namespace chexbench::engine::onednn {
 namespace {
 
 class UploadTest : public testing::Test {
@@ -42,4 +42,4 @@ TEST_F(UploadTest, NormalizesGrayByImageNetsMeanAndDeviation) {
 }
 
 }  // namespace
-}  // namespace chexbench::engine
+}  // namespace chexbench::engine::onednn

@@ -3,12 +3,12 @@
 #include <vector>
 
 #include "core/errors.hpp"
-#include "engine/cuda/conv_candidates.hpp"
-#include "engine/cuda/convolutions.hpp"
+#include "engine/cuda/convolution/conv_candidates.hpp"
+#include "engine/cuda/convolution/convolutions.hpp"
 #include "engine/cuda/host/host_convolutions.hpp"
 #include "engine/cuda/host/host_stream.hpp"
 #include "engine/cuda/kernels/element.hpp"
-#include "engine/cuda/linear_products.hpp"
+#include "engine/cuda/runtime/linear_products.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

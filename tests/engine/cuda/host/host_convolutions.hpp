@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/cuda/conv_pattern.hpp"
+#include "engine/cuda/convolution/conv_pattern.hpp"
 
 namespace chexbench::engine::cuda::host {
 

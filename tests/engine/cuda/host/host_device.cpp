@@ -6,11 +6,11 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
-#include "engine/cuda/device.hpp"
-#include "engine/cuda/graph.hpp"
 #include "engine/cuda/host/host_stream.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
-#include "engine/cuda/stream.hpp"
+#include "engine/cuda/runtime/device.hpp"
+#include "engine/cuda/runtime/graph.hpp"
+#include "engine/cuda/runtime/stream.hpp"
 
 struct CUstream_st {};
 

@@ -2,8 +2,8 @@
 // only backward differs, where rounding does not grow from layer to layer as it does through batch norms.
 #include <gtest/gtest.h>
 
-#include "engine/cuda/engine_fixture.hpp"
 #include "engine/cuda/host/host_convolutions.hpp"
+#include "engine/cuda/training/engine_fixture.hpp"
 #include "engine/gradients.hpp"
 
 namespace chexbench::engine::cuda {

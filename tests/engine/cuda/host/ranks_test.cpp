@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "core/param_name.hpp"
-#include "engine/cuda/engine_fixture.hpp"
 #include "engine/cuda/host/host_stream.hpp"
+#include "engine/cuda/training/engine_fixture.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/param_name.hpp"
-#include "engine/cuda/engine_fixture.hpp"
+#include "engine/cuda/training/engine_fixture.hpp"
 #include "engine/gradients.hpp"
 #include "engine/onednn/trainer.hpp"
 
@@ -32,7 +32,7 @@ TEST_P(DropoutOfTwoEngines, DropsTheSameUnitsAlsoInEachBatchOfAStep) {
   config.training.accumulate_steps = 2;
   config.rank = 1;
   CudaEngine gpu(config);
-  OnednnEngine cpu(config);
+  onednn::OnednnEngine cpu(config);
   const auto expected = logits_of_batches(cpu), logits = logits_of_batches(gpu);
   for (std::size_t i = 0; i < kBatches; ++i) {
     EXPECT_LT(distance(logits[i], expected[i]), 1e-2 * norm(expected[i])) << "batch " << i;

@@ -1,0 +1,58 @@
+#include "engine/cuda/convolution/conv_pattern.hpp"
+
+#include <array>
+
+namespace chexbench::engine::cuda {
+namespace {
+
+using spec::Precision;
+
+constexpr std::array kPatterns{ConvPattern::forward,
+                               ConvPattern::data_gradient,
+                               ConvPattern::weight_gradient,
+                               ConvPattern::forward_statistics,
+                               ConvPattern::normalized_forward,
+                               ConvPattern::normalized_forward_statistics,
+                               ConvPattern::data_gradient_norm,
+                               ConvPattern::normalized_weight_gradient};
+
+}  // namespace
+
+std::span<const ConvPattern> conv_patterns() { return kPatterns; }
+
+std::string to_string(ConvPattern pattern) {
+  switch (pattern) {
+    case ConvPattern::forward:
+      return "forward";
+    case ConvPattern::data_gradient:
+      return "data_gradient";
+    case ConvPattern::weight_gradient:
+      return "weight_gradient";
+    case ConvPattern::forward_statistics:
+      return "forward_statistics";
+    case ConvPattern::normalized_forward:
+      return "normalized_forward";
+    case ConvPattern::normalized_forward_statistics:
+      return "normalized_forward_statistics";
+    case ConvPattern::data_gradient_norm:
+      return "data_gradient_norm";
+    case ConvPattern::normalized_weight_gradient:
+      return "normalized_weight_gradient";
+  }
+  return {};
+}
+
+bool is_fused(ConvPattern pattern) {
+  return pattern != ConvPattern::forward && pattern != ConvPattern::data_gradient &&
+         pattern != ConvPattern::weight_gradient;
+}
+
+bool wanted(ConvPattern pattern, const ConvShape& shape, Precision precision) {
+  if (pattern == ConvPattern::forward || pattern == ConvPattern::weight_gradient) return true;
+  if (shape.reads_images) return false;  // there is no norm before it, and nobody needs its gradient
+  if (!is_fused(pattern)) return true;
+  if (precision != Precision::fp16 || shape.groups > 1) return false;
+  return pattern == ConvPattern::normalized_forward ? !shape.packed() : shape.packed();
+}
+
+}  // namespace chexbench::engine::cuda

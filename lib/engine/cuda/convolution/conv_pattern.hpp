@@ -1,0 +1,40 @@
+// What cuDNN computes together with a convolution in one plan. Each fused pattern saves a pass over a feature map.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "engine/cuda/convolution/conv_shape.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::engine::cuda {
+
+// x is the input of the convolution, y its output, and w its weights; dx, dy and dw are their gradients. norm(x) =
+// relu(scale x + bias) per channel is a batch norm with a ReLU, whose statistics are known. The comments say what a
+// pattern computes.
+enum class ConvPattern {
+  forward,                        // y
+  data_gradient,                  // dx
+  weight_gradient,                // dw
+  forward_statistics,             // y, and the sums of y and y^2 per channel
+  normalized_forward,             // y from norm(x) instead of x
+  normalized_forward_statistics,  // y from norm(x), and the sums of y and y^2 per channel
+  data_gradient_norm,             // dx after the ReLU of norm(x), and the sums for the batch norm's backward
+  normalized_weight_gradient,     // dw from norm(x) instead of x
+};
+
+// Returns all patterns, the plain ones first.
+std::span<const ConvPattern> conv_patterns();
+// Returns the enumerator's name, which is part of the keys in the cache of plans.
+std::string to_string(ConvPattern pattern);
+// Returns whether `pattern` computes anything besides the convolution.
+bool is_fused(ConvPattern pattern);
+
+// Returns whether the engine would use `pattern` for a convolution of this shape. Fused patterns are used only in
+// fp16 and with one group: cuDNN 9.19 has no plans with sums for other types, and no fused plans for several groups.
+// It also has no plans with sums for strided outputs; there, the only fused pattern is normalized_forward, which
+// cuDNN compiles at run time (half a second a plan). tests/engine/cuda/convolution/conv_plans_test.cpp asks cuDNN for
+// every pattern for which this returns true.
+bool wanted(ConvPattern pattern, const ConvShape& shape, spec::Precision precision);
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,304 @@
+// The only file that includes cudnn-frontend, which takes 16 s and 0.8 GB to compile at -O1, 62 s and 2 GB at -O2.
+// `scripts/setup --cuda` brings its headers.
+#include "engine/cuda/convolution/conv_plans.hpp"
+
+#include <cudnn_frontend.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/errors.hpp"
+
+namespace chexbench::engine::cuda {
+
+namespace fe = cudnn_frontend;
+namespace graph = cudnn_frontend::graph;
+
+struct PlanTarget::Impl {
+  Impl() = default;
+  ~Impl() {
+    if (handle != nullptr) cudnnDestroy(handle);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  cudnnHandle_t handle = nullptr;                    // of the present device; null if the device is described
+  std::shared_ptr<fe::DeviceProperties> properties;  // of a described device; null for the present one
+  int sm_version = 0;
+};
+
+struct ConvPlans::Impl {
+  std::shared_ptr<const PlanTarget::Impl> target;
+  graph::Graph plans;
+  std::vector<Operand> operands;
+};
+
+namespace {
+
+using Tensor = std::shared_ptr<graph::Tensor_attributes>;
+using fe::DataType_t;
+using fe::PointwiseMode_t;
+using spec::Precision;
+
+// The number by which cuDNN knows an operand.
+std::int64_t id(OperandRole role) { return static_cast<std::int64_t>(role) + 1; }
+
+DataType_t storage(Precision precision) {
+  if (precision == Precision::fp16) return DataType_t::HALF;
+  return precision == Precision::bf16 ? DataType_t::BFLOAT16 : DataType_t::FLOAT;
+}
+
+// Adds the tensors and operations of one request to a graph, and records in `operands` what the graph reads and
+// writes.
+class Description {
+ public:
+  Description(const PlanRequest& request, graph::Graph& operations, std::vector<Operand>& operands)
+      : shape_(request.shape), type_(storage(request.precision)), operations_(operations), operands_(operands) {}
+
+  void add(ConvPattern pattern) {
+    switch (pattern) {
+      case ConvPattern::forward:
+        return finish_forward(input(), false);
+      case ConvPattern::forward_statistics:
+        return finish_forward(input(), true);
+      case ConvPattern::normalized_forward:
+        return finish_forward(normalized(input()), false);
+      case ConvPattern::normalized_forward_statistics:
+        return finish_forward(normalized(input()), true);
+      case ConvPattern::data_gradient:
+        output(OperandRole::dx, data_gradient(), type_, input_extents(), input_strides());
+        return;
+      case ConvPattern::data_gradient_norm:
+        return data_gradient_norm();
+      case ConvPattern::weight_gradient:
+        return weight_gradient(input());
+      case ConvPattern::normalized_weight_gradient:
+        return weight_gradient(normalized(input()));
+    }
+  }
+
+ private:
+  using Extents = std::vector<std::int64_t>;
+
+  static Extents nhwc(std::int64_t height, std::int64_t width, std::int64_t pixel_stride) {
+    return {pixel_stride * width * height, 1, pixel_stride * width, pixel_stride};
+  }
+  Extents input_strides() const { return nhwc(shape_.height, shape_.width, shape_.in_pixel_stride); }
+  Extents input_extents() const { return {shape_.images, shape_.in_channels, shape_.height, shape_.width}; }
+  Extents output_extents() const {
+    return {shape_.images, shape_.out_channels, shape_.out_height(), shape_.out_width()};
+  }
+  Extents output_strides() const { return nhwc(shape_.out_height(), shape_.out_width(), shape_.out_pixel_stride); }
+  Extents weight_strides() const { return nhwc(shape_.kernel, shape_.kernel, shape_.group_channels()); }
+  // cuDNN derives the number of groups from the channels that one output reads.
+  Extents weight_extents() const {
+    return {shape_.out_channels, shape_.group_channels(), shape_.kernel, shape_.kernel};
+  }
+
+  // Gives its id and its shape to a tensor for which the caller provides the memory.
+  template <typename Attributes>
+  void provide(OperandRole role, Attributes& attributes, DataType_t type, const Extents& extents,
+               const Extents& strides) {
+    const std::int64_t elements = extents[0] * strides[0];
+    operands_.push_back({role, static_cast<std::size_t>(elements) * (type == DataType_t::FLOAT ? 4 : 2)});
+    attributes.set_uid(id(role)).set_dim(extents).set_stride(strides).set_data_type(type);
+  }
+  void output(OperandRole role, const Tensor& value, DataType_t type, const Extents& extents, const Extents& strides) {
+    provide(role, *value, type, extents, strides);
+    value->set_output(true);
+  }
+  Tensor tensor(OperandRole role, DataType_t type, const Extents& extents, const Extents& strides) {
+    graph::Tensor_attributes attributes;
+    provide(role, attributes.set_name(to_string(role)), type, extents, strides);
+    return operations_.tensor(attributes);
+  }
+  Tensor input() { return tensor(OperandRole::x, type_, input_extents(), input_strides()); }
+  Tensor output_gradient() { return tensor(OperandRole::dy, type_, output_extents(), output_strides()); }
+  Tensor weights() { return tensor(OperandRole::w, type_, weight_extents(), weight_strides()); }
+  // Rows with one value for each channel.
+  static Extents row_extents(std::int64_t channels) { return {1, channels, 1, 1}; }
+  static Extents row_strides(std::int64_t channels) { return {channels, 1, channels, channels}; }
+  Tensor input_row(OperandRole role, DataType_t type) {
+    return tensor(role, type, row_extents(shape_.in_channels), row_strides(shape_.in_channels));
+  }
+  void output_row(OperandRole role, const Tensor& value, std::int64_t channels) {
+    output(role, value, DataType_t::FLOAT, row_extents(channels), row_strides(channels));
+  }
+
+  Tensor pointwise(PointwiseMode_t mode, const Tensor& a, const Tensor& b) {
+    return operations_.pointwise(a, b, graph::Pointwise_attributes().set_mode(mode));
+  }
+
+  // Scale and bias are of the storage type, because cuDNN accepts no other type before a convolution.
+  Tensor normalized(const Tensor& x) {
+    const Tensor scaled = pointwise(PointwiseMode_t::MUL, x, input_row(OperandRole::scale, type_));
+    const Tensor shifted = pointwise(PointwiseMode_t::ADD, scaled, input_row(OperandRole::bias, type_));
+    const Tensor active =
+        operations_.pointwise(shifted, graph::Pointwise_attributes().set_mode(PointwiseMode_t::RELU_FWD));
+    for (const Tensor& value : {scaled, shifted, active}) value->set_data_type(type_);
+    return active;
+  }
+
+  template <typename Attributes>
+  Attributes window() const {
+    const std::int64_t padding = shape_.padding, stride = shape_.stride;
+    Attributes attributes;
+    attributes.set_padding({padding, padding}).set_stride({stride, stride}).set_dilation({1, 1});
+    return attributes;
+  }
+
+  void finish_forward(const Tensor& x, bool statistics) {
+    const Tensor y = operations_.conv_fprop(x, weights(), window<graph::Conv_fprop_attributes>());
+    output(OperandRole::y, y, type_, output_extents(), output_strides());
+    if (!statistics) return;
+    const auto [sum, sum_of_squares] = operations_.genstats(y, graph::Genstats_attributes());
+    output_row(OperandRole::sum, sum, shape_.out_channels);
+    output_row(OperandRole::sum_of_squares, sum_of_squares, shape_.out_channels);
+  }
+
+  Tensor data_gradient() {
+    const Tensor dx = operations_.conv_dgrad(output_gradient(), weights(), window<graph::Conv_dgrad_attributes>());
+    dx->set_dim(input_extents());
+    return dx;
+  }
+
+  // The ReLU's input is computed again from x. The gradient of the batch norm's input is a dy + b x + c; dbn_weight()
+  // gives a, b and c and the gradients of scale and bias.
+  void data_gradient_norm() {
+    const Tensor dx = data_gradient(), x = input();
+    const Tensor mean = input_row(OperandRole::mean, DataType_t::FLOAT);
+    const Tensor inverse_deviation = input_row(OperandRole::inverse_deviation, DataType_t::FLOAT);
+    const Tensor scale = input_row(OperandRole::scale, DataType_t::FLOAT);
+    const Tensor centred = pointwise(PointwiseMode_t::SUB, x, mean);
+    const Tensor unit = pointwise(PointwiseMode_t::MUL, centred, inverse_deviation);
+    const Tensor scaled = pointwise(PointwiseMode_t::MUL, unit, scale);
+    const Tensor active = pointwise(PointwiseMode_t::ADD, scaled, input_row(OperandRole::bias, DataType_t::FLOAT));
+    const Tensor through = pointwise(PointwiseMode_t::RELU_BWD, dx, active);
+    output(OperandRole::dx, through, type_, input_extents(), input_strides());
+    const std::array sums =
+        operations_.dbn_weight(through, x, mean, inverse_deviation, scale, graph::DBN_weight_attributes());
+    constexpr std::array kRoles{OperandRole::scale_gradient, OperandRole::bias_gradient, OperandRole::dx_per_dy,
+                                OperandRole::dx_per_x, OperandRole::dx_offset};
+    static_assert(kRoles.size() == sums.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) output_row(kRoles[i], sums[i], shape_.in_channels);
+  }
+
+  void weight_gradient(const Tensor& x) {
+    output(OperandRole::dw, operations_.conv_wgrad(output_gradient(), x, window<graph::Conv_wgrad_attributes>()), type_,
+           weight_extents(), weight_strides());
+  }
+
+  const ConvShape& shape_;
+  const DataType_t type_;
+  graph::Graph& operations_;
+  std::vector<Operand>& operands_;
+};
+
+// Strict f32 may not use tensor cores, which round to 10 bits of mantissa; that is tf32.
+void deselect(const PlanRequest& request, graph::Graph& plans) {
+  std::vector<fe::NumericalNote_t> notes;
+  if (request.precision == Precision::f32) notes.push_back(fe::NumericalNote_t::TENSOR_CORE);
+  if (request.deterministic) notes.push_back(fe::NumericalNote_t::NONDETERMINISTIC);
+  plans.deselect_numeric_notes(notes).deselect_workspace_greater_than(request.workspace_limit_bytes);
+}
+
+// Reads the SM version from the description ("deviceVer": 900 is SM 90). Without it, cudnn-frontend would ask the
+// current device, although the description contains the number.
+int sm_version(const std::string& description) {
+  constexpr std::string_view kKey = "\"deviceVer\":";
+  const std::size_t at = description.find(kKey);
+  const int version = at == std::string::npos ? 0 : std::atoi(description.c_str() + at + kKey.size()) / 10;
+  if (version <= 0) throw DeviceError("cuDNN: the device description has no \"deviceVer\"");
+  return version;
+}
+
+void check(fe::error_t error, const PlanRequest& request, std::string_view what) {
+  if (error.is_bad())
+    throw DeviceError(fmt::format("cuDNN: no plan for {}: {}: {}", request.text(), what, error.get_message()));
+}
+
+}  // namespace
+
+std::int64_t cudnn_version() { return static_cast<std::int64_t>(cudnnGetVersion()); }
+
+PlanTarget PlanTarget::from_description(const std::string& json) {
+  auto impl = std::make_shared<Impl>();
+  impl->sm_version = sm_version(json);
+  impl->properties = std::make_shared<fe::DeviceProperties>();
+  auto error = impl->properties->deserialize(std::vector<std::uint8_t>(json.begin(), json.end()));
+  if (error.is_bad()) throw DeviceError("cuDNN refuses the device description: " + error.get_message());
+  PlanTarget target;
+  target.impl_ = std::move(impl);
+  return target;
+}
+
+PlanTarget PlanTarget::present_device() {
+  auto impl = std::make_shared<Impl>();
+  if (const cudnnStatus_t status = cudnnCreate(&impl->handle); status != CUDNN_STATUS_SUCCESS)
+    throw DeviceError(fmt::format("cuDNN does not start on this GPU: {}", cudnnGetErrorString(status)));
+  PlanTarget target;
+  target.impl_ = std::move(impl);
+  return target;
+}
+
+ConvPlans::ConvPlans(const PlanTarget& target, const PlanRequest& request) : impl_(std::make_unique<Impl>()) {
+  impl_->target = target.impl();
+  graph::Graph& plans = impl_->plans;
+  if (impl_->target->properties) {
+    plans.set_sm_version(impl_->target->sm_version).set_device_properties(impl_->target->properties);
+  }
+  plans.set_io_data_type(storage(request.precision))
+      .set_intermediate_data_type(DataType_t::FLOAT)
+      .set_compute_data_type(DataType_t::FLOAT);
+  Description(request, plans, impl_->operands).add(request.pattern);
+  check(plans.validate(), request, "the description is refused");
+  check(plans.build_operation_graph(impl_->target->handle), request, "the operation graph is refused");
+  check(plans.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}), request, "no engine offered");
+  deselect(request, plans);
+  check(plans.check_support(), request, "not supported");
+}
+
+ConvPlans::~ConvPlans() = default;
+ConvPlans::ConvPlans(ConvPlans&&) noexcept = default;
+
+int ConvPlans::candidates() const { return static_cast<int>(impl_->plans.get_execution_plan_count()); }
+
+std::string ConvPlans::engine(int index) const {
+  std::string name;
+  return impl_->plans.get_plan_name_at_index(index, name).is_good() ? name : "";
+}
+
+Plan ConvPlans::build(int index) {
+  Plan plan;
+  if (auto error = impl_->plans.get_plan_name_at_index(index, plan.engine); error.is_bad()) {
+    plan.reason = error.get_message();
+    return plan;
+  }
+  auto error = impl_->plans.build_plan_at_index(index);
+  if (error.is_bad()) {
+    plan.reason = error.get_message();
+    const bool no_driver = plan.reason.find("CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER") != std::string::npos;
+    plan.state = no_driver ? PlanState::needs_driver : PlanState::refused;
+    return plan;
+  }
+  plan.state = PlanState::ready;
+  plan.workspace_bytes = impl_->plans.get_workspace_size_plan_at_index(index);
+  return plan;
+}
+
+const std::vector<Operand>& ConvPlans::operands() const { return impl_->operands; }
+
+void ConvPlans::run(int index, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream) {
+  std::unordered_map<std::int64_t, void*> pointers;
+  for (const OperandMemory& operand : memory) pointers[id(operand.role)] = operand.data;
+  if (const cudnnStatus_t status = cudnnSetStream(impl_->target->handle, stream); status != CUDNN_STATUS_SUCCESS)
+    throw DeviceError(fmt::format("cuDNN: it does not take the stream: {}", cudnnGetErrorString(status)));
+  auto error = impl_->plans.execute_plan_at_index(impl_->target->handle, pointers, workspace, index);
+  if (error.is_bad()) throw DeviceError("cuDNN: a convolution did not start: " + error.get_message());
+}
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,87 @@
+// Decides which of cuDNN's candidates a convolution runs, and whether a fused plan is faster than separate passes. It
+// knows no CUDA, so tests can give it a scripted device.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/errors.hpp"
+#include "engine/cuda/convolution/conv_candidates.hpp"
+
+namespace chexbench::engine::cuda {
+
+// How many candidates of a request are timed at most. cuDNN's heuristics put the promising ones first, and PyTorch's
+// benchmark of cuDNN's plans tries as many.
+inline constexpr int kMostTimed = 10;
+
+// The plan that was chosen for a request, already built. Runs as candidates->run(index, ...).
+struct TunedPlan {
+  std::unique_ptr<ConvCandidates> candidates;
+  int index = 0;
+  Plan plan;
+  double seconds = 0;  // of one run
+};
+
+// The plans of a convolution that computes the norm before it. Forward and weight gradient are chosen together,
+// because the norm's output would still be needed in memory if only one of them computed the norm itself.
+struct ProloguePlans {
+  TunedPlan forward;
+  TunedPlan weight_gradient;
+};
+
+// What the tuner did, for the log.
+struct TuningCounts {
+  int cached = 0;           // timings found in the cache
+  int timed = 0;            // timings made
+  double timing_s = 0;      // what making them took
+  int without_fused = 0;    // requests for a fused plan of which none runs
+  std::string fused_error;  // the error of the first such request
+};
+
+// Asks the cache first and times what it does not know. `device` and `cache` must outlive this object. Not
+// thread-safe.
+class ConvTuner {
+ public:
+  ConvTuner(const ConvDevice& device, PlanCache& cache) : device_(device), cache_(cache) {}
+
+  // Returns the fastest plan; of equally fast ones, the one with the smallest workspace, then the first.
+  // @throws DeviceError, naming the request, if no plan runs
+  TunedPlan fastest(const PlanRequest& request);
+
+  // Returns the plan that computes the sums of y together with y, if it reaches the mean and variance of y in less
+  // time than `forward` (the plan chosen for `request`) and a separate pass over y. Returns std::nullopt if it is not
+  // faster, or if no such plan runs, which counts() reports.
+  std::optional<TunedPlan> forward_statistics(const PlanRequest& request, const TunedPlan& forward);
+
+  // Returns the plans that normalize their input themselves and compute the sums of y. Returns them only if together
+  // they take less time than the separate passes: the norm, `forward` (with sums or without), the statistics and
+  // `weight_gradient`. `request` is the request of the plain forward pass. Returns std::nullopt if they are not
+  // faster, or if no such plans run, which counts() reports.
+  std::optional<ProloguePlans> prologue(const PlanRequest& request, const TunedPlan& forward, bool forward_gives_sums,
+                                        const TunedPlan& weight_gradient);
+
+  // Returns the plan of a data gradient that also computes the sums of the norm before the convolution, if it takes
+  // less time than `data_gradient` (the plan chosen for `request`) and a separate pass for these sums. Returns
+  // std::nullopt if it is not faster, or if no such plan runs, which counts() reports.
+  std::optional<TunedPlan> norm_before(const PlanRequest& request, const TunedPlan& data_gradient);
+
+  const TuningCounts& counts() const { return counts_; }
+
+ private:
+  bool take_cached(const PlanRequest& request, TunedPlan& tuned);
+  void take_timed(const PlanRequest& request, TunedPlan& tuned);
+  void drop_losers(const PlanRequest& request, TunedPlan& tuned);
+  double with_statistics_s(const PlanRequest& request, const TunedPlan& tuned);
+  // Returns the seconds of one of our own passes, measured by `time` or found in the cache under `name`.
+  double own_pass_s(const PlanRequest& request, const TunedPlan& tuned, const char* name,
+                    double (CandidateTimer::*time)());
+  void count_timing();
+  void count_missing(const DeviceError& error);
+
+  const ConvDevice& device_;
+  PlanCache& cache_;
+  TuningCounts counts_;
+};
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,193 @@
+#include "engine/cuda/convolution/convolutions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "core/log.hpp"
+#include "engine/cuda/convolution/conv_tuner.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+// All plans of one shape.
+struct ShapePlans {
+  ConvShape shape;
+  TunedPlan forward;  // also used if no sums are asked for
+  std::optional<TunedPlan> forward_and_sums;
+  std::optional<TunedPlan> data_gradient;
+  std::optional<TunedPlan> data_gradient_norm;
+  TunedPlan weight_gradient;
+  std::optional<ProloguePlans> behind_norm;
+
+  // Calls use(plan) for each plan that exists.
+  template <typename Use>
+  void each(const Use& use) const {
+    use(forward);
+    if (forward_and_sums) use(*forward_and_sums);
+    if (data_gradient) use(*data_gradient);
+    if (data_gradient_norm) use(*data_gradient_norm);
+    use(weight_gradient);
+    if (!behind_norm) return;
+    use(behind_norm->forward);
+    use(behind_norm->weight_gradient);
+  }
+};
+
+ShapePlans plans_of(const ConvShape& shape, const ConvolutionsConfig& config, ConvTuner& tuner) {
+  const auto request = [&](ConvPattern pattern) {
+    return PlanRequest{.pattern = pattern,
+                       .shape = shape,
+                       .precision = config.precision,
+                       .workspace_limit_bytes = config.workspace_limit_bytes,
+                       .deterministic = config.deterministic};
+  };
+  // A deterministic step takes the sums from our own kernels, whose code fixes the order of the additions.
+  const bool fuses = config.fused && !config.deterministic;
+  const bool behind_norm = fuses && std::ranges::count(config.behind_norms, shape) > 0;
+  const auto is_wanted = [&](ConvPattern pattern) { return wanted(pattern, shape, config.precision); };
+  ShapePlans plans{.shape = shape};
+  plans.forward = tuner.fastest(request(ConvPattern::forward));
+  if (fuses && is_wanted(ConvPattern::forward_statistics))
+    plans.forward_and_sums = tuner.forward_statistics(request(ConvPattern::forward), plans.forward);
+  if (is_wanted(ConvPattern::data_gradient)) plans.data_gradient = tuner.fastest(request(ConvPattern::data_gradient));
+  if (behind_norm && is_wanted(ConvPattern::data_gradient_norm))
+    plans.data_gradient_norm = tuner.norm_before(request(ConvPattern::data_gradient), *plans.data_gradient);
+  plans.weight_gradient = tuner.fastest(request(ConvPattern::weight_gradient));
+  if (behind_norm && is_wanted(ConvPattern::normalized_forward_statistics)) {
+    plans.behind_norm =
+        tuner.prologue(request(ConvPattern::forward), plans.forward_and_sums ? *plans.forward_and_sums : plans.forward,
+                       plans.forward_and_sums.has_value(), plans.weight_gradient);
+  }
+  return plans;
+}
+
+// cuDNN's interface has no const pointers.
+void* readable(const void* data) { return const_cast<void*>(data); }
+
+// Returns whether there is a prologue, and if so adds its operands.
+bool add_prologue(const ShapePlans& plans, const Prologue& prologue, std::vector<OperandMemory>& memory) {
+  if (prologue.scale == nullptr) return false;
+  if (!plans.behind_norm) throw std::logic_error("convolutions: no prologue was planned for " + plans.shape.text());
+  memory.push_back({OperandRole::scale, readable(prologue.scale)});
+  memory.push_back({OperandRole::bias, readable(prologue.shift)});
+  return true;
+}
+
+// Returns whether there is a norm before the convolution, and if so adds its operands.
+bool add_norm(const ShapePlans& plans, const NormBefore& norm, std::vector<OperandMemory>& memory) {
+  if (norm.x == nullptr) return false;
+  if (!plans.data_gradient_norm)
+    throw std::logic_error("convolutions: no data gradient with a norm was planned for " + plans.shape.text());
+  for (const OperandMemory& operand : {OperandMemory{OperandRole::x, readable(norm.x)},
+                                       {OperandRole::mean, readable(norm.mean)},
+                                       {OperandRole::inverse_deviation, readable(norm.inverse_deviation)},
+                                       {OperandRole::scale, readable(norm.weight)},
+                                       {OperandRole::bias, readable(norm.bias)},
+                                       {OperandRole::scale_gradient, norm.weight_gradient},
+                                       {OperandRole::bias_gradient, norm.bias_gradient},
+                                       {OperandRole::dx_per_dy, norm.scratch},
+                                       {OperandRole::dx_per_x, norm.b},
+                                       {OperandRole::dx_offset, norm.c}})
+    memory.push_back(operand);
+  return true;
+}
+
+void report(const TuningCounts& counts, const std::string& cache_file) {
+  log::info("convolutions: {} timings known{}, {} made in {:.1f} s", counts.cached,
+            cache_file.empty() ? "" : fmt::format(" from {}", cache_file), counts.timed, counts.timing_s);
+  if (counts.without_fused == 0) return;  // one warning: if a GPU has no such plan at all, every shape lacks it
+  log::warning("convolutions: {} fused plans do not run here, passes of their own take their place; the first: {}",
+               counts.without_fused, counts.fused_error);
+}
+
+}  // namespace
+
+struct Convolutions::Impl {
+  std::vector<ShapePlans> plans;
+
+  Impl(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config, const ConvDevice& device) {
+    PlanCache cache(config.cache_file);
+    ConvTuner tuner(device, cache);
+    try {
+      for (const ConvShape& shape : shapes) {
+        if (find(shape) == plans.end()) plans.push_back(plans_of(shape, config, tuner));
+      }
+    } catch (...) {  // what was timed before the error is worth keeping
+      cache.save();
+      throw;
+    }
+    cache.save();
+    report(tuner.counts(), config.cache_file);
+  }
+
+  std::vector<ShapePlans>::const_iterator find(const ConvShape& shape) const {
+    return std::ranges::find(plans, shape, &ShapePlans::shape);
+  }
+  const ShapePlans& of(const ConvShape& shape) const {
+    const auto found = find(shape);
+    if (found == plans.end()) throw std::logic_error("convolutions: nothing was planned for " + shape.text());
+    return *found;
+  }
+};
+
+Convolutions::Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config,
+                           const ConvDevice& device)
+    : impl_(std::make_unique<Impl>(shapes, config, device)) {}
+
+Convolutions::~Convolutions() = default;
+
+std::size_t Convolutions::workspace_bytes() const {
+  std::int64_t most_bytes = 0;
+  for (const ShapePlans& plans : impl_->plans)
+    plans.each([&](const TunedPlan& tuned) { most_bytes = std::max(most_bytes, tuned.plan.workspace_bytes); });
+  return static_cast<std::size_t>(most_bytes);
+}
+
+bool Convolutions::gives_sums(const ConvShape& shape) const { return impl_->of(shape).forward_and_sums.has_value(); }
+
+bool Convolutions::takes_prologue(const ConvShape& shape) const { return impl_->of(shape).behind_norm.has_value(); }
+
+bool Convolutions::takes_norm_before(const ConvShape& shape) const {
+  return impl_->of(shape).data_gradient_norm.has_value();
+}
+
+void Convolutions::forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
+                           const Prologue& prologue, kernels::Stream stream) {
+  const ShapePlans& plans = impl_->of(shape);
+  std::vector<OperandMemory> memory{
+      {OperandRole::x, readable(x)}, {OperandRole::w, readable(weight)}, {OperandRole::y, y}};
+  const bool normalizes = add_prologue(plans, prologue, memory);
+  const bool fused = normalizes || (plans.forward_and_sums && sums.sum != nullptr);
+  if (fused) {
+    memory.push_back({OperandRole::sum, sums.sum});
+    memory.push_back({OperandRole::sum_of_squares, sums.sum_of_squares});
+  }
+  const TunedPlan& tuned = normalizes ? plans.behind_norm->forward : fused ? *plans.forward_and_sums : plans.forward;
+  tuned.candidates->run(tuned.index, memory, workspace_, stream);
+}
+
+void Convolutions::data_gradient(const ConvShape& shape, const void* dy, const void* weight, void* dx,
+                                 const NormBefore& norm, kernels::Stream stream) {
+  const ShapePlans& plans = impl_->of(shape);
+  if (!plans.data_gradient) throw std::logic_error("convolutions: no gradient of the images, " + shape.text());
+  std::vector<OperandMemory> memory{
+      {OperandRole::dy, readable(dy)}, {OperandRole::w, readable(weight)}, {OperandRole::dx, dx}};
+  const bool has_norm = add_norm(plans, norm, memory);
+  const TunedPlan& tuned = has_norm ? *plans.data_gradient_norm : *plans.data_gradient;
+  tuned.candidates->run(tuned.index, memory, workspace_, stream);
+}
+
+void Convolutions::weight_gradient(const ConvShape& shape, const void* x, const void* dy, void* dweight,
+                                   const Prologue& prologue, kernels::Stream stream) {
+  const ShapePlans& plans = impl_->of(shape);
+  std::vector<OperandMemory> memory{
+      {OperandRole::x, readable(x)}, {OperandRole::dy, readable(dy)}, {OperandRole::dw, dweight}};
+  const bool normalizes = add_prologue(plans, prologue, memory);
+  const TunedPlan& tuned = normalizes ? plans.behind_norm->weight_gradient : plans.weight_gradient;
+  tuned.candidates->run(tuned.index, memory, workspace_, stream);
+}
+
+}  // namespace chexbench::engine::cuda

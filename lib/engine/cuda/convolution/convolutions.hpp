@@ -1,0 +1,109 @@
+// The convolutions of a network on the present device. Each pass runs the plan that was the fastest when it was
+// timed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/cuda/convolution/conv_shape.hpp"
+#include "engine/cuda/kernels/device_tensor.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::engine::cuda {
+
+struct ConvDevice;
+
+struct ConvolutionsConfig {
+  spec::Precision precision = spec::Precision::f32;
+  bool deterministic = false;
+  bool fused = true;  // false: only plain patterns are used
+  std::int64_t workspace_limit_bytes = std::int64_t{1} << 28;
+  std::string cache_file;               // for timings, see plan_cache.hpp; if empty, all are made anew and not kept
+  std::vector<ConvShape> behind_norms;  // the shapes that may compute parts of the norm before them
+};
+
+// Where a forward pass writes the sums of y and y^2 over all rows: f32[out_channels] each, or null for no sums.
+struct OutputSums {
+  float* sum = nullptr;
+  float* sum_of_squares = nullptr;
+};
+
+// If given, the convolution reads relu(scale x + shift) instead of x. Both arrays are element_type[in_channels]; both
+// are null for no prologue.
+struct Prologue {
+  const void* scale = nullptr;
+  const void* shift = nullptr;
+};
+
+// The norm and ReLU before a convolution, in backward: y = relu(weight inverse_deviation (x - mean) + bias), and the
+// gradient of x is weight inverse_deviation g + b x + c, in which g is the gradient that passed the ReLU. All arrays
+// except x are f32[in_channels]; x is null for no norm.
+struct NormBefore {
+  const void* x = nullptr;  // the norm's input, with shape and type of the convolution's input
+  const float* mean = nullptr;
+  const float* inverse_deviation = nullptr;
+  const float* weight = nullptr;
+  const float* bias = nullptr;
+  // Results.
+  float* weight_gradient = nullptr;
+  float* bias_gradient = nullptr;
+  float* b = nullptr;
+  float* c = nullptr;
+  float* scratch = nullptr;  // cuDNN writes weight inverse_deviation here
+};
+
+// Runs the tuned plans of a network's convolutions. Tensors are NHWC with the shape's pixel strides, in the type in
+// which the precision computes; weights and their gradients are [out_channels][kernel][kernel][in_channels / groups]
+// of that type. All pointers are device memory, which the caller owns. Calls queue work on the stream, wait for
+// nothing, and may be captured into a CUDA graph. Not thread-safe.
+class Convolutions {
+ public:
+  // Times the candidates for everything that the cache does not know, which takes seconds, or minutes for a network
+  // of many shapes. The device memory for timing is free again when it returns.
+  // @throws DeviceError if there is no GPU, or if none of cuDNN's plans for a shape runs on it
+  Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config);
+  // The same on a device that is given as an interface (conv_candidates.hpp), as in tests.
+  Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config, const ConvDevice& device);
+  ~Convolutions();
+  Convolutions(const Convolutions&) = delete;
+  Convolutions& operator=(const Convolutions&) = delete;
+
+  // Returns the bytes of the largest workspace that a chosen plan needs.
+  std::size_t workspace_bytes() const;
+  // Sets the workspace for all passes: at least workspace_bytes() of device memory, which must outlive their work.
+  void use_workspace(void* workspace) { workspace_ = workspace; }
+
+  // Returns whether forward() of that shape can compute the sums of its outputs: only if that is faster than a
+  // separate pass for statistics. Always false in deterministic mode.
+  // For this and all functions below: @throws std::logic_error for a shape that the constructor was not given
+  bool gives_sums(const ConvShape& shape) const;
+  // Returns whether forward() and weight_gradient() of that shape can take a prologue: only if both together are then
+  // faster than with a separate pass of the norm. With a prologue, forward() also writes the sums.
+  bool takes_prologue(const ConvShape& shape) const;
+  // Writes `sums` if they are given and gives_sums(), or if there is a prologue, which needs them; otherwise leaves
+  // them untouched.
+  // @throws DeviceError if the plan does not start, std::logic_error for a prologue without takes_prologue()
+  void forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
+               const Prologue& prologue, kernels::Stream stream);
+  // Returns whether data_gradient() of that shape can take a norm: only if that is faster than a separate pass for
+  // the norm's sums. Always false in deterministic mode.
+  bool takes_norm_before(const ConvShape& shape) const;
+  // Computes dx; with a norm, dx is its g and the norm's results are written too. Not for shapes that read images.
+  // @throws DeviceError if the plan does not start, std::logic_error for a shape that reads images, or a norm without
+  // takes_norm_before()
+  void data_gradient(const ConvShape& shape, const void* dy, const void* weight, void* dx, const NormBefore& norm,
+                     kernels::Stream stream);
+  // Computes dweight. With a prologue, x is the norm's input.
+  // @throws DeviceError if the plan does not start, std::logic_error for a prologue without takes_prologue()
+  void weight_gradient(const ConvShape& shape, const void* x, const void* dy, void* dweight, const Prologue& prologue,
+                       kernels::Stream stream);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  void* workspace_ = nullptr;
+};
+
+}  // namespace chexbench::engine::cuda

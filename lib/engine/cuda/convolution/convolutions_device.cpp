@@ -1,0 +1,189 @@
+// Implements conv_candidates.hpp on the GPU of this process.
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+#include "engine/cuda/convolution/conv_candidates.hpp"
+#include "engine/cuda/convolution/convolutions.hpp"
+#include "engine/cuda/convolution/plan_bench.hpp"
+#include "engine/cuda/kernels/launch_check.hpp"
+#include "engine/cuda/kernels/norm_launch.hpp"
+#include "engine/cuda/program/element_type.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+// Computes mean and variance of a forward pass's output: from its sums if the plan gives them, else in a pass over y.
+class StatisticsPass {
+ public:
+  StatisticsPass(const PlanRequest& request, const PlanBench& bench)
+      : shape_(request.shape),
+        type_(element_type(request.precision)),
+        bench_(bench),
+        moments_(2 * sizeof(float) * static_cast<std::size_t>(shape_.out_channels)),
+        scratch_(kernels::reduction_scratch_bytes(shape_.out_channels, kernels::multiprocessors())) {}
+
+  void launch() const {
+    float* const mean = static_cast<float*>(moments_.data());
+    float* const variance = mean + shape_.out_channels;
+    const int rows = shape_.images * shape_.out_height() * shape_.out_width();
+    if (bench_.at(OperandRole::sum) != nullptr) {
+      const kernels::MomentsOfSums moments{
+          .sum = static_cast<const float*>(bench_.at(OperandRole::sum)),
+          .sum_of_squares = static_cast<const float*>(bench_.at(OperandRole::sum_of_squares)),
+          .finish = {.count = static_cast<double>(rows), .mean = mean, .variance = variance}};
+      return kernels::launch_moments(moments, shape_.out_channels, nullptr);
+    }
+    kernels::launch_statistics({.type = type_,
+                                .rows = rows,
+                                .channels = shape_.out_channels,
+                                .x = {bench_.at(OperandRole::y), shape_.out_pixel_stride},
+                                .mean = mean,
+                                .variance = variance,
+                                .scratch = scratch_.data()},
+                               nullptr);
+  }
+
+ private:
+  const ConvShape shape_;
+  const kernels::ElementType type_;
+  const PlanBench& bench_;
+  DeviceMemory moments_;
+  DeviceMemory scratch_;
+};
+
+// Runs a norm and its ReLU before a plain pass: either forward over its input x, or the sums of backward from the
+// gradient dx. It allocates the tensor that the bench lacks: forward's output or backward's input.
+class NormPass {
+ public:
+  NormPass(const PlanRequest& request, const PlanBench& bench)
+      : shape_(request.shape),
+        type_(element_type(request.precision)),
+        bench_(bench),
+        other_(static_cast<std::size_t>(rows()) * static_cast<std::size_t>(shape_.in_pixel_stride) * sizeof(float)),
+        parameters_(kRows * sizeof(float) * static_cast<std::size_t>(shape_.in_channels)),
+        scratch_(kernels::reduction_scratch_bytes(shape_.in_channels, kernels::multiprocessors())) {
+    parameters_.fill(0x2c);
+    other_.fill(0x2c);
+  }
+
+  void forward() const {
+    kernels::launch_normalize({.type = type_,
+                               .rows = rows(),
+                               .channels = shape_.in_channels,
+                               .x = {bench_.at(OperandRole::x), shape_.in_pixel_stride},
+                               .y = {other_.data(), shape_.in_channels},
+                               .norm = norm(),
+                               .clamp = kRelu},
+                              nullptr);
+  }
+  void sums() const {
+    kernels::launch_gradient_sums(
+        {.type = type_,
+         .rows = rows(),
+         .channels = shape_.in_channels,
+         .x = {other_.data(), shape_.in_pixel_stride},
+         .gradient = {bench_.at(OperandRole::dx), shape_.in_pixel_stride},
+         .norm = norm(),
+         .clamp = kRelu},
+        {}, {},
+        {.weight_gradient = row(1), .bias_gradient = row(2), .b = row(3), .c = row(4), .scratch = scratch_.data()},
+        nullptr);
+  }
+
+ private:
+  static constexpr std::size_t kRows = 5;
+  static constexpr kernels::Clamp kRelu{0, std::numeric_limits<float>::infinity()};
+
+  int rows() const { return shape_.images * shape_.height * shape_.width; }
+  float* row(int i) const { return static_cast<float*>(parameters_.data()) + i * shape_.in_channels; }
+  kernels::NormParameters norm() const {
+    return {.mean = row(0), .variance = row(0), .weight = row(0), .bias = row(0), .epsilon = 1e-5f};
+  }
+
+  const ConvShape shape_;
+  const kernels::ElementType type_;
+  const PlanBench& bench_;
+  DeviceMemory other_;
+  DeviceMemory parameters_;
+  DeviceMemory scratch_;
+};
+
+class DeviceTimings : public CandidateTimer {
+ public:
+  DeviceTimings(const PlanRequest& request, ConvPlans& plans)
+      : request_(request), plans_(plans), bench_(plans.operands()) {}
+
+  double plan_s(int index, const Plan& plan) override {
+    return bench_.median_s(plan.workspace_bytes, [&](void* workspace) { run(index, workspace); });
+  }
+  double plan_and_statistics_s(int index, const Plan& plan) override {
+    const StatisticsPass statistics(request_, bench_);
+    return bench_.median_s(plan.workspace_bytes, [&](void* workspace) {
+      run(index, workspace);
+      statistics.launch();
+    });
+  }
+
+  double norm_s() override {
+    const NormPass norm(request_, bench_);
+    return bench_.median_s(0, [&](void*) { norm.forward(); });
+  }
+  double norm_sums_s() override {
+    const NormPass norm(request_, bench_);
+    return bench_.median_s(0, [&](void*) { norm.sums(); });
+  }
+
+ private:
+  void run(int index, void* workspace) { plans_.run(index, bench_.memory(), workspace, nullptr); }
+
+  const PlanRequest request_;
+  ConvPlans& plans_;
+  PlanBench bench_;
+};
+
+class DeviceCandidates : public ConvCandidates {
+ public:
+  DeviceCandidates(const PlanTarget& target, const PlanRequest& request) : request_(request), plans_(target, request) {}
+
+  int count() const override { return plans_.candidates(); }
+  std::string engine(int index) const override { return plans_.engine(index); }
+  Plan build(int index) override { return plans_.build(index); }
+  void run(int index, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream) override {
+    plans_.run(index, memory, workspace, stream);
+  }
+  std::unique_ptr<CandidateTimer> timer() override { return std::make_unique<DeviceTimings>(request_, plans_); }
+
+ private:
+  const PlanRequest request_;
+  ConvPlans plans_;
+};
+
+PlanMachine present_machine() {
+  int device = 0, runtime_version = 0;
+  cudaDeviceProp properties{};
+  kernels::check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  kernels::check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+  kernels::check_cuda(cudaRuntimeGetVersion(&runtime_version), "cudaRuntimeGetVersion");
+  return {.device = properties.name,
+          .compute_capability = fmt::format("{}.{}", properties.major, properties.minor),
+          .cudnn_version = cudnn_version(),
+          .cuda_runtime_version = runtime_version};
+}
+
+ConvDevice present_device() {
+  require_device();
+  return {.machine = present_machine(),
+          .candidates = [target = PlanTarget::present_device()](const PlanRequest& request) {
+            return std::make_unique<DeviceCandidates>(target, request);
+          }};
+}
+
+}  // namespace
+
+Convolutions::Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config)
+    : Convolutions(shapes, config, present_device()) {}
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,49 @@
+// What is known of the engine without its module: this works in builds without CUDA, too.
+#include <filesystem>
+
+#include "engine/cuda/cuda_engine.hpp"
+#include "engine/cuda/program/lowering.hpp"
+#include "engine/cuda/program/memory_plan.hpp"
+#include "engine/registry.hpp"
+#include "model/networks.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+// The device file of NVIDIA's driver. Looking for it costs nothing, while loading CUDA takes a tenth of a second.
+bool has_gpu_driver() { return std::filesystem::exists("/dev/nvidiactl"); }
+
+void check_layers(const model::Graph& graph, const spec::ModelSpec& model) { lower(graph, lowering_options(model)); }
+
+std::vector<DeviceMemoryLine> forecast_memory(const EngineConfig& config) {
+  const model::Graph graph = model::make_network(config.model.name, config.model.image_size, config.outputs);
+  const Program program = lower(graph, lowering_options(config.model));
+  const MemoryPlan plan = plan_memory(graph, program,
+                                      {.images = config.training.batch_size,
+                                       .precision = config.training.precision,
+                                       .optimizer = config.training.optimizer,
+                                       .deliver = config.deliver,
+                                       .accumulates = config.training.accumulate_steps > 1});
+  const std::size_t parameters = plan.regions.parameter_bytes(), batches = plan.regions.batch_bytes();
+  return {{"activations and their gradients", plan.arena_bytes()},
+          {"weights, gradients, moments and copies", parameters},
+          {"two batches", batches},
+          {"statistics and the rest", plan.total_bytes() - plan.arena_bytes() - parameters - batches}};
+}
+
+}  // namespace
+
+const EngineKind& kind() {
+  static constexpr EngineKind kKind{
+      .name = "cuda",
+      .trains = true,
+      .computes_on_gpu = true,
+      .for_auto = true,
+      .usable = [] { return has_cuda() && has_gpu_driver(); },
+      .make = [](const std::string&, const EngineConfig& config) { return make_cuda_engine(config); },
+      .check_layers = check_layers,
+      .forecast_device_memory = forecast_memory};
+  return kKind;
+}
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,37 @@
+// The steps of backward, node by node: which gradient each of them reads and where it writes. The memory plan and the
+// network's backward read the same list, so they cannot disagree.
+#pragma once
+
+#include <vector>
+
+#include "engine/cuda/program/program.hpp"
+
+namespace chexbench::engine::cuda {
+
+// Where a step writes the gradient of a buffer that it reads in forward. A gradient has one place, and a second one
+// if several nodes read the buffer. In backward, the first of these nodes writes `gradient` and each other one writes
+// `second`; the step that reads the gradient adds both. `second_again` means that the second place is already in use:
+// its content must be added to the first place before the step overwrites it. Norms that read the same dense block
+// add to one gradient in place instead.
+enum class Target { none, gradient, second, second_again };
+
+struct BackwardStep {
+  int node = 0;                    // index in Program::nodes
+  Target in = Target::none;        // for the gradient of the node's `in`
+  Target residual = Target::none;  // for the gradient of the node's `residual`
+  bool two = false;                // the gradient of `out` is the sum of both places
+  // For norms of a dense block (kernels/norm_lazy.hpp): `lazy` norms add to the block's gradient, except that the one
+  // with `first` overwrites it. A lazy statistics node comes after all readers of its channels and turns what they
+  // added up into the gradient of the values that were computed there.
+  bool lazy = false;
+  bool first = false;
+};
+
+// Returns the steps in the order of execution: the program's nodes from last to first, without statistics nodes that
+// have nothing to do.
+// @throws DeviceError for programs whose gradients would be wrong: several norms share their input with another kind
+// of layer; several layers read one concatenation and one of them reads only a part; the last norm of a dense block
+// does not read all of it; or a norm of a dense block has a residual or more than one reader
+std::vector<BackwardStep> backward_order(const Program& program);
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,86 @@
+// The one allocation of device memory of an engine, and the regions into which it is divided.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/batch.hpp"
+#include "engine/cuda/program/parameter_layout.hpp"
+#include "engine/cuda/program/program.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::engine::cuda {
+
+// A part of the allocation. `offset` is counted in bytes from the begin of the allocation and is a multiple of
+// kRegionAlignBytes.
+struct Region {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+
+inline constexpr std::size_t kRegionAlignBytes = 256;  // as cudaMalloc's; 16-byte vectors need less
+
+// The number of slots for what the host fills or reads. Passes alternate between two slots, so that the host works on
+// one while the device uses the other.
+inline constexpr int kSlots = 2;
+
+// What the sizes of the regions depend on, besides the program and its parameters.
+struct RegionRequest {
+  int images = 0;
+  int image_size = 0;
+  int outputs = 0;  // of the network, without padding
+  Deliver deliver = Deliver::f32;
+  spec::Precision precision = spec::Precision::f32;
+  spec::OptimizerKind optimizer = spec::OptimizerKind::adam;
+  std::size_t arena_bytes = 0;
+  std::size_t workspace_bytes = 0;  // shared by convolutions and linear layers
+  int multiprocessors = 132;        // of an H100 or H200; only the size of partial sums depends on it
+  bool has_prologues = false;       // whether convolutions compute the norm before them
+  bool accumulates = false;         // gradients are summed over several batches of a step
+};
+
+// The flat arrays of all parameters of one kind (parameter_layout.hpp).
+struct ParameterRegions {
+  Region weights;    // f32
+  Region gradients;  // matrices in the type of the activations, vectors in f32
+  Region first;      // f32: Adam's mean of gradients, or SGD's velocity
+  Region second;     // f32: Adam's mean of squared gradients; empty for SGD
+  Region copies;     // matrices in the type of the activations; empty if that is f32, and for vectors
+  Region sums;       // f32: sums of gradients over a step's batches so far; empty if a step has one batch
+};
+
+// All regions of the allocation, by purpose.
+struct DeviceRegions {
+  ParameterRegions parameters[kParameterKinds];
+  // f32, one value for each channel of each buffer (channel_offsets): statistics, and the b and c of
+  // kernels/norm_backward.hpp.
+  Region mean, variance, slope, constant;
+  // f32, two rows as long as the widest buffer has channels. They carry values from one kernel to the next: the sums
+  // of a convolution's output, and what its data gradient reads and writes of the norm before it.
+  Region channel_rows;
+  // One value for each channel of each norm (norm_offsets): the running statistics, and the tables that say from
+  // which channel each of them is updated and with which factor (kernels/statistics.hpp). running_source is int32,
+  // the others are f32.
+  Region running_mean, running_variance, running_source, running_unbias;
+  // One value for each channel of each norm, in the type of the activations; empty without prologues.
+  Region prologue_scale, prologue_shift;
+  Region images[kSlots], labels[kSlots], losses[kSlots];
+  Region logits;  // f32[images][outputs]
+  Region scalars, reductions, workspace, arena;
+  std::size_t bytes = 0;
+
+  std::vector<std::size_t> channel_offsets;  // of each buffer, in values; back() is their number
+  std::vector<std::size_t> norm_offsets;     // of each node, in values; back() is their number
+
+  std::size_t parameter_bytes() const;
+  std::size_t channel_bytes() const;  // all regions by channel
+  std::size_t batch_bytes() const;    // images and labels
+};
+
+// Returns for each node where the values of its norm begin, and at the end how many values there are.
+std::vector<std::size_t> norm_offsets(const Program& program);
+
+// Returns the regions, one after another without overlap. Pure arithmetic: allocates nothing.
+DeviceRegions lay_out(const Program& program, const ParameterLayout& parameters, const RegionRequest& request);
+
+}  // namespace chexbench::engine::cuda

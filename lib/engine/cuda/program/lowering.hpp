@@ -1,0 +1,38 @@
+// Turns the layers of a network into the nodes of a step.
+#pragma once
+
+#include "engine/cuda/program/program.hpp"
+#include "model/graph.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::engine::cuda {
+
+// The channels of the images, and the multiple to which the outputs of a linear layer are padded, because tensor
+// cores need rows of whole vectors. The added channels and outputs are zero in forward and get no gradient.
+inline constexpr int kInputChannels = 4;
+inline constexpr int kOutputMultiple = 8;
+
+struct LoweringOptions {
+  bool frozen = false;   // batch norms use their running statistics, so there are no statistics nodes
+  bool dropout = false;  // whether dropout drops anything; if not, it has no nodes
+};
+
+// The way a trained network is used: norms use their running statistics, and nothing is dropped.
+inline constexpr LoweringOptions kEvaluation{.frozen = true, .dropout = false};
+
+// Returns the options for a training of `model`.
+LoweringOptions lowering_options(const spec::ModelSpec& model);
+
+// Returns the program of a step. The lowering changes the layer graph in these ways:
+// - A batch norm, its residual add and its activation become one node.
+// - The feature maps of a dense block are in one buffer. The statistics of each map are computed once, however many
+//   batch norms read it (in the networks of Huang et al., up to 24).
+// - An average pool after a 1x1 convolution goes before it. Both are linear and the pool weighs all channels alike,
+//   so the result is the same for a quarter of the work.
+// - A bias becomes one node with the activation after it; the bias of the last layer is left to the loss.
+// - A flatten layer, and an adaptive pool to the size that its input already has, become no nodes: see
+//   NodeKind::linear.
+// @throws DeviceError, naming network and layer, for a layer that the engine cannot compute
+Program lower(const model::Graph& graph, LoweringOptions options = {});
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,221 @@
+#include "engine/cuda/program/memory_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/errors.hpp"
+#include "engine/arena.hpp"
+#include "engine/cuda/program/backward_order.hpp"
+#include "engine/cuda/program/element_type.hpp"
+#include "engine/cuda/program/lowering.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+std::size_t buffer_bytes(const Buffer& buffer, int images, std::size_t bytes_each) {
+  const std::size_t elements = static_cast<std::size_t>(buffer.channels) * static_cast<std::size_t>(buffer.height) *
+                               static_cast<std::size_t>(buffer.width) * static_cast<std::size_t>(images);
+  return (elements * bytes_each + kRegionAlignBytes - 1) / kRegionAlignBytes * kRegionAlignBytes;
+}
+
+// The first and last time at which something is used, while that is being found out.
+struct Use {
+  int first = 0;
+  int last = -1;  // smaller than `first` if it is not used
+
+  bool exists() const { return last >= first; }
+  void at(int time) {
+    first = exists() ? std::min(first, time) : time;
+    last = std::max(last, time);
+  }
+};
+using Uses = std::vector<Use>;
+
+// Records when each tensor is used. Node i runs forward at time i. After that the logits are read, and in a step of
+// training backward follows.
+class Schedule {
+ public:
+  Schedule(const Program& program, const MemoryPlan& plan, bool trains)
+      : activations(program.buffers.size()),
+        gradients(program.buffers.size()),
+        second_gradients(program.buffers.size()),
+        winners(program.nodes.size()),
+        program_(program),
+        plan_(plan) {
+    at(activations, program.input, 0);
+    int time = 0;
+    for (; time < static_cast<int>(program.nodes.size()); ++time) forward(time);
+    at(activations, program.logits, time);
+    if (!trains) return;
+    at(gradients, program.logits, time);  // the loss writes it
+    for (const BackwardStep& step : backward_order(program)) backward(step, time++);
+  }
+
+  Uses activations, gradients, second_gradients, winners;
+
+ private:
+  const Node& node(int i) const { return program_.nodes[static_cast<std::size_t>(i)]; }
+  static void at(Uses& uses, const Slice& slice, int time) {
+    if (slice.exists()) uses[static_cast<std::size_t>(slice.buffer)].at(time);
+  }
+
+  void forward(int i) {
+    if (node(i).kind == NodeKind::max_pool) winners[static_cast<std::size_t>(i)].at(i);
+    at(activations, plan_.input_of(program_, i), i);
+    if (plan_.is_left_out(i)) return;
+    at(activations, node(i).out, i);
+    at(activations, node(i).residual, i);
+  }
+
+  void backward(const BackwardStep& step, int time) {
+    const Node& node = this->node(step.node);
+    if (reads_input(node)) at(activations, plan_.input_of(program_, step.node), time);
+    if (reads_output(node)) at(activations, node.out, time);
+    if (node.kind == NodeKind::max_pool) winners[static_cast<std::size_t>(step.node)].at(time);
+    if (node.kind == NodeKind::statistics) at(gradients, node.in, time);
+    at(gradients, node.out, time);
+    if (step.two) at(second_gradients, node.out, time);
+    write(step.residual, node.residual, time);
+    write(step.in, node.in, time);
+  }
+
+  static bool reads_input(const Node& node) {
+    return node.kind == NodeKind::convolution || node.kind == NodeKind::linear || node.kind == NodeKind::normalize ||
+           node.kind == NodeKind::statistics;
+  }
+
+  // If a norm adds no residual, the sign of its activation's input is computed again from `in`.
+  static bool reads_output(const Node& node) {
+    return node.activation != Activation::none && (node.residual.exists() || node.kind == NodeKind::bias);
+  }
+
+  void write(Target target, const Slice& slice, int time) {
+    if (target == Target::gradient || target == Target::second_again) at(gradients, slice, time);
+    if (target == Target::second || target == Target::second_again) at(second_gradients, slice, time);
+  }
+
+  const Program& program_;
+  const MemoryPlan& plan_;
+};
+
+// Lifetimes of tensors, and where their offsets are to be written.
+class Lifetimes {
+ public:
+  void add(const Use& use, std::size_t bytes, std::size_t& offset) {
+    if (!use.exists()) return;
+    lifetimes_.push_back({.bytes = bytes, .first_use = use.first, .last_use = use.last});
+    offsets_.push_back(&offset);
+  }
+  // Writes the offsets and returns the bytes of the arena.
+  std::size_t place() const {
+    const ArenaPlan arena = plan_arena(lifetimes_);
+    for (std::size_t i = 0; i < offsets_.size(); ++i) *offsets_[i] = arena.offsets[i];
+    return arena.bytes;
+  }
+
+ private:
+  std::vector<Lifetime> lifetimes_;
+  std::vector<std::size_t*> offsets_;
+};
+
+// Places the tensors of `plan` and returns the bytes of the arena.
+std::size_t plan_arena(const Program& program, const MemoryRequest& request, bool trains, MemoryPlan& plan) {
+  const Schedule schedule(program, plan, trains);
+  Lifetimes lifetimes;
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const std::size_t bytes =
+        buffer_bytes(program.buffers[i], request.images, bytes_of(element_type(request.precision)));
+    lifetimes.add(schedule.activations[i], bytes, plan.activations[i]);
+    lifetimes.add(schedule.gradients[i], bytes, plan.gradients[i]);
+    lifetimes.add(schedule.second_gradients[i], bytes, plan.second_gradients[i]);
+  }
+  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
+    if (!schedule.winners[i].exists()) continue;
+    lifetimes.add(schedule.winners[i], buffer_bytes(program.buffer(program.nodes[i].out), request.images, 1),
+                  plan.winners[i]);
+  }
+  return lifetimes.place();
+}
+
+// Returns a plan that holds nothing.
+MemoryPlan unplaced(const Program& program) {
+  const std::size_t buffers = program.buffers.size();
+  return {.activations = std::vector(buffers, kNoMemory),
+          .gradients = std::vector(buffers, kNoMemory),
+          .second_gradients = std::vector(buffers, kNoMemory),
+          .winners = std::vector(program.nodes.size(), kNoMemory),
+          .prologues = std::vector(program.nodes.size(), -1)};
+}
+
+}  // namespace
+
+const Slice& MemoryPlan::input_of(const Program& program, int i) const {
+  const int norm = prologues[static_cast<std::size_t>(i)];
+  return program.nodes[static_cast<std::size_t>(norm >= 0 ? norm : i)].in;
+}
+
+MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request) {
+  MemoryPlan plan = unplaced(program);
+  if (!request.prologues.empty()) plan.prologues = request.prologues;
+  const Program evaluation = lower(graph, kEvaluation);
+  MemoryPlan of_evaluation = unplaced(evaluation);
+  plan.regions = lay_out(program, ParameterLayout(graph, program),
+                         {.images = request.images,
+                          .image_size = graph.image_size,
+                          .outputs = graph.layers.back().channels,
+                          .deliver = request.deliver,
+                          .precision = request.precision,
+                          .optimizer = request.optimizer,
+                          .arena_bytes = std::max(plan_arena(program, request, true, plan),
+                                                  plan_arena(evaluation, request, false, of_evaluation)),
+                          .workspace_bytes = request.workspace_bytes,
+                          .multiprocessors = request.multiprocessors,
+                          .has_prologues = !request.prologues.empty(),
+                          .accumulates = request.accumulates});
+  return plan;
+}
+
+MemoryPlan plan_evaluation(const Program& evaluation, const MemoryRequest& request, const DeviceRegions& regions) {
+  MemoryPlan plan = unplaced(evaluation);
+  plan_arena(evaluation, request, false, plan);
+  plan.regions = regions;
+  plan.regions.channel_offsets.clear();
+  plan.regions.norm_offsets = norm_offsets(evaluation);
+  return plan;
+}
+
+int largest_batch(const model::Graph& graph, const Program& program, MemoryRequest request,
+                  std::size_t available_bytes) {
+  const auto fits = [&](int images) {
+    request.images = images;
+    return plan_memory(graph, program, request).total_bytes() + request.reserve_bytes <= available_bytes;
+  };
+  if (!fits(1)) return 0;
+  int good = 1, bad = 2;
+  while (fits(bad)) {
+    good = bad;
+    bad *= 2;
+  }
+  while (bad - good > 1) {
+    const int middle = good + (bad - good) / 2;
+    (fits(middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
+void check_fits(const model::Graph& graph, const Program& program, const MemoryRequest& request,
+                std::size_t available_bytes) {
+  const std::size_t wanted = plan_memory(graph, program, request).total_bytes() + request.reserve_bytes;
+  if (wanted <= available_bytes) return;
+  const int fitting = largest_batch(graph, program, request, available_bytes);
+  throw DeviceError(fmt::format(
+      "engine 'cuda': {} at batch {} takes {:.2f} GB of device memory, {:.2f} GB of it left to libraries, which is "
+      "{:.2f} GB more than there are free; {}",
+      graph.name, request.images, 1e-9 * static_cast<double>(wanted), 1e-9 * static_cast<double>(request.reserve_bytes),
+      1e-9 * static_cast<double>(wanted - available_bytes),
+      fitting > 0 ? fmt::format("training.batch_size: {} would fit", fitting) : "not even one image fits"));
+}
+
+}  // namespace chexbench::engine::cuda

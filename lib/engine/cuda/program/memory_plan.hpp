@@ -1,0 +1,74 @@
+// Plans the device memory of a step before any of it is allocated.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "engine/cuda/program/device_regions.hpp"
+#include "engine/cuda/program/program.hpp"
+#include "model/graph.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::engine::cuda {
+
+// What the plan depends on, besides the network.
+struct MemoryRequest {
+  int images = 0;  // of one batch
+  spec::Precision precision = spec::Precision::f32;
+  spec::OptimizerKind optimizer = spec::OptimizerKind::adam;
+  Deliver deliver = Deliver::f32;
+  std::size_t workspace_bytes = 0;  // the largest that a plan of a convolution or a linear layer needs
+  std::size_t reserve_bytes = 0;    // left free for what libraries allocate for themselves
+  int multiprocessors = 132;
+  bool accumulates = false;  // gradients are summed over several batches of a step
+  // For each node, the norm that it computes itself while it reads that norm's input (prologue.hpp), or -1. Empty if
+  // no node does.
+  std::vector<int> prologues;
+};
+
+// The offsets of all tensors of a step, in bytes. Activations and their gradients share one arena. Each has its
+// memory from its first write to its last read in forward and backward; for example, the inputs of convolutions and
+// batch norms are read again in backward and live until then. Offsets are relative to the arena, and kNoMemory for
+// what is not held.
+struct MemoryPlan {
+  std::vector<std::size_t> activations;       // of each buffer of the program
+  std::vector<std::size_t> gradients;         // of each buffer's gradient; the images have none
+  std::vector<std::size_t> second_gradients;  // what readers after the first write: backward_order.hpp
+  std::vector<std::size_t> winners;           // of each max pool: the place of each window that it took, u8
+  std::vector<int> prologues;                 // of each node, as in the request; -1 if it reads its own input
+  DeviceRegions regions;
+
+  // Returns the slice that node i of the program reads: the norm's input if the node computes the norm itself.
+  const Slice& input_of(const Program& program, int i) const;
+  // Returns whether norm i is computed by the node after it, so that its output is not held anywhere.
+  bool is_left_out(int i) const { return std::ranges::find(prologues, i) != prologues.end(); }
+
+  std::size_t arena_bytes() const { return regions.arena.bytes; }
+  std::size_t total_bytes() const { return regions.bytes; }
+};
+
+inline constexpr std::size_t kNoMemory = static_cast<std::size_t>(-1);
+
+// Returns the plan of a step of training. The arena is also large enough for an evaluation with the same batch size.
+// @throws DeviceError if the engine cannot compute the network
+MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request);
+
+// Returns the plan of forward alone, which runs between steps that were planned with the same request. `evaluation`
+// is the graph lowered with kEvaluation; `regions` are the steps' regions. Of the values by channel, the evaluation
+// has only the running statistics.
+// @throws DeviceError if the engine cannot compute the network
+MemoryPlan plan_evaluation(const Program& evaluation, const MemoryRequest& request, const DeviceRegions& regions);
+
+// Returns the largest batch whose plan and reserve fit into `available_bytes`, or 0 if not even one image does.
+// @throws DeviceError if the engine cannot compute the network
+int largest_batch(const model::Graph& graph, const Program& program, MemoryRequest request,
+                  std::size_t available_bytes);
+
+// Checks that plan and reserve fit into `available_bytes`.
+// @throws DeviceError if they do not; the message says how many bytes are missing and which batch size would fit
+void check_fits(const model::Graph& graph, const Program& program, const MemoryRequest& request,
+                std::size_t available_bytes);
+
+}  // namespace chexbench::engine::cuda

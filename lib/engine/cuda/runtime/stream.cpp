@@ -1,0 +1,72 @@
+#include "engine/cuda/runtime/stream.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include "engine/cuda/kernels/launch_check.hpp"
+
+namespace chexbench::engine::cuda {
+
+using kernels::check_cuda;
+namespace {
+
+cudaEvent_t event_of(const void* handle) { return static_cast<cudaEvent_t>(const_cast<void*>(handle)); }
+
+}  // namespace
+
+// The stream has no order with the default stream, whose legacy rules forbid a capture.
+OwnedStream::OwnedStream() {
+  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+}
+
+OwnedStream::~OwnedStream() { cudaStreamDestroy(stream_); }
+
+Event::Event() {
+  cudaEvent_t created = nullptr;
+  check_cuda(cudaEventCreate(&created), "cudaEventCreate");
+  event_ = created;
+}
+
+Event::~Event() { cudaEventDestroy(event_of(event_)); }
+
+void Event::record(Stream stream) { check_cuda(cudaEventRecord(event_of(event_), stream), "cudaEventRecord"); }
+
+void Event::mark(Stream stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check_cuda(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+  const unsigned flags = status == cudaStreamCaptureStatusActive ? cudaEventRecordExternal : cudaEventRecordDefault;
+  check_cuda(cudaEventRecordWithFlags(event_of(event_), stream, flags), "cudaEventRecord");
+}
+
+bool Event::done() const {
+  const cudaError_t error = cudaEventQuery(event_of(event_));
+  if (error == cudaErrorNotReady) return false;
+  check_cuda(error, "a kernel of the step");
+  return true;
+}
+
+double elapsed_s(const Event& from, const Event& to) {
+  float milliseconds = 0;
+  check_cuda(cudaEventElapsedTime(&milliseconds, event_of(from.handle()), event_of(to.handle())),
+             "cudaEventElapsedTime");
+  return 1e-3 * static_cast<double>(milliseconds);
+}
+
+void wait_for(Stream stream, const Event& event) {
+  check_cuda(cudaStreamWaitEvent(stream, event_of(event.handle()), cudaEventWaitDefault), "cudaStreamWaitEvent");
+}
+
+void synchronize(Stream stream) { check_cuda(cudaStreamSynchronize(stream), "a kernel"); }
+
+void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream) {
+  if (bytes > 0) check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "a copy to the device");
+}
+
+void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream) {
+  if (bytes > 0) check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), "a copy from the device");
+}
+
+void clear(void* memory, std::size_t bytes, Stream stream) {
+  if (bytes > 0) check_cuda(cudaMemsetAsync(memory, 0, bytes, stream), "cudaMemsetAsync");
+}
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,26 @@
+#include "engine/cuda/training/batch_input.hpp"
+
+#include "engine/cuda/kernels/step_launch.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+// ImageNet's mean and standard deviation, as in the pipeline.
+constexpr kernels::Normalization kNormalization{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
+
+}  // namespace
+
+void convert_images(const Addresses& addresses, Deliver deliver, const Region& images, kernels::Stream stream) {
+  const Slice& input = addresses.config().program.input;
+  const kernels::UploadCall call{.type = addresses.type(),
+                                 .channels = input.channels,
+                                 .pixels = addresses.rows(input),
+                                 .to = addresses.activation(input).data};
+  if (deliver == Deliver::u8) {
+    kernels::launch_upload_gray(call, addresses.at<std::uint8_t>(images), kNormalization, stream);
+  } else {
+    kernels::launch_upload_color(call, addresses.at<float>(images), stream);
+  }
+}
+
+}  // namespace chexbench::engine::cuda

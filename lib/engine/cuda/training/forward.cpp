@@ -1,0 +1,200 @@
+#include "engine/cuda/kernels/bias_launch.hpp"
+#include "engine/cuda/kernels/dropout_launch.hpp"
+#include "engine/cuda/program/prologue.hpp"
+#include "engine/cuda/training/network.hpp"
+
+namespace chexbench::engine::cuda {
+
+using model::ParameterRole;
+
+Network::Network(const Addresses& addresses, Convolutions& convolutions, LinearProducts& linear)
+    : addresses_(addresses),
+      convolutions_(convolutions),
+      linear_(linear),
+      order_(backward_order(addresses.config().program)),
+      norms_before_(prologue_norms(addresses.config().program)) {
+  for (std::size_t i = 0; i < norms_before_.size(); ++i) {
+    if (norms_before_[i] < 0) continue;
+    if (!convolutions.takes_norm_before(shape(node(static_cast<int>(i))))) norms_before_[i] = -1;
+  }
+}
+
+const Node& Network::node(int i) const { return addresses_.config().program.nodes[static_cast<std::size_t>(i)]; }
+
+ConvShape Network::shape(const Node& node) const {
+  const Addresses::Config& config = addresses_.config();
+  return conv_shape(config.graph, config.program, node, config.images);
+}
+
+void Network::forward(Stream stream) {
+  const int nodes = static_cast<int>(addresses_.config().program.nodes.size());
+  for (int i = 0; i < nodes; ++i) forward(i, stream);
+}
+
+void Network::forward(int i, Stream stream) {
+  const Node& node = this->node(i);
+  const ParameterLayout& parameters = addresses_.config().parameters;
+  kernels::PoolCall pool;
+  if (is_pool(node.kind)) {
+    pool = addresses_.pool(node);
+    pool.x = addresses_.activation(node.in);
+    pool.y = addresses_.activation(node.out);
+  }
+  switch (node.kind) {
+    case NodeKind::convolution:
+      return convolve(i, stream);
+    case NodeKind::statistics:
+      return compute_statistics(i, stream);
+    case NodeKind::normalize:
+      return normalize(i, stream);
+    case NodeKind::bias:
+      return add_bias(node, stream);
+    case NodeKind::max_pool:
+      return kernels::launch_max_pool(pool, addresses_.winners(i), stream);
+    case NodeKind::average_pool:
+      return kernels::launch_average_pool(pool, stream);
+    case NodeKind::global_average_pool:
+      return kernels::launch_global_average(pool, stream);
+    case NodeKind::adaptive_average_pool:
+      return kernels::launch_adaptive_average(pool, stream);
+    case NodeKind::dropout:
+      return drop(node, addresses_.activation(node.in), addresses_.activation(node.out), stream);
+    case NodeKind::linear:
+      return linear_.forward(linear_shape(addresses_.config().program, node, addresses_.config().images),
+                             addresses_.activation(node.in).data,
+                             addresses_.matrix(parameters.place(node.layer, ParameterRole::linear_weight)),
+                             addresses_.activation(node.out).data, stream);
+  }
+}
+
+void Network::convolve(int i, Stream stream) {
+  const Node& conv = node(i);
+  const Addresses::Config& config = addresses_.config();
+  convolutions_.forward(shape(conv), addresses_.activation(config.plan.input_of(config.program, i)).data,
+                        addresses_.matrix(config.parameters.place(conv.layer, ParameterRole::convolution_weight)),
+                        addresses_.activation(conv.out).data, {channel_row(0), channel_row(1)}, prologue(i), stream);
+}
+
+AffineMemory Network::affine_memory(int norm) const {
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const std::size_t offset = regions.norm_offsets[static_cast<std::size_t>(norm)] * bytes_of(addresses_.type());
+  return {addresses_.at(regions.prologue_scale, offset), addresses_.at(regions.prologue_shift, offset)};
+}
+
+Prologue Network::prologue(int i) const {
+  const int norm = addresses_.config().plan.prologues[static_cast<std::size_t>(i)];
+  if (norm < 0) return {};
+  const AffineMemory memory = affine_memory(norm);
+  return {memory.scale, memory.shift};
+}
+
+float* Network::channel_row(int row) const {
+  const Region& region = addresses_.config().plan.regions.channel_rows;
+  return addresses_.at<float>(region, static_cast<std::size_t>(row) * region.bytes / sizeof(float) / 2);
+}
+
+bool Network::has_output_sums(int i) const {
+  if (i == 0 || node(i - 1).kind != NodeKind::convolution || !(node(i - 1).out == node(i).in)) return false;
+  const bool normalizes = addresses_.config().plan.prologues[static_cast<std::size_t>(i - 1)] >= 0;
+  return normalizes || convolutions_.gives_sums(shape(node(i - 1)));
+}
+
+void Network::compute_statistics(int i, Stream stream) {
+  const Slice& in = node(i).in;
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  float* const mean = addresses_.channels(regions.mean, in);
+  float* const variance = addresses_.channels(regions.variance, in);
+  const int rows = addresses_.rows(in);
+  if (has_output_sums(i)) {
+    const kernels::StatisticsFinish finish{static_cast<double>(rows), mean, variance};
+    return kernels::launch_moments({channel_row(0), channel_row(1), finish}, in.channels, stream);
+  }
+  kernels::launch_statistics({.type = addresses_.type(),
+                              .rows = rows,
+                              .channels = in.channels,
+                              .x = addresses_.activation(in),
+                              .mean = mean,
+                              .variance = variance,
+                              .scratch = addresses_.at(regions.reductions)},
+                             stream);
+}
+
+void Network::normalize(int i, Stream stream) {
+  const Node& norm = node(i);
+  if (addresses_.config().plan.is_left_out(i)) {
+    const AffineMemory memory = affine_memory(i);
+    return kernels::launch_affine({.type = addresses_.type(),
+                                   .channels = norm.in.channels,
+                                   .norm = addresses_.norm(i),
+                                   .scale = memory.scale,
+                                   .shift = memory.shift},
+                                  stream);
+  }
+  kernels::NormalizeCall call{.type = addresses_.type(),
+                              .rows = addresses_.rows(norm.in),
+                              .channels = norm.in.channels,
+                              .x = addresses_.activation(norm.in),
+                              .y = addresses_.activation(norm.out),
+                              .norm = addresses_.norm(i),
+                              .clamp = addresses_.clamp(norm)};
+  if (norm.residual.exists()) call.residual = addresses_.activation(norm.residual);
+  kernels::launch_normalize(call, stream);
+}
+
+void Network::add_bias(const Node& node, Stream stream) {
+  kernels::launch_bias(
+      {.type = addresses_.type(),
+       .rows = addresses_.rows(node.in),
+       .channels = node.in.channels,
+       .bias = addresses_.vector(addresses_.config().parameters.place(node.layer, ParameterRole::bias)),
+       .clamp = addresses_.clamp(node)},
+      addresses_.activation(node.in), addresses_.activation(node.out), stream);
+}
+
+void Network::drop(const Node& node, const kernels::Matrix& from, const kernels::Matrix& to, Stream stream) {
+  const Addresses::Config& config = addresses_.config();
+  kernels::launch_dropout({.type = addresses_.type(),
+                           .images = config.images,
+                           .channels = node.in.channels,
+                           .pixels = config.program.buffer(node.in).pixels(),
+                           .from = from,
+                           .to = to,
+                           .scalars = addresses_.at<kernels::StepScalars>(config.plan.regions.scalars),
+                           .seed = config.dropout_seed,
+                           .batches_of_step = config.batches_of_step,
+                           .layer = node.layer,
+                           .rate = config.graph.layers[static_cast<std::size_t>(node.layer)].drop_rate},
+                          stream);
+}
+
+void Network::prepare_running(Stream stream) {
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const Program& program = addresses_.config().program;
+  std::vector<int> source;
+  std::vector<float> unbias;
+  for (const Node& norm : program.nodes) {
+    if (norm.kind != NodeKind::normalize) continue;
+    const auto first = static_cast<int>(regions.channel_offsets[static_cast<std::size_t>(norm.in.buffer)]);
+    const auto rows = static_cast<float>(addresses_.rows(norm.in));
+    for (int channel = 0; channel < norm.in.channels; ++channel) {
+      source.push_back(first + norm.in.first_channel + channel);
+      unbias.push_back(rows > 1 ? rows / (rows - 1) : 1);
+    }
+  }
+  copy_to_device(addresses_.at(regions.running_source), source.data(), source.size() * sizeof(int), stream);
+  copy_to_device(addresses_.at(regions.running_unbias), unbias.data(), unbias.size() * sizeof(float), stream);
+}
+
+void Network::update_running(Stream stream) {
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  if (addresses_.config().frozen) return;
+  kernels::launch_running_update({.mean = addresses_.at<float>(regions.mean),
+                                  .variance = addresses_.at<float>(regions.variance),
+                                  .source = addresses_.at<int>(regions.running_source),
+                                  .unbias = addresses_.at<float>(regions.running_unbias),
+                                  .running_mean = addresses_.at<float>(regions.running_mean),
+                                  .running_variance = addresses_.at<float>(regions.running_variance)},
+                                 static_cast<std::int64_t>(regions.norm_offsets.back()), stream);
+}
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,84 @@
+#include "engine/cuda/training/update.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+constexpr float kEpsilon = 1e-8f;
+constexpr auto kKinds = {ParameterKind::matrix, ParameterKind::vector};
+
+}  // namespace
+
+Update::Update(const Addresses& addresses, const spec::TrainingSpec& training)
+    : addresses_(addresses), training_(training), rules_{.dynamic_scale = training.precision == spec::Precision::fp16} {
+  if (!scales_loss()) initial_.loss_scale = 1;
+  initial_.learning_rate = static_cast<float>(training.learning_rate);
+}
+
+kernels::StepScalars* Update::scalars() const {
+  return addresses_.at<kernels::StepScalars>(addresses_.config().plan.regions.scalars);
+}
+
+kernels::UpdateCall Update::call(ParameterKind kind) const {
+  const MemoryPlan& plan = addresses_.config().plan;
+  const ParameterRegions& regions = plan.regions.parameters[static_cast<std::size_t>(kind)];
+  const bool is_matrix = kind == ParameterKind::matrix;
+  kernels::UpdateCall call{.gradient_type = is_matrix ? addresses_.type() : kernels::ElementType::f32,
+                           .copy_type = is_matrix ? addresses_.type() : kernels::ElementType::f32,
+                           .count = static_cast<std::int64_t>(addresses_.config().parameters.size(kind)),
+                           .gradient = addresses_.at(regions.gradients),
+                           .weight = addresses_.at<float>(regions.weights),
+                           .first = addresses_.at<float>(regions.first),
+                           .scalars = scalars()};
+  if (regions.second.bytes > 0) call.second = addresses_.at<float>(regions.second);
+  if (regions.copies.bytes > 0) call.copy = addresses_.at(regions.copies);
+  return call;
+}
+
+void Update::restart(Stream stream) {
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  for (const ParameterRegions& kind : regions.parameters) {
+    clear(addresses_.at(kind.first), kind.first.bytes, stream);
+    clear(addresses_.at(kind.second), kind.second.bytes, stream);
+  }
+  copy_to_device(scalars(), &initial_, sizeof initial_, stream);
+}
+
+void Update::set_learning_rate(double rate, Stream stream) {
+  kernels::launch_set_learning_rate(scalars(), static_cast<float>(rate), stream);
+}
+
+void Update::resume(std::int64_t updates, const LossScale& scale, Stream stream) {
+  kernels::StepScalars resumed = initial_;
+  // One update at a time, else the powers of Adam's betas would not have the same bits.
+  for (std::int64_t i = 0; i < updates; ++i) kernels::advance_optimizer(resumed, rules_);
+  if (scales_loss()) {
+    resumed.loss_scale = scale.scale;
+    resumed.good_steps = scale.good_steps;
+    resumed.skipped = scale.skipped;
+  }
+  copy_to_device(scalars(), &resumed, sizeof resumed, stream);
+}
+
+void Update::run(Stream stream) {
+  // The check runs in every precision, and after the reduction: values that are not finite must not reach the weights
+  // of any rank.
+  for (const ParameterKind kind : kKinds) {
+    const kernels::UpdateCall of = call(kind);
+    kernels::launch_overflow_check(of.gradient_type, of.gradient, of.count, scalars(), stream);
+  }
+  kernels::launch_decide(scalars(), rules_, stream);
+  for (const ParameterKind kind : kKinds) {
+    if (training_.optimizer == spec::OptimizerKind::adam) {
+      kernels::launch_adam(call(kind), rules_, kEpsilon, stream);
+    } else {
+      kernels::launch_sgd(call(kind), static_cast<float>(training_.momentum), stream);
+    }
+  }
+}
+
+void Update::refresh_copies(Stream stream) {
+  const kernels::UpdateCall matrices = call(ParameterKind::matrix);
+  if (matrices.copy != nullptr) kernels::launch_copy_weights(matrices, stream);
+}
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,128 @@
+#include "engine/cuda/training/weights.hpp"
+
+#include <algorithm>
+
+#include "core/errors.hpp"
+#include "engine/checks.hpp"
+#include "engine/cuda/kernels/step_scalars.hpp"
+#include "engine/cuda/runtime/fetch.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+std::vector<RunningPlace> running_places(const Addresses::Config& config) {
+  std::vector<RunningPlace> places;
+  for (const model::TensorInfo& info : model::buffers(config.graph)) {
+    const std::size_t dot = info.name.rfind('.');
+    for (std::size_t i = 0; i < config.program.nodes.size(); ++i) {
+      const Node& node = config.program.nodes[i];
+      if (node.kind != NodeKind::normalize) continue;
+      if (config.graph.layers[static_cast<std::size_t>(node.layer)].name != info.name.substr(0, dot)) continue;
+      places.push_back({info, info.name.substr(dot) == ".running_mean", config.plan.regions.norm_offsets[i]});
+    }
+  }
+  return places;
+}
+
+std::vector<float> fetch_gradient(const Addresses& addresses, const ParameterPlace& place, Stream stream) {
+  if (place.kind == ParameterKind::vector) return fetch<float>(addresses.vector_gradient(place), place.count, stream);
+  return fetch_as_floats(addresses.type(), addresses.matrix_gradient(place), place.count, stream);
+}
+
+}  // namespace
+
+Weights::Weights(const Addresses& addresses)
+    : addresses_(addresses), running_places_(running_places(addresses.config())) {}
+
+std::vector<model::TensorInfo> Weights::parameters() const {
+  std::vector<model::TensorInfo> infos;
+  for (const ParameterPlace& place : addresses_.config().parameters.places()) infos.push_back(place.parameter.info);
+  return infos;
+}
+
+std::vector<model::TensorInfo> Weights::buffers() const {
+  std::vector<model::TensorInfo> infos;
+  for (const RunningPlace& place : running_places_) infos.push_back(place.info);
+  return infos;
+}
+
+std::size_t Weights::held_bytes() const {
+  return sizeof(float) * (initial_.parameters[0].size() + initial_.parameters[1].size() + initial_.mean.size() +
+                          initial_.variance.size());
+}
+
+Weights::HostRunning Weights::running_of(const model::WeightSource& source) const {
+  const std::size_t size = addresses_.config().plan.regions.norm_offsets.back();
+  HostRunning running{std::vector<float>(size), std::vector<float>(size)};
+  for (const RunningPlace& place : running_places_) {
+    std::vector<float>& all = place.is_mean ? running.mean : running.variance;
+    source(place.info, std::span(all).subspan(place.offset, static_cast<std::size_t>(place.info.count())));
+  }
+  return running;
+}
+
+Weights::HostWeights Weights::weights_of(const model::WeightSource& source) const {
+  HostWeights weights{running_of(source), {}};
+  const ParameterLayout& parameters = addresses_.config().parameters;
+  for (const auto kind : {ParameterKind::matrix, ParameterKind::vector})
+    weights.parameters[static_cast<std::size_t>(kind)].resize(parameters.size(kind));
+  std::vector<float> values;
+  for (const ParameterPlace& place : parameters.places()) {
+    values.resize(static_cast<std::size_t>(place.parameter.info.count()));
+    source(place.parameter.info, values);
+    std::vector<float>& all = weights.parameters[static_cast<std::size_t>(place.kind)];
+    to_device_order(place, values, std::span(all).subspan(place.offset, place.count));
+  }
+  return weights;
+}
+
+void Weights::copy(const Region& to, const std::vector<float>& from, Stream stream) const {
+  copy_to_device(addresses_.at(to), from.data(), from.size() * sizeof(float), stream);
+}
+
+void Weights::copy(const HostRunning& running, Stream stream) const {
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  copy(regions.running_mean, running.mean, stream);
+  copy(regions.running_variance, running.variance, stream);
+  synchronize(stream);
+}
+
+void Weights::copy(const HostWeights& weights, Stream stream) const {
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  for (std::size_t kind = 0; kind < kParameterKinds; ++kind)
+    copy(regions.parameters[kind].weights, weights.parameters[kind], stream);
+  copy(static_cast<const HostRunning&>(weights), stream);
+}
+
+void Weights::read_parameter(const std::string& name, std::span<float> values, Stream stream) const {
+  const ParameterPlace& place = addresses_.config().parameters.place(name);
+  const Region& weights = addresses_.config().plan.regions.parameters[static_cast<std::size_t>(place.kind)].weights;
+  from_device_order(place, fetch<float>(addresses_.at<float>(weights, place.offset), place.count, stream), values);
+}
+
+void Weights::read_gradient(const std::string& name, std::span<float> values, Stream stream) const {
+  const ParameterPlace& place = addresses_.config().parameters.place(name);
+  from_device_order(place, fetch_gradient(addresses_, place, stream), values);
+  const auto scalars =
+      fetch<kernels::StepScalars>(addresses_.at(addresses_.config().plan.regions.scalars), 1, stream).front();
+  for (float& value : values) value *= scalars.unscale;
+}
+
+const RunningPlace& Weights::running_place(const std::string& name) const {
+  const auto found =
+      std::ranges::find(running_places_, name, [](const RunningPlace& place) { return place.info.name; });
+  if (found != running_places_.end()) return *found;
+  std::vector<std::string> names;
+  for (const RunningPlace& place : running_places_) names.push_back(place.info.name);
+  throw SpecError("no buffer '" + name + "'" + suggestion(name, names));
+}
+
+void Weights::read_buffer(const std::string& name, std::span<float> values, Stream stream) const {
+  const RunningPlace& place = running_place(name);
+  check_size(place.info, values.size());
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const Region& region = place.is_mean ? regions.running_mean : regions.running_variance;
+  std::ranges::copy(fetch<float>(addresses_.at<float>(region, place.offset), values.size(), stream), values.begin());
+}
+
+}  // namespace chexbench::engine::cuda

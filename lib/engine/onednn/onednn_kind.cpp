@@ -1,0 +1,17 @@
+#include "engine/onednn/onednn_engine.hpp"
+#include "engine/registry.hpp"
+
+namespace chexbench::engine::onednn {
+
+const EngineKind& kind() {
+  static constexpr EngineKind kKind{
+      .name = "onednn",
+      .trains = true,
+      .for_auto = true,
+      .planned_anywhere = false,
+      .usable = has_onednn,
+      .make = [](const std::string&, const EngineConfig& config) { return make_onednn_engine(config); }};
+  return kKind;
+}
+
+}  // namespace chexbench::engine::onednn

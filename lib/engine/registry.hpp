@@ -1,0 +1,51 @@
+// The kinds of engines, and what can be known about each without building one. Each folder of this room has one kind;
+// code outside asks here, and includes no header of such a folder.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/device_memory.hpp"
+#include "engine/engine.hpp"
+#include "model/graph.hpp"
+
+namespace chexbench::engine {
+
+// A kind of engine. A name in a spec is that of a kind, or that of a kind and a profile: "emulated:v100".
+struct EngineKind {
+  std::string_view name;
+  bool takes_profile = false;
+  bool drops_batches = false;    // It accepts batches of any kind, for whatever network.
+  bool trains = false;           // As EngineTraits::trains.
+  bool computes_on_gpu = false;  // Gradients are in device memory, on the GPU EngineConfig::gpu.
+  bool for_auto = false;         // The engine `auto` may stand for it.
+  bool planned_anywhere = true;  // Where it is not usable, its trials can still be planned (--dry-run).
+
+  // Whether this build has the engine and this machine its device, as far as that is known without loading anything.
+  bool (*usable)() = [] { return true; };
+  // Builds the engine; `profile` is empty for a kind that takes none. @throws as make_engine()
+  std::unique_ptr<Engine> (*make)(const std::string& profile, const EngineConfig& config) = nullptr;
+  // Checks that the engine can compute the layers of a network; null: it can, or does not compute them.
+  // @throws DeviceError that names network, engine and layer
+  void (*check_layers)(const model::Graph& graph, const spec::ModelSpec& model) = nullptr;
+  // What forecast_device_memory() returns; null: nothing, as it allocates none.
+  std::vector<DeviceMemoryLine> (*forecast_device_memory)(const EngineConfig& config) = nullptr;
+};
+
+// All kinds. `auto` stands for the first that it may stand for and that is usable.
+std::span<const EngineKind* const> engine_kinds();
+
+// The kind of the engine of that name; null for `auto` and for unknown names.
+const EngineKind* find_engine_kind(const std::string& name);
+
+// The profile in the name of an engine whose kind takes one: "v100" of "emulated:v100".
+std::optional<std::string> profile_of_engine(const std::string& name);
+
+// Whether the engine of that name drops its batches; false for `auto` and for unknown names.
+bool drops_batches(const std::string& name);
+
+}  // namespace chexbench::engine

@@ -1,0 +1,176 @@
+#include "engine/cuda/convolution/conv_tuner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/cuda/convolution/scripted_conv_device.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const PlanRequest kForward{.shape = {.images = 64,
+                                     .in_channels = 256,
+                                     .height = 56,
+                                     .width = 56,
+                                     .out_channels = 64,
+                                     .in_pixel_stride = 256,
+                                     .out_pixel_stride = 64},
+                           .precision = spec::Precision::fp16};
+
+class ConvTunerTest : public testing::Test {
+ protected:
+  ConvTunerTest() { testing::internal::CaptureStderr(); }
+  ~ConvTunerTest() override { testing::internal::GetCapturedStderr(); }
+
+  std::string chosen(std::vector<ScriptedPlan> plans) {
+    scripted_.plans[ConvPattern::forward] = std::move(plans);
+    return tuner_.fastest(kForward).plan.engine;
+  }
+  // Returns forward's plan with statistics, if it beats a forward of `forward_s` plus a pass of `pass_s`.
+  std::optional<TunedPlan> statistics(double forward_s, double pass_s) {
+    scripted_.plans[ConvPattern::forward] = {{.engine = "plain", .seconds = forward_s, .statistics_s = pass_s}};
+    const TunedPlan forward = tuner_.fastest(kForward);
+    return tuner_.forward_statistics(kForward, forward);
+  }
+  static std::string warnings() {
+    const std::string log = testing::internal::GetCapturedStderr();
+    testing::internal::CaptureStderr();
+    return log;
+  }
+
+  ScriptedDevice scripted_;
+  const ConvDevice device_ = scripted_.device();
+  PlanCache cache_;
+  ConvTuner tuner_{device_, cache_};
+};
+
+TEST_F(ConvTunerTest, ChoosesTheFastest) {
+  EXPECT_EQ(chosen({{.engine = "a", .seconds = 3}, {.engine = "b", .seconds = 1}, {.engine = "c", .seconds = 2}}), "b");
+}
+
+TEST_F(ConvTunerTest, OfEquallyFastOnesChoosesTheSmallerWorkspaceThenTheFirst) {
+  EXPECT_EQ(chosen({{.engine = "a", .workspace_bytes = 9},
+                    {.engine = "b", .workspace_bytes = 7},
+                    {.engine = "c", .workspace_bytes = 7}}),
+            "b");
+}
+
+TEST_F(ConvTunerTest, TimesNoMoreThanTheMostPromising) {
+  std::vector<ScriptedPlan> plans(kMostTimed, {.engine = "slow", .seconds = 2});
+  plans.push_back({.engine = "fast", .seconds = 1});
+  EXPECT_EQ(chosen(plans), "slow");
+  EXPECT_EQ(scripted_.built.size(), static_cast<std::size_t>(kMostTimed) + 1);  // The fastest is built again, alone.
+}
+
+TEST_F(ConvTunerTest, PassesOverWhatIsRefusedOrLacksADriverOrDoesNotRun) {
+  std::vector<ScriptedPlan> plans(kMostTimed, {.engine = "refused", .seconds = 1, .state = PlanState::refused});
+  plans.push_back({.engine = "driver", .seconds = 1, .state = PlanState::needs_driver});
+  plans.push_back({.engine = "stuck", .seconds = 1, .runs = false});
+  plans.push_back({.engine = "runs", .seconds = 2});
+  EXPECT_EQ(chosen(plans), "runs");
+  EXPECT_THAT(scripted_.timed, ElementsAre("stuck", "runs"));
+}
+
+TEST_F(ConvTunerTest, WhereNoneRunsTheErrorNamesTheRequestAndAReason) {
+  for (const ScriptedPlan& plan :
+       {ScriptedPlan{.engine = "a", .state = PlanState::refused}, ScriptedPlan{.engine = "a", .runs = false}}) {
+    try {
+      chosen({plan});
+      ADD_FAILURE() << "chosen";
+    } catch (const DeviceError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("forward of n64 256x56x56 -> 64 k1 s1 in fp16"));
+      EXPECT_THAT(error.what(), HasSubstr(plan.runs ? "a was refused" : "a did not start"));
+    }
+  }
+}
+
+TEST_F(ConvTunerTest, FreesTheMemoryForTiming) {
+  chosen({{.engine = "a"}});
+  EXPECT_EQ(scripted_.timers, 0);
+}
+
+TEST_F(ConvTunerTest, WhatTheCacheKnowsIsNotTimedAndFoundByItsEngineNotItsIndex) {
+  chosen({{.engine = "a", .seconds = 2}, {.engine = "b", .seconds = 1}});
+  scripted_.timed.clear();
+  scripted_.built.clear();
+  EXPECT_EQ(chosen({{.engine = "c"}, {.engine = "a"}, {.engine = "b", .seconds = 9}}), "b");
+  EXPECT_THAT(scripted_.timed, IsEmpty());
+  EXPECT_THAT(scripted_.built, ElementsAre("b"));
+  EXPECT_EQ(tuner_.counts().cached, 1);
+  EXPECT_EQ(tuner_.counts().timed, 1);
+}
+
+TEST_F(ConvTunerTest, ACachedPlanThatIsNotOfferedOrNoLongerBuildsIsTimedAnewWithAWarning) {
+  for (const auto& plans : {std::vector<ScriptedPlan>{{.engine = "b"}},
+                            std::vector<ScriptedPlan>{{.engine = "a", .state = PlanState::refused}, {.engine = "b"}}}) {
+    cache_.add(plan_key(device_.machine, kForward), {.engine = "a", .seconds = 0.5});
+    EXPECT_EQ(chosen(plans), "b");
+    EXPECT_THAT(warnings(), HasSubstr("the plan a that was the fastest for forward of n64"));
+    EXPECT_EQ(cache_.find(plan_key(device_.machine, kForward))->engine, "b");
+  }
+}
+
+TEST_F(ConvTunerTest, StatisticsComeWithTheForwardPassOnlyWhereThatIsFaster) {
+  scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 4, .statistics_s = 1}};
+  const std::optional<TunedPlan> fused = statistics(3, 2.5);
+  ASSERT_TRUE(fused.has_value());
+  EXPECT_EQ(fused->plan.engine, "fused");
+}
+
+TEST_F(ConvTunerTest, StatisticsTakeAPassOfTheirOwnWhereThatIsFasterOrAsFast) {
+  scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 4, .statistics_s = 1}};
+  EXPECT_FALSE(statistics(3, 2).has_value());
+  EXPECT_EQ(scripted_.timers, 0);
+}
+
+TEST_F(ConvTunerTest, ThatFusedStatisticsDoNotPayIsRememberedWithoutPlanningThem) {
+  scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 9}};
+  EXPECT_FALSE(statistics(3, 2).has_value());
+  const int timed = tuner_.counts().timed;
+  scripted_.built.clear();
+  EXPECT_FALSE(statistics(3, 2).has_value());
+  EXPECT_EQ(tuner_.counts().timed, timed);
+  EXPECT_THAT(scripted_.built, ElementsAre("plain"));
+}
+
+TEST_F(ConvTunerTest, FusedStatisticsThatPaidAreNotTimedAgain) {
+  scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 1}};
+  EXPECT_TRUE(statistics(3, 2).has_value());
+  const int timed = tuner_.counts().timed;
+  EXPECT_TRUE(statistics(3, 2).has_value());
+  EXPECT_EQ(tuner_.counts().timed, timed);
+}
+
+TEST_F(ConvTunerTest, ThePassIsTimedAgainBehindAnotherForwardPlan) {
+  scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 4, .statistics_s = 1}};
+  EXPECT_TRUE(statistics(3, 3).has_value());
+  cache_.add(plan_key(device_.machine, kForward), {.engine = "faster", .seconds = 1});
+  scripted_.plans[ConvPattern::forward] = {{.engine = "faster", .seconds = 1, .statistics_s = 3}};
+  const TunedPlan forward = tuner_.fastest(kForward);
+  EXPECT_FALSE(tuner_.forward_statistics(kForward, forward).has_value());
+}
+
+TEST_F(ConvTunerTest, FusedStatisticsThatAreNotOfferedOrDoNotRunAreCountedWithTheFirstReason) {
+  EXPECT_FALSE(statistics(3, 2).has_value());
+  EXPECT_EQ(tuner_.counts().without_fused, 1);
+  scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .state = PlanState::refused}};
+  EXPECT_FALSE(statistics(3, 2).has_value());
+  EXPECT_EQ(tuner_.counts().without_fused, 2);
+  EXPECT_THAT(tuner_.counts().fused_error, HasSubstr("nothing offered for forward_statistics"));
+}
+
+TEST_F(ConvTunerTest, ACachedFusedPlanThatNoLongerBuildsGivesWayToThePlainOneWithAWarning) {
+  scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 1}};
+  EXPECT_TRUE(statistics(3, 2).has_value());
+  scripted_.plans[ConvPattern::forward_statistics][0].state = PlanState::refused;
+  EXPECT_FALSE(statistics(3, 2).has_value());
+  EXPECT_THAT(warnings(), HasSubstr("the plan fused that was the fastest for forward_statistics of n64"));
+  EXPECT_EQ(tuner_.counts().without_fused, 1);
+}
+
+}  // namespace
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,312 @@
+#include "engine/cuda/convolution/convolutions.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <stdexcept>
+
+#include "engine/cuda/convolution/scripted_conv_device.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+constexpr ConvShape kShape{.images = 64,
+                           .in_channels = 256,
+                           .height = 56,
+                           .width = 56,
+                           .out_channels = 64,
+                           .in_pixel_stride = 256,
+                           .out_pixel_stride = 64};
+constexpr ConvShape kOfImages{.images = 64,
+                              .in_channels = 8,
+                              .height = 224,
+                              .width = 224,
+                              .out_channels = 64,
+                              .kernel = 7,
+                              .stride = 2,
+                              .padding = 3,
+                              .in_pixel_stride = 8,
+                              .out_pixel_stride = 64,
+                              .reads_images = true};
+
+class ConvolutionsTest : public testing::Test {
+ protected:
+  ConvolutionsTest() {
+    scripted_.plans = {
+        {ConvPattern::forward, {{.engine = "plain", .workspace_bytes = 100}}},
+        {ConvPattern::forward_statistics, {{.engine = "fused", .workspace_bytes = 300, .statistics_s = 0}}},
+        {ConvPattern::data_gradient, {{.engine = "data", .workspace_bytes = 200}}},
+        {ConvPattern::weight_gradient, {{.engine = "weight"}}}};
+    testing::internal::CaptureStderr();
+  }
+  ~ConvolutionsTest() override { testing::internal::GetCapturedStderr(); }
+
+  Convolutions made(ConvolutionsConfig config = {.precision = spec::Precision::fp16}) {
+    return Convolutions({kShape, kOfImages, kShape}, config, scripted_.device());
+  }
+  static void* at(int place) {
+    static std::array<char, 16> memory;
+    return &memory[static_cast<std::size_t>(place)];
+  }
+
+  ScriptedDevice scripted_;
+  const kernels::Stream stream_ = static_cast<kernels::Stream>(at(15));
+};
+
+TEST_F(ConvolutionsTest, ForwardReadsInputAndWeightsAndWritesTheOutputAndItsSums) {
+  Convolutions convolutions = made();
+  convolutions.use_workspace(at(9));
+  float sum = 0, squares = 0;
+  ASSERT_TRUE(convolutions.gives_sums(kShape));
+  convolutions.forward(kShape, at(1), at(2), at(3), {&sum, &squares}, {}, stream_);
+  const ScriptedRun& run = scripted_.runs.at(0);
+  EXPECT_EQ(run.engine, "fused");
+  EXPECT_THAT(run.memory, UnorderedElementsAre(Pair(OperandRole::x, at(1)), Pair(OperandRole::w, at(2)),
+                                               Pair(OperandRole::y, at(3)), Pair(OperandRole::sum, &sum),
+                                               Pair(OperandRole::sum_of_squares, &squares)));
+  EXPECT_EQ(run.workspace, at(9));
+  EXPECT_EQ(run.stream, stream_);
+}
+
+TEST_F(ConvolutionsTest, ForwardWithoutSumsIsThePlainPlan) {
+  Convolutions convolutions = made();
+  convolutions.forward(kShape, at(1), at(2), at(3), {}, {}, stream_);
+  EXPECT_EQ(scripted_.runs.at(0).engine, "plain");
+  EXPECT_THAT(
+      scripted_.runs.at(0).memory,
+      UnorderedElementsAre(Pair(OperandRole::x, at(1)), Pair(OperandRole::w, at(2)), Pair(OperandRole::y, at(3))));
+}
+
+TEST_F(ConvolutionsTest, SumsAreNotTouchedWhereThePlanGivesNone) {
+  Convolutions convolutions = made();
+  float sum = 0, squares = 0;
+  ASSERT_FALSE(convolutions.gives_sums(kOfImages));
+  convolutions.forward(kOfImages, at(1), at(2), at(3), {&sum, &squares}, {}, stream_);
+  EXPECT_EQ(scripted_.runs.at(0).memory.size(), 3u);
+}
+
+TEST_F(ConvolutionsTest, TheDataGradientReadsOutputGradientAndWeights) {
+  Convolutions convolutions = made();
+  convolutions.data_gradient(kShape, at(1), at(2), at(3), {}, stream_);
+  EXPECT_EQ(scripted_.runs.at(0).pattern, ConvPattern::data_gradient);
+  EXPECT_THAT(
+      scripted_.runs.at(0).memory,
+      UnorderedElementsAre(Pair(OperandRole::dy, at(1)), Pair(OperandRole::w, at(2)), Pair(OperandRole::dx, at(3))));
+}
+
+TEST_F(ConvolutionsTest, TheWeightGradientReadsInputAndOutputGradient) {
+  Convolutions convolutions = made();
+  convolutions.weight_gradient(kShape, at(1), at(2), at(3), {}, stream_);
+  EXPECT_EQ(scripted_.runs.at(0).pattern, ConvPattern::weight_gradient);
+  EXPECT_THAT(
+      scripted_.runs.at(0).memory,
+      UnorderedElementsAre(Pair(OperandRole::x, at(1)), Pair(OperandRole::dy, at(2)), Pair(OperandRole::dw, at(3))));
+}
+
+TEST_F(ConvolutionsTest, TheWorkspaceIsThatOfTheNeediestPlanThatMayRun) {
+  EXPECT_EQ(made().workspace_bytes(), 300u);
+  scripted_.plans[ConvPattern::forward_statistics][0].seconds = 99;
+  EXPECT_EQ(made().workspace_bytes(), 200u);
+}
+
+TEST_F(ConvolutionsTest, SumsAreOnlyAskedForWhereThePatternIsWanted) {
+  EXPECT_FALSE(made({.precision = spec::Precision::bf16}).gives_sums(kShape));
+  EXPECT_FALSE(made({.precision = spec::Precision::fp16, .deterministic = true}).gives_sums(kShape));
+  EXPECT_FALSE(made({.precision = spec::Precision::fp16, .fused = false}).gives_sums(kShape));
+  EXPECT_THAT(scripted_.built, testing::Not(testing::Contains("fused")));
+}
+
+TEST_F(ConvolutionsTest, WithoutFusedPlansForwardRunsThePlainOneAndOneWarningSaysSo) {
+  scripted_.plans.erase(ConvPattern::forward_statistics);
+  ConvShape another = kShape;
+  another.images = 1;
+  testing::internal::GetCapturedStderr();
+  testing::internal::CaptureStderr();
+  Convolutions convolutions({kShape, another}, {.precision = spec::Precision::fp16}, scripted_.device());
+  const std::string log = testing::internal::GetCapturedStderr();
+  testing::internal::CaptureStderr();
+  EXPECT_THAT(log, HasSubstr("2 fused plans do not run here"));
+  EXPECT_EQ(log.find("warning"), log.rfind("warning"));
+  EXPECT_FALSE(convolutions.gives_sums(kShape));
+  convolutions.forward(kShape, at(1), at(2), at(3), {}, {}, stream_);
+  EXPECT_EQ(scripted_.runs.at(0).engine, "plain");
+}
+
+TEST_F(ConvolutionsTest, ShapesThatWereNotNamedAndGradientsOfImagesAreDefectsOfTheCaller) {
+  Convolutions convolutions = made();
+  ConvShape unknown = kShape;
+  unknown.images = 1;
+  EXPECT_THROW(convolutions.forward(unknown, at(1), at(2), at(3), {}, {}, stream_), std::logic_error);
+  EXPECT_THROW(convolutions.data_gradient(kOfImages, at(1), at(2), at(3), {}, stream_), std::logic_error);
+}
+
+TEST_F(ConvolutionsTest, ASecondStartTimesNothingAndSaysSo) {
+  const std::string file = testing::TempDir() + "convolutions-" + std::to_string(getpid());
+  const ConvolutionsConfig config{.precision = spec::Precision::fp16, .cache_file = file};
+  made(config);
+  testing::internal::GetCapturedStderr();
+  testing::internal::CaptureStderr();
+  scripted_.timed.clear();
+  made(config);
+  EXPECT_THAT(scripted_.timed, IsEmpty());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("convolutions: 8 timings known from " + file + ", 0 made"));
+  testing::internal::CaptureStderr();
+  std::filesystem::remove(file);
+  std::filesystem::remove(file + ".lock");
+}
+
+TEST_F(ConvolutionsTest, WhatWasTimedIsKeptEvenIfALaterShapeCannotRun) {
+  const std::string file = testing::TempDir() + "convolutions-" + std::to_string(getpid());
+  const ConvolutionsConfig config{.precision = spec::Precision::fp16, .cache_file = file};
+  scripted_.plans.erase(ConvPattern::weight_gradient);
+  EXPECT_THROW(made(config), DeviceError);
+  EXPECT_NE(PlanCache(file).find(
+                plan_key(scripted_.device().machine, {.shape = kShape,
+                                                      .precision = spec::Precision::fp16,
+                                                      .workspace_limit_bytes = config.workspace_limit_bytes})),
+            nullptr);
+  std::filesystem::remove(file);
+  std::filesystem::remove(file + ".lock");
+}
+
+class ConvolutionsBehindNorms : public ConvolutionsTest {
+ protected:
+  ConvolutionsBehindNorms() {
+    scripted_.plans[ConvPattern::normalized_forward_statistics] = {{.engine = "behind", .statistics_s = 0}};
+    scripted_.plans[ConvPattern::normalized_weight_gradient] = {{.engine = "behind too"}};
+  }
+  const ConvolutionsConfig config_{.precision = spec::Precision::fp16, .behind_norms = {kShape}};
+};
+
+class DataGradientsBehindNorms : public ConvolutionsTest {
+ protected:
+  DataGradientsBehindNorms() { scripted_.plans[ConvPattern::data_gradient_norm] = {{.engine = "with norm"}}; }
+  const ConvolutionsConfig config_{.precision = spec::Precision::fp16, .behind_norms = {kShape}};
+};
+
+TEST_F(DataGradientsBehindNorms, AllOfTheNormIsHandedOver) {
+  Convolutions convolutions = made(config_);
+  ASSERT_TRUE(convolutions.takes_norm_before(kShape));
+  float rows[9] = {};
+  convolutions.data_gradient(kShape, at(1), at(2), at(3),
+                             {.x = at(4),
+                              .mean = &rows[0],
+                              .inverse_deviation = &rows[1],
+                              .weight = &rows[2],
+                              .bias = &rows[3],
+                              .weight_gradient = &rows[4],
+                              .bias_gradient = &rows[5],
+                              .b = &rows[6],
+                              .c = &rows[7],
+                              .scratch = &rows[8]},
+                             stream_);
+  EXPECT_EQ(scripted_.runs.at(0).pattern, ConvPattern::data_gradient_norm);
+  EXPECT_THAT(
+      scripted_.runs.at(0).memory,
+      UnorderedElementsAre(Pair(OperandRole::dy, at(1)), Pair(OperandRole::w, at(2)), Pair(OperandRole::dx, at(3)),
+                           Pair(OperandRole::x, at(4)), Pair(OperandRole::mean, &rows[0]),
+                           Pair(OperandRole::inverse_deviation, &rows[1]), Pair(OperandRole::scale, &rows[2]),
+                           Pair(OperandRole::bias, &rows[3]), Pair(OperandRole::scale_gradient, &rows[4]),
+                           Pair(OperandRole::bias_gradient, &rows[5]), Pair(OperandRole::dx_per_x, &rows[6]),
+                           Pair(OperandRole::dx_offset, &rows[7]), Pair(OperandRole::dx_per_dy, &rows[8])));
+}
+
+// Separately, the data gradient takes 1 s, and the sums come on top; together they take the plan's time.
+TEST_F(DataGradientsBehindNorms, TheNormIsOnlyTakenWhereThatIsFasterThanAPassForItsSums) {
+  scripted_.norm_sums_s = 0.5;
+  EXPECT_TRUE(made(config_).takes_norm_before(kShape));
+  scripted_.norm_sums_s = 0;
+  EXPECT_FALSE(made(config_).takes_norm_before(kShape));
+  scripted_.norm_sums_s = 0.5;
+  scripted_.plans[ConvPattern::data_gradient_norm][0].seconds = 1.5;
+  EXPECT_FALSE(made(config_).takes_norm_before(kShape));
+}
+
+TEST_F(DataGradientsBehindNorms, ThePlainPassStaysForConvolutionsOfTheSameShapeWithoutANorm) {
+  Convolutions convolutions = made(config_);
+  convolutions.data_gradient(kShape, at(1), at(2), at(3), {}, stream_);
+  EXPECT_EQ(scripted_.runs.at(0).pattern, ConvPattern::data_gradient);
+}
+
+TEST_F(DataGradientsBehindNorms, NoneIsAskedForUnfusedOrDeterministicOrElsewhere) {
+  ConvolutionsConfig config = config_;
+  config.fused = false;
+  EXPECT_FALSE(made(config).takes_norm_before(kShape));
+  config = config_;
+  config.deterministic = true;
+  EXPECT_FALSE(made(config).takes_norm_before(kShape));
+  Convolutions elsewhere = made();
+  EXPECT_FALSE(elsewhere.takes_norm_before(kShape));
+  EXPECT_THROW(elsewhere.data_gradient(kShape, at(1), at(2), at(3), {.x = at(4)}, stream_), std::logic_error);
+}
+
+TEST_F(DataGradientsBehindNorms, WhereThePlanDoesNotRunThePlainOneDoes) {
+  scripted_.plans[ConvPattern::data_gradient_norm][0].state = PlanState::refused;
+  EXPECT_FALSE(made(config_).takes_norm_before(kShape));
+}
+
+TEST_F(ConvolutionsBehindNorms, APrologueIsHandedOverWithTheRest) {
+  Convolutions convolutions = made(config_);
+  ASSERT_TRUE(convolutions.takes_prologue(kShape));
+  float sum = 0, squares = 0;
+  convolutions.forward(kShape, at(1), at(2), at(3), {&sum, &squares}, {at(4), at(5)}, stream_);
+  convolutions.weight_gradient(kShape, at(1), at(2), at(3), {at(4), at(5)}, stream_);
+  EXPECT_EQ(scripted_.runs.at(0).engine, "behind");
+  EXPECT_THAT(
+      scripted_.runs.at(0).memory,
+      UnorderedElementsAre(Pair(OperandRole::x, at(1)), Pair(OperandRole::w, at(2)), Pair(OperandRole::y, at(3)),
+                           Pair(OperandRole::scale, at(4)), Pair(OperandRole::bias, at(5)),
+                           Pair(OperandRole::sum, &sum), Pair(OperandRole::sum_of_squares, &squares)));
+  EXPECT_EQ(scripted_.runs.at(1).engine, "behind too");
+  EXPECT_THAT(
+      scripted_.runs.at(1).memory,
+      UnorderedElementsAre(Pair(OperandRole::x, at(1)), Pair(OperandRole::dy, at(2)), Pair(OperandRole::dw, at(3)),
+                           Pair(OperandRole::scale, at(4)), Pair(OperandRole::bias, at(5))));
+}
+
+TEST_F(ConvolutionsBehindNorms, PlainPassesStayForConvolutionsOfTheSameShapeWithoutANorm) {
+  Convolutions convolutions = made(config_);
+  convolutions.forward(kShape, at(1), at(2), at(3), {}, {}, stream_);
+  convolutions.weight_gradient(kShape, at(1), at(2), at(3), {}, stream_);
+  EXPECT_EQ(scripted_.runs.at(0).pattern, ConvPattern::forward);
+  EXPECT_EQ(scripted_.runs.at(1).pattern, ConvPattern::weight_gradient);
+}
+
+// Separately, norm, forward with sums, and weight gradient take 1 s each; fused, the last two take 1 s each.
+TEST_F(ConvolutionsBehindNorms, APrologueIsOnlyTakenWhereBothPassesTogetherAreFasterWithIt) {
+  scripted_.norm_s = 0;
+  EXPECT_FALSE(made(config_).takes_prologue(kShape));
+  scripted_.norm_s = 0.5;
+  EXPECT_TRUE(made(config_).takes_prologue(kShape));
+  scripted_.plans[ConvPattern::normalized_weight_gradient][0].seconds = 1.5;
+  EXPECT_FALSE(made(config_).takes_prologue(kShape));
+}
+
+TEST_F(ConvolutionsBehindNorms, WhereOneOfThemDoesNotRunNoneIsTaken) {
+  scripted_.plans[ConvPattern::normalized_weight_gradient][0].state = PlanState::refused;
+  Convolutions convolutions = made(config_);
+  EXPECT_FALSE(convolutions.takes_prologue(kShape));
+  EXPECT_THROW(convolutions.forward(kShape, at(1), at(2), at(3), {}, {at(4), at(5)}, stream_), std::logic_error);
+}
+
+TEST_F(ConvolutionsBehindNorms, NoneIsAskedForUnfusedOrDeterministicOrElsewhere) {
+  ConvolutionsConfig config = config_;
+  config.fused = false;
+  EXPECT_FALSE(made(config).takes_prologue(kShape));
+  config = config_;
+  config.deterministic = true;
+  EXPECT_FALSE(made(config).takes_prologue(kShape));
+  EXPECT_FALSE(made().takes_prologue(kShape));
+}
+
+}  // namespace
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,68 @@
+#include "engine/registry.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace chexbench::engine {
+namespace {
+
+EngineConfig config() {
+  EngineConfig config;
+  config.model = {.name = "resnet50", .image_size = 224};
+  config.training.batch_size = 16;
+  config.training.precision = spec::Precision::fp16;
+  return config;
+}
+
+TEST(EngineKinds, HaveNamesOfTheirOwnAndCanBeMade) {
+  std::vector<std::string_view> names;
+  for (const EngineKind* kind : engine_kinds()) {
+    names.push_back(kind->name);
+    EXPECT_NE(kind->make, nullptr) << kind->name;
+    EXPECT_EQ(find_engine_kind(std::string(kind->name) + (kind->takes_profile ? ":v100" : "")), kind) << kind->name;
+  }
+  EXPECT_THAT(names, testing::ElementsAre("cuda", "onednn", "none", "emulated"));
+}
+
+TEST(EngineKinds, SayOfAnEngineWhatItSaysOfItself) {
+  for (const char* name : {"none", "emulated:v100"}) {
+    const auto engine = make_engine(name, config());
+    EXPECT_EQ(engine->traits().trains, find_engine_kind(name)->trains) << name;
+    EXPECT_EQ(engine->traits().emulated, find_engine_kind(name)->takes_profile) << name;
+  }
+}
+
+TEST(EngineKinds, AreFoundByNameAndNoneIsFoundForOthers) {
+  EXPECT_EQ(find_engine_kind("auto"), nullptr);
+  EXPECT_EQ(find_engine_kind("tpu"), nullptr);
+  EXPECT_EQ(find_engine_kind("emulated"), nullptr);  // without a profile
+  EXPECT_EQ(find_engine_kind("none:v100"), nullptr);
+}
+
+TEST(ProfileOfEngine, IsWhatFollowsTheKind) {
+  EXPECT_EQ(profile_of_engine("emulated:v100"), "v100");
+  EXPECT_EQ(profile_of_engine("emulated:a/b:c.json"), "a/b:c.json");
+  EXPECT_EQ(profile_of_engine("cuda"), std::nullopt);
+  EXPECT_EQ(profile_of_engine("auto"), std::nullopt);
+}
+
+TEST(Capabilities, AreThoseOfTheKindAndNoneForOtherNames) {
+  EXPECT_TRUE(drops_batches("none"));
+  EXPECT_FALSE(drops_batches("emulated:v100"));
+  EXPECT_TRUE(computes_on_gpu("cuda"));
+  EXPECT_FALSE(computes_on_gpu("onednn"));
+  for (const char* name : {"auto", "tpu"}) {
+    EXPECT_FALSE(drops_batches(name));
+    EXPECT_FALSE(computes_on_gpu(name));
+  }
+}
+
+TEST(ForecastDeviceMemory, IsEmptyForEnginesWithoutAGpuAndNeedsNone) {
+  EXPECT_FALSE(forecast_device_memory("cuda", config()).empty());
+  for (const char* name : {"none", "onednn", "emulated:v100"}) {
+    EXPECT_TRUE(forecast_device_memory(name, config()).empty()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace chexbench::engine
