@@ -17,9 +17,9 @@ struct ModelArguments {
 };
 
 void run(const ModelArguments& arguments) {
-  verbs::NetworkSummary network = verbs::summarize_network(arguments.name, arguments.image_size);
+  verbs::ModelSummary network = verbs::summarize_model(arguments.name, arguments.image_size);
   network.chexbench_version = CHEXBENCH_VERSION;
-  print(arguments.format == "json" ? verbs::network_json(network) : verbs::network_table(network));
+  print(arguments.format == "json" ? verbs::model_json(network) : verbs::model_table(network));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 
 namespace chexbench {
 
-inline constexpr int kFindings = 14;  // labels per image of ChestX-ray14, in the order of dataset/nih_labels.hpp
+inline constexpr int kNihLabels = 14;  // labels per image of ChestX-ray14, in the order of dataset/nih_labels.hpp
 
 // The element type of a batch. f32: 3 channels, normalized by the pipeline with ImageNet's mean and standard deviation,
 // as input pipelines in TensorFlow do. u8: 1 channel of gray values 0..255; the engine normalizes them and makes 3
@@ -29,7 +29,7 @@ struct BatchShape {
   int height = 0;                  // in pixels
   int width = 0;                   // in pixels
   Deliver deliver = Deliver::f32;  // gives the number of channels and the element type
-  int labels = kFindings;          // per image
+  int labels = kNihLabels;         // per image
 
   int channels() const { return deliver == Deliver::f32 ? 3 : 1; }
   std::size_t element_bytes() const { return deliver == Deliver::f32 ? sizeof(float) : 1; }

@@ -206,7 +206,7 @@ void add_cached(const std::vector<const IndexRow*>& rows, const storage::DataRoo
 
 }  // namespace
 
-std::vector<std::string> finding_names() { return {kFindingNames.begin(), kFindingNames.end()}; }
+std::vector<std::string> finding_names() { return {kNihLabelNames.begin(), kNihLabelNames.end()}; }
 
 std::span<const std::byte> read_image(const Dataset& dataset, std::uint32_t image, storage::ByteBuffer& buffer) {
   const ImageEntry& entry = dataset.images.at(image);

@@ -217,13 +217,13 @@ LabelBits parse_labels(std::string_view field, std::string_view where) {
     const std::string_view name = trimmed(field.substr(0, bar));
     field.remove_prefix(std::min(bar + 1, field.size()));
     if (name == kNoFinding) continue;
-    const auto* const found = std::find(kFindingNames.begin(), kFindingNames.end(), name);
-    if (found == kFindingNames.end()) {
-      std::vector<std::string> known(kFindingNames.begin(), kFindingNames.end());
+    const auto* const found = std::find(kNihLabelNames.begin(), kNihLabelNames.end(), name);
+    if (found == kNihLabelNames.end()) {
+      std::vector<std::string> known(kNihLabelNames.begin(), kNihLabelNames.end());
       known.emplace_back(kNoFinding);
       throw DataError(fmt::format("{}: unknown finding '{}'{}", where, name, suggestion(name, known)));
     }
-    labels.set(static_cast<std::size_t>(found - kFindingNames.begin()));
+    labels.set(static_cast<std::size_t>(found - kNihLabelNames.begin()));
   }
   return labels;
 }

@@ -8,7 +8,7 @@
 
 namespace chexbench::dataset {
 
-inline constexpr std::array<std::string_view, kFindings> kFindingNames = {
+inline constexpr std::array<std::string_view, kNihLabels> kNihLabelNames = {
     "Atelectasis", "Cardiomegaly", "Effusion",           "Infiltration",  "Mass",
     "Nodule",      "Pneumonia",    "Pneumothorax",       "Consolidation", "Edema",
     "Emphysema",   "Fibrosis",     "Pleural_Thickening", "Hernia"};

@@ -91,11 +91,11 @@ struct EngineConfig {
   spec::TrainingSpec training;
   spec::CommSpec comm;
   Deliver deliver = Deliver::f32;
-  int outputs = kFindings;  // Outputs of the network: the number of labels of an image.
-  std::vector<int> cores;   // CPU cores to compute on; if empty, one thread without binding.
-  int world = 1;            // Number of ranks.
-  int rank = 0;             // Rank of this process; dropout differs between ranks.
-  int gpu = 0;              // CUDA device index within this process; used by cuda/ only.
+  int outputs = kNihLabels;  // Outputs of the network: the number of labels of an image.
+  std::vector<int> cores;    // CPU cores to compute on; if empty, one thread without binding.
+  int world = 1;             // Number of ranks.
+  int rank = 0;              // Rank of this process; dropout differs between ranks.
+  int gpu = 0;               // CUDA device index within this process; used by cuda/ only.
 };
 
 // Builds the engine with that name: auto, cuda, onednn, none or emulated:<profile>. Engines that train take seconds,

@@ -41,11 +41,11 @@ struct ExampleView {
 // @throws DataError naming the origin and the reason: damaged message, missing key, a count other than
 // `labels`, a label other than 0 or 1
 ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin = {},
-                          std::size_t labels = kFindings);
+                          std::size_t labels = kNihLabels);
 
 // The same by building the whole message as a tree first: the plain twin.
 ExampleView parse_example_plain(std::span<const std::byte> record, const RecordOrigin& origin = {},
-                                std::size_t labels = kFindings);
+                                std::size_t labels = kNihLabels);
 
 // What goes into a record besides the image file's bytes.
 struct ExampleFields {
@@ -56,7 +56,7 @@ struct ExampleFields {
   std::int64_t width = 0;
   std::int64_t channels = 0;
   std::int64_t patient = 0;
-  std::size_t label_count = kFindings;
+  std::size_t label_count = kNihLabels;
 };
 
 // Writes the message for `encoded` into `record`, replacing what it held (its memory is reused). Keys in

@@ -13,11 +13,11 @@ namespace {
 constexpr int kResamples = 1000;
 constexpr std::uint64_t kSeed = 1;
 
-// The images of one finding, sorted by score. The last image of each run of equal scores is marked.
-class RankedFinding {
+// The images of one label, sorted by score. The last image of each run of equal scores is marked.
+class RankedLabel {
  public:
-  RankedFinding(const ScoredImages& images, std::size_t finding) {
-    const auto cell = [&](std::size_t image) { return image * images.findings + finding; };
+  RankedLabel(const ScoredImages& images, std::size_t label) {
+    const auto cell = [&](std::size_t image) { return image * images.columns + label; };
     order_.resize(images.images());
     std::iota(order_.begin(), order_.end(), 0u);
     std::stable_sort(order_.begin(), order_.end(),
@@ -106,40 +106,40 @@ void add(std::vector<double>& values, std::optional<double> value) {
 }  // namespace
 
 std::optional<double> auroc(std::span<const float> scores, std::span<const std::uint8_t> has_finding) {
-  const ScoredImages images{.findings = 1,
+  const ScoredImages images{.columns = 1,
                             .scores = {scores.begin(), scores.end()},
                             .labels = {has_finding.begin(), has_finding.end()},
                             .patients = std::vector<std::uint32_t>(scores.size())};
-  return RankedFinding(images, 0).area(std::vector<std::uint32_t>(scores.size(), 1));
+  return RankedLabel(images, 0).area(std::vector<std::uint32_t>(scores.size(), 1));
 }
 
 AurocSummary summarize_auroc(const ScoredImages& images) {
-  std::vector<RankedFinding> ranked;
+  std::vector<RankedLabel> ranked;
   AurocSummary summary;
-  std::vector<std::optional<double>> areas(images.findings);
+  std::vector<std::optional<double>> areas(images.columns);
   const std::vector<std::uint32_t> once(images.images(), 1);
-  for (std::size_t f = 0; f < images.findings; ++f) {
-    const RankedFinding& finding = ranked.emplace_back(images, f);
-    areas[f] = finding.area(once);
-    summary.findings.push_back({areas[f], {}, finding.positives(), finding.negatives()});
+  for (std::size_t f = 0; f < images.columns; ++f) {
+    const RankedLabel& label = ranked.emplace_back(images, f);
+    areas[f] = label.area(once);
+    summary.labels.push_back({areas[f], {}, label.positives(), label.negatives()});
   }
   summary.mean = mean(areas);
 
   PatientDraws draws(images.patients);
-  std::vector<std::vector<double>> drawn(images.findings);
+  std::vector<std::vector<double>> drawn(images.columns);
   std::vector<double> means;
   for (int resample = 0; resample < kResamples && images.images() > 0; ++resample) {
     throw_if_interrupted();
     const std::vector<std::uint32_t>& weights = draws.draw();
-    bool same_findings = true;
-    for (std::size_t f = 0; f < images.findings; ++f) {
+    bool same_labels = true;
+    for (std::size_t f = 0; f < images.columns; ++f) {
       areas[f] = ranked[f].area(weights);
       add(drawn[f], areas[f]);
-      same_findings &= areas[f].has_value() == summary.findings[f].value.has_value();
+      same_labels &= areas[f].has_value() == summary.labels[f].value.has_value();
     }
-    if (same_findings) add(means, mean(areas));
+    if (same_labels) add(means, mean(areas));
   }
-  for (std::size_t f = 0; f < images.findings; ++f) summary.findings[f].ci95 = middle_95(std::move(drawn[f]));
+  for (std::size_t f = 0; f < images.columns; ++f) summary.labels[f].ci95 = middle_95(std::move(drawn[f]));
   summary.mean_ci95 = middle_95(std::move(means));
   return summary;
 }

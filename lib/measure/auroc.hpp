@@ -1,4 +1,4 @@
-// The area under the ROC curve (AUROC): how well scores separate images with a finding from images without it.
+// The area under the ROC curve (AUROC): how well scores separate images with a label from images without it.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace chexbench::measure {
 
-// Returns the probability that an image with the finding scores higher than one without it, where ties count half.
+// Returns the probability that an image with the label scores higher than one without it, where ties count half.
 // This is the Mann-Whitney statistic (Hanley and McNeil, "The meaning and use of the area under a ROC curve",
-// Radiology 1982). Returns std::nullopt if all images or none have the finding. Both spans have one element per image
+// Radiology 1982). Returns std::nullopt if all images or none have the label. Both spans have one element per image
 // and the same length; labels are 0 or 1; scores must not be NaN. Takes O(n log n) time. Thread-safe.
 std::optional<double> auroc(std::span<const float> scores, std::span<const std::uint8_t> has_finding);
 
-// The input of summarize_auroc(). `scores` and `labels` have the shape [images, findings] and are row-major.
+// The input of summarize_auroc(). `scores` and `labels` have the shape [images, columns] and are row-major.
 struct ScoredImages {
-  std::size_t findings = 0;
+  std::size_t columns = 0;  // labels
   std::vector<float> scores;
   std::vector<std::uint8_t> labels;     // 0 or 1
   std::vector<std::uint32_t> patients;  // [images]: images of one patient are not independent draws
@@ -27,8 +27,8 @@ struct ScoredImages {
   std::size_t images() const { return patients.size(); }
 };
 
-// One finding. `ci95` is a 95 % interval of `value`; the counts are numbers of images with and without the finding.
-struct FindingAuroc {
+// One label. `ci95` is a 95 % interval of `value`; the counts are numbers of images with and without the label.
+struct LabelAuroc {
   std::optional<double> value;
   std::optional<Interval> ci95;
   std::uint64_t positives = 0;
@@ -36,18 +36,18 @@ struct FindingAuroc {
 };
 
 struct AurocSummary {
-  std::vector<FindingAuroc> findings;  // in the order of the columns
-  std::optional<double> mean;          // over the findings that have a value
+  std::vector<LabelAuroc> labels;  // in the order of the columns
+  std::optional<double> mean;      // over the labels that have a value
   std::optional<Interval> mean_ci95;
 };
 
-// Computes the AUROC of each finding and the mean over findings, each with a 95 % percentile-bootstrap interval. The
+// Computes the AUROC of each label and the mean over labels, each with a 95 % percentile-bootstrap interval. The
 // bootstrap draws patients with replacement and takes all images of a drawn patient together (Field and Welsh,
 // "Bootstrapping clustered data", 2007). It uses 1,000 resamples and a fixed seed, so the result is deterministic.
 //
-// A resample in which a finding has no AUROC does not count for that finding, nor for the mean, which would then be a
-// mean over other findings. An interval is std::nullopt if fewer than half of the resamples gave a value. Takes about
-// 12 ns per image, finding and resample: 1.7 s for 14 findings of ten thousand images. Thread-safe.
+// A resample in which a label has no AUROC does not count for that label, nor for the mean, which would then be a
+// mean over other labels. An interval is std::nullopt if fewer than half of the resamples gave a value. Takes about
+// 12 ns per image, label and resample: 1.7 s for 14 labels of ten thousand images. Thread-safe.
 // @throws InterruptedError if a signal arrives meanwhile
 AurocSummary summarize_auroc(const ScoredImages& images);
 

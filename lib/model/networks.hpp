@@ -18,7 +18,7 @@ std::span<const std::string> network_names();
 // Returns the graph of the network `name`.
 // @throws SpecError if the name is unknown (the message suggests the nearest one), or if image_size is below 32 (63 for
 // alexnet)
-Graph make_network(const std::string& name, int image_size, int outputs = kFindings);
+Graph make_network(const std::string& name, int image_size, int outputs = kNihLabels);
 
 // Returns how torchvision draws the network's random weights; random_weights() takes it.
 // @throws SpecError if the name is unknown
@@ -29,16 +29,16 @@ WeightDraws weight_draws(const std::string& name);
 
 // ResNet50 v1.5: He et al., "Deep residual learning for image recognition", CVPR 2016, with the stride in the 3x3
 // convolution, as in torchvision.
-Graph resnet50(int image_size, int outputs = kFindings);
+Graph resnet50(int image_size, int outputs = kNihLabels);
 // Huang et al., "Densely connected convolutional networks", CVPR 2017, as in torchvision (growth rate 32).
-Graph densenet121(int image_size, int outputs = kFindings);
+Graph densenet121(int image_size, int outputs = kNihLabels);
 // Krizhevsky, "One weird trick for parallelizing convolutional neural networks", 2014, as in torchvision: without local
 // response normalization.
-Graph alexnet(int image_size, int outputs = kFindings);
+Graph alexnet(int image_size, int outputs = kNihLabels);
 // Szegedy et al., "Going deeper with convolutions", CVPR 2015, as in torchvision: with batch norms and with 3x3
 // convolutions in place of 5x5. The auxiliary heads are left out.
-Graph googlenet(int image_size, int outputs = kFindings);
+Graph googlenet(int image_size, int outputs = kNihLabels);
 // Sandler et al., "MobileNetV2: Inverted residuals and linear bottlenecks", CVPR 2018, as in torchvision.
-Graph mobilenet_v2(int image_size, int outputs = kFindings);
+Graph mobilenet_v2(int image_size, int outputs = kNihLabels);
 
 }  // namespace chexbench::model

@@ -71,18 +71,18 @@ std::string epochs_csv(const results::Report& report) {
 }
 
 std::string aurocs_csv(const results::Report& report) {
-  const auto columns = [](auto&& visit, int epoch, const results::FindingScore& score) {
+  const auto columns = [](auto&& visit, int epoch, const results::LabelScore& score) {
     visit("epoch", epoch);
-    results::visit_finding_score(visit, score);
+    results::visit_label_score(visit, score);
   };
   std::string lines;
   for_each_epoch(report, [&](const Place& place, const results::EpochRecord& epoch) {
-    for (const results::FindingScore& score : epoch.findings) {
+    for (const results::LabelScore& score : epoch.scores) {
       lines += value_line(place, [&](auto&& visit) { columns(visit, epoch.epoch, score); });
     }
   });
   if (lines.empty()) return "";
-  return header_line([&columns](auto&& visit) { columns(visit, 0, results::FindingScore{}); }) + lines;
+  return header_line([&columns](auto&& visit) { columns(visit, 0, results::LabelScore{}); }) + lines;
 }
 
 }  // namespace chexbench::report

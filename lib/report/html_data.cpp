@@ -113,13 +113,13 @@ Json repeat_of(const results::RepeatResult& repeat) {
           {"gpus", std::move(gpus)}};
 }
 
-// How well each finding is told, by the epoch that stands for the trial.
+// How well each label is told, by the epoch that stands for the trial.
 Json scores_of(const results::TrialResult& trial) {
   Json scores = Json::array();
   const results::EpochRecord* const epoch = analysis::representative_epoch(trial);
   if (epoch == nullptr) return scores;
-  for (const results::FindingScore& score : epoch->findings) {
-    results::visit_finding_score(results::JsonWriter(scores.emplace_back(Json::object())), score);
+  for (const results::LabelScore& score : epoch->scores) {
+    results::visit_label_score(results::JsonWriter(scores.emplace_back(Json::object())), score);
   }
   return scores;
 }

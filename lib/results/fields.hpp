@@ -86,15 +86,15 @@ void visit_op_sample(Visitor&& visit, Record& sample) {
 }
 
 template <class Visitor, class Record>
-void visit_finding_score(Visitor&& visit, Record& score) {
-  visit("finding", score.finding);
+void visit_label_score(Visitor&& visit, Record& score) {
+  visit("finding", score.label);
   visit("auroc", score.auroc);
   visit("auroc_ci95", score.auroc_ci95);
   visit("positives", score.positives);
   visit("negatives", score.negatives);
 }
 
-// Leaves out the findings, which form a table of their own.
+// Leaves out the labels' scores, which form a table of their own.
 template <class Visitor, class Record>
 void visit_epoch(Visitor&& visit, Record& epoch) {
   visit("epoch", epoch.epoch);

@@ -52,9 +52,9 @@ struct OpSample {
   std::uint64_t bytes_held = 0;
 };
 
-// How well a trained network finds one finding in the images that validate.
-struct FindingScore {
-  std::string finding;
+// How well a trained network predicts one label of the validation images.
+struct LabelScore {
+  std::string label;
   std::optional<double> auroc;  // empty where all images or none have it
   std::optional<measure::Interval> auroc_ci95;
   std::uint64_t positives = 0;
@@ -66,13 +66,13 @@ struct EpochRecord {
   int epoch = 0;                     // from 1
   double learning_rate = 0;          // of its last step
   double training_loss = 0;          // mean over its steps
-  double validation_loss = 0;        // mean over images and findings
-  std::optional<double> mean_auroc;  // over the findings that have one
+  double validation_loss = 0;        // mean over images and labels
+  std::optional<double> mean_auroc;  // over the labels that have one
   std::optional<measure::Interval> mean_auroc_ci95;
   std::uint64_t validation_images = 0;
   double validation_s = 0;
   double elapsed_s = 0;  // since the training began, validations and checkpoints before included, pauses left out
-  std::vector<FindingScore> findings;
+  std::vector<LabelScore> scores;
 };
 
 // What NVML saw of the GPU of one rank.

@@ -16,7 +16,7 @@ namespace {
 constexpr auto kVisitStep = [](auto&& visitor, auto& step) { visit_step(visitor, step); };
 constexpr auto kVisitWait = [](auto&& visitor, auto& booking) { visit_wait(visitor, booking); };
 constexpr auto kVisitOpSample = [](auto&& visitor, auto& sample) { visit_op_sample(visitor, sample); };
-constexpr auto kVisitScore = [](auto&& visitor, auto& score) { visit_finding_score(visitor, score); };
+constexpr auto kVisitScore = [](auto&& visitor, auto& score) { visit_label_score(visitor, score); };
 constexpr auto kVisitSample = [](auto&& visitor, auto& sample) { visit_gpu_sample(visitor, sample); };
 
 // Steps and samples are many and alike: one array each, under one row of column names.
@@ -64,7 +64,7 @@ Json epochs_to_json(const std::vector<EpochRecord>& epochs) {
   for (const EpochRecord& epoch : epochs) {
     Json& object = array.emplace_back(Json::object());
     visit_epoch(JsonWriter(object), epoch);
-    object["findings"] = rows_to_json(epoch.findings, kVisitScore);
+    object["findings"] = rows_to_json(epoch.scores, kVisitScore);
   }
   return array;
 }
@@ -92,7 +92,7 @@ std::vector<EpochRecord> epochs_from_json(const Json& array) {
   std::vector<EpochRecord> epochs;
   for (const Json& object : array) {
     visit_epoch(JsonReader(object), epochs.emplace_back());
-    epochs.back().findings = rows_from_json<FindingScore>(object.at("findings"), kVisitScore);
+    epochs.back().scores = rows_from_json<LabelScore>(object.at("findings"), kVisitScore);
   }
   return epochs;
 }

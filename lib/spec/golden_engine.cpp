@@ -57,7 +57,7 @@ EngineGolden engine_golden(const Json& json) {
   for (const auto& [name, buffer] : json.at("buffers").items()) {
     golden.buffers[name] = {.l2 = buffer.at("l2"), .first = buffer.at("first")};
   }
-  if (golden.logits.size() != static_cast<std::size_t>(golden.batch) * kFindings) {
+  if (golden.logits.size() != static_cast<std::size_t>(golden.batch) * kNihLabels) {
     throw DataError(fmt::format("{} logits don't fit a batch of {}", golden.logits.size(), golden.batch));
   }
   return golden;

@@ -31,7 +31,7 @@ std::vector<results::EpochRecord> epochs(const std::vector<double>& aurocs) {
     if (auroc >= 0) {
       epoch.mean_auroc = auroc;
       epoch.mean_auroc_ci95 = measure::Interval{auroc - 0.01, auroc + 0.01};
-      epoch.findings = {{"Mass", auroc, measure::Interval{auroc - 0.02, auroc}, 3, 40}, {"Hernia", {}, {}, 0, 43}};
+      epoch.scores = {{"Mass", auroc, measure::Interval{auroc - 0.02, auroc}, 3, 40}, {"Hernia", {}, {}, 0, 43}};
     }
   }
   return records;
@@ -85,9 +85,9 @@ TEST(Learning, ComesBackFromJson) {
   ASSERT_THAT(read, SizeIs(2));
   EXPECT_EQ(read[0].mean_auroc, 0.6);
   EXPECT_DOUBLE_EQ(read[0].mean_auroc_ci95->low, 0.59);
-  EXPECT_EQ(read[0].findings.at(0).finding, "Mass");
-  EXPECT_FALSE(read[0].findings.at(1).auroc);
-  EXPECT_EQ(read[0].findings.at(1).negatives, 43u);
+  EXPECT_EQ(read[0].scores.at(0).label, "Mass");
+  EXPECT_FALSE(read[0].scores.at(1).auroc);
+  EXPECT_EQ(read[0].scores.at(1).negatives, 43u);
   EXPECT_FALSE(read[1].mean_auroc || read[1].mean_auroc_ci95);
 }
 

@@ -32,7 +32,7 @@ class CountingAllocator : public PinnedAllocator {
 };
 
 TEST(BatchShape, SaysHowManyLabelsAnImageHas) {
-  EXPECT_EQ(kShape.labels, kFindings);
+  EXPECT_EQ(kShape.labels, kNihLabels);
   auto pool = BatchPool::create({.images = 2, .height = 1, .width = 1, .labels = 300}, 1, host_allocator());
   const BatchLease lease = pool->acquire({});
   EXPECT_EQ(lease->labels.size(), 600u);
@@ -70,12 +70,12 @@ TEST_F(BatchPoolTest, LendsBatchesOfItsShapeReadyToFill) {
   ASSERT_TRUE(lease);
   EXPECT_EQ(lease->shape, kShape);
   EXPECT_EQ(lease->valid, 0);
-  EXPECT_EQ(lease->labels.size(), 4u * kFindings);
+  EXPECT_EQ(lease->labels.size(), 4u * kNihLabels);
   EXPECT_EQ(lease->ids.size(), 4u);
   EXPECT_EQ(lease->f32().size(), 4u * 8 * 8 * 3);
   EXPECT_EQ(lease->image(3) - lease->image(0), static_cast<std::ptrdiff_t>(3 * kShape.image_bytes()));
-  EXPECT_EQ(lease->label(1).data(), lease->labels.data() + kFindings);
-  EXPECT_EQ(lease->label(3).size(), static_cast<std::size_t>(kFindings));
+  EXPECT_EQ(lease->label(1).data(), lease->labels.data() + kNihLabels);
+  EXPECT_EQ(lease->label(3).size(), static_cast<std::size_t>(kNihLabels));
 }
 
 TEST_F(BatchPoolTest, AllocatesOnlyWhatIsAskedFor) {

@@ -19,7 +19,7 @@ TEST(ParseLabels, SetsOneBitAFinding) {
   EXPECT_EQ(parse_labels("No Finding", "x"), LabelBits());
   EXPECT_EQ(parse_labels("Atelectasis", "x"), LabelBits(1));
   EXPECT_EQ(parse_labels("Hernia|Cardiomegaly", "x"), LabelBits(1 << 13 | 1 << 1));
-  for (unsigned f = 0; f < kFindings; ++f) EXPECT_EQ(parse_labels(kFindingNames[f], "x"), LabelBits(1u << f));
+  for (unsigned f = 0; f < kNihLabels; ++f) EXPECT_EQ(parse_labels(kNihLabelNames[f], "x"), LabelBits(1u << f));
 }
 
 TEST(ParseLabels, NamesTheNearestFindingOfAnUnknownOne) {
@@ -28,7 +28,7 @@ TEST(ParseLabels, NamesTheNearestFindingOfAnUnknownOne) {
 }
 
 TEST(LabelsText, IsWhatParseLabelsReads) {
-  for (unsigned labels = 0; labels < 1u << kFindings; labels += 37) {
+  for (unsigned labels = 0; labels < 1u << kNihLabels; labels += 37) {
     EXPECT_EQ(parse_labels(labels_text(labels), "x"), LabelBits(labels));
   }
   EXPECT_EQ(labels_text(0), "No Finding");

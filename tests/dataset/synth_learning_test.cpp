@@ -60,11 +60,11 @@ TEST_P(SynthLearningTest, FindingsThatHaveAPlaceAreTheNearerMean) {
     right += distance2(positive, with) < distance2(positive, without) ? 1 : 0;
     right += distance2(negative, without) < distance2(negative, with) ? 1 : 0;
   }
-  EXPECT_GE(right, static_cast<int>(2 * kHeldOut * 3 / 4)) << kFindingNames[GetParam()];
+  EXPECT_GE(right, static_cast<int>(2 * kHeldOut * 3 / 4)) << kNihLabelNames[GetParam()];
 }
 
 std::string finding_name(const testing::TestParamInfo<unsigned>& info) {
-  return std::string(kFindingNames[info.param]);
+  return std::string(kNihLabelNames[info.param]);
 }
 // Mass, Nodule and other one-sided findings lie somewhere else in each image, and Pleural_Thickening is a thin line
 // that follows the patient's breadth: no mean image shows them.

@@ -45,23 +45,23 @@ double dot(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 TEST(DrawAnatomy, ShowsEachFindingFarAboveTheGrain) {
-  for (unsigned finding = 0; finding < kFindings; ++finding) {
+  for (unsigned finding = 0; finding < kNihLabels; ++finding) {
     for (std::uint64_t number = 0; number < 8; ++number) {
       const std::vector<float> effect = effect_of(finding, number);
       const auto strong = std::count_if(effect.begin(), effect.end(), [](float e) { return std::abs(e) > 15; });
-      EXPECT_GE(strong, 4) << kFindingNames[finding] << " in image " << number;
+      EXPECT_GE(strong, 4) << kNihLabelNames[finding] << " in image " << number;
     }
   }
 }
 
 TEST(DrawAnatomy, GivesEachFindingAPatternOfItsOwn) {
-  std::array<std::vector<float>, kFindings> patterns;
-  for (unsigned f = 0; f < kFindings; ++f) patterns[f] = mean_effect(f);
-  for (unsigned a = 0; a < kFindings; ++a) {
-    for (unsigned b = a + 1; b < kFindings; ++b) {
+  std::array<std::vector<float>, kNihLabels> patterns;
+  for (unsigned f = 0; f < kNihLabels; ++f) patterns[f] = mean_effect(f);
+  for (unsigned a = 0; a < kNihLabels; ++a) {
+    for (unsigned b = a + 1; b < kNihLabels; ++b) {
       const double alike =
           dot(patterns[a], patterns[b]) / std::sqrt(dot(patterns[a], patterns[a]) * dot(patterns[b], patterns[b]));
-      EXPECT_LT(alike, 0.8) << kFindingNames[a] << " and " << kFindingNames[b];
+      EXPECT_LT(alike, 0.8) << kNihLabelNames[a] << " and " << kNihLabelNames[b];
     }
   }
 }

@@ -27,12 +27,12 @@ double share(const std::vector<SynthImage>& plan, const std::function<bool(const
 TEST(SynthPlan, HasThePublishedFrequencies) {
   const std::vector<SynthImage> plan = plan_synthetic_set(60000, 1);
   EXPECT_NEAR(share(plan, [](const SynthImage& i) { return i.labels.empty(); }), 0.538, 0.01);
-  const std::array<double, kFindings> published = {0.1031, 0.0248, 0.1188, 0.1774, 0.0516, 0.0565, 0.0128,
-                                                   0.0473, 0.0416, 0.0205, 0.0224, 0.0150, 0.0302, 0.0020};
-  for (unsigned f = 0; f < kFindings; ++f) {
+  const std::array<double, kNihLabels> published = {0.1031, 0.0248, 0.1188, 0.1774, 0.0516, 0.0565, 0.0128,
+                                                    0.0473, 0.0416, 0.0205, 0.0224, 0.0150, 0.0302, 0.0020};
+  for (unsigned f = 0; f < kNihLabels; ++f) {
     EXPECT_NEAR(share(plan, [f](const SynthImage& i) { return i.labels.has(f); }), published[f],
                 0.1 * published[f] + 0.0005)
-        << kFindingNames[f];
+        << kNihLabelNames[f];
   }
   EXPECT_NEAR(60000.0 / plan.back().patient, 3.64, 0.15);
   EXPECT_NEAR(share(plan, [](const SynthImage& i) { return i.test; }), 0.228, 0.02);

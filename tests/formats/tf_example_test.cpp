@@ -51,7 +51,7 @@ std::string sha256_of(std::span<const std::byte> bytes) {
 
 class ParseExampleTest : public testing::TestWithParam<Parse> {
  protected:
-  static ExampleView parse(std::string_view record, std::size_t labels = kFindings) {
+  static ExampleView parse(std::string_view record, std::size_t labels = kNihLabels) {
     return GetParam()(as_bytes(record), {.file = "train-00003", .offset = 77}, labels);
   }
   static std::string failure_of(const std::string& record) {
@@ -65,12 +65,12 @@ TEST_P(ParseExampleTest, ReadsWhatTensorFlowWrote) {
   for (const auto& expected : golden["records"]) {
     const auto record = reader.next();
     ASSERT_TRUE(record);
-    const ExampleView view = GetParam()(record->data, {}, kFindings);
+    const ExampleView view = GetParam()(record->data, {}, kNihLabels);
     EXPECT_EQ(view.filename, expected["filename"].get<std::string>());
     EXPECT_EQ(view.encoded.size(), expected["bytes"].get<std::size_t>());
     EXPECT_EQ(sha256_of(view.encoded), expected["sha256"].get<std::string>());
     EXPECT_EQ(view.width, 1024);
-    for (unsigned f = 0; f < kFindings; ++f) EXPECT_EQ(view.labels.has(f), expected["label"][f].get<int>() == 1) << f;
+    for (unsigned f = 0; f < kNihLabels; ++f) EXPECT_EQ(view.labels.has(f), expected["label"][f].get<int>() == 1) << f;
   }
   EXPECT_FALSE(reader.next());
 }
@@ -161,7 +161,7 @@ TEST_P(ParseExampleTest, ReadsBackWhatWasWritten) {
   write_example(
       {.filename = "00000001_000.png", .labels = 0x2aaa, .height = 1024, .width = 768, .channels = 4, .patient = 30805},
       as_bytes(image), record);
-  const ExampleView view = GetParam()(record, {}, kFindings);
+  const ExampleView view = GetParam()(record, {}, kNihLabels);
   EXPECT_EQ(view.filename, "00000001_000.png");
   EXPECT_EQ(view.format, "png");
   EXPECT_EQ(view.labels, 0x2aaa);
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(FastAndPlain, ParseExampleTest, testing::Values(&parse_
 
 std::string outcome(Parse parse, std::span<const std::byte> record) {
   try {
-    const ExampleView view = parse(record, {}, kFindings);
+    const ExampleView view = parse(record, {}, kNihLabels);
     return std::string(view.filename) + "/" + dataset::labels_text(view.labels) + "/" +
            std::to_string(view.encoded.size()) + "/" + std::string(view.format) + "/" +
            std::to_string(view.height.value_or(-1)) + "/" + std::to_string(view.patient.value_or(-1));

@@ -56,7 +56,7 @@ TEST(Auroc, IsTheShareOfPairsInOrder) {
 // deviation.
 ScoredImages drawn(std::uint64_t seed, std::uint32_t patients, int images_each) {
   RandomStream random(seed);
-  ScoredImages images{.findings = 2, .scores = {}, .labels = {}, .patients = {}};
+  ScoredImages images{.columns = 2, .scores = {}, .labels = {}, .patients = {}};
   for (std::uint32_t patient = 0; patient < patients; ++patient) {
     const std::uint8_t label = random.below(4) == 0 ? 1 : 0;
     const double noise = random.uniform() + random.uniform() + random.uniform();
@@ -73,23 +73,23 @@ ScoredImages drawn(std::uint64_t seed, std::uint32_t patients, int images_each) 
 
 TEST(AurocSummary, LeavesOutWhatIsUndefined) {
   const AurocSummary summary = summarize_auroc(drawn(1, 100, 1));
-  ASSERT_EQ(summary.findings.size(), 2u);
-  EXPECT_TRUE(summary.findings[0].value && summary.findings[0].ci95);
-  EXPECT_FALSE(summary.findings[1].value || summary.findings[1].ci95);
-  EXPECT_EQ(summary.findings[1].positives, 0u);
-  EXPECT_EQ(summary.findings[1].negatives, 100u);
-  EXPECT_DOUBLE_EQ(*summary.mean, *summary.findings[0].value);
+  ASSERT_EQ(summary.labels.size(), 2u);
+  EXPECT_TRUE(summary.labels[0].value && summary.labels[0].ci95);
+  EXPECT_FALSE(summary.labels[1].value || summary.labels[1].ci95);
+  EXPECT_EQ(summary.labels[1].positives, 0u);
+  EXPECT_EQ(summary.labels[1].negatives, 100u);
+  EXPECT_DOUBLE_EQ(*summary.mean, *summary.labels[0].value);
 }
 
 // Only one patient has the second finding, and its score is wrong. Most resamples lack that patient, so their mean
-// would be a mean over the other findings.
+// would be a mean over the other labels.
 TEST(AurocSummary, TheMeansIntervalIsOverTheSameFindings) {
   ScoredImages images = drawn(3, 200, 1);
   for (std::size_t i = 0; i < images.images(); ++i) images.scores[2 * i + 1] = 1;
   images.labels[1] = 1;
   images.scores[1] = 0;
   const AurocSummary summary = summarize_auroc(images);
-  EXPECT_EQ(*summary.findings[1].value, 0);
+  EXPECT_EQ(*summary.labels[1].value, 0);
   ASSERT_TRUE(summary.mean_ci95);
   EXPECT_LT(summary.mean_ci95->low, *summary.mean);
   EXPECT_GT(summary.mean_ci95->high, *summary.mean);
@@ -97,27 +97,27 @@ TEST(AurocSummary, TheMeansIntervalIsOverTheSameFindings) {
 }
 
 TEST(AurocSummary, OfNoImagesIsEmpty) {
-  const AurocSummary summary = summarize_auroc({.findings = 1, .scores = {}, .labels = {}, .patients = {}});
+  const AurocSummary summary = summarize_auroc({.columns = 1, .scores = {}, .labels = {}, .patients = {}});
   EXPECT_FALSE(summary.mean || summary.mean_ci95);
 }
 
 // Copies of one patient's image carry no more information than one of them.
 TEST(AurocSummary, DrawsPatientsNotImages) {
-  const Interval one = *summarize_auroc(drawn(2, 80, 1)).findings[0].ci95;
-  const Interval copies = *summarize_auroc(drawn(2, 80, 10)).findings[0].ci95;
+  const Interval one = *summarize_auroc(drawn(2, 80, 1)).labels[0].ci95;
+  const Interval copies = *summarize_auroc(drawn(2, 80, 10)).labels[0].ci95;
   EXPECT_NEAR(one.high - one.low, copies.high - copies.low, 0.05);
   ScoredImages strangers = drawn(2, 80, 10);
   for (std::uint32_t i = 0; i < strangers.patients.size(); ++i) strangers.patients[i] = i;
-  const Interval narrow = *summarize_auroc(strangers).findings[0].ci95;
+  const Interval narrow = *summarize_auroc(strangers).labels[0].ci95;
   EXPECT_LT(narrow.high - narrow.low, 0.6 * (copies.high - copies.low));
 }
 
 // The interval must contain the true value in about 95 of 100 sets; with fewer than 88 it is wrong (p < 0.003).
 TEST(AurocSummary, IntervalsHoldTheTruthAsOftenAsTheySay) {
-  const double truth = *summarize_auroc(drawn(99, 20000, 1)).findings[0].value;
+  const double truth = *summarize_auroc(drawn(99, 20000, 1)).labels[0].value;
   int held = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const Interval interval = *summarize_auroc(drawn(1000 + seed, 150, 1)).findings[0].ci95;
+    const Interval interval = *summarize_auroc(drawn(1000 + seed, 150, 1)).labels[0].ci95;
     held += interval.low <= truth && truth <= interval.high ? 1 : 0;
   }
   EXPECT_GE(held, 88);

@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(Places, Cache,
 class CacheBudget : public testing::TestWithParam<std::tuple<std::size_t, bool, DataFormat>> {
  protected:
   static constexpr std::size_t kKept = 10;
-  static constexpr std::size_t kHeaderBytes = 16 + 4 + kFindings;  // header of the encoded form of an image
+  static constexpr std::size_t kHeaderBytes = 16 + 4 + kNihLabels;  // header of the encoded form of an image
 
   std::size_t place() const { return std::get<0>(GetParam()); }
   const dataset::Dataset& dataset() const { return xrays(std::get<2>(GetParam())); }

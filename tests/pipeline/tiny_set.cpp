@@ -19,7 +19,7 @@ TinySet::TinySet(const std::vector<std::size_t>& lengths) {
       const image::test::Bytes file = image::test::gray_png(8 + number, 8);
       const std::string name = fmt::format("{:08}_000.png", number);
       const std::string path = folder_.path() + "/" + name;
-      const auto labels = LabelBits((1 + 2657 * number) % (1 << kFindings));
+      const auto labels = LabelBits((1 + 2657 * number) % (1 << kNihLabels));
       std::ofstream(path, std::ios::binary)
           .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
       png_.images.push_back({.name = name, .path = path, .labels = labels, .patient = number});

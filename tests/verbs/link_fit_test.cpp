@@ -106,7 +106,7 @@ TEST(FitNetwork, FindsTheFiguresThatTheTrainingsWereMadeOf) {
   const std::vector<ScalingPoint> points{{.ranks = 1, .images_per_s = 640},
                                          {.ranks = 2, .images_per_s = 128 / 0.142},
                                          {.ranks = 4, .images_per_s = 256 / 0.166}};
-  const NetworkFit fit = fit_network(plan(), 64, points, {});
+  const ScalingFit fit = fit_scaling(plan(), 64, points, {});
   EXPECT_NEAR(fit.alpha_s, 1e-3, 1e-5);
   EXPECT_NEAR(fit.beta_bytes_per_s, 100e6, 1e6);
   EXPECT_LT(fit.rms_error, 1e-3);
@@ -114,7 +114,7 @@ TEST(FitNetwork, FindsTheFiguresThatTheTrainingsWereMadeOf) {
 
 TEST(FitNetwork, RefusesTwoFiguresFromOnePoint) {
   const std::vector<ScalingPoint> points{{.ranks = 1, .images_per_s = 640}, {.ranks = 2, .images_per_s = 900}};
-  EXPECT_THROW(fit_network(plan(), 64, points, {}), SpecError);
+  EXPECT_THROW(fit_scaling(plan(), 64, points, {}), SpecError);
 }
 
 }  // namespace

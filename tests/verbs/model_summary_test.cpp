@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-NetworkSummary tiny() {
+ModelSummary tiny() {
   return {.chexbench_version = "1.2.3",
           .name = "tiny",
           .image_size = 32,
@@ -33,7 +33,7 @@ NetworkSummary tiny() {
                       .activation_bytes = 56}}};
 }
 
-TEST(NetworkSummary, AddsUpItsLayers) {
+TEST(ModelSummary, AddsUpItsLayers) {
   EXPECT_EQ(tiny().parameters(), 1126);
   EXPECT_EQ(tiny().gradient_bytes(), 4504);
   EXPECT_DOUBLE_EQ(tiny().forward_flops(), 2001000);
@@ -42,7 +42,7 @@ TEST(NetworkSummary, AddsUpItsLayers) {
 }
 
 TEST(NetworkTable, HasARowALayerAndTotals) {
-  const std::string text = network_table(tiny());
+  const std::string text = model_table(tiny());
   EXPECT_THAT(text, HasSubstr("conv1  convolution  8x16x16        1000  2.000          0.008\n"));
   EXPECT_THAT(text, HasSubstr("       relu         8x16x16                             0.008\n"));
   EXPECT_THAT(text, HasSubstr("parameters        1126 (0.0 MB"));
@@ -50,7 +50,7 @@ TEST(NetworkTable, HasARowALayerAndTotals) {
 }
 
 TEST(NetworkJson, HoldsLayersInOrderAndTotals) {
-  const auto object = nlohmann::json::parse(network_json(tiny()));
+  const auto object = nlohmann::json::parse(model_json(tiny()));
   EXPECT_EQ(object.at("chexbench_version"), "1.2.3");
   EXPECT_EQ(object.at("parameters"), 1126);
   EXPECT_EQ(object.at("gradient_bytes"), 4504);

@@ -26,7 +26,7 @@ double off_by(const Training& training, const ScalingPoint& known) {
 
 // Fits alpha and beta to `points`.
 Training fitted(Training training, const std::vector<ScalingPoint>& points) {
-  const NetworkFit fit = fit_network(plan_step(training, 2), training.training.batch_size, points, {});
+  const ScalingFit fit = fit_scaling(plan_step(training, 2), training.training.batch_size, points, {});
   training.network.comm.alpha_s = fit.alpha_s;
   training.network.comm.beta_bytes_per_s = fit.beta_bytes_per_s;
   return training;

@@ -13,15 +13,15 @@ namespace {
 
 using testing::HasSubstr;
 
-const NetworkLayer& named(const NetworkSummary& network, const std::string& name) {
-  const auto layer = std::ranges::find(network.layers, name, &NetworkLayer::name);
+const ModelLayer& named(const ModelSummary& network, const std::string& name) {
+  const auto layer = std::ranges::find(network.layers, name, &ModelLayer::name);
   if (layer == network.layers.end()) throw std::runtime_error("no layer " + name);
   return *layer;
 }
 
 // torchvision's counts, with the last layer's 1000 classes exchanged for 14 outputs.
 TEST(SummarizeNetwork, CountsTheParametersOfTorchvision) {
-  const auto parameters = [](const char* name) { return summarize_network(name, 224).parameters(); };
+  const auto parameters = [](const char* name) { return summarize_model(name, 224).parameters(); };
   EXPECT_EQ(parameters("resnet50"), 25557032 - 2049 * 986);
   EXPECT_EQ(parameters("densenet121"), 7978856 - 1025 * 986);
   EXPECT_EQ(parameters("alexnet"), 61100840 - 4097 * 986);
@@ -30,8 +30,8 @@ TEST(SummarizeNetwork, CountsTheParametersOfTorchvision) {
 }
 
 TEST(SummarizeNetwork, TellsWhatEachLayerHoldsAndComputes) {
-  const NetworkSummary network = summarize_network("alexnet", 224);
-  const NetworkLayer& first = named(network, "features.0");
+  const ModelSummary network = summarize_model("alexnet", 224);
+  const ModelLayer& first = named(network, "features.0");
   EXPECT_EQ(first.kind, "convolution");
   EXPECT_EQ(first.channels, 64);
   EXPECT_EQ(first.height, 55);
@@ -40,13 +40,13 @@ TEST(SummarizeNetwork, TellsWhatEachLayerHoldsAndComputes) {
   EXPECT_DOUBLE_EQ(first.forward_flops, 2.0 * 64 * 3 * 121 * 55 * 55);
   EXPECT_EQ(first.activation_bytes, 64 * 55 * 55 * 4);
   EXPECT_EQ(named(network, "classifier.1").parameters, 9216 * 4096 + 4096);
-  const auto flatten = std::ranges::find(network.layers, "flatten", &NetworkLayer::kind);
+  const auto flatten = std::ranges::find(network.layers, "flatten", &ModelLayer::kind);
   EXPECT_EQ(flatten->channels, 9216);
   EXPECT_EQ(flatten->activation_bytes, 0) << "the same bytes seen otherwise";
 }
 
 TEST(SummarizeNetwork, OfALargerImageHasTheSameParametersAndMoreOfTheRest) {
-  const auto small = summarize_network("mobilenet_v2", 128), large = summarize_network("mobilenet_v2", 256);
+  const auto small = summarize_model("mobilenet_v2", 128), large = summarize_model("mobilenet_v2", 256);
   EXPECT_EQ(small.parameters(), large.parameters());
   EXPECT_NEAR(large.forward_flops() / small.forward_flops(), 4, 0.05);
   EXPECT_GT(large.activation_bytes(), 3 * small.activation_bytes());
@@ -54,7 +54,7 @@ TEST(SummarizeNetwork, OfALargerImageHasTheSameParametersAndMoreOfTheRest) {
 
 TEST(SummarizeNetwork, SuggestsTheNearestName) {
   try {
-    summarize_network("mobilenetv2", 224);
+    summarize_model("mobilenetv2", 224);
     FAIL() << "accepted";
   } catch (const SpecError& error) {
     EXPECT_THAT(error.what(), HasSubstr("mobilenet_v2"));

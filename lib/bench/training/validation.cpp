@@ -94,7 +94,7 @@ ScoredById unpack(const std::vector<std::string>& of_ranks, std::size_t outputs)
   return scored;
 }
 
-// Binary cross-entropy on logits, the mean over images and findings, as the engines' own.
+// Binary cross-entropy on logits, the mean over images and labels, as the engines' own.
 double mean_loss(const ScoredById& scored) {
   double sum = 0;
   std::size_t count = 0;
@@ -109,7 +109,7 @@ double mean_loss(const ScoredById& scored) {
 }
 
 void score(const ScoredById& scored, const dataset::Dataset& images, results::EpochRecord& epoch) {
-  measure::ScoredImages table{.findings = images.label_names.size(), .scores = {}, .labels = {}, .patients = {}};
+  measure::ScoredImages table{.columns = images.label_names.size(), .scores = {}, .labels = {}, .patients = {}};
   for (const auto& [image, values] : scored) {
     table.patients.push_back(images.images.at(image).patient);
     for (const float logit : values.logits) {
@@ -121,10 +121,9 @@ void score(const ScoredById& scored, const dataset::Dataset& images, results::Ep
   const measure::AurocSummary summary = measure::summarize_auroc(table);
   epoch.mean_auroc = summary.mean;
   epoch.mean_auroc_ci95 = summary.mean_ci95;
-  for (std::size_t f = 0; f < summary.findings.size(); ++f) {
-    const measure::FindingAuroc& finding = summary.findings[f];
-    epoch.findings.push_back(
-        {images.label_names[f], finding.value, finding.ci95, finding.positives, finding.negatives});
+  for (std::size_t f = 0; f < summary.labels.size(); ++f) {
+    const measure::LabelAuroc& label = summary.labels[f];
+    epoch.scores.push_back({images.label_names[f], label.value, label.ci95, label.positives, label.negatives});
   }
 }
 

@@ -19,7 +19,7 @@ struct ValidationContext {
   std::vector<int> cores;
 };
 
-// Fills loss, AUROCs and the number of images of an epoch's record, the same on every rank (intervals and findings on
+// Fills loss, AUROCs and the number of images of an epoch's record, the same on every rank (intervals and scores on
 // rank 0 alone). Each rank evaluates a share of the images, each image once, neither flipped nor cropped at random;
 // scores go to rank 0 under the images' numbers, so that neither order nor ranks matter. Collective.
 // @throws DataError, also where no image could be read; DeviceError, InterruptedError

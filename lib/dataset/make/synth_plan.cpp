@@ -12,9 +12,9 @@ namespace {
 
 // Counts over the 112,120 published rows, in the order of findings.hpp.
 constexpr double kRows = 112120;
-constexpr std::array<double, kFindings> kFindingRows = {11559, 2776, 13317, 19894, 5782, 6331, 1431,
-                                                        5302,  4667, 2303,  2516,  1686, 3385, 227};
-constexpr double kRowsWithFindings = 112120 - 60361;
+constexpr std::array<double, kNihLabels> kRowsWithLabel = {11559, 2776, 13317, 19894, 5782, 6331, 1431,
+                                                           5302,  4667, 2303,  2516,  1686, 3385, 227};
+constexpr double kRowsWithAnyLabel = 112120 - 60361;
 // Share of patients with at most 1, 2, ... 10 images; those with more are spread evenly over 11..kMostImages.
 constexpr std::array<double, 10> kPatientsUpTo = {0.568, 0.702, 0.770, 0.813, 0.843, 0.869, 0.889, 0.905, 0.917, 0.928};
 constexpr int kMostImages = 34;
@@ -25,22 +25,22 @@ constexpr double kSharePa = 67310.0 / kRows;
 
 // The chance of each finding in a draw that is repeated until it has one, such that the published frequencies come out:
 // q = p (1 - prod(1 - q)), p being the share among rows with findings. The iteration contracts.
-std::array<double, kFindings> finding_chances() {
-  std::array<double, kFindings> chances;
-  for (std::size_t f = 0; f < kFindings; ++f) chances[f] = kFindingRows[f] / kRowsWithFindings;
+std::array<double, kNihLabels> label_chances() {
+  std::array<double, kNihLabels> chances;
+  for (std::size_t f = 0; f < kNihLabels; ++f) chances[f] = kRowsWithLabel[f] / kRowsWithAnyLabel;
   for (int round = 0; round < 200; ++round) {
     double none = 1;
     for (const double chance : chances) none *= 1 - chance;
-    for (std::size_t f = 0; f < kFindings; ++f) chances[f] = kFindingRows[f] / kRowsWithFindings * (1 - none);
+    for (std::size_t f = 0; f < kNihLabels; ++f) chances[f] = kRowsWithLabel[f] / kRowsWithAnyLabel * (1 - none);
   }
   return chances;
 }
 
-LabelBits draw_labels(const std::array<double, kFindings>& chances, RandomStream& random) {
-  if (random.uniform() >= kRowsWithFindings / kRows) return 0;
+LabelBits draw_labels(const std::array<double, kNihLabels>& chances, RandomStream& random) {
+  if (random.uniform() >= kRowsWithAnyLabel / kRows) return 0;
   unsigned labels = 0;
   while (labels == 0) {
-    for (unsigned f = 0; f < kFindings; ++f) labels |= (random.uniform() < chances[f] ? 1u : 0u) << f;
+    for (unsigned f = 0; f < kNihLabels; ++f) labels |= (random.uniform() < chances[f] ? 1u : 0u) << f;
   }
   return labels;
 }
@@ -56,7 +56,7 @@ int draw_image_count(RandomStream& random) {
 }  // namespace
 
 std::vector<SynthImage> plan_synthetic_set(int images, std::uint64_t seed) {
-  static const std::array<double, kFindings> chances = finding_chances();
+  static const std::array<double, kNihLabels> chances = label_chances();
   std::vector<SynthImage> plan;
   for (std::uint32_t patient = 1; static_cast<int>(plan.size()) < images; ++patient) {
     SynthImage row;

@@ -93,7 +93,7 @@ double overlapped_step_s(const engine::StepPlan& plan, int ranks, const spec::Co
   return plan.compute_s() + std::max(0.0, end_s - plan.backward_s) + plan.update_s;
 }
 
-NetworkFit fit_network(const engine::StepPlan& plan, int images_per_step, std::span<const ScalingPoint> points,
+ScalingFit fit_scaling(const engine::StepPlan& plan, int images_per_step, std::span<const ScalingPoint> points,
                        const spec::CommSpec& comm) {
   std::set<int> several;
   for (const ScalingPoint& point : points) {

@@ -21,7 +21,7 @@ struct ScalingPoint {
   double images_per_s = 0;
 };
 
-struct NetworkFit {
+struct ScalingFit {
   double alpha_s = 0;
   double beta_bytes_per_s = 0;
   double rms_error = 0;  // of the logarithms of modelled / measured
@@ -34,7 +34,7 @@ double overlapped_step_s(const engine::StepPlan& plan, int ranks, const spec::Co
 // slows several ranks down is booked to the network: slow input and stragglers, too. `images_per_step` are those of a
 // rank, of all of the plan's batches; `plan` must have buckets.
 // @throws SpecError unless two points are on more than one rank
-NetworkFit fit_network(const engine::StepPlan& plan, int images_per_step, std::span<const ScalingPoint> points,
+ScalingFit fit_scaling(const engine::StepPlan& plan, int images_per_step, std::span<const ScalingPoint> points,
                        const spec::CommSpec& comm);
 
 }  // namespace chexbench::verbs

@@ -13,20 +13,20 @@ namespace {
 using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
 
 template <typename Value>
-Value total(const std::vector<NetworkLayer>& layers, Value NetworkLayer::*field) {
+Value total(const std::vector<ModelLayer>& layers, Value ModelLayer::*field) {
   return std::accumulate(layers.begin(), layers.end(), Value{},
-                         [field](Value sum, const NetworkLayer& layer) { return sum + layer.*field; });
+                         [field](Value sum, const ModelLayer& layer) { return sum + layer.*field; });
 }
 
 // Empty where there is none, so that a column shows where the work is.
 std::string count(std::int64_t value) { return value == 0 ? "" : std::to_string(value); }
 std::string mega(double value) { return value == 0 ? "" : fmt::format("{:.3f}", value * 1e-6); }
 
-std::string shape(const NetworkLayer& layer) {
+std::string shape(const ModelLayer& layer) {
   return fmt::format("{}x{}x{}", layer.channels, layer.height, layer.width);
 }
 
-Json layer_to_json(const NetworkLayer& layer) {
+Json layer_to_json(const ModelLayer& layer) {
   return {{"name", layer.name},
           {"kind", layer.kind},
           {"channels", layer.channels},
@@ -39,14 +39,14 @@ Json layer_to_json(const NetworkLayer& layer) {
 
 }  // namespace
 
-std::int64_t NetworkSummary::parameters() const { return total(layers, &NetworkLayer::parameters); }
-double NetworkSummary::forward_flops() const { return total(layers, &NetworkLayer::forward_flops); }
-std::int64_t NetworkSummary::activation_bytes() const { return total(layers, &NetworkLayer::activation_bytes); }
+std::int64_t ModelSummary::parameters() const { return total(layers, &ModelLayer::parameters); }
+double ModelSummary::forward_flops() const { return total(layers, &ModelLayer::forward_flops); }
+std::int64_t ModelSummary::activation_bytes() const { return total(layers, &ModelLayer::activation_bytes); }
 
-std::string network_table(const NetworkSummary& network) {
+std::string model_table(const ModelSummary& network) {
   report::TextTable table{
       .header = {"layer", "kind", "output", "parameters", "MFLOP", "activation_MB"}, .rows = {}, .left_columns = 2};
-  for (const NetworkLayer& layer : network.layers) {
+  for (const ModelLayer& layer : network.layers) {
     table.rows.push_back({layer.name, layer.kind, shape(layer), count(layer.parameters), mega(layer.forward_flops),
                           mega(static_cast<double>(layer.activation_bytes))});
   }
@@ -61,7 +61,7 @@ std::string network_table(const NetworkSummary& network) {
       network.training_flops() * 1e-9, static_cast<double>(network.activation_bytes()) * 1e-6);
 }
 
-std::string network_json(const NetworkSummary& network) {
+std::string model_json(const ModelSummary& network) {
   Json object = {{"chexbench_version", network.chexbench_version},
                  {"name", network.name},
                  {"image_size", network.image_size},
@@ -71,7 +71,7 @@ std::string network_json(const NetworkSummary& network) {
                  {"training_flops", network.training_flops()},
                  {"activation_bytes", network.activation_bytes()},
                  {"layers", Json::array()}};
-  for (const NetworkLayer& layer : network.layers) object["layers"].push_back(layer_to_json(layer));
+  for (const ModelLayer& layer : network.layers) object["layers"].push_back(layer_to_json(layer));
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

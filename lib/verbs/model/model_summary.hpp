@@ -8,7 +8,7 @@
 namespace chexbench::verbs {
 
 // One layer and its output for one image.
-struct NetworkLayer {
+struct ModelLayer {
   std::string name;  // the prefix of its parameters' names; empty where it has none
   std::string kind;  // "convolution", "max_pool", ...
   int channels = 0;
@@ -19,11 +19,11 @@ struct NetworkLayer {
   std::int64_t activation_bytes = 0;  // of its output in f32
 };
 
-struct NetworkSummary {
+struct ModelSummary {
   std::string chexbench_version;
   std::string name;
   int image_size = 0;
-  std::vector<NetworkLayer> layers;
+  std::vector<ModelLayer> layers;
 
   std::int64_t parameters() const;
   double forward_flops() const;
@@ -36,8 +36,8 @@ struct NetworkSummary {
 };
 
 // For people: a row a layer, totals below.
-std::string network_table(const NetworkSummary& network);
+std::string model_table(const ModelSummary& network);
 // For programs: one object, units in its keys.
-std::string network_json(const NetworkSummary& network);
+std::string model_json(const ModelSummary& network);
 
 }  // namespace chexbench::verbs

@@ -14,9 +14,9 @@ std::int64_t activation_bytes(const model::Layer& layer) {
 
 }  // namespace
 
-NetworkSummary summarize_network(const std::string& name, int image_size) {
+ModelSummary summarize_model(const std::string& name, int image_size) {
   const model::Graph graph = model::make_network(name, image_size);
-  NetworkSummary summary{.chexbench_version = {}, .name = name, .image_size = image_size, .layers = {}};
+  ModelSummary summary{.chexbench_version = {}, .name = name, .image_size = image_size, .layers = {}};
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const model::Layer& layer = graph.layers[i];
     summary.layers.push_back({.name = layer.name,

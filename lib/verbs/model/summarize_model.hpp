@@ -9,6 +9,6 @@ namespace chexbench::verbs {
 
 // All fields but the version. @throws SpecError for an unknown name (with the nearest) or an image size that is too
 // small for it
-NetworkSummary summarize_network(const std::string& name, int image_size);
+ModelSummary summarize_model(const std::string& name, int image_size);
 
 }  // namespace chexbench::verbs

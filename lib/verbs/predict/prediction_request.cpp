@@ -152,8 +152,8 @@ Network network_of(const PredictionRequest& request, const spec::CommSpec& comm)
 void fit(Training& training, const PredictionRequest& request, PredictionArm& arm) {
   const engine::StepPlan plan = plan_step(training, 2);
   if (training.scaling == Scaling::strong) throw SpecError("--fit: takes figures of weak scaling");
-  const NetworkFit fitted =
-      fit_network(plan, training.training.batch_size * plan.batches, request.fit, training.network.comm);
+  const ScalingFit fitted =
+      fit_scaling(plan, training.training.batch_size * plan.batches, request.fit, training.network.comm);
   training.network.comm.alpha_s = fitted.alpha_s;
   training.network.comm.beta_bytes_per_s = fitted.beta_bytes_per_s;
   const auto [few, many] = std::ranges::minmax(request.fit, {}, &ScalingPoint::ranks);

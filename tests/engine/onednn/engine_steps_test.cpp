@@ -153,7 +153,7 @@ TYPED_TEST(EngineSteps, EvaluateAsAFrozenNetworkAndChangeNothing) {
   const auto engine = this->make(1);
   for (int i = 0; i < 2; ++i) this->step(*engine, i);
   const Tensors trained = state_of(*engine);
-  std::vector<float> logits(static_cast<std::size_t>(4) * kFindings);
+  std::vector<float> logits(static_cast<std::size_t>(4) * kNihLabels);
   engine->epoch_training()->evaluate(this->filled(7), logits);
   EXPECT_TRUE(state_of(*engine) == trained);
 
@@ -163,7 +163,7 @@ TYPED_TEST(EngineSteps, EvaluateAsAFrozenNetworkAndChangeNothing) {
   this->step(*frozen, 7);
   EXPECT_TRUE(std::ranges::equal(logits, frozen->logits()));
 
-  engine->epoch_training()->evaluate(this->filled(7, 3), std::span(logits).first(std::size_t{3} * kFindings));
+  engine->epoch_training()->evaluate(this->filled(7, 3), std::span(logits).first(std::size_t{3} * kNihLabels));
   EXPECT_TRUE(std::ranges::equal(logits, frozen->logits())) << "a batch that is not full";
 }
 

@@ -145,7 +145,7 @@ TEST_P(CudaEngineSuite, EvaluatesAsAFrozenNetworkAndChangesNothing) {
   losses_of(engine, 3);
   losses_of(undisturbed, 3);
   const Tensors trained = state_of(engine);
-  std::vector<float> logits(static_cast<std::size_t>(kImages) * kFindings);
+  std::vector<float> logits(static_cast<std::size_t>(kImages) * kNihLabels);
   EpochTraining& training = training_of(engine);
   training.evaluate(batch(7), logits);
   EXPECT_TRUE(state_of(engine) == trained);
@@ -158,7 +158,7 @@ TEST_P(CudaEngineSuite, EvaluatesAsAFrozenNetworkAndChangesNothing) {
   frozen.finish();
   EXPECT_TRUE(std::ranges::equal(logits, frozen.logits()));
 
-  std::vector<float> fewer(static_cast<std::size_t>(kImages - 1) * kFindings);
+  std::vector<float> fewer(static_cast<std::size_t>(kImages - 1) * kNihLabels);
   BatchLease partial = batch(7);
   partial->valid = kImages - 1;
   training.evaluate(std::move(partial), fewer);
@@ -170,7 +170,7 @@ TEST_P(CudaEngineSuite, TimeOfAnEvaluationBelongsToNoStep) {
   CudaEngine engine(config_of(GetParam()));
   losses_of(engine, 1);
   const double end_s = engine.timings().end_s, began_s = now_s();
-  std::vector<float> logits(static_cast<std::size_t>(kImages) * kFindings);
+  std::vector<float> logits(static_cast<std::size_t>(kImages) * kNihLabels);
   training_of(engine).evaluate(batch(7), logits);
   const double evaluated_s = now_s();
   losses_of(engine, 1);
