@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "bench/interrupt_watch.hpp"
 #include "bench/pipeline_context.hpp"
 #include "bench/recorder.hpp"
+#include "bench/step_observer.hpp"
 #include "bench/training/epochs.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
-#include "measure/trace.hpp"
 #include "pipeline/pipeline.hpp"
 
 namespace chexbench::bench {
@@ -59,14 +60,31 @@ void skip_batches(pipeline::Pipeline& pipeline, const TrialContext& context, con
   }
 }
 
-void trace_device_buckets(Reducer& reducer) {
-  if (!measure::is_tracing()) return;
-  for (const BucketTime& bucket : reducer.take_device_buckets()) {
-    measure::record_device_span("nccl", {.name = "bucket",
-                                         .kind = measure::SpanKind::bucket,
-                                         .begin_s = bucket.begin_s,
-                                         .end_s = bucket.end_s,
-                                         .detail = static_cast<std::int64_t>(bucket.bytes)});
+std::unique_ptr<pipeline::Pipeline> make_pipeline(const TrialContext& context, const dataset::Dataset& images) {
+  return pipeline::make_pipeline(make_pipeline_context(context.spec, images, context.engine.allocator(),
+                                                       {.rank = context.communicator.rank(),
+                                                        .world = context.communicator.world(),
+                                                        .cores = context.cores,
+                                                        .repeat = context.repeat}));
+}
+
+// What watches this repeat; epochs come before the progress line, as validating takes long.
+StepObservers observers_of(const TrialContext& context, std::optional<Epochs>& epochs, const Steps& steps) {
+  StepObservers observers;
+  observers.add(trace_device_buckets(context.reducer));
+  if (epochs) observers.add(*epochs);
+  if (context.on_step) observers.add(report_progress(context.on_step, steps.total));
+  observers.add(sample_gpu(context.gpu_watch, context.communicator.rank()));
+  return observers;
+}
+
+void run_step(std::int64_t step, const Steps& steps, const TrialContext& context, pipeline::Pipeline& pipeline,
+              Recorder& recorder) {
+  const int batches = context.spec.training.accumulate_steps;
+  for (int i = 0; i < batches; ++i) {
+    BatchLease batch = next_batch(pipeline, recorder, step * batches + i, steps.total * batches);
+    context.engine.step(std::move(batch), context.reducer);
+    recorder.look(context.engine);
   }
 }
 
@@ -74,45 +92,29 @@ void trace_device_buckets(Reducer& reducer) {
 
 results::RepeatResult run_repeat(const TrialContext& context) {
   std::optional<Epochs> epochs;
-  if (context.spec.training.epochs > 0) epochs.emplace(context);
+  if (context.spec.training.epochs > 0) epochs.emplace(context);  // restarts the engine, or loads a checkpoint
   const Steps steps = plan_steps(context.spec.measure, epochs);
-  const dataset::Dataset& images = epochs ? epochs->training_images() : context.dataset;
-  const auto pipeline = pipeline::make_pipeline(make_pipeline_context(context.spec, images, context.engine.allocator(),
-                                                                      {.rank = context.communicator.rank(),
-                                                                       .world = context.communicator.world(),
-                                                                       .cores = context.cores,
-                                                                       .repeat = context.repeat}));
+  const auto pipeline = make_pipeline(context, epochs ? epochs->training_images() : context.dataset);
   const InterruptWatch watch(*pipeline);
-  context.gpu_watch.begin();
+  const StepObservers observers = observers_of(context, epochs, steps);
+
+  observers.begin_repeat();
   skip_batches(*pipeline, context, steps);
   context.communicator.barrier();
-  if (epochs) {
-    epochs->begin();  // it has restarted the engine, or gone on from a checkpoint
-  } else {
-    context.engine.restart();
-  }
-  if (measure::is_tracing()) context.reducer.take_device_buckets();  // those of the repeat before
-  const int batches_per_step = context.spec.training.accumulate_steps;
-  Recorder recorder(*pipeline, steps.measure, context.communicator.rank(), batches_per_step);
+  if (!epochs) context.engine.restart();
+  observers.begin_steps();
+  Recorder recorder(*pipeline, steps.measure, context.communicator.rank(), context.spec.training.accumulate_steps);
   for (std::int64_t step = steps.first; step < steps.total; ++step) {
-    if (epochs) epochs->before_step(step);
-    for (int i = 0; i < batches_per_step; ++i) {
-      BatchLease batch = next_batch(*pipeline, recorder, step * batches_per_step + i, steps.total * batches_per_step);
-      context.engine.step(std::move(batch), context.reducer);
-      recorder.look(context.engine);
-    }
-    trace_device_buckets(context.reducer);
-    if (epochs) epochs->after_step(step, recorder);
-    if (context.on_step) context.on_step(step, steps.total);
+    observers.before_step(step);
+    run_step(step, steps, context, *pipeline, recorder);
+    observers.after_step(step, recorder);
   }
   context.engine.finish();
   recorder.look(context.engine);
-  trace_device_buckets(context.reducer);
+
   results::RepeatResult result = recorder.result();
   result.repeat = context.repeat;
-  if (epochs) result.epochs = epochs->records();
-  context.gpu_watch.end();
-  result.gpus = context.gpu_watch.series(result, context.communicator.rank());
+  observers.end_repeat(result);
   return result;
 }
 

@@ -71,7 +71,7 @@ void Epochs::resume(const std::string& path) {
   context_.engine.restart();
 }
 
-void Epochs::begin() {
+void Epochs::begin_steps() {
   epoch_training(context_.engine).leave_out_time();
   began_s_ = now_s() - (state_.epochs.empty() ? 0 : state_.epochs.back().elapsed_s);
 }

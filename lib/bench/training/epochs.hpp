@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/recorder.hpp"
+#include "bench/step_observer.hpp"
 #include "bench/training/checkpoint.hpp"
 #include "bench/training/learning_rate.hpp"
 #include "bench/trial.hpp"
@@ -16,7 +17,7 @@ namespace chexbench::bench {
 // An epoch has as many steps as its images make full batches for all ranks. Behind its last step the running statistics
 // of all ranks are averaged, the images of other patients validate, and a checkpoint is written: last.safetensors in
 // the repeat's folder, and best.safetensors, without the optimizer's moments, where no epoch was better.
-class Epochs {
+class Epochs final : public StepObserver {
  public:
   // Restarts the engine, and goes on from last.safetensors in the repeat's folder, or else from training.checkpoint.
   // Collective. @throws DataError: too few images or patients, or what resume_from() throws; SpecError: an
@@ -28,13 +29,11 @@ class Epochs {
   // The step to go on with.
   std::int64_t first_step() const { return plan_.steps_per_epoch * static_cast<std::int64_t>(state_.epochs.size()); }
 
-  // Right before the first step, behind all that comes before it on any rank: time is counted from here.
-  void begin();
-  // Around each step. after_step() is collective at an epoch's end, which it keeps out of the recorder's window.
-  void before_step(std::int64_t step);
-  void after_step(std::int64_t step, Recorder& recorder);
-
-  const std::vector<results::EpochRecord>& records() const { return state_.epochs; }
+  void begin_steps() override;  // time is counted from here
+  void before_step(std::int64_t step) override;
+  // Collective at an epoch's end, which it keeps out of the recorder's window.
+  void after_step(std::int64_t step, Recorder& recorder) override;
+  void end_repeat(results::RepeatResult& result) override { result.epochs = state_.epochs; }
 
  private:
   EpochPlan plan() const;

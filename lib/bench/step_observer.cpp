@@ -1,0 +1,102 @@
+#include "bench/step_observer.hpp"
+
+#include <utility>
+
+#include "measure/trace.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+class DeviceBucketTracer final : public StepObserver {
+ public:
+  explicit DeviceBucketTracer(Reducer& reducer) : reducer_(reducer) {}
+
+  void begin_steps() override {
+    if (measure::is_tracing()) reducer_.take_device_buckets();  // those of the repeat before
+  }
+  void after_step(std::int64_t, Recorder&) override { trace(); }
+  void end_repeat(results::RepeatResult&) override { trace(); }
+
+ private:
+  void trace() const {
+    if (!measure::is_tracing()) return;
+    for (const BucketTime& bucket : reducer_.take_device_buckets()) {
+      measure::record_device_span("nccl", {.name = "bucket",
+                                           .kind = measure::SpanKind::bucket,
+                                           .begin_s = bucket.begin_s,
+                                           .end_s = bucket.end_s,
+                                           .detail = static_cast<std::int64_t>(bucket.bytes)});
+    }
+  }
+
+  Reducer& reducer_;
+};
+
+class ProgressReporter final : public StepObserver {
+ public:
+  ProgressReporter(std::function<void(std::int64_t, std::int64_t)> on_step, std::int64_t total_steps)
+      : on_step_(std::move(on_step)), total_steps_(total_steps) {}
+
+  void after_step(std::int64_t step, Recorder&) override { on_step_(step, total_steps_); }
+
+ private:
+  const std::function<void(std::int64_t, std::int64_t)> on_step_;
+  const std::int64_t total_steps_;
+};
+
+class GpuObserver final : public StepObserver {
+ public:
+  GpuObserver(GpuWatch& watch, int rank) : watch_(watch), rank_(rank) {}
+
+  void begin_repeat() override { watch_.begin(); }
+  void end_repeat(results::RepeatResult& result) override {
+    watch_.end();
+    result.gpus = watch_.series(result, rank_);
+  }
+
+ private:
+  GpuWatch& watch_;
+  const int rank_;
+};
+
+}  // namespace
+
+void StepObservers::add(std::unique_ptr<StepObserver> observer) {
+  add(*observer);
+  owned_.push_back(std::move(observer));
+}
+
+void StepObservers::begin_repeat() const {
+  for (StepObserver* const observer : observers_) observer->begin_repeat();
+}
+
+void StepObservers::begin_steps() const {
+  for (StepObserver* const observer : observers_) observer->begin_steps();
+}
+
+void StepObservers::before_step(std::int64_t step) const {
+  for (StepObserver* const observer : observers_) observer->before_step(step);
+}
+
+void StepObservers::after_step(std::int64_t step, Recorder& recorder) const {
+  for (StepObserver* const observer : observers_) observer->after_step(step, recorder);
+}
+
+void StepObservers::end_repeat(results::RepeatResult& result) const {
+  for (StepObserver* const observer : observers_) observer->end_repeat(result);
+}
+
+std::unique_ptr<StepObserver> trace_device_buckets(Reducer& reducer) {
+  return std::make_unique<DeviceBucketTracer>(reducer);
+}
+
+std::unique_ptr<StepObserver> report_progress(std::function<void(std::int64_t, std::int64_t)> on_step,
+                                              std::int64_t total_steps) {
+  return std::make_unique<ProgressReporter>(std::move(on_step), total_steps);
+}
+
+std::unique_ptr<StepObserver> sample_gpu(GpuWatch& watch, int rank) {
+  return std::make_unique<GpuObserver>(watch, rank);
+}
+
+}  // namespace chexbench::bench

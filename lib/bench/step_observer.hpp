@@ -1,0 +1,56 @@
+// The interface of what watches the steps of a repeat, and the observers that every repeat may have.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "bench/gpu_watch.hpp"
+#include "core/reducer.hpp"
+#include "results/record.hpp"
+
+namespace chexbench::bench {
+
+class Recorder;
+
+// The loop (trial.cpp) calls these in the order in which they are declared, on its own thread. What an observer does
+// between two steps is part of the time that is measured, unless it pauses the recorder.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  virtual void begin_repeat() {}                                             // before the ranks meet
+  virtual void begin_steps() {}                                              // after that, right before the first step
+  virtual void before_step(std::int64_t /*step*/) {}                         // steps count from 0 over a whole training
+  virtual void after_step(std::int64_t /*step*/, Recorder& /*recorder*/) {}  // an engine may run a step behind
+  virtual void end_repeat(results::RepeatResult& /*result*/) {}              // adds to what the recorder has measured
+};
+
+// Calls the members of a list in its order.
+class StepObservers {
+ public:
+  void add(StepObserver& observer) { observers_.push_back(&observer); }  // which must outlive this list
+  void add(std::unique_ptr<StepObserver> observer);
+
+  void begin_repeat() const;
+  void begin_steps() const;
+  void before_step(std::int64_t step) const;
+  void after_step(std::int64_t step, Recorder& recorder) const;
+  void end_repeat(results::RepeatResult& result) const;
+
+ private:
+  std::vector<StepObserver*> observers_;
+  std::vector<std::unique_ptr<StepObserver>> owned_;
+};
+
+// Puts the times at which `reducer` averaged buckets on the device into the trace, if this process is tracing.
+std::unique_ptr<StepObserver> trace_device_buckets(Reducer& reducer);
+
+// Reports each finished step to `on_step`, which must not be empty.
+std::unique_ptr<StepObserver> report_progress(std::function<void(std::int64_t step, std::int64_t total_steps)> on_step,
+                                              std::int64_t total_steps);
+
+// Samples the GPU throughout the repeat, and adds the samples of `rank` to the result.
+std::unique_ptr<StepObserver> sample_gpu(GpuWatch& watch, int rank);
+
+}  // namespace chexbench::bench
