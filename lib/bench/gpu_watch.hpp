@@ -1,4 +1,4 @@
-// Samples the GPU that an engine computes on while its repeats run, and keeps what belongs to each.
+// Samples the GPU that an engine computes on while its repeats run, and selects the samples of each repeat.
 #pragma once
 
 #include <optional>
@@ -10,31 +10,33 @@
 
 namespace chexbench::bench {
 
-// One an engine. Used by the thread that runs the loop; the samples are taken by a thread of their own.
+// There is one per engine. Not thread-safe: only the thread that runs the loop uses it; another thread takes the
+// samples.
 class GpuWatch {
  public:
-  // Finds the GPU through NVML, which may take a second. Where NVML does not answer, every series says why and has no
-  // samples. An empty `gpu_uuid`, of an engine that computes on no GPU: nothing is ever sampled. Never throws.
+  // Finds the GPU through NVML, which may take a second. If NVML does not answer, every series has no samples and says
+  // why. `gpu_uuid` is empty for an engine that computes on no GPU; nothing is sampled then. Never throws.
   explicit GpuWatch(std::string gpu_uuid);
 
-  // To be called before the warm-up of a repeat and after its last step.
+  // Start and stop the sampling: before the warm-up of a repeat and after its last step.
   void begin();
   void end();
 
-  // What was seen around the measured window of `result`, of this rank alone, since begin(). None without a GPU.
+  // Returns the samples since begin() that are in or next to the measured window of `result`, which holds the steps of
+  // `rank`. Returns nothing if the engine computes on no GPU.
   std::vector<results::GpuSeries> series(const results::RepeatResult& result, int rank) const;
 
-  // What NVML has to say where a repeat ended with an error of the device, " (NVML: ...)": errors of the GPU's memory
-  // since begin(), or that the GPU is lost. Empty where there is nothing. Ends the sampling.
+  // Returns what NVML knows about a repeat that ended with a device error, as " (NVML: ...)": memory errors since
+  // begin(), or that the GPU is lost. Returns "" if it knows nothing. Stops the sampling.
   std::string last_words();
 
  private:
   std::string gpu_uuid_;
-  std::string problem_;  // why there is no sampler
+  std::string problem_;  // says why there is no sampler
   std::optional<measure::GpuSampler> sampler_;
 };
 
-// A sentence for each GPU of the repeat that came up with uncorrected ECC errors while it ran.
+// Returns a sentence for each GPU that had new uncorrected ECC errors during the repeat.
 std::vector<std::string> ecc_notes(const results::RepeatResult& repeat);
 
 }  // namespace chexbench::bench

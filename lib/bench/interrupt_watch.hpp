@@ -1,4 +1,4 @@
-// Stops a pipeline when a signal came, so that a loop blocked in next() wakes up.
+// Stops a pipeline after SIGINT or SIGTERM, so that a loop that is blocked in next() wakes up.
 #pragma once
 
 #include <stop_token>
@@ -8,7 +8,7 @@
 
 namespace chexbench::bench {
 
-// Watches from construction to destruction. The pipeline must outlive it.
+// Watches from construction to destruction, on a thread of its own. The pipeline must outlive it.
 class InterruptWatch {
  public:
   explicit InterruptWatch(pipeline::Pipeline& pipeline);

@@ -9,9 +9,9 @@
 namespace chexbench::bench {
 namespace {
 
-constexpr int kMostOpSamples = 200;  // steps of a repeat whose ops are kept for charts
+constexpr int kMostOpSamples = 200;  // per repeat; charts need no more
 
-// True once per process: its first batch.
+// Returns true at its first call in this process, which is for the first batch.
 bool first_batch_of_process() {
   static bool first = true;
   return std::exchange(first, false);
@@ -81,8 +81,8 @@ void Recorder::look(const engine::Engine& engine) {
 
 void Recorder::pause() { paused_ = edge(); }
 
-// The window's begin moves as far as the process worked meanwhile. The pipeline's own counters go on: what it prepared
-// in a pause is trained on behind it.
+// Moves the beginning of the window by what the process did in the pause. The pipeline's own counters go on, because
+// what it prepares in a pause is trained on afterwards.
 void Recorder::go_on() {
   const Edge now = edge();
   open_.process_cpu_s += now.process_cpu_s - paused_.process_cpu_s;

@@ -1,6 +1,6 @@
-// Collects what a repeat measures on one rank. The measured window reaches from the end of the last warm-up step to
-// the end of the last step, on the device's clock: so the parts of the steps sum to its wall time, and no
-// synchronization is needed to open it.
+// Collects what a repeat measures on one rank. The measured window begins when the last warm-up step ends, and ends
+// with the last step, both by the device's clock. The parts of the steps therefore sum to its wall time, and opening it
+// needs no synchronization.
 #pragma once
 
 #include <deque>
@@ -13,28 +13,30 @@
 
 namespace chexbench::bench {
 
-// Used by the thread that runs the loop.
+// Not thread-safe: only the thread that runs the loop uses it.
 class Recorder {
  public:
-  // With no warm-up steps the window opens here. `batches_per_step`: training.accumulate_steps.
+  // Opens the window if there are no warm-up steps. `batches_per_step` is training.accumulate_steps. The pipeline must
+  // outlive the recorder.
   Recorder(const pipeline::Pipeline& pipeline, const spec::MeasureSpec& measure, int rank, int batches_per_step = 1);
 
-  // A batch is asked for; then one of `images` came (host clock).
+  // Notes that the loop asks for a batch, and then that one of `images` images has arrived. Times are by now_s().
   void batch_asked(double asked_s);
   void batch_arrived(double arrived_s, int images);
-  // To be called after each step() and after finish(): takes over the step that has finished since, if any.
+  // Takes over the step that has finished since the last call, if any. The loop calls it after each step() and after
+  // finish() of the engine.
   void look(const engine::Engine& engine);
-  // What happens between these is in no figure: a validation. No step may be unfinished.
+  // Keeps what happens between these two calls (a validation) out of all figures. All steps must have finished.
   void pause();
   void go_on();
-  // Closes the window. Only figures of this rank are filled.
+  // Closes the window and returns what this rank measured; merge_ranks() combines the ranks.
   results::RepeatResult result();
 
  private:
-  // Pipeline and process as they stand at one edge of the window.
+  // The counters of pipeline and process at one edge of the window.
   struct Edge {
     std::vector<measure::OpCounters> ops;
-    std::int64_t images_held = 0;  // by the pipeline, and by the engine for steps that are not finished
+    std::int64_t images_held = 0;  // in the pipeline, and in the engine for unfinished steps
     double process_cpu_s = 0;
     double cpu_wait_s = 0;
     std::uint64_t storage_read_bytes = 0;
@@ -43,7 +45,7 @@ class Recorder {
     double next_s = 0;
     int images = 0;
     int batches = 0;
-    std::vector<measure::OpCounters> meanwhile;  // what ops did in those next_s
+    std::vector<measure::OpCounters> meanwhile;  // what the ops did in these next_s
   };
   Edge edge() const;
   void note_meanwhile(StepBegun& step) const;
@@ -55,7 +57,7 @@ class Recorder {
   const int batches_per_step_;
   double asked_s_ = 0;
   std::vector<measure::OpCounters> asked_ops_;
-  std::deque<StepBegun> begun_;  // and not yet finished: an engine may be a step behind
+  std::deque<StepBegun> begun_;  // and not yet finished, because an engine may run a step behind
   std::int64_t steps_seen_ = 0;
   Edge open_;
   Edge paused_;

@@ -35,11 +35,11 @@ BatchLease next_batch(pipeline::Pipeline& pipeline, Recorder& recorder, std::int
   return batch;
 }
 
-// The steps of a repeat.
+// Which steps a repeat runs, counted from the beginning of the training.
 struct Steps {
   std::int64_t first = 0;
   std::int64_t total = 0;
-  spec::MeasureSpec measure;  // what of them is measured
+  spec::MeasureSpec measure;  // which of them are measured
 };
 
 Steps plan_steps(const spec::MeasureSpec& measure, const std::optional<Epochs>& epochs) {
@@ -51,7 +51,7 @@ Steps plan_steps(const spec::MeasureSpec& measure, const std::optional<Epochs>& 
   return steps;
 }
 
-// A resumed training sees what it would have seen: the batches before are taken and dropped.
+// Takes and drops the batches before the first step, so that a resumed training sees the images it would have seen.
 void skip_batches(pipeline::Pipeline& pipeline, const TrialContext& context, const Steps& steps) {
   for (std::int64_t step = 0; step < steps.first; ++step) {
     for (int i = 0; i < context.spec.training.accumulate_steps; ++i) pipeline.next();
@@ -68,7 +68,7 @@ std::unique_ptr<pipeline::Pipeline> make_pipeline(const TrialContext& context, c
                                                         .repeat = context.repeat}));
 }
 
-// What watches this repeat; epochs come before the progress line, as validating takes long.
+// Returns what watches this repeat. Epochs come before the progress line, because a validation takes long.
 StepObservers observers_of(const TrialContext& context, std::optional<Epochs>& epochs, const Steps& steps) {
   StepObservers observers;
   observers.add(trace_device_buckets(context.reducer));

@@ -1,5 +1,5 @@
-// One repeat of one trial on one rank: THE loop. Everything that a trial is made of is built by the protocol
-// (protocol.hpp) and handed in; nothing here knows of sweeps, files or reports.
+// Runs one repeat of one trial on one rank: the loop. The protocol (protocol.hpp) builds everything that a trial needs
+// and passes it in; the loop knows nothing about sweeps, files or reports.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace chexbench::bench {
 
-// What a repeat runs on. References must outlive the call.
+// What a repeat needs. The references must outlive the call.
 struct TrialContext {
   const spec::Experiment& spec;
   const dataset::Dataset& dataset;
@@ -26,13 +26,14 @@ struct TrialContext {
   GpuWatch& gpu_watch;               // of the engine's GPU
   std::vector<int> cores;            // of this rank
   int repeat = 0;
-  std::string checkpoint_folder;  // of this repeat of a training over epochs; empty: it writes none
-  std::function<void(std::int64_t step, std::int64_t total_steps)> on_step;  // for a progress line; may be empty
+  std::string checkpoint_folder;  // for a training over epochs; empty if this repeat writes no checkpoints
+  std::function<void(std::int64_t step, std::int64_t total_steps)> on_step;  // updates a progress line; may be empty
 };
 
-// Runs warm-up and measured steps with a fresh pipeline and fresh weights: the repeat as this rank alone saw it.
-// Collective over the communicator.
-// @throws SpecError where a finite pipeline ends too early, DataError, DeviceError, InterruptedError
+// Runs warm-up and measured steps with a new pipeline and newly initialized weights. Returns what this rank measured;
+// merge_ranks() combines the ranks. Collective over the communicator.
+// @throws SpecError if a finite pipeline ends too early; DataError if an image cannot be read; DeviceError if the
+// engine or the communicator fails; InterruptedError after a signal
 results::RepeatResult run_repeat(const TrialContext& context);
 
 }  // namespace chexbench::bench

@@ -26,7 +26,8 @@ engine::EpochTraining& epoch_training(engine::Engine& engine) {
 
 std::string last_of(const std::string& folder) { return folder + "/last.safetensors"; }
 
-// Where to go on from; empty: at the beginning. Rank 0 looks, since the folder may be on its host alone.
+// Returns the checkpoint to resume from; empty to begin anew. Only rank 0 looks, because only its host may have the
+// folder.
 std::string checkpoint_to_resume(const TrialContext& context) {
   std::string path;
   if (context.communicator.rank() == 0) {
@@ -65,7 +66,7 @@ void Epochs::resume(const std::string& path) {
         fmt::format("training.epochs is {}, and {} has {} behind it: raise it, or begin anew without that checkpoint",
                     wanted, path, done));
   }
-  // The run ended before it wrote down what it had measured of this repeat.
+  // The earlier run ended before it wrote this repeat to its journal.
   log::warning("{} has all {} epochs behind it, but what was measured is lost: trains anew", path, done);
   state_ = {};
   context_.engine.restart();
@@ -110,14 +111,14 @@ void Epochs::look() {
   loss_sum_ += context_.engine.timings().loss;
 }
 
-// Over ranks, too, which train on different images.
+// Averages over ranks, too, because they train on different images.
 double Epochs::mean_loss() {
   double sum = std::exchange(loss_sum_, 0);
   context_.communicator.all_reduce_sum(std::span(&sum, 1));
   return sum / plan_.ranks / static_cast<double>(plan_.steps_per_epoch);
 }
 
-// Each rank normalized by its own batches: the mean belongs to all of them, and every rank goes on with it, so that a
+// Each rank has normalized by its own batches. All ranks continue with the mean of their statistics, so that a
 // checkpoint holds one network.
 void Epochs::average_buffers() {
   if (plan_.ranks == 1) return;
@@ -138,7 +139,7 @@ void Epochs::save(bool is_best) {
   if (context_.communicator.rank() != 0 || context_.checkpoint_folder.empty()) return;
   state_.updates = epoch_training(context_.engine).updates();
   state_.rate = rate_.state();
-  // First: `last` knows the best score, so that no later epoch would write it.
+  // This comes first: `last` stores the best score, so no later epoch would write `best` again.
   if (is_best) {
     write_checkpoint(context_.checkpoint_folder + "/best.safetensors", context_.spec, state_, context_.engine, false);
   }

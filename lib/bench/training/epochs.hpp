@@ -1,4 +1,5 @@
-// A training over epochs, around the steps of a repeat: which images train, how fast, and what happens between epochs.
+// Turns the steps of a repeat into a training over epochs: chooses the images and the learning rate, and validates and
+// writes checkpoints between epochs.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +15,20 @@
 
 namespace chexbench::bench {
 
-// An epoch has as many steps as its images make full batches for all ranks. Behind its last step the running statistics
-// of all ranks are averaged, the images of other patients validate, and a checkpoint is written: last.safetensors in
-// the repeat's folder, and best.safetensors, without the optimizer's moments, where no epoch was better.
+// An epoch has as many steps as its images make full batches for all ranks. After its last step it averages the running
+// statistics of all ranks, validates with the images of other patients, and writes a checkpoint: last.safetensors in
+// the repeat's folder, and, if no earlier epoch was better, best.safetensors without the optimizer's moments.
 class Epochs final : public StepObserver {
  public:
-  // Restarts the engine, and goes on from last.safetensors in the repeat's folder, or else from training.checkpoint.
-  // Collective. @throws DataError: too few images or patients, or what resume_from() throws; SpecError: an
-  // engine without EpochTraining
+  // Restarts the engine and resumes from last.safetensors in the repeat's folder, or else from training.checkpoint.
+  // `context` must outlive this object. Collective.
+  // @throws DataError if there are too few images or patients, or as resume_from(); SpecError if the engine has no
+  // EpochTraining
   explicit Epochs(const TrialContext& context);
 
   const dataset::Dataset& training_images() const { return images_.training; }
   std::int64_t total_steps() const { return plan_.steps_per_epoch * context_.spec.training.epochs; }
-  // The step to go on with.
+  // Returns the step at which the training resumes; 0 if it begins.
   std::int64_t first_step() const { return plan_.steps_per_epoch * static_cast<std::int64_t>(state_.epochs.size()); }
 
   void begin_steps() override;  // time is counted from here
@@ -38,7 +40,7 @@ class Epochs final : public StepObserver {
  private:
   EpochPlan plan() const;
   void resume(const std::string& path);
-  void look();  // at the step that has finished since
+  void look();  // adds the loss of the step that has finished since the last call
   void end_epoch(std::int64_t step);
   void average_buffers();
   double mean_loss();
@@ -51,7 +53,7 @@ class Epochs final : public StepObserver {
   TrainingState state_;
   std::int64_t steps_seen_ = 0;
   double loss_sum_ = 0;  // over the steps of this epoch
-  double began_s_ = 0;   // as if the training had never been interrupted
+  double began_s_ = 0;   // earlier if the training was resumed, by the time it had taken before
 };
 
 }  // namespace chexbench::bench
