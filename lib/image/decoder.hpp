@@ -30,6 +30,7 @@ class Decoder {
 // - opencv leaves every image to OpenCV.
 // Both check the structure of PNGs and JPEGs themselves. OpenCV is loaded at the first image that needs it.
 // @throws DataError if libjpeg-turbo does not start
+// @throws SpecError if CHEXBENCH_ISA holds an unknown word (fast only)
 std::unique_ptr<Decoder> make_decoder(spec::DecoderKind kind, const LeastSize& least = {});
 
 }  // namespace chexbench::image

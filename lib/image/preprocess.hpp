@@ -24,7 +24,7 @@ class Preprocessor {
   virtual void run(const GrayImage& image, bool flip, std::byte* destination) = 0;
 };
 
-// Returns a preprocessor with the best implementation for this CPU.
+// Returns a preprocessor with the best implementation for this CPU. @throws SpecError as best_isa() does
 std::unique_ptr<Preprocessor> make_preprocessor(spec::ResizeMethod resize, const BatchShape& shape);
 
 // Returns one with the given implementation, for tests and benchmarks. `isa` must be supported(). All implementations
