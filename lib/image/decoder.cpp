@@ -12,8 +12,8 @@
 namespace chexbench::image {
 namespace {
 
-// One class for both kinds: they differ only in whether the fast path is tried. The structure of a PNG is checked in
-// both, because OpenCV takes a truncated file for a whole one, and so is that of a JPEG.
+// One class for both kinds, since they differ only in whether the fast path is tried. Both check the structure of a PNG
+// or a JPEG, because OpenCV accepts truncated files as whole ones.
 class CheckingDecoder final : public Decoder {
  public:
   CheckingDecoder(spec::DecoderKind kind, const LeastSize& least) : least_(least) {
@@ -49,8 +49,8 @@ class CheckingDecoder final : public Decoder {
                        png.interlaced ? ", interlaced" : "");
   }
 
-  // libpng writes a line to stderr for each odd ancillary chunk, at every decode of the file; NIH's RGBA files carry a
-  // color profile for gray. So OpenCV gets the file without them.
+  // Returns the file without its ancillary chunks, for OpenCV: libpng writes a line to stderr for each odd one, at
+  // every decode, and NIH's RGBA files have a color profile for gray images.
   std::span<const std::byte> essentials() {
     std::size_t bytes = 0;
     for (const auto& piece : png_.essentials) bytes += piece.size();
@@ -60,7 +60,7 @@ class CheckingDecoder final : public Decoder {
     return {joined, bytes};
   }
 
-  // OpenCV decides over everything that the fast path does not take. `what` says what the file is, for messages.
+  // Lets OpenCV decode or refuse what the fast path does not take. `what` describes the file for messages.
   GrayImage decode_other(std::span<const std::byte> bytes, const std::string& name, const std::string& what) {
     GrayImage image;
     try {

@@ -1,4 +1,4 @@
-// Decodes the bytes of an image file, whatever its format, to 8-bit gray.
+// Decodes the bytes of an image file of any format to 8-bit gray.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,24 @@
 
 namespace chexbench::image {
 
-// Decodes images to 8-bit gray (RGB(A) and 16-bit are converted as OpenCV's IMREAD_GRAYSCALE does). Keeps buffers
-// between calls, so: one decoder a thread.
+// Decodes images to 8-bit gray. Colors and 16-bit pixels are converted as OpenCV's IMREAD_GRAYSCALE does. Not
+// thread-safe, because it keeps buffers between calls: use one per thread.
 class Decoder {
  public:
   virtual ~Decoder() = default;
-  // `name` is for messages. The result is valid until the next call.
-  // @throws DataError naming the file, the offset where that is known, and the reason
+  // Decodes one file, which messages call `name`. The result is valid until the next call.
+  // @throws DataError if the file is empty, damaged, or larger than kMaxImageSide on a side, or if its format needs
+  // OpenCV and that is missing or cannot read it; the message has the offset in the file if it is known
   virtual GrayImage decode(std::span<const std::byte> bytes, const std::string& name) = 0;
 };
 
-// fast: own path for PNGs of 8 bits (gray or RGB, with or without alpha) that are not interlaced, libjpeg-turbo for
-// JPEGs (jpeg_gray.hpp; only these heed `least`), everything else handed to OpenCV, which decides. opencv: OpenCV for
-// all. OpenCV is loaded at the first image that needs it. @throws DataError where that is missing.
+// Returns a decoder of the kind:
+// - fast decodes PNGs of 8 bits (gray or RGB, with or without alpha, not interlaced) by its own code and JPEGs by
+//   libjpeg-turbo, and leaves everything else to OpenCV. Only its JPEGs use `least` (jpeg_gray.hpp).
+// - opencv leaves every image to OpenCV.
+// Both check the structure of PNGs and JPEGs themselves. OpenCV is loaded at the first image that needs it.
+// @throws DataError if libjpeg-turbo does not start
+// @throws SpecError if CHEXBENCH_ISA holds an unknown word (fast only)
 std::unique_ptr<Decoder> make_decoder(spec::DecoderKind kind, const LeastSize& least = {});
 
 }  // namespace chexbench::image

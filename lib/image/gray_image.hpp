@@ -1,4 +1,4 @@
-// A decoded image, and the bounds that decoders respect.
+// A decoded image, and the limits that decoders respect.
 #pragma once
 
 #include <cstddef>
@@ -6,20 +6,21 @@
 
 namespace chexbench::image {
 
-// An 8-bit gray image in rows of `stride` bytes. Memory belongs to the decoder that made it, until its next decode.
+// An 8-bit gray image, a view of memory that belongs to the decoder that made it and is valid until its next decode.
 struct GrayImage {
   const std::uint8_t* pixels = nullptr;
-  int width = 0;
+  int width = 0;  // in pixels
   int height = 0;
-  std::size_t stride = 0;
+  std::size_t stride = 0;  // bytes from one row to the next, at least `width`
 };
 
-// Images larger than this on a side are refused by their header, before memory is taken for their pixels; where the
-// user set OpenCV's OPENCV_IO_MAX_IMAGE_WIDTH, _HEIGHT or _PIXELS, other files than PNGs are decoded within those
-// first.
+// Images larger than this on a side are refused by their header, before memory is allocated for their pixels. The
+// exception: if the user sets OpenCV's OPENCV_IO_MAX_IMAGE_WIDTH, _HEIGHT or _PIXELS, OpenCV respects those instead,
+// and images beyond our limit are refused after decoding.
 inline constexpr int kMaxImageSide = 16384;
 
-// The size below which an image must not shrink while it is decoded; empty: it is decoded at its own.
+// The size, in pixels, below which an image must not shrink while it is decoded. If it is empty, the image keeps its
+// own size.
 struct LeastSize {
   int width = 0;
   int height = 0;

@@ -1,4 +1,4 @@
-// OpenCV's decoders, loaded at first need.
+// Decodes images by OpenCV, which is loaded from a plugin at first need.
 #pragma once
 
 #include <memory>
@@ -7,18 +7,21 @@
 
 namespace chexbench::image {
 
-// Decodes whatever OpenCV reads. It checks nothing by itself: OpenCV takes truncated files for whole ones.
+// Decodes every format that OpenCV reads. Does not check the files itself, and OpenCV accepts truncated files as whole
+// ones. Not thread-safe: use one per thread.
 class OpencvDecoder {
  public:
   virtual ~OpencvDecoder() = default;
-  // Memory of the result belongs to the decoder, until its next call.
-  // @throws DataError with the reason alone: the caller knows the file's name
+  // Decodes a file to 8-bit gray. The memory of the result belongs to the decoder and is valid until its next call.
+  // @throws DataError if OpenCV cannot decode the file; the message has only the reason, since the caller knows the
+  // name
   virtual GrayImage decode(std::span<const std::byte> bytes) = 0;
 };
 
-// One a thread. The shared library chexbench_opencv.so is looked for in $CHEXBENCH_PLUGIN_DIR if that is set (and
-// nowhere else then), else beside the executable and in ../lib/chexbench from there.
-// @throws DataError where it cannot be loaded, or where this build has no OpenCV
+// Returns a decoder. The first call loads the shared library chexbench_opencv.so, from $CHEXBENCH_PLUGIN_DIR only if
+// that is set, or else from the folder of the executable or ../lib/chexbench from there. Thread-safe.
+// @throws DataError if the library cannot be loaded or belongs to another version, or if this build has no OpenCV
+// @throws std::bad_alloc if the system has no memory left
 std::unique_ptr<OpencvDecoder> make_opencv_decoder();
 
 }  // namespace chexbench::image

@@ -14,7 +14,7 @@ struct Decoder {
 };
 
 void* create() {
-  // The pipeline's threads are the parallelism; OpenCV must not start its own.
+  // The pipeline decodes on its own threads, so OpenCV must not start more.
   cv::setNumThreads(0);
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   return new (std::nothrow) Decoder;
@@ -27,8 +27,8 @@ int decode(void* decoder, const std::uint8_t* bytes, std::size_t size, OpencvIma
   try {
     cv::Mat& gray = static_cast<Decoder*>(decoder)->gray;
     const cv::Mat encoded(1, static_cast<int>(size), CV_8UC1, const_cast<std::uint8_t*>(bytes));
-    // A camera's note on its orientation is ignored, as TensorFlow and torchvision do.
-    gray.release();  // OpenCV 4.6 leaves and returns the last image where it cannot read this one
+    // IMREAD_IGNORE_ORIENTATION, because TensorFlow and torchvision also ignore a camera's note on orientation.
+    gray.release();  // otherwise OpenCV 4.6 returns the last image again if it cannot read this one
     if (cv::imdecode(encoded, cv::IMREAD_GRAYSCALE | cv::IMREAD_IGNORE_ORIENTATION, &gray).empty()) {
       std::snprintf(reason, reason_bytes, "OpenCV cannot read it");
       return 1;

@@ -1,5 +1,5 @@
-// What chexbench_opencv.so offers: OpenCV's decoders behind a table of C functions. OpenCV brings 141 libraries and
-// costs 120 ms of CPU at start, so the binary loads it only at the first image that needs it.
+// The interface of chexbench_opencv.so: a table of C functions that call OpenCV's decoders. OpenCV brings 141 libraries
+// and costs 120 ms of CPU at start, so the program loads it only at the first image that needs it.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,13 @@
 
 namespace chexbench::image {
 
+// Increase the version with each change of this header: the program refuses a plugin of another version.
 inline constexpr int kOpencvPluginVersion = 1;
 inline constexpr const char* kOpencvPluginFile = "chexbench_opencv.so";
 inline constexpr const char* kOpencvPluginSymbol = "chexbench_opencv";
 
-// 8-bit gray, rows `stride` bytes apart. Memory belongs to the decoder, until its next decode.
+// An 8-bit gray image whose rows are `stride` bytes apart. The memory belongs to the decoder and is valid until its
+// next decode.
 struct OpencvImage {
   const std::uint8_t* pixels;
   int width;
@@ -19,13 +21,14 @@ struct OpencvImage {
   std::size_t stride;
 };
 
-// No exception crosses this table.
+// The table of functions. None of them throws.
 struct OpencvPlugin {
   int version;
-  // One decoder a thread. Null: out of memory.
+  // Returns a decoder, which only one thread may use at a time, or null if there is no memory.
   void* (*create)();
   void (*destroy)(void* decoder);
-  // Any format that OpenCV reads. 0 on success, else `reason` (of `reason_bytes`) says why not.
+  // Decodes a file of any format that OpenCV reads. Returns 0 on success. Otherwise it writes the reason into `reason`,
+  // which has `reason_bytes` bytes, with a 0 at its end.
   int (*decode)(void* decoder, const std::uint8_t* bytes, std::size_t size, OpencvImage* image, char* reason,
                 std::size_t reason_bytes);
 };

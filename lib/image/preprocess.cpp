@@ -8,7 +8,7 @@
 namespace chexbench::image {
 namespace {
 
-// Writes rows of resized gray into the slot, as the batch delivers them.
+// Writes rows of resized gray pixels into the slot, in the type that the batch delivers.
 class RowWriter {
  public:
   RowWriter(const BatchShape& shape, const RowKernels& kernels) : shape_(shape), kernels_(kernels) {}
@@ -29,7 +29,7 @@ class RowWriter {
   const Normalization normalization_ = imagenet_normalization();
 };
 
-// What both methods share: tables that are kept as long as images have the size of the last one.
+// The tables of either method. They are kept as long as images have the size of the last one.
 template <typename Tap, typename Columns>
 struct Tables {
   int width = 0;
@@ -83,7 +83,7 @@ class Bilinear final : public Preprocessor {
   std::vector<float> lower_;
 };
 
-// Rows first (whole source rows added up), then columns.
+// Adds up whole source rows first, then columns.
 class Area final : public Preprocessor {
  public:
   Area(const BatchShape& shape, Isa isa)
@@ -112,7 +112,8 @@ class Area final : public Preprocessor {
     for (const bool flip : {false, true}) {
       tables_.columns[flip ? 1 : 0] = area_columns(image.width, shape_.width, flip);
     }
-    // Zeros after the last column: a column with fewer taps than the others reads them with weight 0.
+    // The zeros after the last column are for output columns with fewer taps than others, which read beyond it with
+    // weight 0.
     sums_.assign(static_cast<std::size_t>(image.width + tables_.columns[0].taps), 0.0f);
     tables_.width = image.width;
     tables_.height = image.height;

@@ -1,4 +1,4 @@
-// Turns a decoded image into what a batch delivers: resize, flip, scale, normalize.
+// Turns a decoded image into what a batch delivers: resizes, flips, scales and normalizes it.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,24 @@
 
 namespace chexbench::image {
 
-// Resizes, scales to [0,1], normalizes and writes one image into a batch slot. Not thread-safe: one a thread.
-// f32: value = (resized / 255 - mean[c]) / std[c], ImageNet's mean and std, 3 equal-source channels, HWC.
-// u8: round to nearest of the resized gray value, 1 channel.
+// Resizes an image and writes it into its slot of a batch, in the type that BatchShape::deliver names:
+// - f32: (resized / 255 - mean[c]) / std[c] with ImageNet's mean and std, 3 channels from the same gray value, HWC.
+// - u8: the resized gray value, rounded to the nearest integer, 1 channel.
+// Keeps tables for the size of the last image, so images of one size in a row are fastest. Not thread-safe: use one per
+// thread.
 class Preprocessor {
  public:
   virtual ~Preprocessor() = default;
-  // `destination` holds BatchShape::image_bytes() bytes, aligned to 16.
+  // Writes BatchShape::image_bytes() bytes to `destination`, which must be aligned to 16 bytes. `flip` mirrors the
+  // image left to right.
   virtual void run(const GrayImage& image, bool flip, std::byte* destination) = 0;
 };
 
-// One a thread (keeps tables and rows for the last image size).
+// Returns a preprocessor with the best implementation for this CPU. @throws SpecError as best_isa() does
 std::unique_ptr<Preprocessor> make_preprocessor(spec::ResizeMethod resize, const BatchShape& shape);
 
-// The same with an implementation chosen, for tests and benchmarks. `isa` must be supported(). All give the same bits.
+// Returns one with the given implementation, for tests and benchmarks. `isa` must be supported(). All implementations
+// give the same bits.
 std::unique_ptr<Preprocessor> make_preprocessor(spec::ResizeMethod resize, const BatchShape& shape, Isa isa);
 
 }  // namespace chexbench::image

@@ -1,5 +1,6 @@
-// The row kernels of resizing and normalizing: plain, AVX2 and AVX-512. All give the same bits: the same operations on
-// the same floats in the same order, multiply then add, never fused.
+// The row kernels of resizing and normalizing, in plain C++, AVX2 and AVX-512. All give the same bits, because they do
+// the same operations on the same floats in the same order, and multiply and then add instead of using fused
+// operations.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +11,18 @@
 
 namespace chexbench::image {
 
-// Tables and rows of output columns are padded to a multiple of this; the padding is computed and never delivered.
+// Tables and rows of output columns are padded to a multiple of this. Kernels compute the padding, but it is never
+// delivered.
 inline constexpr int kColumnBlock = 16;
 constexpr int padded_columns(int columns) { return (columns + kColumnBlock - 1) / kColumnBlock * kColumnBlock; }
 
-// Bilinear: output column i is left + weight * (right - left) of the source columns first[i] and second[i].
+// The columns of a bilinear resize: output column i is left + weight[i] * (right - left), where left and right are the
+// source columns first[i] and second[i].
 struct LinearColumns {
-  // Columns of one block of kColumnBlock outputs that lie within 128 bytes: the bytes to pick from there.
+  // For a block of kColumnBlock outputs whose source columns are within 128 bytes: the bytes to pick from those.
   struct Window {
-    int base = 0;
-    alignas(64) std::uint8_t first[64] = {};  // every fourth byte counts: index of the 32-bit lane's low byte
+    int base = 0;                             // source column of the first of the 128 bytes
+    alignas(64) std::uint8_t first[64] = {};  // every fourth byte is an index, for the low byte of a 32-bit lane
     alignas(64) std::uint8_t second[64] = {};
   };
 
@@ -28,16 +31,17 @@ struct LinearColumns {
   std::vector<std::int32_t> first;
   std::vector<std::int32_t> second;
   std::vector<float> weight;
-  // For gathers of 4 bytes that stay within the row: where to read, and how far to shift. Empty if narrower than 4.
+  // For gathers of 4 bytes that stay within the row: the column to read from, and how many bits to shift right. Empty
+  // if the source is narrower than 4.
   std::vector<std::int32_t> gather;
   std::vector<std::int32_t> first_shift;
   std::vector<std::int32_t> second_shift;
-  // Empty unless every block fits.
+  // Empty unless every block fits into a window.
   std::vector<Window> windows;
 };
 
-// Area: output column i is the sum over tap t of weight[t * padded + i] * row[start[i] + t], t ascending; weights of
-// taps beyond a column's own are zero.
+// The columns of an area resize: output column i is the sum of weight[t * padded + i] * row[start[i] + t] over the taps
+// t, in ascending order. Columns with fewer taps than `taps` have zero weights for the rest.
 struct AreaColumns {
   int columns = 0;  // before padding
   int padded = 0;
@@ -46,25 +50,25 @@ struct AreaColumns {
   std::vector<float> weight;
 };
 
-// (gray / 255 - mean) / std of channel c, as gray * scale[c] + offset[c].
+// Computes (gray / 255 - mean[c]) / std[c] of channel c as gray * scale[c] + offset[c].
 struct Normalization {
   float scale[3];
   float offset[3];
 };
 
-// `count` is a multiple of kColumnBlock unless said otherwise. Pointers need no alignment.
+// The kernels of one implementation. Thread-safe. Pointers need no alignment.
 struct RowKernels {
-  // One source row to out[padded columns].
+  // Interpolates one source row; writes padded_columns(columns.columns) values to `out`.
   void (*interpolate)(const std::uint8_t* row, const LinearColumns& columns, float* out);
-  // out = upper + weight * (lower - upper); out may be upper.
+  // out = upper + weight * (lower - upper). `count` must be a multiple of kColumnBlock. `out` may be `upper`.
   void (*blend)(const float* upper, const float* lower, float weight, float* out, std::size_t count);
-  // sum += weight * row, any count.
+  // sum += weight * row, for any count.
   void (*accumulate)(const std::uint8_t* row, float weight, float* sum, std::size_t count);
-  // `row` has taps readable, finite floats after its last.
+  // Writes columns.padded values to `out`. After its last column, `row` must have columns.taps readable, finite floats.
   void (*sum_area)(const float* row, const AreaColumns& columns, float* out);
-  // 3 equal-source channels, HWC: out[3 * count]. Any count.
+  // Writes 3 channels from the same gray values, as HWC: 3 * count floats. For any count.
   void (*write_f32)(const float* gray, const Normalization& normalization, float* out, std::size_t count);
-  // Round to nearest, any count; gray within 0..255 and a little rounding.
+  // Rounds to the nearest integer, for any count. `gray` must be within 0..255, apart from rounding errors.
   void (*write_u8)(const float* gray, std::uint8_t* out, std::size_t count);
 };
 
@@ -72,6 +76,7 @@ extern const RowKernels kPlainRows;
 extern const RowKernels kAvx2Rows;
 extern const RowKernels kAvx512Rows;
 
+// Returns the kernels of `isa`, which must be supported() if they are called.
 const RowKernels& row_kernels(Isa isa);
 
 }  // namespace chexbench::image

@@ -2,8 +2,8 @@
 
 #include "image/preprocess_rows.hpp"
 
-// Instruction sets are switched on per function, not per file: a file's flags would also compile the inline functions
-// of its headers, and the linker could pick those for CPUs without AVX2.
+// Instruction sets are switched on per function, not per file. The flags of a file would also apply to the inline
+// functions of its headers, and the linker could choose those for CPUs without AVX2.
 #define CHEXBENCH_AVX2 [[gnu::target("avx2")]]
 
 namespace chexbench::image {
@@ -15,7 +15,7 @@ CHEXBENCH_AVX2 inline __m256i load_integers(const std::int32_t* from) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 }
 
-// The byte at `shift` bits of each lane, as a float.
+// Returns the byte at bit `shift` of each lane, as a float.
 CHEXBENCH_AVX2 inline __m256 byte_at(__m256i bytes, const std::int32_t* shift) {
   const __m256i low_byte = _mm256_set1_epi32(0xff);
   return _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srlv_epi32(bytes, load_integers(shift)), low_byte));

@@ -4,7 +4,7 @@
 
 #include "image/preprocess_rows.hpp"
 
-// Per function, not per file: see preprocess_rows_avx2.cpp.
+// Switched on per function, not per file; preprocess_rows_avx2.cpp says why.
 #define CHEXBENCH_AVX512 [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]]
 
 namespace chexbench::image {
@@ -14,7 +14,7 @@ constexpr std::size_t kLanes = 16;
 
 constexpr __mmask16 first_lanes(std::size_t count) { return static_cast<__mmask16>((1u << count) - 1u); }
 
-// Picks bytes out of a window of 128 by one permute, where AVX2 must gather.
+// Picks bytes out of a window of 128 by one permutation, while AVX2 must gather.
 CHEXBENCH_AVX512 void interpolate(const std::uint8_t* row, const LinearColumns& columns, float* out) {
   if (columns.windows.empty()) return kAvx2Rows.interpolate(row, columns, out);
   constexpr __mmask64 kLowBytes = 0x1111111111111111u;

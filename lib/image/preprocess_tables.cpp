@@ -7,11 +7,11 @@
 namespace chexbench::image {
 namespace {
 
-// Vector kernels read 4 bytes at a time and windows of 128; a row narrower than that goes another way.
+// Vector kernels gather 4 bytes at a time or load windows of 128. Narrower rows take the next simpler way.
 constexpr int kGatherBytes = 4;
 constexpr int kWindowBytes = 128;
 
-// The tap of a padded, possibly mirrored output column: padding repeats the last.
+// Returns the tap of an output column, which may be mirrored or in the padding. The padding repeats the last column.
 std::size_t tap_of(int column, int output, bool flip) {
   const int inside = std::min(column, output - 1);
   return static_cast<std::size_t>(flip ? output - 1 - inside : inside);
@@ -50,8 +50,9 @@ void add_windows(LinearColumns& columns) {
 
 }  // namespace
 
-// TensorFlow computes source coordinates in float; near 1024 their rounding moves a result by up to 1e-5, so ours round
-// alike (tensorflow/core/util/image_resizer_state.h, kernels/image/resize_bilinear_op.cc and resize_area_op.cc).
+// TensorFlow computes source coordinates in float. Near 1024 their rounding moves a result by up to 1e-5, so we round
+// in the same way (tensorflow/core/util/image_resizer_state.h, kernels/image/resize_bilinear_op.cc and
+// resize_area_op.cc).
 std::vector<LinearTap> linear_taps(int source, int output) {
   std::vector<LinearTap> taps(static_cast<std::size_t>(output));
   const float scale = static_cast<float>(source) / static_cast<float>(output);

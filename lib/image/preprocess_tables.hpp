@@ -1,4 +1,4 @@
-// Where each output row and column comes from. Computed once per image size.
+// Computes which source pixels each output row and column comes from, once per image size.
 #pragma once
 
 #include <vector>
@@ -14,19 +14,21 @@ struct LinearTap {
   float weight = 0;
 };
 
-// Half-pixel centres, edges clamped, no antialiasing, coordinates in float: tf.image.resize(method="bilinear").
+// Returns the `output` taps of a side of `source` pixels, as tf.image.resize(method="bilinear") defines them:
+// half-pixel centres, clamped edges, no antialiasing, coordinates computed in float.
 std::vector<LinearTap> linear_taps(int source, int output);
 
-// One output coordinate of an area resize: the mean over the interval [i, i+1) * source/output of the source.
+// One output coordinate i of an area resize: the mean over the interval [i, i+1) * source/output of the source.
 struct AreaTap {
-  int start = 0;
-  std::vector<float> weights;  // they sum to 1, but for rounding
+  int start = 0;               // the first source pixel
+  std::vector<float> weights;  // of the pixels from `start` on; the sum is 1, apart from rounding errors
 };
 
-// Coordinates in float, as tf.image.resize(method="area").
+// Returns the `output` taps of a side of `source` pixels, as tf.image.resize(method="area") defines them, with
+// coordinates computed in float.
 std::vector<AreaTap> area_taps(int source, int output);
 
-// The same as tables for the row kernels; `flip` mirrors the output columns.
+// Return the same taps as tables for the row kernels. `flip` mirrors the output columns.
 LinearColumns linear_columns(int source, int output, bool flip);
 AreaColumns area_columns(int source, int output, bool flip);
 

@@ -1,4 +1,5 @@
-// From the bytes of an image file to the tensor that a network takes: for conversion and checking, off the timed path.
+// Turns the bytes of an image file into the tensor that a network takes, for conversion and checking, which are not
+// timed.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +13,17 @@
 
 namespace chexbench::image {
 
-// What one worker owns: the fast decoder, a preprocessor and one tensor's memory, 64-byte aligned. Not thread-safe.
+// Owns what one worker needs: the fast decoder, a preprocessor, and 64-byte aligned memory for one tensor. Not
+// thread-safe: use one per thread.
 class TensorMaker {
  public:
+  // `shape` is that of a batch of one image.
   explicit TensorMaker(const BatchShape& shape, spec::ResizeMethod resize = spec::ResizeMethod::bilinear);
 
-  // Valid until the next call. @throws DataError: the image cannot be decoded
+  // Returns the bytes of the tensor, which are valid until the next call. `name` is the file's name for messages.
+  // @throws DataError if the image cannot be decoded
   std::span<const std::byte> run(std::span<const std::byte> bytes, const std::string& name);
-  // The tensor's memory, to be used otherwise between calls of run().
+  // Returns the memory of the tensor, which the caller may use between calls of run().
   std::span<std::byte> memory() { return {memory_.get(), bytes_}; }
 
  private:

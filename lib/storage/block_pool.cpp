@@ -7,7 +7,7 @@
 namespace chexbench::storage {
 namespace {
 
-constexpr std::size_t kStepBytes = std::size_t{64} << 10;  // sizes are rounded up to it, so that records share them
+constexpr std::size_t kStepBytes = std::size_t{64} << 10;  // sizes are rounded up to it, so that blocks fit again
 
 }  // namespace
 
@@ -18,7 +18,7 @@ BlockPool::Block BlockPool::Shelves::take(std::size_t bytes) {
     most_used_bytes_ = std::max(most_used_bytes_, used_bytes_);
     const auto shelf = free_.find(bytes);
     if (shelf != free_.end() && !shelf->second.empty()) {
-      Block block = std::move(shelf->second.back());  // the one used last: the likeliest to be in a cache
+      Block block = std::move(shelf->second.back());  // the one used last is the likeliest to be in a cache
       shelf->second.pop_back();
       idle_bytes_ -= bytes;
       return block;
@@ -40,7 +40,7 @@ void BlockPool::Shelves::put_back(Block block, std::size_t bytes) {
   try {
     free_[bytes].push_back(std::move(block));
     idle_bytes_ += bytes;
-  } catch (const std::bad_alloc&) {  // not out of a deleter: the block goes
+  } catch (const std::bad_alloc&) {  // a deleter must not throw: the block is freed instead
   }
 }
 

@@ -1,4 +1,4 @@
-// Memory of what is on its way from a server.
+// Reusable memory for the ranges and records that streams of distant stores hold.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,23 @@
 
 namespace chexbench::storage {
 
-// Blocks that come back are given out again, as they are: fresh pages for each range and each record cost half of what
-// receiving them does, and streams that end together at an epoch's end give back all at once. So all is kept up
-// to one and a half times the most that was in use at once, as records come in several sizes; the rest goes back to the
-// system. Thread-safe. A block may outlive its pool.
+// Hands out blocks of memory and reuses them, without clearing them, once their last owner releases them. Fresh pages
+// for each range and each record would cost half as much time as receiving them. Streams that finish together at the
+// end of an epoch release all their blocks at once, so the pool keeps up to 1.5 times the largest number of bytes that
+// was ever in use (records have several sizes) and returns the rest to the system. Thread-safe. A block may outlive its
+// pool.
 class BlockPool {
  public:
-  // At least `bytes` bytes, contents undefined; given back with the last owner. @throws std::bad_alloc
+  // Returns at least `bytes` bytes with undefined contents. The block returns to the pool when its last owner releases
+  // it; blocks of less than 64 KiB are not pooled.
+  // @throws std::bad_alloc if the system has no memory left
   std::shared_ptr<std::byte[]> take(std::size_t bytes);
-  // Bytes of blocks that wait for their next use.
+  // Returns the bytes of the free blocks that the pool keeps.
   std::size_t idle_bytes() const { return shelves_->idle_bytes(); }
 
  private:
   using Block = std::unique_ptr<std::byte[]>;
-  // Free blocks by size. Held by the blocks as well.
+  // The free blocks by size. Each block in use shares ownership, so that it can return after the pool is gone.
   class Shelves {
    public:
     Block take(std::size_t bytes);

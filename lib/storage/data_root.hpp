@@ -1,4 +1,4 @@
-// A data set's root: which store holds it, and the path of its folder there.
+// The root of a data set: the store that holds it, and the path of its folder in that store.
 #pragma once
 
 #include <memory>
@@ -9,21 +9,23 @@
 
 namespace chexbench::storage {
 
-// A plain path is a folder of this machine; a scheme names another store: http://, https://, s3://, nfs://. What
-// StoreSpec says of its shape lies in front of any.
+// A plain path is a folder of this machine; a scheme selects another store: http://, https://, s3:// or nfs://. If
+// StoreSpec::shape slows the store down, `store` is the shaped one. Opening a root sends no request.
 struct DataRoot {
-  // Implicit, so that a path can stand for a root: with the defaults of StoreSpec.
-  // @throws DataError for a scheme that is not known, or that this build cannot open
+  // Opens the store of `root` with the defaults of StoreSpec. Implicit, so that a path can be passed as a root.
+  // @throws DataError if the scheme is unknown or this build cannot open it, if the URL has no host, bucket or export,
+  // or if the settings of its store (port, endpoint, credentials) are wrong
   DataRoot(std::string root);                                  // NOLINT(google-explicit-constructor)
   DataRoot(const char* root) : DataRoot(std::string(root)) {}  // NOLINT(google-explicit-constructor)
+  // Opens the store of spec.root as spec.store says. @throws DataError as above
   explicit DataRoot(const spec::DataSpec& spec);
-  // In a store that is open already.
+  // Uses a store that is already open.
   DataRoot(const std::string& root, std::shared_ptr<const Store> store_of_root);
   DataRoot(const spec::DataSpec& spec, std::shared_ptr<const Store> store_of_root);
 
-  std::string path;
+  std::string path;  // as in the spec; a URL without the slashes at its end
   std::shared_ptr<const Store> store;
-  spec::DataLayout layout = spec::DataLayout::automatic;  // how it is to be read, and which labels it has
+  spec::DataLayout layout = spec::DataLayout::automatic;
   spec::LabelsSpec labels = {};
 };
 

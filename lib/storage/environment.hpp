@@ -9,7 +9,7 @@ namespace chexbench::storage {
 // Returns the value of a variable, or "" if it is not set. Tests pass an environment of their own.
 using Environment = std::function<std::string(const std::string&)>;
 
-// The Environment of this process.
+// The Environment of this process. Thread-safe as long as no thread changes the environment.
 std::string environment_variable(const std::string& name);
 
 }  // namespace chexbench::storage

@@ -15,10 +15,10 @@
 namespace chexbench::storage {
 namespace {
 
-// An open file that closes itself.
+// An open file, which the destructor closes.
 class Descriptor {
  public:
-  // Never waits: a FIFO that nobody writes to would hold up the run, until size_of() refuses it.
+  // O_NONBLOCK, because opening a FIFO that nobody writes to would otherwise block the run. size_of() then refuses it.
   explicit Descriptor(const std::string& path) : value_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (value_ < 0) throw DataError(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   }
@@ -73,7 +73,7 @@ std::uint64_t MappedFile::size_now() const {
 
 std::byte* ByteBuffer::reserve(std::size_t bytes) {
   if (bytes > capacity_) {
-    const std::size_t wanted = bytes + bytes / 4;  // sizes of images vary: leave room for the next, larger one
+    const std::size_t wanted = bytes + bytes / 4;  // image sizes vary: leave room for a larger one
     memory_.reset();
     capacity_ = 0;
     memory_ = std::make_unique_for_overwrite<std::byte[]>(wanted);

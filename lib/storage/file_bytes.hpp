@@ -1,4 +1,4 @@
-// Whole files in memory: mapped for shards, read into a reusable buffer for images.
+// Puts whole files of this machine into memory: shards are mapped, images are read into a reusable buffer.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,15 @@
 
 namespace chexbench::storage {
 
-// A file mapped read-only. Shared: views of its bytes are valid as long as somebody holds it. Thread-safe.
-// The bytes of a file that another program cuts short in place vanish from the mapping (SIGBUS on access, which no
-// handler can mend). chexbench itself replaces files by rename and never in place; TfRecordReader looks at size_now()
-// before each record, so that a shard cut short earlier is a DataError and only a cut during the read itself is fatal.
+// A file mapped read-only. Views of its bytes are valid as long as one owner holds the MappedFile. Thread-safe.
+// If another program truncates the file in place, the bytes after its new end vanish from the mapping, and an access to
+// them raises SIGBUS, which no handler can repair. chexbench itself replaces files by rename, never in place. Streams
+// check size_now() before each record, so that an earlier truncation is a DataError, and only a truncation during the
+// read itself is fatal.
 class MappedFile {
  public:
-  // @throws DataError naming the file and the reason
+  // Maps the file at `path`; an empty file has no bytes.
+  // @throws DataError if the file is absent, not a regular file, or cannot be opened or mapped
   static std::shared_ptr<const MappedFile> open(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
@@ -24,7 +26,7 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
-  // Bytes that the file has at this moment (0 where that cannot be told).
+  // Returns the bytes that the file has at this moment, or 0 if the system cannot say.
   std::uint64_t size_now() const;
 
  private:
@@ -35,11 +37,13 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-// Memory that grows and is never zeroed or given back between uses: fresh pages for every image would cost more than
-// half of its decode. Not thread-safe: one a thread.
+// Memory that grows on demand, and is neither cleared nor released between uses: fresh pages for every image would cost
+// more than half as much time as decoding it. Not thread-safe: use one per thread.
 class ByteBuffer {
  public:
-  // At least `bytes` bytes, contents undefined. Invalidates earlier views. @throws std::bad_alloc
+  // Returns at least `bytes` bytes. If the buffer must grow, its contents are lost and earlier views become invalid;
+  // otherwise both stay.
+  // @throws std::bad_alloc if the system has no memory left
   std::byte* reserve(std::size_t bytes);
   std::size_t capacity() const { return capacity_; }
 
@@ -48,11 +52,13 @@ class ByteBuffer {
   std::size_t capacity_ = 0;
 };
 
+// Returns the same bytes as text, without a copy.
 inline std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Reads a whole file; the view is valid until the buffer's next use. @throws DataError naming the file and the reason
+// Reads a whole file; the view is valid until the next use of the buffer.
+// @throws DataError if the file is absent, not a regular file, cannot be read, or ends before its size
 std::span<const std::byte> read_file(const std::string& path, ByteBuffer& buffer);
 
 }  // namespace chexbench::storage

@@ -1,4 +1,4 @@
-// What distant files were when they were first seen: a run must not mix two versions of one.
+// Remembers the size and version of each distant file, so that a run does not mix two versions of one file.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,21 @@
 
 namespace chexbench::storage {
 
-// What an object was when it was first seen. Empty members are not known.
+// The version of an object; empty members are unknown.
 struct ObjectVersion {
   std::optional<std::uint64_t> bytes;
-  std::string tag;  // an ETag, or else the time of its last change
+  std::string tag;  // its ETag, or else the time of its last change; compared as text
 };
 
-// By path. Thread-safe.
+// The versions of the objects of one store, by path. Thread-safe.
 class KnownVersions {
  public:
-  // Remembers what a listing tells of an object.
+  // Sets the version of an object, as a listing reports it, in place of any earlier one.
   void expect(const std::string& path, ObjectVersion version);
-  // Bytes, where they are known.
+  // Returns the bytes of the object, or std::nullopt if they are not known.
   std::optional<std::uint64_t> bytes(const std::string& path) const;
-  // Remembers what was not known yet.
-  // @throws DataError where the object is not the one that it was
+  // Compares `version` with what is known of the object, and remembers what was unknown.
+  // @throws DataError if the size or the tag differs from the known one
   void check(const std::string& path, const ObjectVersion& version);
 
  private:

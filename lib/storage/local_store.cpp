@@ -46,8 +46,8 @@ StoreEntry entry_of(int folder, const char* name) {
 
 class LocalStore final : public Store {
  public:
-  // readdir and fstatat relative to the folder: at 112,120 files, walking each full path anew would be most of the
-  // time.
+  // Uses readdir, and fstatat relative to the folder: with 112,120 files, most of the time would otherwise go into
+  // resolving each full path.
   std::vector<StoreEntry> list(const std::string& folder) const override {
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.c_str()), &::closedir);
     if (!directory && (errno == ENOENT || errno == ENOTDIR)) return {};

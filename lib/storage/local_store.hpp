@@ -1,4 +1,4 @@
-// Files of this machine.
+// The store of the files of this machine.
 #pragma once
 
 #include <memory>
@@ -7,10 +7,11 @@
 
 namespace chexbench::storage {
 
-// The one store for all folders. Streams are views of mapped files: no copy.
+// Returns the only local store, which serves all folders. Its streams give views of mapped files, without a copy.
+// Thread-safe.
 const std::shared_ptr<const Store>& local_store();
 
-// The bytes of a mapped file. A file that became shorter since is a DataError.
+// Streams a mapped file. The stream's take() throws DataError if the file has become shorter since it was mapped.
 std::unique_ptr<ByteStream> stream_mapped(std::shared_ptr<const MappedFile> file);
 
 }  // namespace chexbench::storage

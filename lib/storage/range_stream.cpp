@@ -12,7 +12,8 @@
 namespace chexbench::storage {
 namespace {
 
-// A range of the object, on its way or here. Shared by the stream, which may go away first, and the thread that reads.
+// A range of the object that is requested or has arrived. The stream and the thread that reads share it, because the
+// stream may be destroyed first.
 class Part {
  public:
   Part(std::uint64_t first, std::size_t bytes, BlockPool& blocks)
@@ -31,7 +32,7 @@ class Part {
     is_here_ = true;
     arrived_.notify_all();
   }
-  // False where `stop` came first. @throws what fetch() met
+  // Waits for the range. Returns false if `stop` was requested first. Rethrows what fetch() caught.
   bool wait(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     if (!arrived_.wait(lock, stop, [this] { return is_here_; })) return false;
@@ -64,7 +65,7 @@ class RangeStream final : public ByteStream {
   const std::string& path() const override { return file_->path; }
   std::uint64_t size() const override { return file_->size; }
 
-  // Copied out of the parts: a shuffle buffer that held views would keep whole parts for one record each.
+  // Copies the bytes out of the parts: with views, a shuffle buffer would keep a whole part for each of its records.
   SharedBytes take(std::size_t bytes) override {
     const std::shared_ptr<std::byte[]> memory = plan_.blocks->take(bytes);
     std::size_t done = 0;
@@ -98,9 +99,9 @@ class RangeStream final : public ByteStream {
   ThreadPool& pool_;
   const RangePlan plan_;
   const std::stop_token stop_;
-  std::deque<std::shared_ptr<Part>> parts_;  // in their order
-  std::uint64_t asked_ = 0;                  // bytes of the object, from its beginning
-  std::size_t taken_ = 0;                    // bytes of the first part
+  std::deque<std::shared_ptr<Part>> parts_;  // in the order of the file
+  std::uint64_t asked_ = 0;                  // bytes of the object that were requested so far
+  std::size_t taken_ = 0;                    // bytes of the first part that were taken so far
 };
 
 }  // namespace

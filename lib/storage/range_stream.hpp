@@ -1,4 +1,4 @@
-// A file on a server, read in ranges of which several are under way at once.
+// Streams a file of a server by requesting several of its byte ranges at once.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,24 @@
 
 namespace chexbench::storage {
 
-// How much a stream reads ahead: memory of a stream is bytes x ahead, out of blocks that the streams of a store share.
+// How much a stream reads ahead. A stream holds bytes x ahead of memory, in blocks that all streams of a store share.
 struct RangePlan {
-  std::size_t bytes = std::size_t{4} << 20;  // of one request: long enough to hide a round trip of 10 ms at 400 MB/s
-  std::size_t ahead = 3;                     // requests under way
+  std::size_t bytes = std::size_t{4} << 20;  // per request: enough to hide a round trip of 10 ms at 400 MB/s
+  std::size_t ahead = 3;                     // requests in flight
   std::shared_ptr<BlockPool> blocks = std::make_shared<BlockPool>();
 };
 
-// A file whose ranges can be read by several threads at once.
+// A file whose ranges several threads can read at once.
 struct RangedFile {
   std::string path;
   std::uint64_t size = 0;
-  // Fills `part` from byte `first` on. Once `wanted` is false it may return early. @throws DataError
+  // Fills `part` with the bytes of the file from byte `first` on. It may return early once `wanted()` is false. What it
+  // throws, the stream's take() throws.
   std::function<void(std::uint64_t first, std::span<std::byte> part, const std::function<bool()>& wanted)> read;
 };
 
-// `pool` calls file.read and must outlive the stream; a call may go on when the stream is gone.
+// Returns a stream that calls file.read on the threads of `pool`, which must outlive the stream. A call may still run
+// after the stream is destroyed. After `stop` is requested, take() returns empty bytes instead of waiting.
 std::unique_ptr<ByteStream> stream_ranges(RangedFile file, ThreadPool& pool, const RangePlan& plan,
                                           std::stop_token stop);
 

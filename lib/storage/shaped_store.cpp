@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kSeed = 1;
-constexpr double kRedoS = 0.02;  // how often a sleep looks whether it should end
+constexpr double kRedoS = 0.02;  // how often a sleep checks whether it should end
 
 struct Slowness {
   Shaper shaper;
@@ -26,7 +26,7 @@ class ShapedStream final : public ByteStream {
   const std::string& path() const override { return stream_->path(); }
   std::uint64_t size() const override { return stream_->size(); }
 
-  // Asks for all blocks that are needed and not here yet at once.
+  // Requests all blocks that are needed and have not arrived yet at the same time.
   SharedBytes take(std::size_t bytes) override {
     const double now_s = slowness_->clock.now_s();
     double here_s = now_s;

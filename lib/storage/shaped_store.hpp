@@ -1,5 +1,5 @@
-// A store made slower, so that one that is not here can be studied: a filer across the building, a bucket in another
-// region.
+// Slows a store down, to study stores that are not available, such as a filer across the building or a bucket in
+// another region.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,18 @@
 
 namespace chexbench::storage {
 
-// The time of a shaped store, so that a test need not wait. Thread-safe.
+// The clock of a shaped store; tests replace it so that they need not wait. Both functions must be thread-safe.
 struct StoreClock {
   std::function<double()> now_s;
-  // Sleeps until then; false where `stop`, or a signal, came first.
+  // Sleeps until `until_s`. Returns false if `stop` was requested, or a signal came, before that.
   std::function<bool(double until_s, const std::stop_token& stop)> sleep_until_s;
 };
+// The clock of this machine.
 StoreClock steady_store_clock();
 
-// Requests are whole files, and blocks of 1 MiB of a stream (what NFS clients ask for at once). Listings are not
-// slowed down: they are no part of what is measured.
+// Returns a store that delivers the bytes of `store` as late as `shape` says. A request is a whole file, or a block of
+// 1 MiB of a stream, which is what NFS clients request at once. Listings are not slowed down, because no measurement
+// includes them. The delays are pseudo-random with a fixed seed. Shards of a local store stay mapped.
 std::shared_ptr<const Store> shape_store(std::shared_ptr<const Store> store, const spec::StoreShape& shape,
                                          StoreClock clock = steady_store_clock());
 

@@ -1,4 +1,4 @@
-// When the bytes of a request would be there, if the store were slower than it is.
+// Computes when the bytes of a request would arrive if the store were as slow as a StoreShape says.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace chexbench::storage {
 
-// A store with a queue of requests and one link: a request begins when `iops` allows, its answer comes a latency and a
-// jitter later, and its bytes share the link's bandwidth with all others. Thread-safe; the same calls give the same
-// times.
+// Models a store with one queue of requests and one link. A request begins when `iops` allows it, its answer comes one
+// latency and one jitter (exponentially distributed, with mean `jitter_ms`) later, and its bytes share the bandwidth of
+// the link with those of all other requests. Thread-safe. The same sequence of calls gives the same times.
 class Shaper {
  public:
   Shaper(const spec::StoreShape& shape, std::uint64_t seed) : shape_(shape), random_(seed) {}
 
-  // The time at which a request made at `now_s` has all its bytes.
+  // Returns the time, in seconds, at which all `bytes` bytes of a request made at `now_s` have arrived.
   double arrival_s(double now_s, std::uint64_t bytes);
 
  private:
-  double jitter_s();
+  double jitter_s();  // 0 without spec::StoreShape::jitter_ms
 
   const spec::StoreShape shape_;
   std::mutex mutex_;

@@ -1,4 +1,5 @@
-// Where the bytes of a data set come from: a folder, or a server that is asked for objects.
+// The interface through which all other folders read data sets, whether they are in a folder of this machine or on a
+// server.
 #pragma once
 
 #include <cstddef>
@@ -14,51 +15,58 @@
 
 namespace chexbench::storage {
 
-// What lies in a folder of a store.
+// One entry of a folder of a store.
 struct StoreEntry {
   enum class Kind { file, folder, other };
   std::string name;
   Kind kind = Kind::file;
-  std::optional<std::uint64_t> bytes;  // of a file, where the store's listing tells
+  std::optional<std::uint64_t> bytes;  // of a file, if the listing of the store reports them
 };
 
-// Bytes, valid as long as `owner` is held.
+// Bytes that are valid as long as `owner` is held.
 struct SharedBytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
 };
 
-// The size of a stream whose end nobody has seen yet.
+// The size of a stream whose end has not been reached yet, if nothing else says it.
 inline constexpr std::uint64_t kUnknownBytes = ~std::uint64_t{0};
 
-// The bytes of one file from its beginning, once. Not thread-safe. Must not outlive its store.
+// Delivers the bytes of one file once, in order, from its beginning. Not thread-safe. Must not outlive its store.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
   virtual const std::string& path() const = 0;
+  // Returns the bytes of the whole file, or kUnknownBytes.
   virtual std::uint64_t size() const = 0;
-  // The next `bytes` bytes, of which that many must be left; fewer only where the stream was stopped, or met the end of
-  // an unknown size.
-  // @throws DataError naming the file and the reason; nothing can be taken after it
+  // Returns the next `bytes` bytes; the file must have that many left. Returns fewer only if the stream was stopped, or
+  // if the size was unknown and the file ends. After an exception nothing more can be taken.
+  // @throws DataError if the file cannot be read, became shorter or changed; the message names the file and the reason
+  // @throws InterruptedError if a signal asked the run to end (distant stores only)
   virtual SharedBytes take(std::size_t bytes) = 0;
 };
 
-// Thread-safe. A path is the root and, behind a '/', names that list() gave or that a layout prescribes; it holds no
-// secret and stands in messages as it is. All functions @throw DataError naming the path and the reason.
+// A source of files. Thread-safe. A path is the root, or the root followed by '/' and names that list() returned or
+// that a layout prescribes. A path holds no secret and appears in messages as it is.
+// @throws DataError from every function that reads, if a folder or file cannot be read; the message names the path and
+// the reason
+// @throws InterruptedError from distant stores, if a signal asked the run to end
 class Store {
  public:
   virtual ~Store() = default;
-  // What the folder holds, in no order; nothing where there is no such folder.
+  // Returns the entries of the folder in no particular order, or none if there is no such folder.
   virtual std::vector<StoreEntry> list(const std::string& folder) const = 0;
-  // Bytes of the file; nothing where there is none.
+  // Returns the bytes of the file, or std::nullopt if there is no such file.
   virtual std::optional<std::uint64_t> size(const std::string& path) const = 0;
-  // The whole file; the view is valid until the buffer's next use.
+  // Reads the whole file into `buffer`; the view is valid until the next use of the buffer.
   virtual std::span<const std::byte> read(const std::string& path, ByteBuffer& buffer) const = 0;
-  // Reads ahead where that is worth it. After `stop` what waits in it returns soon.
+  // Opens the file as a stream, which reads ahead on distant stores. After `stop` is requested, calls that wait in the
+  // stream return soon. A file that does not exist is a DataError.
   virtual std::unique_ptr<ByteStream> stream(const std::string& path, std::stop_token stop) const = 0;
-  // Files of this machine's own file systems, mapped and cached by its kernel.
+  // Returns true if the files are in file systems of this machine, which its kernel maps and caches.
   virtual bool is_local() const = 0;
-  // Reads mostly wait for something that no core of this machine works on: several at once are worth their threads.
+  // Returns true if reads mostly wait for something other than a core of this machine, so that several reads at once
+  // are worth their threads.
   virtual bool is_distant() const { return !is_local(); }
 };
 

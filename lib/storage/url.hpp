@@ -1,4 +1,4 @@
-// URLs, as far as stores need them (RFC 3986).
+// Parses and encodes URLs, as far as stores need it (RFC 3986).
 #pragma once
 
 #include <optional>
@@ -7,28 +7,32 @@
 
 namespace chexbench::storage {
 
-// scheme://authority/path
+// The parts of scheme://authority/path.
 struct Url {
   std::string scheme;     // lower case
-  std::string authority;  // host, and :port where one is given
+  std::string authority;  // host, and :port if one is given
   std::string path;       // begins with '/', or is empty; no '/' at the end
 };
 
-// Nothing where `text` has no scheme: a plain path.
-// @throws DataError, which names the text as `what` and does not repeat it, for a user, a query or a fragment in it:
-// they may be secrets, and what a spec says stands in every report
+// Returns the parts of `text`, or std::nullopt if it has no scheme and so is a plain path.
+// @throws DataError if the URL has a user, a query or a fragment: those may be secrets, and every report repeats the
+// spec. The message calls the text `what` and does not repeat it.
 std::optional<Url> parse_url(std::string_view text, std::string_view what = "data.root");
 
-// Of a root that is an URL: a server takes two slashes for something else than one.
+// Returns `root` without the slashes at its end if it is a URL, because to a server two slashes are not the same as
+// one. Returns a plain path unchanged.
 std::string without_last_slash(std::string root);
 
-// @throws DataError where `root` is an URL: `verb` writes files, which goes into a folder of this machine alone
+// Checks that a command which writes files got a plain path, since all other stores are read-only. `verb` names the
+// command in the message.
+// @throws DataError if `root` is a URL
 void check_is_folder(std::string_view root, std::string_view verb);
 
-// All but letters, digits and -._~ as %XX; '/' stays.
+// Returns the text with every byte except letters, digits, '/' and -._~ as %XX.
 std::string percent_encoded(std::string_view text);
-// The same with '/' encoded as well, as in a query.
+// Does the same, and encodes '/' as well, as a query needs it.
 std::string percent_encoded_all(std::string_view text);
+// Returns the text with each %XX decoded. Any other '%' stays.
 std::string percent_decoded(std::string_view text);
 
 }  // namespace chexbench::storage

@@ -1,7 +1,7 @@
-// What an image costs, in thread-CPU time: plain, fast and OpenCV, whole and by stage.
+// Measures the thread-CPU time of an image: with the plain, the fast and OpenCV's decoder, in total and by stage.
 //   decode_benchmark [--benchmark_filter=...]        CHEXBENCH_IMAGES=DIR for other images than the shipped ones
-// The two kinds of file that ChestX-ray14's copies hold are told apart: `published` (zlib level 6, mixed filters) and
-// `resaved` (level 1, filter Sub). Compare ratios of one run, not times of two.
+// It measures separately the two kinds of file in copies of ChestX-ray14: `published` (zlib level 6, mixed filters) and
+// `resaved` (level 1, filter Sub). Compare ratios within one run, not times of two runs.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -41,7 +41,7 @@ std::map<std::string, Images> load_images() {
 // Calls `work(image)` for one image after another.
 template <typename Work>
 void measure(benchmark::State& state, const Images& images, Work work) {
-  for (const Bytes& image : images) work(image);  // buffers grow to their size before anything is measured
+  for (const Bytes& image : images) work(image);  // buffers reach their size before anything is measured
   std::size_t next = 0;
   for (auto _ : state) work(images[next++ % images.size()]);
   state.SetItemsProcessed(state.iterations());
@@ -60,7 +60,7 @@ void to_tensor(benchmark::State& state, const Images& images, spec::ResizeMethod
   });
 }
 
-// What one writes with OpenCV alone.
+// The straightforward code with OpenCV alone.
 void opencv_to_tensor(benchmark::State& state, const Images& images, int interpolation) {
   cv::setNumThreads(0);
   cv::Mat gray, small, unit, color, tensor;

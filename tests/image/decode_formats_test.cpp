@@ -1,4 +1,4 @@
-// What each decoder makes of whole files: kinds of PNG, other formats, and how damage is told.
+// Each decoder on whole files: the kinds of PNG, other formats, and how damage is reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class DecoderTest : public testing::TestWithParam<spec::DecoderKind> {
  protected:
   std::vector<std::uint8_t> decode(const Bytes& file) { return pixels_of(decoder_->decode(file, "x.png")); }
 
-  // The message of the DataError that decoding `file` ends in.
+  // Returns the message of the DataError that decoding `file` throws.
   std::string error_of(const Bytes& file) {
     try {
       decode(file);
@@ -89,13 +89,13 @@ TEST_P(DecoderTest, LooksUpPalettes) {
   EXPECT_EQ(decode(build_png(recipe)), (std::vector<std::uint8_t>{200, 9, 200}));
 }
 
-// Adam7 of 4x2 pixels: pass 1 has (0,0), pass 4 (2,0), pass 6 (1,0) and (3,0), pass 7 row 1.
+// An image of 4x2 pixels, interlaced with Adam7: pass 1 has (0,0), pass 4 (2,0), pass 6 (1,0) and (3,0), pass 7 row 1.
 TEST_P(DecoderTest, DecodesInterlacedImages) {
   const PngRecipe recipe{.width = 4, .height = 2, .interlace = 1, .rows = {0, 10, 0, 30, 0, 20, 40, 0, 50, 60, 70, 80}};
   EXPECT_EQ(decode(build_png(recipe)), (std::vector<std::uint8_t>{10, 20, 30, 40, 50, 60, 70, 80}));
 }
 
-// 16x8 pixels, all 91. Its height and width are bytes 94 to 97.
+// A JPEG of 16x8 pixels, all 91. Bytes 94 to 97 hold its height and width.
 constexpr std::string_view kFlatGray(
     "\xff\xd8\xff\xe0\x00\x10\x4a\x46\x49\x46\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00\xff\xdb\x00\x43\x00\x1b\x12"
     "\x14\x17\x14\x11\x1b\x17\x16\x17\x1e\x1c\x1b\x20\x28\x42\x2b\x28\x25\x25\x28\x51\x3a\x3d\x30\x42\x60\x55\x65"
@@ -185,7 +185,7 @@ TEST_P(DecoderTest, GoesOnAfterADamagedFile) {
   EXPECT_EQ(decode(gray_png(50, 40)), test::ramp(50, 40));
 }
 
-// OpenCV 4.6 returns the last image again where it does not know a file's format.
+// OpenCV 4.6 returns the last image again if it does not know the format of a file.
 TEST_P(DecoderTest, RefusesAFileThatIsNoImageAfterAnImageOfOpencv) {
   const PngRecipe gray16{.width = 20, .height = 10, .bit_depth = 16, .rows = std::vector<std::uint8_t>(410)};
   EXPECT_EQ(decode(build_png(gray16)), std::vector<std::uint8_t>(200));
@@ -198,7 +198,7 @@ std::string kind_name(const testing::TestParamInfo<spec::DecoderKind>& tested) {
 INSTANTIATE_TEST_SUITE_P(Kinds, DecoderTest, testing::Values(spec::DecoderKind::fast, spec::DecoderKind::opencv),
                          kind_name);
 
-// The fast path knows why it failed; OpenCV only that it did.
+// The fast path knows why it failed, and OpenCV only that it did.
 TEST(FastDecoder, SaysWhatIsWrongWithTheImageData) {
   const auto message_of = [](const PngRecipe& recipe) -> std::string {
     try {
@@ -216,7 +216,7 @@ TEST(FastDecoder, SaysWhatIsWrongWithTheImageData) {
               HasSubstr("unknown row filter in row 1"));
 }
 
-// Random bytes under random filters: colors that differ, and any alpha.
+// Makes random bytes under random filters, so that the colors differ and alpha has any value.
 TEST(FastDecoder, GivesTheGrayThatOpencvGivesForColors) {
   constexpr std::uint32_t kWidth = 150;
   constexpr std::uint32_t kHeight = 70;
@@ -234,7 +234,7 @@ TEST(FastDecoder, GivesTheGrayThatOpencvGivesForColors) {
 }
 
 TEST(OpencvDecoder, KeepsTheLimitThatTheUserSet) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process: OpenCV reads its limits once
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // starts a new process, since OpenCV reads its limits once
   EXPECT_EXIT(
       {
         ::setenv("OPENCV_IO_MAX_IMAGE_WIDTH", "15", 1);
@@ -250,7 +250,7 @@ TEST(OpencvDecoder, KeepsTheLimitThatTheUserSet) {
 }
 
 TEST(OpencvDecoder, SaysHowToMendAMissingPlugin) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process: the plugin is looked for once
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // starts a new process, since the plugin is looked for once
   EXPECT_EXIT(
       {
         ::setenv("CHEXBENCH_PLUGIN_DIR", "/nonexistent", 1);

@@ -1,4 +1,4 @@
-// JPEGs: the fast path against OpenCV, scaled decoding against full, and damage.
+// Tests of JPEGs: the fast path compared with OpenCV, scaled decoding compared with full decoding, and damaged files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ std::string failure_of(std::span<const std::byte> file, DecoderKind kind = Decod
   return message_of<DataError>([&] { decode(file, kind); });
 }
 
-// Mean over boxes of `side` x `side`; those at the right and lower edges are cut off.
+// Returns the means over boxes of `side` x `side` pixels, which are smaller at the right and lower edges.
 Decoded boxes_of(const Decoded& image, int side) {
   Decoded small{.width = (image.width + side - 1) / side, .height = (image.height + side - 1) / side};
   for (int y = 0; y < small.height; ++y) {
@@ -76,7 +76,7 @@ TEST(JpegDecoder, LeavesFourComponentsToOpencv) {
 
 TEST(JpegDecoder, IgnoresACamerasNoteOnOrientation) {
   const auto plain = build_jpeg({.width = 40, .height = 30});
-  // APP1 with one Exif entry: orientation 6, a quarter turn.
+  // An APP1 segment with one Exif entry: orientation 6, a quarter turn.
   constexpr unsigned char kExif[] = {0xff, 0xe1, 0, 34,   'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8,
                                      0,    1,    1, 0x12, 0,   3,   0,   0,   0, 1, 0,   6,   0, 0,  0, 0, 0, 0};
   std::vector<std::byte> turned(plain.begin(), plain.begin() + 2);
@@ -100,7 +100,7 @@ TEST(JpegScale, IsTheStrongestThatLeavesTheSizeInBothDirections) {
   EXPECT_EQ(scale(4000, 4000, {64, 1000}), 4);
 }
 
-// libjpeg scales in the transform: near to the mean over boxes of full pixels, but not the same.
+// libjpeg scales in the transform, so the result is near the mean over boxes of full pixels, but not equal.
 TEST(JpegScale, GivesWhatOpencvsPixelsGiveOverBoxesWithinTwoGrayLevels) {
   for (const JpegRecipe& recipe : {kGray, kColor}) {
     const auto file = build_jpeg(recipe);
@@ -125,7 +125,7 @@ TEST(JpegScale, DecodesAllPixelsUnlessASizeIsAskedFor) {
   EXPECT_EQ(decode(build_jpeg(kGray), DecoderKind::opencv, {32, 32}).width, kGray.width);
 }
 
-// Both decoders refuse a file that ends early: OpenCV alone would paint the rest gray.
+// Both decoders refuse a file that ends early; OpenCV alone would fill the rest with gray.
 TEST(JpegDamage, ATruncatedFileIsAnErrorWhereverItEnds) {
   const auto file = build_jpeg(kColor);
   for (const std::size_t length :
@@ -139,7 +139,7 @@ TEST(JpegDamage, ATruncatedFileIsAnErrorWhereverItEnds) {
 
 TEST(JpegDamage, AWarningOfLostDataIsAnError) {
   auto file = build_jpeg(kColor);
-  // An end of image in the middle: whole by its markers, half by its pixels.
+  // An end-of-image marker in the middle: the markers are complete, but half of the pixels is missing.
   const std::size_t middle = file.size() / 2;
   file[middle] = std::byte{0xff};
   file[middle + 1] = std::byte{0xd9};
@@ -170,7 +170,7 @@ TEST(JpegDamage, NamesWhatAHeaderHasWrong) {
   const std::vector<std::byte> empty = {std::byte{0xff}, std::byte{0xd8}, std::byte{0xff}, std::byte{0xd9}};
   EXPECT_THAT(failure_of(empty), HasSubstr("no frame"));
   auto unmarked = file;
-  unmarked[20] = std::byte{0};  // behind JFIF's segment
+  unmarked[20] = std::byte{0};  // after JFIF's segment
   EXPECT_THAT(failure_of(unmarked), HasSubstr("byte 20"));
 }
 
@@ -185,7 +185,7 @@ TEST(JpegDamage, OneFlippedByteEndsInAnImageOrInAnErrorOfTheData) {
     } catch (const DataError&) {
     }
   }
-  EXPECT_EQ(pixels_of(decoder->decode(file, "x.jpg")), decode(file).pixels);  // as good as new
+  EXPECT_EQ(pixels_of(decoder->decode(file, "x.jpg")), decode(file).pixels);  // the decoder still works after an error
 }
 
 }  // namespace

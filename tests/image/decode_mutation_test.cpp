@@ -1,5 +1,5 @@
-// Thousands of damaged PNGs, the same ones in every run: each decodes or ends in a DataError, nothing else.
-// Under AddressSanitizer this also shows that no damage makes the decoder read or write out of bounds.
+// Decodes thousands of damaged PNGs, the same ones in every run. Each must decode or throw a DataError, and nothing
+// else. Under AddressSanitizer this also shows that no damage makes the decoder read or write out of bounds.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -20,7 +20,7 @@ class Mutations {
  public:
   std::size_t below(std::size_t limit) { return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random_); }
 
-  // One to four of: a flipped bit, a byte replaced, a stretch removed, a stretch doubled, the end cut off.
+  // Makes one to four changes: flips a bit, replaces a byte, removes or doubles some bytes, or cuts off the end.
   template <typename Container>
   void damage(Container& bytes) {
     for (std::size_t count = 1 + below(4); count > 0 && bytes.size() > 16; --count) {
@@ -52,7 +52,7 @@ class Mutations {
   std::mt19937 random_{20171208};
 };
 
-// A small file with every filter, as the fast path takes it.
+// Makes a small file with every filter, which the fast path takes.
 test::PngRecipe small_image(Mutations& mutations) {
   test::PngRecipe recipe{.width = 90, .height = 70, .idat_bytes = 500};
   for (std::size_t y = 0; y < recipe.height; ++y) {
@@ -89,7 +89,7 @@ TEST(DecodeMutation, DamagedFilesDecodeOrAreRefused) {
   EXPECT_GT(refused, 2800);  // nearly every change breaks a CRC
 }
 
-// Right CRCs around a damaged zlib stream, so that the damage reaches inflate and unfilter, of each implementation.
+// The CRCs around the damaged zlib stream are right, so that the damage reaches inflating and unfiltering.
 TEST(DecodeMutation, DamagedImageDataDecodesOrIsRefusedByAllAlike) {
   Mutations mutations;
   const test::PngRecipe whole = small_image(mutations);
@@ -109,7 +109,7 @@ TEST(DecodeMutation, DamagedImageDataDecodesOrIsRefusedByAllAlike) {
   EXPECT_GT(refused, 2500);
 }
 
-// Filter bytes and sizes that do not belong together: rows are valid deflate, whatever they say.
+// Filter bytes and sizes are random and need not fit together, but the stream is valid.
 TEST(DecodeMutation, DamagedRowsAndHeadersDecodeOrAreRefused) {
   Mutations mutations;
   const test::PngRecipe whole = small_image(mutations);

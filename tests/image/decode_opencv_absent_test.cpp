@@ -1,4 +1,4 @@
-// A build without OpenCV decodes gray PNGs and says what it lacks for others.
+// A build without OpenCV decodes gray PNGs, and for other files reports what it lacks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

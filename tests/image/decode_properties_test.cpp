@@ -1,4 +1,4 @@
-// For any image: all implementations agree, and decoding undoes encoding.
+// Checks for random images that all implementations agree, and that decoding undoes encoding.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 

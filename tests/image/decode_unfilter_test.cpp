@@ -1,4 +1,4 @@
-// Every implementation of unfiltering, against a direct transcription of the PNG specification.
+// Compares every implementation of unfiltering with a direct transcription of the PNG specification.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace chexbench::image {
 namespace {
 
-// A PNG image's filtered rows, and room for its pixels as Unfilter wants it.
+// The filtered rows of a PNG image, and memory for its pixels with the slack that Unfilter needs.
 struct Image {
   Image(int image_width, int image_height) : width(image_width), height(image_height) {
     const auto w = static_cast<std::size_t>(width);
@@ -41,7 +41,7 @@ struct Image {
   std::vector<std::uint8_t> pixels;
 };
 
-// PNG specification, section 9.2 and 9.4, one pixel at a time.
+// Follows the PNG specification, sections 9.2 and 9.4, one pixel at a time.
 std::vector<std::vector<std::uint8_t>> reference(Image& image) {
   std::vector<std::vector<std::uint8_t>> rows;
   const std::vector<std::uint8_t> zeros(static_cast<std::size_t>(image.width));
@@ -66,7 +66,7 @@ std::vector<std::vector<std::uint8_t>> reference(Image& image) {
 
 class UnfilterTest : public IsaTest {
  protected:
-  // Fills an image with `filter_of(y)` and random bytes, and holds the implementation against the specification.
+  // Fills an image with `filter_of(y)` and random bytes, and compares the implementation with the specification.
   template <typename FilterOf>
   void expect_specified(int width, int height, FilterOf filter_of) {
     Image image(width, height);
@@ -130,7 +130,8 @@ TEST_P(UnfilterTest, ReusesItsScratchForAnotherSize) {
   for (const int width : {300, 20, 500}) {
     Image image(width, 3);
     for (int y = 0; y < 3; ++y) {
-      std::fill_n(image.filtered_row(y), width + 1, std::uint8_t{3});  // Average of 3s: depends on the row above
+      std::fill_n(image.filtered_row(y), width + 1,
+                  std::uint8_t{3});  // with filter Average, pixels depend on the row above
     }
     const auto expected = reference(image);
     unfilter.run({image.filtered_row(0), width, 3}, {image.pixels.data() + kUnfilterSlack, image.stride});

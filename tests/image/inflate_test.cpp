@@ -1,4 +1,4 @@
-// What both inflaters refuse by a stream's header, so that OpenCV decides.
+// Both inflaters refuse some streams by their header, so that OpenCV decides about them.
 #include <gtest/gtest.h>
 
 #include "image/png/png_inflate.hpp"
@@ -7,7 +7,7 @@
 namespace chexbench::image {
 namespace {
 
-// A stream of `bytes` bytes whose header declares a window of 2^(8 + `cinfo`).
+// Makes a stream of `bytes` bytes whose header declares a window of 2^(8 + `cinfo`) bytes.
 std::optional<std::string> refusal(Inflater& inflater, std::size_t bytes, unsigned cinfo) {
   std::vector<std::uint8_t> stream = test::deflate(std::vector<std::uint8_t>(bytes, 7));
   stream[0] = static_cast<std::uint8_t>(cinfo << 4 | 8);

@@ -1,4 +1,4 @@
-// One suite over all implementations of a kernel.
+// Runs one test suite over all implementations of a kernel.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -16,10 +16,10 @@ struct JpegRecipe {
   bool progressive = false;
 };
 
-// `pixels`: width x height x channels. Aborts where libjpeg cannot.
+// Encodes `pixels`, which are width x height x channels. Aborts if libjpeg fails.
 std::vector<std::byte> build_jpeg(const JpegRecipe& recipe, std::span<const std::uint8_t> pixels);
 
-// A smooth picture, with some grain: what a photograph is to a JPEG.
+// Makes a smooth picture with some grain, which a JPEG encodes like a photograph.
 std::vector<std::uint8_t> soft_picture(const JpegRecipe& recipe);
 
 inline std::vector<std::byte> build_jpeg(const JpegRecipe& recipe) { return build_jpeg(recipe, soft_picture(recipe)); }

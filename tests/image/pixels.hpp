@@ -1,4 +1,4 @@
-// The pixels of an image without what lies between its rows.
+// Copies the pixels of an image without the bytes between its rows.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// PNG files made to order, for tests: any header, any filter bytes, any damage.
+// Builds PNG files for tests, with any header, any filter bytes and any damage.
 #pragma once
 
 #include <zlib.h>
@@ -46,10 +46,10 @@ struct PngRecipe {
   std::uint8_t bit_depth = 8;
   std::uint8_t color_type = 0;
   std::uint8_t interlace = 0;
-  std::vector<std::uint8_t> palette{};            // PLTE, if any
-  std::vector<std::uint8_t> rows{};               // filter byte and filtered bytes of each row
-  std::vector<std::uint8_t> image_data{};         // instead of the deflated rows, if any
-  std::size_t idat_bytes = std::size_t{1} << 30;  // the longest IDAT chunk
+  std::vector<std::uint8_t> palette{};            // of the PLTE chunk; empty: no such chunk
+  std::vector<std::uint8_t> rows{};               // the filter byte and the filtered bytes of each row
+  std::vector<std::uint8_t> image_data{};         // replaces the deflated rows unless it is empty
+  std::size_t idat_bytes = std::size_t{1} << 30;  // of the longest IDAT chunk
 };
 
 inline Bytes build_png(const PngRecipe& recipe) {
@@ -70,7 +70,7 @@ inline Bytes build_png(const PngRecipe& recipe) {
   return out;
 }
 
-// Rows of filter None around `pixels`, `row_bytes` a row.
+// Returns `pixels` as rows of `row_bytes` bytes with filter None.
 inline std::vector<std::uint8_t> unfiltered_rows(std::span<const std::uint8_t> pixels, std::size_t row_bytes) {
   std::vector<std::uint8_t> rows;
   for (std::size_t begin = 0; begin < pixels.size(); begin += row_bytes) {
@@ -81,7 +81,7 @@ inline std::vector<std::uint8_t> unfiltered_rows(std::span<const std::uint8_t> p
   return rows;
 }
 
-// width x height pixels that differ from each other: 0, 7, 14, ... mod 256.
+// Returns width x height pixels that differ from their neighbours: 0, 7, 14, ... mod 256.
 inline std::vector<std::uint8_t> ramp(std::uint32_t width, std::uint32_t height) {
   std::vector<std::uint8_t> pixels(std::size_t{width} * height);
   for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(7 * i);

@@ -1,4 +1,4 @@
-// Decode and both resizes of real X-rays, held against values from TensorFlow.
+// Decodes real X-rays, resizes them by both methods, and compares the results with values from TensorFlow.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,7 +38,7 @@ std::string digest(const GrayImage& image) {
   return test::sha256_hex(std::move(pixels));
 }
 
-// One channel of the tensor, turned back to pixel / 255.
+// Returns one channel of the tensor, converted back to pixel / 255.
 std::vector<double> unnormalized(const std::vector<float>& tensor, std::size_t channel) {
   std::vector<double> values;
   for (std::size_t i = channel; i < tensor.size(); i += 3) values.push_back(tensor[i] * kStd[channel] + kMean[channel]);

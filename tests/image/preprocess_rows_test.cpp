@@ -1,5 +1,5 @@
-// The fast row kernels and whole preprocessors, held bit for bit against their plain twins and, in value, against
-// a direct computation in double.
+// Compares the fast row kernels and whole preprocessors bit for bit with their plain versions, and their values with a
+// direct computation in double.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,14 +17,14 @@ struct Sizes {
   int width, height, output_width, output_height;
 };
 
-// Widths around the limits of gathers (4) and windows (128), both directions of scaling, and tails.
+// Widths around the limits of gathers (4) and windows (128), both directions of scaling, and widths that leave a tail.
 constexpr Sizes kSizes[] = {{1, 1, 5, 3},        {2, 3, 7, 7},        {3, 2, 1, 1},      {4, 4, 4, 4},
                             {5, 9, 17, 33},      {127, 40, 16, 15},   {128, 40, 16, 15}, {129, 40, 31, 15},
                             {1024, 64, 224, 14}, {1000, 50, 223, 11}, {3000, 20, 33, 7}, {64, 64, 300, 301}};
 
 class Picture {
  public:
-  // Exactly as many bytes as pixels: a kernel that reads beyond the last is found by AddressSanitizer.
+  // Has exactly as many bytes as pixels, so that AddressSanitizer finds a kernel that reads beyond the last.
   Picture(int width, int height) : pixels_(static_cast<std::size_t>(width * height)), width_(width), height_(height) {
     std::mt19937 random(static_cast<unsigned>(width * 7919 + height));
     for (std::uint8_t& pixel : pixels_) pixel = static_cast<std::uint8_t>(random());
@@ -46,7 +46,7 @@ std::vector<std::byte> run(spec::ResizeMethod method, const BatchShape& shape, I
 }
 
 double bilinear_at(const Picture& picture, const Sizes& s, int x, int y) {
-  // Coordinates are rounded to float, as TensorFlow's are; all else is in double.
+  // Rounds coordinates to float, as TensorFlow does; everything else is in double.
   const auto source = [](int i, int from, int to) {
     const float scale = static_cast<float>(from) / static_cast<float>(to);
     const double center = (static_cast<float>(i) + 0.5f) * scale - 0.5f;

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for holding pixels against golden digests.
+// SHA-256 (FIPS 180-4), to compare pixels with golden digests.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 
 namespace chexbench::image::test {
 
-// The first 32 bits of the fraction of prime^exponent for the first primes, as the standard defines its constants.
+// Returns the first 32 bits of the fractions of prime^exponent for the first primes, by which the standard defines its
+// constants.
 template <std::size_t kCount>
 std::array<std::uint32_t, kCount> root_fractions(long double exponent) {
   std::array<std::uint32_t, kCount> words{};

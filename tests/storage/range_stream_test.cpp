@@ -72,9 +72,10 @@ TEST(BlockPool, GivesOutAgainWhatCameBack) {
     EXPECT_NE(pool.take(100'000).get(), first);
   }
   EXPECT_EQ(pool.idle_bytes(), 2 * 2 * 65536u);
-  EXPECT_EQ(pool.take(110'000).get(), first);  // of the same size once rounded up, and the last to come back
+  EXPECT_EQ(pool.take(110'000).get(),
+            first);  // its size is the same when rounded up, and it was the last to be released
   pool.take(10);
-  EXPECT_EQ(pool.idle_bytes(), 2 * 2 * 65536u);  // what is small is not worth keeping
+  EXPECT_EQ(pool.idle_bytes(), 2 * 2 * 65536u);  // small blocks are not kept
 }
 
 TEST(BlockPool, KeepsWhatWasInUseAtOnceAndHalfAsMuchOfOtherSizes) {

@@ -44,7 +44,7 @@ TEST(Shaper, JitterHasItsMeanAndIsTheSameEachTime) {
   EXPECT_NEAR(sum_s / 10000, 0.01, 0.0005);
 }
 
-// Time passes only where somebody sleeps.
+// A clock that advances only when somebody sleeps.
 class ShapedStoreTest : public testing::Test {
  protected:
   std::shared_ptr<const Store> shaped(const spec::StoreShape& shape) {
@@ -77,7 +77,7 @@ TEST_F(ShapedStoreTest, AStreamPaysForEachBlockOnce) {
   EXPECT_DOUBLE_EQ(now_s_, 100.05);
   stream->take(block - 10);
   EXPECT_DOUBLE_EQ(now_s_, 100.05);
-  EXPECT_EQ(stream->take(block + 10).bytes.size(), block + 10);  // two blocks, asked for at once
+  EXPECT_EQ(stream->take(block + 10).bytes.size(), block + 10);  // two blocks, requested at once
   EXPECT_DOUBLE_EQ(now_s_, 100.10);
 }
 

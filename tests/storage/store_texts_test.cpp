@@ -1,4 +1,4 @@
-// What stores read from servers and URLs.
+// Tests of the texts that stores parse: URLs, index pages of web servers, and answers of S3.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -12,12 +12,12 @@ namespace {
 
 constexpr unsigned kStartOfImage = 0xd8, kEndOfImage = 0xd9, kStartOfScan = 0xda;
 
-// Start of frame, of any kind: 0xc0 to 0xcf without tables (DHT, JPG, DAC).
+// Returns true for a start of frame of any kind: 0xc0 to 0xcf without DHT, JPG and DAC, which are in that range too.
 bool is_frame(unsigned marker) {
   return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
 }
 
-// Markers that stand inside a scan: stuffed zeros and restarts.
+// Returns true for the markers inside a scan: stuffed zeros and restarts.
 bool belongs_to_scan(unsigned marker) { return marker == 0 || (marker >= 0xd0 && marker <= 0xd7); }
 
 class Parser {
@@ -55,7 +55,7 @@ class Parser {
     return std::to_integer<unsigned>(bytes_[offset]);
   }
 
-  // The code behind 0xff, of which any number may stand before it.
+  // Returns the code after 0xff; any number of 0xff may precede it.
   unsigned next_marker() {
     if (at(at_) != 0xff) fail(at_, fmt::format("expected a marker, found {:#04x}", at(at_)));
     while (at(at_) == 0xff) ++at_;
@@ -84,7 +84,7 @@ class Parser {
     }
   }
 
-  // To the next marker that ends the scan.
+  // Moves to the next marker that ends the scan.
   void skip_scan() {
     while (true) {
       const void* const found = std::memchr(bytes_.data() + at_, 0xff, bytes_.size() - at_);

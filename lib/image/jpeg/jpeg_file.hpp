@@ -1,4 +1,4 @@
-// A JPEG file taken apart: its markers, no pixels. Source: ITU-T T.81, annex B.
+// Checks the structure of a JPEG file and reads its size, without decoding pixels. Source: ITU-T T.81, annex B.
 #pragma once
 
 #include <cstddef>
@@ -7,18 +7,19 @@
 
 namespace chexbench::image {
 
+// What the frame header of a JPEG says.
 struct JpegFile {
-  int width = 0;
+  int width = 0;  // in pixels
   int height = 0;
-  int components = 0;
+  int components = 0;  // 1 gray, 3 color, 4 CMYK
 };
 
-// Whether the bytes begin with JPEG's start of image and another marker.
+// Returns true if the bytes begin with JPEG's start of image and another marker.
 bool is_jpeg(std::span<const std::byte> bytes);
 
-// Walks from marker to marker to the end of the image; bytes behind it are ignored. `name` is for messages.
-// @throws DataError (name, offset, reason): no JPEG, truncated, no frame or scan, or more than kMaxImageSide pixels a
-// side
+// Follows the markers to the end of the image, and ignores the bytes after it. `name` is the file's name for messages.
+// @throws DataError if the bytes are not a JPEG or are truncated, have no frame or no scan, or if a side has no pixels
+// or more than kMaxImageSide; the message has the name, the offset and the reason
 JpegFile parse_jpeg(std::span<const std::byte> bytes, const std::string& name);
 
 }  // namespace chexbench::image

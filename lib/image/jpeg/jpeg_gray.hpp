@@ -1,4 +1,4 @@
-// The fast path for JPEGs: libjpeg-turbo, to gray, at a fraction of the size where less is needed.
+// The fast path for JPEGs: decodes them to gray by libjpeg-turbo, at a fraction of their size if less is needed.
 #pragma once
 
 #include <memory>
@@ -8,20 +8,23 @@
 
 namespace chexbench::image {
 
-// Takes JPEGs of one and three components. Keeps its state and memory between calls, so: one a thread.
+// Decodes JPEGs of one or three components. Not thread-safe, because it keeps its state and memory between calls: use
+// one per thread.
 class JpegGrayDecoder {
  public:
   virtual ~JpegGrayDecoder() = default;
-  // The image by the strongest of the scales 1/8, 1/4, 1/2 and 1 that leaves at least `least` in both directions; with
-  // an empty `least` all pixels, which are OpenCV's. Memory belongs to this object, until the next call.
-  // @throws DataError with the reason alone: what libjpeg cannot decode, and damage that it would only warn of
+  // Decodes the image at the smallest of the scales 1/8, 1/4, 1/2 and 1 that leaves at least `least` in both
+  // directions. If `least` is empty, decodes all pixels, which then equal OpenCV's. `file` comes from parse_jpeg(). The
+  // memory of the result belongs to this object and is valid until the next call.
+  // @throws DataError if libjpeg cannot decode the file, or warns of lost image data; the message has only the reason
   virtual GrayImage decode(std::span<const std::byte> bytes, const JpegFile& file, const LeastSize& least) = 0;
 };
 
-// Null where this build has no libjpeg-turbo.
+// Returns null if this build has no libjpeg-turbo.
+// @throws DataError if libjpeg-turbo does not start
 std::unique_ptr<JpegGrayDecoder> make_jpeg_gray_decoder();
 
-// 8, 4, 2 or 1.
+// Returns the denominator of the scale that decode() uses: 8, 4, 2 or 1.
 int jpeg_scale_denominator(const JpegFile& file, const LeastSize& least);
 
 }  // namespace chexbench::image

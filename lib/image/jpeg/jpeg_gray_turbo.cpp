@@ -1,4 +1,4 @@
-// libjpeg reports errors by a jump: every function that calls it begins with setjmp, and has no object with a
+// libjpeg reports errors by a jump, so every function that calls it begins with setjmp and has no object with a
 // destructor.
 #include <fmt/format.h>
 
@@ -17,14 +17,14 @@
 namespace chexbench::image {
 namespace {
 
-// Warnings that many whole files get: odd headers, and bytes that nobody needs.
+// Returns true for warnings that many complete files cause: odd headers, and stray bytes.
 bool is_harmless(int warning) {
   return warning == JWRN_EXTRANEOUS_DATA || warning == JWRN_JFIF_MAJOR || warning == JWRN_ADOBE_XFORM ||
          warning == JWRN_BOGUS_ICC;
 }
 
 struct Errors {
-  jpeg_error_mgr manager;  // first, so that libjpeg's pointer to it is one to this
+  jpeg_error_mgr manager;  // first, so that libjpeg's pointer to it also points to this struct
   std::jmp_buf escape;
   std::array<char, JMSG_LENGTH_MAX> text;
 };
@@ -35,7 +35,7 @@ struct Errors {
   std::longjmp(errors->escape, 1);
 }
 
-// -1: a warning; else a trace.
+// A level of -1 is a warning, others are traces.
 void heed(j_common_ptr info, int level) {
   if (level < 0 && !is_harmless(info->err->msg_code)) leave(info);
 }

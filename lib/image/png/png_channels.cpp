@@ -3,7 +3,7 @@
 namespace chexbench::image {
 namespace {
 
-// A constant number of channels is what lets the compiler use shuffles.
+// The number of channels is a constant, because only then the compiler uses shuffles.
 template <int kChannels>
 void split_rows(const std::uint8_t* rows, int width, int height, int channel, std::uint8_t* out) {
   for (int y = 0; y < height; ++y) {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<unsigned char, 8> kSignature = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 constexpr std::size_t kChunkOverhead = 12;  // length, type, CRC
 constexpr std::size_t kHeaderBytes = 13;
-constexpr std::uint64_t kMaxDeflateRatio = 1032;  // 258 bytes from 2 bits (zlib technical details)
+constexpr std::uint64_t kMaxDeflateRatio = 1032;  // 2 bits become at most 258 bytes (zlib technical details)
 
 std::uint32_t big_endian(std::span<const std::byte> bytes) {
   std::uint32_t value = 0;
@@ -36,7 +36,7 @@ struct Chunk {
   bool essential() const { return critical() || type == "tRNS" || type == "eXIf"; }
 };
 
-// Walks over the chunks of one file.
+// Reads the chunks of one file in order.
 class ChunkReader {
  public:
   ChunkReader(std::span<const std::byte> bytes, const std::string& name) : bytes_(bytes), name_(name) {}
@@ -96,13 +96,13 @@ void read_header(const Chunk& chunk, const ChunkReader& reader, PngFile& png) {
   png.simple = known_methods && known_color && png.bit_depth == 8 && !png.interlaced;
 }
 
-// Bytes that the image data must inflate to at least; interlacing only adds to them.
+// Returns the least number of bytes that the image data must inflate to; interlacing only adds to it.
 std::uint64_t least_inflated_bytes(const PngFile& png) {
   const auto bits = static_cast<std::uint64_t>(png.width) * static_cast<std::uint64_t>(png.channels() * png.bit_depth);
   return static_cast<std::uint64_t>(png.height) * (bits / 8);
 }
 
-// A small file can claim a huge image: say so before memory is taken for it.
+// A small file can claim a huge image, so this is checked before memory is allocated for it.
 void check_image_data(const PngFile& png, const ChunkReader& reader, std::size_t end) {
   if (png.image_data.empty()) reader.fail(end, "PNG without image data: it has no IDAT chunk");
   std::uint64_t bytes = 0;
@@ -139,7 +139,7 @@ void parse_png(std::span<const std::byte> bytes, const std::string& name, PngFil
     if (chunk.essential()) png.essentials.push_back(chunk.whole);
     if (chunk.type == "IDAT") {
       if (png.image_data.empty()) png.image_data_offset = chunk.offset + 8;
-      if (data_ended) png.simple = false;  // IDAT chunks must follow one another
+      if (data_ended) png.simple = false;  // another chunk is between IDAT chunks, which the specification forbids
       png.image_data.push_back(chunk.data);
     } else {
       data_ended = !png.image_data.empty();

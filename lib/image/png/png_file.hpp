@@ -1,5 +1,5 @@
-// A PNG file taken apart: header, chunks and checksums, no pixels. Source: PNG specification, second edition (W3C,
-// 2003).
+// Parses the header and the chunks of a PNG file and checks their CRCs, without decoding pixels. Source: PNG
+// specification, second edition (W3C, 2003).
 #pragma once
 
 #include <cstddef>
@@ -10,29 +10,33 @@
 
 namespace chexbench::image {
 
-// The pieces are views of the bytes that were parsed.
+// A parsed PNG. Its spans are views of the bytes that were parsed.
 struct PngFile {
-  int width = 0;
+  int width = 0;  // in pixels
   int height = 0;
-  int bit_depth = 0;
+  int bit_depth = 0;   // per channel
   int color_type = 0;  // 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGBA
   bool interlaced = false;
-  // 8 bits a channel, no palette, not interlaced, and no chunk that could change how the pixels are read.
+  // True if the file has 8 bits per channel, no palette, no interlacing, and no chunk that could change how the pixels
+  // are read.
   bool simple = false;
-  std::vector<std::span<const std::byte>> image_data;  // of the IDAT chunks, in order
+  std::vector<std::span<const std::byte>> image_data;  // the data of the IDAT chunks, in order
   std::size_t image_data_offset = 0;                   // in the file, of the first IDAT chunk's data
-  // The signature and the whole chunks that bear on the pixels: one after another, a PNG without the rest.
+  // The signature and each whole chunk that affects the pixels. Joined, they are a PNG without the other chunks.
   std::vector<std::span<const std::byte>> essentials;
 
+  // Returns the number of channels of the color type; 1 for a palette or an unknown type.
   int channels() const;
 };
 
-// Whether the bytes begin with PNG's signature.
+// Returns true if the bytes begin with PNG's signature.
 bool is_png(std::span<const std::byte> bytes);
 
-// Parses `bytes` into `png`, whose memory is reused. `name` is for messages. Bytes after IEND are ignored.
-// @throws DataError (name, offset, reason): no PNG, truncated, a wrong CRC, no header or image data, more than
-// kMaxImageSide pixels a side, or too little image data for the size that the header names
+// Parses `bytes` into `png`, whose memory it reuses, and ignores the bytes after IEND. `name` is the file's name for
+// messages.
+// @throws DataError if the bytes are not a PNG or are truncated, have a wrong CRC, no header or no image data, if a
+// side has no pixels or more than kMaxImageSide, or if there is too little image data for the size in the header; the
+// message has the name, the offset and the reason
 void parse_png(std::span<const std::byte> bytes, const std::string& name, PngFile& png);
 
 }  // namespace chexbench::image

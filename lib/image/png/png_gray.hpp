@@ -1,4 +1,4 @@
-// The fast path: PNGs of 8 bits a channel, without palette or interlacing, as gray.
+// The fast path for PNGs: decodes those of 8 bits per channel, without palette or interlacing, to gray.
 #pragma once
 
 #include <array>
@@ -14,20 +14,23 @@
 
 namespace chexbench::image {
 
-// Inflates and unfilters; colors become gray, alpha is dropped. Keeps its buffers between calls, so: one a thread.
+// Inflates and unfilters an image, converts colors to gray and drops alpha. Not thread-safe, because it keeps its
+// buffers between calls: use one per thread.
 class PngGrayDecoder {
  public:
   explicit PngGrayDecoder(Isa isa = best_isa(), std::unique_ptr<Inflater> inflater = make_inflater())
       : inflater_(std::move(inflater)), unfilter_(isa) {}
 
-  // Decodes a file with `simple` set into image(). Nothing on success, else the reason, without the file's name.
+  // Decodes a file with PngFile::simple set into image(). Returns std::nullopt on success, or else the reason, without
+  // the name of the file.
   std::optional<std::string> decode(const PngFile& png);
 
-  // Of the last success; memory belongs to this object, until the next decode.
+  // Returns the result of the last decode that succeeded. Its memory belongs to this object and is valid until the next
+  // decode.
   const GrayImage& image() const { return image_; }
 
  private:
-  // Both give the first row with an unknown filter, or -1.
+  // Both return the first row with an unknown filter, or -1.
   int unfilter(const PngFile& png, const std::uint8_t* rows, storage::ByteBuffer& pixels);
   int unfilter_channels(const PngFile& png, const std::uint8_t* rows);
   PixelRows pixel_rows(storage::ByteBuffer& pixels, const PngFile& png) const;
@@ -36,7 +39,7 @@ class PngGrayDecoder {
   Unfilter unfilter_;
   storage::ByteBuffer filtered_;
   storage::ByteBuffer channel_;                // filtered bytes of one of several channels
-  std::array<storage::ByteBuffer, 3> pixels_;  // the first: gray
+  std::array<storage::ByteBuffer, 3> pixels_;  // red, green and blue; the first ends up as gray
   GrayImage image_;
 };
 

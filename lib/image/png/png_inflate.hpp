@@ -1,4 +1,4 @@
-// Inflating a PNG's zlib stream, and the CRC-32 of its chunks.
+// Inflates the zlib stream of a PNG, and computes the CRC-32 of its chunks.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,10 @@
 
 namespace chexbench::image {
 
-// Why a stream of `bytes` bytes cannot be inflated in one go, by what its header says of its window, or nothing.
-// Neither library looks whether a distance stays within a window smaller than what it has of the output, as libpng
-// does; writers that declare a smaller one do so where the whole output fits into it.
+// Returns why a stream that inflates to `bytes` bytes cannot be inflated in one call, according to the window size in
+// its header, or std::nullopt if it can. When the whole output is their window, neither library checks whether a
+// distance stays within a smaller declared window, as libpng does. Writers declare a smaller window if the whole output
+// fits into it, and those streams are accepted.
 inline std::optional<std::string> refuse_window(std::span<const std::byte> stream, std::size_t bytes) {
   constexpr unsigned kMostBits = 15;
   const unsigned bits = stream.empty() ? kMostBits : std::to_integer<unsigned>(stream.front() >> 4) + 8;
@@ -21,22 +22,23 @@ inline std::optional<std::string> refuse_window(std::span<const std::byte> strea
   return std::nullopt;
 }
 
-// Decompresses zlib streams (RFC 1950) of known length. Keeps its state between calls, so: one a thread.
+// Decompresses zlib streams (RFC 1950) of known length. Not thread-safe, because it keeps its state between calls: use
+// one per thread.
 class Inflater {
  public:
   virtual ~Inflater() = default;
-  // Fills `out` exactly from the stream whose bytes are `pieces`, one after another; its Adler-32 is checked.
-  // Nothing on success, else the reason; `out` then holds anything.
+  // Inflates the stream that `pieces` form together, and checks its Adler-32. The stream must fill `out` exactly.
+  // Returns std::nullopt on success, or else the reason; the contents of `out` are then undefined.
   virtual std::optional<std::string> inflate(std::span<const std::span<const std::byte>> pieces,
                                              std::span<std::uint8_t> out) = 0;
 };
 
-// By ISA-L where the build has it, else by zlib.
+// Returns an inflater by ISA-L if the build has it, or else by zlib. @throws std::bad_alloc if there is no memory left
 std::unique_ptr<Inflater> make_inflater();
-// By zlib: the plain twin.
+// Returns an inflater by zlib, with which tests compare. @throws std::bad_alloc if there is no memory left
 std::unique_ptr<Inflater> make_zlib_inflater();
 
-// CRC-32 as PNG, gzip and zlib define it (ISO 3309), by ISA-L where the build has it. Thread-safe.
+// Returns the CRC-32 that PNG, gzip and zlib use (ISO 3309), by ISA-L if the build has it. Thread-safe.
 std::uint32_t png_crc32(std::span<const std::byte> bytes);
 
 }  // namespace chexbench::image

@@ -41,13 +41,14 @@ class IsalInflater final : public Inflater {
     state_->avail_out = static_cast<std::uint32_t>(out.size());
     const int status = ::isal_inflate_stateless(state_.get());
     if (status != ISAL_DECOMP_OK) return reason_of(status);
-    // OK says only that the stream is whole, not that it filled the image.
+    // OK means only that the stream is complete, not that it filled the image.
     if (state_->avail_out != 0) return "it ends before the last row";
     return std::nullopt;
   }
 
  private:
-  // The stateless call (whose window is `out` itself, so nothing is copied twice) wants the stream in one piece.
+  // Joins the pieces, because the stateless call needs the stream in one. Its window is `out` itself, which saves a
+  // copy.
   std::span<const std::byte> join(std::span<const std::span<const std::byte>> pieces) {
     std::size_t total = 0;
     for (const auto& piece : pieces) total += piece.size();

@@ -1,4 +1,4 @@
-// Without ISA-L zlib does the work: slower, never wrong.
+// Without ISA-L, zlib does the work, with the same results but more slowly.
 #include <zlib.h>
 
 #include "image/png/png_inflate.hpp"

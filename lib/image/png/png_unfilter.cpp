@@ -66,7 +66,7 @@ int run_plain(const FilteredRows& filtered, const PixelRows& out, const std::uin
   return -1;
 }
 
-// Fills `block` with the rows from `y` on. The first row whose filter byte is unknown, or -1.
+// Fills `block` with the rows from `y` on. Returns the first row whose filter byte is unknown, or -1.
 int gather_block(const FilteredRows& filtered, const PixelRows& out, int y, const std::uint8_t* above,
                  std::uint8_t* trash, int lanes, WavefrontBlock& block) {
   block.in[0] = above;
@@ -110,7 +110,8 @@ int run_wavefront(const WavefrontKernel& kernel, const FilteredRows& filtered, c
 }  // namespace
 
 int Unfilter::run(const FilteredRows& filtered, const PixelRows& out) {
-  // A row of zeros above the first row, then a row that nobody reads, each with slack on both sides.
+  // The scratch has a row of zeros, which is above the first row, and a row to write to that nobody reads, each with
+  // slack on both sides.
   const std::size_t row = static_cast<std::size_t>(filtered.width) + 2 * kUnfilterSlack;
   if (scratch_.size() < 2 * row) scratch_.resize(2 * row);
   std::uint8_t* const zeros = scratch_.data() + kUnfilterSlack;

@@ -1,4 +1,4 @@
-// Undoing PNG's row filters (None, Sub, Up, Average, Paeth; PNG specification, section 9) for one byte a pixel.
+// Undoes PNG's row filters (None, Sub, Up, Average, Paeth; PNG specification, section 9) for one byte per pixel.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,13 @@
 
 namespace chexbench::image {
 
-// Vector kernels read and write this far around the rows: `rows` below has as many readable bytes before its first and
-// after its last, `pixels` as many writable ones, and the rows of `pixels` lie at least kUnfilterRowGap apart.
+// Vector kernels read and write beyond the rows. FilteredRows::rows needs kUnfilterSlack readable bytes before its
+// first and after its last byte, PixelRows::pixels as many writable ones, and the gap between two rows of pixels must
+// be at least kUnfilterRowGap bytes.
 inline constexpr std::size_t kUnfilterSlack = 128;
 inline constexpr std::size_t kUnfilterRowGap = 144;
 
-// `height` rows of 1 filter byte and `width` filtered bytes, packed.
+// `height` packed rows, each with 1 filter byte and `width` filtered bytes.
 struct FilteredRows {
   const std::uint8_t* rows = nullptr;
   int width = 0;
@@ -24,7 +25,8 @@ struct FilteredRows {
   const std::uint8_t* row(int y) const { return rows + static_cast<std::size_t>(y) * row_bytes(); }
 };
 
-// Where the pixels go: rows `stride` >= width + kUnfilterRowGap bytes apart. What lies between them is overwritten.
+// The memory for the pixels, in rows `stride` >= width + kUnfilterRowGap bytes apart. The bytes between the rows are
+// overwritten.
 struct PixelRows {
   std::uint8_t* pixels = nullptr;
   std::size_t stride = 0;
@@ -32,13 +34,13 @@ struct PixelRows {
   std::uint8_t* row(int y) const { return pixels + static_cast<std::size_t>(y) * stride; }
 };
 
-// Keeps scratch rows between calls, so: one a thread.
+// Undoes the filters of images. Not thread-safe, because it keeps scratch rows between calls: use one per thread.
 class Unfilter {
  public:
   // All implementations give the same pixels. `isa` must be supported().
   explicit Unfilter(Isa isa) : isa_(isa) {}
 
-  // The first row whose filter byte is none of PNG's (pixels then hold anything), or -1: all went well.
+  // Returns -1 on success, or else the first row whose filter byte is unknown; the pixels are then undefined.
   int run(const FilteredRows& filtered, const PixelRows& out);
 
  private:

@@ -3,14 +3,15 @@
 #include "image/png/png_wavefront.hpp"
 #include "image/png/transpose16.hpp"
 
-// Per function, not per file: see preprocess_rows_avx2.cpp.
+// Switched on per function, not per file; preprocess_rows_avx2.cpp says why.
 #define CHEXBENCH_AVX2 [[gnu::target("avx2")]]
 #define CHEXBENCH_AVX2_INLINE [[gnu::target("avx2"), gnu::always_inline]] inline
 
 namespace chexbench::image {
 namespace {
 
-// Lanes in groups of 16 bytes. Two 128-bit registers beat one of 256 bits, whose halves a byte shift does not cross.
+// The lanes are in groups of 16 bytes. Two 128-bit registers are faster than one of 256 bits, because byte shifts do
+// not cross its halves.
 constexpr int kGroups = 2;
 constexpr int kLanes = 16 * kGroups;
 
@@ -18,7 +19,8 @@ CHEXBENCH_AVX2_INLINE __m128i load(const std::uint8_t* from) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
 }
 
-// 0xff in the lanes whose filter uses the term: left (Sub, Paeth), above (Up, Paeth), both (Paeth), mean (Average).
+// Each mask has 0xff in the lanes whose filter uses its term: left (Sub, Paeth), above (Up, Paeth), all three
+// neighbours (Paeth), mean (Average).
 struct FilterMasks {
   __m128i left;
   __m128i above;
@@ -34,16 +36,16 @@ CHEXBENCH_AVX2_INLINE FilterMasks masks_of(const std::uint8_t* filter) {
           _mm_cmpeq_epi8(filters, _mm_set1_epi8(3))};
 }
 
-// (left + above) / 2, rounded down: avg_epu8 rounds up.
+// Returns (left + above) / 2, rounded down, while avg_epu8 rounds up.
 CHEXBENCH_AVX2_INLINE __m128i mean(__m128i left, __m128i above) {
   const __m128i odd = _mm_and_si128(_mm_xor_si128(left, above), _mm_set1_epi8(1));
   return _mm_sub_epi8(_mm_avg_epu8(left, above), odd);
 }
 
-// Paeth in bytes. With lo, hi the smaller and larger of left and above: if above_left <= lo the answer is hi, if
-// above_left >= hi it is lo, and in between it is whichever of the three is nearest to left + above - above_left,
-// whose distances are d1 (to hi), d2 (to lo) and |d1 - d2| (to above_left). Saturation makes this hold everywhere.
-// Lanes masked to one term get that term.
+// Computes Paeth in bytes. Let lo and hi be the smaller and the larger of left and above. If above_left <= lo, the
+// result is hi; if above_left >= hi, it is lo. In between, it is that of the three which is nearest to left + above -
+// above_left, at the distances d1 (from hi), d2 (from lo) and |d1 - d2| (from above_left). Saturation makes the same
+// formula right in all cases. Lanes in which only one term is not masked get that term.
 CHEXBENCH_AVX2_INLINE __m128i paeth(__m128i left, __m128i above, __m128i above_left) {
   const __m128i lo = _mm_min_epu8(left, above);
   const __m128i hi = _mm_max_epu8(left, above);
@@ -68,7 +70,7 @@ CHEXBENCH_AVX2_INLINE __m128i predict(__m128i left, __m128i above, __m128i above
   }
 }
 
-// Lanes that have not reached their row yet must hold 0, the left neighbour of a row's first pixel.
+// Zeroes the lanes that have not reached their row yet, because the left neighbour of a row's first pixel counts as 0.
 CHEXBENCH_AVX2_INLINE __m128i zero_beyond(__m128i pixels, int first_lane, int step) {
   const __m128i lane = _mm_add_epi8(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
                                     _mm_set1_epi8(static_cast<char>(first_lane)));
@@ -97,7 +99,7 @@ template <bool kAnyPaeth>
     }
 #pragma GCC unroll 16
     for (int j = 0; j < 16; ++j) {
-      // One step ago the row above, one lane down, was at the column where this lane is now.
+      // One step ago, the row above, which is one lane lower, was at the column where this lane is now.
       const __m128i above[kGroups] = {_mm_slli_si128(left[0], 1), _mm_alignr_epi8(left[1], left[0], 15)};
       for (int g = 0; g < kGroups; ++g) {
         __m128i pixels = _mm_add_epi8(diagonal[g][j], predict<kAnyPaeth>(left[g], above[g], above_left[g], masks[g]));
@@ -122,7 +124,7 @@ void unfilter_block(const WavefrontBlock& block, int width) {
   block.any_paeth ? unfilter_rows<true>(block, width) : unfilter_rows<false>(block, width);
 }
 
-// A prefix sum within 16 bytes in 4 steps, the last byte carried on.
+// Computes prefix sums of 16 bytes in 4 steps, and carries the last byte over.
 CHEXBENCH_AVX2 void unfilter_sub(const std::uint8_t* in, std::uint8_t* out, int width) {
   __m128i carry = _mm_setzero_si128();
   int x = 0;

@@ -5,7 +5,7 @@
 #include "image/png/png_wavefront.hpp"
 #include "image/png/transpose16.hpp"
 
-// Per function, not per file: see preprocess_rows_avx2.cpp.
+// Switched on per function, not per file; preprocess_rows_avx2.cpp says why.
 #define CHEXBENCH_AVX512_INLINE \
   [[gnu::target("avx2,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"), gnu::always_inline]] inline
 
@@ -15,7 +15,7 @@ namespace {
 constexpr int kLanes = 64;
 constexpr int kGroups = kLanes / 16;
 
-// As in png_unfilter_avx2.cpp, with all lanes in one register.
+// The masks of png_unfilter_avx2.cpp, with all lanes in one register.
 struct FilterMasks {
   __m512i left;
   __m512i above;
@@ -52,7 +52,7 @@ CHEXBENCH_AVX512_INLINE __m512i predict(__m512i left, __m512i above, __m512i abo
   return _mm512_mask_blend_epi8(masks.average, other, average);
 }
 
-// Rows to diagonals: step j of the 16 from `begin` on holds one pixel of each lane.
+// Turns rows into diagonals: diagonal j, of the 16 steps from `begin` on, has one pixel of each lane.
 CHEXBENCH_AVX512_INLINE void load_diagonals(const WavefrontBlock& block, int begin, __m512i* diagonals) {
   for (int g = 0; g < kGroups; ++g) {
     __m128i rows[16];

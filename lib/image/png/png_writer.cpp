@@ -38,7 +38,7 @@ int paeth(int left, int above, int corner) {
   return std::min(to_left, to_above) <= to_corner ? nearer : corner;
 }
 
-// A row and the one above it, both led by `channels` zero bytes, so that the left neighbour is always there.
+// A row and the one above it. `channels` zero bytes precede both, so that every pixel has a left neighbour.
 struct RowPair {
   const std::uint8_t* row;
   const std::uint8_t* above;
@@ -46,8 +46,8 @@ struct RowPair {
   int channels;
 };
 
-// Writes the differences of one filter, and returns the sum of their absolute values: the specification's measure
-// (12.8).
+// Writes the differences of one filter, and returns the sum of their absolute values, by which the PNG specification
+// (12.8) advises to choose a filter.
 template <typename Predict>
 std::uint64_t apply(const RowPair& pair, std::uint8_t* out, Predict predict) {
   std::uint64_t sum = 0;
@@ -98,21 +98,21 @@ void PngWriter::filter_rows(std::span<const std::uint8_t> pixels, int rows, std:
 }
 
 void PngWriter::compress(PngStyle style) {
-  // libpng's settings: Z_FILTERED for filtered rows; OpenCV's: Z_RLE at level 1.
+  // libpng uses Z_FILTERED for filtered rows, and OpenCV uses Z_RLE at level 1.
   const bool resaved = style == PngStyle::resaved;
   z_stream stream{};
   if (::deflateInit2(&stream, resaved ? 1 : 6, Z_DEFLATED, 15, 8, resaved ? Z_RLE : Z_FILTERED) != Z_OK) {
     throw std::bad_alloc();
   }
-  // Level 6 follows chains of 128 candidates, which in noise costs six times the rest and finds nothing: matches of up
-  // to 5 bytes are dropped anyway under Z_FILTERED. The header still says level 6.
+  // Level 6 follows chains of 128 candidates, which in noise costs six times as much as the rest and finds nothing,
+  // because Z_FILTERED drops matches of up to 5 bytes anyway. The header still says level 6.
   if (style == PngStyle::published) ::deflateTune(&stream, 4, 4, 16, 4);
   compressed_.resize(::deflateBound(&stream, filtered_.size()));
   stream.next_in = filtered_.data();
   stream.avail_in = static_cast<uInt>(filtered_.size());
   stream.next_out = compressed_.data();
   stream.avail_out = static_cast<uInt>(compressed_.size());
-  ::deflate(&stream, Z_FINISH);  // cannot fall short: the buffer has deflateBound() bytes
+  ::deflate(&stream, Z_FINISH);  // completes in one call, because the buffer has deflateBound() bytes
   compressed_.resize(stream.total_out);
   ::deflateEnd(&stream);
 }
@@ -139,7 +139,7 @@ std::span<const std::byte> PngWriter::encode(std::span<const std::uint8_t> gray,
   put_chunk(file_, "IHDR",
             std::array<std::uint8_t, 13>{byte(24), byte(16), byte(8), byte(0), byte(24), byte(16), byte(8), byte(0), 8,
                                          color, 0, 0, 0});
-  // A constant moment: the time of writing would make equal sets differ.
+  // The time is constant, because the time of writing would make equal data sets differ.
   if (style == PngStyle::published) put_chunk(file_, "tIME", std::array<std::uint8_t, 7>{0x07, 0xe1, 9, 1, 12, 0, 0});
   for (std::size_t begin = 0; begin < compressed_.size(); begin += kIdatBytes) {
     put_chunk(file_, "IDAT", std::span(compressed_).subspan(begin, std::min(kIdatBytes, compressed_.size() - begin)));

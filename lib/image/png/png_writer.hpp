@@ -1,4 +1,4 @@
-// Writing PNG files in the styles that ChestX-ray14's copies are found in.
+// Writes PNG files in the styles of the copies of ChestX-ray14.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,18 @@
 
 namespace chexbench::image {
 
-// published: NIH's bytes: zlib level 6 (header 789c), 8 KiB IDAT chunks, a tIME chunk, each row filtered by the one of
-// Sub, Up, Average, Paeth whose differences are smallest. resaved: as OpenCV writes: level 1 (7801), Sub on every row.
-// rgba: four channels with R=G=B and alpha 255, filtered as published, as a few of the 112,120 are.
+// - published: as NIH's files are: zlib level 6 (header 789c), IDAT chunks of 8 KiB, a tIME chunk, and for each row
+// that
+//   filter of Sub, Up, Average and Paeth whose differences are smallest.
+// - resaved: as OpenCV writes them: zlib level 1 (header 7801), filter Sub for every row.
+// - rgba: four channels with R=G=B and alpha 255, filtered as published, as a few of the 112,120 files are.
 enum class PngStyle { published, resaved, rgba };
 
-// One a thread: keeps buffers between images.
+// Encodes images. Not thread-safe, because it keeps buffers between images: use one per thread.
 class PngWriter {
  public:
-  // Encodes `size` x `size` 8-bit gray pixels. The result is valid until the next call.
+  // Encodes `size` x `size` packed 8-bit gray pixels. The result is valid until the next call.
+  // @throws std::bad_alloc if there is no memory left
   std::span<const std::byte> encode(std::span<const std::uint8_t> gray, int size, PngStyle style);
 
  private:

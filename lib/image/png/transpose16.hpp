@@ -1,11 +1,11 @@
-// 16x16 bytes, rows to columns, in SSE2 (so any x86-64 can inline it).
+// Transposes 16x16 bytes, by SSE2, so that functions for every x86-64 can inline it.
 #pragma once
 
 #include <emmintrin.h>
 
 namespace chexbench::image {
 
-// Each round interleaves row i with row i+8; after four rounds byte (r, c) is at (c, r).
+// Transposes rows[16] in place. Each round interleaves row i with row i+8; after four rounds, byte (r, c) is at (c, r).
 [[gnu::always_inline]] inline void transpose16(__m128i* rows) {
   __m128i other[16];
   __m128i* from = rows;

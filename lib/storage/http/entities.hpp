@@ -1,11 +1,12 @@
-// The characters that HTML and XML write as entities where they would be taken for markup.
+// Decodes the entities by which HTML and XML write the characters of their markup.
 #pragma once
 
 #include <string>
 
 namespace chexbench::storage {
 
-// The text with < > " ' & in place of their entities, by name or by number.
+// Returns the text with each entity of < > " ' and &, by name or by number, replaced by its character. Other entities
+// stay as they are.
 std::string without_entities(std::string text);
 
 }  // namespace chexbench::storage

@@ -1,4 +1,4 @@
-// One HTTP request and its answer. What to make of them is http_fetcher.hpp's business.
+// Sends single HTTP requests. http_fetcher.hpp interprets the replies and decides what to try again.
 #pragma once
 
 #include <cstddef>
@@ -12,45 +12,49 @@
 
 namespace chexbench::storage {
 
+// A GET or HEAD request.
 struct HttpRequest {
-  std::string url;                   // encoded
+  std::string url;                   // percent-encoded
   std::vector<std::string> headers;  // "Name: value"; may hold secrets
   bool head_only = false;
   bool may_redirect = true;
-  bool may_use_netrc = false;  // a password for the host from ~/.netrc
-  double timeout_s = 20;       // to connect, and with not a byte coming in
+  bool may_use_netrc = false;  // take a password for the host from ~/.netrc
+  double timeout_s = 20;       // to connect, and without a byte coming in
 };
 
-// What came back.
+// The outcome of one request.
 struct HttpReply {
   int status = 0;                       // 0: no answer
-  std::string failure;                  // why there is no whole answer, without secrets; empty: it is whole
-  bool is_temporary = false;            // the failure may be gone at the next try
+  std::string failure;                  // why the answer is not complete, without secrets; empty: it is complete
+  bool is_temporary = false;            // the next try may succeed
   std::optional<std::uint64_t> length;  // Content-Length
   std::string content_range;
   std::string etag;
   std::string last_modified;
   std::optional<double> retry_after_s;
-  std::string error_text;  // the beginning of the body where the status is no 2xx
+  std::string error_text;  // the beginning of the body (at most 4096 bytes) if the status is not 2xx
 };
 
-// Thread-safe. Connections are kept and used again, one for each request that goes on at a time.
+// Sends requests over connections that it keeps and reuses, one for each request in flight. Thread-safe.
 class HttpClient {
  public:
-  // Takes a piece of the body of a 2xx; the reply's headers are complete. What it returns ends the transfer and becomes
-  // its failure, unless it is empty.
+  // Receives one piece of the body of a 2xx reply, whose headers are complete by then. A text that is not empty ends
+  // the transfer and becomes its failure. perform() rethrows what the sink throws.
   using Sink = std::function<std::string(const HttpReply& reply, std::span<const std::byte> piece)>;
 
   virtual ~HttpClient() = default;
-  // Sends the request once. Failures are told in the reply. Ends within a second once cancel() was called or a signal
-  // asked the run to end.
+  // Sends the request once and blocks until it ends. HttpReply::failure reports failures of the transfer. Ends within a
+  // second after cancel() is called or a signal asks the run to end.
+  // @throws DataError if libcurl runs out of memory
   virtual HttpReply perform(const HttpRequest& request, const Sink& sink) = 0;
-  // Ends all requests, now and later.
+  // Ends all requests in flight, and lets later ones fail at once.
   virtual void cancel() = 0;
   virtual bool is_cancelled() const = 0;
 };
 
-// @throws DataError where this build has no libcurl
+// Returns a client that trusts the certificates of AWS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE (the first that is
+// set), or else those of the system.
+// @throws DataError if this build has no libcurl, or libcurl does not start
 std::unique_ptr<HttpClient> make_http_client();
 
 }  // namespace chexbench::storage

@@ -20,8 +20,8 @@
 namespace chexbench::storage {
 namespace {
 
-constexpr long kReceiveBytes = 512 * 1024;     // libcurl's most: fewer calls for each megabyte
-constexpr std::size_t kMostErrorBytes = 4096;  // of an error's body
+constexpr long kReceiveBytes = 512 * 1024;     // libcurl's maximum, for fewer calls per megabyte
+constexpr std::size_t kMostErrorBytes = 4096;  // kept of the body of an error
 
 struct FreeHandle {
   void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
@@ -47,18 +47,18 @@ std::optional<Number> number_of(std::string_view text) {
   return number;
 }
 
-// One request while it goes on.
+// The state of a request in flight.
 struct Exchange {
   const HttpClient& client;
   const HttpClient::Sink& sink;
   HttpReply reply;
-  std::string refusal = {};             // of the sink
-  std::exception_ptr thrown = nullptr;  // by the sink: not through libcurl, which is C
+  std::string refusal = {};             // returned by the sink
+  std::exception_ptr thrown = nullptr;  // by the sink; it must not pass through libcurl, which is C
 
   void read_header(std::string_view line) {
     while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) return;
-    if (line.starts_with("HTTP/")) {  // the first line of an answer; one that was redirected or 1xx came before
+    if (line.starts_with("HTTP/")) {  // the first line of an answer, maybe after a redirect or a 1xx answer
       const std::size_t blank = std::min(line.find(' '), line.size() - 1);
       reply = {};
       reply.status = number_of<int>(line.substr(blank + 1, 3)).value_or(0);
@@ -104,7 +104,8 @@ int on_progress(void* exchange, curl_off_t, curl_off_t, curl_off_t, curl_off_t) 
   return ends ? 1 : 0;
 }
 
-// libcurl repeats a proxy that it does not understand, with its password.
+// Returns libcurl's own reason, unless it may hold a secret: libcurl repeats a proxy URL that it does not understand,
+// with its password.
 std::string told_reason(std::string_view reason, CURLcode code) {
   const bool has_user = reason.find('@') != std::string_view::npos;
   return has_user || reason.empty() ? curl_easy_strerror(code) : std::string(reason);
@@ -125,12 +126,12 @@ class CurlClient final : public HttpClient {
   bool is_cancelled() const override { return cancelled_; }
 
  private:
-  // A handle keeps its connections: the one used last is the likeliest to have one that is still open.
+  // A handle keeps its connections, and the handle used last is the likeliest to have one that is still open.
   Handle take_handle();
   void put_back(Handle handle);
   static void set_options(CURL* handle, const HttpRequest& request, const curl_slist* headers, Exchange& exchange);
 
-  const std::string ca_file_;  // of certificates to trust; empty: the system's
+  const std::string ca_file_;  // holds the certificates to trust; empty: the system's
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
   std::vector<Handle> idle_;
@@ -151,7 +152,7 @@ Handle CurlClient::take_handle() {
 }
 
 void CurlClient::put_back(Handle handle) {
-  curl_easy_reset(handle.get());  // forgets options with their secrets, keeps connections
+  curl_easy_reset(handle.get());  // drops the options, which may hold secrets, and keeps the connections
   const std::scoped_lock lock(mutex_);
   idle_.push_back(std::move(handle));
 }
@@ -159,7 +160,7 @@ void CurlClient::put_back(Handle handle) {
 void CurlClient::set_options(CURL* handle, const HttpRequest& request, const curl_slist* headers, Exchange& exchange) {
   const auto timeout_ms = static_cast<long>(request.timeout_s * 1e3);
   curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
-  curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);  // as it was signed
+  curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);  // the signature covers the path as it is
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
@@ -212,7 +213,7 @@ HttpReply CurlClient::perform(const HttpRequest& request, const Sink& sink) {
   return std::move(exchange.reply);
 }
 
-// As OpenSSL's, curl's and Amazon's own tools are told of a private authority; libcurl itself looks at none of them.
+// OpenSSL, the curl command and Amazon's tools take a private authority from these variables; libcurl reads none.
 std::string trusted_certificates() {
   for (const char* const name : {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
     if (std::string file = environment_variable(name); !file.empty()) return file;

@@ -16,7 +16,7 @@
 namespace chexbench::storage {
 namespace {
 
-constexpr double kMostRetryAfterS = 30;  // a server that asks for more is not waited for that long
+constexpr double kMostRetryAfterS = 30;  // the longest wait, even if the server asks for more
 constexpr std::uint64_t kMostTrustedBytes = 64u << 20;
 constexpr int kNotFound = 404;
 constexpr int kPartialContent = 206;
@@ -26,7 +26,7 @@ bool is_temporary(int status) {
   return std::ranges::find(kTemporary, status) != kTemporary.end();
 }
 
-// "bytes 0-99/1234" -> {0, 99, 1234}; nothing where it is anything else.
+// "bytes 0-99/1234" -> {0, 99, 1234}; std::nullopt for anything else.
 std::optional<std::array<std::uint64_t, 3>> parse_content_range(std::string_view text) {
   constexpr std::string_view kUnit = "bytes ";
   if (!text.starts_with(kUnit)) return {};
@@ -46,7 +46,7 @@ DataError cannot_read(const HttpTarget& target, const std::string& reason) {
   return DataError(fmt::format("cannot read {}: {}", target.path, reason));
 }
 
-// The bytes from `first` on that fill `part`, and nothing else.
+// Accepts exactly the bytes from `first` on that fill `part`.
 class RangeSink {
  public:
   RangeSink(std::uint64_t first, std::span<std::byte> part, const std::function<bool()>& wanted)
@@ -82,7 +82,8 @@ class RangeSink {
   std::uint64_t size_ = 0;
 };
 
-// A body of any size. Memory grows where the server does not say how much comes, or says what may be a lie.
+// Collects a body of any size. The memory grows with what arrives if the server does not announce the size, or
+// announces more than kMostTrustedBytes, which may be a lie.
 HttpClient::Sink collect(ByteBuffer& buffer, std::size_t& filled) {
   filled = 0;
   return [&buffer, &filled](const HttpReply& reply, std::span<const std::byte> piece) {

@@ -1,4 +1,5 @@
-// Requests that are tried again, and answers that are held against what was asked and against what was known.
+// Fetches objects over HTTP: it tries failed requests again, and compares each answer with the request and with what is
+// known of the object.
 #pragma once
 
 #include <cstddef>
@@ -17,42 +18,48 @@
 
 namespace chexbench::storage {
 
-// One object, as a server is asked for it.
+// One object to request.
 struct HttpTarget {
-  std::string path;  // as in messages
-  std::string url;   // encoded
+  std::string path;  // for messages, and the key of KnownVersions
+  std::string url;   // percent-encoded
 };
 
-// How a store's servers want to be asked, and what their errors mean.
+// What differs between the servers of one kind of store: how to write a request, and what an error means. Must be
+// thread-safe.
 class HttpDialect {
  public:
   virtual ~HttpDialect() = default;
-  // For one try at `url`, signed where that is needed.
+  // Returns the request for one try at `url`, signed if the server needs that. `range` is the value of the Range
+  // header, "bytes=first-last", or empty.
   virtual HttpRequest request(const std::string& url, const std::string& range, bool head_only) const = 0;
-  // What the answer's body says about an error, without secrets; may be empty.
+  // Returns what is known about the error, for its message, without secrets; may be empty.
   virtual std::string reason(const HttpReply&) const { return {}; }
 };
 
-// Thread-safe. All functions @throw DataError naming the path and the reason, when tries are used up.
+// Fetches the objects of one store. Thread-safe.
+// @throws DataError from every function that asks the server: at once if the answer is wrong or the object changed, and
+// after the last try if the failure is temporary; the message names the path and the reason
+// @throws InterruptedError from the same functions, if a signal asked the run to end
 class HttpFetcher {
  public:
+  // `dialect` must outlive the fetcher.
   HttpFetcher(std::unique_ptr<HttpClient> client, const HttpDialect& dialect, const RetryPolicy& policy);
 
-  // Bytes of the object; nothing where there is none. Asks the server where they are not known yet.
+  // Returns the bytes of the object, or std::nullopt if there is none. Asks the server only if they are not known yet.
   std::optional<std::uint64_t> size(const HttpTarget& target);
-  // The whole object; the view is valid until the buffer's next use.
+  // Reads the whole object into `buffer`; the view is valid until the next use of the buffer.
   std::span<const std::byte> read(const HttpTarget& target, ByteBuffer& buffer);
-  // What the server says of a folder: no object, so it may differ each time.
+  // Returns the answer to a listing of a folder. A listing is not an object, so it may differ each time.
   std::string read_listing(const HttpTarget& target);
-  // The same; nothing where there is no such folder.
+  // Does the same, but returns std::nullopt if the server answers 404: there is no such folder.
   std::optional<std::string> find_listing(const HttpTarget& target);
-  // Fills `part` with the object's bytes from `first` on. `wanted` is asked at every piece: false ends the request, and
-  // leaves `part` undefined.
+  // Fills `part` with the bytes of the object from byte `first` on. Calls `wanted` for every piece that arrives: false
+  // ends the request and leaves `part` undefined.
   void read_range(const HttpTarget& target, std::uint64_t first, std::span<std::byte> part,
                   const std::function<bool()>& wanted);
-  // What a listing tells of objects is told to it; every answer is held against it.
+  // The versions with which every answer is compared. Stores add what their listings report.
   KnownVersions& known() { return known_; }
-  // Ends all that goes on.
+  // Ends all requests, now and later.
   void cancel() { client_->cancel(); }
 
  private:
@@ -64,10 +71,10 @@ class HttpFetcher {
     std::function<bool()> wanted = {};
   };
   std::optional<std::string> ask_listing(const HttpTarget& target, bool may_be_absent);
-  // Until there is a whole answer, which is returned; a 404 too where that is allowed.
+  // Tries until there is a complete answer and returns it. A 404 is an answer if ask.may_be_absent is set.
   HttpReply ask(const Ask& ask, const std::function<HttpClient::Sink()>& new_sink);
   HttpReply try_once(const Ask& ask, const HttpClient::Sink& sink);
-  // @throws DataError where the object is not the one that it was
+  // @throws DataError if the object changed since it was first seen
   void check_version(const HttpTarget& target, const HttpReply& reply, std::optional<std::uint64_t> bytes);
 
   const std::unique_ptr<HttpClient> client_;

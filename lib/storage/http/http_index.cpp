@@ -9,7 +9,7 @@
 namespace chexbench::storage {
 namespace {
 
-// The folder itself, those above it, other sites, ways to sort the page.
+// Returns true for links to other sites (a scheme) and to ways to sort the page (a query).
 bool leads_elsewhere(std::string_view link) {
   return link.empty() || link.find_first_of("?#") != std::string_view::npos || link.find(':') < link.find('/');
 }

@@ -1,4 +1,5 @@
-// The page that a web server makes of a folder: nginx's autoindex, Apache's mod_autoindex, Python's http.server.
+// Parses the page by which a web server lists a folder: nginx's autoindex, Apache's mod_autoindex, Python's
+// http.server.
 #pragma once
 
 #include <string_view>
@@ -8,8 +9,8 @@
 
 namespace chexbench::storage {
 
-// The names that the page's links lead to within the folder; names of folders end in '/' there. No sizes: each server
-// writes them in a way of its own.
+// Returns the entries of the folder, one for each link that leads to a direct child; links that end in '/' are folders.
+// Skips all other links. Reports no sizes, because each server writes them in its own way. Never throws DataError.
 std::vector<StoreEntry> parse_index_page(std::string_view html);
 
 }  // namespace chexbench::storage

@@ -9,8 +9,8 @@
 namespace chexbench::storage {
 namespace {
 
-// Requests of one rank at once: the cycle of `optimized`, and some that its files read ahead. They wait; they do not
-// compute.
+// The requests of one rank in flight: the interleave cycle of the pipeline `optimized`, and some that its files read
+// ahead. Their threads wait, so they may exceed the cores.
 constexpr std::size_t kRequestsAtOnce = 16;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Stores that are asked over HTTP.
+// The base class of the stores over HTTP, and the store of web servers.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@
 
 namespace chexbench::storage {
 
-// What all of them share: requests at once, reading ahead, trying again. Thread-safe.
+// What all stores over HTTP share: requests in parallel, reading ahead, and trying again. The destructor ends all
+// requests. Thread-safe.
 class HttpStore : public Store {
  public:
   ~HttpStore() override;
@@ -23,6 +24,7 @@ class HttpStore : public Store {
 
  protected:
   HttpStore(std::unique_ptr<HttpDialect> dialect, std::unique_ptr<HttpClient> client, const RetryPolicy& policy);
+  // Returns the URL of a path of the store.
   virtual HttpTarget target(const std::string& path) const = 0;
   HttpFetcher& fetcher() const { return *fetcher_; }
 
@@ -30,10 +32,11 @@ class HttpStore : public Store {
   const std::unique_ptr<HttpDialect> dialect_;
   const std::unique_ptr<HttpFetcher> fetcher_;
   const RangePlan plan_;
-  const std::unique_ptr<ThreadPool> pool_;  // last: its threads use the others
+  const std::unique_ptr<ThreadPool> pool_;  // last, so that its threads end before the members that they use
 };
 
-// Folders that a web server shows as index pages. `root` is http:// or https://.
+// Returns a store of the folders that a web server shows as index pages. `root` is an http:// or https:// URL without a
+// '/' at its end. Sends no request yet.
 std::unique_ptr<Store> make_web_store(const std::string& root, std::unique_ptr<HttpClient> client,
                                       const RetryPolicy& policy);
 

@@ -1,4 +1,4 @@
-// http:// and https://: files of a web server, whose folders are listed by the pages that it makes of them.
+// The store of http:// and https:// roots. It lists a folder by the index page that the web server makes of it.
 #include <fmt/format.h>
 
 #include <utility>
@@ -46,7 +46,7 @@ class WebStore final : public HttpStore {
   }
 
  private:
-  // The root is an URL as it was given; what follows are plain names.
+  // The root is a URL, which stays as the user wrote it. What follows it are plain names, which must be encoded.
   HttpTarget target(const std::string& path) const override {
     const std::size_t kept = path.starts_with(root_) ? root_.size() : 0;
     return {path, path.substr(0, kept) + percent_encoded(path.substr(kept))};

@@ -1,4 +1,4 @@
-// One connection to an NFS server. What to make of its failures is nfs_store.hpp's business.
+// A connection to an NFS server. nfs_store.hpp interprets its failures and decides what to try again.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 
 namespace chexbench::storage {
 
-// Where a connection leads, and how long it waits.
+// The server and folder of a connection, and how long it waits.
 struct NfsPlace {
   std::string host;
   int port = 2049;
-  std::string folder;     // of the server, begins with '/'; may lie below an export
-  double timeout_s = 20;  // to connect, and with no answer coming in
+  std::string folder;     // on the server, begins with '/'; may be below an export
+  double timeout_s = 20;  // to connect, and without an answer coming in
 };
 
 struct NfsAttributes {
   StoreEntry::Kind kind = StoreEntry::Kind::other;
   std::uint64_t bytes = 0;
-  std::uint64_t changed_s = 0;  // the time of its last change, by the server's clock
+  std::uint64_t changed_s = 0;  // the time of its last change since 1970, by the server's clock
   std::uint64_t changed_ns = 0;
 };
 
@@ -33,33 +33,36 @@ struct NfsEntry {
   NfsAttributes attributes;
 };
 
-// Why a request got no answer, or not the one that was wanted.
+// The exception of NfsConnection: why a request got no answer, or a negative one. NfsStore turns it into a DataError.
 struct NfsFailure {
   std::string reason;
-  bool is_temporary = false;  // it may be gone on another connection
+  bool is_temporary = false;  // another connection may succeed
   bool is_absent = false;     // there is no such file or folder
 };
 
-// Not thread-safe; several connections of a process do not disturb each other. Paths begin with '/', below the place's
-// folder. All functions @throw NfsFailure; the connection is good for nothing after one.
+// Not thread-safe, but several connections of a process do not disturb each other. Paths begin with '/' and are
+// relative to NfsPlace::folder.
+// @throws NfsFailure from every function; do not use the connection after one
 class NfsConnection {
  public:
   virtual ~NfsConnection() = default;
-  // What the folder holds; links are not followed.
+  // Returns the entries of the folder. Does not follow links: their kind is `other`.
   virtual std::vector<NfsEntry> list(const std::string& folder) = 0;
   virtual NfsAttributes attributes(const std::string& path) = 0;
   struct Piece {
-    std::size_t bytes = 0;  // that came: fewer than asked for where the file ends before
+    std::size_t bytes = 0;  // received: fewer than requested if the file ends earlier
     NfsAttributes attributes;
   };
-  // Fills `part` with the file's bytes from `first` on: all of its requests are under way at once.
+  // Fills `part` with the bytes of the file from byte `first` on, with all requests in flight at once.
   virtual Piece read(const std::string& path, std::uint64_t first, std::span<std::byte> part) = 0;
 };
 
-// A wait ends within 0.1 s, with a failure, once `ends` is true. @throws NfsFailure
+// Connects to a server. Every wait of the connection ends within 0.1 s, with a failure, once `ends()` is true.
+// @throws NfsFailure if there is no connection, or no such export or folder
 using NfsConnect = std::function<std::unique_ptr<NfsConnection>(const NfsPlace& place, std::function<bool()> ends)>;
 
-// By libnfs. @throws DataError where this build has none
+// Returns a function that connects by libnfs. Thread-safe.
+// @throws DataError if this build has no libnfs
 NfsConnect nfs_connect();
 
 }  // namespace chexbench::storage

@@ -21,15 +21,16 @@
 namespace chexbench::storage {
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{1} << 20;  // of one request: the most that libnfs takes as an answer
-constexpr int kLookMs = 50;                               // how often a wait looks whether it should end
-constexpr double kGoodbyeS = 1;                           // a server that is gone is not waited for to close a file
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;  // per request: the largest answer that libnfs accepts
+constexpr int kLookMs = 50;                               // how often a wait checks whether it should end
+constexpr double kGoodbyeS = 1;                           // how long to wait for a server to close the last file
 
 struct FreeContext {
   void operator()(nfs_context* context) const { nfs_destroy_context(context); }
 };
 
-// What another connection, or a later time, does not mend. libnfs tells NFSv4's own states (grace, expired) as ERANGE.
+// Returns true for errors that another connection, or a later try, does not fix. libnfs reports NFSv4's own states
+// (grace, expired) as ERANGE, which is temporary.
 bool is_lasting(int code) {
   constexpr std::array kLasting{ENOENT, EACCES, EPERM, ENOTDIR, EISDIR, EINVAL, ENAMETOOLONG, ELOOP, ENOMEM};
   return std::ranges::find(kLasting, code) != kLasting.end();
@@ -44,7 +45,7 @@ NfsAttributes attributes_of(const nfs_stat_64& status) {
   return {kind_of(status.nfs_mode), status.nfs_size, status.nfs_mtime, status.nfs_mtime_nsec};
 }
 
-// Of one read: a part of the file that is asked for in one request.
+// The part of a read() that one request covers.
 struct Block {
   std::uint64_t first = 0;
   std::span<std::byte> part;
@@ -63,16 +64,16 @@ class LibnfsConnection final : public NfsConnection {
   Piece read(const std::string& path, std::uint64_t first, std::span<std::byte> part) override;
 
  private:
-  // A request under way; libnfs holds its address until it is answered, or the context is gone.
+  // A request in flight. libnfs holds its address until it is answered or the context is destroyed.
   struct Request {
     LibnfsConnection* connection = nullptr;
     std::function<void(int result, void* data)> take;
   };
   static void on_answer(int result, nfs_context* context, void* data, void* request);
-  // libnfs takes a request by `begin`, and its answer, unless it is a failure, is given to `take`.
+  // Sends a request by `begin` and passes its answer to `take`, unless it is a failure.
   template <class Begin>
   void ask(const Begin& begin, std::function<void(int result, void* data)> take);
-  // Until all requests are answered. @throws NfsFailure, the first of them, when all are
+  // Waits until all requests are answered. @throws NfsFailure the first failure among the answers, or a lost connection
   void wait();
   void wait_until_answered(double timeout_s);
   [[noreturn]] void lose(const std::string& reason);
@@ -82,19 +83,21 @@ class LibnfsConnection final : public NfsConnection {
 
   const NfsPlace place_;
   const std::function<bool()> ends_;
-  std::deque<Request> requests_;  // all that the context may still know of: it goes first
+  std::deque<Request>
+      requests_;  // those that the context may still refer to; before context_, which is destroyed first
   std::size_t waiting_ = 0;
   std::size_t answered_ = 0;
   std::optional<NfsFailure> failure_;
   bool is_lost_ = false;
   std::unique_ptr<nfs_context, FreeContext> context_;
-  // A stream's next range is likely to be read here: an open file spares two round trips.
+  // The next range of a stream is likely to be read here, and an open file saves two round trips.
   std::string open_path_;
   nfsfh* open_file_ = nullptr;
 };
 
-// A server takes two clients of one name for one that was started anew, and drops what the first had open; libnfs's own
-// names are those of the process and the second.
+// Returns a name that no other client has. If two clients have one name, a server takes the second for a restart of the
+// first and drops what the first had open. libnfs's own names consist of the process and the current second, so two
+// connections of a process can share one.
 std::string client_name() {
   static std::atomic<unsigned> count = 0;
   return fmt::format("chexbench {} {} {:08x}", ::getpid(), ++count, std::random_device{}());
@@ -105,7 +108,7 @@ LibnfsConnection::LibnfsConnection(const NfsPlace& place, std::function<bool()> 
   if (!context_) throw NfsFailure{.reason = "libnfs gives no context: out of memory"};
   nfs4_set_client_name(context_.get(), client_name().c_str());
   nfs_set_dircache(context_.get(), 0);
-  // libnfs takes version and port from the query of an URL alone, and keeps them in the context.
+  // libnfs takes the version and the port only from the query of a URL, and keeps them in the context.
   const std::string url = fmt::format("nfs://host/?version=4&nfsport={}", place.port);
   nfs_url* const parsed = nfs_parse_url_dir(context_.get(), url.c_str());
   if (parsed == nullptr) throw NfsFailure{.reason = nfs_get_error(context_.get())};
@@ -118,12 +121,12 @@ LibnfsConnection::LibnfsConnection(const NfsPlace& place, std::function<bool()> 
   wait();
 }
 
-// A context frees an open file with the request to close it, answered or not.
+// Closes the file, because a context frees an open file with the request to close it, answered or not.
 LibnfsConnection::~LibnfsConnection() {
   try {
     close_file();
     if (!is_lost_) wait_until_answered(kGoodbyeS);
-  } catch (const NfsFailure&) {  // the server forgets the file by itself
+  } catch (const NfsFailure&) {  // harmless: the server drops the open file after a while
   }
 }
 
@@ -183,7 +186,7 @@ void LibnfsConnection::close_file() {
   ask([&](Request* request) { return nfs_close_async(context_.get(), file, on_answer, request); }, [](int, void*) {});
 }
 
-// One after the other: NFSv4 counts what a client opens and closes.
+// Waits for the close before the open, because NFSv4 numbers what a client opens and closes.
 void LibnfsConnection::open_file(const std::string& path) {
   if (open_path_ == path) return;
   if (open_file_ != nullptr) {
@@ -196,7 +199,7 @@ void LibnfsConnection::open_file(const std::string& path) {
   open_path_ = path;
 }
 
-// A server may send fewer bytes than it was asked for; then the rest is asked for.
+// Requests the rest of the block, and again what is missing if the server sends fewer bytes than requested.
 void LibnfsConnection::ask_for_block(Block& block) {
   ask(
       [&](Request* request) {

@@ -19,7 +19,8 @@
 namespace chexbench::storage {
 namespace {
 
-// Connections of one rank at once, as of the stores over HTTP: a server answers one connection's requests in turn.
+// The connections of one rank at once, as many as stores over HTTP have requests in flight: a server answers the
+// requests of one connection in turn.
 constexpr std::size_t kConnectionsAtOnce = 16;
 
 ObjectVersion version_of(const NfsAttributes& attributes) {
@@ -63,12 +64,13 @@ class NfsStore final : public Store {
  private:
   using Work = std::function<void(NfsConnection&)>;
   enum class Absence { is_an_error, is_an_answer };
-  // Does it on a connection of its own, again on another one where that may help; false where there is no such file.
-  // @throws DataError
+  // Does `work` on a connection that nobody else uses, and again on another one if that may help. Returns false if
+  // there is no such file and `absence` is an answer.
+  // @throws DataError if it fails for another reason, or the tries are used up
   bool ask(const std::string& path, Absence absence, const Work& work) const;
   std::unique_ptr<NfsConnection> take() const;
   void read_part(const std::string& path, std::uint64_t first, std::span<std::byte> part) const;
-  // Below the place's folder.
+  // Returns the path relative to the folder of the place.
   std::string inner(const std::string& path) const {
     return path.size() > root_.size() ? path.substr(root_.size()) : "/";
   }
@@ -82,7 +84,7 @@ class NfsStore final : public Store {
   mutable KnownVersions known_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<NfsConnection>> idle_;
-  const std::unique_ptr<ThreadPool> pool_;  // last: its threads use the others
+  const std::unique_ptr<ThreadPool> pool_;  // last, so that its threads end before the members that they use
 };
 
 std::unique_ptr<NfsConnection> NfsStore::take() const {
@@ -132,7 +134,7 @@ std::vector<StoreEntry> NfsStore::list(const std::string& folder) const {
   ask(folder, Absence::is_an_answer, [&](NfsConnection& connection) { found = connection.list(inner(folder)); });
   std::vector<StoreEntry> entries;
   for (NfsEntry& entry : found) {
-    if (entry.attributes.kind == StoreEntry::Kind::other) {  // libnfs 4.0 gets lost behind links
+    if (entry.attributes.kind == StoreEntry::Kind::other) {  // libnfs 4.0 follows links to a wrong place
       log::warning("{}/{} is left out: it is neither a file nor a folder, and links of an nfs:// root are not followed",
                    folder, entry.name);
     }

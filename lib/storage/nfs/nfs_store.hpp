@@ -1,5 +1,5 @@
-// nfs://host[:port]/export/folder: NFSv4 by a client within this process, for machines that may not mount. A mounted
-// NFS is a plain path.
+// The store of nfs://host[:port]/export/folder: an NFSv4 client inside this process, for machines that may not mount
+// file systems. A mounted NFS is a plain path.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,9 @@
 
 namespace chexbench::storage {
 
-// `root` as parse_url() gives it. Nothing is asked yet. @throws DataError where it names no export, or a wrong port
+// Returns a store that opens up to 16 connections by `connect`, as it needs them. Sends no request yet. `root` comes
+// from parse_url().
+// @throws DataError if `root` names no export, or no valid port after the ':'
 std::unique_ptr<Store> make_nfs_store(const Url& root, NfsConnect connect, const RetryPolicy& policy);
 
 }  // namespace chexbench::storage

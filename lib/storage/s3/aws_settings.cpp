@@ -22,7 +22,8 @@ std::string first_of(const Environment& environment, std::initializer_list<const
   return {};
 }
 
-// The keys under [name] of an INI file, as botocore reads them; nothing where file or section is not there.
+// Returns the keys of section [name] of an INI file, as botocore reads them, or none if there is no such file or
+// section.
 Section read_section(const std::string& path, const std::string& name) {
   std::ifstream file(path);
   Section section;

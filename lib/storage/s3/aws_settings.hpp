@@ -1,4 +1,4 @@
-// Keys, region and endpoint of S3, from where the AWS tools take them.
+// Finds the credentials, region and endpoint of S3 where the AWS tools find them.
 #pragma once
 
 #include <string>
@@ -8,17 +8,21 @@
 
 namespace chexbench::storage {
 
+// What the environment says; empty members are not set.
 struct AwsSettings {
   AwsCredentials credentials;
-  std::string region;    // empty: not said
-  std::string endpoint;  // URL; empty: Amazon's
+  std::string region;
+  std::string endpoint;  // a URL; empty: Amazon's own
 };
 
-// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or else the profile AWS_PROFILE (default) of
-// AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials); AWS_REGION, AWS_DEFAULT_REGION, or else the profile's region in
-// AWS_CONFIG_FILE (~/.aws/config); AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL. No key anywhere: requests are not signed, as
-// public buckets allow.
-// @throws DataError, without the values, for half a key, or a profile that was named and is not there
+// Reads the settings from these places, the first one that is set:
+// - credentials: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or else the profile AWS_PROFILE (by
+//   default "default") of AWS_SHARED_CREDENTIALS_FILE (by default ~/.aws/credentials). Without a key, requests are not
+//   signed, which public buckets allow.
+// - region: AWS_REGION, AWS_DEFAULT_REGION, or else that profile of AWS_CONFIG_FILE (by default ~/.aws/config).
+// - endpoint: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL.
+// @throws DataError if only one half of a key is set, or AWS_PROFILE names a profile that does not exist; the message
+// does not hold the keys
 AwsSettings find_aws_settings(const Environment& environment);
 
 }  // namespace chexbench::storage

@@ -1,5 +1,6 @@
-// AWS Signature Version 4 for S3 (docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html). Of our own:
-// libcurl's (7.88) does not sort the query, so that no listing would pass (curl issue 9717).
+// Signs S3 requests with AWS Signature Version 4
+// (docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html). libcurl's own signature (7.88) does not sort
+// the query, so listings of more than one page would fail (curl issue 9717).
 #pragma once
 
 #include <string>
@@ -9,29 +10,30 @@
 
 namespace chexbench::storage {
 
+// No message repeats any of the three.
 struct AwsCredentials {
-  std::string access_key;  // empty: none, requests are not signed
+  std::string access_key;  // empty: there are no credentials, and requests are not signed
   std::string secret_key;
-  std::string session_token;  // of temporary ones
+  std::string session_token;  // only temporary credentials have one
 };
 
-// A request as it is signed. A GET or a HEAD: without a body.
+// The parts of a request that are signed. It is a GET or a HEAD, so it has no body.
 struct AwsRequest {
   std::string method = "GET";
-  std::string host;                                          // and :port where the URL has one
-  std::string path;                                          // encoded once, as in the URL
-  std::vector<std::pair<std::string, std::string>> query;    // encoded
-  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case; besides host and x-amz-...
+  std::string host;                                          // and :port if the URL has one
+  std::string path;                                          // percent-encoded once, as in the URL
+  std::vector<std::pair<std::string, std::string>> query;    // percent-encoded names and values
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case; without host and x-amz-...
 };
 
-// The query as it stands in the URL and in the signature: in the order of names.
+// Returns the query as the URL and the signature hold it, "name=value&...", in the order of the names.
 std::string sorted_query(std::vector<std::pair<std::string, std::string>> query);
 
-// The headers to add to the request, "Name: value". `time` is UTC, as 20130524T000000Z.
+// Returns all headers of the signed request, each as "name: value". `time` is UTC, as in 20130524T000000Z. Thread-safe.
 std::vector<std::string> sign(const AwsRequest& request, const AwsCredentials& credentials, std::string_view region,
                               std::string_view time);
 
-// Now, as sign() wants it.
+// Returns the current time in the form that sign() needs.
 std::string aws_time_now();
 
 }  // namespace chexbench::storage

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kScheme = "s3://";
 constexpr const char* kDefaultRegion = "us-east-1";
 
-// What can be done about an error, by its code.
+// Returns what the user can do about an error, by its code, or "" if nothing is known.
 std::string_view remedy(std::string_view code) {
   if (code == "NoSuchBucket") return "check the bucket's name in data.root, and store.endpoint";
   if (code == "AccessDenied") return "these credentials may not read here, or there are none";
@@ -32,7 +32,7 @@ class S3Dialect final : public HttpDialect {
   S3Dialect(S3Place place, AwsCredentials credentials)
       : place_(std::move(place)), credentials_(std::move(credentials)) {}
 
-  // Signed anew for each try: a signature is good for minutes.
+  // Signs each try anew, because a signature is valid for minutes only.
   HttpRequest request(const std::string& url, const std::string& range, bool head_only) const override {
     HttpRequest request{.url = url, .headers = {}, .head_only = head_only, .may_redirect = false};
     AwsRequest aws{.method = head_only ? "HEAD" : "GET", .host = place_.host, .path = {}, .query = {}, .headers = {}};
@@ -66,7 +66,7 @@ class S3Dialect final : public HttpDialect {
   const AwsCredentials credentials_;
 };
 
-// Of one file or folder: no server leads out of what it was asked to list.
+// Returns true for the name of one file or folder, so that no server can lead out of the folder that is listed.
 bool is_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
 }
@@ -111,7 +111,7 @@ class S3Store final : public HttpStore {
         {"delimiter", "%2F"}, {"encoding-type", "url"}, {"list-type", "2"}, {"prefix", percent_encoded_all(prefix)}};
     if (!next.empty()) query.emplace_back("continuation-token", percent_encoded_all(next));
     std::string bucket_url = url_of("");
-    if (place_.before.size() > 1) bucket_url.pop_back();  // "/bucket", not "/bucket/": some servers tell them apart
+    if (place_.before.size() > 1) bucket_url.pop_back();  // "/bucket": to some servers "/bucket/" is another request
     const HttpTarget page{folder, fmt::format("{}?{}", bucket_url, sorted_query(std::move(query)))};
     const std::string xml = fetcher().read_listing(page);
     try {
@@ -121,12 +121,12 @@ class S3Store final : public HttpStore {
     }
   }
 
-  // What is listed is what is expected when it is read: a change in between is noticed.
+  // Adds the entries of a page, and remembers their versions, so that a change between listing and reading is noticed.
   void add(const S3Page& page, const std::string& folder, const std::string& prefix,
            std::vector<StoreEntry>& entries) const {
     for (const S3Page::Object& object : page.objects) {
       std::string name = object.key.substr(std::min(prefix.size(), object.key.size()));
-      if (!is_name(name)) continue;  // the folder's own marker
+      if (!is_name(name)) continue;  // the marker object of the folder itself
       fetcher().known().expect(fmt::format("{}/{}", folder, name), object.version);
       entries.push_back({std::move(name), StoreEntry::Kind::file, object.version.bytes});
     }

@@ -1,4 +1,4 @@
-// s3://bucket/prefix: Amazon's S3 and what speaks its language.
+// The store of s3://bucket/prefix roots: Amazon's S3, and servers that speak its protocol.
 #pragma once
 
 #include <memory>
@@ -13,20 +13,22 @@
 
 namespace chexbench::storage {
 
-// How a bucket is reached.
+// The place of a bucket: how the URLs of its objects are built, and the region that signatures name.
 struct S3Place {
   std::string scheme = "https";
   std::string host;    // and :port
-  std::string before;  // of each key, in the URL's path: "/bucket/", or "/" where the bucket is part of the host
+  std::string before;  // precedes each key in the URL's path: "/bucket/", or "/" if the bucket is part of the host
   std::string region;
 };
 
-// What the spec says goes before what the environment says. Amazon's own hosts are asked by virtual host, as Amazon
-// wants it, unless the bucket's name has a dot, which no certificate covers; other endpoints by path.
-// @throws DataError for an endpoint that is no URL
+// Combines the settings; the spec overrides the environment, and the region is us-east-1 if neither names one. Amazon's
+// own hosts are addressed by virtual host, as Amazon requires, unless the name of the bucket has a dot, which no
+// certificate covers. Other endpoints are addressed by path.
+// @throws DataError if the endpoint is not http(s)://host[:port]
 S3Place find_s3_place(const std::string& bucket, const spec::StoreSpec& spec, const AwsSettings& settings);
 
-// `root` is s3://bucket or s3://bucket/prefix. @throws DataError: as above
+// Returns the store of s3://bucket or s3://bucket/prefix. Sends no request yet.
+// @throws DataError if the endpoint is not http(s)://host[:port]
 std::unique_ptr<Store> make_s3_store(const Url& root, const spec::StoreSpec& spec, const AwsSettings& settings,
                                      std::unique_ptr<HttpClient> client, const RetryPolicy& policy);
 

@@ -16,7 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// What all connections of a test see and do.
+// The server of a test: what all connections see and record.
 struct FakeServer {
   std::string body = "0123456789";
   std::uint64_t changed_s = 1000;

@@ -1,5 +1,5 @@
-// Signatures and settings of S3. Source of the vectors: Amazon S3 API Reference, "Signature Calculations for the
-// Authorization Header: Transferring Payload in a Single Chunk".
+// Tests of the signatures and settings of S3. The vectors are from Amazon S3 API Reference, "Signature Calculations for
+// the Authorization Header: Transferring Payload in a Single Chunk".
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
