@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/numbers.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
 #include "results/read.hpp"
@@ -35,19 +35,12 @@ struct PredictArguments {
   std::string format = "table";
 };
 
-template <class Value>
-std::optional<Value> parse(std::string_view text) {
-  Value value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
 // Parses "16:1913", which means 1913 images/s on 16 ranks. `option` is for the message.
 // @throws SpecError if `text` has another form or a number is out of range
 verbs::ScalingPoint parse_point(const std::string& option, const std::string& text) {
   const std::size_t colon = text.find(':');
-  const auto ranks = parse<int>(text.substr(0, colon));
-  const auto images_per_s = colon == std::string::npos ? std::nullopt : parse<double>(text.substr(colon + 1));
+  const auto ranks = parse_number<int>(text.substr(0, colon));
+  const auto images_per_s = colon == std::string::npos ? std::nullopt : parse_number<double>(text.substr(colon + 1));
   if (!ranks || *ranks < 1 || *ranks > verbs::kMostRanks || !images_per_s || !(*images_per_s > 0)) {
     throw SpecError(
         fmt::format("{}: '{}' is not RANKS:IMAGES_PER_S, with 1 to {} ranks", option, text, verbs::kMostRanks));
@@ -70,7 +63,7 @@ std::optional<double> parse_input_rate(const PredictArguments& arguments) {
       throw SpecError("--input-rate measured: needs --report DIR of a run that measured it");
     return std::nullopt;
   }
-  const auto rate = parse<double>(arguments.input_rate);
+  const auto rate = parse_number<double>(arguments.input_rate);
   if (!rate || !(*rate > 0)) {
     throw SpecError(fmt::format("--input-rate: '{}' is neither images/s above 0 nor 'measured'", arguments.input_rate));
   }

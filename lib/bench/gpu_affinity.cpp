@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
+
+#include "core/numbers.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -32,11 +33,9 @@ int nearest_free(const RankView& rank, const std::set<std::string>& taken) {
   return best;
 }
 
-bool take_number(std::string_view& text, int& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || number < 0) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return true;
+bool take_index(std::string_view& text, int& index) {
+  index = take_number<int>(text).value_or(-1);
+  return index >= 0;
 }
 
 std::vector<int> numbers(const std::string& text) {
@@ -66,11 +65,11 @@ std::vector<int> parse_cpu_list(std::string_view text) {
   std::vector<int> cpus;
   while (!text.empty() && text.front() != '\n') {
     int first = 0;
-    if (!take_number(text, first)) return {};
+    if (!take_index(text, first)) return {};
     int last = first;
     if (text.starts_with('-')) {
       text.remove_prefix(1);
-      if (!take_number(text, last)) return {};
+      if (!take_index(text, last)) return {};
     }
     if (last < first || last >= kMostCpus) return {};
     for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);

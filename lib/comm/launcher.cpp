@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 #include <string_view>
 
 #include "core/clock.hpp"
+#include "core/numbers.hpp"
 
 namespace chexbench::comm {
 namespace {
@@ -23,11 +23,8 @@ constexpr std::array kSizeVariables{"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"};
 
 std::optional<int> read_count(const char* text) {
   if (text == nullptr) return {};
-  const std::string_view view(text);
-  int value = 0;
-  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
-  if (error != std::errc{} || end != view.data() + view.size() || value < 1) return {};
-  return value;
+  const auto value = parse_number<int>(text);
+  return value && *value >= 1 ? value : std::nullopt;
 }
 
 }  // namespace

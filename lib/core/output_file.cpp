@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +13,7 @@
 
 #include "core/errors.hpp"
 #include "core/folder.hpp"
+#include "core/numbers.hpp"
 
 namespace chexbench {
 namespace {
@@ -24,10 +24,7 @@ constexpr std::string_view kTemporary = ".tmp-";  // before the number of the pr
 pid_t writer_of(std::string_view name) {
   const std::size_t mark = name.rfind(kTemporary);
   if (mark == std::string_view::npos) return 0;
-  pid_t process = 0;
-  const char* const end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data() + mark + kTemporary.size(), end, process);
-  return error == std::errc{} && rest == end && process > 0 ? process : 0;
+  return std::max(0, parse_number<pid_t>(name.substr(mark + kTemporary.size())).value_or(0));
 }
 
 // A rename survives a crash only once the folder is on storage, too. Some file systems cannot: then it is best effort.

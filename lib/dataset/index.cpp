@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "core/csv.hpp"
 #include "core/errors.hpp"
+#include "core/numbers.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/nih_labels.hpp"
 #include "storage/file_bytes.hpp"
@@ -66,11 +66,9 @@ IndexRow read_row(const std::vector<std::string_view>& fields, const Columns& co
     throw DataError(fmt::format("{}: '{}' is not the name of an image file", where, row.name));
   }
   row.labels = parse_labels(fields[columns.labels], where);
-  const std::string_view patient = fields[columns.patient];
-  const auto [end, error] = std::from_chars(patient.data(), patient.data() + patient.size(), row.patient);
-  if (error != std::errc{} || end != patient.data() + patient.size()) {
-    throw DataError(fmt::format("{}: patient ID '{}' is not a number", where, patient));
-  }
+  const auto patient = parse_number<decltype(row.patient)>(fields[columns.patient]);
+  if (!patient) throw DataError(fmt::format("{}: patient ID '{}' is not a number", where, fields[columns.patient]));
+  row.patient = *patient;
   if (columns.age < fields.size()) row.age_years = parse_age_years(fields[columns.age]).value_or(-1.0f);
   if (columns.sex < fields.size() && (fields[columns.sex] == "M" || fields[columns.sex] == "F")) {
     row.sex = fields[columns.sex].front();
@@ -241,14 +239,12 @@ std::string labels_text(const LabelBits& labels, std::span<const std::string> na
 }
 
 std::optional<float> parse_age_years(std::string_view field) {
-  unsigned value = 0;
-  const char* const end = field.data() + field.size();
-  const auto [unit, error] = std::from_chars(field.data(), end, value);
-  if (error != std::errc{} || end - unit > 1) return std::nullopt;
-  const auto years = static_cast<float>(value);
-  if (unit == end || *unit == 'Y') return years;
-  if (*unit == 'M') return years / 12.0f;
-  if (*unit == 'D') return years / 365.25f;
+  const auto value = take_number<unsigned>(field);  // leaves the unit
+  if (!value) return std::nullopt;
+  const auto years = static_cast<float>(*value);
+  if (field.empty() || field == "Y") return years;
+  if (field == "M") return years / 12.0f;
+  if (field == "D") return years / 365.25f;
   return std::nullopt;
 }
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/numbers.hpp"
 #include "formats/manifest.hpp"
 #include "storage/file_bytes.hpp"
 
@@ -26,11 +26,7 @@ std::string shard_name(spec::Split split, int index, int count, DataFormat forma
   return fmt::format("{}-{:05}-of-{:05}", spec::to_string(split), index, count);
 }
 
-int shard_number(std::string_view text) {
-  int value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? value : -1;
-}
+int shard_number(std::string_view text) { return parse_number<int>(text).value_or(-1); }
 
 // The number after the last '-' of a TFRecord shard's name, where `name` is one of this split.
 std::optional<int> count_in_name(spec::Split split, std::string_view name) {

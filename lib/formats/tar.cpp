@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/numbers.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::formats {
@@ -38,10 +38,7 @@ std::optional<std::uint64_t> number_of(std::string_view field) {
   }
   field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
   field = field.substr(0, field.find_first_of(std::string_view(" \0", 2)));
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value, 8);
-  if (error != std::errc{} && !field.empty()) return {};
-  return end == field.data() + field.size() ? std::optional(value) : std::nullopt;
+  return field.empty() ? std::uint64_t{0} : parse_number<std::uint64_t>(field, 8);
 }
 
 // The sum of all bytes, those of the checksum taken for blanks.
@@ -99,10 +96,10 @@ struct TarReader::Extra {
   // False where it is no list of "LENGTH KEY=VALUE\n".
   bool read_pax(std::string_view text) {
     while (!text.empty()) {
-      std::size_t length = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-      const auto digits = static_cast<std::size_t>(end - text.data());
-      if (error != std::errc{} || length > text.size() || length < digits + 2 || text[length - 1] != '\n') return false;
+      std::string_view rest = text;
+      const std::size_t length = take_number<std::size_t>(rest).value_or(0);
+      const std::size_t digits = text.size() - rest.size();
+      if (length > text.size() || length < digits + 2 || text[length - 1] != '\n') return false;
       const std::string_view record = text.substr(digits + 1, length - digits - 2);
       const std::size_t equals = record.find('=');
       if (equals == std::string_view::npos) return false;
@@ -116,10 +113,8 @@ struct TarReader::Extra {
   bool take(std::string_view key, std::string_view value) {
     if (key == "path") name = value;
     if (key != "size") return true;
-    std::uint64_t bytes = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
-    size = bytes;
-    return error == std::errc{} && end == value.data() + value.size();
+    size = parse_number<std::uint64_t>(value);
+    return size.has_value();
   }
 };
 

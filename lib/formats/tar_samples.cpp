@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/numbers.hpp"
 #include "spec/document.hpp"
 #include "storage/file_bytes.hpp"
 
@@ -133,16 +133,13 @@ class Sample {
   LabelBits bit_of(std::span<const std::byte> contents) const {
     std::string_view text = storage::as_text(contents);
     text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
-    std::size_t label = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), label);
-    const bool is_number =
-        error == std::errc{} &&
-        std::string_view(end, text.data() + text.size() - end).find_first_not_of(" \r\n") == std::string_view::npos;
-    if (!is_number || label >= label_names_.size()) {
+    std::string_view rest = text;
+    const auto label = take_number<std::size_t>(rest);
+    if (!label || rest.find_first_not_of(" \r\n") != std::string_view::npos || *label >= label_names_.size()) {
       fail(fmt::format("has the class {}, expected a number from 0 to {}", spec::shown(text), label_names_.size() - 1));
     }
     LabelBits labels;
-    labels.set(label);
+    labels.set(*label);
     return labels;
   }
 

@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+
+#include "core/numbers.hpp"
 
 namespace chexbench::measure {
 namespace {
@@ -32,9 +33,8 @@ std::uint64_t number_after(std::string_view text, std::string_view key) {
   if (at == std::string_view::npos) return 0;
   const std::size_t digit = text.find_first_not_of(" \t", at + key.size());
   if (digit == std::string_view::npos) return 0;
-  std::uint64_t number = 0;
-  std::from_chars(text.data() + digit, text.data() + text.size(), number);
-  return number;
+  std::string_view digits = text.substr(digit);
+  return take_number<std::uint64_t>(digits).value_or(0);
 }
 
 }  // namespace
@@ -53,9 +53,9 @@ double process_cpu_wait_s() {
     Page page;
     const std::string_view text = read_proc((task->path() / "schedstat").c_str(), page);
     const std::size_t blank = text.find(' ');
-    std::uint64_t wait_ns = 0;
-    if (blank != std::string_view::npos) std::from_chars(text.data() + blank + 1, text.data() + text.size(), wait_ns);
-    sum_s += 1e-9 * static_cast<double>(wait_ns);
+    if (blank == std::string_view::npos) continue;
+    std::string_view wait_ns = text.substr(blank + 1);
+    sum_s += 1e-9 * static_cast<double>(take_number<std::uint64_t>(wait_ns).value_or(0));
   }
   return sum_s;
 }

@@ -2,22 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <fstream>
 #include <sstream>
+
+#include "core/numbers.hpp"
 
 namespace chexbench::measure {
 namespace {
 
 constexpr int kMostCpus = 65536;  // more than any machine has: a damaged list must not fill memory
-
-template <typename T>
-std::optional<T> number_of(const std::string& text) {
-  T number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return {};
-  return number;
-}
 
 }  // namespace
 
@@ -31,7 +24,7 @@ std::optional<std::string> read_line(const std::string& path) {
 
 std::optional<long long> read_number(const std::string& path) {
   const std::optional<std::string> line = read_line(path);
-  return line ? number_of<long long>(*line) : std::nullopt;
+  return line ? parse_number<long long>(*line) : std::nullopt;
 }
 
 std::vector<int> parse_cpu_list(const std::string& text) {
@@ -39,8 +32,8 @@ std::vector<int> parse_cpu_list(const std::string& text) {
   std::istringstream ranges(text);
   for (std::string range; std::getline(ranges, range, ',');) {
     const std::size_t dash = range.find('-');
-    const std::optional<int> first = number_of<int>(range.substr(0, dash));
-    const std::optional<int> last = dash == std::string::npos ? first : number_of<int>(range.substr(dash + 1));
+    const std::optional<int> first = parse_number<int>(range.substr(0, dash));
+    const std::optional<int> last = dash == std::string::npos ? first : parse_number<int>(range.substr(dash + 1));
     if (!first || !last || *first < 0 || *last >= kMostCpus) continue;
     for (int cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
   }

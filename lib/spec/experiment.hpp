@@ -3,6 +3,7 @@
 // describes every key and its range.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -183,24 +184,17 @@ struct Experiment {
   friend bool operator==(const Experiment&, const Experiment&) = default;
 };
 
-// Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png".
-std::string to_string(DataFormat value);
-std::string to_string(DataLayout value);
-std::string to_string(Split value);
-std::string to_string(DecoderKind value);
-std::string to_string(JpegDecode value);
-std::string to_string(OnBadRecord value);
-std::string to_string(ResizeMethod value);
-std::string to_string(Precision value);
-std::string to_string(OptimizerKind value);
-std::string to_string(UpdateScheme value);
-std::string to_string(CommModel value);
-std::string to_string(GradientDtype value);
-std::string to_string(CommBackend value);
-std::string to_string(PageCache value);
-std::string to_string(Schedule value);
-std::string to_string(BatchNormMode value);
-std::string to_string(Deliver value);
-std::string to_string(S3Addressing value);
+template <typename T, typename... Types>
+concept OneOf = (std::same_as<T, Types> || ...);
+
+// The enums that a spec names by words; names.hpp lists the words of each.
+template <typename T>
+concept NamedEnum = OneOf<T, DataFormat, DataLayout, Split, DecoderKind, JpegDecode, OnBadRecord, ResizeMethod,
+                          Precision, OptimizerKind, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache,
+                          Schedule, BatchNormMode, Deliver, S3Addressing>;
+
+// Returns the word for a value in JSON, e.g. to_string(DataFormat::png) == "png".
+template <NamedEnum Enum>
+std::string to_string(Enum value);
 
 }  // namespace chexbench::spec

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "bench/core_layout.hpp"
 #include "comm/texts.hpp"
 #include "core/errors.hpp"
+#include "core/numbers.hpp"
 #include "core/output_file.hpp"
 #include "engine/epoch_training.hpp"
 #include "results/journal_line.hpp"
@@ -43,15 +43,7 @@ std::string text_of(const spec::Safetensors& file, const std::string& path, cons
 template <typename Number>
 Number number_of(const spec::Safetensors& file, const std::string& path, const std::string& key) {
   const std::string text = text_of(file, path, key);
-  Number value{};
-  if constexpr (std::is_floating_point_v<Number>) {
-    char* end = nullptr;
-    value = std::strtod(text.c_str(), &end);
-    if (end == text.c_str() + text.size() && !text.empty()) return value;
-  } else {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size()) return value;
-  }
+  if (const auto number = parse_number<Number>(text)) return *number;
   throw DataError(fmt::format("{}: {}: damaged: its '{}' is \"{}\", no number", kSubject, path, key, text));
 }
 

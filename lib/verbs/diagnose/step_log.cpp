@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "core/csv.hpp"
 #include "core/errors.hpp"
+#include "core/numbers.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -47,13 +47,12 @@ class Row {
 
   double number(std::size_t field, const char* what) const {
     const std::string_view text = fields_[field];
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value > kMost) {
+    const auto value = parse_number<double>(text);
+    if (!value || !std::isfinite(*value) || *value > kMost) {
       fail(field, fmt::format("{} is '{}', and has to be a number", what, text));
     }
-    if (value < 0) fail(field, fmt::format("{} is {}, and cannot be below 0", what, value));
-    return value;
+    if (*value < 0) fail(field, fmt::format("{} is {}, and cannot be below 0", what, *value));
+    return *value;
   }
 
   int whole_number(std::size_t field, const char* what) const {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "core/numbers.hpp"
 #include "core/output_file.hpp"
 #include "engine/cuda/runtime/file_lock.hpp"
 #include "spec/text_file.hpp"
@@ -23,14 +23,6 @@ namespace {
 constexpr std::string_view kHeader = "chexbench convolution plans, version 1\n";
 
 using Lines = std::map<std::string, CachedPlan>;
-
-template <typename Number>
-std::optional<Number> number(std::string_view text) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return {};
-  return value;
-}
 
 // Returns the text up to the next `mark`, or all of it if there is none, and removes text and mark from `text`.
 std::string_view take_until(char mark, std::string_view& text) {
@@ -43,8 +35,8 @@ std::string_view take_until(char mark, std::string_view& text) {
 // Parses a line: key, engine, workspace in bytes and seconds, separated by tabs. Ignores damaged lines.
 void add_line(std::string_view line, Lines& lines) {
   const std::string_view key = take_until('\t', line), engine = take_until('\t', line);
-  const auto workspace_bytes = number<std::int64_t>(take_until('\t', line));
-  const auto seconds = number<double>(line);
+  const auto workspace_bytes = parse_number<std::int64_t>(take_until('\t', line));
+  const auto seconds = parse_number<double>(line);
   if (key.empty() || engine.empty() || !workspace_bytes || *workspace_bytes < 0) return;
   if (!seconds || !std::isfinite(*seconds) || *seconds <= 0) return;
   lines.insert_or_assign(std::string(key), CachedPlan{std::string(engine), *workspace_bytes, *seconds});
