@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <memory>
 
 #include "core/errors.hpp"
+#include "engine/fusion.hpp"
 #include "engine/onednn/activation_op.hpp"
 #include "engine/onednn/convolution_op.hpp"
 #include "engine/onednn/flatten_op.hpp"
@@ -22,13 +25,6 @@ using model::LayerKind;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr Clamp kNoClamp{-kInfinity, kInfinity};
 
-bool is_activation(LayerKind kind) { return kind == LayerKind::relu || kind == LayerKind::relu6; }
-
-// Whether the first elements of `all` are those of `part`.
-bool begins_with(const std::vector<int>& all, const std::vector<int>& part) {
-  return part.size() <= all.size() && std::equal(part.begin(), part.end(), all.begin());
-}
-
 class Lowering {
  public:
   Lowering(const Device& device, const model::Graph& graph, LoweringOptions options, const PassMode& mode,
@@ -39,15 +35,12 @@ class Lowering {
         mode_(mode),
         planner_(planner),
         scratchpad_(scratchpad),
-        readers_(graph.layers.size()),
+        fusion_(graph),
         tensors_(graph.layers.size()),
         places_(graph.layers.size()),
         joins_(graph.layers.size()) {
-    for (int i = 0; i < size(); ++i) {
-      for (const int input : layer(i).inputs) readers_[index(input)].push_back(i);
-    }
     find_joins();
-    find_dense_blocks();
+    place_dense_blocks();
   }
 
   Lowered run() {
@@ -93,13 +86,11 @@ class Lowering {
     result_.ops.push_back(std::make_unique<T>(device_, std::forward<Arguments>(arguments)...));
   }
 
-  int sole_reader(int i) const { return readers_[index(i)].size() == 1 ? readers_[index(i)].front() : -1; }
-
   // Whether layer i is a norm, or the activation after a norm, that has one reader and can write whole channel blocks.
   bool is_joinable(int i) const {
     const int norm = is_activation(layer(i).kind) ? layer(i).inputs.front() : i;
-    return sole_reader(i) >= 0 && layer(norm).kind == LayerKind::batch_norm && (norm == i || sole_reader(norm) == i) &&
-           layer(i).channels % device_.block == 0;
+    return fusion_.sole_reader(i) >= 0 && layer(norm).kind == LayerKind::batch_norm &&
+           (norm == i || fusion_.sole_reader(norm) == i) && layer(i).channels % device_.block == 0;
   }
 
   // Finds concats whose parts are all outputs of norms: these norms write directly into the concat's tensor.
@@ -117,26 +108,20 @@ class Lowering {
     }
   }
 
-  // Finds dense blocks: concats whose inputs are a prefix of a later concat's inputs share that concat's block.
-  void find_dense_blocks() {
-    std::vector<int> roots;
+  // Gives each dense block its tensors, and the layers in it their places. A concat that norms join into has none.
+  void place_dense_blocks() {
+    const DenseBlocks blocks =
+        find_dense_blocks(graph_, [this](int concat) { return tensors_[index(concat)] == nullptr; });
+    std::map<int, DenseBlock*> of_root;
     for (int i = size() - 1; i >= 0; --i) {
-      if (layer(i).kind != LayerKind::concat || tensors_[index(i)] != nullptr) continue;
-      const auto root = std::find_if(roots.begin(), roots.end(),
-                                     [&](int r) { return begins_with(layer(r).inputs, layer(i).inputs); });
-      if (root != roots.end()) {
-        places_[index(i)] = places_[index(*root)];
-        continue;
-      }
-      roots.push_back(i);
+      if (blocks.places[index(i)].root != i) continue;
       const auto block = std::make_shared<DenseBlock>(planner_, shape(i));
       result_.shared.push_back(block);
-      places_[index(i)] = {block.get(), 0};
-      int channel = 0;
-      for (const int input : layer(i).inputs) {
-        places_[index(input)] = {block.get(), channel};
-        channel += layer(input).channels;
-      }
+      of_root[i] = block.get();
+    }
+    for (int i = 0; i < size(); ++i) {
+      const auto [root, first_channel] = blocks.places[index(i)];
+      if (root >= 0) places_[index(i)] = {of_root.at(root), first_channel};
     }
   }
 
@@ -173,7 +158,7 @@ class Lowering {
         add<GlobalAverageOp>(input_tensor(i), new_flat(i));
         return;
       case LayerKind::adaptive_average_pool:
-        if (sole_reader(i) < 0 || layer(sole_reader(i)).kind != LayerKind::flatten) {
+        if (fusion_.sole_reader(i) < 0 || layer(fusion_.sole_reader(i)).kind != LayerKind::flatten) {
           refuse(i, "an adaptive average pool that is not flattened");
         }
         tensors_[index(i)] = &input_tensor(i);
@@ -204,12 +189,12 @@ class Lowering {
   // Whether activation i can run after the max pool that is its only reader: the result is the same, for a quarter of
   // the work or less.
   bool waits_for_pool(int i) const {
-    return is_activation(layer(i).kind) && follows_no_norm(i) && sole_reader(i) >= 0 &&
-           layer(sole_reader(i)).kind == LayerKind::max_pool;
+    return is_activation(layer(i).kind) && follows_no_norm(i) && fusion_.sole_reader(i) >= 0 &&
+           layer(fusion_.sole_reader(i)).kind == LayerKind::max_pool;
   }
 
   void check_works_in_place(int i) const {
-    if (sole_reader(layer(i).inputs.front()) < 0) refuse(i, "it changes in place what several layers read");
+    if (fusion_.sole_reader(layer(i).inputs.front()) < 0) refuse(i, "it changes in place what several layers read");
   }
 
   // Lowers an activation that is not fused into a norm.
@@ -241,7 +226,7 @@ class Lowering {
       refuse(i, "groups of more than one channel");
     }
     const auto adds_gradient = [this](int reader) { return layer(reader).kind != LayerKind::concat; };
-    if (std::ranges::count_if(readers_[index(i)], adds_gradient) > 1)
+    if (std::ranges::count_if(fusion_.readers(i), adds_gradient) > 1)
       refuse(i, "a convolution that several layers read");
     if (layer(i).channels % device_.block != 0 && (depthwise || places_[index(i)].block != nullptr)) {
       refuse(i, "channels that don't fill a vector");
@@ -253,19 +238,13 @@ class Lowering {
                        scratchpad_);
   }
 
-  // Returns the activation that is the only reader of layer i, or -1 if there is none.
-  int activation_after(int i) const {
-    const auto& readers = readers_[index(i)];
-    return readers.size() == 1 && is_activation(layer(readers.front()).kind) ? readers.front() : -1;
-  }
-
   // Where the output of layer i goes, and the activation after it to fuse; kNoClamp if there is none.
   struct Activated {
     NormOp::Output y;
     Clamp clamp;
   };
   Activated activated(int i) {
-    const int activation = activation_after(i);
+    const int activation = fusion_.activation_after(i);
     const Join& join = joins_[index(activation < 0 ? i : activation)];
     Tensor& y = join.concat < 0 ? new_tensor(i) : tensor(join.concat);
     tensors_[index(i)] = &y;
@@ -273,13 +252,8 @@ class Lowering {
     return {{y, join.first_channel}, activation < 0 ? kNoClamp : clamp_of(activation)};
   }
 
-  bool feeds_add(int i) const {
-    const auto& readers = readers_[index(i)];
-    return readers.size() == 1 && layer(readers.front()).kind == LayerKind::add;
-  }
-
   void lower_norm(int i) {
-    if (feeds_add(i)) return;  // becomes part of the add
+    if (fusion_.is_norm_of_add(i)) return;  // becomes part of the add
     const int input = layer(i).inputs.front();
     const auto [y, clamp] = activated(i);
     if (const Place& place = places_[index(input)]; place.block != nullptr) {
@@ -297,14 +271,12 @@ class Lowering {
     add<NormOp>(layer(i), mode_, clamp, input_tensor(i), residual, y);
   }
 
-  bool is_waiting_norm(int i) const { return layer(i).kind == LayerKind::batch_norm && tensors_[index(i)] == nullptr; }
-
   // Fuses the add into one of its norms, whose residual is the add's other input.
   void lower_add(int i) {
-    int norm = layer(i).inputs[0], residual = layer(i).inputs[1];
-    if (!is_waiting_norm(norm)) std::swap(norm, residual);
-    if (!is_waiting_norm(norm)) refuse(i, "an add without a batch norm before it");
-    if (is_waiting_norm(residual)) add_norm(residual, kNoClamp, nullptr, {new_tensor(residual)});
+    const auto [fused, residual] = fusion_.fuse_add(i);
+    const int norm = fused;
+    if (norm < 0) refuse(i, "an add without a batch norm before it");
+    if (fusion_.is_norm_of_add(residual)) add_norm(residual, kNoClamp, nullptr, {new_tensor(residual)});
     const auto [y, clamp] = activated(i);
     add_norm(norm, clamp, tensors_[index(residual)], y);
   }
@@ -315,7 +287,7 @@ class Lowering {
   const PassMode& mode_;
   Planner& planner_;
   const Tensor& scratchpad_;
-  std::vector<std::vector<int>> readers_;
+  const Fusion fusion_;
   std::vector<Tensor*> tensors_;  // the tensor of each layer's output; null if it has none, or none yet
   std::vector<Place> places_;
   std::vector<Join> joins_;

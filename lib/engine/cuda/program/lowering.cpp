@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
+#include "engine/fusion.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -12,22 +13,13 @@ namespace {
 using model::Layer;
 using model::LayerKind;
 
-bool is_activation(LayerKind kind) { return kind == LayerKind::relu || kind == LayerKind::relu6; }
-
-bool begins_with(const std::vector<int>& all, const std::vector<int>& part) {
-  return part.size() <= all.size() && std::equal(part.begin(), part.end(), all.begin());
-}
-
 // Turns the layers of one graph into a program, in the graph's order. Layers that are merged into a node have no node
 // of their own.
 class Lowering {
  public:
   Lowering(const model::Graph& graph, LoweringOptions options)
-      : graph_(graph), options_(options), readers_(graph.layers.size()), slices_(graph.layers.size()) {
-    for (int i = 0; i < size(); ++i) {
-      for (const int input : layer(i).inputs) readers_[index(input)].push_back(i);
-    }
-    find_dense_blocks();
+      : graph_(graph), options_(options), fusion_(graph), slices_(graph.layers.size()) {
+    place_dense_blocks();
   }
 
   Program run() {
@@ -41,8 +33,6 @@ class Lowering {
   int size() const { return static_cast<int>(graph_.layers.size()); }
   const Layer& layer(int i) const { return graph_.layers[index(i)]; }
   int input(int i) const { return layer(i).inputs.front(); }
-  // The only reader of layer i, or -1 if it has none or several.
-  int sole_reader(int i) const { return readers_[index(i)].size() == 1 ? readers_[index(i)].front() : -1; }
 
   [[noreturn]] void refuse(int i, const char* what) const {
     throw DeviceError(
@@ -50,27 +40,18 @@ class Lowering {
                     layer(i).name, graph_.name, what));
   }
 
-  // Concatenations that begin with the same inputs share one buffer: each dense layer reads a prefix of the last
-  // concatenation.
-  void find_dense_blocks() {
-    std::vector<int> roots;
+  // Gives each dense block a buffer, and the layers in it their slices.
+  void place_dense_blocks() {
+    const DenseBlocks blocks = find_dense_blocks(graph_, [](int) { return true; });
+    if (blocks.in_two_blocks >= 0) {
+      refuse(blocks.in_two_blocks, "it lies in two concatenations that begin differently");
+    }
     for (int i = size() - 1; i >= 0; --i) {
-      if (layer(i).kind != LayerKind::concat) continue;
-      const auto root =
-          std::ranges::find_if(roots, [&](int other) { return begins_with(layer(other).inputs, layer(i).inputs); });
-      if (root != roots.end()) {
-        slices_[index(i)] = {slices_[index(*root)].buffer, 0, layer(i).channels};
-        continue;
-      }
-      roots.push_back(i);
-      const Slice block = new_map(i, layer(i).channels);
-      slices_[index(i)] = block;
-      int channel = 0;
-      for (const int part : layer(i).inputs) {
-        if (slices_[index(part)].exists()) refuse(part, "it lies in two concatenations that begin differently");
-        slices_[index(part)] = {block.buffer, channel, layer(part).channels};
-        channel += layer(part).channels;
-      }
+      if (blocks.places[index(i)].root == i) slices_[index(i)] = new_map(i, layer(i).channels);
+    }
+    for (int i = 0; i < size(); ++i) {
+      const auto [root, first_channel] = blocks.places[index(i)];
+      if (root >= 0) slices_[index(i)] = {slices_[index(root)].buffer, first_channel, layer(i).channels};
     }
   }
 
@@ -102,7 +83,7 @@ class Lowering {
       const LayerKind kind = layer(reader).kind;
       return kind == LayerKind::batch_norm || kind == LayerKind::concat;
     };
-    if (options_.frozen || std::ranges::none_of(readers_[index(i)], normalizes)) return;
+    if (options_.frozen || std::ranges::none_of(fusion_.readers(i), normalizes)) return;
     add({.kind = NodeKind::statistics, .layer = i, .in = slices_[index(i)]});
   }
 
@@ -115,7 +96,7 @@ class Lowering {
         if (!waits_for_pool(i)) lower_convolution(i, input_slice(i), i);
         return;
       case LayerKind::batch_norm:
-        if (!feeds_add(i)) add_norm(i, {}, i);
+        if (!fusion_.is_norm_of_add(i)) add_norm(i, {}, i);
         return;
       case LayerKind::add:
         return lower_add(i);
@@ -176,7 +157,7 @@ class Lowering {
   // Whether layer i is a 1x1 convolution whose only reader is an average pool, so that the pool goes before it.
   bool waits_for_pool(int i) const {
     const Layer& conv = layer(i);
-    const int reader = sole_reader(i);
+    const int reader = fusion_.sole_reader(i);
     return conv.kind == LayerKind::convolution && conv.kernel == 1 && conv.stride == 1 && conv.padding == 0 &&
            reader >= 0 && layer(reader).kind == LayerKind::average_pool && layer(reader).padding == 0;
   }
@@ -194,7 +175,7 @@ class Lowering {
   }
 
   void lower_adaptive_pool(int i) {
-    const int reader = sole_reader(i);
+    const int reader = fusion_.sole_reader(i);
     if (reader < 0 || layer(reader).kind != LayerKind::flatten)
       refuse(i, "an adaptive average pool that is not flattened");
     const Buffer& in = program_.buffer(input_slice(i));
@@ -214,9 +195,6 @@ class Lowering {
     if (options_.dropout) add({.kind = NodeKind::dropout, .layer = i, .in = in, .out = slices_[index(i)]});
   }
 
-  // Whether layer i is read by an add alone, so that the two may become one node.
-  bool feeds_add(int i) const { return sole_reader(i) >= 0 && layer(sole_reader(i)).kind == LayerKind::add; }
-
   // Adds batch norm `norm`, whose output is the output of layer `last`: its own, or that of the add after it.
   void add_norm(int norm, Slice residual, int last) {
     add_activated({.kind = NodeKind::normalize, .layer = norm, .in = input_slice(norm), .residual = residual}, last);
@@ -225,30 +203,26 @@ class Lowering {
   // Adds `node`, which computes the output of layer `last`, and merges into it an activation that alone reads that
   // output.
   void add_activated(Node node, int last) {
-    const int reader = sole_reader(last);
-    if (reader >= 0 && is_activation(layer(reader).kind)) {
-      node.activation = layer(reader).kind == LayerKind::relu ? Activation::relu : Activation::relu6;
-      slices_[index(last)] = output(reader);
+    const int activation = fusion_.activation_after(last);
+    if (activation >= 0) {
+      node.activation = layer(activation).kind == LayerKind::relu ? Activation::relu : Activation::relu6;
+      slices_[index(last)] = output(activation);
     }
     node.out = output(last);
     add(node);
   }
 
-  // Whether layer i is a batch norm without a node yet, because an add reads it.
-  bool is_waiting_norm(int i) const { return layer(i).kind == LayerKind::batch_norm && !slices_[index(i)].exists(); }
-
   // One of the two inputs must be a norm, which takes the other input as its residual.
   void lower_add(int i) {
-    int norm = layer(i).inputs[0], residual = layer(i).inputs[1];
-    if (!is_waiting_norm(norm)) std::swap(norm, residual);
-    if (!is_waiting_norm(norm)) refuse(i, "an add without a batch norm before it");
-    if (is_waiting_norm(residual)) add_norm(residual, {}, residual);
+    const auto [norm, residual] = fusion_.fuse_add(i);
+    if (norm < 0) refuse(i, "an add without a batch norm before it");
+    if (fusion_.is_norm_of_add(residual)) add_norm(residual, {}, residual);
     add_norm(norm, slices_[index(residual)], i);
   }
 
   const model::Graph& graph_;
   const LoweringOptions options_;
-  std::vector<std::vector<int>> readers_;
+  const Fusion fusion_;
   std::vector<Slice> slices_;  // of each layer's output; does not exist if the layer is merged into another
   Program program_;
 };
