@@ -24,11 +24,12 @@ function(chexbench_find_plain target header library)
   endif()
 endfunction()
 
-# chexbench_wrap(<target> <library> <package> <its target>): a target for a library that CMake can find itself.
+# chexbench_wrap(<target> <library> <package> <its target> [<argument of find_package>]...): a target for a library that
+# CMake can find itself.
 function(chexbench_wrap target library package its_target)
   option(CHEXBENCH_WITH_${target} "Use ${library}" ON)
   if(CHEXBENCH_WITH_${target})
-    find_package(${package})
+    find_package(${package} ${ARGN})
   endif()
   if(CHEXBENCH_WITH_${target} AND TARGET ${its_target})
     add_library(${target} INTERFACE IMPORTED GLOBAL)
@@ -47,6 +48,12 @@ chexbench_find_plain(isal isa-l.h isal)
 chexbench_report("ISA-L" isal "PNG inflate falls back to zlib: decode runs at about half the speed")
 chexbench_wrap(curl libcurl CURL CURL::libcurl)
 chexbench_report("libcurl" curl "data sets are read from plain folders only, not from http:// or s3://")
+if(TARGET curl)  # S3 is HTTP with signatures and XML
+  chexbench_wrap(crypto libcrypto OpenSSL OpenSSL::Crypto COMPONENTS Crypto)
+  chexbench_report("libcrypto" crypto "data sets are not read from s3://")
+  chexbench_wrap(pugi pugixml pugixml pugixml::pugixml)
+  chexbench_report("pugixml" pugi "data sets are not read from s3://")
+endif()
 chexbench_find_plain(nfs nfsc/libnfs.h nfs)
 chexbench_report("libnfs" nfs "NFS is read where it is mounted only, not from nfs://")
 chexbench_wrap(jpeg libjpeg-turbo JPEG JPEG::JPEG)

@@ -1,11 +1,10 @@
-// Tests of the texts that stores parse: URLs, index pages of web servers, and answers of S3.
+// Tests of the texts that stores parse: URLs, and index pages of web servers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
 #include "storage/http/http_index.hpp"
-#include "storage/s3/s3_xml.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::storage {
@@ -66,39 +65,6 @@ TEST(IndexPage, OfApacheAndPythonIsRead) {
 TEST(IndexPage, NeverLeadsOutOfItsFolder) {
   EXPECT_THAT(parse_index_page("<a href=\"..%2f..%2fetc\">x</a><a href=\"a/b\">x</a><a href=\"..\">x</a><a href=\"\">"),
               IsEmpty());
-}
-
-constexpr const char* kPage = R"(<?xml version="1.0" encoding="UTF-8"?>
-<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>b</Name><Prefix>p/</Prefix>
-<EncodingType>url</EncodingType><IsTruncated>true</IsTruncated><NextContinuationToken>1+a/b==</NextContinuationToken>
-<Contents><Key>p/a%2Bb+c.png</Key><ETag>&quot;12&quot;</ETag><Size>123</Size></Contents>
-<Contents><Key>p/d.png</Key><ETag>&#34;13&#34;</ETag><Size>0</Size></Contents>
-<CommonPrefixes><Prefix>p/images/</Prefix></CommonPrefixes></ListBucketResult>)";
-
-TEST(S3Page, IsRead) {
-  const S3Page page = parse_s3_page(kPage);
-  ASSERT_EQ(page.objects.size(), 2u);
-  EXPECT_EQ(page.objects[0].key, "p/a+b c.png");
-  EXPECT_EQ(page.objects[0].version.bytes, 123u);
-  EXPECT_EQ(page.objects[0].version.tag, "\"12\"");
-  EXPECT_EQ(page.objects[1].version.tag, "\"13\"");
-  EXPECT_THAT(page.folders, ElementsAre("p/images/"));
-  EXPECT_EQ(page.next, "1+a/b==");
-}
-
-TEST(S3Page, OfAnotherServerIsRefused) {
-  EXPECT_THAT(message_of<DataError>([] { parse_s3_page("<html>hello</html>"); }), HasSubstr("is this an S3 server"));
-}
-
-TEST(S3Page, ThatWasCutIsRefused) {
-  const std::string cut(kPage, std::string_view(kPage).rfind("</"));
-  EXPECT_THAT(message_of<DataError>([&] { parse_s3_page(cut); }), HasSubstr("was cut"));
-}
-
-TEST(S3Error, GivesItsCodeAndNothingElse) {
-  EXPECT_EQ(s3_error_code("<Error><Code>NoSuchBucket</Code><Message>hunter2</Message></Error>"), "NoSuchBucket");
-  EXPECT_EQ(s3_error_code("<Error><Code>key hunter2 is bad</Code></Error>"), "");
-  EXPECT_EQ(s3_error_code("502 Bad Gateway"), "");
 }
 
 }  // namespace

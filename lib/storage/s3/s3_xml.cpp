@@ -5,39 +5,25 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <pugixml.hpp>
 
 #include "core/errors.hpp"
-#include "storage/http/entities.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::storage {
 namespace {
 
-// What stands in the first element called `name` from `from` on; `from` goes behind it.
-std::optional<std::string_view> next_element(std::string_view xml, std::string_view name, std::size_t& from) {
-  const std::string open = fmt::format("<{}>", name), close = fmt::format("</{}>", name);
-  const std::size_t begin = xml.find(open, from);
-  if (begin == std::string_view::npos) return {};
-  const std::size_t end = xml.find(close, begin);
-  if (end == std::string_view::npos) return {};
-  from = end + close.size();
-  return xml.substr(begin + open.size(), end - begin - open.size());
-}
-
-std::string element(std::string_view xml, std::string_view name) {
-  std::size_t from = 0;
-  return std::string(next_element(xml, name, from).value_or(""));
-}
+// Keeps a text of blanks alone, since a key may be one. Entities of a document's own are never expanded.
+constexpr unsigned kParse = pugi::parse_default | pugi::parse_ws_pcdata_single;
 
 // With encoding-type=url a blank is a '+'.
-std::string key_of(const std::string& text, bool is_encoded) {
-  std::string plain = without_entities(text);
-  if (!is_encoded) return plain;
-  std::replace(plain.begin(), plain.end(), '+', ' ');
-  return percent_decoded(plain);
+std::string key_of(std::string text, bool is_encoded) {
+  if (!is_encoded) return text;
+  std::replace(text.begin(), text.end(), '+', ' ');
+  return percent_decoded(text);
 }
 
-std::optional<std::uint64_t> number_of(const std::string& text) {
+std::optional<std::uint64_t> bytes_of(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) return {};
@@ -47,30 +33,38 @@ std::optional<std::uint64_t> number_of(const std::string& text) {
 }  // namespace
 
 S3Page parse_s3_page(std::string_view xml) {
-  if (xml.find("<ListBucketResult") == std::string_view::npos) {
-    throw DataError("the answer to a listing is no ListBucketResult: is this an S3 server?");
+  pugi::xml_document document;
+  const pugi::xml_parse_result parsed = document.load_buffer(xml.data(), xml.size(), kParse, pugi::encoding_utf8);
+  const pugi::xml_node listing = document.child("ListBucketResult");
+  if (!listing) throw DataError("the answer to a listing is no ListBucketResult: is this an S3 server?");
+  if (!parsed) {
+    throw DataError(fmt::format("the answer to a listing was cut or damaged at byte {} of {}: {}", parsed.offset,
+                                xml.size(), parsed.description()));
   }
-  if (xml.find("</ListBucketResult>") == std::string_view::npos) throw DataError("the answer to a listing was cut");
-  const bool is_encoded = element(xml, "EncodingType") == "url";
+  const bool is_encoded = listing.child_value("EncodingType") == std::string_view("url");
   S3Page page;
-  std::size_t at = 0;
-  while (const auto object = next_element(xml, "Contents", at)) {
-    page.objects.push_back({key_of(element(*object, "Key"), is_encoded),
-                            {number_of(element(*object, "Size")), without_entities(element(*object, "ETag"))}});
+  for (const pugi::xml_node object : listing.children("Contents")) {
+    page.objects.push_back({key_of(object.child_value("Key"), is_encoded),
+                            {bytes_of(object.child_value("Size")), object.child_value("ETag")}});
   }
-  at = 0;
-  while (const auto folder = next_element(xml, "CommonPrefixes", at)) {
-    page.folders.push_back(key_of(element(*folder, "Prefix"), is_encoded));
+  for (const pugi::xml_node folder : listing.children("CommonPrefixes")) {
+    page.folders.push_back(key_of(folder.child_value("Prefix"), is_encoded));
   }
-  if (element(xml, "IsTruncated") == "true") {
-    page.next = without_entities(element(xml, "NextContinuationToken"));
+  if (listing.child_value("IsTruncated") == std::string_view("true")) {
+    page.next = listing.child_value("NextContinuationToken");
     if (page.next.empty()) throw DataError("a listing says that it goes on, but not where");
   }
   return page;
 }
 
 std::string s3_error_code(std::string_view xml) {
-  const std::string code = element(xml, "Code");
+  pugi::xml_document document;
+  // The text may be cut, as only the beginning of a body is kept: what was parsed until then counts.
+  const bool is_whole = document.load_buffer(xml.data(), xml.size(), kParse, pugi::encoding_utf8);
+  const pugi::xml_node found =
+      document.find_node([](const pugi::xml_node& node) { return node.name() == std::string_view("Code"); });
+  if (!is_whole && !found.next_sibling()) return {};  // it may itself be cut
+  const std::string code = found.child_value();
   const bool is_word = code.size() <= 64 && std::ranges::all_of(code, [](char c) {
                          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
                        });
