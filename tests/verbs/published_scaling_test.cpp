@@ -1,4 +1,5 @@
-// The model against what others published. The misfits stand here as they are: lib/bench/README.md tells of them.
+// Compares the model with published figures. The misfits are kept as they are; lib/verbs/predict/README.md discusses
+// them.
 #include <gtest/gtest.h>
 
 #include <cmath>
