@@ -14,7 +14,7 @@
 
 namespace chexbench::bench {
 
-// Builds the engine of a group of trials from the engine's resolved name; tests replace engine::make_engine() by it.
+// Builds the engine of a group of trials from the engine's resolved name, as engine::make_engine() does.
 using EngineMaker = std::function<std::unique_ptr<engine::Engine>(const std::string&, const engine::EngineConfig&)>;
 
 struct RunOptions {
