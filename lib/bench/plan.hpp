@@ -15,7 +15,7 @@ namespace chexbench::bench {
 // machine. Not collective.
 // @throws SpecError if a trial asks for more ranks than were started or more servers than ranks, names an unknown
 // network or engine, or its profile is unknown or lacks the network
-// @throws DeviceError if an engine cannot compute a trial's network
+// @throws DeviceError if this build has no engine for `auto` or `onednn`, or an engine cannot compute a trial's network
 results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world);
 
 }  // namespace chexbench::bench

@@ -26,7 +26,7 @@ struct TrainingState {
 // Writes a safetensors file at `path` atomically: the parameters and the running statistics (with num_batches_tracked,
 // which PyTorch looks for) as f32, and, if `moments` is set, the optimizer's moments, without which a training cannot
 // continue from the file. Creates missing folders, and removes files that killed runs left half-written in the folder.
-// Not collective; the engine must be an engine with EpochTraining if `moments` is set.
+// Not collective. If `moments` is set, the engine must have an EpochTraining.
 // @throws OutputError if it cannot be written; an earlier checkpoint at that path is then unchanged
 // @throws DeviceError if the engine's device fails
 void write_checkpoint(const std::string& path, const spec::Experiment& spec, const TrainingState& state,
