@@ -18,8 +18,8 @@ namespace {
 
 constexpr double kTolerance = 2e-6;
 constexpr BatchShape kShape{.images = 1, .height = 224, .width = 224, .deliver = Deliver::f32};
-// The normalization of the first channel (image/preprocess.hpp). It is undone here, because golden values are pixel /
-// 255.
+// The normalization of the first channel (image/preprocess_tables.hpp). It is undone here, because golden values are
+// pixel / 255.
 constexpr double kMeanRed = 0.485;
 constexpr double kStdRed = 0.229;
 
