@@ -50,8 +50,8 @@ TEST(MergeRanks, KeepsTheDoubtOfAnyHostAboutThePageCache) {
 }
 
 TEST(MergeRanks, AddsUpWhatHostsHaveInTheirPageCaches) {
-  auto first = rank_result(
-      0, 1, 1.0);  // the rank of its host that looks at files; rank 1 is on the same host, rank 2 on another
+  // The first rank looks at the files of its host. The second one is on the same host, the third on another.
+  auto first = rank_result(0, 1, 1.0);
   first.looked_at_bytes = 100;
   first.cached_bytes_before = 10;
   first.cached_bytes_after = 100;
