@@ -19,7 +19,7 @@ std::string host_name() {
   return name;
 }
 
-// The name of the host, then its cores, each behind a blank; a host's name holds none.
+// Writes the host's name and then the cores, separated by blanks; a host's name contains no blank.
 std::string to_text(const RankCores& rank) { return fmt::format("{} {}", rank.host, fmt::join(rank.cores, " ")); }
 
 RankCores from_text(const std::string& text) {

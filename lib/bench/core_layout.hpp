@@ -1,4 +1,4 @@
-// Which cores each rank gets.
+// Decides which cores each rank gets, from what the launcher has bound the ranks of a host to.
 #pragma once
 
 #include <string>
@@ -9,40 +9,44 @@
 
 namespace chexbench::bench {
 
-// The cores of this host as this rank sees them. Found once per process: binding a thread hides cores from later looks.
+// The cores of this host as this rank sees them. Find them once per process, before a thread is bound: binding hides
+// the other cores from later queries.
 struct HostCores {
-  std::vector<int> cores;  // this process may use
-  // Ranks of this host that may use just these cores: they must be divided among them. `place`: of this rank.
+  std::vector<int> cores;  // those that this process may use
+  // Number of ranks of this host that may use exactly these cores, which are divided among them.
   int sharers = 1;
-  int place = 0;
-  // Another rank of this host may use some of these cores, but not just these.
-  bool overlaps = false;
-  int local_rank = 0;
-  std::string host;  // its name
+  int place = 0;          // of this rank among the sharers, from 0
+  bool overlaps = false;  // another rank of this host may use some of these cores, but not exactly these
+  int local_rank = 0;     // of this rank among the ranks of this host, from 0
+  std::string host;       // name of the host
 };
 
-// What one rank tells the others of itself.
+// What one rank sends to the others about itself.
 struct RankCores {
   std::string host;
   std::vector<int> cores;
 };
 
-// Collective over the world: what every rank tells, in the order of ranks.
+// Returns the host and the cores of every rank, in the order of ranks. Collective over the world.
+// @throws DeviceError if a rank was lost
 std::vector<RankCores> gather_rank_cores(comm::World& world);
 
-// What rank `rank` of `ranks` makes of it.
+// Derives the HostCores of rank `rank` from what all ranks sent. A pure function.
 HostCores host_cores_of(const std::vector<RankCores>& ranks, std::size_t rank);
 
-// Collective over the world: finds out how the launcher has bound the ranks of this host.
+// Finds out how the launcher has bound the ranks of this host. Collective over the world.
+// @throws DeviceError if a rank was lost
 HostCores find_host_cores(comm::World& world);
 
+// The cores that one rank computes on.
 struct CoreShare {
-  std::vector<int> cores;       // of this rank
-  bool oversubscribed = false;  // ranks x cores_per_rank > cores of the host
+  std::vector<int> cores;
+  bool oversubscribed = false;  // other ranks of the trial may use some of them, too
 };
 
-// This rank's share under `spec`. The default, floor(cores / ranks started on them), is the same in every sub-world:
-// otherwise a rank alone would take all cores and scaling efficiency would be wrong by construction.
+// Returns this rank's share of the cores under `spec` in a trial of `ranks` ranks. The default number of cores,
+// floor(cores / ranks that were started on them) but at least 1, does not depend on `ranks`: otherwise a rank alone
+// would take all cores, and scaling efficiency would be wrong by construction. A pure function.
 CoreShare share_cores(const HostCores& host, const spec::Experiment& spec, int ranks);
 
 }  // namespace chexbench::bench

@@ -15,7 +15,7 @@ namespace {
 std::size_t shared_patients(const storage::DataRoot& root) {
   try {
     return dataset::report_index(root).patients_in_both_splits.size();
-  } catch (const DataError&) {  // a set without lists has no splits to share patients
+  } catch (const DataError&) {  // a data set without lists has no splits that could share patients
     return 0;
   }
 }

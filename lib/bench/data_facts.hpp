@@ -1,4 +1,4 @@
-// What a trial's data set is, for its report.
+// Describes a trial's data set for its report.
 #pragma once
 
 #include "dataset/dataset.hpp"
@@ -6,8 +6,10 @@
 
 namespace chexbench::bench {
 
-// Reads the conversion's manifest and, where the trial has one split alone, the lists of both: a second on a large
-// set.
+// Counts images, files and bytes. Also reads the cost of the conversion from its manifest and, if the trial uses only
+// one split, the lists of both splits to count the patients that they share, which takes a second on a large data set.
+// For format synthetic only the counts are filled.
+// @throws SpecError if the label table lacks a column that is needed
 results::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset& dataset);
 
 }  // namespace chexbench::bench

@@ -1,4 +1,4 @@
-// Which GPU is near which cores, and so which rank's.
+// Finds out which GPU is near which cores, and thereby which rank takes which GPU.
 #pragma once
 
 #include <string>
@@ -9,29 +9,32 @@
 
 namespace chexbench::bench {
 
+// A GPU and the CPUs near it.
 struct NearGpu {
   engine::GpuIdentity gpu;
-  std::vector<int> cpus;  // of the socket or NUMA node that it hangs on; empty where the system does not tell
+  std::vector<int> cpus;  // of the socket or NUMA node that it is attached to; empty if the system does not say
 };
 
-// What one rank tells the others of its own.
+// What one rank sends to the others about its host, cores and GPUs.
 struct RankView {
   std::string host;
-  std::vector<int> cores;     // that it may use
-  std::vector<NearGpu> gpus;  // that CUDA shows it, in its order
+  std::vector<int> cores;     // those that it may use
+  std::vector<NearGpu> gpus;  // those that CUDA shows it, in CUDA's order
 };
 
-// For each rank, which of its GPUs it takes: of those that no rank before it took, the one that most of its cores are
-// near to, else the first; where all are taken, the ranks of the host go round. No rank may be without a GPU.
+// Returns for each rank the index, in its RankView::gpus, of the GPU that it takes. Among the GPUs that no earlier rank
+// took, this is the one that most of the rank's cores are near, and the first one if several are equally near. If all
+// are taken, the ranks of a host take them round robin. Each rank must have a GPU.
 std::vector<int> assign_gpus(const std::vector<RankView>& ranks);
 
-// The CPUs near a PCI device, "0000:17:00.0", from a folder laid out like /sys/bus/pci/devices; none where it has none.
+// Returns the CPUs near a PCI device such as "0000:17:00.0", as a folder laid out like /sys/bus/pci/devices lists them;
+// an empty list if the folder has no list for the device.
 std::vector<int> cpus_near(const std::string& pci_bus_id, const std::string& folder = "/sys/bus/pci/devices");
 
-// "0-3,8,10-11" as the kernel writes lists of CPUs. What is no list is none.
+// Parses a list of CPUs as the kernel writes it, such as "0-3,8,10-11". Returns an empty list for any other text.
 std::vector<int> parse_cpu_list(std::string_view text);
 
-// Between ranks. from_text() of what to_text() wrote.
+// Packs a view into text for the other ranks, and unpacks the text that to_text() returned.
 std::string to_text(const RankView& view);
 RankView rank_view_from_text(const std::string& text);
 

@@ -55,9 +55,9 @@ void check_shared_gpus(const std::vector<RankGpu>& ranks, bool allow_shared_gpu)
   }
 }
 
-// NCCL 2.28.9: init.cc calls two ranks of one host hash and bus id a duplicate, and utils.cc takes the hash of
-// NCCL_HOSTID; paths.cc and shm.cc join no ranks of different hashes, but those of a rack's NVLink (MNNVL); socket.cc
-// takes "lo" last of all, and "=" for the whole name.
+// From the sources of NCCL 2.28.9: init.cc reports two ranks with the same host hash and bus id as duplicates, and
+// utils.cc hashes NCCL_HOSTID. paths.cc and shm.cc do not connect ranks of different hashes, except over the NVLink of
+// a rack (MNNVL). socket.cc considers "lo" last, and a leading "=" makes it compare the whole name.
 std::vector<std::pair<std::string, std::string>> shared_gpu_environment(const std::string& host, int rank) {
   return {{"NCCL_HOSTID", fmt::format("{}-rank-{}", host, rank)},
           {"NCCL_NET", "Socket"},

@@ -1,4 +1,4 @@
-// Which GPU each rank gets.
+// Decides which GPU each rank gets, and what ranks that share one need.
 #pragma once
 
 #include <cstddef>
@@ -14,36 +14,40 @@
 
 namespace chexbench::bench {
 
-// What one rank tells the others of its own.
+// The GPU that one rank takes.
 struct RankGpu {
   std::string host;
   engine::GpuIdentity gpu;
 };
 
-// The first two ranks that are on one GPU, in whatever containers and under whatever numbers.
+// Returns the first two ranks that are on one GPU, or std::nullopt if no ranks share one. Compares UUIDs, so containers
+// that number the GPU differently do not matter.
 std::optional<std::pair<std::size_t, std::size_t>> find_shared_gpu(const std::vector<RankGpu>& ranks);
 
-// Lets ranks that share GPUs through or not. @throws DeviceError that names two of them, their host and the GPU, unless
-// they are allowed; and where they are, but on several hosts
+// Checks ranks that share GPUs.
+// @throws DeviceError if ranks share a GPU and allow_shared_gpu is false; the message names two ranks, their host and
+// the GPU
+// @throws DeviceError if ranks share a GPU with permission, but the ranks are on several hosts
 void check_shared_gpus(const std::vector<RankGpu>& ranks, bool allow_shared_gpu);
 
-// What NCCL must find in the environment of rank `rank` for it to put up with ranks on one GPU. It takes those of one
-// host for an error, so each rank passes for a host of its own: no shared memory and no NVLink between them, but
-// sockets, on the loopback interface, which NCCL avoids unless it is named.
+// Returns the environment variables with which NCCL accepts ranks on one GPU, for rank `rank`. NCCL treats two ranks of
+// one host on one GPU as an error, so each rank pretends to be on a host of its own. The ranks then use neither shared
+// memory nor NVLink, but sockets on the loopback interface, which NCCL avoids unless it is named.
 std::vector<std::pair<std::string, std::string>> shared_gpu_environment(const std::string& host, int rank);
 
-// What NCCL must find in the environment so that it adds in the same order in each run: it chooses algorithm and
-// protocol by size and topology, and may choose differently.
+// Returns the environment variables with which NCCL adds in the same order in each run. Without them it chooses
+// algorithm and protocol by size and topology, and may choose differently.
 std::vector<std::pair<std::string, std::string>> deterministic_environment();
 
 struct GpuShare {
-  int gpu = 0;          // of this rank, of those that CUDA shows it
-  bool shared = false;  // some ranks share one
+  int gpu = 0;          // index among the GPUs that CUDA shows this rank
+  bool shared = false;  // some ranks of the world share a GPU
 };
 
-// Collective over the world, before any rank uses NCCL: each rank takes a GPU near its cores (gpu_affinity.hpp). Sets
-// the environment where ranks share GPUs.
-// @throws DeviceError where this rank sees no GPU, or as check_shared_gpus() does
+// Gives each rank a GPU near its cores (gpu_affinity.hpp). `visible` are the GPUs that CUDA shows this rank, in CUDA's
+// order. If ranks share GPUs, it also sets shared_gpu_environment() in this process, so it must be called before any
+// rank uses NCCL. Collective over the world.
+// @throws DeviceError if this rank sees no GPU, if a rank was lost, or as check_shared_gpus() does
 GpuShare share_gpus(comm::Communicator& ranks, const HostCores& host, const std::vector<engine::GpuIdentity>& visible,
                     bool allow_shared_gpu);
 

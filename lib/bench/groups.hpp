@@ -1,4 +1,4 @@
-// Which trials share an engine, and therefore take turns.
+// Decides which trials share an engine, and therefore take turns.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,15 @@
 
 namespace chexbench::bench {
 
-// Indices into the report's trials, in its order. Arms of a group differ in their input only, so that one engine
-// serves them all, and noise of the machine that comes and goes hits them alike.
+// Trials that differ only in their input. One engine serves them all, and because they take turns, noise of the machine
+// that comes and goes hits them alike.
 struct ArmGroup {
   int ranks = 1;
-  std::vector<std::size_t> arms;
+  std::vector<std::size_t> arms;  // indices into the report's trials, ascending
 };
 
-// Trials with equal engine, model, training, communication, batch contents, ranks and cores.
+// Groups the trials that have the same engine, model, training, communication, delivered batches, ranks and cores. The
+// groups are in the order of their first trials. A pure function.
 std::vector<ArmGroup> group_arms(const std::vector<results::TrialResult>& trials);
 
 }  // namespace chexbench::bench

@@ -104,7 +104,7 @@ void check_resumable(const results::Report& planned, const std::string& folder, 
 
 Journal::File::File(const std::string& path) : descriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
   if (descriptor < 0) fail("open", path);
-  // A file system that knows no locks is used without.
+  // On a file system without locks the journal works unlocked.
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(descriptor);
     throw OutputError(fmt::format("another chexbench writes to {}; wait for its end, or use another --output", path));

@@ -1,5 +1,5 @@
-// The journal of a run: one line a finished repeat, on disk before the next one begins, so that a killed sweep goes
-// on where it stopped.
+// The journal of a run: one line per finished repeat, which is on disk before the next repeat begins, so that a sweep
+// that was killed can continue where it stopped.
 #pragma once
 
 #include <map>
@@ -11,39 +11,48 @@
 
 namespace chexbench::bench {
 
-// Begins the journal of a new run, as the one process that may. False where there is one. @throws OutputError
+// Creates the empty journal of a new run. Returns false if the file exists already; of several processes only one gets
+// true.
+// @throws OutputError if the file cannot be created
 bool create_journal(const std::string& path);
 
-// Takes back what create_journal() made, if nothing was written since.
+// Removes the file that create_journal() made if nothing has been written to it since. Ignores errors.
 void remove_empty_journal(const std::string& path);
 
-// Repeats by their trial's key and their number.
+// Identifies repeats by the key of their trial and their number, from 0.
 using RepeatKeys = std::set<std::pair<std::string, int>>;
-// Those that the journal holds. @throws OutputError as Journal does
+// Returns the repeats that the journal contains; none if there is no such file.
+// @throws OutputError if the journal is damaged, except for a torn last line
 RepeatKeys read_repeat_keys(const std::string& journal_path);
-// Those that a report holds.
+// Returns the repeats that the report contains.
 RepeatKeys repeat_keys(const results::Report& report);
 
-// Whether the run in `folder` is one of `planned`, whose results it would then replace.
-// @throws SpecError where the folder's report is of another experiment, or `journalled` of none of its trials
+// Checks that the run in `folder` is a run of `planned`, because resuming replaces the results in the folder.
+// `journalled` are the repeats in its journal.
+// @throws SpecError if the folder's report is of another experiment, or none of the `journalled` repeats belongs to a
+// trial of `planned`
+// @throws DataError if the folder's report.json is not a report
 void check_resumable(const results::Report& planned, const std::string& folder, const RepeatKeys& journalled);
 
-// journal.jsonl in an output folder. Used by rank 0 alone; not thread-safe.
+// The file journal.jsonl in an output folder. Only rank 0 has one. Not thread-safe.
 class Journal {
  public:
-  // Reads what is there, and keeps other processes from writing while it lives. A torn last line (the run was killed
-  // while writing it) is dropped, and so are files that a killed run left half-written beside it.
-  // @throws OutputError where the file cannot be read or written, is another process's, or is damaged elsewhere than
-  // at its end
+  // Opens the file, or creates it, and reads its repeats. While the object lives, other processes cannot write to the
+  // file (a file system without locks gives no such protection). Drops a torn last line, which a run was writing when
+  // it was killed, and removes half-written files that a killed run left in the same folder.
+  // @throws OutputError if the file cannot be read or written, another process writes to it, or it is damaged before
+  // its end
   explicit Journal(const std::string& path);
 
-  // The repeat `repeat` of the trial with this key, if it was measured before.
+  // Returns repeat `repeat` of the trial with this key, as it was when the journal was opened; null if it is not there.
+  // The Journal owns the result.
   const results::RepeatResult* find(const std::string& key, int repeat) const;
-  // Appends a repeat and flushes it to disk. @throws OutputError
+  // Appends a repeat and flushes it to disk.
+  // @throws OutputError if it cannot be written
   void append(const std::string& key, const results::RepeatResult& result);
 
  private:
-  // Open for reading and writing.
+  // The open and locked file.
   struct File {
     explicit File(const std::string& path);
     ~File();

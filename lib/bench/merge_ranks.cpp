@@ -7,7 +7,7 @@
 namespace chexbench::bench {
 namespace {
 
-// A pipeline whose stock of decoded images fell by more than this share of those trained lived off its buffers.
+// If the images that a pipeline held fell by more than this share of the images trained, it lived off its buffers.
 constexpr double kBufferFedShare = 0.05;
 
 template <class Record>
@@ -30,7 +30,8 @@ results::RepeatResult merge_ranks(const std::vector<results::RepeatResult>& rank
     merged.cpu_wait_s += other.cpu_wait_s;
     merged.bytes_read += other.bytes_read;
     merged.storage_read_bytes += other.storage_read_bytes;
-    if (measure::is_doubtful(other.page_cache)) merged.page_cache = other.page_cache;  // on one host is on all
+    if (measure::is_doubtful(other.page_cache))
+      merged.page_cache = other.page_cache;  // one doubtful host makes the repeat doubtful
     merged.looked_at_bytes += other.looked_at_bytes;
     merged.cached_bytes_before += other.cached_bytes_before;
     merged.cached_bytes_after += other.cached_bytes_after;
@@ -43,7 +44,7 @@ results::RepeatResult merge_ranks(const std::vector<results::RepeatResult>& rank
     for (std::size_t op = 0; op < merged.ops.size() && op < other.ops.size(); ++op)
       measure::add(merged.ops[op], other.ops[op]);
   }
-  const double steps = static_cast<double>(merged.steps.size());  // of one rank each
+  const double steps = static_cast<double>(merged.steps.size());  // each is a step of one rank
   merged.images_per_s = merged.wall_s > 0 ? steps * images_per_step / merged.wall_s : 0;
   merged.buffer_fed =
       static_cast<double>(-merged.images_held_change) > kBufferFedShare * static_cast<double>(merged.images_trained);

@@ -10,7 +10,7 @@ namespace chexbench::bench {
 OpenedDatasets::Key OpenedDatasets::key_of(const spec::Experiment& trial) {
   Key key{trial.data, {}};
   if (key.data.format == spec::DataFormat::cached) key.pixels = pixels_of(trial);
-  // How images are decoded and delivered is the pipeline's affair.
+  // The pipeline decides how images are decoded and delivered; the data set is the same.
   const spec::DataSpec any;
   key.data.decoder = any.decoder;
   key.data.jpeg = any.jpeg;

@@ -1,4 +1,4 @@
-// The data sets of a run, each opened once.
+// The data sets of a run, each of which is opened only once.
 #pragma once
 
 #include <deque>
@@ -10,19 +10,22 @@
 
 namespace chexbench::bench {
 
-// Not thread-safe. References stay valid as long as this does.
+// Not thread-safe. The references that it returns are valid as long as this object is.
 class OpenedDatasets {
  public:
-  // What the trial reads: opened now, unless an earlier trial reads the same. @throws DataError as open_dataset()
+  // Returns what the trial reads, and opens it unless an earlier trial reads the same.
+  // @throws DataError, SpecError as dataset::open_dataset()
   const dataset::Dataset& of(const spec::Experiment& trial) { return open(trial).dataset; }
-  // To be asked behind all measuring: it reads the lists of a whole data set.
+  // Returns what the report says about the trial's data set. Call it after all measuring, because it reads the lists of
+  // the whole data set.
+  // @throws DataError, SpecError as of()
   const results::DataFacts& facts_of(const spec::Experiment& trial);
 
  private:
-  // What decides which files a trial reads, and as what.
+  // What determines which files a trial reads, and how it reads them.
   struct Key {
     spec::DataSpec data;
-    image::PixelSpec pixels;  // of format cached alone
+    image::PixelSpec pixels;  // only for format cached
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct Opened {

@@ -1,4 +1,4 @@
-// What a trial's spec says about its pipeline.
+// Translates a trial's spec into what lib/pipeline builds a pipeline from.
 #pragma once
 
 #include "pipeline/pipeline.hpp"
@@ -6,17 +6,19 @@
 
 namespace chexbench::bench {
 
-// One rank of the trial.
+// A rank of the trial, and the repeat that it measures.
 struct RankPlace {
   int rank = 0;
   int world = 1;
   std::vector<int> cores;
-  int repeat = 0;  // rounds see different orders of images, arms of one round the same
+  int repeat = 0;  // part of the seed: repeats have different orders of images, arms of one round have the same
 };
 
+// Returns what identifies the cached pixels that the trial would read.
 image::PixelSpec pixels_of(const spec::Experiment& spec);
 
-// References must outlive the context.
+// Returns the context of one rank's pipeline. It refers to `spec`, `dataset` and `allocator`, which must outlive it and
+// the pipeline.
 pipeline::PipelineContext make_pipeline_context(const spec::Experiment& spec, const dataset::Dataset& dataset,
                                                 PinnedAllocator& allocator, const RankPlace& place);
 

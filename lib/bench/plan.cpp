@@ -26,7 +26,7 @@ results::Environment describe_environment(comm::World& world) {
   environment.kernel = machine.kernel;
   environment.instruction_set = machine.instruction_set;
   environment.mpi = world.library();
-  if (world.communicator().rank() == 0) {  // one rank keeps the report, and a sleeping driver takes a second to answer
+  if (world.communicator().rank() == 0) {  // only rank 0 keeps the report, and waking a driver takes a second
     const measure::GpuSurvey survey = measure::survey_gpus();
     environment.gpu_driver = survey.driver_version;
     for (const measure::GpuInfo& gpu : survey.gpus) environment.gpus.push_back(gpu.name);
@@ -34,8 +34,8 @@ results::Environment describe_environment(comm::World& world) {
   return environment;
 }
 
-// An hour into a sweep would be late to learn that a profile does not exist or lacks a network; nor is it the time to
-// learn that an engine does (engine/network_check.hpp).
+// Checks the profile of an emulated engine now, because an hour into a sweep would be late to learn that it does not
+// exist or lacks the network. engine::check_network() does the same for an engine's layers.
 void check_profile(const spec::Experiment& experiment) {
   const std::optional<std::string> name = engine::profile_of_engine(experiment.engine);
   if (!name) return;
@@ -56,7 +56,7 @@ results::TrialResult plan_trial(const spec::Trial& trial, int world) {
   check_profile(planned.spec);
   engine::check_network(planned.spec.engine, planned.spec.model);
   comm::check_servers(planned.spec.comm, planned.ranks);
-  // Results depend on how the host's cores were divided, which the started ranks decide.
+  // The size of the world is part of the key, because it determines how the host's cores are divided.
   planned.key = spec::trial_key(planned.spec, fmt::format("world {}", world));
   planned.partial = true;  // until its last repeat is done
   return planned;

@@ -1,4 +1,4 @@
-// Makes a report of the trials of a sweep, with nothing measured yet.
+// Plans a run: resolves the trials of a sweep for this machine and checks them before anything is measured.
 #pragma once
 
 #include <string>
@@ -10,8 +10,12 @@
 
 namespace chexbench::bench {
 
-// A report with every trial in it and nothing measured yet: `ranks` resolved against the world, engine `auto` against
-// this machine, the environment described. @throws SpecError where a trial asks for more ranks than were started
+// Returns a report that contains every trial, without repeats, and the description of this machine (its GPUs on rank 0
+// only). In each trial's spec `ranks` 0 is resolved to the size of the world, and engine `auto` to an engine of this
+// machine. Not collective.
+// @throws SpecError if a trial asks for more ranks than were started or more servers than ranks, names an unknown
+// network or engine, or its profile is unknown or lacks the network
+// @throws DeviceError if this build has no engine for `auto` or `onednn`, or an engine cannot compute a trial's network
 results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world);
 
 }  // namespace chexbench::bench

@@ -51,7 +51,7 @@ void describe_gpus(results::TrialResult& trial, const GpuShare& share, const Red
   if (!reducer.capturable()) trial.notes.emplace_back("gradients averaged in host memory, over MPI");
 }
 
-// The files that a trial reads.
+// Returns the files that a trial reads.
 std::vector<std::string> paths(const dataset::Dataset& dataset) {
   if (spec::reads_shards(dataset.format)) return dataset.shards;
   if (dataset.cached) return {dataset.cached->path()};
@@ -60,17 +60,17 @@ std::vector<std::string> paths(const dataset::Dataset& dataset) {
   return images;
 }
 
-// An arm while its group runs.
+// An arm of the group that is running.
 struct RunningArm {
   results::TrialResult& trial;
   const dataset::Dataset& dataset;
   std::size_t number = 0;  // of the trial in the report, from 1
-  double spent_s = 0;      // on rank 0, in earlier runs too
+  double spent_s = 0;      // in all its repeats, including those of earlier runs; only on rank 0
   bool finished = false;
-  std::optional<RankRecording> recording;  // of the last repeat measured, where it is traced
+  std::optional<RankRecording> recording;  // of the last repeat that was measured, if the trial is traced
 };
 
-// Everything that one call of run_trials keeps while it goes from group to group.
+// The state of one call of run_trials() while it goes from group to group.
 class Runner {
  public:
   Runner(results::Report& report, comm::World& world, const RunOptions& options)
@@ -94,27 +94,29 @@ class Runner {
       ranks_.barrier();  // ranks that sat this group out sleep here
     }
     if (ranks_.rank() != 0) return;
-    // Behind all measuring: nothing of it is needed before.
+    // After all measuring, because it reads the lists of whole data sets and nothing needs it earlier.
     for (results::TrialResult& trial : report_.trials) trial.data = datasets_.facts_of(trial.spec);
   }
 
  private:
   void run_group(const ArmGroup& group, comm::Communicator& members);
-  // What making the members' reducer asks of the others.
+  // Takes part in what is collective over the world when the members make their reducer.
   void sit_out(const ArmGroup& group);
   const spec::Experiment& spec_of(const ArmGroup& group) const { return report_.trials[group.arms.front()].spec; }
   // Collective over the world.
   std::unique_ptr<Reducer> make_device_reducer(const ArmGroup& group);
-  // Both collective over the group. Only rank 0 keeps the result.
+  // Collective over the group, like measure_repeat(). Only rank 0 keeps the result.
   void run_repeat_of(RunningArm& arm, int repeat, const TrialContext& context);
   void measure_repeat(RunningArm& arm, const TrialContext& context);
   results::RepeatResult run_repeat_traced(RunningArm& arm, const TrialContext& context) const;
   void warn_of_gpus(const results::RepeatResult& result);
   bool take_from_journal(RunningArm& arm, int repeat, comm::Communicator& members);
-  // Of the network: as many as the group's data sets have labels. @throws SpecError where these differ
+  // Returns the number of the network's outputs, which is the number of labels of the group's data sets.
+  // @throws SpecError if these numbers differ
   int outputs_of(const ArmGroup& group);
   std::string prepare_files(const RunningArm& arm, comm::Communicator& members) const;
-  // On one rank of each host; of a distant set nothing.
+  // Returns how much of the trial's files is in the page cache, on one rank of each host; nothing on the other ranks
+  // and for a data set on a server.
   measure::CachedShare look_at_files(const RunningArm& arm) const;
   std::string checkpoint_folder(const RunningArm& arm, int repeat) const;
 
@@ -123,11 +125,11 @@ class Runner {
   comm::Communicator& ranks_;
   const HostCores host_;
   const EngineMaker make_engine_;
-  std::optional<GpuShare> gpu_;  // once an engine computes on GPUs
+  std::optional<GpuShare> gpu_;  // set by the first group whose engine computes on GPUs
   Progress progress_;
   std::optional<Journal> journal_;
   OpenedDatasets datasets_;
-  std::set<std::string> gpu_problems_;  // that were told
+  std::set<std::string> gpu_problems_;  // those that were logged
 };
 
 std::unique_ptr<Reducer> Runner::make_device_reducer(const ArmGroup& group) {
@@ -160,7 +162,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   const CoreShare share = share_cores(host_, spec, group.ranks);
   bind_this_thread(share.cores);
   const bool on_gpu = engine::computes_on_gpu(spec.engine);
-  // Before the engine, which uses it until it is gone.
+  // The reducer comes first, because it must outlive the engine, which uses it until its end.
   const auto reducer = on_gpu ? make_device_reducer(group) : members.make_reducer(spec.comm);
   const auto engine = make_engine_(spec.engine, {.model = spec.model,
                                                  .training = spec.training,
@@ -199,7 +201,8 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   }
 }
 
-// A folder of its own for each repeat, called as its trial, as far as file names go.
+// Returns a folder for the repeat alone. Its name is that of the trial, with the characters replaced that file names
+// should not contain.
 std::string Runner::checkpoint_folder(const RunningArm& arm, int repeat) const {
   if (options_.checkpoint_folder.empty()) return {};
   std::string name = arm.trial.trial;
@@ -228,12 +231,12 @@ std::string Runner::prepare_files(const RunningArm& arm, comm::Communicator& mem
 }
 
 measure::CachedShare Runner::look_at_files(const RunningArm& arm) const {
-  constexpr std::size_t kMostFiles = 2000;  // some 30 us each
+  constexpr std::size_t kMostFiles = 2000;  // each takes about 30 us
   if (host_.local_rank != 0 || !arm.dataset.store->is_local()) return {};
   return measure::look_at_page_cache(measure::evenly(paths(arm.dataset), kMostFiles));
 }
 
-// run_repeat(); where the device fails, the trial and the error say what NVML knows of it.
+// Calls run_repeat(). If the device fails, the trial's notes and the error get what NVML knows about it.
 results::RepeatResult run_repeat_watched(RunningArm& arm, const TrialContext& context) {
   try {
     return run_repeat(context);
@@ -245,7 +248,7 @@ results::RepeatResult run_repeat_watched(RunningArm& arm, const TrialContext& co
   }
 }
 
-// Every repeat of a traced trial records, so that all are measured alike.
+// Every repeat of a traced trial records a trace, so that all repeats are measured under the same conditions.
 results::RepeatResult Runner::run_repeat_traced(RunningArm& arm, const TrialContext& context) const {
   if (!arm.trial.spec.measure.trace) return run_repeat_watched(arm, context);
   const double ready_s = now_s();
@@ -255,7 +258,7 @@ results::RepeatResult Runner::run_repeat_traced(RunningArm& arm, const TrialCont
   return result;
 }
 
-// Each problem once: a driver that does not answer stays silent in every repeat, on every rank.
+// Logs each problem once, because a driver that does not answer stays silent in every repeat, on every rank.
 void Runner::warn_of_gpus(const results::RepeatResult& result) {
   for (const results::GpuSeries& gpu : result.gpus) {
     if (gpu.problem.empty() || !gpu_problems_.insert(gpu.problem).second) continue;
@@ -275,7 +278,7 @@ void Runner::measure_repeat(RunningArm& arm, const TrialContext& context) {
   mine.looked_at_bytes = before.bytes;
   mine.cached_bytes_before = before.resident_bytes;
   mine.cached_bytes_after = look_at_files(arm).resident_bytes;
-  malloc_trim(0);  // what this arm held must not count as memory of the next one
+  malloc_trim(0);  // memory that this arm freed must not count as memory of the next arm
   std::vector<results::RepeatResult> all;
   for (const std::string& text : members.gather(results::to_journal_line({.key = arm.trial.key, .repeat = mine}), 0)) {
     all.push_back(results::journal_from_text(text + "\n", "a rank's result").entries.front().repeat);

@@ -1,5 +1,5 @@
-// How trials are measured: engines before pipelines, arms of one engine in turn, repeat by repeat, each into the
-// journal.
+// The order in which trials are measured: an engine is built for each group of trials, the arms of the group take turns
+// on it repeat by repeat, and each finished repeat goes into the journal.
 #pragma once
 
 #include <functional>
@@ -14,22 +14,29 @@
 
 namespace chexbench::bench {
 
-// Builds the engine of a group of trials, as engine::make_engine() does.
+// Builds the engine of a group of trials from the engine's resolved name, as engine::make_engine() does.
 using EngineMaker = std::function<std::unique_ptr<engine::Engine>(const std::string&, const engine::EngineConfig&)>;
 
 struct RunOptions {
-  std::string journal_path;       // empty: no journal
-  std::string checkpoint_folder;  // of trainings over epochs; empty: they write none
+  std::string journal_path;       // empty: no journal, and no repeat is taken from one
+  std::string checkpoint_folder;  // for trainings over epochs; empty: they write no checkpoints
   bool show_progress = false;
   EngineMaker make_engine = engine::make_engine;
-  bool allow_shared_gpu = false;  // two ranks on one
+  bool allow_shared_gpu = false;  // lets several ranks use one GPU
   std::function<std::vector<engine::GpuIdentity>()> visible_gpus = engine::visible_gpus;
 };
 
-// Measures every trial of `report`, and adds repeats to it as they are done (on rank 0; the other ranks measure with
-// it and get no results). Repeats that the journal holds are taken over. Collective over the world.
-// What was measured before an error or a signal stays in `report`.
-// @throws DataError, DeviceError, SpecError, OutputError, InterruptedError
+// Measures every trial of `report`, which plan_report() made, and adds each repeat to it as soon as it is finished.
+// Repeats that the journal contains are taken from it instead of being measured again. Only rank 0 gets results; the
+// other ranks measure with it. Collective over the world. What was measured before an error or a signal stays in
+// `report`.
+// @throws DataError if a data set cannot be opened or read, or has too few images or patients for a training over
+// epochs
+// @throws DeviceError if an engine or a GPU is missing or fails, if ranks would share a GPU without allow_shared_gpu,
+// or if a rank is lost
+// @throws SpecError if a finite pipeline ends too early, or if trials that share an engine have different labels
+// @throws OutputError if the journal, a checkpoint or a pipeline's cache cannot be written
+// @throws InterruptedError if a signal arrives
 void run_trials(results::Report& report, comm::World& world, const RunOptions& options);
 
 }  // namespace chexbench::bench

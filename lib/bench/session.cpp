@@ -7,7 +7,7 @@
 namespace chexbench::bench {
 namespace {
 
-constexpr double kGraceS = 8;
+constexpr double kGraceS = 8;  // for rank 0 to write its results and to end the job
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void Session::wait_for_root() const {
 
 int Session::leave(int exit_code) {
   if (exit_code != 0 && world_ && world_->communicator().world() > 1) {
-    if (interrupt_requested()) wait_for_root();  // it still has to write down what was measured
+    if (interrupt_requested()) wait_for_root();  // rank 0 still has to write what was measured
     world_->abort(exit_code);
   }
   world_.reset();

@@ -1,4 +1,4 @@
-// The ranks that this process was started with.
+// The ranks that this process was started with. A verb joins them only if it needs them.
 #pragma once
 
 #include <memory>
@@ -7,19 +7,22 @@
 
 namespace chexbench::bench {
 
-// One a process, owned by main. Not thread-safe.
+// There is one per process, owned by main. Not thread-safe.
 class Session {
  public:
-  // Joins the ranks at the first call; the same world afterwards: verbs that need no ranks never start MPI.
-  // @throws DeviceError
+  // Returns the world of all ranks, owned by the Session. The first call joins the ranks, so a verb that needs no ranks
+  // never starts MPI.
+  // @throws DeviceError if a launcher started several ranks and this build has no MPI, or if MPI does not start
   comm::World& world();
 
-  // Where a signal or a fault of the spec reaches every rank, rank 0 speaks for all and ends the job. Sleeps on the
-  // others for 8 s, which they survive only if rank 0 has no such fault.
+  // For errors that every rank finds, such as a signal or a fault of the spec: rank 0 reports the error and ends the
+  // job. On the other ranks this sleeps for 8 s, so they return from it only if rank 0 did not have the error. On rank
+  // 0 it returns at once. world() must have been called before.
   void wait_for_root() const;
 
-  // To be called once, at the end of the process. With exit code 0 all ranks leave together; with any other, this
-  // rank's error ends all of them at once, since they may wait for it. Returns the process's exit code.
+  // Leaves the world; called once, at the end of the process. With exit code 0 all ranks leave together. With any other
+  // code, a rank of several ends all of them at once and does not return, because the others may be waiting for it;
+  // after a signal, ranks other than 0 first give rank 0 time (wait_for_root()). Returns the process's exit code.
   int leave(int exit_code);
 
  private:

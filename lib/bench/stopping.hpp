@@ -1,4 +1,4 @@
-// When a trial has been repeated often enough.
+// Decides when a trial has been repeated often enough. Pure functions.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,16 @@
 
 namespace chexbench::bench {
 
-// Half the width of the 95 % interval of the median over the median; infinite under five repeats.
+// Returns half the width of the 95 % interval of the median, divided by the median; infinity for fewer than five
+// repeats.
 double relative_error(const std::vector<double>& images_per_s);
 
-// True when the trial ends after the repeats measured so far, which took `spent_s` together: all asked for are there,
-// measure.max_seconds is used up, or measure.relative_error is reached.
+// Returns whether the trial ends after the repeats so far, which took `spent_s` seconds in total: because there are
+// measure.repeats of them, measure.max_seconds is used up, or measure.relative_error is reached. Without a repeat it
+// never ends.
 bool is_finished(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s, double spent_s);
 
-// True for a finished trial that asked for a relative error and did not reach it.
+// Returns whether a finished trial asked for a relative error and did not reach it.
 bool is_unstable(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s);
 
 }  // namespace chexbench::bench

@@ -13,10 +13,10 @@
 namespace chexbench::bench {
 namespace {
 
-constexpr std::size_t kMostSpansOfRank = 50'000;  // some 5 MB of text
+constexpr std::size_t kMostSpansOfRank = 50'000;  // about 5 MB of text
 constexpr std::size_t kMostSpansOfTrial = 1'000'000;
 
-// A host's name holds no blank.
+// Reads the seconds and the host's name, which contains no blank.
 HostClock clock_from_text(const std::string& text) {
   std::istringstream words(text);
   HostClock clock;

@@ -1,4 +1,4 @@
-// The traces of all ranks, brought together on rank 0.
+// Brings the traces of all ranks together on rank 0.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,23 @@ struct RankRecording {
   measure::Trace trace;
 };
 
-// Spans that a rank keeps: the file of a trial stays below some 100 MB however many ranks there are.
+// Returns how many spans each of `ranks` ranks keeps, so that the trace file of a trial stays below about 100 MB with
+// any number of ranks.
 std::size_t most_spans(int ranks);
 
+// The clock of one rank as the barrier before the repeat ended.
 struct HostClock {
   std::string host;
   double ready_s = 0;
 };
-// What to add to the clock of rank `rank` to get that of rank 0. Hosts are held together by the barrier before the
-// repeat, as precisely as that is (milliseconds); ranks of one host have one clock.
+// Returns the seconds to add to the clock of rank `rank` to get the clock of rank 0. Ranks of one host have one clock.
+// The clocks of different hosts are aligned by the barrier before the repeat, which is precise to milliseconds. A pure
+// function.
 double clock_shift_s(const std::vector<HostClock>& ranks, std::size_t rank);
 
-// Collective; empty on all ranks but 0.
+// Returns the traces of all ranks on rank 0, with their times on its clock, and std::nullopt on the others. Collective
+// over `members`.
+// @throws DeviceError if a rank was lost
 std::optional<results::TrialTrace> gather_trace(comm::Communicator& members, const RankRecording& mine);
 
 }  // namespace chexbench::bench

@@ -8,7 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Rank `rank` of `ranks` that all may use four cores.
+// Returns the HostCores of rank `rank` of `ranks` ranks, all of which may use the same four cores.
 HostCores four_cores(int rank, int ranks) {
   return {.cores = {0, 1, 2, 3}, .sharers = ranks, .place = rank, .local_rank = rank};
 }
@@ -24,7 +24,7 @@ TEST(HostCores, AreSharedByTheRanksOfOneHostThatMayUseTheSame) {
   EXPECT_EQ(host_cores_of(ranks, 1).sharers, 1);
 }
 
-// mpirun --map-by socket of Open MPI, srun --cpu-bind=sockets: four ranks on two sockets.
+// Four ranks on two sockets, as Open MPI's mpirun --map-by socket and srun --cpu-bind=sockets bind them.
 TEST(HostCores, OfASocketAreSharedByTheRanksBoundToIt) {
   const std::vector<RankCores> ranks = {
       {"a", {0, 1, 2, 3}}, {"a", {4, 5, 6, 7}}, {"a", {0, 1, 2, 3}}, {"a", {4, 5, 6, 7}}};

@@ -78,7 +78,7 @@ TEST(GpuLayout, ARankWithoutAGpuSaysSo) {
   }
 }
 
-// What ranks tell each other must come through whole: this process stands for all of them.
+// What ranks send to each other must arrive complete. This process plays all ranks.
 class TwoRanks final : public comm::Communicator {
  public:
   int rank() const override { return 1; }
@@ -135,7 +135,7 @@ TEST(GpuLayout, TheEnvironmentIsSetWhereRanksShareAGpuAndMayAndNotBefore) {
   unset_environment();
 }
 
-// The ranks of a smaller world get a reducer only if the others take part in its making.
+// The ranks of a smaller world get a reducer only if the other ranks take part in making it.
 TEST(GpuLayout, ARankThatSitsATrialOnGpusOutTakesPartInMakingItsReducer) {
   WorldOfTwo world;
   const std::string spec =

@@ -12,7 +12,7 @@
 namespace chexbench::bench {
 namespace {
 
-// Files of this process cannot grow beyond `bytes` while it lives: as on a full disk, a write ends early.
+// While this object lives, files of this process cannot grow beyond `bytes`: a write ends early, as on a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(std::uintmax_t bytes) {

@@ -38,7 +38,7 @@ TEST(LearningRate, FallsAlongHalfACosineBehindTheWarmUp) {
   cosine.warmup_epochs = 2;
   const LearningRate rate(cosine, kPlan);
   EXPECT_DOUBLE_EQ(rate.at(20), 0.1);
-  EXPECT_NEAR(rate.at(50), 0.05, 1e-12);  // half of the 60 steps behind it
+  EXPECT_NEAR(rate.at(50), 0.05, 1e-12);  // half of the 60 steps after the warm-up
   EXPECT_GT(rate.at(79), 0);
   EXPECT_LT(rate.at(79), 0.0005);
 }

@@ -50,7 +50,8 @@ TEST(MergeRanks, KeepsTheDoubtOfAnyHostAboutThePageCache) {
 }
 
 TEST(MergeRanks, AddsUpWhatHostsHaveInTheirPageCaches) {
-  auto first = rank_result(0, 1, 1.0);  // looks for its host; rank 1 is of the same, rank 2 of another
+  // The first rank looks at the files of its host. The second one is on the same host, the third on another.
+  auto first = rank_result(0, 1, 1.0);
   first.looked_at_bytes = 100;
   first.cached_bytes_before = 10;
   first.cached_bytes_after = 100;

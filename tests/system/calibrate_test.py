@@ -105,7 +105,7 @@ class Calibrate(SystemTest):
         ratio = statistics.median(emulated) / statistics.median(real)
         spread = max(max(rates) / min(rates) - 1 for rates in (real, emulated))
         if abs(ratio - 1) > 0.05 and spread > 0.05:
-            # tests/bench/calibration_test.cpp holds the profile against the very run that it was made of.
+            # tests/verbs/calibration_test.cpp compares the profile with the very run that it was made of.
             self.skipTest(f"the machine is too busy: runs of one kind differ by {100 * spread:.0f} % among themselves")
         self.assertAlmostEqual(ratio, 1, delta=0.05)
 

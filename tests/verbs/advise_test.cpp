@@ -1,4 +1,4 @@
-// What advise would change in an op list, and what it promises.
+// Tests which edits advise considers for an op list, and which gains it predicts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -150,12 +150,12 @@ double predicted(const Experiment& trial, int ranks, int cores, InputCosts costs
 TEST(InputModel, OneThreadDoesEverythingInKeras) {
   EXPECT_NEAR(predicted(experiment("keras"), 1, 4), 1 / 9e-3, 1e-6);
   InputCosts training = kCosts;
-  training.engine_s = 1e-3;  // which waits meanwhile
+  training.engine_s = 1e-3;  // which is idle meanwhile
   EXPECT_NEAR(predicted(experiment("keras"), 1, 4, training), 1 / 10e-3, 1e-6);
 }
 
 TEST(InputModel, NaiveDecodesEachImageOnEveryRank) {
-  // Ten calls on four cores: 2 x 8 ms / 4 an image that is kept, and the cores have the copies to make as well.
+  // Ten calls on four cores: 2 x 8 ms / 4 for each image that is kept, and the same cores make the copies.
   EXPECT_NEAR(predicted(experiment("naive"), 2, 4), 2 / (17e-3 / 4), 1e-6);
   EXPECT_EQ(predicted_amplification(experiment("naive").pipeline, 2), 2);
 }

@@ -1,5 +1,5 @@
-// An emulated run from a profile against the real run that the profile was made of: the same seconds of the machine, so
-// that a busy one does no harm.
+// Compares an emulated run with the real run that its profile was made of. Both use the same measured seconds, so a
+// busy machine does no harm.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -265,15 +265,15 @@ TEST(CompareRuns, RefuseAFolderOfSeveralExperiments) {
   EXPECT_THROW(compare_runs(mixed, runs({1}), {}), DataError);
 }
 
-// ---- How often the rule errs
+// ---- How often the rule is wrong
 
 double normal(RandomStream& stream) {
   const double radius = std::sqrt(-2 * std::log(1 - stream.uniform()));
   return radius * std::cos(2 * std::numbers::pi * stream.uniform());
 }
 
-// The share of 300 comparisons of six repeats that are called worse, where the true ratio is `truth`, and repeats
-// scatter normally by `noise` of their mean.
+// Returns the share of 300 comparisons with the verdict worse. Each side has six repeats, the true ratio is `truth`,
+// and repeats are normally distributed with a standard deviation of `noise` times their mean.
 double called_worse(double truth, double noise) {
   constexpr int kComparisons = 300;
   RandomStream stream(5);

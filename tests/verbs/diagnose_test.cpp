@@ -102,7 +102,7 @@ TEST(Diagnose, UsesALogOfFirstStepsAlone) {
 }
 
 TEST(Diagnose, CountsBurstsAsTheWaitThatTheyAre) {
-  std::vector<LoggedStep> steps = steps_of(33, 0);  // every eighth batch comes late, with seven more behind it
+  std::vector<LoggedStep> steps = steps_of(33, 0);  // every eighth batch comes late, followed at once by seven more
   for (std::size_t i = 1; i < steps.size(); i += 8) steps[i] = {.wait_s = 0.8, .step_s = 0.9, .images = 16};
   const Diagnosis diagnosis = diagnose(steps);
   EXPECT_NEAR(diagnosis.wait_share, 0.5, 1e-12);

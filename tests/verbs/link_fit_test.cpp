@@ -57,7 +57,7 @@ TEST(FitLink, GivesSmallSizesTheWeightOfLargeOnes) {
 
 TEST(FitLink, SaysNoLatencyWhereNoneIsSeen) {
   std::vector<CommRow> rows{row(2, 1'000'000, 0.9e-3), row(2, 2'000'000, 2e-3), row(2, 4'000'000, 4.04e-3)};
-  // The smallest takes less than bandwidth alone lets expect.
+  // The smallest size takes less time than its bandwidth alone would.
   const auto fit = fit_link(rows);
   ASSERT_TRUE(fit);
   EXPECT_EQ(fit->alpha_s, 0);

@@ -38,7 +38,7 @@ TEST(Prediction, IsLimitedByTheCoresThatDecode) {
   const PredictionRow row = at(slow, 4);
   EXPECT_DOUBLE_EQ(row.images_per_s, 320);
   EXPECT_EQ(row.limit, "decode");
-  EXPECT_DOUBLE_EQ(row.efficiency, 1);  // one rank is held up as much
+  EXPECT_DOUBLE_EQ(row.efficiency, 1);  // a single rank is slowed down as much
 }
 
 TEST(Prediction, OfAPipelineThatDecodesBeforeItShardsGainsNothingFromRanks) {

@@ -1,4 +1,5 @@
-// The model against what others published. The misfits stand here as they are: lib/bench/README.md tells of them.
+// Compares the model with published figures. The misfits are kept as they are; lib/verbs/predict/README.md discusses
+// them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,15 +38,15 @@ TEST(PublishedScaling, DellsDenseNet121FittedToTwoToEightPredictsTwelveAndSixtee
   const std::vector<ScalingPoint> points{{2, 315}, {3, 422}, {4, 589}, {8, 1117}};
   const Training dell = fitted(on_v100("densenet121", 256, 64, spec::Precision::f32), points);
   EXPECT_NEAR(off_by(dell, {2, 315}), 0.005, 0.01);
-  EXPECT_NEAR(off_by(dell, {3, 422}), 0.053, 0.01);  // 3 GPUs were slower than 2 and 4 let expect
+  EXPECT_NEAR(off_by(dell, {3, 422}), 0.053, 0.01);  // 3 GPUs were slower than 2 and 4 suggest
   EXPECT_NEAR(off_by(dell, {4, 589}), -0.026, 0.01);
   EXPECT_NEAR(off_by(dell, {8, 1117}), -0.022, 0.01);
   EXPECT_NEAR(off_by(dell, {12, 1528}), 0.059, 0.01);
   EXPECT_NEAR(off_by(dell, {16, 1913}), 0.119, 0.01);  // a misfit: more nodes cost more than the model knows
 }
 
-// NVIDIA DeepLearningExamples, DGX-1: one figure on several GPUs fits no two parameters, so the network is NVLink's:
-// 130 GB/s, 2.5 us. What is missing is what frameworks lose besides.
+// NVIDIA DeepLearningExamples, DGX-1. Two parameters cannot be fitted to a single figure on several GPUs, so the
+// network is taken as NVLink with 130 GB/s and 2.5 us. The rest of the difference is what frameworks lose elsewhere.
 TEST(PublishedScaling, ResNet50OnOneDgx1IsOverrated) {
   struct Row {
     spec::Precision precision;
@@ -73,7 +74,7 @@ struct Layer {
   double share;
 };
 
-// Gradients in buckets of 64 MB, cut wherever one is full, as Horovod's fusion buffer does.
+// Puts gradients into buckets of 64 MB and starts a new bucket when one is full, like Horovod's fusion buffer.
 double efficiency_on(const std::vector<Layer>& layers, double images_per_s, int ranks) {
   constexpr double kBucketBytes = 64e6;
   const double step_s = 64 / images_per_s;

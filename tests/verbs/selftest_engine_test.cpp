@@ -35,7 +35,8 @@ INSTANTIATE_TEST_SUITE_P(Golden, SelftestEngine,
                                          "resnet50-128-batch3", "densenet121-97-batch1"),
                          ParamName());
 
-// The same weights and batch, but a loss, a gradient's norm or a later loss that differs: each must be noticed.
+// Golden files with the same weights and batch, in which a loss, a gradient's norm or a later loss differs. The test
+// must notice each of them.
 TEST(SelftestEngineFailure, NoticesWhatDeparts) {
   if (!engine::onednn::has_onednn()) GTEST_SKIP() << "this build has no oneDNN";
   std::ostringstream text;

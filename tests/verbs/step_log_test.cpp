@@ -12,7 +12,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// What reading `text` as the log "log.csv" complains of.
+// Returns the message of the error that reading `text` as the log "log.csv" gives.
 std::string complaint(const std::string& text) {
   try {
     step_log_from_csv(text, "log.csv");

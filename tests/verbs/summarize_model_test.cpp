@@ -19,7 +19,7 @@ const ModelLayer& named(const ModelSummary& network, const std::string& name) {
   return *layer;
 }
 
-// torchvision's counts, with the last layer's 1000 classes exchanged for 14 outputs.
+// Torchvision's counts, with 14 outputs instead of the last layer's 1000 classes.
 TEST(SummarizeNetwork, CountsTheParametersOfTorchvision) {
   const auto parameters = [](const char* name) { return summarize_model(name, 224).parameters(); };
   EXPECT_EQ(parameters("resnet50"), 25557032 - 2049 * 986);

@@ -21,16 +21,17 @@ namespace {
 
 constexpr const char* kSubject = "checkpoint";
 
-// Doubles as hexadecimal floats: every bit comes back.
+// Writes a double as a hexadecimal float, from which every bit can be read back.
 std::string exact(double value) { return fmt::format("{:a}", value); }
 
-// Tells trainings apart, on however many ranks.
+// Returns a key that differs between trainings and does not depend on the number of ranks.
 std::string training_key(spec::Experiment spec) {
   spec.ranks = 0;
   return spec::trial_key(spec);
 }
 
-// The text behind `key`, which a checkpoint has.
+// Returns the metadata text of `key`, which every checkpoint has.
+// @throws DataError if the file has no such key
 std::string text_of(const spec::Safetensors& file, const std::string& path, const std::string& key) {
   const std::optional<std::string> text = file.metadata(key);
   if (text) return *text;
@@ -98,7 +99,7 @@ void check_same_training(const spec::Safetensors& file, const std::string& path,
                   path));
 }
 
-// Rank 0's state, on every rank.
+// Returns rank 0's state, on every rank.
 TrainingState shared_state(TrainingState state, comm::Communicator& communicator) {
   const auto share = [&communicator](auto& number) {
     communicator.broadcast(std::as_writable_bytes(std::span(&number, 1)), 0);
@@ -113,7 +114,7 @@ TrainingState shared_state(TrainingState state, comm::Communicator& communicator
   return state;
 }
 
-// The file's tensors on rank 0, and from there on every rank.
+// Returns a source that reads tensors from the file on rank 0 and sends them to every rank.
 model::WeightSource shared_tensors(const std::optional<spec::Safetensors>& file, comm::Communicator& communicator) {
   return [&file, &communicator](const model::TensorInfo& info, std::span<float> values) {
     if (file) file->read(info.name, info.shape, values);
@@ -126,7 +127,7 @@ model::WeightSource shared_tensors(const std::optional<spec::Safetensors>& file,
 void write_checkpoint(const std::string& path, const spec::Experiment& spec, const TrainingState& state,
                       engine::Engine& engine, bool moments) {
   std::vector<spec::TensorToWrite> tensors;
-  // Whole numbers first: what follows 4-byte values may not be aligned to 8.
+  // The 8-byte whole numbers come first, because they might not be aligned after 4-byte values.
   for (const model::TensorInfo& buffer : engine.buffers()) {
     if (!buffer.name.ends_with(".running_mean")) continue;
     const std::string norm = buffer.name.substr(0, buffer.name.rfind('.'));
@@ -152,7 +153,7 @@ void write_checkpoint(const std::string& path, const spec::Experiment& spec, con
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw OutputError(fmt::format("cannot create the folder of {}: {}", path, error.message()));
-  remove_abandoned_files(folder.string());  // of runs that were killed while they wrote
+  remove_abandoned_files(folder.string());  // files of runs that were killed while they wrote
   spec::write_safetensors(path, tensors, metadata_of(spec, state));
 }
 

@@ -1,4 +1,5 @@
-// The state of a training as a file: weights under torchvision's names, and all that going on needs.
+// Writes the state of a training to a file and reads it back: the weights under torchvision's names, and everything
+// that is needed to continue.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +14,37 @@
 
 namespace chexbench::bench {
 
-// What a checkpoint knows beside its tensors.
+// What a checkpoint contains besides its tensors.
 struct TrainingState {
-  std::string experiment;    // its name
-  std::int64_t updates = 0;  // of the optimizer
+  std::string experiment;    // name of the experiment
+  std::int64_t updates = 0;  // number of updates of the optimizer
   LearningRate::State rate;
-  double best_score = 0;                     // of validation_score() so far
-  std::vector<results::EpochRecord> epochs;  // that are done
+  double best_score = 0;                     // the best validation_score() so far
+  std::vector<results::EpochRecord> epochs;  // those that are finished
 };
 
-// Writes PATH atomically, a safetensors file: parameters, running statistics (and num_batches_tracked, which PyTorch
-// looks for), and `moments` of the optimizer where the training is to go on from it. Folders are made.
-// @throws OutputError, after which an earlier checkpoint of that name is as it was
+// Writes a safetensors file at `path` atomically: the parameters and the running statistics (with num_batches_tracked,
+// which PyTorch looks for) as f32, and, if `moments` is set, the optimizer's moments, without which a training cannot
+// continue from the file. Creates missing folders, and removes files that killed runs left half-written in the folder.
+// Not collective. If `moments` is set, the engine must have an EpochTraining.
+// @throws OutputError if it cannot be written; an earlier checkpoint at that path is then unchanged
+// @throws DeviceError if the engine's device fails
 void write_checkpoint(const std::string& path, const spec::Experiment& spec, const TrainingState& state,
                       engine::Engine& engine, bool moments);
 
+// The checkpoint from which a training continues.
 struct CheckpointToResume {
   std::string path;
-  bool same_training = false;  // an interrupted one goes on: all of its spec must be as it was, but the number of ranks
+  // An interrupted training continues, so its spec must be the same except for the number of ranks.
+  bool same_training = false;
 };
 
-// Brings the engine and all ranks to where the checkpoint was written. Only rank 0 reads the file. Collective.
-// @throws DataError where the file is none, was written by another network or optimizer, or lacks what going on needs;
-// SpecError where the same training should go on, and it was another one
+// Brings the engines of all ranks to the state that the checkpoint contains, and returns the rest of that state, the
+// same on every rank. Only rank 0 reads the file. `engine` must have an EpochTraining. Collective.
+// @throws DataError if the file is not a checkpoint or is damaged, was written by another network or optimizer, or
+// lacks what is needed to continue
+// @throws SpecError if same_training is set and the checkpoint is of another training
+// @throws DeviceError if the engine's device fails or a rank was lost
 TrainingState resume_from(const CheckpointToResume& checkpoint, const spec::Experiment& spec, engine::Engine& engine,
                           comm::Communicator& communicator);
 

@@ -1,4 +1,4 @@
-// The learning rate of each step of a training over epochs.
+// Computes the learning rate of each step of a training over epochs.
 #pragma once
 
 #include <cstdint>
@@ -8,31 +8,33 @@
 
 namespace chexbench::bench {
 
-// How a training divides into steps.
+// How a training is divided into steps.
 struct EpochPlan {
   int ranks = 1;
   std::int64_t steps_per_epoch = 1;
 };
 
-// training.learning_rate, times the ranks where training.scale_learning_rate says so (linear scaling, Goyal et al.,
-// "Accurate, large minibatch SGD", 2017), times what the schedule makes of it. In the first training.warmup_epochs it
-// rises linearly from 0 to that, as MLPerf's ResNet does. Every rank keeps one and must be told the same losses.
+// The rate is training.learning_rate, multiplied by the number of ranks if training.scale_learning_rate is set (linear
+// scaling, Goyal et al., "Accurate, large minibatch SGD", 2017), and by the factor of the schedule. Over the first
+// training.warmup_epochs it rises linearly from 0 to that value, as in MLPerf's ResNet. Every rank has one, and all
+// must be given the same losses. Not thread-safe.
 class LearningRate {
  public:
   LearningRate(const spec::TrainingSpec& training, const EpochPlan& plan);
 
-  // Of step `step`, from 0. cosine: half a cosine from the end of the warm-up to 0 at the last step's end (Loshchilov
-  // and Hutter, "SGDR", ICLR 2017, without restarts).
+  // Returns the rate of step `step`, counted from 0 over the whole training. With schedule cosine the factor is half a
+  // cosine, from 1 at the end of the warm-up to 0 at the end of the last step (Loshchilov and Hutter, "SGDR", ICLR
+  // 2017, without restarts).
   double at(std::int64_t step) const;
 
-  // What a plateau depends on; a checkpoint holds it.
+  // What the plateau schedule depends on. It is part of a checkpoint.
   struct State {
     double best_loss = std::numeric_limits<double>::infinity();
     int epochs_without_better = 0;
     double factor = 1;
   };
-  // plateau: after training.plateau_patience epochs without a loss below the best one so far, the rate is multiplied by
-  // training.plateau_factor (Keras' ReduceLROnPlateau, min_delta 0).
+  // Records the loss of a finished epoch. With schedule plateau, training.plateau_patience epochs without a loss below
+  // the best one so far multiply the rate by training.plateau_factor (Keras' ReduceLROnPlateau with min_delta 0).
   void end_epoch(double validation_loss);
   const State& state() const { return state_; }
   void resume(const State& state) { state_ = state; }

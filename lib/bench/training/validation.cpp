@@ -21,9 +21,9 @@
 namespace chexbench::bench {
 namespace {
 
-// One pass over the images, in the order in which they lie: what counts here is that each comes once. Records are
-// shared out, since there may be fewer files than ranks; but images of their own files that a server holds are not
-// fetched by every rank.
+// Returns a pipeline that passes over the images once, in the order of their files. Ranks share the records, because
+// there may be fewer files than ranks; but if each image is a file on a server, ranks share the files, so that not
+// every rank fetches all of them.
 spec::PipelineSpec pass_over(const dataset::Dataset& images, int ranks) {
   const bool by_file = images.shards.empty() && images.store != storage::local_store() &&
                        images.images.size() >= static_cast<std::size_t>(ranks);
@@ -46,7 +46,8 @@ void append(std::string& bytes, const auto* values, std::size_t count) {
   bytes.append(reinterpret_cast<const char*>(values), count * sizeof(*values));
 }
 
-// This rank's images: id, logits, labels, packed.
+// Evaluates this rank's images and returns their bytes: for each image its number (u32), its logits and its labels
+// (f32).
 std::string evaluate_share(const ValidationContext& context) {
   spec::Experiment spec = context.spec;
   spec.pipeline = pass_over(context.images, context.communicator.world());
@@ -94,7 +95,7 @@ ScoredById unpack(const std::vector<std::string>& of_ranks, std::size_t outputs)
   return scored;
 }
 
-// Binary cross-entropy on logits, the mean over images and labels, as the engines' own.
+// Returns the binary cross-entropy of the logits, the mean over images and labels, as the engines compute it.
 double mean_loss(const ScoredById& scored) {
   double sum = 0;
   std::size_t count = 0;
@@ -113,7 +114,7 @@ void score(const ScoredById& scored, const dataset::Dataset& images, results::Ep
   for (const auto& [image, values] : scored) {
     table.patients.push_back(images.images.at(image).patient);
     for (const float logit : values.logits) {
-      // A network that diverged ranks nothing: a score that is no number would have no place in the order.
+      // A network that has diverged ranks nothing, and NaN would have no place in the order of scores.
       table.scores.push_back(std::isnan(logit) ? 0.0f : logit);
     }
     for (const float label : values.labels) table.labels.push_back(label != 0 ? 1 : 0);
@@ -127,7 +128,7 @@ void score(const ScoredById& scored, const dataset::Dataset& images, results::Ep
   }
 }
 
-// What all ranks decide by.
+// Sends the figures by which all ranks decide from rank 0 to the others.
 void share(results::EpochRecord& epoch, comm::Communicator& communicator) {
   double numbers[] = {epoch.validation_loss, epoch.mean_auroc.value_or(-1)};
   communicator.broadcast(std::as_writable_bytes(std::span(numbers)), 0);

@@ -1,4 +1,4 @@
-// What the network has learned, by images that it does not train on.
+// Measures what the network has learned, with images that it does not train on.
 #pragma once
 
 #include <vector>
@@ -11,21 +11,27 @@
 
 namespace chexbench::bench {
 
+// What a validation works with. The references must outlive the call.
 struct ValidationContext {
   const spec::Experiment& spec;
-  const dataset::Dataset& images;
-  engine::Engine& engine;  // has an EpochTraining
+  const dataset::Dataset& images;  // those that validate
+  engine::Engine& engine;          // must have an EpochTraining
   comm::Communicator& communicator;
-  std::vector<int> cores;
+  std::vector<int> cores;  // of this rank
 };
 
-// Fills loss, AUROCs and the number of images of an epoch's record, the same on every rank (intervals and scores on
-// rank 0 alone). Each rank evaluates a share of the images, each image once, neither flipped nor cropped at random;
-// scores go to rank 0 under the images' numbers, so that neither order nor ranks matter. Collective.
-// @throws DataError, also where no image could be read; DeviceError, InterruptedError
+// Evaluates the images and returns an epoch's record in which the validation's fields are filled. validation_loss (mean
+// binary cross-entropy over images and labels) and mean_auroc are the same on every rank; the number of images, the
+// intervals and the scores of the labels are filled on rank 0 only. Each rank evaluates a share of the images, each
+// image once, without random flips and crops. The scores go to rank 0 under the images' numbers, so the result does not
+// depend on order or on the number of ranks. Images that cannot be read are left out with a warning. Collective.
+// @throws DataError if no image could be read, or as Pipeline::next()
+// @throws DeviceError if the engine's device fails or a rank was lost
+// @throws InterruptedError if a signal arrives
 results::EpochRecord validate(const ValidationContext& context);
 
-// By which epochs are compared, larger is better: the mean AUROC, or where it is undefined minus the loss.
+// Returns the score by which epochs are compared; larger is better. It is the mean AUROC, or the negative loss if the
+// AUROC is undefined.
 double validation_score(const results::EpochRecord& epoch);
 
 }  // namespace chexbench::bench

@@ -8,7 +8,7 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr double kNoise = 0.05;  // without an interval
+constexpr double kNoise = 0.05;  // relative change that counts as noise without an interval
 
 std::string measured(const AdviceTry& attempt) {
   return attempt.ratio ? report::times(attempt.ratio->value) : "not tried";

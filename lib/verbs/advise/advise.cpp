@@ -27,22 +27,22 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr int kRepeats = 5;          // that make an interval
-constexpr int kMostSets = 3;         // of repeats, where an interval leaves open whether an edit gains
+constexpr int kRepeats = 5;          // the fewest that give an interval
+constexpr int kMostSets = 3;         // sets of repeats, if the interval leaves open whether an edit gains
 constexpr double kPromising = 1.01;  // predicted ratio from which an edit is tried
 
-// An edit that was not tried yet, and what it promises.
+// An edit that was not tried yet, and the gain that the input model predicts.
 struct Candidate {
   Edit edit;
   double predicted_ratio = 1;
 };
 
-// Whether more repeats could show a gain that the interval does not.
+// Returns whether more repeats could show a gain that the interval does not show yet.
 bool is_open(const AdviceTry& attempt) {
   return !attempt.kept && attempt.ratio && attempt.ratio->ci95 && attempt.ratio->value >= kPromising;
 }
 
-// The trial with all its sets of repeats.
+// Appends the repeats of `set` to the trial, numbered on, and returns the trial.
 const results::TrialResult& pooled(results::TrialResult& trial, const results::TrialResult& set) {
   if (trial.repeats.empty()) return trial = set;
   const auto first = static_cast<int>(trial.repeats.size());
@@ -71,7 +71,7 @@ class Adviser {
  private:
   bool is_root() const { return world_.communicator().rank() == 0; }
 
-  // On rank 0 with what was measured.
+  // Measures the experiments in turn. Only rank 0's report contains what was measured.
   results::Report measure(const std::vector<spec::Experiment>& experiments) {
     std::vector<spec::Trial> trials;
     for (const spec::Experiment& experiment : experiments) trials.push_back({experiment.pipeline.name, experiment});
@@ -99,12 +99,14 @@ class Adviser {
 
   double predict(const spec::Experiment& experiment) const {
     InputCosts costs = costs_;
-    if (experiment.data.format != best_.data.format) costs.read_s = 0;  // at best
+    if (experiment.data.format != best_.data.format) costs.read_s = 0;  // the best case, since it was not measured
+    // An image in u8 has one byte per pixel, in f32 three channels of four bytes.
     if (experiment.data.deliver != best_.data.deliver) costs.batch_s /= 12;
     return predicted_images_per_s(experiment, place_.ranks, place_.cores_per_rank, costs);
   }
 
-  // Those not tried, the most promising first; those that gain from the second epoch on behind those that always do.
+  // Returns the edits that were not tried, the most promising first. Edits that gain only from the second epoch on come
+  // after all others.
   std::vector<Candidate> candidates() const {
     std::vector<Candidate> left;
     const double now = predict(best_);
@@ -128,13 +130,14 @@ class Adviser {
     return {};
   }
 
-  // That an edit needs beyond the others, in all its repeats.
+  // Returns the seconds of warm-up that the edit needs in addition, over all its repeats.
   double warm_up_s(const Edit& edit) const {
     if (!edit.needs_epoch) return 0;
     return first_.measure.repeats * static_cast<double>(place_.images) / result_.advice.images_per_s_after;
   }
 
-  // Rank 0 decides; all ranks measure.
+  // Returns the next edit on every rank, or std::nullopt if there is none. Rank 0 decides; the others get only its
+  // spec.
   std::optional<Candidate> agree_on_next() {
     std::optional<Candidate> candidate = is_root() ? next() : std::nullopt;
     const std::string text =
@@ -176,7 +179,7 @@ class Adviser {
     attempt.kept = is_kept(attempt);
   }
 
-  // What rank 0 says.
+  // Returns what rank 0 passed, on every rank.
   bool agree(bool yes) { return !comm::broadcast_text(world_.communicator(), yes ? "yes" : "").empty(); }
 
   void conclude_advice() {
@@ -201,9 +204,9 @@ class Adviser {
   const double end_s_;
   spec::Experiment first_;
   spec::Experiment best_;
-  EditPlace place_;   // of rank 0, like the rest
-  InputCosts costs_;  // of the best so far
-  std::set<std::string> tried_;
+  EditPlace place_;              // filled on rank 0 only, like the members below
+  InputCosts costs_;             // of the best trial so far
+  std::set<std::string> tried_;  // names of edits
   AdviceResult result_;
 };
 

@@ -1,4 +1,4 @@
-// Finds out what makes a trial's input faster, by trying.
+// Finds out what makes a trial's input faster, by trying edits of its spec.
 #pragma once
 
 #include <set>
@@ -11,21 +11,24 @@
 
 namespace chexbench::verbs {
 
+// How edits are chosen and measured.
 struct AdviceOptions {
-  double budget_s = 300;          // no edit is begun afterwards
-  std::set<std::string> without;  // names of edits that are not to be tried
-  bench::RunOptions run;          // without a journal
+  double budget_s = 300;          // no edit is started after this time
+  std::set<std::string> without;  // names of edits that are not tried
+  bench::RunOptions run;          // must have no journal
 };
 
+// The advice, and the spec that follows it.
 struct AdviceResult {
-  Advice advice;
-  spec::Experiment best;  // the trial with what was kept
+  Advice advice;          // on rank 0 only
+  spec::Experiment best;  // the trial with all edits that were kept; the same on every rank
 };
 
-// Measures the trial, then one edit after another, the most promising first, each in turn with the best so far, and
-// keeps what gains. At least five repeats each, so that there are intervals, and up to three times as many where they
-// do not tell. Collective over the world; the result is rank 0's.
-// @throws as run_trials()
+// Measures the trial, and then one edit after another, the most promising first. Each edit takes turns with the best
+// trial so far and is kept if is_kept() says so. An edit is measured with at least five repeats, so that there is an
+// interval, and with up to three times as many if the interval leaves open whether it gains. Collective over the world.
+// @throws SpecError if the trial has no input (data.format synthetic) or trains over epochs
+// @throws DataError, DeviceError, SpecError, InterruptedError as bench::plan_report() and bench::run_trials()
 AdviceResult advise(const spec::Trial& trial, comm::World& world, const AdviceOptions& options);
 
 }  // namespace chexbench::verbs

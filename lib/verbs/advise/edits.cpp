@@ -28,7 +28,8 @@ void shard_first(Experiment& trial, const EditPlace& place) {
   if (shard > ops.begin() + 1) std::rotate(ops.begin() + 1, shard, shard + 1);
 }
 
-// Everything between decoding and the batch works as well on records, which are smaller; then both can be one op.
+// The ops between decoding and batching work as well on records, which are smaller. Decoding therefore moves to the
+// batch, and both become one op.
 void decode_into_batches(Experiment& trial, const EditPlace&) {
   Ops& ops = trial.pipeline.ops;
   const auto batch = find(ops, "batch");
@@ -76,11 +77,12 @@ void replace_workers(Experiment& trial, const EditPlace&) {
   *workers = with("map_and_batch", "delay_s", workers->parameters.at("delay_s"));
   auto decoding = ops.insert(workers, spec::default_op("interleave"));
   const auto repeat = std::find_if(decoding, ops.end(), [](const OpSpec& op) { return op.op == "repeat"; });
-  if (repeat != ops.end()) std::rotate(decoding, repeat, repeat + 1);  // an epoch's end need not drain the batches
+  if (repeat != ops.end())
+    std::rotate(decoding, repeat, repeat + 1);  // batches need not be drained at the end of an epoch
 }
 
-// More files at once hide the latency of the storage, as far as a rank has files. A PNG is a file of its own, which the
-// op that decodes reads.
+// Reading more files at once hides the latency of the storage, up to the number of files of a rank. This is for shards
+// only: a PNG is a file of its own, which the op that decodes reads.
 void read_more_at_once(Experiment& trial, const EditPlace& place) {
   constexpr std::int64_t kMost = 64;
   const auto interleave = find(trial.pipeline.ops, "interleave");
@@ -95,7 +97,7 @@ std::uint64_t images_of_a_rank(const EditPlace& place) {
   return (place.images + ranks - 1) / ranks;
 }
 
-// Decoding comes as early as it can, the cache behind it, and what makes the order and the epochs behind the cache.
+// Decoding comes as early as possible, followed by the cache, and then by the ops that determine order and epochs.
 void cache_decoded(Experiment& trial, const EditPlace& place) {
   Ops& ops = trial.pipeline.ops;
   if (find(ops, "cache") != ops.end() || find(ops, "worker_batches") != ops.end()) return;
@@ -123,7 +125,7 @@ void cache_decoded(Experiment& trial, const EditPlace& place) {
   trial.measure.warmup_steps += static_cast<int>(steps);
 }
 
-// Not where batches are dropped: what the engine has to do then would count for nothing.
+// Not with engine none, which drops batches: the engine's additional work would not be measured.
 void deliver_bytes(Experiment& trial, const EditPlace&) {
   if (trial.engine != "none") trial.data.deliver = Deliver::u8;
 }

@@ -1,4 +1,4 @@
-// What could be changed in a trial so that its input becomes faster: one named edit at a time.
+// The named edits of a trial's spec that could make its input faster.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +9,30 @@
 
 namespace chexbench::verbs {
 
-// What edits depend on besides the spec.
+// What edits depend on besides the spec: the machine and the data set.
 struct EditPlace {
   int ranks = 1;
   int cores_per_rank = 1;
-  bool has_tfrecords = false;     // of the trial's split
-  std::uint64_t images = 0;       // of the split; 0: not known, and nothing is cached
-  std::uint64_t files = 0;        // images, or shards that hold them
+  bool has_tfrecords = false;     // whether the trial's split is also there as TFRecord shards
+  std::uint64_t images = 0;       // of the split; 0 if unknown, which rules out caching
+  std::uint64_t files = 0;        // of the split: images, or the shards that contain them
   std::uint64_t cache_bytes = 0;  // memory that a rank may fill with decoded images
 };
 
+// One edit of a trial.
 struct Edit {
   std::string name;           // "shard_first"
   std::string why;            // a clause: "each rank then decodes its own images alone"
-  bool saves_memory = false;  // worth keeping where it costs no images/s
-  bool needs_epoch = false;   // gains from the second epoch on: its warm-up steps pass the first
-  spec::Experiment edited;    // the trial with it
+  bool saves_memory = false;  // worth keeping if it costs no images/s
+  bool needs_epoch = false;   // gains only from the second epoch on, so its warm-up steps cover the first epoch
+  spec::Experiment edited;    // the trial with the edit
 };
 
-// The names of all edits.
+// Returns the names of all edits.
 std::vector<std::string> edit_names();
 
-// Every edit that changes the trial, and gives one that can run; in the order in which a person would try them.
+// Returns every edit that changes the trial and gives a trial that can run, in the order in which a person would try
+// them. The edited pipelines are called "advised". A pure function.
 std::vector<Edit> possible_edits(const spec::Experiment& trial, const EditPlace& place);
 
 }  // namespace chexbench::verbs

@@ -12,12 +12,12 @@ namespace {
 using spec::OpSpec;
 using spec::PipelineSpec;
 
-// A decoded image is copied by one thread at about this rate: below what DRAM gives one core of current servers.
+// One thread copies decoded images at about this rate, which is below what DRAM gives one core of current servers.
 constexpr double kCopyBytesPerS = 4e9;
 
 bool decodes(const OpSpec& op) { return op.op == "map" || op.op == "map_and_batch" || op.op == "worker_batches"; }
 
-// Threads of one rank that decode at once; 0 where the thread that asks does it.
+// Returns how many threads of a rank decode at once; 0 if the thread that asks for the images decodes them.
 int decoding_threads(const OpSpec& op, int cores) {
   if (op.op == "map") {
     const auto calls = static_cast<int>(op.integer("parallel_calls"));
@@ -31,14 +31,14 @@ int decoding_threads(const OpSpec& op, int cores) {
 bool is(const OpSpec& op, const char* name) { return op.op == name; }
 bool is_reader(const std::string& op) { return op == "read" || op == "interleave"; }
 
-// Seconds of an image, by who spends them.
+// Seconds per image, by the threads that spend them.
 struct Pace {
-  double training_s = 0;   // the thread that trains
-  double ahead_s = 0;      // the slowest of the other threads
-  double processor_s = 0;  // all of them
+  double training_s = 0;   // of the thread that trains
+  double ahead_s = 0;      // of the slowest other thread
+  double processor_s = 0;  // CPU seconds of all threads
 };
 
-// Goes from source to sink.
+// Goes through the op list from source to sink and adds up the costs.
 class Walk {
  public:
   Walk(const PipelineSpec& pipeline, int ranks, int cores, const InputCosts& costs)
@@ -81,7 +81,7 @@ class Walk {
       read(op);
     } else if (is(op, "cache") && decoded) {
       thread_s_ = 0;
-      pace_ = {};  // what is in front of it rests
+      pace_ = {};  // the ops before the cache have nothing to do
       work(costs_.copy_s);
     }
   }
@@ -102,7 +102,7 @@ class Walk {
     pace_.processor_s += time_s;
   }
 
-  // Another thread goes on from here.
+  // Another thread does the work from here on.
   void hand_over() {
     pace_.ahead_s = std::max(pace_.ahead_s, thread_s_);
     thread_s_ = 0;
@@ -112,7 +112,7 @@ class Walk {
   const double amplification_;
   const int cores_;
   const InputCosts& costs_;
-  double thread_s_ = 0;  // of the thread that the walk is on
+  double thread_s_ = 0;  // seconds per image of the current thread
   Pace pace_;
 };
 

@@ -1,4 +1,5 @@
-// How fast an op list should be, from what ops cost: a prediction, to be measured.
+// Predicts how fast an op list should be from measured costs of ops, so that the most promising edits are tried first.
+// All functions are pure.
 #pragma once
 
 #include "results/record.hpp"
@@ -6,35 +7,38 @@
 
 namespace chexbench::verbs {
 
-// Seconds that each kind of work takes of a thread, as measured of some pipeline over the same images.
+// Seconds of a thread per image for each kind of work, as measured with some pipeline over the same images.
 struct InputCosts {
-  double stream_s = 0;      // of a record that is read from a shard, with waits for the storage
-  double stream_cpu_s = 0;  // of those, on the CPU
-  double read_s = 0;        // of an image or record, by the thread that decodes it: bytes, and parsing
-  double decode_s = 0;      // of an image, with resizing
-  double order_s = 0;       // of an image: what shuffles and other ops between take, all together
-  double batch_s = 0;       // of an image that is copied into a batch; 0 where it was decoded into its place
-  double copy_s = 0;        // of an image out of a cache, or into a batch that was not measured
-  double engine_s = 0;      // of an image, a step's time without waiting for its batch; 0: batches are dropped
+  double stream_s = 0;      // reading a record from a shard, waits for the storage included
+  double stream_cpu_s = 0;  // the CPU time of stream_s
+  double read_s = 0;        // reading and parsing by the thread that decodes
+  double decode_s = 0;      // decoding and resizing
+  double order_s = 0;       // shuffles and other ops, all together
+  double batch_s = 0;       // copying into a batch; 0 if images are decoded straight into it
+  double copy_s = 0;        // estimated: copying out of a cache, or into a batch if batch_s was not measured
+  double engine_s = 0;      // a step without the wait for its batch; 0 if the engine drops batches
 };
 
-// Of the trial's measured repeats. Zeros where nothing was measured.
+// Returns the costs that the trial's repeats show; all 0 if nothing was measured.
 InputCosts measured_costs(const results::TrialResult& trial);
 
-// Images/s of all ranks. Ops run on threads as lib/pipeline has them: one that decodes in parallel on a thread a core,
-// what is before a prefetch on a thread of its own, the files of an interleave on one each, the rest on the thread that
-// trains; the slowest thread sets the pace, and together they cannot use more than the ranks' cores. With a cache, of
-// epochs that are served from it.
+// Returns the images/s of all ranks, or 0 if the costs are 0. The model runs ops on the threads that lib/pipeline gives
+// them: an op that decodes in parallel has one thread per core, the ops before a prefetch share a thread, each file of
+// a parallel interleave has a thread, and the thread that trains does the rest. The slowest thread determines the pace,
+// and together the threads cannot use more than the cores of the rank. With a cache, this is the rate of epochs that
+// are served from it.
 double predicted_images_per_s(const spec::Experiment& experiment, int ranks, int cores_per_rank,
                               const InputCosts& costs);
 
-// Images that a rank decodes for each one it trains on, by the op list: its ranks where it shards behind the decoding.
+// Returns how many images a rank decodes for each image that it trains on: `ranks` if the op list shards after
+// decoding, else 1.
 double predicted_amplification(const spec::PipelineSpec& pipeline, int ranks);
 
-// Of one decoded image as the trial's batches hold it.
+// Returns the bytes of one decoded image as it is in the trial's batches.
 std::size_t image_bytes(const spec::Experiment& trial);
 
-// The op that decodes. There is one in every op list that can run.
+// Returns the index of the op that decodes. Every op list that can run has one.
+// @throws std::logic_error if there is none
 std::size_t decoding_op(const spec::PipelineSpec& pipeline);
 
 }  // namespace chexbench::verbs

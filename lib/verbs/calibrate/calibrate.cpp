@@ -24,9 +24,9 @@ void check_engine(const std::string& engine) {
       fmt::format("calibrate: engine '{}' computes nothing that could be measured; give auto, onednn or cuda", engine));
 }
 
-// Contents of one repeat's steps, in seconds a step.
+// The phases of a repeat, in seconds per step.
 struct MeanStep {
-  double compute_s = 0;  // all but waits and the update
+  double compute_s = 0;  // everything except waits and the update
   double backward_s = 0;
   double update_s = 0;
 
@@ -51,8 +51,8 @@ MeanStep mean(const MeanStep& a, const MeanStep& b) {
           .update_s = (a.update_s + b.update_s) / 2};
 }
 
-// The repeat of median step time as a whole, or the mean of the two middle ones: medians of single phases would come
-// from different repeats, and their sum would be no step that was.
+// Returns all phases of the repeat with the median step, or the mean of the two middle ones. Medians of single phases
+// would come from different repeats, and their sum would be a step that never happened.
 MeanStep median_step(std::vector<MeanStep> steps) {
   std::ranges::sort(steps, {}, &MeanStep::step_s);
   return mean(steps[(steps.size() - 1) / 2], steps[steps.size() / 2]);
@@ -85,7 +85,7 @@ spec::ProfileEntry make_entry(const results::Environment& environment, const res
           .images_per_s_mad = measure::median_absolute_deviation(images_per_s),
           .backward_share = step.backward_s / step.compute_s,
           .update_s = step.update_s,
-          .includes_update = step.update_s == 0,  // an engine that does not tell it apart
+          .includes_update = step.update_s == 0,  // the engine does not report it separately
           .includes_communication = false,
           .source = describe_source(environment, trial)};
 }
@@ -107,7 +107,7 @@ spec::Trial make_trial(const CalibrationRequest& request, const std::string& mod
   return {fmt::format("{} {} batch {}", model, to_string(precision), batch_size), experiment};
 }
 
-// A profile holds one time for each.
+// A profile contains only one time for each combination.
 void check_each_once(const std::vector<spec::Trial>& trials) {
   std::set<std::string> names;
   for (const spec::Trial& trial : trials) {
@@ -121,7 +121,7 @@ results::Report plan_calibration(const CalibrationRequest& request, comm::World&
   check_engine(request.engine);
   std::vector<spec::Trial> trials;
   for (const std::string& model : request.models) {
-    model::make_network(model, request.image_size);  // throws before anything is measured
+    model::make_network(model, request.image_size);  // throws before anything is measured if there is no such network
     for (const spec::Precision precision : request.precisions) {
       for (const int batch_size : request.batch_sizes)
         trials.push_back(make_trial(request, model, precision, batch_size));

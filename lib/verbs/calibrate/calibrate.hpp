@@ -1,4 +1,5 @@
-// Measuring the engine at hand into an accelerator profile, which the emulated engine then takes its times from.
+// Measures an engine of this machine and makes an accelerator profile of it, from which the emulated engine takes its
+// times. README.md says what the profile contains and how good it is.
 #pragma once
 
 #include <string>
@@ -10,8 +11,9 @@
 
 namespace chexbench::verbs {
 
+// The combinations to measure, and how each is measured.
 struct CalibrationRequest {
-  std::string engine = "auto";
+  std::string engine = "auto";  // as in a spec; one that computes
   std::vector<std::string> models{"resnet50"};
   std::vector<spec::Precision> precisions{spec::Precision::f32};
   std::vector<int> batch_sizes{4, 8, 16};
@@ -21,14 +23,17 @@ struct CalibrationRequest {
   int repeats = 5;
 };
 
-// A report with a trial of each combination, nothing measured yet, for run_trials(): ready-made batches, all ranks.
-// Collective over the world.
-// @throws SpecError for an engine that does not compute, or an unknown model; DeviceError for an engine not to be had
+// Returns a report for run_trials() with one trial for each combination of model, precision and batch size, nothing
+// measured yet. The trials use ready-made batches on all ranks of the world. Not collective.
+// @throws SpecError if the engine does not compute, a model is unknown, the image size is too small for it, or a
+// combination is asked for twice
+// @throws DeviceError if this build has no such engine, or the engine cannot compute a network
 results::Report plan_calibration(const CalibrationRequest& request, comm::World& world);
 
-// What was measured as a profile called `name`, an entry for each trial that has repeats; no entries where none has.
-// The time of a step leaves out waiting for batches and for other ranks. It is the mean over a repeat's steps and
-// ranks, as images/s of a run are, of the repeat whose step is the median.
+// Returns the profile `name` of what was measured, with one entry for each trial that has repeats. The time of a step
+// leaves out waiting for batches and for other ranks. It is the mean over the steps and ranks of a repeat, as a run's
+// images/s are, and it comes from the repeat whose step is the median (the mean of the two middle ones if their number
+// is even). A pure function.
 spec::AcceleratorProfile make_profile(const results::Report& report, const std::string& name);
 
 }  // namespace chexbench::verbs

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keys in the order below, for people who read it
 
-// The fields of a row by their names, listed once for JSON and CSV.
+// Visits the fields of a row with their names; JSON and CSV share this list.
 template <class Visitor>
 void visit_row(Visitor&& visit, const CommRow& row) {
   visit("ranks", row.ranks);

@@ -1,4 +1,4 @@
-// Where the values lie that `chexbench comm` averages: host memory, or a GPU's.
+// The memory that holds the values that `chexbench comm` averages: host memory or that of a GPU.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,25 @@
 
 namespace chexbench::verbs {
 
-// Used by one thread. @throws DeviceError where a GPU fails
+// A buffer of values. Not thread-safe.
+// @throws DeviceError from any function if the GPU fails
 class GradientMemory {
  public:
   virtual ~GradientMemory() = default;
   virtual GradientType type() const = 0;
-  // The first of its values, as a reducer takes them.
+  // Returns the first `values` values as a span that a reducer takes. The memory stays owned by this object.
   virtual BucketSpan bucket(std::size_t values) = 0;
-  // What a reducer has to wait for before it may touch what was written; null in host memory.
+  // Returns the event that a reducer must wait for before it uses the values of the last write(); null in host memory.
   virtual ReadyEvent written() = 0;
-  // Both from the first value on; a value that is no number of type() is rounded.
+  // Copy values to and from the begin of the buffer. write() rounds values that type() cannot represent.
   virtual void write(std::span<const float> values) = 0;
   virtual void read(std::span<float> values) = 0;
 };
 
-// Room for `bytes` of f32.
+// Allocates `bytes` bytes of f32 in host memory.
 std::unique_ptr<GradientMemory> make_host_memory(std::size_t bytes);
-// Room for `bytes` of f32 or f16 on the GPU number `gpu` of those that CUDA shows this process.
+// Allocates `bytes` bytes of f32 or f16 on the GPU with CUDA's index `gpu` in this process.
+// @throws DeviceError if this build or this machine has no CUDA, CUDA has no such GPU, or it has too little memory
 std::unique_ptr<GradientMemory> make_gpu_memory(std::size_t bytes, GradientType type, int gpu);
 
 }  // namespace chexbench::verbs

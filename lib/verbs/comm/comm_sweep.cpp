@@ -23,16 +23,16 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr double kRepeatS = 0.02;  // of one repeat: long against the clock and the barrier before it
+constexpr double kRepeatS = 0.02;  // length of a repeat: long compared with the clock and with the barrier before it
 constexpr int kMostIterations = 1000;
-constexpr int kTrialIterations = 3;  // before a size is timed: caches, and how long one takes
+constexpr int kTrialIterations = 3;  // before a size is timed: they warm the caches and show how long one takes
 
 std::size_t value_bytes(GradientType type) { return type == GradientType::f32 ? 4 : 2; }
 
-// What rank `rank` gives: small whole numbers, so that sums are exact.
+// Returns a value that rank `rank` contributes. Values are small whole numbers, so that sums are exact.
 float value_of(int rank, std::size_t index) { return static_cast<float>(rank + 1 + static_cast<int>(index % 7)); }
 
-// The mean over ranks 0 to n-1 of value_of().
+// Returns the mean of value_of() over ranks 0 to ranks - 1.
 double mean_of(int ranks, std::size_t index) { return (ranks + 1) / 2.0 + static_cast<double>(index % 7); }
 
 std::vector<int> default_ranks(int world) {
@@ -42,7 +42,7 @@ std::vector<int> default_ranks(int world) {
   return ranks;
 }
 
-// The largest of the ranks' values, on every rank.
+// Returns the largest value of all ranks, on every rank.
 double largest(comm::Communicator& members, double value) {
   std::vector<double> values(static_cast<std::size_t>(members.world()));
   values[static_cast<std::size_t>(members.rank())] = value;
@@ -50,7 +50,7 @@ double largest(comm::Communicator& members, double value) {
   return std::ranges::max(values);
 }
 
-// One world's reducer and the memory that it averages in, of max_bytes.
+// Measures one number of ranks, with its reducer and the memory that it averages in, which has max_bytes bytes.
 class Sweep {
  public:
   Sweep(comm::Communicator& members, Reducer& reducer, GradientMemory& memory, int repeats)
@@ -89,7 +89,7 @@ class Sweep {
     }
   }
 
-  // Of one average, on the slowest rank. The same on every rank.
+  // Returns the seconds of one average on the slowest rank; the same value on every rank.
   double time_s(std::size_t values, int iterations) {
     throw_if_interrupted();
     members_.barrier();
@@ -108,7 +108,7 @@ class Sweep {
   const int repeats_;
 };
 
-// Whether CUDA shows every rank a GPU; all ranks come to the same answer.
+// Returns whether CUDA shows every rank a GPU; the same answer on all ranks. Collective.
 bool all_see_gpus(comm::Communicator& all) {
   double lacking = 0;
   try {
@@ -120,7 +120,8 @@ bool all_see_gpus(comm::Communicator& all) {
   return lacking == 0;
 }
 
-// The GPU of this rank, or nothing where host memory is averaged. Collective. @throws SpecError, DeviceError
+// Returns the GPU of this rank, or std::nullopt if values in host memory are averaged. Collective.
+// @throws DeviceError if there is no GPU, or ranks share one without permission
 std::optional<int> choose_gpu(comm::World& world, const CommOptions& options) {
   comm::Communicator& all = world.communicator();
   if (options.memory == CommMemory::host) return std::nullopt;
@@ -181,7 +182,7 @@ CommResult measure_comm(comm::World& world, const CommOptions& options) {
         result.rows.push_back(sweep.measure(bytes));
       }
     }
-    all.barrier();  // ranks that sit this world out sleep here
+    all.barrier();  // ranks that are not among the members sleep here
   }
   if (result.is_ring()) result.fit = fit_link(result.rows);
   return result;

@@ -10,14 +10,14 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr double kSeenShare = 0.1;  // of the largest size's time: less of it does not tell the bandwidth
+constexpr double kSeenShare = 0.1;  // share of the largest size's time below which its transfer shows no bandwidth
 
 struct Link {
   double alpha_s = 0;
   double beta_bytes_per_s = 0;
 };
 
-// What a link carries of one all-reduce, and all of it with its latency.
+// Return the modelled seconds of one all-reduce: its transfer over a link alone, and together with the latencies.
 double transfer_s(const CommRow& row, const Link& link) {
   return 2.0 * (row.ranks - 1) / row.ranks * static_cast<double>(row.bytes) / link.beta_bytes_per_s;
 }
@@ -25,7 +25,7 @@ double ring_s(const CommRow& row, const Link& link) {
   return 2 * (row.ranks - 1) * link.alpha_s + transfer_s(row, link);
 }
 
-// Half and double are equally far; a plain relative error would prefer whatever is too low.
+// Half and double are equally far from the measured value; a plain relative error would prefer values that are too low.
 double squared_log_ratio(double modelled, double measured) {
   const double distance = std::log(modelled / measured);
   return distance * distance;
@@ -41,8 +41,8 @@ void describe_errors(std::vector<CommRow>& rows, LinkFit& fit) {
   fit.worst_error = std::ranges::max(errors);
 }
 
-// The link of the smallest error(link). Tried on a grid of logarithms that is narrowed around the best: the overlap
-// with backward makes the model a chain of maxima, on which gradients lead astray.
+// Returns the link with the smallest error(link). Searches a grid of logarithms, which it narrows around the best
+// point: the overlap with backward makes the model a chain of maxima, on which gradient methods fail.
 template <class Error>
 Link search_link(Error error) {
   constexpr int kSteps = 16;

@@ -19,9 +19,10 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr double kCrowded = 0.10;  // more of the time that threads could run, from which missing cores are blamed
+// A rise of crowded_share() from which missing cores are given as the cause of a loss.
+constexpr double kCrowded = 0.10;
 
-// All trials of one arm on one side, one of each run that has it.
+// All trials of one arm on one side: one from each run that has the arm.
 struct Arm {
   std::string key;
   Trials trials;
@@ -41,7 +42,8 @@ void check_rates(const results::TrialResult& trial, const std::string& side) {
   }
 }
 
-// In the order in which they come first. @throws DataError where there is none
+// Returns the arms of a side in the order of their first trials.
+// @throws DataError if there are none, the runs are of several experiments, or a rate cannot have been measured
 std::vector<Arm> arms_of(const Side& side) {
   std::vector<Arm> arms;
   for (const results::Report& run : side.runs) {
@@ -49,7 +51,9 @@ std::vector<Arm> arms_of(const Side& side) {
       throw DataError(fmt::format("{}: holds runs of several experiments, '{}' and '{}'; give a folder of one",
                                   side.name, side.runs.front().experiment, run.experiment));
     }
-    std::map<std::string, int> seen;  // a sweep over places of data has arms of the same key: the first is the first's
+    // A sweep over data.root has several arms of the same key. They are numbered, so that the first one of each run
+    // belongs to the first one of the other runs.
+    std::map<std::string, int> seen;
     for (const results::TrialResult& trial : run.trials) {
       if (!was_measured(trial)) continue;
       check_rates(trial, side.name);
@@ -73,7 +77,7 @@ Sample sample_of(const Arm& arm, bool by_runs) {
   return sample;
 }
 
-// Median over all repeats; 0 where nobody measured it.
+// Returns the median over all repeats; 0 if it was not measured.
 double cpu_s_per_image(const Arm& arm) {
   std::vector<double> values;
   for (const results::TrialResult* trial : arm.trials) {
@@ -90,7 +94,7 @@ std::optional<double> cpu_ratio_of(const Arm& base, const Arm& other) {
   return below > 0 && above > 0 ? std::optional(above / below) : std::nullopt;
 }
 
-// Of the time that threads could run, that in which they had no core.
+// Returns the share of the time that threads were ready to run in which they had no core.
 double crowded_share(const Arm& arm) {
   double wait_s = 0;
   double ran_s = 0;
@@ -103,8 +107,8 @@ double crowded_share(const Arm& arm) {
   return wait_s > 0 ? wait_s / (wait_s + ran_s) : 0;
 }
 
-// Work that takes longer without costing more was kept waiting. That may be this program's doing or the machine's, so
-// it changes no verdict.
+// If images take longer without costing more CPU time, something waited. The cause may be this program or the machine,
+// so the note does not change the verdict.
 std::string waiting_note(const ComparedArm& arm, const Arm& base, const Arm& other) {
   if (arm.verdict != Verdict::worse || !arm.cpu_ratio) return "";
   const double slower = 1 / arm.ratio->value - 1;
@@ -128,7 +132,7 @@ std::string certainty_note(const ComparedArm& arm, const RunComparison& comparis
                        : "";
 }
 
-// As in the table of a run, but for emulation, which the arm's name tells.
+// Returns the flags that the table of a run shows, except for emulation, which the arm's name shows.
 std::string flags_note(const char* side, const Arm& arm) {
   std::set<std::string> words;
   for (const results::TrialResult* trial : arm.trials) {
@@ -147,7 +151,7 @@ std::string joined(std::initializer_list<std::string> notes) {
   return all;
 }
 
-// Of the spec and of an engine's source: nobody can allow these.
+// Returns the differences in the spec and in the source of an engine's times, which no option allows.
 std::vector<Difference> obstacles(const Arm& base, const Arm& other) {
   std::vector<Difference> found = spec_differences(base.first(), other.first());
   const std::vector<Difference> sources = source_differences(base.trials, other.trials);
@@ -174,7 +178,8 @@ ComparedArm compare_arm(const Arm& base, const Arm& other, const RunComparison& 
   return arm;
 }
 
-// The arm of the same spec, or else the only other one of the same name, with which it can't be compared.
+// Returns the arm with the same spec, or else an arm of the same name that has no such partner itself. The two are then
+// not comparable, and the result shows their differences.
 std::vector<Arm>::iterator partner(const Arm& arm, const std::vector<Arm>& siblings, std::vector<Arm>& others) {
   const auto same = std::ranges::find(others, arm.key, &Arm::key);
   if (same != others.end()) return same;
@@ -202,7 +207,7 @@ Verdict judge(const measure::Ratio& ratio, double threshold) {
 }
 
 RunComparison compare_runs(const Side& base, const Side& other, const CompareOptions& options) {
-  if (!(options.threshold > 0 && options.threshold < 1)) {  // with not-a-number nothing would ever be worse
+  if (!(options.threshold > 0 && options.threshold < 1)) {  // also rejects NaN, with which nothing would ever be worse
     throw SpecError(fmt::format("--threshold is {}, and has to lie between 0 and 1", options.threshold));
   }
   const std::vector<Arm> base_arms = arms_of(base);

@@ -21,6 +21,7 @@ struct CompareOptions {
   bool across_machines = false;  // compare even if the machines differ
 };
 
+// What the comparison says about the new side of an arm.
 enum class Verdict { better, same, worse, not_comparable };
 // Returns the verdict in words: "not comparable".
 std::string to_string(Verdict verdict);

@@ -20,7 +20,7 @@ std::string fine_rate(double images_per_s) { return fmt::format("{:.{}f}", image
 
 std::string value_or_nothing(const std::string& value) { return value.empty() ? "nothing" : value; }
 
-// "training.batch_size: 16 against 32"
+// Returns a difference in words: "training.batch_size: 16 against 32".
 std::string in_words(const Difference& difference) {
   return fmt::format("{}: {} against {}", difference.key, value_or_nothing(difference.base),
                      value_or_nothing(difference.other));
@@ -32,7 +32,7 @@ std::string in_words(const std::vector<Difference>& differences) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-// Why the verdict is what it is, or what to bear in mind.
+// Returns the reasons of the verdict, or what else the reader should know about the arm.
 std::string note_of(const ComparedArm& arm) {
   if (!arm.differences.empty()) return in_words(arm.differences);
   std::vector<std::string> notes;
@@ -57,7 +57,7 @@ std::vector<std::string> cells_of(const ComparedArm& arm) {
           note_of(arm)};
 }
 
-// What is to be said beside the rows, a sentence each.
+// Returns the sentences that are not about a single arm.
 std::vector<std::string> remarks_of(const RunComparison& comparison) {
   std::vector<std::string> lines;
   if (comparison.by_runs) lines.emplace_back("A value is the median of a run's repeats: several runs are compared.");
@@ -88,7 +88,7 @@ std::string table_of(const RunComparison& comparison) {
   return text;
 }
 
-// A bar in a name would end its cell.
+// Returns a row of a Markdown table. Escapes bars, which would end a cell.
 std::string markdown_row(const std::vector<std::string>& cells) {
   std::string row = "|";
   for (const std::string& cell : cells) {

@@ -18,7 +18,7 @@ using spec::Node;
 template <class Record>
 using Fields = std::vector<std::pair<const char*, std::function<std::string(const Record&)>>>;
 
-// The distinct values of a field, in their order.
+// Returns the distinct values of a field, sorted and joined.
 template <class Record>
 std::string values_of(const std::vector<const Record*>& records, const std::function<std::string(const Record&)>& get) {
   std::vector<std::string> values;
@@ -30,7 +30,8 @@ std::string values_of(const std::vector<const Record*>& records, const std::func
   return fmt::format("{}", fmt::join(values, " | "));
 }
 
-// Fields of which the two sides together have more than one value: several on one side spoil it as well.
+// Returns the fields of which both sides together have more than one value. Several values on one side also count,
+// because they make that side's rates incomparable.
 template <class Record>
 std::vector<Difference> differing(const Fields<Record>& fields, const std::vector<const Record*>& base,
                                   const std::vector<const Record*>& other) {
@@ -55,7 +56,7 @@ spec::Experiment comparable(spec::Experiment spec) {
   spec.name.clear();
   spec.pipeline.name.clear();
   spec.data.root.clear();
-  spec.cores_per_rank.reset();  // place_differences() tells the cores that the ranks got
+  spec.cores_per_rank.reset();  // place_differences() compares the cores that the ranks got
   spec.measure.repeats = any.repeats;
   spec.measure.max_seconds.reset();
   spec.measure.relative_error.reset();
@@ -75,7 +76,7 @@ void walk_members(const std::string& path, const spec::Object& base, const spec:
   }
 }
 
-// Descends as long as both sides have the same shape; what differs below is told as a whole.
+// Descends as long as both sides have the same shape. Where the shapes differ, it reports both values as a whole.
 void walk(const std::string& path, const Node* base, const Node* other, std::vector<Difference>& differences) {
   if (text_of(base) == text_of(other)) return;
   if (base != nullptr && other != nullptr) {

@@ -22,8 +22,8 @@ std::vector<Difference> environment_differences(const Side& base, const Side& ot
 // Compares what never prevents a comparison: the host, the kernel and the version of chexbench.
 std::vector<Difference> remarkable_differences(const Side& base, const Side& other);
 
-// Compares what the trials of one arm ran on: the device, the cores of a rank, and the root of the data.
 using Trials = std::vector<const results::TrialResult*>;
+// Compares what the trials of one arm ran on: the device, the cores of a rank, and the root of the data.
 std::vector<Difference> place_differences(const Trials& base, const Trials& other);
 
 // Compares the sources of an emulated engine's step times.

@@ -23,7 +23,7 @@ std::map<int, RankSteps> by_rank(const std::vector<LoggedStep>& steps) {
   return ranks;
 }
 
-// A log of first steps alone has no others to tell of.
+// Returns the steps without the first one of each epoch, or all steps if there are no others.
 std::vector<LoggedStep> counted(const RankSteps& rank) {
   std::vector<LoggedStep> steps;
   for (std::size_t i = 0; i < rank.all.size(); ++i) {
@@ -52,7 +52,7 @@ void find_outliers(const RankSteps& rank, double median_s, Diagnosis& diagnosis)
   }
 }
 
-// The first step of a log also builds, compiles and tunes: that comes once, so it is no price of epochs.
+// Leaves out the first step of a rank, which also builds, compiles and tunes: that happens once and not in each epoch.
 void count_epoch_starts(const RankSteps& rank, double median_s, Diagnosis& diagnosis) {
   for (std::size_t i = 1; i < rank.all.size(); ++i) {
     if (!rank.first[i]) continue;
@@ -62,7 +62,7 @@ void count_epoch_starts(const RankSteps& rank, double median_s, Diagnosis& diagn
   }
 }
 
-// The ranks of a training go at one pace, so the one that waits longest is the one that the others wait for.
+// Derives the figures of the training. Its ranks keep one pace, so the others wait for the rank that waits longest.
 void sum_up(Diagnosis& diagnosis) {
   double images = 0;
   double slowest_s = 0;

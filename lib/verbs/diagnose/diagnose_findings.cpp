@@ -10,9 +10,9 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr double kWorthSaying = 0.02;     // of the time, from which epoch starts and outliers are spoken of
-constexpr double kSlowRankWait = 0.05;    // more of its time that a rank waits than the others
-constexpr double kSlowRankFactor = 1.05;  // times the mean step of the others
+constexpr double kWorthSaying = 0.02;     // share of the time from which epoch starts and outliers are mentioned
+constexpr double kSlowRankWait = 0.05;    // a slow rank's wait share exceeds that of the others by this much
+constexpr double kSlowRankFactor = 1.05;  // or its mean step is this many times that of the others
 constexpr const char* kName = "This training";
 
 double in_percent(double share) { return 100 * share; }
@@ -37,7 +37,7 @@ results::Finding verdict(const Diagnosis& diagnosis) {
                               kName, in_percent(diagnosis.wait_share), analysis::rate(now), analysis::rate(most))};
 }
 
-// Where the accelerator waits, the input is what it waits for, so the input delivers what is trained on now.
+// If the accelerator waits for its input, the input delivers exactly the images that are trained on now.
 void find_needed_rate(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
   if (findings.front().kind == "fed" || !diagnosis.images_per_s_without_wait) return;
   const double most = *diagnosis.images_per_s_without_wait;
@@ -86,7 +86,7 @@ void find_outliers(const Diagnosis& diagnosis, std::vector<results::Finding>& fi
                                            : ": look at what runs between steps (checkpoints, validation, logging)")});
 }
 
-// The median over all ranks but one.
+// Returns the median over all ranks except one.
 template <class Get>
 double of_the_others(const Diagnosis& diagnosis, const RankDiagnosis& one, Get get) {
   std::vector<double> values;

@@ -14,13 +14,13 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr double kMost = 1e12;  // seconds and images of any step lie far below, and sums stay finite
+constexpr double kMost = 1e12;  // far above the seconds and images of any step, and sums stay finite
 constexpr int kMostNumber = 1'000'000'000;
 constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
 
 using Cells = std::vector<std::string_view>;
 
-// Where the columns are; kAbsent for an optional one.
+// The positions of the columns; kAbsent for an optional column that is missing.
 struct Columns {
   std::size_t wait_s = kAbsent;
   std::size_t step_s = kAbsent;
@@ -29,7 +29,7 @@ struct Columns {
   std::size_t epoch = kAbsent;
 };
 
-// A line and what it is called in messages.
+// A line of the log, and the name and number that messages give it.
 class Row {
  public:
   Row(const std::string& name, std::size_t number, std::string_view line) : name_(name), number_(number), line_(line) {
@@ -70,7 +70,8 @@ class Row {
   Cells fields_;
 };
 
-// The place of a column, or kAbsent.
+// Returns the position of a column, or kAbsent.
+// @throws DataError if there are two columns of that name
 std::size_t place(const Row& header, std::string_view column) {
   const auto found = std::ranges::find(header.fields(), column);
   if (found == header.fields().end()) return kAbsent;
@@ -90,7 +91,7 @@ std::size_t needed(const Row& header, const std::string& column) {
                   : fmt::format("there is no column '{}'; if '{}' is that, rename it", column, nearest));
 }
 
-// One field that holds another delimiter: what spreadsheets write in many countries.
+// Rejects a header whose only field contains another delimiter, which spreadsheets write in many countries.
 void check_delimiter(const Row& header) {
   if (header.fields().size() != 1) return;
   for (const auto& [delimiter, word] : {std::pair{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}}) {

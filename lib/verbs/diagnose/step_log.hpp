@@ -1,6 +1,6 @@
-// The per-step log of a training that chexbench does not run: CSV with the columns wait_s (seconds that the step waited
-// for its batch), step_s (its wall seconds, wait included), images, and, where there are several, rank and epoch. The
-// columns may come in any order, and others are passed over. scripts/hooks writes such logs.
+// Reads the per-step log of a training that another program runs. It is CSV with the columns wait_s (seconds that the
+// step waited for its batch), step_s (its wall seconds, wait included), images, and optionally rank and epoch. The
+// columns may come in any order, and other columns are ignored. scripts/hooks writes such logs.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 
 namespace chexbench::verbs {
 
+// One line of the log.
 struct LoggedStep {
   int rank = 0;
   int epoch = 0;
@@ -17,9 +18,10 @@ struct LoggedStep {
   double images = 0;
 };
 
-// The steps of a log in its order. A last line without newline that lacks fields was torn, and is left out. `name`
-// stands in messages. @throws DataError with line and column: a column is missing, a value is none that can have been
-// measured, there is no step
+// Returns the steps in the order of the log. Leaves out a torn last line: one without a newline that lacks fields.
+// Messages begin with `name`.
+// @throws DataError, with line and column, if the header lacks a needed column, a line has too many or too few fields,
+// a value cannot have been measured (wait_s must be at most step_s), or there is no step
 std::vector<LoggedStep> step_log_from_csv(std::string_view text, const std::string& name);
 
 }  // namespace chexbench::verbs

@@ -1,4 +1,4 @@
-// Looks at this machine and this build, for `chexbench doctor`.
+// Examines this machine and this build, for `chexbench doctor`.
 #pragma once
 
 #include <string>
@@ -9,17 +9,20 @@
 
 namespace chexbench::verbs {
 
+// What to examine besides the machine.
 struct DoctorRequest {
-  std::string data_root;       // a folder, or an URL, to look at too; empty: none
-  measure::SystemRoots roots;  // where the kernel tells of CPUs, memory and mounts
+  std::string data_root;       // a folder or a URL with data; empty: none
+  measure::SystemRoots roots;  // where the kernel reports CPUs, memory and mounts; tests replace them
 };
 
-// All but chexbench_version; on rank 0 alone, an empty one on the others. Collective over the world. Loads the
-// libraries of GPUs that are here, and keeps them loaded: for a verb of its own.
-// @throws DataError where `data_root` is no folder, or a store that does not answer
+// Returns what it found on rank 0, with everything except chexbench_version filled, and an empty result on the other
+// ranks. Collective over the world. Loads the libraries of GPUs that this machine has and keeps them loaded, so a
+// process that measures should not call it.
+// @throws DataError if `data_root` is not a folder, or a store that does not answer or contains no data set
+// @throws DeviceError if a rank was lost
 Doctor examine(const DoctorRequest& request, comm::World& world);
 
-// Whether a GPU is here that something does not fit: without one, nobody has to mend the rest.
+// Returns whether this machine has a GPU and something does not fit together. Without a GPU, misfits do no harm.
 bool needs_mending(const Doctor& doctor);
 
 }  // namespace chexbench::verbs

@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
 
-// A shard where there is one: it is what shows the bandwidth.
+// Returns the first shard, or the first image if there is no shard. A shard is preferred, because it is long enough to
+// show the bandwidth.
 std::string file_to_read(const storage::DataRoot& root) {
   const std::string folder = formats::format_folder(root.path, spec::DataFormat::tfrecord);
   std::string first;

@@ -1,4 +1,4 @@
-// Asks a distant store for a little, for `chexbench doctor`.
+// Measures how a store on a server answers, for `chexbench doctor`.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace chexbench::verbs {
 
-// Lists the root twice, and reads up to 64 MiB of its first shard, or else of its first image, as a pipeline would.
-// Takes as long as the store does. `root` is an URL. @throws DataError where it cannot be read, or holds no data set
+// Lists the root, a URL, twice, and reads up to 64 MiB of its first shard, or of its first image if there is no shard,
+// as a pipeline would. Takes as long as the store does.
+// @throws DataError if the store cannot be read or contains no data set
 StoreProbe probe_store(const std::string& root);
 
 }  // namespace chexbench::verbs

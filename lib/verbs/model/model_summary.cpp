@@ -18,7 +18,7 @@ Value total(const std::vector<ModelLayer>& layers, Value ModelLayer::*field) {
                          [field](Value sum, const ModelLayer& layer) { return sum + layer.*field; });
 }
 
-// Empty where there is none, so that a column shows where the work is.
+// Zero becomes an empty cell, so that a column shows where the work is.
 std::string count(std::int64_t value) { return value == 0 ? "" : std::to_string(value); }
 std::string mega(double value) { return value == 0 ? "" : fmt::format("{:.3f}", value * 1e-6); }
 

@@ -1,4 +1,4 @@
-// What `chexbench model` tells of a network: its layers, and what they hold and compute.
+// The result of `chexbench model`: a network's layers, with their parameters, FLOPs and activations.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,17 @@ namespace chexbench::verbs {
 
 // One layer and its output for one image.
 struct ModelLayer {
-  std::string name;  // the prefix of its parameters' names; empty where it has none
+  std::string name;  // prefix of the names of its parameters; empty if it has none
   std::string kind;  // "convolution", "max_pool", ...
   int channels = 0;
   int height = 0;
   int width = 0;
   std::int64_t parameters = 0;
-  double forward_flops = 0;           // a multiply-add counts two
+  double forward_flops = 0;           // a multiply-add counts as two
   std::int64_t activation_bytes = 0;  // of its output in f32
 };
 
+// All layers of a network. The totals below are for one image.
 struct ModelSummary {
   std::string chexbench_version;
   std::string name;
@@ -27,17 +28,18 @@ struct ModelSummary {
 
   std::int64_t parameters() const;
   double forward_flops() const;
-  // To train one image: forward, and the gradients of data and of weights, each of which costs the same.
+  // Training one image takes three times the FLOPs of forward: the gradients of data and those of weights cost as much
+  // as forward each.
   double training_flops() const { return 3 * forward_flops(); }
-  // Every layer's output once, as a framework without fusion keeps them.
+  // Bytes of every layer's output, each counted once, as a framework without fusion keeps them.
   std::int64_t activation_bytes() const;
-  // What each rank sends and receives as gradients, f32.
+  // Bytes of all gradients of a rank in f32.
   std::int64_t gradient_bytes() const { return parameters() * 4; }
 };
 
-// For people: a row a layer, totals below.
+// Returns plain text for people: one row for each layer, and the totals below.
 std::string model_table(const ModelSummary& network);
-// For programs: one object, units in its keys.
+// Returns one JSON object for programs, with units in its keys.
 std::string model_json(const ModelSummary& network);
 
 }  // namespace chexbench::verbs

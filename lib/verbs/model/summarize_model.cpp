@@ -6,7 +6,8 @@
 namespace chexbench::verbs {
 namespace {
 
-// Flattened maps are the same bytes seen otherwise.
+// Returns the bytes of the layer's output for one image in f32. A flatten layer has none, because its output is the
+// same memory as its input.
 std::int64_t activation_bytes(const model::Layer& layer) {
   if (layer.kind == model::LayerKind::flatten) return 0;
   return std::int64_t{layer.channels} * layer.pixels() * static_cast<std::int64_t>(sizeof(float));

@@ -1,4 +1,4 @@
-// A network as `chexbench model` tells of it.
+// Computes the summary of a network from its graph.
 #pragma once
 
 #include <string>
@@ -7,8 +7,10 @@
 
 namespace chexbench::verbs {
 
-// All fields but the version. @throws SpecError for an unknown name (with the nearest) or an image size that is too
-// small for it
+// Returns the summary of the network `name` for images of image_size x image_size; everything except chexbench_version
+// is filled. A pure function.
+// @throws SpecError if the name is unknown (the message suggests the nearest one), or the image size is too small for
+// it
 ModelSummary summarize_model(const std::string& name, int image_size);
 
 }  // namespace chexbench::verbs

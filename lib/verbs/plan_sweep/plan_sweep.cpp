@@ -4,7 +4,7 @@
 
 namespace chexbench::verbs {
 
-// All texts are of our own and of cuDNN's engines: nothing in them needs escaping.
+// All texts are chexbench's own or names of cuDNN's engines, so nothing in them needs escaping.
 std::string to_json_line(const engine::PlanTiming& timing) {
   std::string line = fmt::format(
       R"({{"network": "{}", "precision": "{}", "pattern": "{}", "shape": "{}", "engine": "{}", "ran": {}, "workspace_bytes": {})",

@@ -1,4 +1,4 @@
-// chexbench plan-sweep: cuDNN's convolution plans, timed on the GPU at hand.
+// Times cuDNN's convolution plans on a GPU of this machine, for `chexbench plan-sweep`.
 #pragma once
 
 #include <functional>
@@ -10,12 +10,13 @@ namespace chexbench::verbs {
 
 using engine::PlanSweepOptions;
 
-// One JSON object: network, precision, pattern, shape, engine, ran, workspace_bytes, median_us, tflops_per_s; the last
-// two only where it ran.
+// Returns one line with one JSON object: network, precision, pattern, shape, engine, ran, workspace_bytes, and, if the
+// plan ran, median_us and tflops_per_s.
 std::string to_json_line(const engine::PlanTiming& timing);
 
-// Gives each timing to `write_line` as soon as it is known. Returns whether all were timed within the budget.
-// @throws as engine::sweep_plans()
+// Times the plans and passes each timing as a line to `write_line` as soon as it is known. Returns whether all plans
+// were timed within the budget.
+// @throws SpecError, DeviceError as engine::sweep_plans()
 bool plan_sweep(const PlanSweepOptions& options, const std::function<void(const std::string&)>& write_line);
 
 }  // namespace chexbench::verbs

@@ -13,9 +13,9 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr double kFastestLink = 1e15;  // bytes/s: what no link reaches
+constexpr double kFastestLink = 1e15;  // bytes/s; faster than any link
 
-// Of the slowest rank.
+// Returns the batch of the slowest rank.
 int local_batch(const Training& training, int ranks) {
   const int images = training.training.batch_size;
   if (training.scaling == Scaling::weak) return images;
@@ -35,7 +35,7 @@ double global_batch(const Training& training, int ranks) {
 
 double compute_s(const engine::StepPlan& plan) { return plan.compute_s() + plan.update_s; }
 
-// Images that all ranks together have to decode for each one trained on.
+// Returns how many images all ranks together decode for each image that they train on.
 double amplification(const InputSide& input, int ranks) { return input.every_rank_decodes_all ? ranks : 1; }
 
 void add_limits(const Training& training, PredictionRow& row) {
@@ -131,7 +131,7 @@ void note_extrapolation(const Training& training, const std::vector<PredictionRo
     notes.push_back(fmt::format("* buckets outside of the {} to {} bytes that the network's figures were fitted to.",
                                 *network.known_min_bytes, *network.known_max_bytes));
   }
-  std::set<int> scaled;  // batches of the profile whose times stand for others
+  std::set<int> scaled;  // batches of the profile whose times are scaled to other batches
   for (const PredictionRow& row : rows) {
     const int known = speed_of(training, row.ranks).batch_size;
     if (row.local_batch != known) scaled.insert(known);

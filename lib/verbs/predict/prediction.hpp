@@ -1,6 +1,8 @@
-// How fast a training would be on more ranks: pure arithmetic over what was measured, given or published.
-//   images/s = min(decode, storage, training), training = ranks x batch / (forward + max(backward, communication) +
-//   update), the step as the emulated engine takes it (engine/step_plan.hpp).
+// Computes how fast a training would be on more ranks, from values that were measured, given or published:
+//   images/s = min(decode, storage, training)
+//   training = ranks x batch / (forward + max(backward, communication) + update)
+// The step is that of the emulated engine (engine/step_plan.hpp). README.md has all formulas, and compares the model
+// with published figures. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +17,10 @@
 
 namespace chexbench::verbs {
 
+// Weak scaling gives each rank a batch; strong scaling shares one batch among all ranks.
 enum class Scaling { weak, strong };
 
-// The range that a figure was measured or fitted over, ends included.
+// The range of ranks over which a figure was measured or fitted, both ends included.
 struct KnownRanks {
   int min = 1;
   int max = 1;
@@ -25,25 +28,27 @@ struct KnownRanks {
   bool covers(int ranks) const { return min <= ranks && ranks <= max; }
 };
 
-// What feeds one rank. Every figure that is empty is no limit.
+// The input of one rank. A figure that is empty sets no limit.
 struct InputSide {
   std::optional<double> images_per_s_per_core;
-  std::optional<double> images_per_s_per_rank;  // of a rank that decodes its share alone
+  std::optional<double> images_per_s_per_rank;  // of a rank that decodes only its share
   std::optional<int> cores_per_rank;
-  std::optional<double> bytes_per_image;      // read for each image decoded
-  std::optional<double> storage_bytes_per_s;  // of all ranks together
-  bool every_rank_decodes_all = false;        // the pipeline shards after it decodes
-  std::optional<KnownRanks> known;            // empty: given, not measured
+  std::optional<double> bytes_per_image;      // read for each decoded image
+  std::optional<double> storage_bytes_per_s;  // for all ranks together
+  bool every_rank_decodes_all = false;        // because the pipeline shards after it decodes
+  std::optional<KnownRanks> known;            // empty if the rate was given, not measured
   std::optional<int> measured_cores_per_rank;
 };
 
+// The network between the ranks.
 struct Network {
-  spec::CommSpec comm;  // alpha_s, beta_bytes_per_s, launch_s, and the buckets' sizes
-  std::optional<KnownRanks> known;
-  std::optional<std::uint64_t> known_min_bytes;  // a bucket's
-  std::optional<std::uint64_t> known_max_bytes;
+  spec::CommSpec comm;              // alpha_s, beta_bytes_per_s, launch_s, the sizes of buckets and their type
+  std::optional<KnownRanks> known;  // empty if the figures were given, not measured
+  std::optional<std::uint64_t> known_min_bytes;  // the smallest bucket that the figures were fitted to
+  std::optional<std::uint64_t> known_max_bytes;  // the largest one
 };
 
+// A training whose rate is predicted.
 struct Training {
   spec::ModelSpec model;
   spec::TrainingSpec training;  // batch_size: of one rank in weak scaling, of all ranks in strong scaling
@@ -53,21 +58,28 @@ struct Training {
   Network network;
 };
 
-// The profile's time for the batch of the slowest of `ranks` ranks. @throws SpecError where it has none, or strong
-// scaling has more ranks than images
+// Returns the profile's entry for the batch of the slowest of `ranks` ranks (spec::find_entry()). Its batch_size
+// differs from that batch if the batch is outside of those that were measured.
+// @throws SpecError if the profile lacks the network, or strong scaling has more ranks than images
 spec::ProfileEntry speed_of(const Training& training, int ranks);
 
-// One step of `ranks` ranks. @throws SpecError as speed_of(); where the profile's time contains communication already
+// Returns the time line of one step on `ranks` ranks, with modelled communication.
+// @throws SpecError as speed_of(), or if the profile's time already contains communication
 engine::StepPlan plan_step(const Training& training, int ranks);
 
-// A row for each of `ranks` (from 1 on). @throws SpecError as plan_step()
+// Returns one row for each of the numbers in `ranks`, which must be at least 1.
+// @throws SpecError as plan_step()
 std::vector<PredictionRow> predict(const Training& training, const std::vector<int>& ranks);
 
-// Sentences: what is assumed, and in what the rows marked as extrapolated go beyond what is known.
+// Returns sentences about the assumptions, and about the respects in which the rows that are marked as extrapolated go
+// beyond what is known.
+// @throws SpecError as plan_step()
 std::vector<std::string> prediction_notes(const Training& training, const std::vector<PredictionRow>& rows);
 
-// What `ranks` ranks need to train `efficiency` (above 0, at most 1) x ranks x one rank that never waits. Cores and
-// storage for that rate, and the slowest link with which the step is short enough, alpha and launch staying.
+// Returns what `ranks` ranks need to reach `efficiency` (above 0, at most 1) times `ranks` times the rate of one rank
+// that never waits: the cores and the storage for that rate, and the slowest link whose steps are short enough with the
+// given alpha and launch. A need that is unknown or cannot be met is empty, and a note says why.
+// @throws SpecError as plan_step()
 Requirement require(const Training& training, int ranks, double efficiency);
 
 }  // namespace chexbench::verbs

@@ -15,18 +15,18 @@ namespace {
 
 constexpr std::string_view kEmulated = "emulated:";
 
-// A training to predict, before its figures are known.
+// A training to predict, before its input and its network are known.
 struct Arm {
   std::string name;
   spec::Experiment spec;
-  std::vector<const results::TrialResult*> input;  // trials that measured it
+  std::vector<const results::TrialResult*> input;  // trials that measured its input
 };
 
 bool measures_input(const results::TrialResult& trial) {
   return trial.spec.engine == "none" && trial.spec.data.format != spec::DataFormat::synthetic && !trial.repeats.empty();
 }
 
-// Batches of another size, network or optimizer are made of the same images by the same work.
+// The size of the batch, the network and the optimizer are not compared: the work for each image is the same.
 bool same_input(const spec::Experiment& a, const spec::Experiment& b) {
   return a.data.format == b.data.format && a.data.decoder == b.data.decoder && a.data.deliver == b.data.deliver &&
          a.preprocess == b.preprocess && a.pipeline == b.pipeline && a.model.image_size == b.model.image_size;
@@ -48,7 +48,9 @@ std::vector<const results::TrialResult*> input_trials(const PredictionRequest& r
   return trials;
 }
 
-// Ranks and cores are what a prediction is asked for; how it is measured does not matter.
+// Returns the spec without ranks and cores, which the prediction varies, and without how it would be measured, so that
+// trials of one arm become equal.
+// @throws SpecError if `accelerator` contradicts the spec's engine, or neither names a profile
 spec::Experiment arm_of(spec::Experiment spec, const std::string& accelerator) {
   const bool emulated = spec.engine.starts_with(kEmulated);
   const std::string engine = accelerator.empty() ? spec.engine : std::string(kEmulated) + accelerator;
@@ -173,7 +175,8 @@ void compare(std::vector<PredictionRow>& rows, const std::vector<ScalingPoint>& 
   }
 }
 
-// Those asked for, or as many as the batch allows; and those that something is known of.
+// Returns the numbers of ranks that were asked for, or else the powers of 2 that the batch allows, and those whose
+// rates are known.
 std::vector<int> all_ranks(const PredictionRequest& request, int batch_size) {
   std::set<int> ranks(request.ranks.begin(), request.ranks.end());
   const int most = request.scaling == Scaling::weak ? kMostRanks : std::min(kMostRanks, batch_size);

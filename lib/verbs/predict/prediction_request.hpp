@@ -1,5 +1,5 @@
-// From what `chexbench predict` is asked to the trainings that are reckoned: arms from a spec, what feeds them from
-// reports, their accelerator from a profile, their network from wherever it is known.
+// Translates what `chexbench predict` is asked into the trainings that prediction.hpp models: the arms come from a
+// spec, their input from reports, their accelerator from a profile, and their network from options, `comm` or a fit.
 #pragma once
 
 #include <optional>
@@ -13,36 +13,40 @@
 
 namespace chexbench::verbs {
 
-inline constexpr int kMostRanks = 1024;
+inline constexpr int kMostRanks = 1024;  // the largest number of ranks predicted by default
 
+// What the options of the command and the files that they name contain.
 struct PredictionRequest {
-  std::vector<spec::Trial> trials;             // of a spec; empty: the input trials of the reports
-  std::vector<results::TrialResult> measured;  // of reports; those with engine none tell of the input
-  std::string accelerator;                     // a profile; empty: that of the spec's engine emulated:PROFILE
+  std::vector<spec::Trial> trials;             // trials of a spec; empty: the input trials of the reports
+  std::vector<results::TrialResult> measured;  // trials of reports; those with engine none measure the input
+  std::string accelerator;                     // name of a profile; empty: that of the spec's engine emulated:PROFILE
   Scaling scaling = Scaling::weak;
-  std::vector<int> ranks;                    // empty: 1, 2, 4, ... kMostRanks
-  std::optional<double> input_images_per_s;  // of a rank, instead of `measured`
-  std::optional<int> cores_per_rank;         // empty: as measured
-  std::optional<double> storage_bytes_per_s;
-  std::optional<double> alpha_s;  // empty: the spec's
+  std::vector<int> ranks;                     // empty: 1, 2, 4, ... kMostRanks
+  std::optional<double> input_images_per_s;   // of one rank, given instead of `measured`
+  std::optional<int> cores_per_rank;          // empty: as measured
+  std::optional<double> storage_bytes_per_s;  // of all ranks together; empty: no limit
+  std::optional<double> alpha_s;              // empty, like the next two: the value of the spec
   std::optional<double> beta_bytes_per_s;
   std::optional<double> launch_s;
-  std::optional<LinkFit> link;      // what `chexbench comm` fitted, instead of alpha and beta
-  std::vector<ScalingPoint> fit;    // fit alpha and beta to these, instead
-  std::vector<ScalingPoint> check;  // known, and only compared with
-  std::optional<int> for_ranks;     // the inverse question
-  double efficiency = 0.95;
+  std::optional<LinkFit> link;      // fitted by `chexbench comm`, instead of alpha and beta
+  std::vector<ScalingPoint> fit;    // known rates to which alpha and beta are fitted instead
+  std::vector<ScalingPoint> check;  // known rates that are only compared with the prediction
+  std::optional<int> for_ranks;     // ask what this number of ranks needs
+  double efficiency = 0.95;         // for for_ranks; above 0, at most 1
 };
 
-// Whether the pipeline shards behind the op that decodes: then each of N ranks decodes all images.
+// Returns whether the pipeline shards after the op that decodes, so that each rank decodes all images.
 bool decodes_before_shard(const spec::PipelineSpec& pipeline);
 
-// What feeds a rank, from trials of one arm with engine none: the one with the most ranks tells the rate of a core.
-// @throws DataError where no trial has repeats and cores of its own
+// Returns what feeds a rank, from trials of one arm with engine none, of which there must be at least one. The trial
+// with the most ranks determines the rate of a core, because it contains what ranks of one host do to each other.
+// @throws DataError if in every trial the ranks shared cores, so that the rate of a core is unknown
 InputSide measured_input(const std::vector<const results::TrialResult*>& trials);
 
-// @throws SpecError for options that contradict each other, an unknown profile, or one that lacks the network;
-// DataError where the reports have no input trials, or none of the arm asked for
+// Predicts each arm of the request. Everything except chexbench_version is filled.
+// @throws SpecError if options contradict each other, a profile is unknown or lacks the network, `fit` has too few
+// points, or strong scaling has more ranks than images
+// @throws DataError if the reports have no input trials, or none of an arm that was asked for
 Prediction predict_all(const PredictionRequest& request);
 
 }  // namespace chexbench::verbs

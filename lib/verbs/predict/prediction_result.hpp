@@ -1,4 +1,4 @@
-// What `chexbench predict` reckons: images/s by the number of ranks, and what limits it there.
+// The result of `chexbench predict`: images/s by the number of ranks, and what limits them.
 #pragma once
 
 #include <cstdint>
@@ -10,60 +10,63 @@
 
 namespace chexbench::verbs {
 
-// Each limit in images/s of all ranks, as if nothing else limited; empty where nothing is known of it.
+// The prediction for one number of ranks. Each limit is in images/s of all ranks, as if there were no other limit; it
+// is empty if it is unknown.
 struct PredictionRow {
   int ranks = 1;
-  int local_batch = 0;  // images of one rank's step
+  int local_batch = 0;  // images in a batch of the slowest rank
   double images_per_s = 0;
   double efficiency = 0;  // images_per_s / (ranks x images_per_s at 1 rank)
   std::string limit;      // decode, storage, compute, network
   std::optional<double> decode_images_per_s;
   std::optional<double> storage_images_per_s;
-  double compute_images_per_s = 0;           // no communication
-  double network_images_per_s = 0;           // compute, and the communication that backward does not hide
-  double exposed_communication_share = 0;    // of a step that waits for no input
-  std::optional<double> known_images_per_s;  // what a real training reached there
-  bool fitted = false;                       // the network was fitted to it
-  bool extrapolated = false;                 // beyond what was measured or fitted; the notes say in what
+  double compute_images_per_s = 0;           // without communication
+  double network_images_per_s = 0;           // with the communication that backward does not hide
+  double exposed_communication_share = 0;    // of a step that does not wait for input
+  std::optional<double> known_images_per_s;  // the rate of a real training on as many ranks
+  bool fitted = false;                       // the network was fitted to known_images_per_s
+  bool extrapolated = false;                 // beyond what was measured or fitted; the arm's notes say in what respect
 
   bool linear() const { return efficiency >= analysis::kLinearEfficiency; }
 };
 
-// What so many ranks need to reach `efficiency` x ranks x one rank that never waits.
+// What `ranks` ranks need to reach `efficiency` times `ranks` times the rate of one rank that never waits.
 struct Requirement {
   int ranks = 0;
   double efficiency = 0;
-  double images_per_s = 0;
+  double images_per_s = 0;  // the rate to reach, of all ranks
   std::optional<int> cores_per_rank;
-  std::optional<double> storage_bytes_per_s;  // of all ranks
-  std::optional<double> link_bytes_per_s;     // beta
-  std::vector<std::string> notes;             // why one of them is empty
+  std::optional<double> storage_bytes_per_s;  // for all ranks together
+  std::optional<double> link_bytes_per_s;     // the smallest sufficient beta; empty also for one rank
+  std::vector<std::string> notes;             // why one of these is empty
 };
 
 // One training: a network on an accelerator, fed by a pipeline.
 struct PredictionArm {
   std::string name;         // "optimized png, densenet121 256x256 f32, batch 64 on v100"
-  std::string accelerator;  // in words
-  std::string source;       // of its speed
-  std::string scaling;      // weak, strong
+  std::string accelerator;  // the device, in words
+  std::string source;       // where its speed comes from
+  std::string scaling;      // "weak" or "strong"
   double alpha_s = 0;
   double beta_bytes_per_s = 0;
   double launch_s = 0;
-  std::optional<double> fit_rms_error;                // where the network was fitted to trainings
-  std::optional<double> input_images_per_s_per_rank;  // of a rank that decodes its share alone
+  std::optional<double> fit_rms_error;                // set if the network was fitted to trainings
+  std::optional<double> input_images_per_s_per_rank;  // of a rank that decodes only its share
   std::optional<int> cores_per_rank;
   std::vector<PredictionRow> rows;
   std::optional<Requirement> requirement;
-  std::vector<std::string> notes;  // assumptions, and in what rows are extrapolated
+  std::vector<std::string> notes;  // assumptions, and in what respect rows are extrapolated
 };
 
+// All trainings of one call of `chexbench predict`.
 struct Prediction {
   std::string chexbench_version;
   std::vector<PredictionArm> arms;
 };
 
-// For people, one table an arm; for programs, one object.
+// Returns plain text for people, with one table for each arm.
 std::string prediction_table(const Prediction& prediction);
+// Returns one JSON object for programs, with units in its keys; undefined values are null.
 std::string prediction_json(const Prediction& prediction);
 
 }  // namespace chexbench::verbs

@@ -1,11 +1,12 @@
-// Ends a run: derives its findings.
+// Derives the findings at the end of a run.
 #pragma once
 
 #include "results/record.hpp"
 
 namespace chexbench::verbs {
 
-// Sets report.findings to what the measured trials and the staging records of their data sets say.
+// Replaces report.findings by what the measured trials and the staging records of their data sets say. Reads these
+// records from disk.
 void conclude(results::Report& report);
 
 }  // namespace chexbench::verbs

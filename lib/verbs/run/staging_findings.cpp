@@ -12,7 +12,7 @@
 namespace chexbench::verbs {
 namespace {
 
-// Only a folder of this machine is staged into.
+// Returns the cost of staging the trial's data set. Only a folder of this machine can have one.
 std::optional<dataset::StagingCost> cost_of(const results::TrialResult& trial) {
   const spec::DataSpec& spec = trial.spec.data;
   if (spec.format == spec::DataFormat::synthetic || spec::is_distant(trial.spec)) return {};

@@ -1,4 +1,4 @@
-// Whether it pays to stage a data set: what `data stage` took against what each epoch saves.
+// Says whether it pays to stage a data set, by comparing what `data stage` took with what each epoch saves.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace chexbench::verbs {
 
-// A sentence for each two measured trials that differ in data.root and store alone, where the record in one's root says
-// that it was staged from the other's. Kind: economics.
+// Returns one finding of kind "economics" for each pair of measured trials that differ only in data.root and
+// data.store, if the record in one root says that it was staged from the other. Reads these records from disk.
 std::vector<results::Finding> staging_findings(const std::vector<results::TrialResult>& trials);
 
 }  // namespace chexbench::verbs

@@ -1,4 +1,4 @@
-// How far measured values are from golden ones, and whether that is near enough.
+// Collects how far computed values are from golden ones, and decides whether they are near enough.
 #pragma once
 
 #include <string>
@@ -6,19 +6,19 @@
 
 namespace chexbench::verbs {
 
-// One kind of deviation. Not thread-safe.
+// The deviations of one kind of value. Not thread-safe.
 class Comparison {
  public:
-  // Which of the deviations is held against what is allowed.
+  // Which of the deviations must not exceed what is allowed.
   enum class By { worst, median };
 
   Comparison(std::string name, double allowed, By by = By::worst);
 
-  // Not-a-number counts as infinitely far. `where` is for text().
+  // Adds a deviation, which is at least 0; NaN counts as infinite. `where` names the value in text().
   void add(double deviation, const std::string& where);
-  // Nothing added holds.
+  // Returns whether the deviation is within what is allowed; true if nothing was added.
   bool holds() const { return judged() <= allowed_; }
-  // One line: what was found, what is allowed, and where the worst was.
+  // Returns one line with the deviation and what is allowed; for By::worst also where the worst deviation is.
   std::string text() const;
 
  private:

@@ -1,17 +1,22 @@
-// Holds this machine's data path against golden values.
+// Compares the data path on this machine with golden values, for `chexbench selftest`.
 #pragma once
 
 #include <string>
 
 namespace chexbench::verbs {
 
-// Decodes the golden file's images from the data set at `root` with both decoders, resizes them to 224x224 with both
-// methods and compares the values (2e-6). Returns a summary for people. @throws ComparisonError naming the image, the
-// method and the place of the largest difference; DataError for a missing file
+// Decodes those images of the data set at `root` that are in the golden file, with both decoders, resizes them to
+// 224x224 with both methods, and compares pixel values in [0, 1], their mean and their standard deviation with the
+// golden ones, with a tolerance of 2e-6. Returns a summary for people.
+// @throws ComparisonError if a difference is larger; the message names the image, the decoder and the method
+// @throws DataError if the golden file, the data set or a decoder is missing, or no image of the golden file is there
 std::string selftest_preprocess(const std::string& golden_path, const std::string& root);
 
-// Lets the interleave op, parallel and plain, read shards of the golden file's lengths, and compares the order.
-// Writes the shards into a temporary folder. @throws ComparisonError naming the case; DataError, OutputError
+// Lets the interleave op, parallel and plain, read shards with the lengths that the golden file gives, and compares the
+// order of the records. Writes the shards into a temporary folder, which it removes. Returns a summary for people.
+// @throws ComparisonError if an order differs; the message names the case
+// @throws DataError if the golden file cannot be read
+// @throws OutputError if the shards cannot be written
 std::string selftest_interleave(const std::string& golden_path);
 
 }  // namespace chexbench::verbs

@@ -34,7 +34,7 @@ std::unique_ptr<engine::Engine> make_engine(const SelftestEngine& tested, const 
   engine::EngineConfig config;
   config.model.name = golden.model;
   config.model.image_size = golden.image_size;
-  config.model.dropout = false;  // golden values are without
+  config.model.dropout = false;  // golden values are computed without it
   config.training.batch_size = golden.batch;
   config.training.precision = tested.precision;
   config.training.optimizer = optimizer;
@@ -48,7 +48,7 @@ std::unique_ptr<engine::Engine> make_engine(const SelftestEngine& tested, const 
   return engine;
 }
 
-// The formula gives images in NCHW order, a batch holds NHWC.
+// Fills the batch from a formula. The formula's order is NCHW, that of a batch NHWC.
 void fill_images(const EngineGolden& golden, Batch& batch) {
   const auto pixels = static_cast<std::size_t>(golden.image_size) * static_cast<std::size_t>(golden.image_size);
   const auto channels = static_cast<std::size_t>(batch.shape.channels());
@@ -60,7 +60,7 @@ void fill_images(const EngineGolden& golden, Batch& batch) {
   }
 }
 
-// One step on the golden batch; returns its loss.
+// Makes one step on the golden batch and returns its loss.
 double step(engine::Engine& engine, const EngineGolden& golden, Reducer& reducer) {
   const auto pool = BatchPool::create(
       {.images = golden.batch, .height = golden.image_size, .width = golden.image_size, .deliver = Deliver::f32}, 1,
@@ -81,8 +81,8 @@ double count_of(const spec::GradientGolden& gradient) {
                                              [](auto a, auto b) { return a * b; }));
 }
 
-// The RMS of a parameter's gradient. One that is zero in exact arithmetic, as of a bias before a batch norm, is
-// judged on the scale of its layer.
+// Returns the RMS of a parameter's gradient. If the gradient is zero in exact arithmetic, like that of a bias before a
+// batch norm, returns the largest RMS of the layer's gradients instead.
 double gradient_scale(const EngineGolden& golden, const std::string& name) {
   const auto rms = [](const spec::GradientGolden& gradient) { return gradient.l2 / std::sqrt(count_of(gradient)); };
   const double own = rms(golden.gradients.at(name));
@@ -156,14 +156,15 @@ class Selftest {
     }
   }
 
-  // `losses` of the first steps; later ones are chaotic at small batches.
+  // Compares the losses of the first steps only, because later losses are chaotic with small batches.
   void compare_losses(const char* optimizer, const std::vector<double>& losses, const std::vector<double>& golden) {
     for (std::size_t i = 0; i < losses.size(); ++i) {
       losses_.add(relative(losses[i], golden.at(i)), fmt::format("step {} of {}", i + 1, optimizer));
     }
   }
 
-  // @throws ComparisonError
+  // Returns the summary.
+  // @throws ComparisonError if one comparison fails
   std::string result(const std::string& device) const {
     std::string text = fmt::format("engine: {} of batch {} at {}x{}, {}\n", golden_.model, golden_.batch,
                                    golden_.image_size, golden_.image_size, device);
@@ -199,7 +200,7 @@ std::string selftest_engine(const std::string& golden_path, const SelftestEngine
   }
   const EngineGolden golden = spec::load_engine_golden(golden_path);
   Selftest selftest(golden, tested.precision);
-  const auto reducer = comm::make_single_reducer();  // outlives the engines
+  const auto reducer = comm::make_single_reducer();  // must outlive the engines
   std::string device;
   {
     const auto engine = make_engine(tested, golden, spec::OptimizerKind::sgd);

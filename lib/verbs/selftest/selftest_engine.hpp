@@ -1,4 +1,4 @@
-// Holds this machine's training engine against golden values.
+// Compares a training engine of this machine with golden values, for `chexbench selftest`.
 #pragma once
 
 #include <string>
@@ -7,20 +7,27 @@
 
 namespace chexbench::verbs {
 
+// The engine to test.
 struct SelftestEngine {
-  std::string name = "auto";  // as in the spec
+  std::string name = "auto";  // as in a spec
   spec::Precision precision = spec::Precision::f32;
 };
 
-// Trains the golden file's network on its batch with an engine, and compares: logits 1e-3 of the
-// largest, loss 5e-4, each gradient's norm 2e-2 (2e-3 in the median), sampled entries 2e-2 of their tensor's RMS in the
-// median and 5e-1 each, running statistics 2e-3 of their norm, the losses of the first two steps of SGD and Adam 5e-2.
-// These are what f32 arithmetic reaches against f64: a rounded activation that changes its sign switches a whole
-// gradient path, so PyTorch's own f32 puts single entries 3e-1 and a third of ResNet50's beyond 2e-2. In tf32 all but
-// the norms may be five times as far.
-// Returns a summary for people.
-// @throws ComparisonError with all comparisons and their worst places where one does not hold; SpecError for an
-// engine that does not train, or another precision; DataError, DeviceError
+// Trains the golden file's network on its batch with an engine, and compares it with the golden values, which were
+// computed in f64. The allowed deviations are
+// - logits: 1e-3 of the largest logit; loss: 5e-4 of the loss
+// - gradients, relative to the RMS of their tensor: norms 2e-2 each and 2e-3 in the median, sampled entries 5e-1 each
+// and
+//   2e-2 in the median
+// - running statistics: 2e-3 of their norm
+// - losses of the first two steps of SGD and of Adam: 5e-2
+// This is what f32 arithmetic reaches: a rounded activation that changes its sign switches a whole gradient path, so in
+// PyTorch's own f32 single entries are off by 3e-1, and a third of ResNet50's by more than 2e-2. In tf32 everything
+// except the norms of single gradients may be five times as far. Returns a summary for people.
+// @throws ComparisonError if one comparison fails; the message has all of them, with the places of the worst deviations
+// @throws SpecError if the engine does not train, or the precision is neither f32 nor tf32
+// @throws DataError if the golden file cannot be read
+// @throws DeviceError if the engine is missing or its device fails
 std::string selftest_engine(const std::string& golden_path, const SelftestEngine& tested = {});
 
 }  // namespace chexbench::verbs

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of its own under the system's temporary folder, removed with what is in it.
+// A new folder under the system's temporary folder; the destructor removes it with its contents.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -49,7 +49,8 @@ void write(std::ofstream& file, std::span<const std::byte> bytes) {
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-// A data set whose shards have the lengths of the case; image i is the one that is called 100 x file + record.
+// Writes a data set whose shards have the lengths of the case. The name of each image is the number 100 x file +
+// record.
 dataset::Dataset write_shards(const spec::InterleaveGolden& golden, const fs::path& folder) {
   const std::vector<std::uint8_t> gray(16 * 16, 128);
   image::PngWriter png;

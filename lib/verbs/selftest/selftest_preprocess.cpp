@@ -18,7 +18,8 @@ namespace {
 
 constexpr double kTolerance = 2e-6;
 constexpr BatchShape kShape{.images = 1, .height = 224, .width = 224, .deliver = Deliver::f32};
-// Normalization of the first channel (image/decoder.hpp), undone here: golden values are of pixel/255.
+// The normalization of the first channel (image/preprocess_tables.hpp). It is undone here, because golden values are
+// pixel / 255.
 constexpr double kMeanRed = 0.485;
 constexpr double kStdRed = 0.229;
 
@@ -30,7 +31,7 @@ std::vector<double> resized(const image::GrayImage& image, spec::ResizeMethod me
   return values;
 }
 
-// The largest difference between `values` and what is golden.
+// Returns the largest difference from the golden values: of the sampled pixels, the mean and the standard deviation.
 double largest_difference(const std::vector<double>& values, const spec::ResizeGolden& golden) {
   double worst = 0, sum = 0, squares = 0;
   for (const auto& place : golden.places) {
