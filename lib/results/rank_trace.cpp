@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <vector>
 
+#include "core/numbers.hpp"
 #include "results/trace_event.hpp"
 
 namespace chexbench::results {
@@ -67,13 +67,14 @@ std::string to_text(const RankTrace& trace) {
 
 RankTrace rank_trace_from_text(std::string_view text) {
   RankTrace trace;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  const auto read = [&](auto& value) { at = std::from_chars(at, end, value).ptr + 1; };
+  const auto read = [&text]<class Number>(Number& value) {
+    value = take_number<Number>(text).value();
+    text.remove_prefix(1);
+  };
   read(trace.rank);
   read(trace.clock_shift_s);
   read(trace.dropped_spans);
-  trace.events.assign(at, end);
+  trace.events = text;
   return trace;
 }
 

@@ -193,8 +193,25 @@ concept NamedEnum = OneOf<T, DataFormat, DataLayout, Split, DecoderKind, JpegDec
                           Precision, OptimizerKind, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache,
                           Schedule, BatchNormMode, Deliver, S3Addressing>;
 
-// Returns the word for a value in JSON, e.g. to_string(DataFormat::png) == "png".
-template <NamedEnum Enum>
-std::string to_string(Enum value);
+// Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". They are no template, because overload
+// resolution could not choose between a template and that of CLI11.
+std::string to_string(DataFormat value);
+std::string to_string(DataLayout value);
+std::string to_string(Split value);
+std::string to_string(DecoderKind value);
+std::string to_string(JpegDecode value);
+std::string to_string(OnBadRecord value);
+std::string to_string(ResizeMethod value);
+std::string to_string(Precision value);
+std::string to_string(OptimizerKind value);
+std::string to_string(UpdateScheme value);
+std::string to_string(CommModel value);
+std::string to_string(GradientDtype value);
+std::string to_string(CommBackend value);
+std::string to_string(PageCache value);
+std::string to_string(Schedule value);
+std::string to_string(BatchNormMode value);
+std::string to_string(Deliver value);
+std::string to_string(S3Addressing value);
 
 }  // namespace chexbench::spec

@@ -74,50 +74,54 @@ std::span<const std::pair<Enum, std::string>> named_values() {
   return names;
 }
 
+namespace {
+
 template <NamedEnum Enum>
-std::string to_string(Enum value) {
+std::string word_of(Enum value) {
   for (const auto& [candidate, word] : named_values<Enum>()) {
     if (candidate == value) return word;
   }
   return "unknown";
 }
 
+}  // namespace
+
 // The definitions above serve these enums.
 template std::span<const std::pair<DataFormat, std::string>> named_values();
-template std::string to_string(DataFormat);
+std::string to_string(DataFormat value) { return word_of(value); }
 template std::span<const std::pair<DataLayout, std::string>> named_values();
-template std::string to_string(DataLayout);
+std::string to_string(DataLayout value) { return word_of(value); }
 template std::span<const std::pair<Split, std::string>> named_values();
-template std::string to_string(Split);
+std::string to_string(Split value) { return word_of(value); }
 template std::span<const std::pair<DecoderKind, std::string>> named_values();
-template std::string to_string(DecoderKind);
+std::string to_string(DecoderKind value) { return word_of(value); }
 template std::span<const std::pair<JpegDecode, std::string>> named_values();
-template std::string to_string(JpegDecode);
+std::string to_string(JpegDecode value) { return word_of(value); }
 template std::span<const std::pair<OnBadRecord, std::string>> named_values();
-template std::string to_string(OnBadRecord);
+std::string to_string(OnBadRecord value) { return word_of(value); }
 template std::span<const std::pair<ResizeMethod, std::string>> named_values();
-template std::string to_string(ResizeMethod);
+std::string to_string(ResizeMethod value) { return word_of(value); }
 template std::span<const std::pair<Precision, std::string>> named_values();
-template std::string to_string(Precision);
+std::string to_string(Precision value) { return word_of(value); }
 template std::span<const std::pair<OptimizerKind, std::string>> named_values();
-template std::string to_string(OptimizerKind);
+std::string to_string(OptimizerKind value) { return word_of(value); }
 template std::span<const std::pair<UpdateScheme, std::string>> named_values();
-template std::string to_string(UpdateScheme);
+std::string to_string(UpdateScheme value) { return word_of(value); }
 template std::span<const std::pair<CommModel, std::string>> named_values();
-template std::string to_string(CommModel);
+std::string to_string(CommModel value) { return word_of(value); }
 template std::span<const std::pair<GradientDtype, std::string>> named_values();
-template std::string to_string(GradientDtype);
+std::string to_string(GradientDtype value) { return word_of(value); }
 template std::span<const std::pair<CommBackend, std::string>> named_values();
-template std::string to_string(CommBackend);
+std::string to_string(CommBackend value) { return word_of(value); }
 template std::span<const std::pair<PageCache, std::string>> named_values();
-template std::string to_string(PageCache);
+std::string to_string(PageCache value) { return word_of(value); }
 template std::span<const std::pair<Schedule, std::string>> named_values();
-template std::string to_string(Schedule);
+std::string to_string(Schedule value) { return word_of(value); }
 template std::span<const std::pair<BatchNormMode, std::string>> named_values();
-template std::string to_string(BatchNormMode);
+std::string to_string(BatchNormMode value) { return word_of(value); }
 template std::span<const std::pair<Deliver, std::string>> named_values();
-template std::string to_string(Deliver);
+std::string to_string(Deliver value) { return word_of(value); }
 template std::span<const std::pair<S3Addressing, std::string>> named_values();
-template std::string to_string(S3Addressing);
+std::string to_string(S3Addressing value) { return word_of(value); }
 
 }  // namespace chexbench::spec

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 #include "core/errors.hpp"
+#include "core/numbers.hpp"
 
 namespace chexbench::storage {
 namespace {
@@ -73,12 +73,10 @@ std::string percent_encoded_all(std::string_view text) { return encoded(text, "-
 std::string percent_decoded(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    const char* const digits = text.data() + i + 1;
-    const bool is_code =
-        text[i] == '%' && i + 2 < text.size() && std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2;
-    result += is_code ? static_cast<char>(value) : text[i];
-    if (is_code) i += 2;
+    const bool may_be_code = text[i] == '%' && i + 2 < text.size();
+    const auto code = may_be_code ? parse_number<unsigned>(text.substr(i + 1, 2), 16) : std::nullopt;
+    result += code ? static_cast<char>(*code) : text[i];
+    if (code) i += 2;
   }
   return result;
 }

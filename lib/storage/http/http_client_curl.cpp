@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cmath>
 #include <exception>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include "core/csv.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "core/numbers.hpp"
 #include "storage/environment.hpp"
 #include "storage/http/http_client.hpp"
 
@@ -39,14 +39,6 @@ bool is_header(std::string_view line, std::string_view name) {
          std::equal(name.begin(), name.end(), line.begin(), [](char a, char b) { return a == (b | 0x20) || a == b; });
 }
 
-template <typename Number>
-std::optional<Number> number_of(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return {};
-  return number;
-}
-
 // The state of a request in flight.
 struct Exchange {
   const HttpClient& client;
@@ -61,15 +53,15 @@ struct Exchange {
     if (line.starts_with("HTTP/")) {  // the first line of an answer, maybe after a redirect or a 1xx answer
       const std::size_t blank = std::min(line.find(' '), line.size() - 1);
       reply = {};
-      reply.status = number_of<int>(line.substr(blank + 1, 3)).value_or(0);
+      reply.status = parse_number<int>(line.substr(blank + 1, 3)).value_or(0);
       return;
     }
     const std::string_view value = trimmed(line.substr(std::min(line.find(':') + 1, line.size())));
-    if (is_header(line, "content-length")) reply.length = number_of<std::uint64_t>(value);
+    if (is_header(line, "content-length")) reply.length = parse_number<std::uint64_t>(value);
     if (is_header(line, "content-range")) reply.content_range = value;
     if (is_header(line, "etag")) reply.etag = value;
     if (is_header(line, "last-modified")) reply.last_modified = value;
-    if (is_header(line, "retry-after")) reply.retry_after_s = number_of<double>(value);
+    if (is_header(line, "retry-after")) reply.retry_after_s = parse_number<double>(value);
   }
 
   bool read_body(std::span<const std::byte> piece) {

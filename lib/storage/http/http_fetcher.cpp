@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
+#include "core/numbers.hpp"
 
 namespace chexbench::storage {
 namespace {
@@ -31,13 +31,12 @@ std::optional<std::array<std::uint64_t, 3>> parse_content_range(std::string_view
   constexpr std::string_view kUnit = "bytes ";
   if (!text.starts_with(kUnit)) return {};
   std::array<std::uint64_t, 3> numbers{};
-  const char* at = text.data() + kUnit.size();
-  const char* const end = text.data() + text.size();
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const auto [behind, error] = std::from_chars(at, end, numbers[i]);
-    const bool ends_well = i == 2 ? behind == end : behind != end && *behind == (i == 0 ? '-' : '/');
-    if (error != std::errc{} || !ends_well) return {};
-    at = behind + 1;
+  std::string_view rest = text.substr(kUnit.size());
+  for (const char* separator = "-/"; std::uint64_t & number : numbers) {
+    const auto taken = take_number<std::uint64_t>(rest);
+    if (!taken || (*separator == '\0' ? !rest.empty() : !rest.starts_with(*separator))) return {};
+    number = *taken;
+    if (*separator != '\0') rest.remove_prefix(1), ++separator;
   }
   return numbers;
 }

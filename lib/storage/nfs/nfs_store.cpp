@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <charconv>
 #include <ctime>
 #include <mutex>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
+#include "core/numbers.hpp"
 #include "core/thread_pool.hpp"
 #include "storage/known_versions.hpp"
 #include "storage/range_stream.hpp"
@@ -33,9 +33,8 @@ NfsPlace place_of(const Url& root, const RetryPolicy& policy) {
   const std::size_t colon = root.authority.rfind(':');
   if (colon != std::string::npos) {
     place.host = root.authority.substr(0, colon);
-    const char* const end = root.authority.data() + root.authority.size();
-    const auto [behind, error] = std::from_chars(root.authority.data() + colon + 1, end, place.port);
-    if (error != std::errc{} || behind != end || place.port < 1 || place.port > 65535) {
+    place.port = parse_number<int>(std::string_view(root.authority).substr(colon + 1)).value_or(0);
+    if (place.port < 1 || place.port > 65535) {
       throw DataError(fmt::format("data.root 'nfs://{}': behind the ':' stands no port", root.authority));
     }
   }

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <pugixml.hpp>
 
 #include "core/errors.hpp"
+#include "core/numbers.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::storage {
@@ -21,13 +21,6 @@ std::string key_of(std::string text, bool is_encoded) {
   if (!is_encoded) return text;
   std::replace(text.begin(), text.end(), '+', ' ');
   return percent_decoded(text);
-}
-
-std::optional<std::uint64_t> bytes_of(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return {};
-  return number;
 }
 
 }  // namespace
@@ -45,7 +38,7 @@ S3Page parse_s3_page(std::string_view xml) {
   S3Page page;
   for (const pugi::xml_node object : listing.children("Contents")) {
     page.objects.push_back({key_of(object.child_value("Key"), is_encoded),
-                            {bytes_of(object.child_value("Size")), object.child_value("ETag")}});
+                            {parse_number<std::uint64_t>(object.child_value("Size")), object.child_value("ETag")}});
   }
   for (const pugi::xml_node folder : listing.children("CommonPrefixes")) {
     page.folders.push_back(key_of(folder.child_value("Prefix"), is_encoded));
