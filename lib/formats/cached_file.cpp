@@ -22,7 +22,7 @@ std::uint32_t crc_of(const CachedHeader& header) {
   return crc32c(std::as_bytes(std::span(&header, 1)).first(kCheckedBytes));
 }
 
-// Why the header cannot be that of a file of `bytes` bytes; empty where it can.
+// Returns why the header cannot be that of a file of `bytes` bytes, or "" if it can.
 std::string fault_of(const CachedHeader& header, std::uint64_t bytes) {
   const CachedHeader expected;
   if (header.magic != expected.magic) return "it does not begin as one";
@@ -38,10 +38,10 @@ std::string fault_of(const CachedHeader& header, std::uint64_t bytes) {
   return wanted == bytes ? "" : fmt::format("it has {} bytes and should have {}", bytes, wanted);
 }
 
-// Tells the kernel about the pages that hold `bytes`, which are mapped.
+// Gives the kernel advice (MADV_*) about the pages that hold `bytes`, which must be mapped. Failure does no harm.
 void advise(std::span<const std::byte> bytes, int advice) {
   const std::size_t into_page = reinterpret_cast<std::uintptr_t>(bytes.data()) % kPageBytes;
-  auto* const page = const_cast<std::byte*>(bytes.data() - into_page);  // the kernel writes nothing there
+  auto* const page = const_cast<std::byte*>(bytes.data() - into_page);  // madvise() takes a pointer to non-const
   ::madvise(page, into_page + bytes.size(), advice);
 }
 
@@ -86,7 +86,7 @@ CachedFile::CachedFile(std::shared_ptr<const storage::MappedFile> file) : file_(
     throw DataError(fmt::format("{}: no file of cached pixels: {}; remove it and convert again", path(), reason));
   };
   const std::span<const std::byte> bytes = file_->bytes();
-  advise(bytes, MADV_NORMAL);  // images are asked for in any order
+  advise(bytes, MADV_NORMAL);  // because images are read in any order
   if (bytes.size() < sizeof header_) fail(fmt::format("it has {} bytes", bytes.size()));
   std::memcpy(&header_, bytes.data(), sizeof header_);
   if (const std::string fault = fault_of(header_, bytes.size()); !fault.empty()) fail(fault);
@@ -120,7 +120,7 @@ std::span<const std::byte> CachedFile::pixels(std::size_t image) const {
   if (entries_.at(image).state == CachedEntry::State::damaged) fail("it could not be decoded when it was converted");
   if (file_->size_now() < file_->bytes().size()) fail("the file became shorter while it was being read");
   const std::span<const std::byte> view = file_->bytes().subspan(begin, layout.image_bytes);
-  advise(view, MADV_WILLNEED);  // at once, instead of page by page
+  advise(view, MADV_WILLNEED);  // read all pages at once instead of one by one
   if (crc32c(view) != entries_[image].pixels_crc) fail("the CRC of its pixels is wrong");
   return view;
 }

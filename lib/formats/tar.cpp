@@ -13,7 +13,7 @@
 namespace chexbench::formats {
 namespace {
 
-// Fields of a header block.
+// The place of a field in a header block, in bytes.
 struct Field {
   std::size_t begin, bytes;
 };
@@ -23,13 +23,13 @@ constexpr std::string_view kUstar{"ustar\00000", 8};
 
 constexpr char kGnuLongName = 'L', kGnuLongLink = 'K', kPax = 'x', kPaxGlobal = 'g';
 constexpr std::uint64_t kEndPieceBytes = std::uint64_t{1} << 16;
-constexpr std::uint64_t kMaxExtraBytes = std::uint64_t{1} << 20;  // of a long name or a pax header
+constexpr std::uint64_t kMaxExtraBytes = std::uint64_t{1} << 20;  // a longer name or pax header counts as damage
 
 std::string_view until_zero(std::string_view text) { return text.substr(0, text.find('\0')); }
 
 std::string_view field_of(std::string_view block, Field field) { return block.substr(field.begin, field.bytes); }
 
-// Octal digits, or, with the first bit set, GNU's big-endian bytes.
+// Reads octal digits or, if the first bit is set, GNU's big-endian binary number. Returns std::nullopt for other text.
 std::optional<std::uint64_t> number_of(std::string_view field) {
   if ((field[0] & 0x80) != 0) {
     std::uint64_t value = 0;
@@ -44,7 +44,7 @@ std::optional<std::uint64_t> number_of(std::string_view field) {
   return end == field.data() + field.size() ? std::optional(value) : std::nullopt;
 }
 
-// The sum of all bytes, those of the checksum taken for blanks.
+// Returns the sum of all bytes of a header block, in which the checksum's own bytes count as blanks.
 std::uint64_t checksum_of(std::string_view block) {
   std::uint64_t sum = kChecksum.bytes * ' ';
   for (std::size_t i = 0; i < block.size(); ++i) {
@@ -81,7 +81,7 @@ std::string header_block(std::string_view name, std::uint64_t size, char type) {
   return block;
 }
 
-// "LENGTH path=NAME\n", where LENGTH counts its own digits.
+// Returns "LENGTH KEY=VALUE\n", in which LENGTH counts the whole record with its own digits.
 std::string pax_record(std::string_view key, std::string_view value) {
   const std::size_t rest = key.size() + value.size() + 3;
   std::size_t length = rest + 1;
@@ -91,12 +91,12 @@ std::string pax_record(std::string_view key, std::string_view value) {
 
 }  // namespace
 
-// What headers before a member's own say of it.
+// What the extended headers before a member's own header say about it.
 struct TarReader::Extra {
   std::optional<std::string> name;
   std::optional<std::uint64_t> size;
 
-  // False where it is no list of "LENGTH KEY=VALUE\n".
+  // Returns false if the text is not a list of "LENGTH KEY=VALUE\n".
   bool read_pax(std::string_view text) {
     while (!text.empty()) {
       std::size_t length = 0;
@@ -137,7 +137,7 @@ std::optional<storage::SharedBytes> TarReader::take(std::uint64_t bytes, std::ui
   return stopped_ ? std::nullopt : std::optional(std::move(taken));
 }
 
-// Nothing but zeros may follow the first block of them: else samples would be lost where a part of the file was.
+// Only zeros may follow the first block of zeros. Otherwise a hole in the file would lose samples without a message.
 void TarReader::check_end(std::uint64_t end) {
   while (taken_ < stream_.size()) {
     const std::optional<storage::SharedBytes> rest = take(std::min(kEndPieceBytes, stream_.size() - taken_), end);
