@@ -31,7 +31,7 @@ std::string find_own_table(const storage::DataRoot& root) {
                               root.path, suggestion("", std::vector<std::string>(tables.begin(), tables.end()))));
 }
 
-// A name becomes part of a path: nothing in a table may lead out of the root.
+// Returns the name as a normal path. A name becomes part of a path, so nothing in a table may lead out of the root.
 std::string image_name(std::string_view field, std::string_view where) {
   const std::filesystem::path path(field);
   const bool leads_out = std::ranges::any_of(path, [](const auto& part) { return part == ".."; });
@@ -52,7 +52,8 @@ void set_split(std::string_view field, std::string_view where, Index& index) {
   note_split(split, index);
 }
 
-// Numbers patients by their names, in sorted order.
+// Numbers the patients in the order of their names. `patients` has the name for each row, or is empty if the table has
+// no column for them: each row is then a patient of its own.
 void set_patients(const std::vector<std::string>& patients, std::vector<IndexRow>& rows) {
   std::map<std::string_view, std::uint32_t> numbers;
   for (const std::string& patient : patients) numbers.emplace(patient, 0);

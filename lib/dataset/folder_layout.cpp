@@ -17,10 +17,10 @@ std::string_view first_folder(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
-// Of one file: where it belongs, by its path in the root.
+// The split and the class of one file, by its path in the root.
 struct Place {
-  bool IndexRow::*split = nullptr;  // null: the root has no splits
-  std::string_view name;            // empty: it lies in no class
+  bool IndexRow::*split = nullptr;  // null if the root has no splits, or the file is in none of them
+  std::string_view name;            // the class; empty if the file is in no folder of a class
 };
 
 Place place_of(std::string_view path, bool has_splits) {
@@ -48,7 +48,7 @@ Index read_folder_layout(const storage::DataRoot& root) {
   const auto is_outside = [&](const ImageFile& file) { return place_of(file.name, has_splits).name.empty(); };
   const auto outside = std::erase_if(index.files, is_outside);
   if (index.files.empty()) {
-    // Where the layout was guessed, nothing else fitted either.
+    // If the layout was guessed, no other layout fitted either, and the message must name those, too.
     const std::string others = root.layout == spec::DataLayout::folders
                                    ? ""
                                    : ", nor a table: Data_Entry*.csv of ChestX-ray14, or a .csv of its own";

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kTrainList = "train_val_list.txt";
 constexpr std::string_view kTestList = "test_list.txt";
 
-// Where the columns stand that are read; the others are ignored.
+// The positions of the columns that are read. All other columns are ignored.
 struct Columns {
   static constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
   std::size_t image = kAbsent;
@@ -31,8 +31,8 @@ struct Columns {
   std::size_t last_required = 0;
 };
 
-// The brackets in the header hold one comma each and stand for two columns of data, so a plain split at commas counts
-// columns as the data rows do.
+// Each bracket in the header holds one comma and covers two columns of data, so a plain split at commas gives the same
+// columns as in the data rows.
 Columns read_header(const std::vector<std::string_view>& names, const std::string& table) {
   Columns columns;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -61,7 +61,7 @@ IndexRow read_row(const std::vector<std::string_view>& fields, const Columns& co
   }
   IndexRow row;
   row.name = fields[columns.image];
-  // A name becomes part of a path: nothing in a table may lead out of the root.
+  // A name becomes part of a path, so nothing in a table may lead out of the root.
   if (row.name.empty() || row.name.find('/') != std::string::npos) {
     throw DataError(fmt::format("{}: '{}' is not the name of an image file", where, row.name));
   }
@@ -104,7 +104,7 @@ bool read_list(const storage::Store& store, Index& index, std::string_view file,
   if (!store.size(path)) return false;
   storage::ByteBuffer buffer;
   LineReader lines(storage::as_text(store.read(path, buffer)));
-  auto next = index.rows.begin();  // lists are sorted as the table is, as a rule: look at the next row first
+  auto next = index.rows.begin();  // lists are usually sorted as the table is, so the next row is tried first
   for (std::string_view line; lines.next(line);) {
     const std::string_view name = trimmed(line);
     if (name.empty()) continue;
@@ -121,7 +121,7 @@ bool read_list(const storage::Store& store, Index& index, std::string_view file,
   return true;
 }
 
-// @throws DataError where the root is no folder that can be looked at
+// @throws DataError if the root is not a folder, or cannot be read
 void check_folder(const std::string& root) {
   std::error_code error;
   const fs::file_status status = fs::status(root, error);
@@ -138,11 +138,11 @@ void check_folder(const std::string& root) {
 
 bool is_nih_table(std::string_view name) { return name.starts_with("Data_Entry") && name.ends_with(".csv"); }
 
-// The newest edition where there are several. @throws DataError where there is none
+// Returns the path of the table, or that of the newest edition if there are several. @throws DataError if there is none
 std::string find_nih_table(const storage::DataRoot& root) {
   std::string newest;
   for (const storage::StoreEntry& entry : root.store->list(root.path)) {
-    // In the order of names ..._2017.csv < ..._2017_v2020.csv: the later edition is the corrected one.
+    // The later edition is the corrected one, and its name is the larger: ..._2017.csv < ..._2017_v2020.csv.
     if (is_nih_table(entry.name)) newest = std::max(newest, entry.name);
   }
   if (newest.empty()) {

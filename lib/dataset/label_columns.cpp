@@ -71,7 +71,7 @@ bool fits(std::string_view pattern, std::string_view name) {
   if (star == std::string_view::npos) return pattern == name;
   if (!name.starts_with(pattern.substr(0, star))) return false;
   name.remove_prefix(star);
-  // Where a piece between two stars comes first, the most is left for those behind it.
+  // Each piece between two stars is matched at its first place, which leaves the most text for the pieces after it.
   while (true) {
     pattern.remove_prefix(star + 1);
     star = pattern.find('*');
@@ -144,7 +144,7 @@ std::vector<std::string> LabelReader::finish(const std::string& table, std::vect
     throw DataError(fmt::format("{}: column '{}' names no label", table, columns_.label_names.front()));
   }
   std::vector<std::string> sorted;
-  std::vector<std::size_t> number_of(names_.size());  // by the order in which they came
+  std::vector<std::size_t> number_of(names_.size());  // final numbers, indexed by the order of appearance
   for (const auto& [name, came] : names_) {
     number_of[came] = sorted.size();
     sorted.push_back(name);

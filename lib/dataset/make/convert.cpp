@@ -35,10 +35,10 @@ namespace {
 namespace fs = std::filesystem;
 using Images = std::vector<const ImageEntry*>;
 
-constexpr std::uint64_t kOrderSeed = 14;  // any constant: the order of records must never change
+constexpr std::uint64_t kOrderSeed = 14;  // any constant will do; a change would change the order of all records
 constexpr std::uint64_t kShardBytes = 256u << 20;
 
-// Which images go into which shard, in the order of their records.
+// Returns the images of each shard, in the order of their records.
 std::vector<Images> deal_out(const Dataset& dataset, std::size_t shards) {
   Images order;
   for (const ImageEntry& image : dataset.images) order.push_back(&image);
@@ -79,7 +79,7 @@ bool record_matches(const formats::RecordView& record, const ImageEntry& image, 
          record.encoded.size() == static_cast<std::uint64_t>(file.st_size);
 }
 
-// Whether the shard at `path` is there and holds what it should, undamaged to the last byte.
+// Returns whether the shard at `path` exists and holds exactly these images, undamaged.
 bool is_finished(const std::string& path, spec::DataFormat format, const Images& images,
                  const std::vector<std::string>& label_names) {
   struct stat status {};
@@ -93,11 +93,11 @@ bool is_finished(const std::string& path, spec::DataFormat format, const Images&
     }
     return !reader->next();
   } catch (const DataError&) {
-    return false;  // damaged: written anew
+    return false;  // it is damaged and will be written anew
   }
 }
 
-// Samples a pixel of a PNG colour type as stored: a palette index counts as one.
+// Returns the samples per pixel that a PNG of this colour type stores. A palette index counts as one.
 int stored_channels(int color_type) {
   switch (color_type) {
     case 2:
@@ -111,7 +111,7 @@ int stored_channels(int color_type) {
   }
 }
 
-// What a record says of its image.
+// What a record says about its image.
 struct Described {
   std::string_view format = "unknown";
   int height = 0;
@@ -119,7 +119,7 @@ struct Described {
   int channels = 0;
 };
 
-// What one worker reuses from record to record.
+// What one thread reuses from record to record.
 struct RecordBuffers {
   storage::ByteBuffer image;
   image::PngFile png;
@@ -190,7 +190,7 @@ class Converter {
                           encoded, file);
   }
 
-  // A damaged file goes into its record as it is: left out, it would make the two formats differ.
+  // A damaged file goes into its record unchanged, because the shards must hold the same images as the files.
   Described describe(const ImageEntry& image, std::span<const std::byte> encoded, image::PngFile& png) {
     try {
       if (image::is_jpeg(encoded)) {

@@ -29,9 +29,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kWaitingThreads = 16;       // as many requests as a store of a server has at once
+constexpr std::size_t kWaitingThreads = 16;       // as many as the requests that a server's store has at once
 constexpr std::uint64_t kPieceBytes = 4u << 20;   // larger files are copied in pieces of this size
-constexpr std::uint64_t kSpareBytes = 16u << 20;  // for folders, the record, and whoever else writes there
+constexpr std::uint64_t kSpareBytes = 16u << 20;  // for folders, the record, and other programs that write there
 
 struct Item {
   std::string from;
@@ -40,7 +40,7 @@ struct Item {
   bool kept = false;
 };
 
-// What the labels and splits are read from; nothing where that is the images' folders.
+// Returns the files from which the labels and splits are read: none if they are the images' folders.
 std::vector<std::string> label_files(const Index& index) {
   std::vector<std::string> files;
   if (index.layout != spec::DataLayout::folders) files.push_back(index.table);
@@ -71,7 +71,8 @@ bool is_below(const std::string& folder, const std::string& root) {
   return !error && !below.empty() && *below.begin() != "..";
 }
 
-// @throws SpecError where FOLDER cannot be filled from the root
+// @throws SpecError if the folder cannot be filled from the root
+// @throws DataError if the folder is a URL with a user, a query or a fragment
 void check_options(const StageOptions& options) {
   if (storage::parse_url(options.folder)) {
     throw SpecError(fmt::format("data stage: '{}' is an URL: stage into a folder of this machine", options.folder));
@@ -103,7 +104,7 @@ bool is_there(const Item& item, bool from_local) {
   return !from_local || fs::last_write_time(item.to, error) >= fs::last_write_time(item.from, error);
 }
 
-// So that the record never tells of files that a crash of the machine could still take.
+// Syncs the file system, so that the record never names files that a crash of the machine could still lose.
 void sync_folder(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY);
   const bool failed = descriptor < 0 || ::syncfs(descriptor) != 0;
@@ -138,7 +139,7 @@ class Stager {
   }
 
  private:
-  // What each file is, and whether it is there already.
+  // Finds out for each file where its copy goes, how large it is, and whether the copy is there already.
   void look() {
     std::set<std::string> folders;
     for (Item& item : items_) {
