@@ -24,7 +24,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A synthetic set of 12 images of 64 x 64, kept as 48 x 48.
+// A synthetic set of 12 images of 64 x 64, whose cached pixels are 48 x 48.
 class CachedPixels : public testing::Test {
  protected:
   CachedPixels() { write_synthetic_set({.directory = root(), .images = 12, .size = 64, .threads = 2}); }
@@ -185,15 +185,15 @@ TEST_F(CachedPixels, ThatAreThereAndRightAreKept) {
   EXPECT_THAT(check_data_set(root(), 2).problems, IsEmpty());
 }
 
-// What a killed conversion leaves behind: the whole file under another name, with a header that no reader takes.
+// A killed conversion leaves a file of the full size under another name, with a header that no reader accepts.
 TEST_F(CachedPixels, GoOnWhereAnInterruptedConversionStopped) {
   convert();
   const std::string whole = read_text(file());
   std::string partial = whole;
   const formats::CachedHeader header = formats::cached_header({.image_size = 48}, 12, 12 * 17, 0);
   partial.replace(0, sizeof header, reinterpret_cast<const char*>(&header), sizeof header);
-  partial[sizeof header + 3 * sizeof(formats::CachedEntry) + 14] = 0;  // image 3 was not made yet
-  partial[4096 + 5 * 48 * 48] ^= 1;                                    // image 5 not written to the storage
+  partial[sizeof header + 3 * sizeof(formats::CachedEntry) + 14] = 0;  // image 3 is not converted yet
+  partial[4096 + 5 * 48 * 48] ^= 1;                                    // the pixels of image 5 did not reach the disk
   fs::remove(file());
   write_text(file() + ".partial", partial);
   EXPECT_THAT(failure(), HasSubstr("no cached pixels"));

@@ -71,7 +71,7 @@ TEST_F(ConvertToWebDataset, KnowsItsCostBesideThatOfOtherFormats) {
   EXPECT_FALSE(conversion_cost(root_.path(), Split::all));
 }
 
-// What a killed conversion leaves behind: some shards, and the file that says how many there will be.
+// A killed conversion leaves some shards, and the file that says how many there will be.
 TEST_F(ConvertToWebDataset, ThatDidNotEndIsNoDataSetAndGoesOnWithTheShardsThatAreThere) {
   convert(20);
   const auto before = contents_of_shards();
@@ -92,7 +92,7 @@ TEST_F(ConvertToWebDataset, WhoseLastOrAnyShardIsMissingIsRefused) {
     EXPECT_THAT(failure(), HasSubstr("shard " + name + " is missing"));
     fs::rename(root_ / "away", root_ / ("webdataset/" + name));
   }
-  fs::remove(root_ / "webdataset/all-manifest.json");  // as other programs write shards
+  fs::remove(root_ / "webdataset/all-manifest.json");  // other programs write shards without one
   EXPECT_EQ(open().shards.size(), 16u);
 }
 

@@ -156,7 +156,7 @@ TEST(ReadIndex, SaysThatARootHasNoTable) {
   EXPECT_THAT(message_of<DataError>([&] { read_index(root.path()); }), HasSubstr("no label table"));
 }
 
-// As large as the published table: 112,120 rows, 86,524 + 25,596 listed.
+// A table as large as the published one: 112,120 rows, of which the lists name 86,524 and 25,596.
 TEST(ReadIndex, ReadsATableOfFullSize) {
   constexpr int kTrain = 86524, kTest = 25596;
   std::string rows, train, test;

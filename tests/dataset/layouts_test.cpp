@@ -1,4 +1,4 @@
-// Roots that are not ChestX-ray14's: a table of one's own, and folders of classes.
+// Tests the layouts other than ChestX-ray14's: a user's own table, and folders of classes.
 #include "dataset/layouts.hpp"
 
 #include <fmt/format.h>

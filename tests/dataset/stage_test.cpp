@@ -32,7 +32,7 @@ class StageTest : public testing::Test {
     spec.root = root;
     return open_dataset(spec);
   }
-  // Every image or shard of the copy is the original's, byte for byte.
+  // Expects every image or shard of the copy to equal the original, byte for byte.
   void expect_same_files() {
     const Dataset far = open(options_.data.root), near = open(options_.folder);
     ASSERT_EQ(near.files(), far.files());
@@ -90,7 +90,7 @@ TEST_F(StageTest, CopiesAgainWhatIsNewerThanItsCopy) {
   std::string text = read_text(image);
   text.back() = static_cast<char>(text.back() ^ 1);
   write_text(image, text);
-  namespace fs = std::filesystem;  // a clock tick may hold the copy and the change
+  namespace fs = std::filesystem;  // the copy and the change may fall into one tick of the clock
   fs::last_write_time(image, fs::last_write_time(image) + std::chrono::seconds(1));
   EXPECT_EQ(stage_data_set(options_).kept, 24u + 3 - 1);
   expect_same_files();

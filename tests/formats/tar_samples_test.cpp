@@ -29,7 +29,7 @@ std::string sample(const std::string& key) {
 
 const std::string kEnd(kTarEndBytes, '\0');
 
-// A tar's bytes in memory of their own for each take, as a distant file's are.
+// A stream that returns a copy of a tar's bytes at each take, as the stream of a distant file does.
 class CopyingStream final : public storage::ByteStream {
  public:
   explicit CopyingStream(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -56,7 +56,7 @@ class TarSamples : public testing::Test {
   static RecordView view(const ShardRecord& record) {
     return parse_sample(record.data, {.file = "shard.tar", .offset = record.offset}, dataset::finding_names());
   }
-  // Of the only sample of a tar.
+  // Returns the message of the DataError that the only sample of a tar causes.
   std::string failure_of(const std::string& contents) {
     TarSampleReader reader = open(contents + kEnd);
     const std::optional<ShardRecord> record = reader.next();

@@ -35,7 +35,7 @@ struct Worker {
   image::PngFile png;
 };
 
-// Names what one conversion made.
+// The result of one conversion.
 struct Converted {
   spec::DataFormat format;
   spec::Split split;

@@ -7,7 +7,7 @@
 namespace chexbench::dataset {
 
 // Calls work(worker, item) once for each item in [0, items), on `threads` threads or, if that is 0, one per usable
-// core. The calls start in the order of the items. `worker` is the number of the calling thread, below
+// core. The calls start in the order of the items. `worker` is the number of the thread that calls, below
 // worker_count(items, threads), so that each thread can have buffers of its own. After the first error no further call
 // starts, and the error is rethrown once all threads have ended.
 // @throws InterruptedError after a signal; also what `work` throws
