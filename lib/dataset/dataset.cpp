@@ -41,11 +41,11 @@ bool tells_of(const Index& index, spec::Split split) {
 // Returns what would say which images are in the split, and what to do because it is not there.
 std::string missing_list(spec::DataLayout layout, spec::Split split) {
   if (layout == spec::DataLayout::csv) {
-    return fmt::format("row of split '{}'; name the column that tells with data.labels.split_column",
+    return fmt::format("row of split '{}'; set data.labels.split_column to the column that says it",
                        spec::to_string(split));
   }
   if (layout == spec::DataLayout::folders) return fmt::format("folder '{}'; add it", spec::to_string(split));
-  if (split == spec::Split::val) return "list of such a split in ChestX-ray14; use train or test";
+  if (split == spec::Split::val) return "list of this split in ChestX-ray14; use train or test";
   return split == spec::Split::train ? "train_val_list.txt; add it" : "test_list.txt; add it";
 }
 
@@ -94,10 +94,10 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const storage::Data
   }
   dataset.total_bytes += estimated_bytes(*root.store, of_unknown_size);
   if (dataset.images.empty()) {
-    throw DataError(
-        fmt::format("split '{}' of '{}' is empty: it lists {} images, and none of their files is in {}",
-                    spec::to_string(spec.split), spec.root, rows.size(),
-                    index.layout == spec::DataLayout::nih ? "images/ or images_NNN/" : "the root or a folder below"));
+    throw DataError(fmt::format(
+        "split '{}' of '{}' is empty: it lists {} images, and none of their files is in {}",
+        spec::to_string(spec.split), spec.root, rows.size(),
+        index.layout == spec::DataLayout::nih ? "images/ or images_NNN/" : "the root or a folder below it"));
   }
   if (dataset.images.size() < rows.size()) {
     log::warning("{}: {} of the {} images of split '{}' have no file and are left out", spec.root,
@@ -136,8 +136,8 @@ void add_shards(const std::vector<const IndexRow*>& rows, const storage::DataRoo
   const std::uint64_t written = manifest ? manifest->shard_bytes.value_or(dataset.total_bytes) : dataset.total_bytes;
   if (written != dataset.total_bytes) {
     log::warning(
-        "the shards of {} have {} bytes, and {} tells of {}: they are others, or records are lost; `chexbench "
-        "data check` looks into them",
+        "the shards of {} have {} bytes, but {} says {}: they are not the shards that it describes, or records are "
+        "lost; `chexbench data check` examines them",
         root.path, dataset.total_bytes, formats::manifest_path(root.path, spec.split, spec.format), written);
   }
   dataset.compressed =
@@ -179,8 +179,8 @@ void add_cached(const std::vector<const IndexRow*>& rows, const storage::DataRoo
   const std::string path = formats::cached_path(root.path, spec.split, pixels);
   const std::string command = formats::cached_command(root.path, spec.split, pixels);
   if (root.store->is_distant()) {
-    throw DataError(
-        fmt::format("data.format cached is mapped from a folder of this machine, and {} is none", root.path));
+    throw DataError(fmt::format(
+        "data.format cached maps a file in a folder of this machine, and {} is not such a folder", root.path));
   }
   if (!root.store->size(path)) {
     throw DataError(fmt::format("no cached pixels {}{}: {}", path, cached_kinds(root, spec.split), command));
@@ -188,7 +188,7 @@ void add_cached(const std::vector<const IndexRow*>& rows, const storage::DataRoo
   dataset.cached = formats::CachedFile::open(path);
   const image::PixelSpec made_for = dataset.cached->made_for();
   if (made_for.image_size != pixels.image_size || made_for.resize != pixels.resize) {
-    throw DataError(fmt::format("{} holds images of {} pixels a side, {}: {}", path, made_for.image_size,
+    throw DataError(fmt::format("{} holds images of {} pixels a side, resized with {}: {}", path, made_for.image_size,
                                 spec::to_string(made_for.resize), command));
   }
   const std::vector<ImageFile> files = find_files(root, index);

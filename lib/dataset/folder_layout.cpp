@@ -49,15 +49,16 @@ Index read_folder_layout(const storage::DataRoot& root) {
   const auto outside = std::erase_if(index.files, is_outside);
   if (index.files.empty()) {
     // If the layout was guessed, no other layout fitted either, and the message must name those, too.
-    const std::string others = root.layout == spec::DataLayout::folders
-                                   ? ""
-                                   : ", nor a table: Data_Entry*.csv of ChestX-ray14, or a .csv of its own";
+    const std::string others =
+        root.layout == spec::DataLayout::folders
+            ? ""
+            : ", and there is no table either (Data_Entry*.csv of ChestX-ray14, or your own .csv)";
     throw DataError(
         fmt::format("no images in folders of classes below '{}': expected {}/CLASS/IMAGE.png (.jpg, .jpeg), or "
-                    "{}/train/CLASS/IMAGE.png; {} images lie outside of such folders{}",
+                    "{}/train/CLASS/IMAGE.png; {} images are outside of such folders{}",
                     root.path, root.path, root.path, outside, others));
   }
-  if (outside > 0) log::warning("{}: {} images lie in no folder of a class and are left out", root.path, outside);
+  if (outside > 0) log::warning("{}: {} images are not in the folder of a class and are left out", root.path, outside);
   std::map<std::string, std::size_t, std::less<>> classes;
   for (const ImageFile& file : index.files) classes.emplace(place_of(file.name, has_splits).name, 0);
   number_classes(classes, index);

@@ -55,7 +55,7 @@ void add_images_below(const storage::Store& store, const std::string& folder, co
                       std::vector<ImageFile>& files) {
   constexpr int kDeepest = 32;
   if (depth > kDeepest) {
-    throw DataError(fmt::format("{}: folders are nested deeper than {}: does a link lead back?", folder, kDeepest));
+    throw DataError(fmt::format("{}: folders are nested more than {} deep: does a link lead back?", folder, kDeepest));
   }
   for (storage::StoreEntry& entry : store.list(folder)) {
     if (entry.name.starts_with('.') || (depth == 0 && is_converted(entry.name))) continue;

@@ -44,7 +44,8 @@ Columns read_header(const std::vector<std::string_view>& names, const std::strin
   }
   const auto require = [&](std::size_t column, std::string_view name) {
     if (column == Columns::kAbsent) {
-      throw DataError(fmt::format("{}:1: the header has no column '{}': not a ChestX-ray14 table", table, name));
+      throw DataError(
+          fmt::format("{}:1: the header has no column '{}', so it is not a ChestX-ray14 table", table, name));
     }
     columns.last_required = std::max(columns.last_required, column);
   };
@@ -56,8 +57,8 @@ Columns read_header(const std::vector<std::string_view>& names, const std::strin
 
 IndexRow read_row(const std::vector<std::string_view>& fields, const Columns& columns, std::string_view where) {
   if (fields.size() <= columns.last_required) {
-    throw DataError(
-        fmt::format("{}: {} fields, expected at least {}", where, fields.size(), columns.last_required + 1));
+    throw DataError(fmt::format("{}: the row has {} fields, expected at least {}", where, fields.size(),
+                                columns.last_required + 1));
   }
   IndexRow row;
   row.name = fields[columns.image];
@@ -174,17 +175,16 @@ void sort_rows(std::vector<IndexRow>& rows, const std::string& table) {
   const auto same = [](const IndexRow& a, const IndexRow& b) { return a.name == b.name; };
   const auto twice = std::adjacent_find(rows.begin(), rows.end(), same);
   if (twice != rows.end())
-    throw DataError(fmt::format("{}: '{}' comes twice; keep one of its rows", table, twice->name));
+    throw DataError(fmt::format("{}: '{}' has more than one row; keep one of them", table, twice->name));
 }
 
 spec::DataLayout find_layout(const storage::DataRoot& root) {
   if (root.store->is_local()) check_folder(root.path);
   const std::vector<storage::StoreEntry> entries = root.store->list(root.path);
   if (entries.empty() && !root.store->is_local()) {
-    throw DataError(
-        fmt::format("no data set at '{}': nothing is there; set data.root to what holds "
-                    "Data_Entry_2017.csv and images/",
-                    root.path));
+    throw DataError(fmt::format(
+        "no data set at '{}': nothing is there; set data.root to the place that holds Data_Entry_2017.csv and images/",
+        root.path));
   }
   if (root.layout != spec::DataLayout::automatic) return root.layout;
   const auto any = [&](auto has) { return std::ranges::any_of(entries, has); };

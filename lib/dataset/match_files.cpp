@@ -76,8 +76,8 @@ std::vector<ImageFile> match_files(const Index& index, const std::vector<ImageFi
     const auto file = finder.find(row.name);
     if (!file) continue;
     if (meant[*file]) {
-      throw DataError(fmt::format("{}: two rows mean the image {}, '{}' the second of them: keep one", index.table,
-                                  files[*file].path, row.name));
+      throw DataError(fmt::format("{}: two rows mean the image {}, the second of them as '{}': keep one of the rows",
+                                  index.table, files[*file].path, row.name));
     }
     meant[*file] = true;
     matched.push_back({row.name, files[*file].path, files[*file].bytes});

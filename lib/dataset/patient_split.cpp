@@ -21,7 +21,7 @@ std::set<std::uint32_t> validation_patients(const Dataset& dataset, double share
   std::set<std::pair<std::uint64_t, std::uint32_t>> patients;
   for (const ImageEntry& image : dataset.images) patients.emplace(derive_seed(kSeed, image.patient), image.patient);
   if (patients.size() < 2) {
-    throw DataError(fmt::format("{} of one patient cannot be divided into images that train and images that validate",
+    throw DataError(fmt::format("{} of one patient cannot be divided into training images and validation images",
                                 dataset.images.size() == 1 ? "an image" : "images"));
   }
   const auto wanted = static_cast<std::size_t>(std::lround(share * static_cast<double>(patients.size())));

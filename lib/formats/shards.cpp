@@ -99,9 +99,9 @@ Shards look_at_tfrecords(const storage::DataRoot& root, spec::Split split) {
     shards.names.insert(std::move(entry.name));
   }
   if (counts.size() > 1) {
-    throw DataError(
-        fmt::format("{} mixes shards of split '{}' from conversions into {} and {} shards: remove those of one", folder,
-                    spec::to_string(split), *counts.begin(), *counts.rbegin()));
+    throw DataError(fmt::format(
+        "{} mixes shards of split '{}' from conversions into {} and {} shards: remove those of one conversion", folder,
+        spec::to_string(split), *counts.begin(), *counts.rbegin()));
   }
   if (!counts.empty()) shards.count = *counts.begin();
   return shards;
@@ -144,7 +144,7 @@ std::vector<std::string> find_shards(const storage::DataRoot& root, spec::Split 
                                 spec::to_string(split), folder, command));
   }
   if (present.unfinished) {
-    throw DataError(fmt::format("the conversion into {} did not reach its end for split '{}': {}", folder,
+    throw DataError(fmt::format("the conversion into {} is not complete for split '{}': {}", folder,
                                 spec::to_string(split), command));
   }
   std::vector<std::string> paths;

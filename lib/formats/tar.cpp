@@ -130,7 +130,7 @@ void TarReader::fail(std::uint64_t member, const std::string& reason) const {
 
 std::optional<storage::SharedBytes> TarReader::take(std::uint64_t bytes, std::uint64_t member) {
   const std::uint64_t left = stream_.size() - taken_;
-  if (left < bytes) fail(member, fmt::format("truncated: it needs {} bytes more, {} are left", bytes, left));
+  if (left < bytes) fail(member, fmt::format("truncated: it needs {} more bytes, {} are left", bytes, left));
   storage::SharedBytes taken = stream_.take(static_cast<std::size_t>(bytes));
   taken_ += bytes;
   stopped_ = taken.bytes.size() < bytes;
@@ -142,12 +142,12 @@ void TarReader::check_end(std::uint64_t end) {
   while (taken_ < stream_.size()) {
     const std::optional<storage::SharedBytes> rest = take(std::min(kEndPieceBytes, stream_.size() - taken_), end);
     if (!rest) return;
-    if (!is_zero(storage::as_text(rest->bytes))) fail(end, "a block of zeros, which marks the end, but data follow");
+    if (!is_zero(storage::as_text(rest->bytes))) fail(end, "a block of zeros marks the end, but data follow");
   }
 }
 
 bool TarReader::read_extra(TarMember& member, char type, std::uint64_t size, Extra& extra) {
-  if (size > kMaxExtraBytes) fail(member.offset, fmt::format("a header of {} bytes", size));
+  if (size > kMaxExtraBytes) fail(member.offset, fmt::format("its extended header has {} bytes (too many)", size));
   std::optional<storage::SharedBytes> body = take(size + tar_padding(size), member.offset);
   if (!body) return false;
   const std::string_view text = storage::as_text(body->bytes.first(size));
@@ -172,7 +172,7 @@ std::optional<TarMember> TarReader::next() {
       fail(member.offset, "the checksum of its header is wrong");
     }
     const std::optional<std::uint64_t> size = number_of(field_of(block, kSize));
-    if (!size) fail(member.offset, "its size is no number");
+    if (!size) fail(member.offset, "its size is not a number");
     member.head.push_back(std::move(*head));
     const char type = block[kType.begin];
     if (type == kGnuLongName || type == kGnuLongLink || type == kPax || type == kPaxGlobal) {

@@ -126,7 +126,7 @@ class Sample {
                                       : name->kind == "cls"  ? &cls_
                                                              : nullptr;
     if (part == nullptr) return;
-    if (part->has_value()) fail(fmt::format("has '{}' and '{}'", (*part)->name, member.name));
+    if (part->has_value()) fail(fmt::format("has both '{}' and '{}'", (*part)->name, member.name));
     *part = {member.name.substr(member.name.rfind('/') + 1), contents.bytes.first(member.size)};
   }
 
@@ -150,7 +150,7 @@ class Sample {
   void read_json(std::span<const std::byte> contents, RecordView& view) const {
     const spec::Node document = parse(std::string(storage::as_text(contents)));
     const spec::Object* const object = document.object();
-    if (object == nullptr) fail("has a .json that is no object");
+    if (object == nullptr) fail("has a .json that is not an object");
     const spec::Node* const label = spec::find_member(*object, "label");
     if (label == nullptr || label->list() == nullptr) fail("has a .json without a list \"label\"");
     view.labels = labels(*label->list());

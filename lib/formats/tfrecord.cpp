@@ -14,7 +14,7 @@
 namespace chexbench::formats {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "TFRecord fields are read and written as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "TFRecord fields are read and written as they are in memory");
 
 template <typename T>
 T load(const std::byte* from) {
@@ -92,7 +92,7 @@ std::optional<ShardRecord> TfRecordReader::next() {
   const storage::SharedBytes header = take_header();
   if (header.bytes.size() < kRecordHeaderBytes) {
     if (left() > 0 || header.bytes.empty()) return std::nullopt;  // the stream was stopped, or this is the end
-    give_up(fmt::format("truncated: {} bytes are left, a header has {}", header.bytes.size(), kRecordHeaderBytes));
+    give_up(fmt::format("truncated: {} bytes are left, but a header has {}", header.bytes.size(), kRecordHeaderBytes));
   }
   const std::uint64_t length = checked_length(header.bytes);
   storage::SharedBytes body = take(length + kRecordFooterBytes);

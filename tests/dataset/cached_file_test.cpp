@@ -109,8 +109,8 @@ TEST_F(CachedPixels, OfAnotherSizeOrResizeAreAnErrorWithTheCommandThatMakesThem)
   EXPECT_THAT(failure(32), AllOf(HasSubstr("there is all-48-bilinear.gray"), HasSubstr("--image-size 32")));
   EXPECT_THAT(failure(48, ResizeMethod::area), HasSubstr("--image-size 48 --resize area"));
   fs::rename(file(), formats::cached_path(root(), Split::all, {.image_size = 32}));
-  EXPECT_THAT(failure(32),
-              AllOf(HasSubstr("holds images of 48 pixels a side, bilinear"), HasSubstr("--image-size 32")));
+  EXPECT_THAT(failure(32), AllOf(HasSubstr("holds images of 48 pixels a side, resized with bilinear"),
+                                 HasSubstr("--image-size 32")));
 }
 
 TEST_F(CachedPixels, AreStaleOnceTheirImagesChanged) {
@@ -119,7 +119,7 @@ TEST_F(CachedPixels, AreStaleOnceTheirImagesChanged) {
   write_text(image(name), read_text(image(name)) + "x");
   EXPECT_THAT(failure(), AllOf(HasSubstr("is stale: image " + name + " had"), HasSubstr("data convert")));
   fs::remove(image(name));
-  EXPECT_THAT(failure(), HasSubstr("it holds 12 images, where there are 11 now"));
+  EXPECT_THAT(failure(), HasSubstr("it holds 12 images, but there are 11 now"));
   fs::remove_all(folder_ / "set/images");
   EXPECT_EQ(open().images.size(), 12u) << "where no image is left there is nothing to compare with";
   std::string table = read_text(folder_ / "set/Data_Entry_2017.csv");
@@ -134,7 +134,7 @@ TEST_F(CachedPixels, KeepNothingOfAFileThatIsDamaged) {
   const std::string whole = read_text(file());
   for (const std::size_t offset : {0u, 12u, 46u}) {
     flip(offset);
-    EXPECT_THAT(failure(), AllOf(HasSubstr("all-48-bilinear.gray: no file of cached pixels"), HasSubstr("again")));
+    EXPECT_THAT(failure(), AllOf(HasSubstr("all-48-bilinear.gray: not a file of cached pixels"), HasSubstr("again")));
     write_text(file(), whole);
   }
   flip(60);
@@ -174,7 +174,7 @@ TEST_F(CachedPixels, AreHeldAgainstTheirPngsByACheck) {
   const std::string a = pngs().images[0].path, b = pngs().images[1].path;
   fs::copy_file(a, b, fs::copy_options::overwrite_existing);
   EXPECT_THAT(check_data_set(root(), 2).problems,
-              ElementsAre(AllOf(HasSubstr("gives another tensor than"), HasSubstr(pngs().images[1].name))));
+              ElementsAre(AllOf(HasSubstr("gives a different tensor than"), HasSubstr(pngs().images[1].name))));
 }
 
 TEST_F(CachedPixels, ThatAreThereAndRightAreKept) {
@@ -215,7 +215,7 @@ TEST_F(CachedPixels, RefuseSizesThatCannotBe) {
   for (const int size : {0, -1, 20000}) {
     const ConvertOptions options{
         .root = root(), .split = Split::all, .format = spec::DataFormat::cached, .pixels = {.image_size = size}};
-    EXPECT_THAT(message_of<SpecError>([&] { convert_data_set(options); }), HasSubstr("1 to 16384 are possible"));
+    EXPECT_THAT(message_of<SpecError>([&] { convert_data_set(options); }), HasSubstr("must be from 1 to 16384"));
   }
 }
 

@@ -78,7 +78,7 @@ TEST_F(ConvertToWebDataset, ThatDidNotEndIsNoDataSetAndGoesOnWithTheShardsThatAr
   fs::remove(root_ / "webdataset/all-000019.tar");
   fs::remove(root_ / "webdataset/all-manifest.json");
   write_text(formats::unfinished_path(root_.path(), Split::all, kFormat), "20");
-  EXPECT_THAT(failure(), AllOf(HasSubstr("did not reach its end"), HasSubstr("--split all --to webdataset")));
+  EXPECT_THAT(failure(), AllOf(HasSubstr("is not complete"), HasSubstr("--split all --to webdataset")));
   const formats::Conversion again = convert();
   EXPECT_EQ(again.kept(), 19u);
   EXPECT_EQ(contents_of_shards(), before);

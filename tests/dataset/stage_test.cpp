@@ -122,7 +122,7 @@ TEST_F(StageTest, KeepsTheRecordWhereAllIsThereAndHasNoCostOfAPart) {
 TEST_F(StageTest, LooksForRoomBeforeItCopies) {
   options_.free_bytes = [](const std::string&) { return std::uint64_t{1000}; };
   EXPECT_THAT(message_of<OutputError>([&] { stage_data_set(options_); }),
-              AllOf(HasSubstr("no room in"), HasSubstr("0.0 MB are free")));
+              AllOf(HasSubstr("not enough room in"), HasSubstr("0.0 MB are free")));
   EXPECT_TRUE(names_in(options_.folder + "/images").empty());
 }
 
@@ -148,7 +148,7 @@ TEST_F(StageTest, RefusesWhatItCannotStage) {
   options_.folder = options_.data.root + "/../set";
   EXPECT_THAT(failure(), HasSubstr("is the data set itself"));
   options_.folder = "s3://bucket/set";
-  EXPECT_THAT(failure(), HasSubstr("is an URL"));
+  EXPECT_THAT(failure(), HasSubstr("is a URL"));
   options_.folder = root_ / "near";
   options_.data.format = DataFormat::synthetic;
   EXPECT_THAT(failure(), HasSubstr("nothing to stage"));

@@ -154,7 +154,7 @@ TEST_F(TarSamples, WithLabelsThatCannotBeReadAreNamed) {
     return failure_of(member("a.json", json) + member("a.png", "x"));
   };
   EXPECT_THAT(with_json("{"), HasSubstr("sample 'a' has a damaged .json"));
-  EXPECT_THAT(with_json("[]"), HasSubstr("no object"));
+  EXPECT_THAT(with_json("[]"), HasSubstr("not an object"));
   EXPECT_THAT(with_json("{}"), HasSubstr("without a list \"label\""));
   EXPECT_THAT(with_json(R"({"label": [1, 0]})"), HasSubstr("2 values in \"label\", expected 14"));
   EXPECT_THAT(with_json(R"({"label": [0,0,0,0,0,0,0,0,0,0,0,0,0,2]})"), HasSubstr("as label[13], expected 0 or 1"));
@@ -164,7 +164,7 @@ TEST_F(TarSamples, WithLabelsThatCannotBeReadAreNamed) {
         << text;
   }
   EXPECT_THAT(failure_of(member("a.cls", "1") + member("a.jpg", "x") + member("a.png", "x")),
-              HasSubstr("has 'a.jpg' and 'a.png'"));
+              HasSubstr("has both 'a.jpg' and 'a.png'"));
 }
 
 TEST_F(TarSamples, HaveTheLabelsOfTheirDataSet) {

@@ -218,7 +218,7 @@ class Writer {
       tools.maker.run(encoded, path);
       entry.state = formats::CachedEntry::State::pixels;
     } catch (const DataError& error) {
-      log::warning("{}; it stays unreadable in the cached pixels, too", error.what());
+      log::warning("{}; the cached pixels mark this image as damaged", error.what());
       std::ranges::fill(pixels, std::byte{0});
       entry.state = formats::CachedEntry::State::damaged;
     }
@@ -252,13 +252,12 @@ class Writer {
 formats::Conversion convert_to_cached(const ConvertOptions& options, const Dataset& dataset) {
   if (options.pixels.image_size < 1 || options.pixels.image_size > image::kMaxImageSide) {
     throw SpecError(
-        fmt::format("--image-size {}: 1 to {} are possible", options.pixels.image_size, image::kMaxImageSide));
+        fmt::format("--image-size {}: it must be from 1 to {}", options.pixels.image_size, image::kMaxImageSide));
   }
-  if (options.shards != 0) throw SpecError("--shards: cached pixels are one file");
+  if (options.shards != 0) throw SpecError("--shards cannot be given with --to cached: cached pixels are one file");
   for (const ImageEntry& image : dataset.images) {
     if (image.name.find('\n') == std::string::npos) continue;
-    throw DataError(
-        fmt::format("{}: a name with a line break cannot be kept with cached pixels: rename it", image.path));
+    throw DataError(fmt::format("{}: cached pixels cannot hold a name with a line break: rename the file", image.path));
   }
   const std::string path = formats::cached_path(options.root, options.split, options.pixels);
   const bool kept = is_finished(path, dataset, options.threads);

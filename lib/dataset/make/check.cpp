@@ -187,7 +187,7 @@ class Checker {
       throw DataError(fmt::format("{}: image {}: {}", file.path(), file.name(i), reason));
     };
     const auto row = row_of(file.name(i));
-    if (!row) fail("not in the label table");
+    if (!row) fail("is not in the label table");
     if (file.entry(i).state == formats::CachedEntry::State::damaged)
       return;  // check_images() has reported the damaged file
     const std::span<const std::byte> pixels = file.pixels(i);
@@ -205,7 +205,7 @@ class Checker {
           fmt::format("{}: record at offset {}: image {}: {}", shard, record.offset, example.filename, reason));
     };
     const auto found = row_of(example.filename);
-    if (!found) fail("not in the label table");
+    if (!found) fail("is not in the label table");
     const std::size_t i = *found;
     const IndexRow& row = index_.rows[i];
     if (!row.in(which.split)) fail(fmt::format("does not belong to split '{}'", spec::to_string(which.split)));
@@ -216,7 +216,7 @@ class Checker {
     }
     if (again) fail("is in more than one record");
     if (row.labels != example.labels) {
-      fail(fmt::format("labels are {}, the table says {}", labels_text(example.labels, index_.label_names),
+      fail(fmt::format("has the labels {}, but the table says {}", labels_text(example.labels, index_.label_names),
                        labels_text(row.labels, index_.label_names)));
     }
     const auto tensor =
@@ -233,7 +233,7 @@ class Checker {
     } catch (const DataError&) {
       return;  // check_images() has reported the damaged file
     }
-    fail("gives another tensor than " + path);
+    fail("gives a different tensor than " + path);
   }
 
   std::optional<std::size_t> row_of(std::string_view image) const {

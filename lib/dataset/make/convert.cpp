@@ -51,8 +51,9 @@ std::vector<Images> deal_out(const Dataset& dataset, std::size_t shards) {
 
 int choose_shards(const ConvertOptions& options, const Dataset& dataset) {
   if (options.shards != 0 && options.shards < kMinShards) {
-    throw SpecError(fmt::format("--shards {}: at least {}, so that ranks and interleave have enough files to share",
-                                options.shards, kMinShards));
+    throw SpecError(
+        fmt::format("--shards {}: it must be at least {}, so that ranks and interleave have enough files to share",
+                    options.shards, kMinShards));
   }
   const std::optional<int> present = formats::present_shard_count(options.root, options.split, options.format);
   const auto images = static_cast<int>(dataset.images.size());
@@ -62,7 +63,7 @@ int choose_shards(const ConvertOptions& options, const Dataset& dataset) {
   if (options.shards == 0 && *present <= images) return *present;
   if (*present != wanted) {
     throw OutputError(
-        fmt::format("{} holds {} shards of split '{}' already, {} are wanted: remove them, or use --shards {}",
+        fmt::format("{} already holds {} shards of split '{}', but {} are needed: remove them, or use --shards {}",
                     formats::format_folder(options.root, options.format), *present, spec::to_string(options.split),
                     wanted, *present));
   }
@@ -200,7 +201,7 @@ class Converter {
       image::parse_png(encoded, image.path, png);
       return {"png", png.height, png.width, stored_channels(png.color_type)};
     } catch (const DataError& error) {
-      log::warning("{}; stored as it is", error.what());
+      log::warning("{}; it is stored unchanged", error.what());
       const std::scoped_lock lock(damaged_mutex_);
       conversion_.damaged.push_back(image.name);
       return {.format = image::is_jpeg(encoded) ? "jpeg" : image::is_png(encoded) ? "png" : "unknown"};

@@ -33,8 +33,9 @@ std::string marker_text(const SynthOptions& options) {
 }
 
 void check_options(const SynthOptions& options) {
-  if (options.images < 1) throw SpecError(fmt::format("--images {}: at least 1", options.images));
-  if (options.size < 32 || options.size > 8192) throw SpecError(fmt::format("--size {}: 32 to 8192", options.size));
+  if (options.images < 1) throw SpecError(fmt::format("--images {}: it must be at least 1", options.images));
+  if (options.size < 32 || options.size > 8192)
+    throw SpecError(fmt::format("--size {}: it must be from 32 to 8192", options.size));
 }
 
 // Makes the directory and marks it as a synthetic set. A set with the same options is continued; another data set must
@@ -47,13 +48,13 @@ void claim_directory(const SynthOptions& options) {
     const std::span<const std::byte> bytes = storage::read_file(marker_path(options), buffer);
     if (storage::as_text(bytes) == marker_text(options)) return;
     throw OutputError(
-        fmt::format("{} holds a synthetic set of other options already (see {}): choose another folder, or "
+        fmt::format("{} already holds a synthetic set with other options (see {}): choose another folder, or "
                     "remove it",
                     options.directory, marker_path(options)));
   }
   if (fs::exists(directory, error) && (!fs::is_directory(directory, error) || !fs::is_empty(directory, error))) {
     throw OutputError(
-        fmt::format("{} is there already and is not a synthetic set: choose another folder", options.directory));
+        fmt::format("{} already exists and is not a synthetic set: choose another folder", options.directory));
   }
   make_folder(options.directory);
   write_file_atomically(marker_path(options), marker_text(options));
