@@ -27,11 +27,11 @@ std::string find_own_table(const storage::DataRoot& root) {
   }
   if (tables.size() == 1) return root.path + "/" + *tables.begin();
   if (tables.empty()) throw DataError(fmt::format("no label table in '{}': expected a *.csv there", root.path));
-  throw DataError(fmt::format("'{}' holds several tables: name the one with the labels with data.labels.csv{}",
-                              root.path, suggestion("", std::vector<std::string>(tables.begin(), tables.end()))));
+  throw DataError(fmt::format("'{}' holds several tables: set data.labels.csv to the one with the labels{}", root.path,
+                              suggestion("", std::vector<std::string>(tables.begin(), tables.end()))));
 }
 
-// A name becomes part of a path: nothing in a table may lead out of the root.
+// Returns the name as a normal path. A name becomes part of a path, so nothing in a table may lead out of the root.
 std::string image_name(std::string_view field, std::string_view where) {
   const std::filesystem::path path(field);
   const bool leads_out = std::ranges::any_of(path, [](const auto& part) { return part == ".."; });
@@ -45,14 +45,15 @@ void set_split(std::string_view field, std::string_view where, Index& index) {
   if (field.empty()) return;  // in no split
   bool IndexRow::*const split = split_called(field);
   if (split == nullptr) {
-    throw DataError(
-        fmt::format("{}: '{}' is no split: expected train, val (valid, validation), test, or nothing", where, field));
+    throw DataError(fmt::format(
+        "{}: '{}' is not a split: expected train, val (valid, validation), test, or an empty field", where, field));
   }
   index.rows.back().*split = true;
   note_split(split, index);
 }
 
-// Numbers patients by their names, in sorted order.
+// Numbers the patients in the order of their names. `patients` has the name for each row, or is empty if the table has
+// no column for them: each row is then a patient of its own.
 void set_patients(const std::vector<std::string>& patients, std::vector<IndexRow>& rows) {
   std::map<std::string_view, std::uint32_t> numbers;
   for (const std::string& patient : patients) numbers.emplace(patient, 0);
@@ -71,7 +72,7 @@ void read_rows(LineReader& lines, const LabelColumns& columns, LabelReader& labe
     const std::string where = fmt::format("{}:{}", index.table, lines.number());
     split_csv_line(line, fields);
     if (fields.size() != columns.count) {
-      throw DataError(fmt::format("{}: {} fields, the header has {}", where, fields.size(), columns.count));
+      throw DataError(fmt::format("{}: the row has {} fields, the header has {}", where, fields.size(), columns.count));
     }
     IndexRow& row = index.rows.emplace_back();
     row.name = image_name(fields[columns.image], where);

@@ -23,7 +23,7 @@ ImageEntry entry_of(const IndexRow& row) {
   return {.name = row.name, .path = {}, .labels = row.labels, .patient = row.patient};
 }
 
-// Whether the root says which images are in the split.
+// Returns whether the root says which images are in the split.
 bool tells_of(const Index& index, spec::Split split) {
   switch (split) {
     case spec::Split::train:
@@ -38,14 +38,14 @@ bool tells_of(const Index& index, spec::Split split) {
   return true;
 }
 
-// What would say it, and how to mend that it does not.
+// Returns what would say which images are in the split, and what to do because it is not there.
 std::string missing_list(spec::DataLayout layout, spec::Split split) {
   if (layout == spec::DataLayout::csv) {
-    return fmt::format("row of split '{}'; name the column that tells with data.labels.split_column",
+    return fmt::format("row of split '{}'; set data.labels.split_column to the column that says it",
                        spec::to_string(split));
   }
   if (layout == spec::DataLayout::folders) return fmt::format("folder '{}'; add it", spec::to_string(split));
-  if (split == spec::Split::val) return "list of such a split in ChestX-ray14; use train or test";
+  if (split == spec::Split::val) return "list of this split in ChestX-ray14; use train or test";
   return split == spec::Split::train ? "train_val_list.txt; add it" : "test_list.txt; add it";
 }
 
@@ -64,7 +64,8 @@ std::vector<const IndexRow*> rows_of_split(const Index& index, spec::Split split
                               spec::to_string(split), index.root, missing_list(index.layout, split)));
 }
 
-// A web server's pages tell no sizes: some files, evenly spread, stand for all of them.
+// Estimates the bytes of all files from the sizes of at most 32 of them, evenly spread, because a web server's folder
+// pages do not report sizes.
 std::uint64_t estimated_bytes(const storage::Store& store, const std::vector<std::string>& paths) {
   constexpr std::size_t kAsked = 32;
   double sum_bytes = 0, asked = 0;
@@ -77,7 +78,7 @@ std::uint64_t estimated_bytes(const storage::Store& store, const std::vector<std
   return asked == 0 ? 0 : static_cast<std::uint64_t>(sum_bytes / asked * static_cast<double>(paths.size()));
 }
 
-// The rows that have a file, in the order of names. Both lists are sorted by name.
+// Adds the rows that have a file, in the order of names. Rows and files are both sorted by name.
 void add_png_files(const std::vector<const IndexRow*>& rows, const storage::DataRoot& root, const spec::DataSpec& spec,
                    const Index& index, Dataset& dataset) {
   const std::vector<ImageFile> files = find_files(root, index);
@@ -93,10 +94,10 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const storage::Data
   }
   dataset.total_bytes += estimated_bytes(*root.store, of_unknown_size);
   if (dataset.images.empty()) {
-    throw DataError(
-        fmt::format("split '{}' of '{}' is empty: it lists {} images, and none of their files is in {}",
-                    spec::to_string(spec.split), spec.root, rows.size(),
-                    index.layout == spec::DataLayout::nih ? "images/ or images_NNN/" : "the root or a folder below"));
+    throw DataError(fmt::format(
+        "split '{}' of '{}' is empty: it lists {} images, and none of their files is in {}",
+        spec::to_string(spec.split), spec.root, rows.size(),
+        index.layout == spec::DataLayout::nih ? "images/ or images_NNN/" : "the root or a folder below it"));
   }
   if (dataset.images.size() < rows.size()) {
     log::warning("{}: {} of the {} images of split '{}' have no file and are left out", spec.root,
@@ -104,14 +105,14 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const storage::Data
   }
 }
 
-// Records of a distant shard are copies anyway.
+// Returns whether a local shard is compressed.
 bool is_compressed(const std::string& shard) {
   const std::shared_ptr<const storage::MappedFile> file = storage::MappedFile::open(shard);
   return formats::is_compressed_tfrecord(
       file->bytes().first(std::min(file->bytes().size(), formats::kRecordHeaderBytes)));
 }
 
-// Records have their labels by number: the numbers must mean what they meant when the shards were made.
+// Records hold labels by number, so the numbers must mean what they meant when the shards were made.
 // @throws DataError if the manifest says otherwise
 void check_labels(const storage::DataRoot& root, const spec::DataSpec& spec,
                   const std::vector<std::string>& label_names) {
@@ -135,8 +136,8 @@ void add_shards(const std::vector<const IndexRow*>& rows, const storage::DataRoo
   const std::uint64_t written = manifest ? manifest->shard_bytes.value_or(dataset.total_bytes) : dataset.total_bytes;
   if (written != dataset.total_bytes) {
     log::warning(
-        "the shards of {} have {} bytes, and {} tells of {}: they are others, or records are lost; `chexbench "
-        "data check` looks into them",
+        "the shards of {} have {} bytes, but {} says {}: they are not the shards that it describes, or records are "
+        "lost; `chexbench data check` examines them",
         root.path, dataset.total_bytes, formats::manifest_path(root.path, spec.split, spec.format), written);
   }
   dataset.compressed =
@@ -145,7 +146,7 @@ void add_shards(const std::vector<const IndexRow*>& rows, const storage::DataRoo
   for (const IndexRow* const row : rows) dataset.images.push_back(entry_of(*row));
 }
 
-// Which sizes and methods are there, for a message.
+// Returns a list of the files of cached pixels that are there, for a message.
 std::string cached_kinds(const storage::DataRoot& root, spec::Split split) {
   std::string kinds;
   for (const storage::StoreEntry& entry :
@@ -156,8 +157,8 @@ std::string cached_kinds(const storage::DataRoot& root, spec::Split split) {
   return kinds;
 }
 
-// The images that the pixels were made of, as they are now: of the rows, those that have a file; where no image has one
-// any more, those that `cached` holds.
+// Returns the images from which the pixels were made, as they are now: the rows that have a file or, if the root has no
+// image files any more, the rows that `cached` holds.
 std::vector<formats::CachedSource> sources_of(const std::vector<const IndexRow*>& rows,
                                               const std::vector<ImageFile>& files, const formats::CachedFile& cached) {
   std::vector<formats::CachedSource> sources;
@@ -178,8 +179,8 @@ void add_cached(const std::vector<const IndexRow*>& rows, const storage::DataRoo
   const std::string path = formats::cached_path(root.path, spec.split, pixels);
   const std::string command = formats::cached_command(root.path, spec.split, pixels);
   if (root.store->is_distant()) {
-    throw DataError(
-        fmt::format("data.format cached is mapped from a folder of this machine, and {} is none", root.path));
+    throw DataError(fmt::format(
+        "data.format cached maps a file in a folder of this machine, and {} is not such a folder", root.path));
   }
   if (!root.store->size(path)) {
     throw DataError(fmt::format("no cached pixels {}{}: {}", path, cached_kinds(root, spec.split), command));
@@ -187,7 +188,7 @@ void add_cached(const std::vector<const IndexRow*>& rows, const storage::DataRoo
   dataset.cached = formats::CachedFile::open(path);
   const image::PixelSpec made_for = dataset.cached->made_for();
   if (made_for.image_size != pixels.image_size || made_for.resize != pixels.resize) {
-    throw DataError(fmt::format("{} holds images of {} pixels a side, {}: {}", path, made_for.image_size,
+    throw DataError(fmt::format("{} holds images of {} pixels a side, resized with {}: {}", path, made_for.image_size,
                                 spec::to_string(made_for.resize), command));
   }
   const std::vector<ImageFile> files = find_files(root, index);

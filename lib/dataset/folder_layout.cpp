@@ -17,10 +17,10 @@ std::string_view first_folder(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
-// Of one file: where it belongs, by its path in the root.
+// The split and the class of one file, by its path in the root.
 struct Place {
-  bool IndexRow::*split = nullptr;  // null: the root has no splits
-  std::string_view name;            // empty: it lies in no class
+  bool IndexRow::*split = nullptr;  // null if the root has no splits, or the file is in none of them
+  std::string_view name;            // the class; empty if the file is in no folder of a class
 };
 
 Place place_of(std::string_view path, bool has_splits) {
@@ -48,16 +48,17 @@ Index read_folder_layout(const storage::DataRoot& root) {
   const auto is_outside = [&](const ImageFile& file) { return place_of(file.name, has_splits).name.empty(); };
   const auto outside = std::erase_if(index.files, is_outside);
   if (index.files.empty()) {
-    // Where the layout was guessed, nothing else fitted either.
-    const std::string others = root.layout == spec::DataLayout::folders
-                                   ? ""
-                                   : ", nor a table: Data_Entry*.csv of ChestX-ray14, or a .csv of its own";
+    // If the layout was guessed, no other layout fitted either, and the message must name those, too.
+    const std::string others =
+        root.layout == spec::DataLayout::folders
+            ? ""
+            : ", and there is no table either (Data_Entry*.csv of ChestX-ray14, or your own .csv)";
     throw DataError(
         fmt::format("no images in folders of classes below '{}': expected {}/CLASS/IMAGE.png (.jpg, .jpeg), or "
-                    "{}/train/CLASS/IMAGE.png; {} images lie outside of such folders{}",
+                    "{}/train/CLASS/IMAGE.png; {} images are outside of such folders{}",
                     root.path, root.path, root.path, outside, others));
   }
-  if (outside > 0) log::warning("{}: {} images lie in no folder of a class and are left out", root.path, outside);
+  if (outside > 0) log::warning("{}: {} images are not in the folder of a class and are left out", root.path, outside);
   std::map<std::string, std::size_t, std::less<>> classes;
   for (const ImageFile& file : index.files) classes.emplace(place_of(file.name, has_splits).name, 0);
   number_classes(classes, index);

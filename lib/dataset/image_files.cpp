@@ -25,7 +25,7 @@ std::vector<std::string> image_folders(const storage::DataRoot& root) {
   return folders;
 }
 
-// The folder's images; true where it has a folder `images` besides.
+// Adds the folder's images. Returns whether it has a folder `images` as well.
 bool add_folder(const storage::Store& store, const std::string& folder, std::vector<ImageFile>& files) {
   bool has_images_folder = false;
   for (storage::StoreEntry& entry : store.list(folder)) {
@@ -45,17 +45,17 @@ bool is_image_name(std::string_view name) {
   return std::ranges::any_of(kEndings, [&](std::string_view ending) { return lower.ends_with(ending); });
 }
 
-// Folders that `data convert` makes in a root.
+// Returns whether the folder is one of those that `data convert` makes in a root.
 bool is_converted(std::string_view folder) {
   return folder == "tfrecord" || folder == "webdataset" || folder == "cached";
 }
 
-// `inside`: the path from the folder that the search began in, "" or ending in '/'.
+// `inside` is the path from the folder in which the search began. It is "" or ends in '/'.
 void add_images_below(const storage::Store& store, const std::string& folder, const std::string& inside, int depth,
                       std::vector<ImageFile>& files) {
   constexpr int kDeepest = 32;
   if (depth > kDeepest) {
-    throw DataError(fmt::format("{}: folders are nested deeper than {}: does a link lead back?", folder, kDeepest));
+    throw DataError(fmt::format("{}: folders are nested more than {} deep: does a link lead back?", folder, kDeepest));
   }
   for (storage::StoreEntry& entry : store.list(folder)) {
     if (entry.name.starts_with('.') || (depth == 0 && is_converted(entry.name))) continue;

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kTrainList = "train_val_list.txt";
 constexpr std::string_view kTestList = "test_list.txt";
 
-// Where the columns stand that are read; the others are ignored.
+// The positions of the columns that are read. All other columns are ignored.
 struct Columns {
   static constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
   std::size_t image = kAbsent;
@@ -31,8 +31,8 @@ struct Columns {
   std::size_t last_required = 0;
 };
 
-// The brackets in the header hold one comma each and stand for two columns of data, so a plain split at commas counts
-// columns as the data rows do.
+// Each bracket in the header holds one comma and covers two columns of data, so a plain split at commas gives the same
+// columns as in the data rows.
 Columns read_header(const std::vector<std::string_view>& names, const std::string& table) {
   Columns columns;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -44,7 +44,8 @@ Columns read_header(const std::vector<std::string_view>& names, const std::strin
   }
   const auto require = [&](std::size_t column, std::string_view name) {
     if (column == Columns::kAbsent) {
-      throw DataError(fmt::format("{}:1: the header has no column '{}': not a ChestX-ray14 table", table, name));
+      throw DataError(
+          fmt::format("{}:1: the header has no column '{}', so it is not a ChestX-ray14 table", table, name));
     }
     columns.last_required = std::max(columns.last_required, column);
   };
@@ -56,12 +57,12 @@ Columns read_header(const std::vector<std::string_view>& names, const std::strin
 
 IndexRow read_row(const std::vector<std::string_view>& fields, const Columns& columns, std::string_view where) {
   if (fields.size() <= columns.last_required) {
-    throw DataError(
-        fmt::format("{}: {} fields, expected at least {}", where, fields.size(), columns.last_required + 1));
+    throw DataError(fmt::format("{}: the row has {} fields, expected at least {}", where, fields.size(),
+                                columns.last_required + 1));
   }
   IndexRow row;
   row.name = fields[columns.image];
-  // A name becomes part of a path: nothing in a table may lead out of the root.
+  // A name becomes part of a path, so nothing in a table may lead out of the root.
   if (row.name.empty() || row.name.find('/') != std::string::npos) {
     throw DataError(fmt::format("{}: '{}' is not the name of an image file", where, row.name));
   }
@@ -102,7 +103,7 @@ bool read_list(const storage::Store& store, Index& index, std::string_view file,
   if (!store.size(path)) return false;
   storage::ByteBuffer buffer;
   LineReader lines(storage::as_text(store.read(path, buffer)));
-  auto next = index.rows.begin();  // lists are sorted as the table is, as a rule: look at the next row first
+  auto next = index.rows.begin();  // lists are usually sorted as the table is, so the next row is tried first
   for (std::string_view line; lines.next(line);) {
     const std::string_view name = trimmed(line);
     if (name.empty()) continue;
@@ -119,7 +120,7 @@ bool read_list(const storage::Store& store, Index& index, std::string_view file,
   return true;
 }
 
-// @throws DataError where the root is no folder that can be looked at
+// @throws DataError if the root is not a folder, or cannot be read
 void check_folder(const std::string& root) {
   std::error_code error;
   const fs::file_status status = fs::status(root, error);
@@ -136,11 +137,11 @@ void check_folder(const std::string& root) {
 
 bool is_nih_table(std::string_view name) { return name.starts_with("Data_Entry") && name.ends_with(".csv"); }
 
-// The newest edition where there are several. @throws DataError where there is none
+// Returns the path of the table, or that of the newest edition if there are several. @throws DataError if there is none
 std::string find_nih_table(const storage::DataRoot& root) {
   std::string newest;
   for (const storage::StoreEntry& entry : root.store->list(root.path)) {
-    // In the order of names ..._2017.csv < ..._2017_v2020.csv: the later edition is the corrected one.
+    // The later edition is the corrected one, and its name is the larger: ..._2017.csv < ..._2017_v2020.csv.
     if (is_nih_table(entry.name)) newest = std::max(newest, entry.name);
   }
   if (newest.empty()) {
@@ -172,17 +173,16 @@ void sort_rows(std::vector<IndexRow>& rows, const std::string& table) {
   const auto same = [](const IndexRow& a, const IndexRow& b) { return a.name == b.name; };
   const auto twice = std::adjacent_find(rows.begin(), rows.end(), same);
   if (twice != rows.end())
-    throw DataError(fmt::format("{}: '{}' comes twice; keep one of its rows", table, twice->name));
+    throw DataError(fmt::format("{}: '{}' has more than one row; keep one of them", table, twice->name));
 }
 
 spec::DataLayout find_layout(const storage::DataRoot& root) {
   if (root.store->is_local()) check_folder(root.path);
   const std::vector<storage::StoreEntry> entries = root.store->list(root.path);
   if (entries.empty() && !root.store->is_local()) {
-    throw DataError(
-        fmt::format("no data set at '{}': nothing is there; set data.root to what holds "
-                    "Data_Entry_2017.csv and images/",
-                    root.path));
+    throw DataError(fmt::format(
+        "no data set at '{}': nothing is there; set data.root to the place that holds Data_Entry_2017.csv and images/",
+        root.path));
   }
   if (root.layout != spec::DataLayout::automatic) return root.layout;
   const auto any = [&](auto has) { return std::ranges::any_of(entries, has); };

@@ -55,7 +55,7 @@ void count_patients(const Index& index, IndexReport& report) {
   }
 }
 
-// Both lists are in the order of names.
+// Rows and files are both in the order of names.
 void match_files(const storage::DataRoot& root, const Index& index, IndexReport& report) {
   const std::vector<ImageFile> files = find_files(root, index);
   report.files = files.size();

@@ -71,7 +71,7 @@ bool fits(std::string_view pattern, std::string_view name) {
   if (star == std::string_view::npos) return pattern == name;
   if (!name.starts_with(pattern.substr(0, star))) return false;
   name.remove_prefix(star);
-  // Where a piece between two stars comes first, the most is left for those behind it.
+  // Each piece between two stars is matched at its first place, which leaves the most text for the pieces after it.
   while (true) {
     pattern.remove_prefix(star + 1);
     star = pattern.find('*');
@@ -94,13 +94,13 @@ LabelColumns find_columns(std::string_view header, const spec::LabelsSpec& spec,
   columns.split = optional("data.labels.split_column", spec.split_column);
   columns.patient = optional("data.labels.patient_column", spec.patient_column);
   const Names patterns = parts_of(spec.columns, ",");
-  if (patterns.empty()) throw SpecError("data.labels.columns is empty: name the columns of the labels, or '*' for all");
+  if (patterns.empty())
+    throw SpecError("data.labels.columns is empty: set it to the columns of the labels, or to '*' for all columns");
   for (const std::string& pattern : patterns) add_label_columns(names, pattern, table, columns);
   if (!spec.separator.empty()) {
     if (columns.labels.size() != 1) {
       throw SpecError(
-          fmt::format("data.labels.columns must be one column where data.labels.separator is given, not "
-                      "the {} of '{}'{}",
+          fmt::format("data.labels.columns must be one column if data.labels.separator is set, not the {} of '{}'{}",
                       columns.labels.size(), spec.columns, suggestion("", names)));
     }
     columns.joined = columns.labels.front();
@@ -117,8 +117,8 @@ LabelBits LabelReader::read(const std::vector<std::string_view>& fields, std::st
       labels.set(f);
     } else if (value != "0" && value != "0.0") {
       throw DataError(
-          fmt::format("{}: column '{}' is '{}', expected 0 or 1: name the columns of the labels with "
-                      "data.labels.columns, or a column of names with data.labels.separator as well",
+          fmt::format("{}: column '{}' is '{}', expected 0 or 1: set data.labels.columns to the columns of the labels "
+                      "or, together with data.labels.separator, to a column of names",
                       where, columns_.label_names[f], value));
     }
   }
@@ -132,7 +132,7 @@ LabelBits LabelReader::read_names(std::string_view field, std::string_view where
     labels.set(names_.emplace(name, names_.size()).first->second);
   }
   if (names_.size() > kMostLabels) {
-    throw DataError(fmt::format("{}: column '{}' has more than {} different names: is it one of labels?", where,
+    throw DataError(fmt::format("{}: column '{}' has more than {} different names: does it hold labels?", where,
                                 columns_.label_names.front(), kMostLabels));
   }
   return labels;
@@ -144,7 +144,7 @@ std::vector<std::string> LabelReader::finish(const std::string& table, std::vect
     throw DataError(fmt::format("{}: column '{}' names no label", table, columns_.label_names.front()));
   }
   std::vector<std::string> sorted;
-  std::vector<std::size_t> number_of(names_.size());  // by the order in which they came
+  std::vector<std::size_t> number_of(names_.size());  // final numbers, indexed by the order of appearance
   for (const auto& [name, came] : names_) {
     number_of[came] = sorted.size();
     sorted.push_back(name);

@@ -1,4 +1,4 @@
-// The columns of a table of one's own: which of them are labels, and what a row's fields say.
+// For layout csv: finds out which columns of the user's own table are labels, and reads the labels of its rows.
 #pragma once
 
 #include <cstddef>
@@ -12,30 +12,37 @@
 
 namespace chexbench::dataset {
 
-// Where the columns stand that are read.
+// The positions in the header, counted from 0, of the columns that are read.
 struct LabelColumns {
-  std::size_t count = 0;  // of the header
+  std::size_t count = 0;  // columns in the header
   std::size_t image = 0;
-  std::vector<std::size_t> labels;  // without a separator; in the order of label_names
-  std::vector<std::string> label_names;
-  std::size_t joined = 0;  // with a separator: the one column of names
+  std::vector<std::size_t> labels;       // the columns of 0 and 1, in the order of label_names
+  std::vector<std::string> label_names;  // the names of those columns
+  std::size_t joined = 0;                // the one column of label names if data.labels.separator is set, else unused
   std::optional<std::size_t> split, patient;
 };
 
-// @throws SpecError naming the key, the table and the nearest column (or all) for a name or pattern that fits none;
-// DataError for a header that names a column twice
+// Finds the columns that data.labels (`spec`) names. `header` is the first line of the table. Thread-safe.
+// @throws SpecError naming the key, the table and the nearest column (or all columns) if a name or pattern fits no
+// column, if data.labels.columns is empty, or if it is more than one column and a separator is given
+// @throws DataError if the header names a column twice
 LabelColumns find_columns(std::string_view header, const spec::LabelsSpec& spec, const std::string& table);
 
-// Reads the labels of one row after the other. With a separator the names are known, and numbered, at the end alone.
+// Reads the labels of the rows, one row after the other. If data.labels.separator is set, all names are known only
+// after the last row, so read() numbers them as they come and finish() renumbers them. Keeps references to its
+// arguments. Not thread-safe.
 class LabelReader {
  public:
   LabelReader(const LabelColumns& columns, const spec::LabelsSpec& spec) : columns_(columns), spec_(spec) {}
 
-  // With a separator, labels are numbered as they come, until finish().
-  // @throws DataError naming `where`, the column and the value: neither 0 nor 1, or too many different names
+  // Returns the labels of one row. `fields` are all of its fields; `where` (file and line) begins the message of an
+  // error.
+  // @throws DataError naming `where`, the column and the value if a value is neither 0 nor 1, or if there are too many
+  // different names
   LabelBits read(const std::vector<std::string_view>& fields, std::string_view where);
 
-  // The labels' names; numbers those of `rows` in the order of names. @throws DataError where the rows have no label
+  // Returns the names of the labels. If a separator is set, they are sorted, and the labels of `rows` are renumbered in
+  // that order. @throws DataError if a separator is set and no row has a label
   std::vector<std::string> finish(const std::string& table, std::vector<IndexRow>& rows);
 
  private:
@@ -43,10 +50,10 @@ class LabelReader {
 
   const LabelColumns& columns_;
   const spec::LabelsSpec& spec_;
-  std::map<std::string, std::size_t, std::less<>> names_;  // and the order in which they came
+  std::map<std::string, std::size_t, std::less<>> names_;  // each name with its number in the order of appearance
 };
 
-// Whether `pattern` fits `name`; '*' stands for any text.
+// Returns whether `pattern` fits the whole `name`. A '*' in the pattern stands for any text, also for none.
 bool fits(std::string_view pattern, std::string_view name);
 
 }  // namespace chexbench::dataset

@@ -1,4 +1,4 @@
-// The ways in which a root holds its labels, each read into the same Index.
+// The layouts of roots, which are the ways in which a root can hold its labels. Each is read into the same Index.
 #pragma once
 
 #include <string>
@@ -9,34 +9,44 @@
 
 namespace chexbench::dataset {
 
-// Which layout the root has: root.layout, or for automatic the first of these that fits what lies in it: a
-// Data_Entry*.csv (nih), any other *.csv (csv), folders (folders). Lists the root alone.
-// @throws DataError: no such root, or nothing of these in it
+// Returns the layout of the root, which is never automatic. It is root.layout or, if that is automatic, the first of
+// these that fits the root's own entries: a Data_Entry*.csv (nih), any other *.csv (csv), a folder (folders). Folders
+// in the root are not opened. Thread-safe.
+// @throws DataError if there is no such root, it cannot be read, or none of these fits
 spec::DataLayout find_layout(const storage::DataRoot& root);
 
-// ChestX-ray14: Data_Entry_2017.csv (or a later edition), train_val_list.txt, test_list.txt.
+// Reads ChestX-ray14: Data_Entry_2017.csv (or the latest edition that is there), train_val_list.txt and test_list.txt.
+// A missing list is no error. Thread-safe.
+// @throws DataError if there is no table, a file cannot be read, a row is wrong (the message has file and line), or a
+// name comes twice
 Index read_nih_layout(const storage::DataRoot& root);
 
-// A table of one's own, as root.labels describes it; its quoted fields may hold commas, but no line breaks.
-// label_names: columns of 0 and 1 in the order in which root.labels.columns names them (those of a pattern in that of
-// the table), or the names that the one column joins, sorted.
-// @throws DataError (file, line, column, what is wrong), SpecError for a column that the table lacks
+// Reads the user's own table, as root.labels describes it. Its quoted fields may hold commas, but no line breaks.
+// label_names are the columns of 0 and 1 in the order in which root.labels.columns names them (those of one pattern in
+// the order of the table) or, if root.labels.separator is set, all names in the one column, sorted. Patients are
+// numbered from 0 in the order of their names; without a column for them, each image is a patient of its own.
+// Thread-safe.
+// @throws DataError if there is no table or more than one, it cannot be read, a row is wrong (the message has file,
+// line and column), or a name comes twice
+// @throws SpecError as find_columns()
 Index read_csv_layout(const storage::DataRoot& root);
 
-// Folders of classes: ROOT/CLASS/..., or ROOT/SPLIT/CLASS/... where one of ROOT's folders is called train, val (valid,
-// validation) or test. label_names: the folders that hold an image in any split, sorted. An image has one label, and
-// is a patient of its own.
-// @throws DataError where no folder holds an image
+// Reads folders of classes: ROOT/CLASS/..., or ROOT/SPLIT/CLASS/... if a folder in ROOT is called train, val (valid,
+// validation) or test. label_names are the folders that hold an image in any split, sorted. Each image has one label
+// and is a patient of its own. Logs a warning if images are in no such folder, and leaves them out. Thread-safe.
+// @throws DataError if no folder of a class holds an image, or a folder cannot be read
 Index read_folder_layout(const storage::DataRoot& root);
 
-// `files` under the names of the rows that mean them: a name is a path in the root or, where no such file is there, the
-// file's own name in any folder, with its ending or without. Files that no row means keep their paths as names.
-// In the order of names. @throws DataError where a name could mean two files
+// Returns `files` in the order of names, each under the name of the row that means it. A row's name is a path in the
+// root, with or without its ending, or else the file's own name in any folder, with or without its ending. Files that
+// no row means keep their paths as names. Thread-safe.
+// @throws DataError if a name could mean two files, or two rows mean one file
 std::vector<ImageFile> match_files(const Index& index, const std::vector<ImageFile>& files);
 
-// Which split a folder or a field of that name means: train, val (valid, validation), test; null for another word.
+// Returns the member that marks the split which a folder or a field of that name means (train; val, valid or
+// validation; test), or null for any other name.
 bool IndexRow::*split_called(std::string_view name);
-// The root says which images are in that split.
+// Notes in `index` that the root says which images are in the split.
 void note_split(bool IndexRow::*split, Index& index);
 
 }  // namespace chexbench::dataset

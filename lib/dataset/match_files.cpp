@@ -16,7 +16,7 @@ std::string_view without_folder(std::string_view name) { return name.substr(name
 std::string_view bare(std::string_view name) { return without_ending(without_folder(name)); }
 std::string_view whole(std::string_view name) { return name; }
 
-// Files by one form of their names.
+// Finds files by one form of their names.
 class NameTable {
  public:
   NameTable(const std::vector<ImageFile>& files, std::string_view (*form)(std::string_view)) : files_(files) {
@@ -24,7 +24,7 @@ class NameTable {
     std::ranges::stable_sort(entries_, {}, &Entry::name);
   }
 
-  // @throws DataError where there are two
+  // @throws DataError if two files have the name in this form
   std::optional<std::size_t> find(const std::string& name, const std::string& table) const {
     const auto found = std::ranges::lower_bound(entries_, std::string_view(name), {}, &Entry::name);
     if (found == entries_.end() || found->name != name) return std::nullopt;
@@ -45,7 +45,8 @@ class NameTable {
   std::vector<Entry> entries_;
 };
 
-// Made when first needed: most tables name their files in one way.
+// Finds files by the four forms of their names. A table is made when it is first needed, because most label tables name
+// their files in one form.
 class Finder {
  public:
   Finder(const std::vector<ImageFile>& files, const std::string& table) : files_(files), table_(table) {}
@@ -75,8 +76,8 @@ std::vector<ImageFile> match_files(const Index& index, const std::vector<ImageFi
     const auto file = finder.find(row.name);
     if (!file) continue;
     if (meant[*file]) {
-      throw DataError(fmt::format("{}: two rows mean the image {}, '{}' the second of them: keep one", index.table,
-                                  files[*file].path, row.name));
+      throw DataError(fmt::format("{}: two rows mean the image {}, the second of them as '{}': keep one of the rows",
+                                  index.table, files[*file].path, row.name));
     }
     meant[*file] = true;
     matched.push_back({row.name, files[*file].path, files[*file].bytes});

@@ -1,4 +1,5 @@
-// The 14 findings of ChestX-ray14, in the order in which labels, logits and reports list them.
+// The 14 findings of ChestX-ray14, in the order of the labels, the logits and the reports.
+// They are spelled as in the published table, Data_Entry_2017.csv.
 #pragma once
 
 #include <array>
@@ -12,6 +13,6 @@ inline constexpr std::array<std::string_view, kNihLabels> kNihLabelNames = {
     "Atelectasis", "Cardiomegaly", "Effusion",           "Infiltration",  "Mass",
     "Nodule",      "Pneumonia",    "Pneumothorax",       "Consolidation", "Edema",
     "Emphysema",   "Fibrosis",     "Pleural_Thickening", "Hernia"};
-inline constexpr std::string_view kNoFinding = "No Finding";
+inline constexpr std::string_view kNoFinding = "No Finding";  // what the table says if an image has none of them
 
 }  // namespace chexbench::dataset

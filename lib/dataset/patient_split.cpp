@@ -15,12 +15,13 @@ namespace {
 
 constexpr std::uint64_t kSeed = fnv1a64("validation");
 
-// The patients with the smallest hashes: a random draw that adding patients hardly changes.
+// Returns the patients whose numbers have the smallest hashes. This is a random draw that changes little when patients
+// are added.
 std::set<std::uint32_t> validation_patients(const Dataset& dataset, double share) {
   std::set<std::pair<std::uint64_t, std::uint32_t>> patients;
   for (const ImageEntry& image : dataset.images) patients.emplace(derive_seed(kSeed, image.patient), image.patient);
   if (patients.size() < 2) {
-    throw DataError(fmt::format("{} of one patient cannot be divided into images that train and images that validate",
+    throw DataError(fmt::format("{} of one patient cannot be divided into training images and validation images",
                                 dataset.images.size() == 1 ? "an image" : "images"));
   }
   const auto wanted = static_cast<std::size_t>(std::lround(share * static_cast<double>(patients.size())));

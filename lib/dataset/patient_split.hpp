@@ -1,4 +1,4 @@
-// Images for training and images for validation, such that no patient is in both.
+// Divides a data set into images for training and images for validation such that no patient is in both.
 #pragma once
 
 #include "dataset/dataset.hpp"
@@ -10,10 +10,11 @@ struct PatientSplit {
   Dataset validation;
 };
 
-// Puts `validation_share` of the patients (at least one) with all their images into `validation`. Which ones depends on
-// their numbers and the share alone: the same for every format, rank, seed and pipeline. Shards stay whole: where both
-// parts read the same ones, readers leave out what is not in their part (Dataset::partial).
-// @throws DataError where there are fewer than two patients
+// Puts the share `validation_share` of the patients (at least one, and all but one at most) with all their images into
+// `validation`. The choice depends only on the patients' numbers and the share, so it is the same for every format,
+// rank, seed and pipeline. Shards stay whole: both parts list all of them, and readers leave out the images that are
+// not in their part (Dataset::partial). total_bytes is divided by the number of images. Thread-safe.
+// @throws DataError if there are fewer than two patients
 PatientSplit split_by_patient(const Dataset& dataset, double validation_share);
 
 }  // namespace chexbench::dataset

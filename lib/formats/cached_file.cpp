@@ -22,13 +22,13 @@ std::uint32_t crc_of(const CachedHeader& header) {
   return crc32c(std::as_bytes(std::span(&header, 1)).first(kCheckedBytes));
 }
 
-// Why the header cannot be that of a file of `bytes` bytes; empty where it can.
+// Returns why the header cannot be that of a file of `bytes` bytes, or "" if it can.
 std::string fault_of(const CachedHeader& header, std::uint64_t bytes) {
   const CachedHeader expected;
-  if (header.magic != expected.magic) return "it does not begin as one";
+  if (header.magic != expected.magic) return "it does not begin like one";
   if (header.header_crc != crc_of(header)) return "the CRC of its header is wrong";
   if (header.version != expected.version) {
-    return fmt::format("it has version {}, this chexbench reads {}", header.version, expected.version);
+    return fmt::format("it has version {}, and this chexbench reads {}", header.version, expected.version);
   }
   const bool is_sane = header.image_size > 0 && header.image_size <= std::uint32_t{image::kMaxImageSide} &&
                        header.names_bytes < bytes && header.images < bytes &&
@@ -38,10 +38,10 @@ std::string fault_of(const CachedHeader& header, std::uint64_t bytes) {
   return wanted == bytes ? "" : fmt::format("it has {} bytes and should have {}", bytes, wanted);
 }
 
-// Tells the kernel about the pages that hold `bytes`, which are mapped.
+// Gives the kernel advice (MADV_*) about the pages that hold `bytes`, which must be mapped. Failure does no harm.
 void advise(std::span<const std::byte> bytes, int advice) {
   const std::size_t into_page = reinterpret_cast<std::uintptr_t>(bytes.data()) % kPageBytes;
-  auto* const page = const_cast<std::byte*>(bytes.data() - into_page);  // the kernel writes nothing there
+  auto* const page = const_cast<std::byte*>(bytes.data() - into_page);  // madvise() takes a pointer to non-const
   ::madvise(page, into_page + bytes.size(), advice);
 }
 
@@ -83,10 +83,10 @@ std::shared_ptr<const CachedFile> CachedFile::open(const std::string& path) {
 
 CachedFile::CachedFile(std::shared_ptr<const storage::MappedFile> file) : file_(std::move(file)) {
   const auto fail = [&](const std::string& reason) {
-    throw DataError(fmt::format("{}: no file of cached pixels: {}; remove it and convert again", path(), reason));
+    throw DataError(fmt::format("{}: not a file of cached pixels: {}; remove it and convert again", path(), reason));
   };
   const std::span<const std::byte> bytes = file_->bytes();
-  advise(bytes, MADV_NORMAL);  // images are asked for in any order
+  advise(bytes, MADV_NORMAL);  // because images are read in any order
   if (bytes.size() < sizeof header_) fail(fmt::format("it has {} bytes", bytes.size()));
   std::memcpy(&header_, bytes.data(), sizeof header_);
   if (const std::string fault = fault_of(header_, bytes.size()); !fault.empty()) fail(fault);
@@ -99,7 +99,8 @@ CachedFile::CachedFile(std::shared_ptr<const storage::MappedFile> file) : file_(
   for (std::size_t end = 0; (end = names.find('\n')) != std::string_view::npos; names.remove_prefix(end + 1)) {
     names_.push_back(names.substr(0, end));
   }
-  if (names_.size() != entries_.size()) fail(fmt::format("{} names for {} images", names_.size(), entries_.size()));
+  if (names_.size() != entries_.size())
+    fail(fmt::format("it has {} names for {} images", names_.size(), entries_.size()));
 }
 
 image::PixelSpec CachedFile::made_for() const {
@@ -120,21 +121,21 @@ std::span<const std::byte> CachedFile::pixels(std::size_t image) const {
   if (entries_.at(image).state == CachedEntry::State::damaged) fail("it could not be decoded when it was converted");
   if (file_->size_now() < file_->bytes().size()) fail("the file became shorter while it was being read");
   const std::span<const std::byte> view = file_->bytes().subspan(begin, layout.image_bytes);
-  advise(view, MADV_WILLNEED);  // at once, instead of page by page
+  advise(view, MADV_WILLNEED);  // read all pages at once instead of one by one
   if (crc32c(view) != entries_[image].pixels_crc) fail("the CRC of its pixels is wrong");
   return view;
 }
 
 std::string difference(const CachedFile& file, std::span<const CachedSource> images) {
   if (file.images() != images.size()) {
-    return fmt::format("it holds {} images, where there are {} now", file.images(), images.size());
+    return fmt::format("it holds {} images, but there are {} now", file.images(), images.size());
   }
   for (std::size_t i = 0; i < images.size(); ++i) {
     const CachedSource& image = images[i];
-    if (file.name(i) != image.name) return fmt::format("it holds {}, where there is {} now", file.name(i), image.name);
+    if (file.name(i) != image.name) return fmt::format("it holds {}, but there is {} now", file.name(i), image.name);
     const CachedEntry& entry = file.entry(i);
     if (image.bytes && entry.source_bytes != *image.bytes) {
-      return fmt::format("image {} had {} bytes, and has {} now", image.name, entry.source_bytes, *image.bytes);
+      return fmt::format("image {} had {} bytes and has {} now", image.name, entry.source_bytes, *image.bytes);
     }
   }
   return {};

@@ -1,7 +1,8 @@
-// Decoded images of a split in one file: ROOT/cached/SPLIT-SIZE-RESIZE.gray, mapped and read without copies.
-// Layout, little endian: CachedHeader | CachedEntry of each image | their names, each with a newline | zeros up to a
-// multiple of 4096 | pixels of each image, SIZE x SIZE bytes of gray. Images stand in the order of their names. Their
-// labels are the index's: new ones need no new file.
+// The decoded images of a split in one file, ROOT/cached/SPLIT-SIZE-RESIZE.gray, which is mapped and read without
+// copies.
+// The layout, in little endian, is: CachedHeader | a CachedEntry for each image | the names, each followed by a newline
+// | zeros up to a multiple of 4096 | the pixels of each image, SIZE x SIZE bytes of gray, row by row. Images are in the
+// order of their names. The file holds no labels; they come from the index, so new labels need no new file.
 #pragma once
 
 #include <array>
@@ -19,59 +20,66 @@
 
 namespace chexbench::formats {
 
+// The first 48 bytes of the file, as they are in memory.
 struct CachedHeader {
   std::array<char, 8> magic = {'C', 'H', 'E', 'X', 'G', 'R', 'A', 'Y'};
-  std::uint32_t version = 1;  // of the layout, and of what decoding and resizing give
-  std::uint32_t image_size = 0;
+  std::uint32_t version = 1;     // of the layout and of the pixels that decoding and resizing give
+  std::uint32_t image_size = 0;  // the side of each image in pixels
   std::uint64_t images = 0;
-  std::uint64_t names_bytes = 0;
-  std::uint32_t resize = 0;     // spec::ResizeMethod
-  std::uint32_t table_crc = 0;  // crc32c of entries and names
+  std::uint64_t names_bytes = 0;  // of all names with their newlines
+  std::uint32_t resize = 0;       // a spec::ResizeMethod
+  std::uint32_t table_crc = 0;    // crc32c of the entries and the names
   std::uint32_t zero = 0;
   std::uint32_t header_crc = 0;  // crc32c of the bytes before it
 };
 static_assert(sizeof(CachedHeader) == 48);
 
+// What the file says about one image, as it is in memory. An image is `missing` until it has been converted, and
+// `damaged` if it could not be decoded; the pixels of a damaged image are zeros.
 struct CachedEntry {
-  enum class State : std::uint8_t { missing, pixels, damaged };  // damaged: the image could not be decoded
-  std::uint64_t source_bytes = 0;                                // of the image file
-  std::uint32_t pixels_crc = 0;                                  // crc32c
+  enum class State : std::uint8_t { missing, pixels, damaged };
+  std::uint64_t source_bytes = 0;  // size of the image file that was decoded
+  std::uint32_t pixels_crc = 0;    // crc32c of the image's pixels
   State state = State::missing;
   std::array<std::uint8_t, 3> zeros{};
 };
 static_assert(sizeof(CachedEntry) == 16);
 
-// Where the parts of a file lie, by its header.
+// The offsets in bytes of the parts of a file with this header, the bytes of one image, and those of the whole file.
 struct CachedLayout {
   explicit CachedLayout(const CachedHeader& header);
   std::uint64_t entries, names, pixels, image_bytes, file_bytes;
 };
 
-// With its checksum.
+// Returns a header with its checksum for a file of `images` images, whose names take `names_bytes` bytes.
 CachedHeader cached_header(const image::PixelSpec& pixels, std::uint64_t images, std::uint64_t names_bytes,
                            std::uint32_t table_crc);
+// Returns the path of the file, whether it exists or not.
 std::string cached_path(const std::string& root, spec::Split split, const image::PixelSpec& pixels);
-// "make it with: chexbench data convert ..."
+// Returns the end of an error message: "make it with: chexbench data convert ...".
 std::string cached_command(const std::string& root, spec::Split split, const image::PixelSpec& pixels);
 
-// Thread-safe.
+// A mapped file of cached pixels. Thread-safe.
 class CachedFile {
  public:
-  // @throws DataError: it cannot be read, is no such file, of another version or size than it says, or its table is
-  // damaged
+  // Maps the file and checks its header and its table, but not the pixels.
+  // @throws DataError if the file cannot be read, is not a file of cached pixels, has another version, has another size
+  // than its header says, or has a damaged header or table
   static std::shared_ptr<const CachedFile> open(const std::string& path);
 
   const std::string& path() const { return file_->path(); }
-  image::PixelSpec made_for() const;
+  image::PixelSpec made_for() const;  // the size and the resize method of the images
   std::size_t images() const { return entries_.size(); }
   std::uint64_t pixels_bytes() const;  // of all images
   std::string_view name(std::size_t image) const { return names_[image]; }
   const CachedEntry& entry(std::size_t image) const { return entries_[image]; }
-  // Takes its pages out of this process's memory, so that the kernel can drop them from the page cache: those that a
-  // process has mapped it keeps.
+  // Removes the file's pages from this process's memory. The kernel keeps pages in its page cache while a process has
+  // them mapped; after this call it can drop them.
   void release_pages() const;
-  // A view of the mapped file, valid as long as this object. Checks their CRC.
-  // @throws DataError naming file, offset and image: damaged, or not decodable when it was converted
+  // Returns the 8-bit gray pixels of one image, row by row, after checking their CRC. The result is a view of the
+  // mapped file and is valid as long as this object.
+  // @throws DataError naming file, offset and image if the pixels are damaged, if the file became shorter, or if the
+  // image could not be decoded when it was converted
   std::span<const std::byte> pixels(std::size_t image) const;
 
  private:
@@ -83,13 +91,14 @@ class CachedFile {
   std::vector<std::string_view> names_;  // into the file
 };
 
-// An image as it is now.
+// An image of the data set as it is now.
 struct CachedSource {
   std::string_view name;
-  std::optional<std::uint64_t> bytes;  // of its file; empty: not to be compared
+  std::optional<std::uint64_t> bytes;  // size of its file; std::nullopt if it is not to be compared
 };
 
-// Why `file` was not made of these images, in the order of their names; empty where it was.
+// Returns why `file` was not made from `images`, which are in the order of their names, or "" if it was. Compares
+// names and sizes, so a file that changed to one of the same size is not noticed. Thread-safe.
 std::string difference(const CachedFile& file, std::span<const CachedSource> images);
 
 }  // namespace chexbench::formats

@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli), the checksum of TFRecord files, and TensorFlow's masking of it.
+// CRC-32C (Castagnoli), which is the checksum of TFRecord files, and the way TensorFlow masks it.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,16 @@
 
 namespace chexbench::formats {
 
-// CRC-32C of `bytes` (RFC 3720, appendix B.4): crc32c("123456789") == 0xe3069283. Thread-safe.
-// By ISA-L where the build has it, else by the table.
+// Returns the CRC-32C of `bytes` (RFC 3720, appendix B.4); that of "123456789" is 0xe3069283. ISA-L computes it if the
+// build has that library, else crc32c_plain() does. Thread-safe.
 std::uint32_t crc32c(std::span<const std::byte> bytes);
 
-// The same, one byte at a time from a table: the plain twin.
+// Returns the same value, computed one byte at a time with a table. This is the plain twin, which tests compare with
+// the fast version. Thread-safe.
 std::uint32_t crc32c_plain(std::span<const std::byte> bytes);
 
-// What TFRecord files store instead of the CRC itself, so that a CRC over data that holds CRCs stays strong
-// (tensorflow/core/lib/hash/crc32c.h).
+// Returns what TFRecord files store instead of the CRC itself, because a CRC over data that contains CRCs is weak
+// (source: tensorflow/core/lib/hash/crc32c.h).
 constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
 
 }  // namespace chexbench::formats

@@ -7,8 +7,8 @@
 namespace chexbench::formats {
 
 std::uint32_t crc32c(std::span<const std::byte> bytes) {
-  // ISA-L takes an int length (a larger buffer goes in pieces) and a non-const pointer, which it only reads. It
-  // neither presets nor inverts the register.
+  // ISA-L takes the length as an int, so a larger buffer is passed in pieces, and a non-const pointer, from which it
+  // only reads. It neither presets nor inverts the register.
   constexpr std::size_t kPiece = 1u << 30;
   std::uint32_t crc = 0xffffffffu;
   for (std::size_t begin = 0; begin < bytes.size(); begin += kPiece) {

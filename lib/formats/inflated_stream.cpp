@@ -13,17 +13,18 @@
 namespace chexbench::formats {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 18;  // of the file, read at once
-constexpr std::uint64_t kMostExpansion = 1032;             // of deflate: 258 bytes of two bits
-constexpr std::uint64_t kPendingBytes = 1 << 16;           // more than zlib holds back of what it has read
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // zlib counts in 32 bits
-constexpr int kGzipOrZlib = 32 + MAX_WBITS;                // as the stream's header says
+constexpr std::size_t kPieceBytes = std::size_t{1} << 18;  // how much of the file is read at once
+constexpr std::uint64_t kMostExpansion = 1032;             // deflate stores at most 258 bytes in two bits
+constexpr std::uint64_t kPendingBytes = 1 << 16;           // more than zlib can hold back of what it has read
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // because zlib counts bytes in 32 bits
+constexpr int kGzipOrZlib = 32 + MAX_WBITS;                // zlib finds out the format from the stream's header
 
 bool is_gzip(std::span<const std::byte> head) {
   return head.size() >= 2 && head[0] == std::byte{0x1f} && head[1] == std::byte{0x8b};
 }
 
-// RFC 1950: method 8, a window of at most 32 KiB, no dictionary, and the two bytes a multiple of 31.
+// RFC 1950: method 8, a window of at most 32 KiB, no preset dictionary, and the two bytes together are a multiple
+// of 31.
 bool is_zlib(std::span<const std::byte> head) {
   if (head.size() < 2) return false;
   const auto method = std::to_integer<unsigned>(head[0]);
@@ -52,7 +53,7 @@ class ZlibStream final : public InflatedStream {
     std::size_t done = 0;
     while (done < room && !ended_) {
       if (zlib_.avail_in == 0 && !read_piece()) {
-        if (packed_left() > 0) break;  // stopped
+        if (packed_left() > 0) break;  // the stream was stopped
         fail("it ends early: the stream is truncated");
       }
       done += inflate_into({memory.get() + done, std::min(room - done, kMostAtOnce)});
@@ -63,7 +64,7 @@ class ZlibStream final : public InflatedStream {
 
  private:
   std::uint64_t packed_left() const { return packed_->size() - read_; }
-  // A record's length that lies takes no more memory than the file can fill.
+  // An upper bound of the bytes that are left. It limits the memory that a wrong record length can ask for.
   std::uint64_t most_left() const { return (packed_left() + zlib_.avail_in) * kMostExpansion + kPendingBytes; }
 
   [[noreturn]] void fail(const std::string& reason) const {
@@ -77,7 +78,7 @@ class ZlibStream final : public InflatedStream {
     zlib_.next_in = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(piece_.bytes.data()));
     zlib_.avail_in = static_cast<unsigned>(piece_.bytes.size());
   }
-  // False at the file's end, and where the stream was stopped.
+  // Returns false at the file's end, and if the stream was stopped.
   bool read_piece() {
     const std::uint64_t bytes = std::min<std::uint64_t>(kPieceBytes, packed_left());
     if (bytes == 0) return false;
@@ -109,9 +110,9 @@ class ZlibStream final : public InflatedStream {
   const std::unique_ptr<storage::ByteStream> packed_;
   const bool has_members_;
   z_stream zlib_{};
-  storage::SharedBytes piece_;  // that zlib reads from
-  std::uint64_t read_ = 0;      // of the file
-  std::uint64_t inflated_ = 0;  // that were taken
+  storage::SharedBytes piece_;  // the bytes that zlib is reading
+  std::uint64_t read_ = 0;      // bytes of the file that were given to zlib
+  std::uint64_t inflated_ = 0;  // bytes that take() has returned
   bool ended_ = false;
 };
 

@@ -1,4 +1,4 @@
-// GZIP and ZLIB files, inflated on the way.
+// Reads GZIP and ZLIB files as a stream and inflates them on the way.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,22 @@
 
 namespace chexbench::formats {
 
-// What a compressed file holds. Its size() is kUnknownBytes until its end was met.
+// The inflated contents of a compressed file. size() is kUnknownBytes until the end has been reached. take() returns a
+// copy. Not thread-safe.
+// take() @throws DataError naming the file and the byte in it if the stream is damaged or truncated
 class InflatedStream : public storage::ByteStream {
  public:
-  virtual std::uint64_t packed_bytes_read() const = 0;  // of the file
+  // Returns how many bytes of the compressed file have been inflated so far.
+  virtual std::uint64_t packed_bytes_read() const = 0;
 };
 
-// Whether a file that begins with these bytes is a GZIP or a ZLIB stream, as far as its header tells.
+// Returns whether a file that begins with these bytes has a GZIP or a ZLIB header (RFC 1952, RFC 1950). Other data may
+// begin in the same way by chance.
 bool looks_compressed(std::span<const std::byte> head);
 
-// Inflates `packed`, of which `head`, its first bytes, was taken already; the members of a GZIP file one after the
-// other. What is taken is a copy. A damaged or truncated stream is a DataError that names the file and the byte of it.
+// Returns a stream that inflates `packed`. `head` holds the first bytes of the file, which were taken from `packed`
+// already. The members of a GZIP file are inflated one after the other.
+// @throws std::bad_alloc if zlib gets no memory
 std::unique_ptr<InflatedStream> inflate_stream(std::unique_ptr<storage::ByteStream> packed, storage::SharedBytes head);
 
 }  // namespace chexbench::formats

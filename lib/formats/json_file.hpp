@@ -1,4 +1,4 @@
-// The small JSON files that chexbench writes beside a data set: manifests and records of staging.
+// Reads and writes the small JSON files that chexbench puts beside a data set: manifests and records of staging.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,17 +9,18 @@
 
 namespace chexbench::formats {
 
-// The file's object, or null (JSON's) if the file is missing, unreadable or damaged: what it would say is then not
-// known. Thread-safe.
+// Returns the contents of the file, or the JSON value null if the file is missing, unreadable or damaged; callers then
+// treat what it would say as unknown. Thread-safe.
 nlohmann::json read_json_file(const storage::DataRoot& root, const std::string& path);
 
-// The text of such a file, with bytes that are not UTF-8 replaced by U+FFFD.
+// Returns the text of such a file, indented and with a newline at the end. Bytes that are not UTF-8 become U+FFFD,
+// because JSON cannot hold them.
 std::string json_file_text(const nlohmann::ordered_json& object);
 
-// Seconds with the three decimals that people read.
+// Returns the seconds rounded to three decimals, which is as much as people read.
 double rounded_to_ms(double seconds);
 
-// The member `key` of an object as a T, or std::nullopt if it has none, or one of another type.
+// Returns the member `key` of an object as a T, or std::nullopt if there is no such member or it has another type.
 template <typename T>
 std::optional<T> value_of(const nlohmann::json& object, const char* key) {
   try {

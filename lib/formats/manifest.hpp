@@ -1,4 +1,5 @@
-// The manifest that a conversion leaves beside its shards: ROOT/FORMAT/SPLIT-manifest.json.
+// The manifest that a conversion leaves beside its shards, ROOT/FORMAT/SPLIT-manifest.json. It says what was converted
+// and how long that took.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +14,15 @@
 
 namespace chexbench::formats {
 
+// One file that a conversion made.
 struct ShardFile {
-  std::string name;
+  std::string name;  // without a folder
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
-  bool kept = false;  // It was already there and undamaged. A manifest that is read back does not say.
+  bool kept = false;  // whether it was already there, undamaged; the manifest only holds the number of these
 };
 
-// What a conversion did; its manifest holds the same.
+// What a conversion did. Its manifest holds the same.
 struct Conversion {
   spec::Split split = spec::Split::train;
   spec::DataFormat format = spec::DataFormat::tfrecord;
@@ -28,35 +30,37 @@ struct Conversion {
   std::uint64_t images = 0;
   std::uint64_t patients = 0;
   std::uint64_t image_bytes = 0;  // of the image files
-  std::uint64_t shard_bytes = 0;
-  double seconds = 0;
-  std::vector<std::string> label_names;  // in the order of image/label
-  // The names of the images that cannot be decoded. Shards hold their bytes as they are.
+  std::uint64_t shard_bytes = 0;  // of all shards, or of the file of cached pixels
+  double seconds = 0;             // wall-clock time
+  // The labels in the order of image/label. Empty for cached pixels, which hold no labels.
+  std::vector<std::string> label_names;
+  // The names of the images that cannot be decoded. Shards hold the bytes of their files unchanged.
   std::vector<std::string> damaged;
 
-  std::size_t kept() const;
+  std::size_t kept() const;  // how many of `shards` were kept
 };
 
+// Returns the manifest's path, whether it exists or not.
 std::string manifest_path(const std::string& root, spec::Split split,
                           spec::DataFormat format = spec::DataFormat::tfrecord);
 
-// The manifest's text. Bytes of names that are not UTF-8 become U+FFFD.
+// Returns the manifest's text. Bytes of names that are not UTF-8 become U+FFFD.
 std::string manifest_json(const Conversion& conversion);
 
-// What a manifest says. Manifests of older versions lack some of it.
+// What a manifest says. Each member is std::nullopt if the manifest lacks it, as those of older versions do.
 struct Manifest {
   std::optional<std::uint64_t> images;
   std::optional<std::uint64_t> shard_bytes;
-  std::optional<std::uint64_t> shards_kept;  // How many shards an earlier, interrupted conversion had written.
+  std::optional<std::uint64_t> shards_kept;  // how many shards an earlier, interrupted conversion had written
   std::optional<double> seconds;
   std::optional<std::vector<std::string>> label_names;
-  std::vector<std::string> shards;  // names
+  std::vector<std::string> shards;  // names; "" for an entry without a name
 
-  // Whether the shards were made with these labels in this order, or the manifest does not say.
+  // Returns whether the shards were made with these labels in this order; also true if the manifest does not say.
   bool has_labels(std::span<const std::string> names) const;
 };
 
-// Returns std::nullopt if there is no manifest, or it cannot be read or parsed: nothing is known then. Thread-safe.
+// Returns std::nullopt if there is no manifest, or if it cannot be read or parsed. Thread-safe.
 std::optional<Manifest> read_manifest(const storage::DataRoot& root, spec::Split split,
                                       spec::DataFormat format = spec::DataFormat::tfrecord);
 

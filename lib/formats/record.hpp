@@ -1,4 +1,4 @@
-// What a record of a shard says, whatever the shard's format.
+// Opens shards and reads their records, whatever the format.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,22 @@
 
 namespace chexbench::formats {
 
-// `encoded` is a view of the record.
+// What a record says about its image.
 struct RecordView {
-  std::span<const std::byte> encoded;
-  std::string filename;
+  std::span<const std::byte> encoded;  // the bytes of the image file: a view into the record, valid as long as it
+  std::string filename;                // the image's name in the data set
   LabelBits labels;
-  std::optional<std::int64_t> patient;  // where it tells
+  std::optional<std::int64_t> patient;  // std::nullopt if the record does not say
 };
 
-// `format`: one that reads_shards(); `label_names`: as Dataset::label_names. Thread-safe.
-// @throws DataError as parse_example() and parse_sample()
+// Parses one record of a shard without copying the image. spec::reads_shards(format) must be true. `label_names` are
+// those of the data set, in the order of Dataset::label_names. Thread-safe.
+// @throws DataError naming the origin and the reason, as parse_example() and parse_sample() do
 RecordView parse_record(spec::DataFormat format, std::span<const std::byte> record, const RecordOrigin& origin,
                         std::span<const std::string> label_names);
 
+// Returns a reader of the records in `stream`, which holds a whole shard. spec::reads_shards(format) must be true.
+// Nothing is read before the first next(), so damage shows only there. The stream's store must outlive the reader.
 std::unique_ptr<ShardReader> open_shard(spec::DataFormat format, std::unique_ptr<storage::ByteStream> stream);
 
 }  // namespace chexbench::formats

@@ -33,7 +33,7 @@ class TfRecordWriter final : public RecordWriter {
   std::vector<std::byte> record_;
 };
 
-// A sample's labels, then its image.
+// Writes each sample as two members: its labels (.json), then its image.
 class SampleWriter final : public RecordWriter {
  public:
   void write(const ExampleFields& fields, std::span<const std::byte> encoded, OutputFile& file) override {
@@ -55,8 +55,8 @@ class SampleWriter final : public RecordWriter {
  private:
   static constexpr std::string_view kPng = ".png";
 
-  // A key ends at the first dot of a file's name, and names that begin with "__" are skipped: these are written as in
-  // an URL.
+  // Readers end a key at the first dot of the file's name and skip names that begin with "__". Dots, leading
+  // underscores and '%' are therefore written as in a URL.
   static std::string key_of(std::string_view name) {
     std::string key;
     if (name.starts_with("__")) {

@@ -1,4 +1,4 @@
-// Writing the records of a shard, whatever its format.
+// Writes the records of a shard, whatever its format.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,20 @@
 
 namespace chexbench::formats {
 
-// Equal input gives equal bytes. Keeps its memory from record to record, so: one a thread.
+// Equal input gives equal bytes. A writer keeps its memory from record to record, so it is not thread-safe: use one per
+// thread.
 class RecordWriter {
  public:
   virtual ~RecordWriter() = default;
-  // Adds a record for the image file `encoded`. @throws OutputError
+  // Appends to `file` a record for the image whose file has the bytes `encoded`. The bytes are stored unchanged.
+  // @throws OutputError if the file cannot be written
   virtual void write(const ExampleFields& fields, std::span<const std::byte> encoded, OutputFile& file) = 0;
-  // Behind the last record. @throws OutputError
+  // Ends the shard after its last record; the caller commits the file.
+  // @throws OutputError if the file cannot be written
   virtual void finish(OutputFile& file) = 0;
 };
 
-// `format`: one that reads_shards().
+// Returns a writer for the format, for which spec::reads_shards(format) must be true.
 std::unique_ptr<RecordWriter> make_record_writer(spec::DataFormat format);
 
 }  // namespace chexbench::formats

@@ -28,7 +28,7 @@ std::string shard_name(spec::Split split, int index, int count, DataFormat forma
 
 int shard_number(std::string_view text) { return parse_number<int>(text).value_or(-1); }
 
-// The number after the last '-' of a TFRecord shard's name, where `name` is one of this split.
+// Returns the count of shards in `name`, or std::nullopt if that is not the name of a TFRecord shard of this split.
 std::optional<int> count_in_name(spec::Split split, std::string_view name) {
   const std::string prefix = spec::to_string(split) + "-";
   if (!name.starts_with(prefix)) return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<int> count_in_name(spec::Split split, std::string_view name) {
   return count;
 }
 
-// The number of a tar file of this split.
+// Returns the number in `name`, or std::nullopt if that is not the name of a tar file of this split.
 std::optional<int> index_in_name(spec::Split split, std::string_view name) {
   const std::string prefix = spec::to_string(split) + "-";
   if (!name.starts_with(prefix) || !name.ends_with(kTar)) return std::nullopt;
@@ -50,10 +50,10 @@ std::optional<int> index_in_name(spec::Split split, std::string_view name) {
   return index;
 }
 
-// What the root's folder of shards holds of a split.
+// What the folder of shards in a root holds of a split.
 struct Shards {
   std::set<std::string> names;
-  std::optional<int> count;  // that were, or are to be, written
+  std::optional<int> count;  // how many shards there are, or will be when an unfinished conversion ends
   bool unfinished = false;
 };
 
@@ -83,7 +83,7 @@ Shards look_at_tar_files(const storage::DataRoot& root, spec::Split split) {
   return shards;
 }
 
-// @throws DataError where the names speak of several counts
+// @throws DataError if the names hold different counts
 Shards look_at_tfrecords(const storage::DataRoot& root, spec::Split split) {
   const std::string folder = format_folder(root.path, DataFormat::tfrecord);
   Shards shards;
@@ -95,9 +95,9 @@ Shards look_at_tfrecords(const storage::DataRoot& root, spec::Split split) {
     shards.names.insert(std::move(entry.name));
   }
   if (counts.size() > 1) {
-    throw DataError(
-        fmt::format("{} mixes shards of split '{}' from conversions into {} and {} shards: remove those of one", folder,
-                    spec::to_string(split), *counts.begin(), *counts.rbegin()));
+    throw DataError(fmt::format(
+        "{} mixes shards of split '{}' from conversions into {} and {} shards: remove those of one conversion", folder,
+        spec::to_string(split), *counts.begin(), *counts.rbegin()));
   }
   if (!counts.empty()) shards.count = *counts.begin();
   return shards;
@@ -140,7 +140,7 @@ std::vector<std::string> find_shards(const storage::DataRoot& root, spec::Split 
                                 spec::to_string(split), folder, command));
   }
   if (present.unfinished) {
-    throw DataError(fmt::format("the conversion into {} did not reach its end for split '{}': {}", folder,
+    throw DataError(fmt::format("the conversion into {} is not complete for split '{}': {}", folder,
                                 spec::to_string(split), command));
   }
   std::vector<std::string> paths;

@@ -1,4 +1,4 @@
-// Where the shards of a root lie: ROOT/tfrecord/SPLIT-NNNNN-of-NNNNN and ROOT/webdataset/SPLIT-NNNNNN.tar.
+// Names and finds the shards of a root: ROOT/tfrecord/SPLIT-NNNNN-of-NNNNN and ROOT/webdataset/SPLIT-NNNNNN.tar.
 #pragma once
 
 #include <optional>
@@ -10,26 +10,28 @@
 
 namespace chexbench::formats {
 
-// ROOT/FORMAT
+// Returns ROOT/FORMAT, the folder of all files of the format.
 std::string format_folder(const std::string& root, spec::DataFormat format);
-// Path of shard `index` of `count`.
+// Returns the path of shard `index` of `count`, counted from 0.
 std::string shard_path(const std::string& root, spec::Split split, int index, int count,
                        spec::DataFormat format = spec::DataFormat::tfrecord);
-// Into how many shards the split was converted, or is being converted: by the names that are there; names of tar files
-// do not tell, so their manifest does, else what a conversion that did not end left behind, else the highest number.
-// Nothing where there is none.
-// @throws DataError where shards of two conversions with different counts are mixed, or the folder cannot be read
+// Returns into how many shards the split was converted or is being converted, or std::nullopt if there are none. The
+// names of TFRecord shards hold the count. Those of tar files do not, so the count comes from the file that an
+// unfinished conversion leaves, else from the manifest, else from the highest number in a name. Thread-safe.
+// @throws DataError if shards of conversions with different counts are mixed, or if the folder cannot be read
 std::optional<int> present_shard_count(const storage::DataRoot& root, spec::Split split,
                                        spec::DataFormat format = spec::DataFormat::tfrecord);
 
-// The paths of all shards of a split, in their order.
-// @throws DataError where there are none or some are missing, with the command that makes them; as above
+// Returns the paths of all shards of a split, in the order of their numbers. Thread-safe.
+// @throws DataError naming the command that makes the shards if there are none, some are missing or their conversion
+// did not end; also as present_shard_count()
 std::vector<std::string> find_shards(const storage::DataRoot& root, spec::Split split,
                                      spec::DataFormat format = spec::DataFormat::tfrecord);
 
-// The file that stands beside tar files while a conversion into them is under way; it holds their count.
+// Returns the path of the file that is beside the tar files of a split while a conversion into them is under way. It
+// holds their count as a decimal number.
 std::string unfinished_path(const std::string& root, spec::Split split, spec::DataFormat format);
-// "make it with: chexbench data convert ..."
+// Returns the end of an error message: "make them with: chexbench data convert ...".
 std::string convert_command(const std::string& root, spec::Split split, spec::DataFormat format);
 
 }  // namespace chexbench::formats

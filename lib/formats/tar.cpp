@@ -13,7 +13,7 @@
 namespace chexbench::formats {
 namespace {
 
-// Fields of a header block.
+// The place of a field in a header block, in bytes.
 struct Field {
   std::size_t begin, bytes;
 };
@@ -23,13 +23,13 @@ constexpr std::string_view kUstar{"ustar\00000", 8};
 
 constexpr char kGnuLongName = 'L', kGnuLongLink = 'K', kPax = 'x', kPaxGlobal = 'g';
 constexpr std::uint64_t kEndPieceBytes = std::uint64_t{1} << 16;
-constexpr std::uint64_t kMaxExtraBytes = std::uint64_t{1} << 20;  // of a long name or a pax header
+constexpr std::uint64_t kMaxExtraBytes = std::uint64_t{1} << 20;  // a longer name or pax header counts as damage
 
 std::string_view until_zero(std::string_view text) { return text.substr(0, text.find('\0')); }
 
 std::string_view field_of(std::string_view block, Field field) { return block.substr(field.begin, field.bytes); }
 
-// Octal digits, or, with the first bit set, GNU's big-endian bytes.
+// Reads octal digits or, if the first bit is set, GNU's big-endian binary number. Returns std::nullopt for other text.
 std::optional<std::uint64_t> number_of(std::string_view field) {
   if ((field[0] & 0x80) != 0) {
     std::uint64_t value = 0;
@@ -41,7 +41,7 @@ std::optional<std::uint64_t> number_of(std::string_view field) {
   return field.empty() ? std::uint64_t{0} : parse_number<std::uint64_t>(field, 8);
 }
 
-// The sum of all bytes, those of the checksum taken for blanks.
+// Returns the sum of all bytes of a header block, in which the checksum's own bytes count as blanks.
 std::uint64_t checksum_of(std::string_view block) {
   std::uint64_t sum = kChecksum.bytes * ' ';
   for (std::size_t i = 0; i < block.size(); ++i) {
@@ -78,7 +78,7 @@ std::string header_block(std::string_view name, std::uint64_t size, char type) {
   return block;
 }
 
-// "LENGTH path=NAME\n", where LENGTH counts its own digits.
+// Returns "LENGTH KEY=VALUE\n", in which LENGTH counts the whole record with its own digits.
 std::string pax_record(std::string_view key, std::string_view value) {
   const std::size_t rest = key.size() + value.size() + 3;
   std::size_t length = rest + 1;
@@ -88,12 +88,12 @@ std::string pax_record(std::string_view key, std::string_view value) {
 
 }  // namespace
 
-// What headers before a member's own say of it.
+// What the extended headers before a member's own header say about it.
 struct TarReader::Extra {
   std::optional<std::string> name;
   std::optional<std::uint64_t> size;
 
-  // False where it is no list of "LENGTH KEY=VALUE\n".
+  // Returns false if the text is not a list of "LENGTH KEY=VALUE\n".
   bool read_pax(std::string_view text) {
     while (!text.empty()) {
       std::string_view rest = text;
@@ -125,24 +125,24 @@ void TarReader::fail(std::uint64_t member, const std::string& reason) const {
 
 std::optional<storage::SharedBytes> TarReader::take(std::uint64_t bytes, std::uint64_t member) {
   const std::uint64_t left = stream_.size() - taken_;
-  if (left < bytes) fail(member, fmt::format("truncated: it needs {} bytes more, {} are left", bytes, left));
+  if (left < bytes) fail(member, fmt::format("truncated: it needs {} more bytes, {} are left", bytes, left));
   storage::SharedBytes taken = stream_.take(static_cast<std::size_t>(bytes));
   taken_ += bytes;
   stopped_ = taken.bytes.size() < bytes;
   return stopped_ ? std::nullopt : std::optional(std::move(taken));
 }
 
-// Nothing but zeros may follow the first block of them: else samples would be lost where a part of the file was.
+// Only zeros may follow the first block of zeros. Otherwise a hole in the file would lose samples without a message.
 void TarReader::check_end(std::uint64_t end) {
   while (taken_ < stream_.size()) {
     const std::optional<storage::SharedBytes> rest = take(std::min(kEndPieceBytes, stream_.size() - taken_), end);
     if (!rest) return;
-    if (!is_zero(storage::as_text(rest->bytes))) fail(end, "a block of zeros, which marks the end, but data follow");
+    if (!is_zero(storage::as_text(rest->bytes))) fail(end, "a block of zeros marks the end, but data follow");
   }
 }
 
 bool TarReader::read_extra(TarMember& member, char type, std::uint64_t size, Extra& extra) {
-  if (size > kMaxExtraBytes) fail(member.offset, fmt::format("a header of {} bytes", size));
+  if (size > kMaxExtraBytes) fail(member.offset, fmt::format("its extended header has {} bytes (too many)", size));
   std::optional<storage::SharedBytes> body = take(size + tar_padding(size), member.offset);
   if (!body) return false;
   const std::string_view text = storage::as_text(body->bytes.first(size));
@@ -167,7 +167,7 @@ std::optional<TarMember> TarReader::next() {
       fail(member.offset, "the checksum of its header is wrong");
     }
     const std::optional<std::uint64_t> size = number_of(field_of(block, kSize));
-    if (!size) fail(member.offset, "its size is no number");
+    if (!size) fail(member.offset, "its size is not a number");
     member.head.push_back(std::move(*head));
     const char type = block[kType.begin];
     if (type == kGnuLongName || type == kGnuLongLink || type == kPax || type == kPaxGlobal) {

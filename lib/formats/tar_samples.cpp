@@ -21,7 +21,8 @@ struct MemberName {
   std::string kind;  // lower case
 };
 
-// Nothing for a name that belongs to no sample: webdataset skips names without a dot, and folders "__...__".
+// Returns std::nullopt for a name that belongs to no sample. The library webdataset skips files whose names have no dot
+// or nothing before it, and top folders called "__...__".
 std::optional<MemberName> split_name(std::string_view name) {
   const std::size_t slash = name.rfind('/');
   const std::size_t begin = slash == std::string_view::npos ? 0 : slash + 1;
@@ -39,7 +40,7 @@ std::optional<MemberName> name_in_sample(const TarMember& member) {
   return member.is_file ? split_name(member.name) : std::nullopt;
 }
 
-// Pieces that follow one another in a file: a view where they do so in memory, too, else a copy.
+// Joins pieces that follow one another in a file. The result is a view if they do so in memory, too, else a copy.
 class Joined {
  public:
   void add(const storage::SharedBytes& piece) {
@@ -83,7 +84,7 @@ class MemoryStream final : public storage::ByteStream {
 
 bool is_image(std::string_view kind) { return kind == "png" || kind == "jpg" || kind == "jpeg"; }
 
-// The members of one sample that count.
+// The members of one sample that hold its image and its labels.
 class Sample {
  public:
   Sample(std::span<const std::byte> sample, const RecordOrigin& origin, std::span<const std::string> label_names)
@@ -108,7 +109,7 @@ class Sample {
 
  private:
   struct Part {
-    std::string name;  // behind the last slash
+    std::string name;  // without a folder
     std::span<const std::byte> contents;
   };
 
@@ -125,11 +126,11 @@ class Sample {
                                       : name->kind == "cls"  ? &cls_
                                                              : nullptr;
     if (part == nullptr) return;
-    if (part->has_value()) fail(fmt::format("has '{}' and '{}'", (*part)->name, member.name));
+    if (part->has_value()) fail(fmt::format("has both '{}' and '{}'", (*part)->name, member.name));
     *part = {member.name.substr(member.name.rfind('/') + 1), contents.bytes.first(member.size)};
   }
 
-  // Text as "3" or " 3\n".
+  // Reads text such as "3" or " 3\n".
   LabelBits bit_of(std::span<const std::byte> contents) const {
     std::string_view text = storage::as_text(contents);
     text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
@@ -146,7 +147,7 @@ class Sample {
   void read_json(std::span<const std::byte> contents, RecordView& view) const {
     const spec::Node document = parse(std::string(storage::as_text(contents)));
     const spec::Object* const object = document.object();
-    if (object == nullptr) fail("has a .json that is no object");
+    if (object == nullptr) fail("has a .json that is not an object");
     const spec::Node* const label = spec::find_member(*object, "label");
     if (label == nullptr || label->list() == nullptr) fail("has a .json without a list \"label\"");
     view.labels = labels(*label->list());
@@ -200,7 +201,7 @@ class Sample {
 
 }  // namespace
 
-// Adds the members of one key; false once the stream was stopped.
+// Adds the members of the next key to the sample. Returns false if there are none, or once the stream was stopped.
 bool TarSampleReader::add_members(ShardRecord& sample) {
   Joined joined;
   std::optional<std::string> key;
@@ -238,7 +239,7 @@ bool TarSampleReader::add_members(ShardRecord& sample) {
 
 std::optional<ShardRecord> TarSampleReader::next() {
   if (ended_) return {};
-  ended_ = true;  // unless a whole sample was found
+  ended_ = true;  // stays so if what follows throws or finds no whole sample
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   ShardRecord sample;
   if (!add_members(sample)) return {};

@@ -1,9 +1,11 @@
-// WebDataset's shards: tar files whose consecutive members of one key are a sample, as the Python library `webdataset`
-// has it. The key of a member is its path up to the first dot of its file name, the rest is its kind, in any case:
-// png, jpg or jpeg holds the image; json or cls its labels.
-// json: {"label": [a number for each label of the data set, 0 or 1, in their order] or [names of labels],
-// "filename": ..., "patient": ...}; without a filename it is the image member's own. cls: the index of one label. Other
-// members are ignored.
+// Reads WebDataset's shards: tar files in which consecutive members with the same key are a sample, as in the Python
+// library `webdataset`. The key of a member is its path up to the first dot of its file name. The rest of the name, in
+// upper or lower case, says what the member holds:
+// - png, jpg, jpeg: the image.
+// - json: {"label": [0 or 1 for each label of the data set, in their order] or [names of labels], "filename": ...,
+//   "patient": ...}. Without a "filename" the name is that of the image member.
+// - cls: the index of one label; it is only read if there is no json.
+// Other members are ignored.
 #pragma once
 
 #include <exception>
@@ -18,13 +20,14 @@
 
 namespace chexbench::formats {
 
-// The samples of one shard, each as the blocks of its members: of a mapped shard a view, else a copy.
-// A sample without an image or without labels is a record, too: parse_sample() refuses it, and the next one follows.
+// Returns each sample of a shard as one record: the header blocks and contents of its members. The record is a view if
+// the shard is mapped, else a copy. A sample without an image or without labels is a record, too; parse_sample()
+// refuses it, and the next one can still be read. Not thread-safe.
 class TarSampleReader final : public ShardReader {
  public:
   explicit TarSampleReader(std::unique_ptr<storage::ByteStream> stream) : stream_(std::move(stream)), tar_(*stream_) {}
 
-  // Where a member is damaged, the sample before it still comes; nothing follows.
+  // If a member is damaged, the sample before it is still returned; the DataError follows and ends the shard.
   std::optional<ShardRecord> next() override;
 
  private:
@@ -32,14 +35,15 @@ class TarSampleReader final : public ShardReader {
 
   const std::unique_ptr<storage::ByteStream> stream_;
   TarReader tar_;
-  std::optional<TarMember> member_;  // whose contents were not taken yet
-  std::exception_ptr failure_;       // to be told behind the sample before it
+  std::optional<TarMember> member_;  // the first member of the next sample, whose contents were not taken yet
+  std::exception_ptr failure_;       // to be thrown after the sample before it
   bool ended_ = false;
 };
 
-// Reads a sample of a data set with these labels. `origin.offset` is that of its first block. Thread-safe.
-// @throws DataError naming the origin, the sample's key and the reason: no image, no labels, two of one kind, labels
-// that cannot be read
+// Parses a sample that TarSampleReader returned. `origin.offset` is the offset of its first block; `label_names` are
+// the labels of the data set. `encoded` of the result is a view into `sample`. Thread-safe.
+// @throws DataError naming the origin, the sample's key and the reason if the sample has no image or no labels, has two
+// members of one kind, or has labels that cannot be read
 RecordView parse_sample(std::span<const std::byte> sample, const RecordOrigin& origin,
                         std::span<const std::string> label_names);
 

@@ -12,7 +12,7 @@
 namespace chexbench::formats {
 namespace {
 
-// Field numbers of example.proto and feature.proto.
+// The numbers of the fields in example.proto and feature.proto.
 constexpr std::uint32_t kExampleFeatures = 1;
 constexpr std::uint32_t kFeaturesEntry = 1;
 constexpr std::uint32_t kEntryKey = 1;
@@ -21,7 +21,7 @@ constexpr std::uint32_t kFeatureBytes = 1;
 constexpr std::uint32_t kFeatureInts = 3;
 constexpr std::uint32_t kListValue = 1;
 
-// What is read, and its place in kKeys.
+// The keys that are read, as indices into kKeys.
 enum Key : std::size_t { kEncoded, kFilename, kFormat, kLabel, kHeight, kWidth, kChannels, kPatient };
 constexpr std::array<std::string_view, 8> kKeys = {"image/encoded", "image/filename", "image/format",   "image/label",
                                                    "image/height",  "image/width",    "image/channels", "patient_id"};
@@ -68,7 +68,7 @@ class Parser {
     if (found != kKeys.end()) features_[static_cast<std::size_t>(found - kKeys.begin())] = feature;
   }
 
-  // Of a key that stood twice the last feature is left, and that one alone is looked into.
+  // If a key came twice, features_ holds its last feature, and only that one is checked.
   ExampleView view() const {
     ExampleView view;
     view.encoded = first_bytes(kEncoded, required(kEncoded));
@@ -88,7 +88,7 @@ class Parser {
     return *features_[key];
   }
 
-  // The list inside a feature, where it is of the kind asked for.
+  // Returns the list inside a feature, or std::nullopt if it holds another kind.
   std::optional<std::span<const std::byte>> list(std::span<const std::byte> feature, std::uint32_t kind) const {
     std::optional<std::span<const std::byte>> found;
     WireReader reader(feature);
@@ -111,7 +111,7 @@ class Parser {
     fail(fmt::format("{} holds no bytes", kKeys[key]));
   }
 
-  // Calls `visit` for each value of an int64 list, packed or not.
+  // Calls `visit` for each value of the feature's int64 list, whether that is packed or not.
   template <typename Visit>
   void for_each_int(std::span<const std::byte> feature, Visit visit) const {
     const auto values = list(feature, kFeatureInts);

@@ -1,7 +1,7 @@
-// tf.Example, the message inside each record: reading without copies, and writing.
-// Keys: image/encoded (the image file's bytes), image/filename, image/label (int64, 0 or 1, as many as
-// the data set has labels, in their order), image/format, image/height, image/width, image/channels, patient_id.
-// Others are ignored.
+// Reads tf.Example, the message inside each TFRecord, without copies, and writes it.
+// The keys are image/encoded (the image file's bytes), image/filename, image/label (int64, 0 or 1, one for each label
+// of the data set, in their order), image/format, image/height, image/width, image/channels and patient_id. Others are
+// ignored.
 // Source: tensorflow/core/example/{example,feature}.proto; protobuf's wire format.
 #pragma once
 
@@ -18,17 +18,18 @@
 
 namespace chexbench::formats {
 
-// Where a record came from, for messages.
+// Where a record came from. Only error messages use it.
 struct RecordOrigin {
   std::string_view file = "tf.Example";
-  std::uint64_t offset = 0;
+  std::uint64_t offset = 0;  // of the record in the file, in bytes
 };
 
-// Views into the record's bytes: valid as long as those.
+// What a message says. Its spans and texts are views into the record's bytes and are valid as long as those. Optional
+// values are std::nullopt if the message lacks them.
 struct ExampleView {
-  std::span<const std::byte> encoded;
+  std::span<const std::byte> encoded;  // the bytes of the image file
   std::string_view filename;
-  std::string_view format;  // "" where absent, as is each value below
+  std::string_view format;  // "" if the message lacks it
   LabelBits labels;
   std::optional<std::int64_t> height;
   std::optional<std::int64_t> width;
@@ -36,14 +37,15 @@ struct ExampleView {
   std::optional<std::int64_t> patient;
 };
 
-// Reads one message. encoded, filename and label must be there. Where a key comes twice the last one counts, as in
-// protobuf, and the first is not looked into. Thread-safe.
-// @throws DataError naming the origin and the reason: damaged message, missing key, a count other than
-// `labels`, a label other than 0 or 1
+// Parses one message, which must have encoded, filename and label. If a key comes twice, the last one counts, as in
+// protobuf, and the first is not checked. Thread-safe.
+// @throws DataError naming the origin and the reason if the message is damaged, lacks one of these keys, has another
+// number of labels than `labels`, or has a label other than 0 and 1
 ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin = {},
                           std::size_t labels = kNihLabels);
 
-// The same by building the whole message as a tree first: the plain twin.
+// Does the same, but builds the whole message as a tree first. This is the plain twin, which tests compare with
+// parse_example(). Thread-safe. @throws DataError as parse_example()
 ExampleView parse_example_plain(std::span<const std::byte> record, const RecordOrigin& origin = {},
                                 std::size_t labels = kNihLabels);
 
@@ -52,14 +54,14 @@ struct ExampleFields {
   std::string_view filename;
   std::string_view format = "png";
   LabelBits labels;
-  std::int64_t height = 0;
+  std::int64_t height = 0;  // in pixels, 0 if unknown; so is the width
   std::int64_t width = 0;
   std::int64_t channels = 0;
   std::int64_t patient = 0;
-  std::size_t label_count = kNihLabels;
+  std::size_t label_count = kNihLabels;  // how many labels the data set has
 };
 
-// Writes the message for `encoded` into `record`, replacing what it held (its memory is reused). Keys in
+// Writes the message for `encoded` into `record`, replacing what it held; its memory is reused. The keys are in
 // alphabetical order, so that equal input gives equal bytes. Thread-safe.
 void write_example(const ExampleFields& fields, std::span<const std::byte> encoded, std::vector<std::byte>& record);
 

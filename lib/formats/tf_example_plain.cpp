@@ -11,7 +11,7 @@ namespace chexbench::formats {
 namespace {
 
 using Bytes = std::span<const std::byte>;
-// A field's value: a number, or bytes that may themselves be a message.
+// A field with its value: a number, or bytes that may themselves be a message.
 struct Field {
   std::uint64_t number = 0;
   std::uint64_t type = 0;
@@ -20,7 +20,8 @@ struct Field {
 };
 using Message = std::vector<Field>;
 
-// Reads a varint at `position`, which it moves. @throws std::out_of_range at the end of the bytes
+// Reads the varint at `position` and moves `position` past it.
+// @throws std::out_of_range if the bytes end before the varint does, or if it has more than ten bytes
 std::uint64_t varint(Bytes bytes, std::size_t& position) {
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < 70; shift += 7) {
@@ -56,7 +57,7 @@ Message fields_of(Bytes bytes) {
   return message;
 }
 
-// The last list of the given kind in a feature.
+// Returns the fields of the last list of the given kind in a feature.
 Message list_of(Bytes feature, std::uint64_t kind) {
   Bytes last;
   for (const Field& list : fields_of(feature)) {
@@ -104,7 +105,7 @@ std::map<std::string_view, Bytes> features_of(Bytes record) {
   return features;
 }
 
-// The labels as bits. @throws std::invalid_argument with the reason
+// @throws std::invalid_argument with the reason if a label is not 0 or 1, or if their number is not `expected`
 LabelBits label_bits(const std::vector<std::int64_t>& labels, std::size_t expected) {
   LabelBits bits;
   for (std::size_t f = 0; f < labels.size(); ++f) {

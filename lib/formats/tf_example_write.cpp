@@ -15,7 +15,7 @@ std::size_t varint_bytes(std::uint64_t value) {
   return bytes;
 }
 
-// Bytes of a length-delimited field whose number is below 16: tag, length, payload.
+// Returns the size of a length-delimited field whose number is below 16: its tag, its length and its payload.
 std::size_t field_bytes(std::size_t payload) { return 1 + varint_bytes(payload) + payload; }
 
 class MessageWriter {
@@ -26,7 +26,7 @@ class MessageWriter {
     for (; value >= 0x80; value >>= 7) out_.push_back(static_cast<std::byte>(value | 0x80));
     out_.push_back(static_cast<std::byte>(value));
   }
-  // The head of a length-delimited field.
+  // Writes the tag and the length of a length-delimited field.
   void head(std::uint64_t number, std::size_t payload) {
     varint(number << 3 | 2);
     varint(payload);
@@ -34,7 +34,8 @@ class MessageWriter {
   void raw(std::span<const std::byte> bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
   void raw(std::string_view text) { raw(std::as_bytes(std::span(text))); }
 
-  // One entry of Features: key, and a Feature of the given kind with one bytes value or a packed list of ints.
+  // Writes one entry of Features: the key, and a Feature of the given kind that holds one bytes value or a packed list
+  // of ints.
   void entry(std::string_view key, std::uint64_t kind, std::span<const std::byte> value) {
     const std::size_t list = field_bytes(value.size());
     const std::size_t feature = field_bytes(list);
@@ -60,7 +61,7 @@ struct Entry {
   std::span<const std::byte> value;
 };
 
-// A packed list of one int64.
+// The bytes of a packed list of one int64.
 class PackedInt {
  public:
   explicit PackedInt(std::int64_t value) { MessageWriter(bytes_).varint(static_cast<std::uint64_t>(value)); }

@@ -14,7 +14,7 @@
 namespace chexbench::formats {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "TFRecord fields are read and written as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "TFRecord fields are read and written as they are in memory");
 
 template <typename T>
 T load(const std::byte* from) {
@@ -27,7 +27,7 @@ DataError bad_record(const std::string& path, std::uint64_t offset, const std::s
   return DataError(fmt::format("{}: record at offset {}: {}", path, offset, reason));
 }
 
-// Of a record's header.
+// Returns whether the CRC in a record's header is that of the length before it.
 bool has_right_length_crc(std::span<const std::byte> header) {
   constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
   return mask_crc(crc32c(header.first(kLengthBytes))) == load<std::uint32_t>(header.data() + kLengthBytes);
@@ -46,7 +46,8 @@ void TfRecordReader::give_up(const std::string& reason) const {
   throw bad_record(stream_->path(), record_, reason + "; the rest of the file cannot be read");
 }
 
-// Unknown of a compressed shard until its end was met.
+// Returns how many bytes are left. The result is huge for a compressed shard until its end has been reached, because
+// its size is kUnknownBytes.
 std::uint64_t TfRecordReader::left() const { return stream_->size() - taken_; }
 
 storage::SharedBytes TfRecordReader::take(std::uint64_t bytes) {
@@ -86,12 +87,12 @@ std::uint64_t TfRecordReader::stored_bytes(const ShardRecord& record) {
 
 std::optional<ShardRecord> TfRecordReader::next() {
   if (ended_) return std::nullopt;
-  ended_ = true;  // whatever fails before the record's end is known leaves nothing behind it
+  ended_ = true;  // if anything fails before the record's end is known, no further record can be found
   record_ = taken_;
   const storage::SharedBytes header = take_header();
   if (header.bytes.size() < kRecordHeaderBytes) {
-    if (left() > 0 || header.bytes.empty()) return std::nullopt;  // stopped, or the end
-    give_up(fmt::format("truncated: {} bytes are left, a header has {}", header.bytes.size(), kRecordHeaderBytes));
+    if (left() > 0 || header.bytes.empty()) return std::nullopt;  // the stream was stopped, or this is the end
+    give_up(fmt::format("truncated: {} bytes are left, but a header has {}", header.bytes.size(), kRecordHeaderBytes));
   }
   const std::uint64_t length = checked_length(header.bytes);
   storage::SharedBytes body = take(length + kRecordFooterBytes);

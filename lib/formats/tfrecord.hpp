@@ -1,5 +1,5 @@
-// TFRecord shards. Framing, little endian: u64 length | masked crc32c of it | data | masked crc32c of the data.
-// Source: tensorflow/core/lib/io/record_writer.h.
+// Reads TFRecord shards and frames records for writing. A record is, in little endian: u64 length | u32 masked crc32c
+// of the length | data | u32 masked crc32c of the data. Source: tensorflow/core/lib/io/record_writer.h.
 #pragma once
 
 #include <array>
@@ -19,15 +19,16 @@ namespace chexbench::formats {
 
 inline constexpr std::size_t kRecordHeaderBytes = 12;
 inline constexpr std::size_t kRecordFooterBytes = 4;
-// A longer record is refused as damage, whatever its checksum says.
+// A longer record counts as damage even if its checksum is right.
 inline constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 30;
 
-// Whether a file that begins with `head` (kRecordHeaderBytes, or the whole file) is a compressed shard: a GZIP or ZLIB
-// header where the CRC of a record's length would be wrong.
+// Returns whether a file that begins with `head` is a compressed shard: it then has a GZIP or ZLIB header, and the CRC
+// of what would be a record's length is wrong. `head` is the first kRecordHeaderBytes bytes, or the whole file if it is
+// shorter.
 bool is_compressed_tfrecord(std::span<const std::byte> head);
 
-// The records of one shard in their order, of one compressed as TensorFlow's TFRecordOptions "GZIP" and "ZLIB" do, too:
-// the file's first bytes tell. Example:
+// Returns the records of one shard in their order. The file's first bytes decide whether it is compressed, as
+// TensorFlow's TFRecordOptions "GZIP" and "ZLIB" do it. Not thread-safe. Example:
 //   TfRecordReader reader(MappedFile::open(path));
 //   while (const std::optional<ShardRecord> record = reader.next()) use(record->data);
 class TfRecordReader final : public ShardReader {
@@ -35,8 +36,9 @@ class TfRecordReader final : public ShardReader {
   explicit TfRecordReader(std::unique_ptr<storage::ByteStream> stream) : stream_(std::move(stream)) {}
   explicit TfRecordReader(std::shared_ptr<const storage::MappedFile> file);
 
-  // After damage to a record's data the next one follows; after damage to its length nothing does, because nothing
-  // says where the next begins, and none after damage to a compressed stream.
+  // After damage to a record's data, the next call returns the next record. After damage to its length, or to a
+  // compressed stream, it returns std::nullopt, because nothing says where the next record begins.
+  // @throws DataError as ShardReader::next()
   std::optional<ShardRecord> next() override;
 
  private:
@@ -49,18 +51,19 @@ class TfRecordReader final : public ShardReader {
   [[noreturn]] void give_up(const std::string& reason) const;
 
   std::unique_ptr<storage::ByteStream> stream_;
-  const InflatedStream* inflated_ = nullptr;  // the stream, where the shard is compressed
-  std::uint64_t taken_ = 0;                   // of the stream
-  std::uint64_t record_ = 0;                  // where the record begins that is being read
-  std::uint64_t packed_ = 0;                  // of a compressed shard: what was read for the records so far
+  const InflatedStream* inflated_ = nullptr;  // stream_ if the shard is compressed, else null
+  std::uint64_t taken_ = 0;                   // bytes taken from the stream
+  std::uint64_t record_ = 0;                  // offset of the record that is being read
+  std::uint64_t packed_ = 0;                  // compressed bytes that were read for the records so far
   bool ended_ = false;
 };
 
-// The frame around a record's data, for writers.
+// What a writer puts before and after a record's data.
 struct TfRecordFrame {
   std::array<std::byte, kRecordHeaderBytes> header;
   std::array<std::byte, kRecordFooterBytes> footer;
 };
+// Returns the frame of a record with this data. Thread-safe.
 TfRecordFrame frame_record(std::span<const std::byte> data);
 
 }  // namespace chexbench::formats

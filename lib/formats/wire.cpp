@@ -58,7 +58,7 @@ std::optional<WireField> WireReader::next() {
       bytes = *value;
       break;
     }
-    default:  // groups, which proto3 never writes
+    default:  // a group, which proto3 never writes, or no wire type at all
       ok_ = false;
       return std::nullopt;
   }

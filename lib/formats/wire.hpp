@@ -1,4 +1,4 @@
-// A cursor over protobuf's wire format.
+// A cursor over the fields of a message in protobuf's wire format.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,11 @@
 
 namespace chexbench::formats {
 
-// Numbers of wire types (protobuf encoding guide).
+// The numbers of the wire types (source: protobuf's encoding guide).
 enum class WireType : std::uint32_t { varint = 0, fixed64 = 1, length_delimited = 2, fixed32 = 5 };
 
-// One field of a message. `payload` holds the bytes of a length-delimited or fixed field, `value` that of a varint.
+// One field of a message. `payload` holds the bytes of a length-delimited or fixed field, as a view into the message;
+// `value` holds the number of a varint.
 struct WireField {
   std::uint32_t number = 0;
   WireType type = WireType::varint;
@@ -23,14 +24,15 @@ struct WireField {
   std::string_view text() const { return {reinterpret_cast<const char*>(payload.data()), payload.size()}; }
 };
 
-// Walks the fields of one message. It never looks beyond `message`; at damage it stops and ok() turns false.
+// Walks the fields of one message and never reads past its end. It throws nothing: if the message is damaged, it stops
+// and ok() returns false from then on. Not thread-safe.
 class WireReader {
  public:
   explicit WireReader(std::span<const std::byte> message) : rest_(message) {}
 
-  // The next field, or nothing at the end and at damage.
+  // Returns the next field, or std::nullopt at the end or if the message is damaged.
   std::optional<WireField> next();
-  // A bare varint, as in a packed list; nothing at the end and at damage.
+  // Returns a varint without a tag, as packed lists hold them, or std::nullopt at the end or if the message is damaged.
   std::optional<std::uint64_t> next_varint();
   bool ok() const { return ok_; }
 

@@ -24,7 +24,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A synthetic set of 12 images of 64 x 64, kept as 48 x 48.
+// A synthetic set of 12 images of 64 x 64, whose cached pixels are 48 x 48.
 class CachedPixels : public testing::Test {
  protected:
   CachedPixels() { write_synthetic_set({.directory = root(), .images = 12, .size = 64, .threads = 2}); }
@@ -109,8 +109,8 @@ TEST_F(CachedPixels, OfAnotherSizeOrResizeAreAnErrorWithTheCommandThatMakesThem)
   EXPECT_THAT(failure(32), AllOf(HasSubstr("there is all-48-bilinear.gray"), HasSubstr("--image-size 32")));
   EXPECT_THAT(failure(48, ResizeMethod::area), HasSubstr("--image-size 48 --resize area"));
   fs::rename(file(), formats::cached_path(root(), Split::all, {.image_size = 32}));
-  EXPECT_THAT(failure(32),
-              AllOf(HasSubstr("holds images of 48 pixels a side, bilinear"), HasSubstr("--image-size 32")));
+  EXPECT_THAT(failure(32), AllOf(HasSubstr("holds images of 48 pixels a side, resized with bilinear"),
+                                 HasSubstr("--image-size 32")));
 }
 
 TEST_F(CachedPixels, AreStaleOnceTheirImagesChanged) {
@@ -119,7 +119,7 @@ TEST_F(CachedPixels, AreStaleOnceTheirImagesChanged) {
   write_text(image(name), read_text(image(name)) + "x");
   EXPECT_THAT(failure(), AllOf(HasSubstr("is stale: image " + name + " had"), HasSubstr("data convert")));
   fs::remove(image(name));
-  EXPECT_THAT(failure(), HasSubstr("it holds 12 images, where there are 11 now"));
+  EXPECT_THAT(failure(), HasSubstr("it holds 12 images, but there are 11 now"));
   fs::remove_all(folder_ / "set/images");
   EXPECT_EQ(open().images.size(), 12u) << "where no image is left there is nothing to compare with";
   std::string table = read_text(folder_ / "set/Data_Entry_2017.csv");
@@ -134,7 +134,7 @@ TEST_F(CachedPixels, KeepNothingOfAFileThatIsDamaged) {
   const std::string whole = read_text(file());
   for (const std::size_t offset : {0u, 12u, 46u}) {
     flip(offset);
-    EXPECT_THAT(failure(), AllOf(HasSubstr("all-48-bilinear.gray: no file of cached pixels"), HasSubstr("again")));
+    EXPECT_THAT(failure(), AllOf(HasSubstr("all-48-bilinear.gray: not a file of cached pixels"), HasSubstr("again")));
     write_text(file(), whole);
   }
   flip(60);
@@ -174,7 +174,7 @@ TEST_F(CachedPixels, AreHeldAgainstTheirPngsByACheck) {
   const std::string a = pngs().images[0].path, b = pngs().images[1].path;
   fs::copy_file(a, b, fs::copy_options::overwrite_existing);
   EXPECT_THAT(check_data_set(root(), 2).problems,
-              ElementsAre(AllOf(HasSubstr("gives another tensor than"), HasSubstr(pngs().images[1].name))));
+              ElementsAre(AllOf(HasSubstr("gives a different tensor than"), HasSubstr(pngs().images[1].name))));
 }
 
 TEST_F(CachedPixels, ThatAreThereAndRightAreKept) {
@@ -185,15 +185,15 @@ TEST_F(CachedPixels, ThatAreThereAndRightAreKept) {
   EXPECT_THAT(check_data_set(root(), 2).problems, IsEmpty());
 }
 
-// What a killed conversion leaves behind: the whole file under another name, with a header that no reader takes.
+// A killed conversion leaves a file of the full size under another name, with a header that no reader accepts.
 TEST_F(CachedPixels, GoOnWhereAnInterruptedConversionStopped) {
   convert();
   const std::string whole = read_text(file());
   std::string partial = whole;
   const formats::CachedHeader header = formats::cached_header({.image_size = 48}, 12, 12 * 17, 0);
   partial.replace(0, sizeof header, reinterpret_cast<const char*>(&header), sizeof header);
-  partial[sizeof header + 3 * sizeof(formats::CachedEntry) + 14] = 0;  // image 3 was not made yet
-  partial[4096 + 5 * 48 * 48] ^= 1;                                    // image 5 not written to the storage
+  partial[sizeof header + 3 * sizeof(formats::CachedEntry) + 14] = 0;  // image 3 is not converted yet
+  partial[4096 + 5 * 48 * 48] ^= 1;                                    // the pixels of image 5 did not reach the disk
   fs::remove(file());
   write_text(file() + ".partial", partial);
   EXPECT_THAT(failure(), HasSubstr("no cached pixels"));
@@ -215,7 +215,7 @@ TEST_F(CachedPixels, RefuseSizesThatCannotBe) {
   for (const int size : {0, -1, 20000}) {
     const ConvertOptions options{
         .root = root(), .split = Split::all, .format = spec::DataFormat::cached, .pixels = {.image_size = size}};
-    EXPECT_THAT(message_of<SpecError>([&] { convert_data_set(options); }), HasSubstr("1 to 16384 are possible"));
+    EXPECT_THAT(message_of<SpecError>([&] { convert_data_set(options); }), HasSubstr("must be from 1 to 16384"));
   }
 }
 

@@ -86,16 +86,18 @@ TEST_F(CheckTest, HoldsTarFilesAgainstTheImagesToo) {
   const std::string contents = read_text(tar);
   const std::size_t label = contents.find("\"label\": [") + 10;
   flip(tar, label);
-  EXPECT_THAT(problems(), ElementsAre(AllOf(HasSubstr("all-000004.tar: record at offset 0"), HasSubstr("labels are"))));
+  EXPECT_THAT(problems(),
+              ElementsAre(AllOf(HasSubstr("all-000004.tar: record at offset 0"), HasSubstr("has the labels"))));
   write_text(tar, contents);
   flip(tar, contents.find("IDAT") + 50);
   EXPECT_THAT(problems(), ElementsAre(AllOf(HasSubstr("all-000004.tar: record at offset 0"), HasSubstr("CRC"))));
 }
 
 TEST_F(CheckTest, NamesARecordThatDiffersFromItsImage) {
-  // Another image under the same name: both files are whole.
+  // Another image has the same name now; both files are undamaged.
   fs::copy_file(image("00000001_000.png"), image("00000002_000.png"), fs::copy_options::overwrite_existing);
-  EXPECT_THAT(problems(), ElementsAre(AllOf(HasSubstr("image 00000002_000.png"), HasSubstr("gives another tensor"))));
+  EXPECT_THAT(problems(),
+              ElementsAre(AllOf(HasSubstr("image 00000002_000.png"), HasSubstr("gives a different tensor"))));
 }
 
 TEST_F(CheckTest, NamesARecordWithOtherLabelsThanTheTable) {

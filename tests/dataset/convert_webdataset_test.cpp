@@ -71,14 +71,14 @@ TEST_F(ConvertToWebDataset, KnowsItsCostBesideThatOfOtherFormats) {
   EXPECT_FALSE(conversion_cost(root_.path(), Split::all));
 }
 
-// What a killed conversion leaves behind: some shards, and the file that says how many there will be.
+// A killed conversion leaves some shards, and the file that says how many there will be.
 TEST_F(ConvertToWebDataset, ThatDidNotEndIsNoDataSetAndGoesOnWithTheShardsThatAreThere) {
   convert(20);
   const auto before = contents_of_shards();
   fs::remove(root_ / "webdataset/all-000019.tar");
   fs::remove(root_ / "webdataset/all-manifest.json");
   write_text(formats::unfinished_path(root_.path(), Split::all, kFormat), "20");
-  EXPECT_THAT(failure(), AllOf(HasSubstr("did not reach its end"), HasSubstr("--split all --to webdataset")));
+  EXPECT_THAT(failure(), AllOf(HasSubstr("is not complete"), HasSubstr("--split all --to webdataset")));
   const formats::Conversion again = convert();
   EXPECT_EQ(again.kept(), 19u);
   EXPECT_EQ(contents_of_shards(), before);
@@ -92,7 +92,7 @@ TEST_F(ConvertToWebDataset, WhoseLastOrAnyShardIsMissingIsRefused) {
     EXPECT_THAT(failure(), HasSubstr("shard " + name + " is missing"));
     fs::rename(root_ / "away", root_ / ("webdataset/" + name));
   }
-  fs::remove(root_ / "webdataset/all-manifest.json");  // as other programs write shards
+  fs::remove(root_ / "webdataset/all-manifest.json");  // other programs write shards without one
   EXPECT_EQ(open().shards.size(), 16u);
 }
 

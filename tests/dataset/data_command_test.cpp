@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 class DataCommandTest : public testing::Test {
  protected:
-  // What `chexbench data ARGUMENTS` prints to stdout; errors come through.
+  // Returns what `chexbench data ARGUMENTS` prints to stdout. Errors leave it as exceptions.
   std::string run(const std::string& arguments) {
     CLI::App app;
     app::add_data_commands(app);

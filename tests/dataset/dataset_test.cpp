@@ -103,11 +103,11 @@ TEST_F(DatasetTest, GivesTheCommandThatMakesMissingShards) {
               AllOf(HasSubstr("train-00003-of-00016 is missing"), HasSubstr("data convert")));
 }
 
-// Converting would not help: the folder is there.
+// The message must not tell the user to convert, because the folder exists.
 TEST_F(DatasetTest, TellsShardsThatMayNotBeRead) {
   write_shards(16);
   std::filesystem::permissions(root_.path(), std::filesystem::perms(0755));
-  for (const auto mode : {std::filesystem::perms::none, std::filesystem::perms(0444)}) {  // no list; a list, no files
+  for (const auto mode : {std::filesystem::perms::none, std::filesystem::perms(0444)}) {  // no access; list only
     const WithMode locked(root_ / "tfrecord", mode);
     if (!locked.applies()) GTEST_SKIP() << "root cannot become another user here";
     EXPECT_THAT(failure_of(Split::train, DataFormat::tfrecord),

@@ -12,7 +12,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Five rows; b.png lacks its file, z.png its row; patient 1 stands in both lists.
+// A root with five rows. b.png has no file, z.png has no row, and patient 1 is in both lists.
 class IndexReportTest : public testing::Test {
  protected:
   IndexReportTest() {

@@ -115,10 +115,10 @@ INSTANTIATE_TEST_SUITE_P(
     Each, BadTableTest,
     testing::Values(
         BadTable{"UnknownFinding", kHeader, kGood + "b.png,Masss,0,1,1,M,PA,1,1,1,1,\n", ":3: unknown finding 'Masss'"},
-        BadTable{"FewFields", kHeader, kGood + "\nb.png,Mass\n", ":4: 2 fields, expected at least 4"},
+        BadTable{"FewFields", kHeader, kGood + "\nb.png,Mass\n", ":4: the row has 2 fields, expected at least 4"},
         BadTable{"PatientNotANumber", kHeader, "b.png,Mass,0,1x,1\n", ":2: patient ID '1x'"},
         BadTable{"NameLeadsOutOfTheRoot", kHeader, "../b.png,Mass,0,1,1\n", ":2: '../b.png' is not the name"},
-        BadTable{"SameNameTwice", kHeader, kGood + kGood, "'a.png' comes twice"},
+        BadTable{"SameNameTwice", kHeader, kGood + kGood, "'a.png' has more than one row"},
         BadTable{"NoLabelColumn", "Image Index,Patient ID\n", "a.png,1\n", "no column 'Finding Labels'"},
         BadTable{"EmptyFile", "", "", "the file is empty"}),
     [](const auto& param_info) { return param_info.param.name; });
@@ -156,7 +156,7 @@ TEST(ReadIndex, SaysThatARootHasNoTable) {
   EXPECT_THAT(message_of<DataError>([&] { read_index(root.path()); }), HasSubstr("no label table"));
 }
 
-// As large as the published table: 112,120 rows, 86,524 + 25,596 listed.
+// A table as large as the published one: 112,120 rows, of which the lists name 86,524 and 25,596.
 TEST(ReadIndex, ReadsATableOfFullSize) {
   constexpr int kTrain = 86524, kTest = 25596;
   std::string rows, train, test;

@@ -1,4 +1,4 @@
-// Roots that are not ChestX-ray14's: a table of one's own, and folders of classes.
+// Tests the layouts other than ChestX-ray14's: a user's own table, and folders of classes.
 #include "dataset/layouts.hpp"
 
 #include <fmt/format.h>
@@ -194,8 +194,8 @@ TEST_F(LayoutTest, RefusesRowsThatCannotBeRight) {
     table("image,Cat\n" + std::string(rows));
     return failure<DataError>();
   };
-  EXPECT_THAT(failure_of("a.png\n"), HasSubstr("labels.csv:2: 1 fields, the header has 2"));
-  EXPECT_THAT(failure_of("a.png,0\na.png,1\n"), HasSubstr("'a.png' comes twice"));
+  EXPECT_THAT(failure_of("a.png\n"), HasSubstr("labels.csv:2: the row has 1 fields, the header has 2"));
+  EXPECT_THAT(failure_of("a.png,0\na.png,1\n"), HasSubstr("'a.png' has more than one row"));
   EXPECT_THAT(failure_of("../a.png,0\n"), HasSubstr("is not the name of an image file in the root"));
   EXPECT_THAT(failure_of("/etc/a.png,0\n"), HasSubstr("is not the name of an image file in the root"));
   EXPECT_THAT(failure_of(""), HasSubstr("no rows"));
@@ -204,7 +204,7 @@ TEST_F(LayoutTest, RefusesRowsThatCannotBeRight) {
   table("image,Cat,fold\na.png,0,third\n");
   spec_.layout = DataLayout::csv;
   spec_.labels.split_column = "fold";
-  EXPECT_THAT(failure<DataError>(), HasSubstr("'third' is no split"));
+  EXPECT_THAT(failure<DataError>(), HasSubstr("'third' is not a split"));
 }
 
 TEST_F(LayoutTest, AsksForTheTableWhereThereAreSeveral) {

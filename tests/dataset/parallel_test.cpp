@@ -20,7 +20,7 @@ TEST(ParallelFor, VisitsEachItemOnce) {
 TEST(ParallelFor, TellsWorkersApart) {
   const std::size_t workers = worker_count(64, 4);
   EXPECT_EQ(workers, 4u);
-  std::vector<int> busy(workers);  // plain ints: a race between two threads with one number would show under TSan
+  std::vector<int> busy(workers);  // plain ints, so that TSan shows a race if two threads get one number
   parallel_for(64, 4, [&](std::size_t worker, std::size_t) { ++busy.at(worker); });
   int sum = 0;
   for (const int count : busy) sum += count;

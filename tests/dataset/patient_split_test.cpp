@@ -11,7 +11,7 @@
 namespace chexbench::dataset {
 namespace {
 
-// `patients` patients: the first has one image, the second two, and so on up to five.
+// Returns a data set of `patients` patients, the first of whom has one image, the second two, and so on up to five.
 Dataset dataset(std::uint32_t patients) {
   Dataset made;
   for (std::uint32_t patient = 1; patient <= patients; ++patient) {
@@ -49,7 +49,7 @@ TEST(PatientSplit, KeepsTheOrderOfNames) {
   }
 }
 
-// What was validated with one share is not trained on with a smaller one.
+// The validation patients of a small share are among those of a larger share.
 TEST(PatientSplit, GrowsWithTheShare) {
   const std::set<std::uint32_t> few = patients_of(split_by_patient(dataset(100), 0.1).validation);
   const std::set<std::uint32_t> many = patients_of(split_by_patient(dataset(100), 0.4).validation);

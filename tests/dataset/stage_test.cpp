@@ -32,7 +32,7 @@ class StageTest : public testing::Test {
     spec.root = root;
     return open_dataset(spec);
   }
-  // Every image or shard of the copy is the original's, byte for byte.
+  // Expects every image or shard of the copy to equal the original, byte for byte.
   void expect_same_files() {
     const Dataset far = open(options_.data.root), near = open(options_.folder);
     ASSERT_EQ(near.files(), far.files());
@@ -90,7 +90,7 @@ TEST_F(StageTest, CopiesAgainWhatIsNewerThanItsCopy) {
   std::string text = read_text(image);
   text.back() = static_cast<char>(text.back() ^ 1);
   write_text(image, text);
-  namespace fs = std::filesystem;  // a clock tick may hold the copy and the change
+  namespace fs = std::filesystem;  // the copy and the change may fall into one tick of the clock
   fs::last_write_time(image, fs::last_write_time(image) + std::chrono::seconds(1));
   EXPECT_EQ(stage_data_set(options_).kept, 24u + 3 - 1);
   expect_same_files();
@@ -122,7 +122,7 @@ TEST_F(StageTest, KeepsTheRecordWhereAllIsThereAndHasNoCostOfAPart) {
 TEST_F(StageTest, LooksForRoomBeforeItCopies) {
   options_.free_bytes = [](const std::string&) { return std::uint64_t{1000}; };
   EXPECT_THAT(message_of<OutputError>([&] { stage_data_set(options_); }),
-              AllOf(HasSubstr("no room in"), HasSubstr("0.0 MB are free")));
+              AllOf(HasSubstr("not enough room in"), HasSubstr("0.0 MB are free")));
   EXPECT_TRUE(names_in(options_.folder + "/images").empty());
 }
 
@@ -148,7 +148,7 @@ TEST_F(StageTest, RefusesWhatItCannotStage) {
   options_.folder = options_.data.root + "/../set";
   EXPECT_THAT(failure(), HasSubstr("is the data set itself"));
   options_.folder = "s3://bucket/set";
-  EXPECT_THAT(failure(), HasSubstr("is an URL"));
+  EXPECT_THAT(failure(), HasSubstr("is a URL"));
   options_.folder = root_ / "near";
   options_.data.format = DataFormat::synthetic;
   EXPECT_THAT(failure(), HasSubstr("nothing to stage"));

@@ -1,4 +1,4 @@
-// Can a network learn the findings of a synthetic set? A far simpler learner already does.
+// Tests that a network can learn the findings of a synthetic set: a far simpler learner already does.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ constexpr std::uint64_t kTraining = 60;
 constexpr std::uint64_t kHeldOut = 40;
 using Image = std::vector<double>;
 
-// Pixels with brightness and contrast taken out, as an exposure is no finding.
+// Returns the pixels with brightness and contrast removed, because the exposure is not a finding.
 Image image_of(std::uint64_t number, LabelBits labels) {
   std::vector<std::uint8_t> pixels;
   render_chest({.patient_seed = derive_seed(number, 5), .image_seed = derive_seed(number, 6), .labels = labels}, kSize,
@@ -50,7 +50,8 @@ double distance2(const Image& a, const Image& b) {
 
 class SynthLearningTest : public testing::TestWithParam<unsigned> {};
 
-// Held-out patients, told apart by the nearer of two mean images: what a finding always puts in the same place.
+// Classifies held-out patients by the nearer of two mean images, which shows what a finding always puts in the same
+// place.
 TEST_P(SynthLearningTest, FindingsThatHaveAPlaceAreTheNearerMean) {
   const auto labels = static_cast<LabelBits>(1u << GetParam());
   const Image with = mean_of(0, kTraining, labels), without = mean_of(1000, kTraining, 0);
@@ -66,8 +67,8 @@ TEST_P(SynthLearningTest, FindingsThatHaveAPlaceAreTheNearerMean) {
 std::string finding_name(const testing::TestParamInfo<unsigned>& info) {
   return std::string(kNihLabelNames[info.param]);
 }
-// Mass, Nodule and other one-sided findings lie somewhere else in each image, and Pleural_Thickening is a thin line
-// that follows the patient's breadth: no mean image shows them.
+// Mass, Nodule and other one-sided findings are at another place in each image, and Pleural_Thickening is a thin line
+// that depends on the patient's breadth, so no mean image shows them.
 INSTANTIATE_TEST_SUITE_P(Placed, SynthLearningTest, testing::Values(1u, 6u, 8u, 9u, 10u, 11u, 13u), finding_name);
 
 }  // namespace

@@ -20,7 +20,7 @@ ChestScene scene_of(std::uint64_t number, LabelBits labels) {
   return {.patient_seed = derive_seed(number, 1), .image_seed = derive_seed(number, 2), .labels = labels};
 }
 
-// What a finding adds to an image that is otherwise the same.
+// Returns what a finding adds to an image that is otherwise the same.
 std::vector<float> effect_of(unsigned finding, std::uint64_t number) {
   std::vector<float> with = draw_anatomy(scene_of(number, static_cast<LabelBits>(1u << finding)), kSide);
   const std::vector<float> without = draw_anatomy(scene_of(number, 0), kSide);
@@ -81,7 +81,7 @@ TEST(DrawAnatomy, KeepsAPatientsAnatomyFromImageToImage) {
   EXPECT_LT(same_patient, other_patient);
 }
 
-// The same bytes on every machine: what these were when the picture was last changed.
+// The bytes are the same on every machine. The hash below must change only if the picture is changed on purpose.
 TEST(RenderChest, IsReproducible) {
   std::vector<std::uint8_t> pixels;
   render_chest(scene_of(1, 0x3fff), 96, pixels);

@@ -29,7 +29,7 @@ std::string packed(std::string_view text, int window_bits) {
   return out;
 }
 
-// Record i of the golden files: see tests/golden/README.md.
+// Returns record i of the golden files; tests/golden/README.md describes them.
 std::string golden_record(int i) {
   std::string record;
   for (int j = 0; j < i * i * 97 % 1999; ++j) {
@@ -38,7 +38,7 @@ std::string golden_record(int i) {
   return record;
 }
 
-// Bytes that do not shrink.
+// Returns bytes that cannot be compressed.
 std::string noise(std::size_t bytes, std::uint32_t seed) {
   std::string text(bytes, '\0');
   for (char& c : text) c = static_cast<char>((seed = seed * 1664525 + 1013904223) >> 24);
@@ -62,7 +62,7 @@ class CompressedTfRecordFile : public testing::Test {
     write_text(folder_ / "shard", contents);
     return TfRecordReader(storage::MappedFile::open(folder_ / "shard"));
   }
-  // The message of the failure that ends the shard, behind whatever records come before it.
+  // Returns the message of the failure that ends the shard, after the records before it have been read.
   std::string failure_of(std::string_view contents) {
     TfRecordReader reader = open(contents);
     const std::string message = message_of<DataError>([&] {
@@ -120,7 +120,7 @@ TEST_P(CompressedTfRecord, ThatEndsEarlyIsNamedWithTheByte) {
 
 TEST_P(CompressedTfRecord, WithAFlippedBitIsNamed) {
   std::string file = packed(frame_of(std::string(5000, 'a') + noise(5000, 1)), GetParam());
-  file[file.size() - 2] ^= 1;  // of the checksum at the end
+  file[file.size() - 2] ^= 1;  // a byte of the checksum at the end
   EXPECT_THAT(failure_of(file), AllOf(HasSubstr("of the compressed file"), HasSubstr("incorrect")));
 }
 
@@ -154,7 +154,7 @@ TEST_F(CompressedTfRecordFile, WithSomethingBehindItsEndIsRefused) {
   EXPECT_THAT(failure_of(packed(frame_of("one"), kZlib) + "xx"), HasSubstr("bytes follow the end of the ZLIB stream"));
 }
 
-// A record of 559,903 bytes begins like a GZIP file.
+// A shard whose first record has 559,903 bytes begins like a GZIP file.
 TEST_F(CompressedTfRecordFile, IsNotAPlainOneWhoseFirstLengthLooksLikeItsHeader) {
   const std::string record = noise(0x088b1f, 3);
   const std::string contents = frame_of(record);

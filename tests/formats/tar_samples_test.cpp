@@ -29,7 +29,7 @@ std::string sample(const std::string& key) {
 
 const std::string kEnd(kTarEndBytes, '\0');
 
-// A tar's bytes in memory of their own for each take, as a distant file's are.
+// A stream that returns a copy of a tar's bytes at each take, as the stream of a distant file does.
 class CopyingStream final : public storage::ByteStream {
  public:
   explicit CopyingStream(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -56,7 +56,7 @@ class TarSamples : public testing::Test {
   static RecordView view(const ShardRecord& record) {
     return parse_sample(record.data, {.file = "shard.tar", .offset = record.offset}, dataset::finding_names());
   }
-  // Of the only sample of a tar.
+  // Returns the message of the DataError that the only sample of a tar causes.
   std::string failure_of(const std::string& contents) {
     TarSampleReader reader = open(contents + kEnd);
     const std::optional<ShardRecord> record = reader.next();
@@ -154,7 +154,7 @@ TEST_F(TarSamples, WithLabelsThatCannotBeReadAreNamed) {
     return failure_of(member("a.json", json) + member("a.png", "x"));
   };
   EXPECT_THAT(with_json("{"), HasSubstr("sample 'a' has a damaged .json"));
-  EXPECT_THAT(with_json("[]"), HasSubstr("no object"));
+  EXPECT_THAT(with_json("[]"), HasSubstr("not an object"));
   EXPECT_THAT(with_json("{}"), HasSubstr("without a list \"label\""));
   EXPECT_THAT(with_json(R"({"label": [1, 0]})"), HasSubstr("2 values in \"label\", expected 14"));
   EXPECT_THAT(with_json(R"({"label": [0,0,0,0,0,0,0,0,0,0,0,0,0,2]})"), HasSubstr("as label[13], expected 0 or 1"));
@@ -164,7 +164,7 @@ TEST_F(TarSamples, WithLabelsThatCannotBeReadAreNamed) {
         << text;
   }
   EXPECT_THAT(failure_of(member("a.cls", "1") + member("a.jpg", "x") + member("a.png", "x")),
-              HasSubstr("has 'a.jpg' and 'a.png'"));
+              HasSubstr("has both 'a.jpg' and 'a.png'"));
 }
 
 TEST_F(TarSamples, HaveTheLabelsOfTheirDataSet) {

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 using Parse = ExampleView (*)(std::span<const std::byte>, const RecordOrigin&, std::size_t);
 
-// A message built by hand, field by field, as protobuf would.
+// Builds a message field by field, as protobuf would.
 std::string varint(std::uint64_t value) {
   std::string text;
   for (; value >= 0x80; value >>= 7) text += static_cast<char>(value | 0x80);

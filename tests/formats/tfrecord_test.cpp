@@ -23,7 +23,7 @@ std::string framed(std::string_view data) {
   return text.append(reinterpret_cast<const char*>(frame.footer.data()), frame.footer.size());
 }
 
-// A header that claims `length`, with a right CRC.
+// Returns a header that claims `length`, with the right CRC.
 std::string header_of(std::uint64_t length) {
   std::string text(reinterpret_cast<const char*>(&length), sizeof length);
   const std::uint32_t crc = mask_crc(crc32c(as_bytes(text)));

@@ -17,7 +17,7 @@ TEST(WireReader, ReadsEachKindOfField) {
   WireReader reader = reader_of(message);
   const auto number = reader.next();
   EXPECT_TRUE(number->is(1, WireType::varint));
-  EXPECT_EQ(number->value, 150u);  // the example of protobuf's encoding guide
+  EXPECT_EQ(number->value, 150u);  // the example in protobuf's encoding guide
   const auto text = reader.next();
   EXPECT_TRUE(text->is(2, WireType::length_delimited));
   EXPECT_EQ(text->text(), "hi");

@@ -95,7 +95,7 @@ class OwnData(SystemTest):
 
     def test_staging_writes_neither_into_the_source_nor_beside_the_copy(self):
         root = self.real_images()
-        self.fail_with(2, "data", "stage", root, root / "staged", says="lies within the data set")
+        self.fail_with(2, "data", "stage", root, root / "staged", says="is within the data set")
         table = self.folder / "table.csv"
         table.write_text("file,x\n" + "".join(f"{image.name},1\n" for image in (root / "images").iterdir()))
         (self.folder / "elsewhere").mkdir()

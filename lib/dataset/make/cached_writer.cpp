@@ -30,7 +30,7 @@
 namespace chexbench::dataset {
 namespace {
 
-// A file that several threads write to and read from in place, locked against other processes.
+// A file that several threads write and read at given offsets. A lock keeps other processes from writing it.
 class PlacedFile {
  public:
   explicit PlacedFile(std::string path)
@@ -46,7 +46,7 @@ class PlacedFile {
     struct stat status {};
     return ::fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
   }
-  // Empties it and reserves room.
+  // Empties the file and reserves its whole size.
   void begin(std::uint64_t bytes) {
     if (::ftruncate(descriptor_, 0) != 0) fail("empty");
     const int error = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
@@ -64,7 +64,7 @@ class PlacedFile {
       bytes = bytes.subspan(static_cast<std::size_t>(done));
     }
   }
-  // False where it ends before.
+  // Returns false if the file ends before all bytes are read.
   bool read(std::uint64_t at, std::span<std::byte> bytes) const {
     while (!bytes.empty()) {
       const ssize_t done = ::pread(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(at));
@@ -89,7 +89,7 @@ class PlacedFile {
   const int descriptor_;
 };
 
-// What one worker reuses from image to image.
+// What one thread reuses from image to image.
 struct Tools {
   explicit Tools(const image::PixelSpec& spec)
       : maker({.images = 1, .height = spec.image_size, .width = spec.image_size, .deliver = Deliver::u8}, spec.resize) {
@@ -104,7 +104,7 @@ std::uint64_t bytes_of(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-// Whether the file at `path` is there and holds these images, undamaged to the last byte.
+// Returns whether the file at `path` exists and holds these images, with every CRC right.
 bool is_finished(const std::string& path, const Dataset& dataset, std::size_t threads) {
   if (!std::filesystem::exists(path)) return false;
   try {
@@ -119,11 +119,11 @@ bool is_finished(const std::string& path, const Dataset& dataset, std::size_t th
     });
     return true;
   } catch (const DataError&) {
-    return false;  // damaged: written anew
+    return false;  // it is damaged and will be written anew
   }
 }
 
-// What stands in the manifest of the finished file.
+// Returns what the manifest of the finished file says.
 formats::Conversion conversion_of(const ConvertOptions& options, const Dataset& dataset, const std::string& path,
                                   bool kept) {
   const std::shared_ptr<const formats::CachedFile> file = formats::CachedFile::open(path);
@@ -173,7 +173,7 @@ class Writer {
     return formats::cached_header(options_.pixels, dataset_.images.size(), names_.size(), table_crc);
   }
 
-  // Takes over what an interrupted conversion of the same images left.
+  // Takes over the entries that an interrupted conversion of the same images left. Returns false if there are none.
   bool go_on(const formats::CachedHeader& header) {
     formats::CachedHeader there;
     std::string names_there(names_.size(), '\0');
@@ -218,7 +218,7 @@ class Writer {
       tools.maker.run(encoded, path);
       entry.state = formats::CachedEntry::State::pixels;
     } catch (const DataError& error) {
-      log::warning("{}; it stays unreadable in the cached pixels, too", error.what());
+      log::warning("{}; the cached pixels mark this image as damaged", error.what());
       std::ranges::fill(pixels, std::byte{0});
       entry.state = formats::CachedEntry::State::damaged;
     }
@@ -252,13 +252,12 @@ class Writer {
 formats::Conversion convert_to_cached(const ConvertOptions& options, const Dataset& dataset) {
   if (options.pixels.image_size < 1 || options.pixels.image_size > image::kMaxImageSide) {
     throw SpecError(
-        fmt::format("--image-size {}: 1 to {} are possible", options.pixels.image_size, image::kMaxImageSide));
+        fmt::format("--image-size {}: it must be from 1 to {}", options.pixels.image_size, image::kMaxImageSide));
   }
-  if (options.shards != 0) throw SpecError("--shards: cached pixels are one file");
+  if (options.shards != 0) throw SpecError("--shards cannot be given with --to cached: cached pixels are one file");
   for (const ImageEntry& image : dataset.images) {
     if (image.name.find('\n') == std::string::npos) continue;
-    throw DataError(
-        fmt::format("{}: a name with a line break cannot be kept with cached pixels: rename it", image.path));
+    throw DataError(fmt::format("{}: cached pixels cannot hold a name with a line break: rename the file", image.path));
   }
   const std::string path = formats::cached_path(options.root, options.split, options.pixels);
   const bool kept = is_finished(path, dataset, options.threads);

@@ -1,4 +1,4 @@
-// PNG files -> one file of decoded pixels.
+// Converts the image files of a split to one file of decoded pixels (formats/cached_file.hpp).
 #pragma once
 
 #include "dataset/make/convert.hpp"
@@ -6,12 +6,16 @@
 
 namespace chexbench::dataset {
 
-// Writes cached_path(), and then its manifest. Decoded with the fast decoder, resized and rounded as data.deliver u8
-// does it. Under way the file has the name PATH.partial: it reserves its whole size first, so that a full disk shows at
-// once, and a conversion that was interrupted goes on with the images that it holds. Equal input gives equal bytes.
-// `dataset`: the PNGs of the split.
-// @throws SpecError: a size that is impossible, or a number of shards; OutputError: it cannot be written, or another
-// process writes it
+// Writes the file cached_path() and returns what its manifest will say; the caller writes the manifest. `dataset` holds
+// the image files of the split. Images are decoded with the fast decoder, resized, and rounded as data.deliver u8 does
+// it. Equal input gives equal bytes. Until the file is complete it is called PATH.partial. It reserves its whole size
+// first, so that a full disk shows at once, and a conversion that follows an interrupted one keeps the images that this
+// file holds. A complete file is kept if it was made from these images and is undamaged.
+// @throws SpecError if the image size is out of range or a number of shards is given
+// @throws DataError if an image file cannot be read, or its name has a line break; an image that cannot be decoded is
+// only a warning
+// @throws OutputError if the file cannot be written, or another process is writing it
+// @throws InterruptedError after a signal
 formats::Conversion convert_to_cached(const ConvertOptions& options, const Dataset& dataset);
 
 }  // namespace chexbench::dataset

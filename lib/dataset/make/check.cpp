@@ -35,7 +35,7 @@ struct Worker {
   image::PngFile png;
 };
 
-// What one conversion made.
+// The result of one conversion.
 struct Converted {
   spec::DataFormat format;
   spec::Split split;
@@ -68,7 +68,7 @@ class Checker {
   }
 
  private:
-  // They are mapped, so no run reads them from a server.
+  // Only called for a local root: cached pixels are mapped, so no run reads them from a server.
   void check_cached_files() {
     const std::string folder = formats::format_folder(root_.path, spec::DataFormat::cached);
     for (const storage::StoreEntry& entry : root_.store->list(folder)) {
@@ -87,7 +87,7 @@ class Checker {
     report_.bytes += bytes;
   }
   Worker& worker(std::size_t index) {
-    // Only thread `index` comes here with this index.
+    // No lock is needed, because only thread `index` uses this index.
     if (!workers_[index]) workers_[index] = std::make_unique<Worker>();
     return *workers_[index];
   }
@@ -104,7 +104,7 @@ class Checker {
     try {
       const std::span<const std::byte> bytes = root_.store->read(path, tools.file);
       count(1, 0, bytes.size());
-      // The decoder may leave out chunks that it does not need.
+      // The decoder may skip chunks that it does not need, so this checks the CRCs of all of them.
       if (image::is_png(bytes)) image::parse_png(bytes, path, tools.png);
       tools.of_file.run(bytes, path);
     } catch (const DataError& error) {
@@ -158,7 +158,7 @@ class Checker {
     }
   }
 
-  // Every image of a file of cached pixels: its CRC, and that its image file gives the same.
+  // Checks the CRC of every image of a file of cached pixels, and that its image file gives the same pixels.
   void check_cached(const std::string& path) {
     std::shared_ptr<const formats::CachedFile> file;
     try {
@@ -187,9 +187,9 @@ class Checker {
       throw DataError(fmt::format("{}: image {}: {}", file.path(), file.name(i), reason));
     };
     const auto row = row_of(file.name(i));
-    if (!row) fail("not in the label table");
+    if (!row) fail("is not in the label table");
     if (file.entry(i).state == formats::CachedEntry::State::damaged)
-      return;  // named already, when the images were checked
+      return;  // check_images() has reported the damaged file
     const std::span<const std::byte> pixels = file.pixels(i);
     count(0, 1, pixels.size());
     if (!paths_[*row].empty()) compare_with_file(tools, maker, pixels, paths_[*row], fail);
@@ -205,7 +205,7 @@ class Checker {
           fmt::format("{}: record at offset {}: image {}: {}", shard, record.offset, example.filename, reason));
     };
     const auto found = row_of(example.filename);
-    if (!found) fail("not in the label table");
+    if (!found) fail("is not in the label table");
     const std::size_t i = *found;
     const IndexRow& row = index_.rows[i];
     if (!row.in(which.split)) fail(fmt::format("does not belong to split '{}'", spec::to_string(which.split)));
@@ -216,7 +216,7 @@ class Checker {
     }
     if (again) fail("is in more than one record");
     if (row.labels != example.labels) {
-      fail(fmt::format("labels are {}, the table says {}", labels_text(example.labels, index_.label_names),
+      fail(fmt::format("has the labels {}, but the table says {}", labels_text(example.labels, index_.label_names),
                        labels_text(row.labels, index_.label_names)));
     }
     const auto tensor =
@@ -224,16 +224,16 @@ class Checker {
     if (!paths_[i].empty()) compare_with_file(tools, tools.of_file, tensor, paths_[i], fail);
   }
 
-  // `maker` makes what the file's tensor is compared as.
+  // `maker` makes the tensor of the file at `path`, in the form that `tensor` has.
   template <typename Fail>
   void compare_with_file(Worker& tools, image::TensorMaker& maker, std::span<const std::byte> tensor,
                          const std::string& path, const Fail& fail) {
     try {
       if (std::ranges::equal(maker.run(root_.store->read(path, tools.file), path), tensor)) return;
     } catch (const DataError&) {
-      return;  // named already, when the images were checked
+      return;  // check_images() has reported the damaged file
     }
-    fail("gives another tensor than " + path);
+    fail("gives a different tensor than " + path);
   }
 
   std::optional<std::size_t> row_of(std::string_view image) const {
@@ -246,7 +246,7 @@ class Checker {
   const storage::DataRoot root_;
   const std::size_t threads_;
   const Index index_;
-  std::vector<std::string> paths_;  // of each row; empty where there is no file
+  std::vector<std::string> paths_;  // of each row's file; empty if it has none
   std::vector<std::unique_ptr<Worker>> workers_;
   std::mutex mutex_;
   CheckReport report_;

@@ -35,10 +35,10 @@ namespace {
 namespace fs = std::filesystem;
 using Images = std::vector<const ImageEntry*>;
 
-constexpr std::uint64_t kOrderSeed = 14;  // any constant: the order of records must never change
+constexpr std::uint64_t kOrderSeed = 14;  // any constant will do; a change would change the order of all records
 constexpr std::uint64_t kShardBytes = 256u << 20;
 
-// Which images go into which shard, in the order of their records.
+// Returns the images of each shard, in the order of their records.
 std::vector<Images> deal_out(const Dataset& dataset, std::size_t shards) {
   Images order;
   for (const ImageEntry& image : dataset.images) order.push_back(&image);
@@ -51,8 +51,9 @@ std::vector<Images> deal_out(const Dataset& dataset, std::size_t shards) {
 
 int choose_shards(const ConvertOptions& options, const Dataset& dataset) {
   if (options.shards != 0 && options.shards < kMinShards) {
-    throw SpecError(fmt::format("--shards {}: at least {}, so that ranks and interleave have enough files to share",
-                                options.shards, kMinShards));
+    throw SpecError(
+        fmt::format("--shards {}: it must be at least {}, so that ranks and interleave have enough files to share",
+                    options.shards, kMinShards));
   }
   const std::optional<int> present = formats::present_shard_count(options.root, options.split, options.format);
   const auto images = static_cast<int>(dataset.images.size());
@@ -62,7 +63,7 @@ int choose_shards(const ConvertOptions& options, const Dataset& dataset) {
   if (options.shards == 0 && *present <= images) return *present;
   if (*present != wanted) {
     throw OutputError(
-        fmt::format("{} holds {} shards of split '{}' already, {} are wanted: remove them, or use --shards {}",
+        fmt::format("{} already holds {} shards of split '{}', but {} are needed: remove them, or use --shards {}",
                     formats::format_folder(options.root, options.format), *present, spec::to_string(options.split),
                     wanted, *present));
   }
@@ -79,7 +80,7 @@ bool record_matches(const formats::RecordView& record, const ImageEntry& image, 
          record.encoded.size() == static_cast<std::uint64_t>(file.st_size);
 }
 
-// Whether the shard at `path` is there and holds what it should, undamaged to the last byte.
+// Returns whether the shard at `path` exists and holds exactly these images, undamaged.
 bool is_finished(const std::string& path, spec::DataFormat format, const Images& images,
                  const std::vector<std::string>& label_names) {
   struct stat status {};
@@ -93,11 +94,11 @@ bool is_finished(const std::string& path, spec::DataFormat format, const Images&
     }
     return !reader->next();
   } catch (const DataError&) {
-    return false;  // damaged: written anew
+    return false;  // it is damaged and will be written anew
   }
 }
 
-// Samples a pixel of a PNG colour type as stored: a palette index counts as one.
+// Returns the samples per pixel that a PNG of this colour type stores. A palette index counts as one.
 int stored_channels(int color_type) {
   switch (color_type) {
     case 2:
@@ -111,7 +112,7 @@ int stored_channels(int color_type) {
   }
 }
 
-// What a record says of its image.
+// What a record says about its image.
 struct Described {
   std::string_view format = "unknown";
   int height = 0;
@@ -119,7 +120,7 @@ struct Described {
   int channels = 0;
 };
 
-// What one worker reuses from record to record.
+// What one thread reuses from record to record.
 struct RecordBuffers {
   storage::ByteBuffer image;
   image::PngFile png;
@@ -190,7 +191,7 @@ class Converter {
                           encoded, file);
   }
 
-  // A damaged file goes into its record as it is: left out, it would make the two formats differ.
+  // A damaged file goes into its record unchanged, because the shards must hold the same images as the files.
   Described describe(const ImageEntry& image, std::span<const std::byte> encoded, image::PngFile& png) {
     try {
       if (image::is_jpeg(encoded)) {
@@ -200,7 +201,7 @@ class Converter {
       image::parse_png(encoded, image.path, png);
       return {"png", png.height, png.width, stored_channels(png.color_type)};
     } catch (const DataError& error) {
-      log::warning("{}; stored as it is", error.what());
+      log::warning("{}; it is stored unchanged", error.what());
       const std::scoped_lock lock(damaged_mutex_);
       conversion_.damaged.push_back(image.name);
       return {.format = image::is_jpeg(encoded) ? "jpeg" : image::is_png(encoded) ? "png" : "unknown"};

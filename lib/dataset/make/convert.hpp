@@ -1,4 +1,5 @@
-// Image files -> shards (TFRecords, or WebDataset's tar files), or one file of decoded pixels.
+// Converts the image files of a split to shards (TFRecords, or WebDataset's tar files) or to one file of decoded
+// pixels.
 #pragma once
 
 #include <cstddef>
@@ -13,29 +14,35 @@
 
 namespace chexbench::dataset {
 
+// With fewer shards, ranks and interleave would have too few files to share.
 inline constexpr int kMinShards = 16;
 
 struct ConvertOptions {
-  std::string root;
+  std::string root;  // a folder of this machine
   spec::Split split = spec::Split::train;
-  spec::DataFormat format = spec::DataFormat::tfrecord;  // one that reads_shards(), or cached
-  image::PixelSpec pixels;                               // cached only
-  int shards = 0;           // 0: the number that is there already, else one per 256 MiB, at least kMinShards
-  std::size_t threads = 0;  // 0: one a usable core
+  spec::DataFormat format = spec::DataFormat::tfrecord;  // a format that reads_shards(), or cached
+  image::PixelSpec pixels;                               // only for cached
+  int shards = 0;           // 0: as many as there are already, else one per 256 MiB and at least kMinShards
+  std::size_t threads = 0;  // 0: one per usable core
   spec::DataLayout layout = spec::DataLayout::automatic;
   spec::LabelsSpec labels = {};
 };
 
-// What is known of it before anything is written.
+// Returns what is known about a conversion before anything is written: the split, the format, and the counts of images,
+// patients and bytes of image files. Thread-safe.
 formats::Conversion begin_conversion(const ConvertOptions& options, const Dataset& dataset);
 
-// Writes the shards (shards.hpp) into ROOT/FORMAT and, when all are there, SPLIT-manifest.json. Every image of the
-// split that has a file is in exactly one record. The images, in an order drawn once with a fixed seed, are dealt out
-// in turn, so a shard is a random sample of the split and shards differ by at most one record; equal input gives equal
-// bytes. Never more shards than images. A shard of an earlier, interrupted run is kept where its records are those that
-// it would get, undamaged, and no image file is newer; what that run left half written is removed.
-// @throws DataError: as open_dataset(); SpecError: fewer than kMinShards; OutputError: a shard cannot be written, or
-// there are shards of a conversion into another number
+// Writes the shards (formats/shards.hpp) or the cached pixels (cached_writer.hpp) to ROOT/FORMAT, and
+// SPLIT-manifest.json last. Returns what the manifest says.
+// Every image of the split that has a file is in exactly one record. The images are put into a random order with a
+// fixed seed and dealt out in turn, so each shard is a random sample of the split, and the shards differ by at most one
+// record. Equal input gives equal bytes. There are never more shards than images. A shard of an earlier, interrupted
+// run is kept if its records are those that it would get, undamaged, and no image file is newer. Files that a killed
+// run left half written are removed.
+// @throws DataError as open_dataset(), if the root is a URL, or if an image file cannot be read
+// @throws SpecError as open_dataset(), if fewer than kMinShards are asked for, or as convert_to_cached()
+// @throws OutputError if a file cannot be written, or there are shards of a conversion into another number
+// @throws InterruptedError after a signal
 formats::Conversion convert_data_set(const ConvertOptions& options);
 
 }  // namespace chexbench::dataset

@@ -1,4 +1,4 @@
-// How far a long job over many files is, for a person at a terminal. In a pipe or a log file it stays silent.
+// Shows a person at a terminal how far a long job over many files is. If stderr is not a terminal, it shows nothing.
 #pragma once
 
 #include <atomic>
@@ -9,10 +9,12 @@
 
 namespace chexbench::dataset {
 
-// Shows "converting 128 / 512 images" until it is destroyed. Thread-safe.
+// Shows a line such as "converting 128 / 512 images" on stderr until it is destroyed. Thread-safe.
 class Progress {
  public:
+  // For the line above, the arguments are "converting", "images" and 512.
   Progress(std::string action, std::string unit, std::size_t total);
+  // Adds to the number of items that are done.
   void add(std::size_t done = 1);
 
  private:

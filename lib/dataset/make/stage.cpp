@@ -29,9 +29,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kWaitingThreads = 16;       // as many requests as a store of a server has at once
+constexpr std::size_t kWaitingThreads = 16;       // as many as the requests that a server's store has at once
 constexpr std::uint64_t kPieceBytes = 4u << 20;   // larger files are copied in pieces of this size
-constexpr std::uint64_t kSpareBytes = 16u << 20;  // for folders, the record, and whoever else writes there
+constexpr std::uint64_t kSpareBytes = 16u << 20;  // for folders, the record, and other programs that write there
 
 struct Item {
   std::string from;
@@ -40,7 +40,7 @@ struct Item {
   bool kept = false;
 };
 
-// What the labels and splits are read from; nothing where that is the images' folders.
+// Returns the files from which the labels and splits are read: none if they are the images' folders.
 std::vector<std::string> label_files(const Index& index) {
   std::vector<std::string> files;
   if (index.layout != spec::DataLayout::folders) files.push_back(index.table);
@@ -71,18 +71,19 @@ bool is_below(const std::string& folder, const std::string& root) {
   return !error && !below.empty() && *below.begin() != "..";
 }
 
-// @throws SpecError where FOLDER cannot be filled from the root
+// @throws SpecError if the folder cannot be filled from the root
+// @throws DataError if the folder is a URL with a user, a query or a fragment
 void check_options(const StageOptions& options) {
   if (storage::parse_url(options.folder)) {
-    throw SpecError(fmt::format("data stage: '{}' is an URL: stage into a folder of this machine", options.folder));
+    throw SpecError(fmt::format("data stage: '{}' is a URL: stage into a folder of this machine", options.folder));
   }
   if (options.data.format == spec::DataFormat::synthetic) {
-    throw SpecError("data stage: format synthetic reads no files: there is nothing to stage");
+    throw SpecError("data stage: format synthetic reads no files, so there is nothing to stage");
   }
   if (options.data.format == spec::DataFormat::cached) {
     throw SpecError(
-        fmt::format("data stage: cached pixels are made where they are read: stage the images (--format png), then "
-                    "chexbench data convert {} --split {} --to cached",
+        fmt::format("data stage: cached pixels are made on the machine that reads them: stage the images (--format "
+                    "png), then run: chexbench data convert {} --split {} --to cached",
                     options.folder, spec::to_string(options.data.split)));
   }
   std::error_code ignored;
@@ -90,10 +91,9 @@ void check_options(const StageOptions& options) {
     throw SpecError(fmt::format("data stage: '{}' is the data set itself: name another folder", options.folder));
   }
   if (is_below(options.folder, options.data.root)) {
-    throw SpecError(
-        fmt::format("data stage: '{}' lies within the data set, whose files its copies would become: name "
-                    "another folder",
-                    options.folder));
+    throw SpecError(fmt::format(
+        "data stage: '{}' is within the data set, so the copies would become part of it: name another folder",
+        options.folder));
   }
 }
 
@@ -103,7 +103,7 @@ bool is_there(const Item& item, bool from_local) {
   return !from_local || fs::last_write_time(item.to, error) >= fs::last_write_time(item.from, error);
 }
 
-// So that the record never tells of files that a crash of the machine could still take.
+// Syncs the file system, so that the record never names files that a crash of the machine could still lose.
 void sync_folder(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY);
   const bool failed = descriptor < 0 || ::syncfs(descriptor) != 0;
@@ -138,15 +138,15 @@ class Stager {
   }
 
  private:
-  // What each file is, and whether it is there already.
+  // Finds out for each file where its copy goes, how large it is, and whether the copy is there already.
   void look() {
     std::set<std::string> folders;
     for (Item& item : items_) {
       const fs::path below =
           fs::path(item.from).lexically_normal().lexically_relative(fs::path(root_.path).lexically_normal());
       if (below.empty() || *below.begin() == "..") {
-        throw DataError(fmt::format("data stage: {} is not below the root {}, whose files alone are copied", item.from,
-                                    root_.path));
+        throw DataError(fmt::format("data stage: {} is not below the root {}, and only files below it are copied",
+                                    item.from, root_.path));
       }
       item.to = fs::path(options_.folder) / below;
       folders.insert(fs::path(item.to).parent_path());
@@ -174,8 +174,8 @@ class Stager {
     const std::uint64_t free = options_.free_bytes(options_.folder);
     if (staging_.copied_bytes == 0 || staging_.copied_bytes + kSpareBytes <= free) return;
     throw OutputError(fmt::format(
-        "no room in {}: {:.1f} MB are to be copied, {:.1f} MB are free: stage one split alone "
-        "(--split), or into another folder",
+        "not enough room in {}: {:.1f} MB must be copied, {:.1f} MB are free: stage only one split (--split), or use "
+        "another folder",
         options_.folder, 1e-6 * static_cast<double>(staging_.copied_bytes), 1e-6 * static_cast<double>(free)));
   }
 
@@ -202,8 +202,9 @@ class Stager {
       }
     }
     if (file.bytes_written() != item.bytes) {
-      throw DataError(fmt::format("{}: {} bytes came, of {}: it changed while it was copied; stage again", item.from,
-                                  file.bytes_written(), item.bytes));
+      throw DataError(
+          fmt::format("{}: {} bytes were read instead of {}: the file changed while it was copied; stage again",
+                      item.from, file.bytes_written(), item.bytes));
     }
     file.commit(OutputFile::Durability::renamed);
   }
@@ -220,7 +221,7 @@ class Stager {
 std::uint64_t free_bytes(const std::string& folder) {
   std::error_code error;
   const fs::space_info space = fs::space(folder, error);
-  if (error) throw OutputError(fmt::format("cannot tell the room in {}: {}", folder, error.message()));
+  if (error) throw OutputError(fmt::format("cannot find out the free space in {}: {}", folder, error.message()));
   return space.available;
 }
 
@@ -229,7 +230,8 @@ Staging stage_data_set(const StageOptions& options) {
   if (spec::reads_shards(options.data.format) &&
       find_layout(storage::DataRoot(options.data)) == spec::DataLayout::folders) {
     throw SpecError(
-        "data stage: shards of data.layout folders cannot be staged alone, as their labels are the images' folders: "
+        "data stage: shards of data.layout folders cannot be staged without the images, because their labels are the "
+        "images' folders: "
         "use --format png");
   }
   return Stager(options).run();

@@ -1,4 +1,4 @@
-// Copies what a run reads of a data set into a folder of this machine: from any store, in parallel.
+// Copies what a run reads of a data set from any store into a folder of this machine, on several threads.
 #pragma once
 
 #include <cstddef>
@@ -12,46 +12,50 @@
 
 namespace chexbench::dataset {
 
-// Of the file system that `folder` is in, or will be. @throws OutputError with the path and the system's reason
+// Returns the free bytes of the file system that holds `folder`, which must exist.
+// @throws OutputError with the path and the system's reason
 std::uint64_t free_bytes(const std::string& folder);
 
 struct StageOptions {
-  spec::DataSpec data;      // which images of which root, as which files; root and store say where they are
-  std::string folder;       // becomes a root of the same layout
-  std::size_t threads = 0;  // 0: one a usable core; 16 where reads mostly wait
-  std::function<std::uint64_t(const std::string&)> free_bytes = dataset::free_bytes;
+  spec::DataSpec data;      // which images to copy, from which root and store, and in which format
+  std::string folder;       // where the copies go; it becomes a root of the same layout
+  std::size_t threads = 0;  // 0: one per usable core, or 16 if the store is distant
+  std::function<std::uint64_t(const std::string&)> free_bytes = dataset::free_bytes;  // tests pass another
 };
 
-// What was done; also the contents of the record that it leaves.
+// What was done. The record of it holds the same, with split and format instead of `record` and `copied_bytes`.
 struct Staging {
-  std::string from;
-  std::string record;        // path of the record
-  std::uint64_t images = 0;  // of the split
-  std::uint64_t files = 0;
-  std::uint64_t kept = 0;          // were there already
+  std::string from;                // the root
+  std::string record;              // path of the record
+  std::uint64_t images = 0;        // of the split
+  std::uint64_t files = 0;         // of every kind: tables, lists, images or shards
+  std::uint64_t kept = 0;          // files that were there already
   std::uint64_t bytes = 0;         // of all files
-  std::uint64_t copied_bytes = 0;  // of those not kept
-  double seconds = 0;
+  std::uint64_t copied_bytes = 0;  // of the files that were not kept
+  double seconds = 0;              // wall-clock time
 };
 
-// Copies the files that the split's labels come from, and its images or shards. A file takes its name when all of its
-// bytes are there, as many as the store said; one that is there already with that size, and of a local root not older,
-// is kept, so that the same command goes on where it was stopped. Leaves FOLDER/staged-SPLIT-FORMAT.json at the end,
-// unless all was there and an earlier one is.
-// @throws SpecError: a folder that is the root, or an URL; format synthetic or cached, or shards of layout folders,
-// whose labels are the images' folders; DataError: as open_dataset(), or a file that cannot be read as a whole;
-// OutputError: no room, or a file cannot be written
+// Copies the files from which the labels of the split are read, and its images or shards. A copy takes its name when it
+// is complete and has as many bytes as the store reported. A copy that is there already is kept if it has that size
+// and, for a local root, is not older, so the same command continues a staging that was stopped. At the end
+// FOLDER/staged-SPLIT-FORMAT.json is written, unless it exists and all files were kept.
+// @throws SpecError as open_dataset(); if the folder is a URL, the root itself or within it; for the formats synthetic
+// and cached; for shards of layout folders, because their labels are the images' folders
+// @throws DataError as open_dataset(), or if a file cannot be read as a whole
+// @throws OutputError if there is not enough room, or a file cannot be written
+// @throws InterruptedError after a signal
 Staging stage_data_set(const StageOptions& options);
 
-// What it took to stage the split that lies in `root`, as its record tells.
+// What it took to stage the split that is in a root, as its record says.
 struct StagingCost {
-  std::string from;
+  std::string from;  // the root that was staged
   std::uint64_t images = 0;
   double seconds = 0;
   std::uint64_t bytes = 0;
 };
 
-// Nothing where there is no record, it is damaged, or the staging was resumed, whose seconds are not all of them.
+// Returns std::nullopt if there is no record, if it is damaged, or if files were kept: its seconds then leave out what
+// their copies took. Thread-safe.
 std::optional<StagingCost> staging_cost(const storage::DataRoot& root, spec::Split split, spec::DataFormat format);
 
 }  // namespace chexbench::dataset

@@ -1,4 +1,4 @@
-// The record that a staging leaves in its folder.
+// The record that a staging leaves in its folder: a JSON file that says what was copied and how long it took.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace chexbench::dataset {
 
-// FOLDER/staged-SPLIT-FORMAT.json
+// Returns FOLDER/staged-SPLIT-FORMAT.json, the path of the record.
 std::string staging_record_path(const std::string& folder, spec::Split split, spec::DataFormat format);
 
-// To staging.record. @throws OutputError
+// Writes the record to the path staging.record. @throws OutputError if it cannot be written
 void write_staging_record(const Staging& staging, const spec::DataSpec& spec);
 
 }  // namespace chexbench::dataset

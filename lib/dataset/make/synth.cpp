@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kVersion = 1;  // of the pictures and rows: one more whenever either changes
+constexpr int kVersion = 1;  // of the images and rows; increase it whenever either changes
 
 std::string marker_path(const SynthOptions& options) { return fs::path(options.directory) / "synthetic.txt"; }
 
@@ -33,11 +33,13 @@ std::string marker_text(const SynthOptions& options) {
 }
 
 void check_options(const SynthOptions& options) {
-  if (options.images < 1) throw SpecError(fmt::format("--images {}: at least 1", options.images));
-  if (options.size < 32 || options.size > 8192) throw SpecError(fmt::format("--size {}: 32 to 8192", options.size));
+  if (options.images < 1) throw SpecError(fmt::format("--images {}: it must be at least 1", options.images));
+  if (options.size < 32 || options.size > 8192)
+    throw SpecError(fmt::format("--size {}: it must be from 32 to 8192", options.size));
 }
 
-// Nobody's data set may be written into; a set of the same options is gone on with.
+// Makes the directory and marks it as a synthetic set. A set with the same options is continued; another data set must
+// never be written into. @throws OutputError if the directory holds something else
 void claim_directory(const SynthOptions& options) {
   const fs::path directory(options.directory);
   std::error_code error;
@@ -46,26 +48,26 @@ void claim_directory(const SynthOptions& options) {
     const std::span<const std::byte> bytes = storage::read_file(marker_path(options), buffer);
     if (storage::as_text(bytes) == marker_text(options)) return;
     throw OutputError(
-        fmt::format("{} holds a synthetic set of other options already (see {}): choose another folder, or "
+        fmt::format("{} already holds a synthetic set with other options (see {}): choose another folder, or "
                     "remove it",
                     options.directory, marker_path(options)));
   }
   if (fs::exists(directory, error) && (!fs::is_directory(directory, error) || !fs::is_empty(directory, error))) {
     throw OutputError(
-        fmt::format("{} is there already and is not a synthetic set: choose another folder", options.directory));
+        fmt::format("{} already exists and is not a synthetic set: choose another folder", options.directory));
   }
   make_folder(options.directory);
   write_file_atomically(marker_path(options), marker_text(options));
 }
 
-// As in the published set: most files as NIH wrote them; a fifth as copies are found that somebody saved again; a few
-// with four channels.
+// The mix of copies of the published set: most files are as NIH wrote them, a fifth as if saved again by another
+// program, and a few have four channels.
 image::PngStyle style_of(std::size_t image) {
   if (image % 200 == 40) return image::PngStyle::rgba;
   return image % 5 == 3 ? image::PngStyle::resaved : image::PngStyle::published;
 }
 
-// What one worker reuses from image to image.
+// What one thread reuses from image to image.
 struct RenderBuffers {
   std::vector<std::uint8_t> pixels;
   image::PngWriter writer;
@@ -77,7 +79,7 @@ void write_image(const SynthImage& image, image::PngStyle style, const SynthOpti
                options.size, buffers.pixels);
   OutputFile file(path);
   file.write(buffers.writer.encode(buffers.pixels, options.size, style));
-  // Not synced: a set can be made again, and 512 waits for the disk would double its time.
+  // The file is not synced: a set can be made again, and waiting for the disk 512 times would double the time.
   file.commit(OutputFile::Durability::renamed);
 }
 

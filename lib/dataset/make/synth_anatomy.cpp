@@ -10,35 +10,36 @@
 namespace chexbench::dataset {
 namespace {
 
-// Coordinates: u to the right, v down, both 0..1. The patient's right lung is on the left, as in any X-ray.
+// Coordinates are u to the right and v down, both 0..1. The patient's right lung is on the left, as in any X-ray.
 
-// 1 below `from`, 0 above `to`, a smooth step between them.
+// Returns 1 below `from`, 0 above `to`, and a smooth step between them. If `from` is above `to`, the step goes up: it
+// is 0 below `to` and 1 above `from`.
 float fade(float value, float from, float to) {
   const float t = std::clamp((to - value) / (to - from), 0.0f, 1.0f);
   return t * t * (3.0f - 2.0f * t);
 }
 
-// Squared distance from the centre of an ellipse in units of its radii: 1 on its edge.
 struct Ellipse {
   float u, v, radius_u, radius_v;
+  // Returns the squared distance from the centre in units of the radii, which is 1 on the edge.
   float distance2(float at_u, float at_v) const {
     const float x = (at_u - u) / radius_u;
     const float y = (at_v - v) / radius_v;
     return x * x + y * y;
   }
-  // 1 inside, 0 outside, with an edge of relative width 2 x `softness`.
+  // Returns 1 inside and 0 outside, with a smooth edge where distance2() is between 1 - softness and 1 + softness.
   float inside(float at_u, float at_v, float softness) const {
     return fade(distance2(at_u, at_v), 1.0f - softness, 1.0f + softness);
   }
 };
 
-// A parabola wave of period 1: 0 at whole numbers, 1 halfway.
+// A wave of parabolas with period 1: 0 at whole numbers, 1 halfway between them.
 float wave(float t) {
   const float phase = t - std::floor(t);
   return 4.0f * phase * (1.0f - phase);
 }
 
-// Values of a lattice of random numbers, smoothly joined: mottle.
+// Interpolates smoothly between the random numbers of a lattice with `cells` cells per side. The values are 0..1.
 float mottle(float u, float v, float cells, std::uint64_t seed) {
   const float x = u * cells, y = v * cells;
   const float x0 = std::floor(x), y0 = std::floor(y);
@@ -56,7 +57,7 @@ float between(RandomStream& random, double low, double high) {
   return static_cast<float>(low + (high - low) * random.uniform());
 }
 
-// The anatomy of one image: the patient's, as it lies in this exposure.
+// The anatomy of one image: the patient's organs, at the place that they have in this exposure.
 class Chest {
  public:
   explicit Chest(const ChestScene& scene) : labels_(scene.labels), texture_seed_(derive_seed(scene.image_seed, 3)) {
@@ -82,7 +83,7 @@ class Chest {
   }
 
  private:
-  // The order of findings.hpp.
+  // In the order of nih_labels.hpp.
   enum class Finding : unsigned {
     atelectasis,
     cardiomegaly,
@@ -138,21 +139,21 @@ class Chest {
     wet_ = static_cast<unsigned>(image.below(2));
   }
 
-  // The upper edge of the abdomen: a dome under each lung.
+  // Returns v of the abdomen's upper edge, which is a dome under each lung.
   float dome(float u) const {
     const Ellipse& lung = u < centre_ ? lungs_[0] : lungs_[1];
     const float x = (u - lung.u) / 0.2f;
     return dome_v_ - dome_height_ * std::max(0.0f, 1.0f - x * x);
   }
 
-  // Ribs fall from the spine outwards.
+  // The ribs rise from the spine outwards.
   float rib(float u, float v) const {
     const float x = (u - centre_) / 0.4f;
     const float w = wave(v * ribs_ + 1.6f * x * x + rib_phase_);
     return w * w * w * fade(v, 0.78f, 0.88f);
   }
 
-  // What shows within the air of the lungs.
+  // Returns what the findings within the lungs add to the brightness.
   float lung_findings(float u, float v) const {
     float value = 0;
     if (has(Finding::atelectasis)) value += 75.0f * plate_.inside(u, v, 0.6f);
@@ -180,7 +181,7 @@ class Chest {
     return strength_ * value;
   }
 
-  // What shows at the lungs' edges.
+  // Returns what the findings at the lungs' edges add to the brightness.
   float pleura_findings(float u, float v, float lungs, float abdomen) const {
     float value = 0;
     if (has(Finding::effusion)) {
@@ -207,7 +208,7 @@ class Chest {
     return strength_ * value;
   }
 
-  // A bubble of gas with a bright wall behind the heart.
+  // Returns what a hernia adds to the brightness: a bubble of gas with a bright wall, behind the heart.
   float hernia(float u, float v) const {
     if (!has(Finding::hernia)) return 0;
     const float distance = Ellipse{centre_, dome_v_ - 0.03f, 0.075f, 0.06f}.distance2(u, v);

@@ -10,18 +10,20 @@
 namespace chexbench::dataset {
 namespace {
 
-// Anatomy is drawn on a grid this much coarser than the image and enlarged: it is smooth, and this is where time goes.
+// The anatomy is drawn on a grid this much coarser than the image and then enlarged, because it is smooth and drawing
+// it takes most of the time.
 constexpr int kCoarse = 4;
 
-// Grain of a detector: each draw leaves a trace to its right and below that fades by a factor a pixel, so that it is
-// correlated as in a real image. Weak correlation is best predicted by PNG's filter Average, strong by Paeth.
+// The noise of a detector. Each draw leaves a trace to its right and below, which fades by a factor per pixel, so that
+// the noise is correlated as in a real image. PNG's filter Average predicts weak correlation best, Paeth strong.
 struct Grain {
-  float amplitude = 0;  // gray levels, standard deviation of one draw
-  float across = 0;     // factor to the right
-  float down = 0;       // factor to the row below
+  float amplitude = 0;  // standard deviation of one draw, in gray levels
+  float across = 0;     // factor from a pixel to the one at its right
+  float down = 0;       // factor from a pixel to the one below
 };
 
-// NIH's files have 205..602 KB, with a median about 420 KB, at nearly the same anatomy: their grain differs.
+// NIH's files have 205..602 KB with a median of about 420 KB, although their anatomy is nearly the same. Their noise
+// differs, so it is drawn for each image.
 Grain draw_grain(RandomStream& random) {
   const double spread = (random.uniform() + random.uniform() + random.uniform()) / 3;
   return {.amplitude = static_cast<float>(0.5 + 2.25 * spread),
@@ -29,7 +31,8 @@ Grain draw_grain(RandomStream& random) {
           .down = static_cast<float>(0.3 + 0.55 * random.uniform())};
 }
 
-// Four draws of a binomial distribution with standard deviation 1 around 0, from one random number.
+// Fills the row with draws from a binomial distribution with mean 0 and standard deviation 1. Each random number gives
+// four draws.
 void draw_row(RandomStream& random, std::vector<float>& row) {
   constexpr float kScale = 0.5f;  // 16 bits: mean 8, standard deviation 2
   for (std::size_t x = 0; x + 4 <= row.size(); x += 4) {
@@ -40,7 +43,7 @@ void draw_row(RandomStream& random, std::vector<float>& row) {
   }
 }
 
-// The anatomy at every pixel of one row, from the two coarse rows around it.
+// Writes the anatomy at every pixel of row `y`, interpolated between the two coarse rows around it.
 void enlarge_row(const std::vector<float>& grid, int side, int y, std::vector<float>& row) {
   const int coarse_y = y / kCoarse;
   const float fraction_y = static_cast<float>(y % kCoarse) / kCoarse;

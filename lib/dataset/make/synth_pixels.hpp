@@ -1,4 +1,4 @@
-// The pixels of a synthetic chest X-ray: smooth anatomy, one pattern for each finding, noise.
+// Renders the pixels of a synthetic chest X-ray: a smooth anatomy, one pattern for each finding, and noise.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,16 @@
 
 namespace chexbench::dataset {
 
-// What one image shows. Patients keep their anatomy from image to image.
+// What one image shows.
 struct ChestScene {
-  std::uint64_t patient_seed = 0;
-  std::uint64_t image_seed = 0;
-  LabelBits labels;
+  std::uint64_t patient_seed = 0;  // decides the anatomy, which a patient's images share
+  std::uint64_t image_seed = 0;    // decides the position, the exposure, the places of findings, and the noise
+  LabelBits labels;                // in the order of nih_labels.hpp
 };
 
-// `size` x `size` 8-bit gray pixels, packed, into `pixels`. Uses +, -, *, / and square roots alone, which IEEE 754
-// rounds alike everywhere: the same bytes on any machine. Thread-safe.
+// Writes `size` x `size` 8-bit gray pixels, row by row without padding, into `pixels`, whose memory is reused. The
+// bytes are the same on any machine, because the arithmetic is +, -, * and / alone, which IEEE 754 rounds alike
+// everywhere. Thread-safe.
 void render_chest(const ChestScene& scene, int size, std::vector<std::uint8_t>& pixels);
 
 }  // namespace chexbench::dataset

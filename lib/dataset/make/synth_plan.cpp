@@ -10,21 +10,23 @@
 namespace chexbench::dataset {
 namespace {
 
-// Counts over the 112,120 published rows, in the order of findings.hpp.
+// Counts over the 112,120 published rows, in the order of nih_labels.hpp.
 constexpr double kRows = 112120;
 constexpr std::array<double, kNihLabels> kRowsWithLabel = {11559, 2776, 13317, 19894, 5782, 6331, 1431,
                                                            5302,  4667, 2303,  2516,  1686, 3385, 227};
 constexpr double kRowsWithAnyLabel = 112120 - 60361;
-// Share of patients with at most 1, 2, ... 10 images; those with more are spread evenly over 11..kMostImages.
+// The share of patients with at most 1, 2, ... 10 images. Those with more are spread evenly over 11..kMostImages.
 constexpr std::array<double, 10> kPatientsUpTo = {0.568, 0.702, 0.770, 0.813, 0.843, 0.869, 0.889, 0.905, 0.917, 0.928};
 constexpr int kMostImages = 34;
-// The test list has 2,797 of the 30,805 patients, those with many images.
+// The published test list has 25,596 rows, but only 2,797 of the 30,805 patients, because those have many images. Here
+// patients are drawn for it independently of their images, so the share of rows is used.
 constexpr double kTestShare = 25596.0 / kRows;
 constexpr double kShareMale = 63340.0 / kRows;
 constexpr double kSharePa = 67310.0 / kRows;
 
-// The chance of each finding in a draw that is repeated until it has one, such that the published frequencies come out:
-// q = p (1 - prod(1 - q)), p being the share among rows with findings. The iteration contracts.
+// Returns the chance q of each finding in a draw that is repeated until there is at least one finding, such that the
+// published frequencies result: q = p (1 - prod(1 - q)), in which p is the finding's share of the rows with findings.
+// The iteration contracts, so it converges.
 std::array<double, kNihLabels> label_chances() {
   std::array<double, kNihLabels> chances;
   for (std::size_t f = 0; f < kNihLabels; ++f) chances[f] = kRowsWithLabel[f] / kRowsWithAnyLabel;
@@ -66,7 +68,7 @@ std::vector<SynthImage> plan_synthetic_set(int images, std::uint64_t seed) {
     const int count = std::min(draw_image_count(random), images - static_cast<int>(plan.size()));
     row.age_years = 20 + static_cast<int>(random.below(30) + random.below(30));
     row.sex = random.uniform() < kShareMale ? 'M' : 'F';
-    // Small sets too have both lists: the first patient trains, the second tests.
+    // The first patient trains and the second tests, so that small sets have both lists, too.
     row.test = patient == 2 || (patient > 2 && random.uniform() < kTestShare);
     for (row.follow_up = 0; row.follow_up < count; ++row.follow_up) {
       row.name = fmt::format("{:08}_{:03}.png", patient, row.follow_up);
