@@ -76,8 +76,7 @@ struct EpochRecord {
   std::optional<measure::Interval> mean_auroc_ci95;
   std::uint64_t validation_images = 0;
   double validation_s = 0;  // time that the validation took
-  double elapsed_s =
-      0;  // since the training began, with validations and earlier checkpoints, without pauses between runs
+  double elapsed_s = 0;     // since the training began: validations and earlier checkpoints count, pauses do not
   std::vector<LabelScore> scores;
 };
 
@@ -86,9 +85,8 @@ struct GpuSeries {
   int rank = 0;
   std::string name;  // "NVIDIA H100 80GB HBM3"; empty if NVML does not report it
   std::string uuid;
-  std::string problem;  // a sentence that says why samples are missing; empty if none are
-  std::vector<measure::GpuSample>
-      samples;  // in the measured window, plus the last one before it and the first one after it
+  std::string problem;                      // a sentence that says why samples are missing; empty if none are
+  std::vector<measure::GpuSample> samples;  // in the measured window, with the nearest one before it and after it
 };
 
 // One repeat of one trial, which is the unit of the journal. Counts and times cover the measured window, which begins
@@ -109,9 +107,8 @@ struct RepeatResult {
   std::uint64_t bytes_read = 0;          // by the ops of all ranks, page cache hits included
   std::uint64_t storage_read_bytes = 0;  // fetched by the kernel from storage for the ranks
   std::string page_cache;                // warm | cold | as_is | "cold (not verified)"
-  std::uint64_t looked_at_bytes =
-      0;  // size of the files checked for page cache: up to 2000, evenly spread, on each host
-  std::uint64_t cached_bytes_before = 0;    // of these, in the page cache when the repeat began
+  std::uint64_t looked_at_bytes = 0;     // of up to 2000 of the trial's files, evenly spread; sum over hosts
+  std::uint64_t cached_bytes_before = 0;    // part of looked_at_bytes in the page cache when the repeat began
   std::uint64_t cached_bytes_after = 0;     // and when it ended
   std::uint64_t peak_rss_bytes = 0;         // of the largest rank, since the repeat began
   std::uint64_t anonymous_rss_bytes = 0;    // largest value after a step, of the largest rank
