@@ -12,7 +12,7 @@ inline constexpr double kFullCores = 0.85;           // cores_busy_share + cpu_w
 inline constexpr double kSlowRank = 1.15;            // own time of a rank / median of the other ranks'
 inline constexpr double kCommunicationShare = 0.10;  // of the time, exposed
 inline constexpr double kUploadShare = 0.10;         // of the time
-inline constexpr double kLinearEfficiency = 0.95;    // scaling efficiency that counts as linear
+inline constexpr double kLinearEfficiency = 0.95;    // from which scaling is linear, and links are no limit
 
 // What limits a trial. The first of these words that applies is used:
 //   slow_rank      a rank takes longer than the others, which wait for it in the all-reduce
@@ -32,8 +32,8 @@ struct Limit {
 Limit find_limit(const results::TrialResult& trial, const results::Figures& figures);
 
 // Returns the sentence about the limit of a measured trial. Its kind is slow_rank, cpu_starved, starved, communication,
-// upload or fed; kind and text are empty if there is nothing to say: the trial computes, but waits for more than
-// results::kFedShare of its time.
+// upload or fed. Kind and text are empty if there is nothing to say: for engine none, and for a trial that computes but
+// waits for more than results::kFedShare of its time.
 results::Finding verdict(const results::TrialResult& trial, const results::Figures& figures);
 
 }  // namespace chexbench::analysis
