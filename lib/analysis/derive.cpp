@@ -47,8 +47,8 @@ void derive_waits(const results::TrialResult& trial, double wall_s, results::Fig
   figures.wait_part = figures.waits.front().part;
 }
 
-// Computes how busy the ranks' cores were. Only time in the measured window counts, because every rank has its cores
-// for itself then.
+// Computes how busy the ranks' cores were. Only the measured window counts, because that is when every rank has its
+// cores.
 void derive_cores(const results::TrialResult& trial, results::Figures& figures) {
   double cpu_s = 0, cpu_wait_s = 0, core_s = 0;
   for (const results::RepeatResult& repeat : trial.repeats) {

@@ -83,8 +83,8 @@ TEST(PageData, MarksEmulatedTrialsAndSaysWhatTheirSpeedRestsOn) {
 
 TEST(PageData, GivesQueuesOfOneRank) {
   results::TrialResult trial = results::make_trial({.ranks = 4}, {1, 1});
-  for (results::RepeatResult& repeat :
-       trial.repeats) {  // of all ranks: 40 elements found 2 before them, room for 5 each
+  // The sums of 4 ranks: 40 elements, each with 2 in the queue when it was taken; room for 5 per rank.
+  for (results::RepeatResult& repeat : trial.repeats) {
     repeat.ops = {
         {.op = "prefetch", .elements_out = 40, .busy_wall_s = 1.5, .queue_depth_sum = 80, .queue_capacity = 20}};
   }
