@@ -1,6 +1,6 @@
-# chexbench_embed_page(<variable>) writes a source that defines page_files() of html_files.hpp with the texts of html/, and
-# puts the path of the source into <variable>. chexbench_embed_charts(<variable> <file>) does the same for
-# chart_library(), with Chart.js at <file> and its license. Both sources are written again when one of the files changes.
+# chexbench_embed_page(<variable>) writes a source that defines page_files() of html_files.hpp with the texts of html/,
+# and puts the path of the source into <variable>. chexbench_embed_charts(<variable> <file>) does the same for
+# chart_library(), with Chart.js at <file> and its license. Both sources are written again when a file changes.
 function(chexbench_read_embedded variable path)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
   file(READ ${path} text)
