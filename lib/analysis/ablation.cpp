@@ -59,8 +59,8 @@ Ablation ablation(const Group& group) {
   return result;
 }
 
-// Format and ranks may be the same where, say, batch sizes differ: then the name of the first trial tells which is
-// meant.
+// Two ablations may have the same format and ranks, and differ in, say, the batch size. The name of the first trial
+// then distinguishes them.
 void tell_apart(std::vector<Ablation>& ablations) {
   std::vector<std::string> names;
   for (const Ablation& one : ablations) names.push_back(one.over);

@@ -1,4 +1,5 @@
-// Ablations: how much each of several successive changes of a pipeline gains in images/s.
+// Finds ablations among the trials of a report and compares their rates: how much does each of several successive
+// changes of a pipeline gain in images/s?
 #pragma once
 
 #include <optional>
@@ -31,7 +32,7 @@ struct Ablation {
 // three trials. The result points to the given trials, which must outlive it. Takes milliseconds per step, because each
 // interval is bootstrapped.
 std::vector<Ablation> ablations(const std::vector<const results::TrialResult*>& trials);
-// Does the same for all trials of the report.
+// Does the same for all trials of the report, which must outlive the result.
 std::vector<Ablation> ablations(const results::Report& report);
 
 // Returns one sentence for each of ablations(trials), of the kind "ablation".

@@ -17,12 +17,12 @@ namespace {
 
 using measure::StepTimings;
 
-// A ratio that is empty where it has no meaning.
+// Returns part / whole, or std::nullopt if `whole` is not positive.
 std::optional<double> ratio(double part, double whole) {
   return whole > 0 ? std::optional(part / whole) : std::nullopt;
 }
 
-// One part of the steps' time, summed over all steps of all ranks and repeats.
+// Sums one part of the steps' time over all steps of all ranks and repeats.
 double sum_s(const results::TrialResult& trial, double StepTimings::*part) {
   double sum = 0;
   for (const results::RepeatResult& repeat : trial.repeats) {
@@ -31,7 +31,7 @@ double sum_s(const results::TrialResult& trial, double StepTimings::*part) {
   return sum;
 }
 
-// Waits by op and part, over ranks and repeats.
+// Sums the waits by op and part, over ranks and repeats. Leaves out waits that were not attributed to an op (index -1).
 void derive_waits(const results::TrialResult& trial, double wall_s, results::Figures& figures) {
   std::map<std::tuple<int, std::string, std::string>, double> sums;
   for (const results::RepeatResult& repeat : trial.repeats) {
@@ -47,7 +47,8 @@ void derive_waits(const results::TrialResult& trial, double wall_s, results::Fig
   figures.wait_part = figures.waits.front().part;
 }
 
-// How full the ranks' cores were. Of time in the window alone, in which every rank has its cores.
+// Computes how busy the ranks' cores were. Only the measured window counts, because that is when every rank has its
+// cores.
 void derive_cores(const results::TrialResult& trial, results::Figures& figures) {
   double cpu_s = 0, cpu_wait_s = 0, core_s = 0;
   for (const results::RepeatResult& repeat : trial.repeats) {
@@ -72,8 +73,8 @@ void derive_shares(const results::TrialResult& trial, results::Figures& figures)
   if (wall_s > 0) figures.busy_share = *figures.upload_share + *figures.compute_share + *figures.update_share;
 }
 
-// MLPerf Storage's accelerator utilization: the emulated accelerator's computing time over the time the run took on all
-// accelerators, ranks that waited for the slowest one included.
+// MLPerf Storage's accelerator utilization: the computing time of the emulated accelerators / the time that the run
+// took on all of them. The latter includes the time for which ranks waited for the slowest one.
 std::optional<double> accelerator_utilization(const results::TrialResult& trial) {
   if (!trial.emulated) return std::nullopt;
   double run_s = 0;
@@ -92,7 +93,7 @@ std::optional<double> decoded_per_trained(const results::TrialResult& trial) {
   return ratio(decoded, used);
 }
 
-// Ranks that share cores slow each other down, which would count against scaling; emulated compute needs no cores.
+// Ranks that share cores slow each other down, which would look like bad scaling. Emulated compute needs no cores.
 bool comparable_over_ranks(const results::TrialResult& trial) {
   return !trial.spec.all_cores && (!trial.oversubscribed || trial.emulated) && !trial.repeats.empty();
 }
@@ -128,7 +129,7 @@ bool same_arm(const results::TrialResult& a, const results::TrialResult& b) {
 results::Figures derive_figures(const results::TrialResult& trial, const std::vector<results::TrialResult>& all) {
   results::Figures figures;
   for (const results::RepeatResult& repeat : trial.repeats) {
-    figures.buffer_fed |= repeat.buffer_fed && spec::uses_pipeline(trial.spec);  // ready-made batches never run out
+    figures.buffer_fed |= repeat.buffer_fed && spec::uses_pipeline(trial.spec);  // synthetic batches never run out
     figures.peak_rss_bytes = std::max(figures.peak_rss_bytes, repeat.peak_rss_bytes);
     figures.anonymous_rss_bytes = std::max(figures.anonymous_rss_bytes, repeat.anonymous_rss_bytes);
   }

@@ -10,8 +10,9 @@
 namespace chexbench::analysis {
 namespace {
 
-// Epochs that pay for `conversion_s` where what they were converted into gives `ratio` times the images/s; nothing
-// where it gives no more.
+// Returns the number of epochs after which `conversion_s` is paid back, if the converted files give `ratio` times the
+// images/s. `png_epoch_s` is the duration of an epoch over the image files. Returns std::nullopt if `ratio` is at
+// most 1.
 std::optional<double> break_even(double conversion_s, double png_epoch_s, double ratio) {
   const double saved_s = png_epoch_s * (1 - 1 / ratio);
   return saved_s > 0 ? std::optional(conversion_s / saved_s) : std::nullopt;

@@ -9,7 +9,7 @@
 
 namespace chexbench::analysis {
 
-// The time that was spent once on a data set.
+// The time that was spent once to convert or stage a data set.
 struct OneTimeCost {
   double seconds = 0;
   std::uint64_t images = 0;  // the images that were converted or staged

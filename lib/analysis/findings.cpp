@@ -23,10 +23,10 @@
 namespace chexbench::analysis {
 namespace {
 
-constexpr double kAmplified = 1.25;     // images decoded per image trained from which a sentence is due
-constexpr double kToldShare = 0.005;    // of the time in communication: less rounds to nothing
-constexpr double kToldSpread = 0.05;    // over ranks, from which one of them is called slow
-constexpr double kCeilingFactor = 1.2;  // pipeline alone against training, from which training is the bottleneck
+constexpr double kAmplified = 1.25;     // images decoded per image trained that are worth a sentence
+constexpr double kToldShare = 0.005;    // of the time in communication: less rounds to 0 %
+constexpr double kToldSpread = 0.05;    // over ranks, from which the slowest is named
+constexpr double kCeilingFactor = 1.2;  // pipeline alone / training, from which training is the bottleneck
 
 // A measured trial and its figures.
 struct Measured {
@@ -43,7 +43,7 @@ void add(std::vector<results::Finding>& findings, const char* kind, std::string 
   findings.push_back({.kind = kind, .text = std::move(text), .emulated = emulated});
 }
 
-// "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235".
+// Returns "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235".
 std::string compared(const Measured& a, const Measured& b, const measure::Ratio& ratio) {
   const char* verb = a.trains() ? "trains" : "delivers";
   const std::string against = fmt::format("{} against {}", rate(a.images_per_s()), rate(b.images_per_s()));
@@ -60,7 +60,7 @@ std::string compared(const Measured& a, const Measured& b, const measure::Ratio&
                      against);
 }
 
-// Whether the trials differ in nothing but what `equalize(spec, like)` makes alike.
+// Returns whether the trials differ, but only in the settings that `equalize(spec, like)` copies from `like` to `spec`.
 template <class Equalize>
 bool differ_only_in(const Measured& a, const Measured& b, Equalize equalize) {
   spec::Experiment like_b = a.trial.spec;
@@ -68,7 +68,8 @@ bool differ_only_in(const Measured& a, const Measured& b, Equalize equalize) {
   return like_b == b.trial.spec && !(a.trial.spec == b.trial.spec);
 }
 
-// Each trial of `trials` against the first one of `all`, in their order, from which it differs in that one thing alone.
+// Compares each of `trials` with the first one before it in `all` from which it differs only in the settings that
+// `equalize` copies.
 template <class Equalize>
 void compare_arms(const Trials& trials, const Trials& all, const char* kind, Equalize equalize,
                   std::vector<results::Finding>& findings) {
@@ -107,14 +108,14 @@ void find_verdicts(const Trials& trials, std::vector<results::Finding>& findings
   }
 }
 
-// "; 12 % of the time went into communication that backward did not hide".
+// Returns "; 12 % of the time went into communication that backward did not hide", or "" if it was hidden.
 std::string communication(const results::Figures& figures) {
   const double share = figures.exposed_communication_share.value_or(0);
   if (share < kToldShare) return "";
   return fmt::format("; {:.0f} % of the time went into communication that backward did not hide", 100 * share);
 }
 
-// "; rank 3 took 8 % longer than the fastest for its own part of a step".
+// Returns "; rank 3 took 8 % longer than the fastest for its own part of a step", or the spread if it is small.
 std::string straggler(const results::TrialResult& trial) {
   const std::optional<RankSpread> spread = rank_spread(trial);
   if (!spread) return "";
@@ -137,7 +138,7 @@ void find_scaling(const Trials& trials, std::vector<results::Finding>& findings)
   }
 }
 
-// Real training beside the same pipeline with engine none: which of the two is the limit.
+// Compares real training with the same pipeline and engine none, to say which of the two is the limit.
 void find_ceilings(const Trials& trials, const Trials& all, std::vector<results::Finding>& findings) {
   const auto engine_none = [](spec::Experiment& spec, const spec::Experiment&) { spec.engine = "none"; };
   for (const Measured& training : trials) {
@@ -157,7 +158,7 @@ void find_ceilings(const Trials& trials, const Trials& all, std::vector<results:
   }
 }
 
-// Of each arm the trial with the most ranks: what holds there is what a reader who wants to scale asks for.
+// Returns the trial with the most ranks of each arm. A reader who wants to scale asks what holds there.
 Trials widest(const Trials& trials) {
   Trials chosen;
   for (const Measured& measured : trials) {
@@ -201,7 +202,8 @@ std::vector<results::Finding> derive_findings(const std::vector<results::TrialRe
   std::vector<const results::TrialResult*> chosen_trials;
   for (const Measured& one : chosen) chosen_trials.push_back(&one.trial);
   append(ablation_findings(chosen_trials));
-  std::vector<const results::TrialResult*> all_trials;  // what is learned shall not depend on the ranks
+  std::vector<const results::TrialResult*>
+      all_trials;  // also those with fewer ranks: what is learned should not depend on the ranks
   for (const Measured& one : measured) all_trials.push_back(&one.trial);
   append(learning_findings(all_trials));
   append(economics_findings(chosen_trials));

@@ -1,4 +1,4 @@
-// Puts into sentences what the numbers of a report say.
+// Derives the findings of a report: the sentences that say what its numbers mean.
 #pragma once
 
 #include <vector>

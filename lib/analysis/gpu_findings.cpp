@@ -12,11 +12,11 @@
 namespace chexbench::analysis {
 namespace {
 
-constexpr double kThrottledShare = 0.05;      // of the samples, from which a sentence is due
-constexpr double kUtilizationGap = 0.2;       // between NVML's utilization and busy_share, likewise
-constexpr double kEnoughForUtilizationS = 3;  // of a window: its first second tells nothing
+constexpr double kThrottledShare = 0.05;      // of the samples; more is worth a sentence
+constexpr double kUtilizationGap = 0.2;       // between NVML's utilization and busy_share; more is worth a sentence
+constexpr double kEnoughForUtilizationS = 3;  // length of a window, whose first second does not count
 
-// "sw_power_cap 42 %, hw_slowdown 1 %; the SM clock fell to 1200 MHz, 690 W a GPU, up to 87 C"
+// Returns "sw_power_cap 42 %, hw_slowdown 1 %; the SM clock fell to 1200 MHz, 690 W a GPU, up to 87 C".
 std::string throttle_numbers(const measure::GpuWindow& gpu) {
   std::vector<std::string> reasons;
   for (const auto& [word, share] : gpu.throttle) reasons.push_back(fmt::format("{} {:.0f} %", word, 100 * share));
@@ -49,7 +49,7 @@ void find_difference(const results::TrialResult& trial, const results::Figures& 
                            trial.trial, 100 * *nvml, 100 * *figures.busy_share)});
 }
 
-// The longest measured window of a GPU whose utilization NVML tells; 0 where there is none.
+// Returns the longest measured window of a GPU whose utilization NVML reports, or 0 if there is no such GPU.
 double longest_window_s(const results::TrialResult& trial) {
   double longest_s = 0;
   for (const results::RepeatResult& repeat : trial.repeats) {

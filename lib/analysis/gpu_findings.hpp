@@ -1,4 +1,4 @@
-// Puts into sentences what NVML's figures say.
+// Derives the findings that come from NVML's figures of a trial.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,11 @@
 
 namespace chexbench::analysis {
 
-// Returns findings of these kinds. throttled: power or heat held the clocks down in more than 5 % of the samples.
-// nvml_differs: NVML's utilization and busy_share differ by more than 0.2. nvml_window: the windows are too short for
-// NVML's utilization.
+// Returns at most one finding of each of these kinds:
+//   throttled     power or heat held the clocks down in more than 5 % of the samples
+//   nvml_differs  NVML's utilization and busy_share differ by more than 0.2
+//   nvml_window   the windows are too short (less than 3 s) for NVML's utilization
+// A trial without GPU samples has none.
 std::vector<results::Finding> gpu_findings(const results::TrialResult& trial, const results::Figures& figures);
 
 // Returns at most one finding, of the kind ecc_errors: uncorrected ECC errors occurred while the trial was measured.

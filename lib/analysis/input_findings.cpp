@@ -16,12 +16,13 @@ namespace {
 
 using spec::OpSpec;
 
-constexpr std::int64_t kManyBatches = 8;    // that a prefetch holds, from which a sentence is due
-constexpr double kManyDecodedBytes = 64e6;  // of decoded images in a shuffle's buffer
-constexpr double kSmallShardBytes = 10e6;   // tensorflow.org's "Better performance with tf.data": 100 MB and more
-constexpr double kLargeSetBytes = 1e9;      // of which shards can be large
-constexpr double kFromStorage = 0.1;        // of the bytes read, below which the page cache did the work
-constexpr double kRemainderShare = 0.01;    // of the images, left out each epoch
+constexpr std::int64_t kManyBatches = 8;    // in a prefetch, worth a sentence
+constexpr double kManyDecodedBytes = 64e6;  // of decoded images in a shuffle's buffer, worth a sentence
+constexpr double kSmallShardBytes =
+    10e6;                               // tensorflow.org, "Better performance with tf.data", recommends 100 MB and more
+constexpr double kLargeSetBytes = 1e9;  // a set of this size can have large shards
+constexpr double kFromStorage = 0.1;    // of the bytes read; below it, the page cache served the reads
+constexpr double kRemainderShare = 0.01;  // of a rank's images, left out of each epoch
 
 std::string megabytes(double bytes) { return fmt::format("{:.{}f} MB", bytes / 1e6, bytes < 1e7 ? 1 : 0); }
 
@@ -30,7 +31,7 @@ double image_bytes(const results::TrialResult& trial) {
   return static_cast<double>(shape.bytes());
 }
 
-// Collects the sentences of one trial.
+// Goes through the op list of one trial and collects the sentences about it.
 class Reader {
  public:
   Reader(const results::TrialResult& trial, const results::Figures& figures) : trial_(trial), figures_(figures) {}
@@ -122,8 +123,8 @@ class Reader {
   std::vector<results::Finding> findings_;
 };
 
-// Whether what the trial read came out of the page cache although nobody had asked for that. What a server sends never
-// does.
+// Returns whether the trial read from the page cache although its spec did not ask for that. Data that a server sends
+// never comes from there.
 bool is_cached(const results::TrialResult& trial) {
   double read = 0, from_storage = 0;
   for (const results::RepeatResult& repeat : trial.repeats) {
@@ -134,7 +135,7 @@ bool is_cached(const results::TrialResult& trial) {
          from_storage < kFromStorage * read;
 }
 
-// Trials over several roots compare only where these hold the same images.
+// Warns once if two trials read different images of the same split and format: their rates cannot be compared.
 void append_other_images(const std::vector<const results::TrialResult*>& trials,
                          std::vector<results::Finding>& findings) {
   for (const results::TrialResult* const trial : trials) {
@@ -151,7 +152,7 @@ void append_other_images(const std::vector<const results::TrialResult*>& trials,
   }
 }
 
-// " 97 % of the trials' files were in memory as repeats began."; empty where nobody looked.
+// Returns " 97 % of the trials' files were in memory as repeats began.", or "" if no file was checked.
 std::string share_in_memory(const std::vector<const results::TrialResult*>& trials) {
   double bytes = 0, cached = 0;
   for (const results::TrialResult* trial : trials) {

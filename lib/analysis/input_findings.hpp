@@ -1,4 +1,5 @@
-// Sentences on the op list of a trial and on its data: what a reader of the pipeline would object to, with its price.
+// Derives findings about the op list of a trial and about its data: what an experienced reader would object to, and
+// what it costs.
 #pragma once
 
 #include <vector>
@@ -8,10 +9,13 @@
 
 namespace chexbench::analysis {
 
-// Of a measured trial. Kinds: shuffle_decoded, prefetch_batches, few_parallel_calls, batch_remainder, small_shards.
+// Returns the findings about the op list of a measured trial. Their kinds are shuffle_decoded, prefetch_batches,
+// few_parallel_calls, batch_remainder and small_shards; README.md has the limits. A trial without a pipeline has none.
+// `figures` must be those of the trial.
 std::vector<results::Finding> input_findings(const results::TrialResult& trial, const results::Figures& figures);
 
-// Of all measured trials together. Kinds: page_cache, shared_patients.
+// Returns the findings about the data of all measured trials together. Their kinds are page_cache, other_images and
+// shared_patients.
 std::vector<results::Finding> data_findings(const std::vector<const results::TrialResult*>& trials);
 
 }  // namespace chexbench::analysis

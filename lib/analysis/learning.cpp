@@ -10,7 +10,7 @@
 namespace chexbench::analysis {
 namespace {
 
-// 42 s, 12 min: as coarse as one would say it.
+// Returns "42 s" or "12.0 min": as coarse as one would say it.
 std::string duration(double seconds) {
   return seconds < 120 ? fmt::format("{:.0f} s", seconds) : fmt::format("{:.1f} min", seconds / 60);
 }
@@ -34,7 +34,8 @@ std::string reached(const results::TrialResult& trial, const results::EpochRecor
                      duration(epoch.elapsed_s), when_target(trial));
 }
 
-// All that may change what is learned is alike: how images come, and how many ranks share those of a step, should not.
+// Returns whether everything that may change what is learned is equal. How images are read, how many ranks share the
+// images of a step, and how the ranks communicate should not change it, so they may differ.
 bool should_learn_alike(const results::TrialResult& a, const results::TrialResult& b) {
   spec::Experiment like_b = a.spec;
   like_b.pipeline = b.spec.pipeline;

@@ -1,4 +1,4 @@
-// What trainings over epochs have learned, and how long that took.
+// Evaluates trainings over epochs: how well the network predicts, and how long it took to get there.
 #pragma once
 
 #include <optional>
@@ -8,21 +8,23 @@
 
 namespace chexbench::analysis {
 
-// The epoch with the highest mean AUROC, the first of several; null where none has one. Valid as long as the repeat.
+// Returns the epoch with the highest mean AUROC, or the first of several such epochs. Returns null if no epoch has a
+// mean AUROC. The result points into `repeat`.
 const results::EpochRecord* best_epoch(const results::RepeatResult& repeat);
 
-// The best epoch of the repeat that stands for the trial: the one whose best mean AUROC is the median (of an even
-// number the lower of the middle two), so that interval and findings are those of one network. Null where there is
-// none.
+// Returns the best epoch of the repeat that represents the trial, which is the one whose best mean AUROC is the median
+// (of an even number, the lower of the middle two). Picking one repeat instead of averaging keeps the interval and the
+// scores of one network together. Returns null if no repeat has a mean AUROC. The result points into `trial`.
 const results::EpochRecord* representative_epoch(const results::TrialResult& trial);
 
-// Seconds from the begin of the training to the end of the first validation with a mean AUROC of at least
-// training.target_auroc; the median over repeats. Empty where the spec names none, or a repeat did not get there.
+// Returns the seconds from the begin of the training to the end of the first validation with a mean AUROC of at least
+// training.target_auroc, as the median over repeats. Returns std::nullopt if the spec has no target, or if a repeat did
+// not reach it.
 std::optional<double> time_to_auroc_s(const results::TrialResult& trial);
 
-// A sentence for each trial that learned, and one for each that can be told apart from the first it may be compared
-// with (all alike but how images come, how many ranks share the images of a step, and how they
-// communicate), or cannot.
+// Returns a sentence of the kind "accuracy" for each trial that learned. Adds one of the kind "accuracy_ratio" for each
+// that should learn the same as an earlier trial, because they differ only in how images are read, how many ranks share
+// the images of a step, and how the ranks communicate. It says whether the intervals of their mean AUROC overlap.
 std::vector<results::Finding> learning_findings(const std::vector<const results::TrialResult*>& trials);
 
 }  // namespace chexbench::analysis

@@ -1,4 +1,5 @@
-// How alike the ranks of a trial are: averaging makes all of them wait for the slowest.
+// Compares the ranks of a trial with each other. It matters because averaging gradients makes all of them wait for the
+// slowest.
 #pragma once
 
 #include <map>
@@ -8,16 +9,17 @@
 
 namespace chexbench::analysis {
 
-// Seconds of one repeat's measured steps that each rank spent by itself: without the exposed communication, in which it
-// waits for others.
+// Returns by rank the seconds of one repeat's measured steps without the exposed communication, in which a rank waits
+// for others.
 std::map<int, double> own_times_s(const results::RepeatResult& repeat);
 
+// How far the ranks of a trial are apart.
 struct RankSpread {
-  double spread = 0;  // (slowest - fastest) / fastest, of own times summed over all repeats
-  int slowest = 0;    // a rank
+  double spread = 0;  // (slowest - fastest) / fastest, of own_times_s() summed over all repeats
+  int slowest = 0;    // number of the slowest rank
 };
 
-// Empty for fewer than two ranks, or steps without a duration.
+// Returns std::nullopt for fewer than two ranks, or if steps have no duration.
 std::optional<RankSpread> rank_spread(const results::TrialResult& trial);
 
 }  // namespace chexbench::analysis

@@ -15,7 +15,8 @@
 namespace chexbench::analysis {
 namespace {
 
-// The rank that is slowest against the median of the others, by the median over repeats.
+// Returns the rank with the largest ratio of its own time to the median of the others' (the median over repeats). The
+// factor is 0 if there is only one rank.
 Limit slowest_rank(const results::TrialResult& trial) {
   std::map<int, std::vector<double>> factors;
   for (const results::RepeatResult& repeat : trial.repeats) {
@@ -45,7 +46,7 @@ bool cores_are_missing(const results::Figures& figures) {
 
 std::string whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-// "map (decode) 18 %, map (resize) 6 %, shuffle 2 %": what makes up at least a tenth of the wait.
+// Returns "map (decode) 18 %, map (resize) 6 %, shuffle 2 %": the ops that make up at least a tenth of the wait.
 std::string awaited(const results::Figures& figures) {
   std::string text;
   for (const results::WaitShare& wait : figures.waits) {
@@ -56,7 +57,7 @@ std::string awaited(const results::Figures& figures) {
   return text;
 }
 
-// "the 2 cores of a rank are full (97 % busy)", or others have them.
+// Returns "the 2 cores of a rank are full (97 % busy)", or says how long threads waited for cores that others used.
 std::string missing_cores(const results::TrialResult& trial, const results::Figures& figures) {
   if (figures.cores_busy_share.value_or(0) < kFullCores)
     return fmt::format("its threads are ready without a free core for {} of it",

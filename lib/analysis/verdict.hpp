@@ -1,4 +1,4 @@
-// What bounds the images/s of a trial: one word, and one sentence with its numbers.
+// Says what limits the images/s of a trial: in one word, and in one sentence with its numbers.
 #pragma once
 
 #include <string>
@@ -8,31 +8,32 @@
 
 namespace chexbench::analysis {
 
-inline constexpr double kFullCores = 0.85;  // of the cores' time, used or waited for, from which they are missing
-inline constexpr double kSlowRank = 1.15;   // a rank's own time a step against the other ranks' median
-inline constexpr double kCommunicationShare = 0.10;  // exposed
-inline constexpr double kUploadShare = 0.10;
-inline constexpr double kLinearEfficiency = 0.95;  // from which scaling is called linear, and links are no limit
+inline constexpr double kFullCores = 0.85;           // cores_busy_share + cpu_wait_share from which cores are too few
+inline constexpr double kSlowRank = 1.15;            // own time of a rank / median of the other ranks'
+inline constexpr double kCommunicationShare = 0.10;  // of the time, exposed
+inline constexpr double kUploadShare = 0.10;         // of the time
+inline constexpr double kLinearEfficiency = 0.95;    // from which scaling is linear, and links are no limit
 
-// The words, in the order in which they are tried:
+// What limits a trial. The first of these words that applies is used:
 //   slow_rank      a rank takes longer than the others, which wait for it in the all-reduce
-//   cpu            no batch was ready, and the cores that make them were full, or not free
-//   input          no batch was ready for another reason: the op that waits are booked to
-//   communication  the all-reduce as far as backward did not hide it
-//   upload
+//   cpu            no batch was ready, and the cores that make batches were busy, or used by others
+//   input          no batch was ready for another reason; Figures::wait_op names the op
+//   communication  the all-reduce took time that backward did not hide
+//   upload         the copy of batches to the device took time
 //   compute        none of these: the accelerator computes
-// Empty for a trial that was not measured, or that trains nothing (engine none) on ranks that are alike.
+// The word is empty for a trial that was not measured, and for engine none if the ranks are equally fast.
 struct Limit {
   std::string word;
-  int rank = -1;           // the slow one
-  double rank_factor = 0;  // its own time against the others'
+  int rank = -1;           // the slow rank, if the word is slow_rank
+  double rank_factor = 0;  // its own time / the median of the others'
 };
 
-// `figures` without `limit`. Deterministic.
+// Finds the limit of a trial. `figures` must be those of the trial, but `limit` may still be empty. Deterministic.
 Limit find_limit(const results::TrialResult& trial, const results::Figures& figures);
 
-// Of a trial that was measured. Kinds: slow_rank, cpu_starved, starved, communication, upload, fed; empty where nothing
-// is to be said.
+// Returns the sentence about the limit of a measured trial. Its kind is slow_rank, cpu_starved, starved, communication,
+// upload or fed. Kind and text are empty if there is nothing to say: for engine none, and for a trial that computes but
+// waits for more than results::kFedShare of its time.
 results::Finding verdict(const results::TrialResult& trial, const results::Figures& figures);
 
 }  // namespace chexbench::analysis

@@ -1,4 +1,4 @@
-// In a build without Chart.js: report.html has its tables and says why it has no charts.
+// For a build without Chart.js: report.html then has its tables and says why it has no charts.
 #include "report/html_files.hpp"
 
 namespace chexbench::report {

@@ -1,5 +1,6 @@
-// Tables for other programs, as CSV after RFC 4180 with LF. Column names carry the units, undefined values are empty
-// fields, and booleans are true and false. Apart from gpu.csv, each row says whether its engine is emulated.
+// Tables for other programs, as CSV (RFC 4180, but lines end with LF). Column names carry the units, undefined values
+// are empty fields, and booleans are true and false. README.md describes the columns. Each row of trials.csv, steps.csv
+// and ops.csv says whether its engine is emulated.
 #pragma once
 
 #include <string>
@@ -20,7 +21,7 @@ std::string ops_csv(const results::Report& report);
 // Returns epochs.csv with one row per epoch of a training. It is empty, without a header, if no trial trained over
 // epochs.
 std::string epochs_csv(const results::Report& report);
-// Returns aurocs.csv with one row per finding of each epoch. It is empty in the same case.
+// Returns aurocs.csv with one row per label of each epoch. It is empty in the same case.
 std::string aurocs_csv(const results::Report& report);
 
 // Returns gpu.csv with one row per sample of each rank's GPU. It is empty, without a header, if no GPU was sampled.

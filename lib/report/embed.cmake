@@ -1,6 +1,6 @@
-# chexbench_embed_page(<variable>): writes a source that defines page_files() of html_files.hpp over the files of html/,
-# and puts its path into <variable>. chexbench_embed_charts(<variable> <file>): likewise chart_library(), of Chart.js at
-# <file> under its license. Written again when a file changes.
+# chexbench_embed_page(<variable>) writes a source that defines page_files() of html_files.hpp with the texts of html/,
+# and puts the path of the source into <variable>. chexbench_embed_charts(<variable> <file>) does the same for
+# chart_library(), with Chart.js at <file> and its license. Both sources are written again when a file changes.
 function(chexbench_read_embedded variable path)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
   file(READ ${path} text)

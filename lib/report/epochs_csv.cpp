@@ -5,7 +5,7 @@
 namespace chexbench::report {
 namespace {
 
-// An interval takes two columns.
+// Wraps a visitor so that an interval becomes two columns, NAME_low and NAME_high.
 template <class Visitor>
 auto with_bounds(Visitor& visit) {
   return [&visit](const char* name, const auto& value) {
@@ -18,7 +18,7 @@ auto with_bounds(Visitor& visit) {
   };
 }
 
-// One line of each file: what `columns(visitor)` visits behind trial and repeat.
+// Returns the header: experiment, trial, repeat, and the names that `columns(visitor)` visits.
 template <class Columns>
 std::string header_line(Columns columns) {
   CsvRow row;
@@ -34,6 +34,7 @@ struct Place {
   const results::RepeatResult& repeat;
 };
 
+// Returns a row with the values that `columns(visitor)` visits.
 template <class Columns>
 std::string value_line(const Place& place, Columns columns) {
   CsvRow row;

@@ -1,4 +1,4 @@
-// Formats figures as the tables show them.
+// Formats figures as the tables of all verbs show them: rounded, with their unit.
 #pragma once
 
 #include <cstdint>

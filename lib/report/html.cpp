@@ -25,7 +25,7 @@ std::string escaped_for_html(std::string_view text) {
 
 using Parts = std::vector<std::pair<std::string_view, std::string>>;
 
-// Each "{{name}}" of `page` becomes the part of that name; what is put in is not looked at again.
+// Replaces each "{{name}}" in `page` by the part of that name. The parts themselves are not searched.
 std::string fill(std::string_view page, const Parts& parts) {
   std::string text;
   while (!page.empty()) {

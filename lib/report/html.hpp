@@ -1,4 +1,4 @@
-// report.html: the result as one page that needs nothing else, neither files nor the network.
+// Makes report.html: the result as one page that works without other files and without a network.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace chexbench::report {
 
-// Findings, charts, tables, environment and resolved specs. Charts only where this build has Chart.js; the tables are
-// the same. A report without results makes a page that says so.
+// Returns the page, with findings, charts, tables, environment and resolved specs. It has charts only if this build has
+// Chart.js; the tables are the same without. The page of a report without results says that nothing was measured.
 std::string html_page(const results::Report& report);
 
 }  // namespace chexbench::report

@@ -12,11 +12,12 @@ namespace {
 
 using measure::StepTimings;
 
-// How many values go into a point, so that there are at most `most_points`.
+// Returns how many values each point combines so that there are at most `most_points`.
 std::size_t values_per_point(std::size_t values, std::size_t most_points) {
   return std::max<std::size_t>(1, (values + most_points - 1) / most_points);
 }
 
+// Returns the mean of each group of `per_point` consecutive values; the last group may be smaller.
 std::vector<double> means(const std::vector<double>& values, std::size_t per_point) {
   std::vector<double> points;
   for (std::size_t begin = 0; begin < values.size(); begin += per_point) {

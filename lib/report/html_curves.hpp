@@ -1,4 +1,4 @@
-// What happened over time, thinned out to what a page can show.
+// Computes the curves of report.html: what happened over time, reduced to as many points as a page can show.
 #pragma once
 
 #include <cstddef>
@@ -9,37 +9,39 @@
 
 namespace chexbench::report {
 
-// Wall times of a repeat's steps, each point over all ranks and `steps_per_point` steps that follow each other.
+// The wall times of a repeat's steps, in seconds. Each point covers all ranks and `steps_per_point` consecutive steps.
 struct StepCurve {
   std::size_t steps_per_point = 1;
   std::vector<double> median_s;
   std::vector<double> slowest_s;
 };
+// Returns a curve of at most `most_points` points, which must be positive.
 StepCurve step_curve(const results::RepeatResult& repeat, std::size_t most_points);
 
-// A GPU's utilization, 0 to 1; each point the mean over samples that follow each other. time_s counts from the begin of
-// the measured window: what was sampled before it is left out, and so is what NVML did not tell.
+// A GPU's utilization between 0 and 1, in the measured window. Each point is the mean over consecutive samples; samples
+// without a utilization are left out.
 struct UtilizationCurve {
-  std::vector<double> time_s;
+  std::vector<double> time_s;  // since the begin of the measured window
   std::vector<double> utilization;
 };
+// Returns a curve of at most `most_points` points, which must be positive. It is empty if the GPU's rank has no steps.
 UtilizationCurve utilization_curve(const results::RepeatResult& repeat, const results::GpuSeries& gpu,
                                    std::size_t most_points);
 
-// How full the queue of one op was as each sampled step ended: the mean over ranks, by step.
+// How many elements were ready in the queue of one op when each sampled step ended: the mean over ranks, by step.
 struct QueueCurve {
   std::string op;
   std::vector<double> depth;
 };
-// Of the ops that have a queue, in their order.
+// Returns the curves of the ops that have a queue, in the order of the op list.
 std::vector<QueueCurve> queue_curves(const results::RepeatResult& repeat);
 
-// Where the time of one rank went, over all repeats.
+// The times of one rank's steps, summed over all repeats.
 struct RankTime {
   int rank = 0;
   measure::StepTimings sum;
 };
-// By rank, ascending.
+// Returns the sums of all ranks, in ascending order.
 std::vector<RankTime> time_by_rank(const results::TrialResult& trial);
 
 }  // namespace chexbench::report

@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// "naive png, ranks 2": what tells the trial apart. Bare numbers carry their name.
+// Returns "naive, png, ranks 2": what distinguishes the trial. Values that are mere numbers carry their name.
 std::string label_of(const results::Labels& labels, std::size_t trial) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < labels.names.size(); ++i) {
@@ -34,7 +34,7 @@ std::string label_of(const results::Labels& labels, std::size_t trial) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// The first trial of the same arm: trials that differ in their ranks alone share it.
+// Returns the index of the first trial of the same arm. Trials that differ only in their ranks share it.
 std::size_t arm_of(const std::vector<results::TrialResult>& trials, std::size_t trial) {
   std::size_t first = 0;
   while (first < trial && !analysis::same_arm(trials[first], trials[trial])) ++first;
@@ -57,7 +57,7 @@ Json ranks_of(const results::TrialResult& trial) {
   return ranks;
 }
 
-// Counters of one op over the repeats; what it held and how long its queue may get is one rank's share.
+// Returns the counters of one op, summed over the repeats. What it held and the capacity of its queue are per rank.
 Json op_of(const results::TrialResult& trial, std::size_t index) {
   measure::OpCounters sum;
   for (const results::RepeatResult& repeat : trial.repeats) {
@@ -113,7 +113,7 @@ Json repeat_of(const results::RepeatResult& repeat) {
           {"gpus", std::move(gpus)}};
 }
 
-// How well each label is told, by the epoch that stands for the trial.
+// Returns the scores of all labels, of the epoch that represents the trial.
 Json scores_of(const results::TrialResult& trial) {
   Json scores = Json::array();
   const results::EpochRecord* const epoch = analysis::representative_epoch(trial);
@@ -142,7 +142,8 @@ Json trial_of(const results::Report& report, std::size_t index, const std::strin
   return object;
 }
 
-// A browser ends a script at "</script" and changes its mind about what that is at "<!--", inside strings, too.
+// A browser ends a script at "</script", and parses it differently after "<!--", even inside strings. So every '<' is
+// escaped.
 std::string escaped_for_script(const std::string& json) {
   std::string text;
   for (const char c : json) c == '<' ? text += "\\u003c" : text += c;

@@ -1,4 +1,4 @@
-// The numbers behind report.html.
+// Makes the block of JSON from which the scripts of report.html make its tables and charts.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,13 @@
 
 namespace chexbench::report {
 
-// A repeat's curve over time has at most this many points in the page; report.json keeps them all.
+// A curve of a repeat has at most this many points in the page. report.json has all values.
 inline constexpr std::size_t kMostPoints = 300;
 
-// JSON that may stand in a <script> of a page, for no '<' stays in it: environment, findings and ablations as in
-// report.json; each trial with its figures as there, label, arm, flags, resolved spec, time shares by rank, queues by
-// op, and curves over time of steps and GPUs. Milliseconds a trial, as derive_figures().
+// Returns one JSON object. It has no '<', so it can be put into a <script> element. Environment, findings, ablations
+// and figures are as in report.json. Each trial also has its label, the index of the first trial of its arm, flags,
+// resolved spec, times by rank, counters by op, scores by label, and the curves of its repeats. Takes milliseconds per
+// trial, like derive_figures().
 std::string page_data(const results::Report& report);
 
 }  // namespace chexbench::report

@@ -20,7 +20,7 @@ Json trial_to_json(const results::TrialResult& trial, const std::vector<results:
   Json object = Json::object();
   results::visit_trial(JsonWriter(object), trial);
   Json& figures = object["figures"] = Json::object();
-  figures["emulated"] = trial.emulated;  // beside the numbers, for readers who take this object alone
+  figures["emulated"] = trial.emulated;  // next to the numbers, for readers who copy only this object
   const results::Figures derived = analysis::derive_figures(trial, all);
   results::visit_figures(JsonWriter(figures), derived);
   object["spec"] = Json::parse(spec::to_json(trial.spec));
@@ -29,10 +29,9 @@ Json trial_to_json(const results::TrialResult& trial, const std::vector<results:
   return object;
 }
 
-// Like dump(2), but arrays of plain values stand on one line: a step is a line, not sixteen.
+// Prints like dump(2), but an array of plain values is on one line, so that a step takes one line instead of sixteen.
 void print(const Json& value, const std::string& indent, std::string& text) {
-  const bool plain =
-      std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_primitive(); });
+  const bool plain = std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_primitive(); });
   if (value.empty() || value.is_primitive() || (value.is_array() && plain)) {
     text += results::dump(value);
     return;

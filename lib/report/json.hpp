@@ -1,4 +1,4 @@
-// Writes report.json.
+// Makes report.json, which results/parse_report.hpp reads.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 namespace chexbench::report {
 
 // Returns the report as JSON: schema_version, environment, findings, ablations, and each trial with its resolved spec,
-// figures, repeats, op counters, steps and samples of GPUs. Numbers keep every bit; NaN (the loss of an engine that
-// does no arithmetic) becomes null.
+// figures, repeats, op counters, steps and samples of GPUs, but without traces. Numbers keep every bit; NaN (the loss
+// of an engine that does no arithmetic) and numbers beyond results::kLargestMeasured become null.
 std::string to_json(const results::Report& report);
 
 }  // namespace chexbench::report

@@ -15,7 +15,8 @@ bool in_word(std::string_view text, std::size_t at) {
   return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
 }
 
-// An underscore within a word emphasizes nothing, and map_and_batch stays readable where Markdown is read as text.
+// Returns whether the character has a meaning in Markdown. An underscore inside a word has none, so that map_and_batch
+// stays readable if the Markdown is read as text.
 bool has_meaning(std::string_view text, std::size_t at) {
   if (text[at] == '_') return !in_word(text, at - 1) || !in_word(text, at + 1);
   return std::string_view("\\`*[]|<>~").find(text[at]) != std::string_view::npos;

@@ -1,4 +1,4 @@
-// The result for a wiki or a pull request: GitHub-flavoured Markdown.
+// Formats the result for a wiki or a pull request, as GitHub-flavoured Markdown.
 #pragma once
 
 #include <string>
@@ -8,10 +8,12 @@
 
 namespace chexbench::report {
 
-// The findings, then the two tables of table.hpp; emulated trials are marked in their rows. 7-bit where the report is.
+// Returns the title, the findings, and the tables of result_tables.hpp. Emulated trials are marked in their rows. The
+// text is ASCII if the report is.
 std::string markdown(const results::Report& report);
 
-// `text` so that Markdown shows it as it stands: no emphasis, no link, no HTML, no cell of a table ends early.
+// Escapes `text` so that Markdown shows it literally: it makes no emphasis, link or HTML, and ends no table cell. Line
+// ends become blanks.
 std::string markdown_escaped(std::string_view text);
 
 }  // namespace chexbench::report

@@ -1,4 +1,4 @@
-// What was measured as the log lines of MLPerf Training, for tools that read those.
+// Formats the result as log lines of MLPerf Training, for tools that read those.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace chexbench::report {
 
-// One line an event, in the order of time, as github.com/mlcommons/logging has them: ":::MLLOG " and a JSON object. A
-// repeat is a run of its own, from run_start to run_stop; its trial stands in the metadata of each of its lines.
+// Returns one line per event, ordered by time, in the format of github.com/mlcommons/logging: ":::MLLOG " and a JSON
+// object. Each repeat is a run of its own, from run_start to run_stop. The metadata of each line name its trial and
+// repeat, and say whether its engine is emulated.
 std::string mllog_text(const results::Report& report);
 
 }  // namespace chexbench::report

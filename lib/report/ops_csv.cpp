@@ -13,7 +13,7 @@ constexpr std::array kParts{std::pair{"read", "wait_read_s"}, std::pair{"parse",
                             std::pair{"decode", "wait_decode_s"}, std::pair{"resize", "wait_resize_s"},
                             std::pair{"other", "wait_other_s"}};
 
-// What a row is made from. `counters` is null in the row of waits that no op was found for.
+// What a row is made from. `counters` is null in the row of waits that could not be attributed to an op.
 struct OpRow {
   const results::Report& report;
   const results::TrialResult& trial;
@@ -22,7 +22,8 @@ struct OpRow {
   const measure::OpCounters* counters = nullptr;
 };
 
-// Seconds that steps of all ranks waited because of the op; of one of its parts where `part` names it.
+// Returns the seconds for which steps of all ranks waited because of the op, or because of one part of it if `part` is
+// given.
 double booked_s(const OpRow& row, const char* part = nullptr) {
   double total_s = 0;
   for (const measure::WaitBooking& booking : row.repeat.waits) {

@@ -27,13 +27,13 @@ std::string number(const Optional& value, int decimals) {
   return value ? fmt::format("{:.{}f}", *value, decimals) : "";
 }
 
-// What rounds to nothing is shown without a sign: sums of times end a rounding error beside zero.
+// A share that rounds to zero is shown as zero without a sign, because sums of times may end just below zero.
 std::string percent_or_blank(const Optional& share) {
   if (!share) return "";
   return fmt::format("{:.1f} %", std::abs(*share) < 0.0005 ? 0 : 100 * *share);
 }
 
-// Three significant digits at least: a CPU trains 3.81 images/s, a pipeline delivers 812.
+// Shows at least three significant digits: a CPU trains 3.81 images/s, a pipeline delivers 812.0.
 std::string throughput(const Optional& images_per_s) {
   return images_per_s ? number(images_per_s, *images_per_s < 10 ? 2 : 1) : "";
 }
@@ -75,7 +75,7 @@ TextTable figures_table(const results::Report& report, const std::vector<results
   return table;
 }
 
-// The mean: pipelines that work in bursts have a median step that says nothing.
+// Returns the mean and not the median, which says nothing if a pipeline delivers in bursts.
 std::string mean_step(const results::TrialResult& trial) {
   double wall_s = 0;
   std::size_t steps = 0;
@@ -86,7 +86,7 @@ std::string mean_step(const results::TrialResult& trial) {
   return steps == 0 ? "" : fmt::format("{:.1f} ms", 1e3 * wall_s / static_cast<double>(steps));
 }
 
-// "map_and_batch: decode": the op and the part of it that waits are booked to; empty where there are none.
+// Returns "map_and_batch: decode": the op and the part of it that waits are attributed to, or "" if there are none.
 std::string waits_for(const results::Figures& figures) {
   return figures.wait_part.empty() ? figures.wait_op : figures.wait_op + ": " + figures.wait_part;
 }
@@ -154,7 +154,7 @@ std::vector<std::string> flag_notes(const results::Report& report, const std::ve
   return lines;
 }
 
-// Where the speed of emulated engines comes from, then what engines want to be said; each once.
+// Returns where the speed of emulated engines comes from, then the notes of all engines; each line once.
 std::vector<std::string> engine_notes(const results::Report& report) {
   std::map<std::string, std::string> sources;
   std::vector<std::string> said;
@@ -173,7 +173,7 @@ std::vector<std::string> engine_notes(const results::Report& report) {
   return lines;
 }
 
-// "GPUs: 4 x NVIDIA H100 80GB HBM3; driver 580.65.06"
+// Returns "GPUs: 4 x NVIDIA H100 80GB HBM3; driver 580.65.06".
 std::string gpus_line(const results::Environment& environment) {
   std::map<std::string, int> numbers;
   for (const std::string& name : environment.gpus) ++numbers[name];

@@ -1,5 +1,5 @@
-// The tables of a result and the lines around them, not yet laid out: for the terminal (table.hpp) and for a wiki
-// (markdown.hpp).
+// Makes the tables of a result and the lines around them as cells of text, without a layout. table.hpp formats them for
+// a terminal, and markdown.hpp for a wiki.
 #pragma once
 
 #include <string>
@@ -10,22 +10,25 @@
 
 namespace chexbench::report {
 
-// An ablation (ablation.hpp), a row each step.
+// An ablation (analysis/ablation.hpp), with one row per step.
 struct AblationTable {
   std::string over;
   TextTable steps;
 };
 
-// Numbers are rounded and carry their units. Emulated trials are marked in their row of all tables.
+// All tables. Numbers are rounded and carry their units. Every row of an emulated trial is marked, except in
+// `learning`, because emulated engines do not learn.
 struct ResultTables {
-  std::vector<std::string> title;  // lines: what ran where and when, what all trials share
-  TextTable figures;               // a row each trial
+  std::vector<std::string> title;  // lines: what ran, where and when, and which settings all trials share
+  TextTable figures;               // one row per trial
   std::vector<AblationTable> ablations;
-  TextTable learning;              // a row each trial over epochs
-  TextTable times;                 // where the time went, a row each trial
-  std::vector<std::string> notes;  // lines: what the flags mean, where the speed of emulated engines comes from
+  TextTable learning;  // one row per trial that trained over epochs; no rows if none did
+  TextTable times;     // where the time went, one row per trial
+  std::vector<std::string>
+      notes;  // lines: what the flags mean, where the speed of emulated engines comes from, notes of engines
 };
 
+// Captions, which the terminal and Markdown share.
 inline constexpr const char* kAblationCaption =
     "each step against the one before it and against the first (95 % intervals)";
 inline constexpr const char* kLearningCaption =
@@ -33,7 +36,7 @@ inline constexpr const char* kLearningCaption =
 inline constexpr const char* kTimesCaption =
     "Where the time went (share of the step; communication as far as backward did not hide it):";
 
-// Milliseconds a trial, as derive_figures().
+// Returns the tables of a report. Takes milliseconds per trial, like derive_figures().
 ResultTables result_tables(const results::Report& report);
 
 }  // namespace chexbench::report

@@ -1,4 +1,4 @@
-// The result for people, on stdout: plain text, 7-bit, columns aligned.
+// Formats the result for people who read it in a terminal.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace chexbench::report {
 
-// The trials with their figures, what the flags in them mean, where the time went, and the findings. Emulated trials
-// are marked in their row, and the source of their speed stands below the table.
+// Returns plain text with aligned columns: the trials with their figures, what their flags mean, ablations, what was
+// learned, where the time went, and the findings. Emulated trials are marked in their rows, and the source of their
+// speed is named below the table. The text is ASCII if the report is.
 std::string result_table(const results::Report& report);
 
 }  // namespace chexbench::report

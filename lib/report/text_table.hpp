@@ -1,4 +1,4 @@
-// Columns of text, aligned for a terminal.
+// A table of text whose columns are aligned for a terminal. All verbs print their tables with it.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,9 @@
 
 namespace chexbench::report {
 
-// The first `left_columns` columns stand left, the others right, and the last one left again if `last_left`. All rows
-// must have as many cells as `header`. Columns that are empty in every row are left out, their header with them.
+// The cells of a table. The first `left_columns` columns are aligned left, the others right, and the last one left if
+// `last_left` is set. Every row must have as many cells as `header`. Widths are counted in bytes, so cells should be
+// ASCII.
 struct TextTable {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
@@ -16,12 +17,14 @@ struct TextTable {
   bool last_left = false;
 };
 
-// The columns that are not empty in every row.
+// Returns the indices of the columns that have text in some row. The others are not shown, nor is their header.
 std::vector<std::size_t> shown_columns(const TextTable& table);
 
+// Returns whether a column is aligned left.
 bool stands_left(const TextTable& table, std::size_t column);
 
-// One line for the header, one for each row; no blanks at line ends.
+// Returns one line for the header and one per row, without columns that are empty in every row, and without blanks at
+// the ends of lines.
 std::string render(const TextTable& table);
 
 }  // namespace chexbench::report

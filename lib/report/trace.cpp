@@ -20,7 +20,7 @@ const results::RepeatResult* traced_repeat(const results::TrialResult& trial) {
   return found == trial.repeats.end() ? nullptr : &*found;
 }
 
-// Lays parts one behind the other, none beyond the end of the whole.
+// Draws the parts of a whole one after the other. No part ends after the whole.
 class TraceRow {
  public:
   TraceRow(results::TracePlace place, results::TraceTime whole, std::string& text)
@@ -41,13 +41,13 @@ class TraceRow {
   std::int64_t next_ns_;
 };
 
-// From the end of the step before to its own end. How its parts lay within it is not recorded: they stand in their
-// order.
+// Returns the time from the end of the step before to the end of this one.
 results::TraceTime time_of(const results::StepRecord& step, double shift_s) {
   const std::int64_t end_ns = results::nanoseconds(step.timings.end_s + shift_s);
   return {.begin_ns = end_ns - results::nanoseconds(step.timings.wall_s), .end_ns = end_ns};
 }
 
+// When the parts of a step began is not recorded, so they are drawn one after the other.
 void add_step(const results::StepRecord& step, results::TraceTime time, std::string& text) {
   const results::TracePlace place{.rank = step.rank, .row = results::kStepsRow};
   const measure::StepTimings& timings = step.timings;
@@ -75,7 +75,7 @@ std::map<int, results::TraceTime> step_times(const results::RepeatResult& repeat
   for (const results::StepRecord& step : repeat.steps) {
     if (step.rank == rank.rank) times[step.step] = time_of(step, rank.clock_shift_s);
   }
-  // A step begins where the one before it ended; two ways to reckon that differ by nanoseconds.
+  // A step begins when the one before it ended. The two ways to compute that time differ by nanoseconds.
   for (std::int64_t ended_ns = 0; auto& [number, time] : times) {
     time.begin_ns = std::max(time.begin_ns, ended_ns);
     ended_ns = time.end_ns;
@@ -83,7 +83,7 @@ std::map<int, results::TraceTime> step_times(const results::RepeatResult& repeat
   return times;
 }
 
-// The trial in one span, and its steps within it.
+// Adds the trial as one span, and its steps within it.
 void add_steps(const TracedTrial& traced, const results::RankTrace& rank,
                const std::map<int, results::TraceTime>& times, std::string& text) {
   text += results::span_event(
@@ -96,7 +96,8 @@ void add_steps(const TracedTrial& traced, const results::RankTrace& rank,
   }
 }
 
-// As steps ended. With the trial its queues are gone: a viewer would draw their last depths through the next one.
+// Adds the depths of the queues when steps ended. They end with 0 after the trial: otherwise a viewer would draw the
+// last depths through the next trial.
 void add_queue_depths(const results::RepeatResult& repeat, int rank, const std::map<int, results::TraceTime>& times,
                       std::string& text) {
   for (const results::OpSample& sample : repeat.op_samples) {
@@ -169,7 +170,7 @@ void write_trace(const results::Report& report, const Write& write) {
   for (const TracedTrial& one : traced) {
     for (const results::RankTrace& rank : one.trial.trace->ranks) write_rank(one, rank, write);
   }
-  // Each event ends with a comma; JSON wants none behind the last one.
+  // Each event ends with a comma, so the last one is written here without.
   write(R"({"ph":"M","pid":0,"name":"process_sort_index","args":{"sort_index":0}})"
         "\n]}\n");
 }

@@ -24,7 +24,7 @@ struct TrialRow {
   results::Figures figures;
 };
 
-// Sum of a count over the trial's repeats.
+// Sums a count over the trial's repeats.
 template <class Count>
 Count sum(const results::TrialResult& trial, Count results::RepeatResult::*count) {
   Count total = 0;
@@ -32,13 +32,13 @@ Count sum(const results::TrialResult& trial, Count results::RepeatResult::*count
   return total;
 }
 
-// Empty where the run ended before the trial's first repeat.
+// Returns std::nullopt if the run ended before the trial's first repeat.
 template <class Value>
 std::optional<Value> if_measured(const results::TrialResult& trial, Value value) {
   return trial.repeats.empty() ? std::nullopt : std::optional(value);
 }
 
-// The states of the page cache over the repeats, each once.
+// Returns the states of the page cache in the repeats, each once: "cold; cold (not verified)".
 std::string page_cache_states(const results::TrialResult& trial) {
   std::vector<std::string> states;
   for (const results::RepeatResult& repeat : trial.repeats) {
@@ -47,7 +47,8 @@ std::string page_cache_states(const results::TrialResult& trial) {
   return fmt::format("{}", fmt::join(states, "; "));
 }
 
-// Of the trial's files, over its repeats; empty where nothing is known of them.
+// Returns the share of the trial's files that was in the page cache, over its repeats, or std::nullopt if no file was
+// checked.
 std::optional<double> cached_share(const results::TrialResult& trial,
                                    std::uint64_t results::RepeatResult::*cached_bytes) {
   const auto of = static_cast<double>(sum(trial, &results::RepeatResult::looked_at_bytes));
@@ -62,7 +63,7 @@ std::optional<double> start_to_first_batch_s(const results::TrialResult& trial) 
   return std::nullopt;
 }
 
-// The columns that the interface promises, in its order.
+// Visits the columns that the interface promises, in its order.
 template <class Visitor>
 void visit_promised_columns(Visitor&& visit, const TrialRow& row) {
   const auto& [report, trial, figures] = row;
@@ -88,7 +89,7 @@ void visit_promised_columns(Visitor&& visit, const TrialRow& row) {
   visit("emulated", trial.emulated);
 }
 
-// "map/decode 0.182; shuffle 0.021": shares of the steps' time.
+// Returns "map/decode 0.182; shuffle 0.021": shares of the steps' time.
 std::string waits_text(const results::Figures& figures) {
   std::string text;
   for (const auto& [op, part, share] : figures.waits) {
@@ -97,7 +98,7 @@ std::string waits_text(const results::Figures& figures) {
   return text;
 }
 
-// Columns added since, only ever at the end.
+// Visits the columns that were added later. New ones go to the end, so that column numbers stay valid.
 template <class Visitor>
 void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   const auto& [report, trial, figures] = row;

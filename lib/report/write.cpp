@@ -26,8 +26,8 @@ std::vector<std::string> write_report(const results::Report& report, const std::
     write("aurocs.csv", aurocs_csv(report));
   }
   if (const std::string samples = gpu_csv(report); !samples.empty()) write("gpu.csv", samples);
-  write("report.json", to_json(report));    // last of the data: whoever sees it finds the others, too
-  write("report.html", html_page(report));  // a picture of it, which no lack of room shall put before the data
+  write("report.json", to_json(report));    // after the CSV files, so whoever sees it finds those, too
+  write("report.html", html_page(report));  // after the data, which matter more if the disk is full
   if (has_trace(report)) {
     paths.push_back(folder + "/trace.json");
     write_file_atomically(paths.back(), [&report](const WritePiece& piece) { write_trace(report, piece); });

@@ -1,4 +1,4 @@
-// The result files of a run.
+// Writes the result files of a run.
 #pragma once
 
 #include <string>
@@ -8,16 +8,18 @@
 
 namespace chexbench::report {
 
-// Writes trials.csv, steps.csv, ops.csv, gpu.csv (where a GPU was sampled), report.json, report.html and trace.json
-// (where a trial was traced) into `folder`, which must exist, each as a whole or not at all, and returns their paths.
-// May be called again as trials finish. @throws OutputError
+// Writes trials.csv, steps.csv, ops.csv, epochs.csv and aurocs.csv (if a trial trained over epochs), gpu.csv (if a GPU
+// was sampled), report.json, report.html, and trace.json (if a trial was traced) into `folder`, which must exist.
+// Returns their paths. Each file is replaced as a whole or not at all, so it may be called again as trials finish.
+// @throws OutputError if a file cannot be written; those before it are then complete
 std::vector<std::string> write_report(const results::Report& report, const std::string& folder);
 
-// Writes mllog.txt (mllog.hpp) into `folder`, and returns its path. @throws OutputError
+// Writes mllog.txt (mllog.hpp) into `folder`, and returns its path.
+// @throws OutputError if it cannot be written
 std::string write_mllog(const results::Report& report, const std::string& folder);
 
-// The report as "table", "json" (report.json), "csv" (trials.csv), "markdown" or "html" (report.html).
-// @throws SpecError for another format
+// Returns the report as "table", "json" (report.json), "csv" (trials.csv), "markdown" or "html" (report.html).
+// @throws SpecError if `format` is none of these
 std::string format_report(const results::Report& report, const std::string& format);
 
 }  // namespace chexbench::report

@@ -1,6 +1,7 @@
 // Lists the fields of the records with their names in JSON, once for the writer and the reader. Each function calls
 // visit(name, member) for every field in turn. Record is the record's type, const for a writer. The names are part of
-// the file formats, so they must not change. CSV columns use the same names.
+// the file formats, so they must not change. CSV columns use the same names. What a function leaves out (because it is
+// a table of its own) is written by repeat_json.cpp and report/json.cpp.
 #pragma once
 
 #include "results/record.hpp"

@@ -1,5 +1,6 @@
-// The figures of a trial: what is reported of it, as analysis/derive.hpp computes it from the trial's repeats. Plain
-// data; the formulas are in analysis/README.md.
+// The figures of a trial: what a report says about it. derive_figures() (analysis/derive.hpp) computes them from the
+// repeats by the formulas of lib/analysis/README.md. This header holds only the data, so that readers and writers of
+// files need no analysis.
 #pragma once
 
 #include <cstdint>
@@ -12,46 +13,47 @@
 
 namespace chexbench::results {
 
-// A trial that waits for less of its time than this keeps its accelerator fed.
+// A trial that waits for batches for at most this share of its time keeps its accelerator fed. Below it, waits are not
+// attributed to ops.
 inline constexpr double kFedShare = 0.02;
 
-// A part of a trial's time that the engine waited because of one op.
+// The time for which the engine waited because of one op, or of one part of an op.
 struct WaitShare {
   std::string op;
-  std::string part;  // read, parse, decode, resize, other; empty where the op has no parts
-  double share = 0;  // of the steps' time
+  std::string part;  // read, parse, decode, resize, other; empty if the op has no parts
+  double share = 0;  // of the steps' wall time, over all ranks and repeats
 };
 
-// What is reported of a trial, from its repeats. Formulas: README.md beside this file. Undefined values are empty.
+// All figures of one trial. A share of 1 is 100 %. A figure that is undefined for the trial is empty.
 struct Figures {
-  std::optional<double> images_per_s;
-  std::optional<double> images_per_s_mad;
+  std::optional<double> images_per_s;      // median over repeats
+  std::optional<double> images_per_s_mad;  // median absolute deviation over repeats, not scaled
   std::optional<measure::Interval> images_per_s_ci95;
-  std::optional<double> scaling_efficiency;
+  std::optional<double> scaling_efficiency;  // weak scaling; 1 is linear
   std::optional<double> wait_share;
-  std::vector<WaitShare> waits;  // what waits are booked to, longest first; empty where they are under 2 % of the time
-  std::string wait_op;           // of the first of them
+  std::vector<WaitShare> waits;  // by op and part, longest first; empty if wait_share is below kFedShare
+  std::string wait_op;           // of the first of `waits`
   std::string wait_part;
-  std::string limit;  // what bounds the images/s: a word of verdict.hpp
+  std::string limit;  // what bounds the images/s: a word of Limit in analysis/verdict.hpp, or empty
   std::optional<double> upload_share;
   std::optional<double> compute_share;
   std::optional<double> exposed_communication_share;
   std::optional<double> update_share;
   std::optional<double> other_share;
-  std::optional<double> busy_share;  // (compute + update + upload) / wall on the device
-  std::optional<double> decoded_per_trained;
-  std::optional<double> au_share;  // MLPerf Storage's accelerator utilization: emulated engines only
+  std::optional<double> busy_share;           // (upload + compute + update) / wall, by the clock of the steps
+  std::optional<double> decoded_per_trained;  // 1 is ideal; N if each of N ranks decodes all images
+  std::optional<double> au_share;             // MLPerf Storage's accelerator utilization; emulated engines only
   std::optional<double> images_per_s_per_core;
-  std::optional<double> cores_busy_share;  // of the ranks' cores, by this process
-  std::optional<double> cpu_wait_share;    // of the ranks' cores' time: threads that were ready and had no core
-  measure::GpuWindow gpu;                  // by NVML, over all GPUs and repeats (gpu.hpp)
-  std::optional<double> mean_auroc;        // of trainings over epochs (learning.hpp): the best epoch's
+  std::optional<double> cores_busy_share;  // of the ranks' cores, CPU time of the ranks
+  std::optional<double> cpu_wait_share;    // ready threads without a core, per time of the ranks' cores; may exceed 1
+  measure::GpuWindow gpu;                  // by NVML, over all GPUs and repeats (gpu_summary.hpp)
+  std::optional<double> mean_auroc;        // of a training over epochs: of its representative epoch (learning.hpp)
   std::optional<measure::Interval> mean_auroc_ci95;
   std::optional<int> best_epoch;
-  std::optional<double> time_to_auroc_s;  // to training.target_auroc
-  bool buffer_fed = false;
-  std::uint64_t peak_rss_bytes = 0;       // largest of the repeats
-  std::uint64_t anonymous_rss_bytes = 0;  // likewise
+  std::optional<double> time_to_auroc_s;  // until training.target_auroc was reached, median over repeats
+  bool buffer_fed = false;                // a repeat used up images that were buffered before it
+  std::uint64_t peak_rss_bytes = 0;       // of the largest rank, largest of the repeats
+  std::uint64_t anonymous_rss_bytes = 0;  // the same, of anonymous memory only (no mapped files)
 };
 
 }  // namespace chexbench::results

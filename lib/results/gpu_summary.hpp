@@ -1,4 +1,4 @@
-// Summarizes the samples of GPUs over the measured steps.
+// Summarizes the GPU samples of a repeat or a trial over its measured steps, and formats throttle reasons for files.
 #pragma once
 
 #include <optional>
@@ -28,12 +28,14 @@ std::vector<measure::GpuSample> samples_around(const std::vector<measure::GpuSam
 // is no longer than that.
 measure::GpuWindow summarize_gpu(const RepeatResult& repeat, const GpuSeries& gpu);
 
-// Summarizes all GPUs of a trial over all its repeats.
+// Summarizes all GPUs of a trial over all its repeats, each window with equal weight. Returns an empty window if no GPU
+// was sampled.
 measure::GpuWindow summarize_gpus(const TrialResult& trial);
 
-// Returns throttle reasons as one field of a table: "sw_power_cap hw_slowdown", or "none".
+// Returns throttle reasons as the one field that CSV and JSON tables keep them in: "sw_power_cap hw_slowdown", or
+// "none".
 std::string reasons_text(const std::vector<std::string>& reasons);
-// Reads back what reasons_text() wrote.
+// Reads back what reasons_text() wrote. Accepts any words, also those of later drivers.
 std::vector<std::string> reasons_from_text(const std::string& text);
 
 // Returns throttle reasons with their shares of the samples: "sw_power_cap 0.42; hw_slowdown 0.01".

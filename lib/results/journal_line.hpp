@@ -1,4 +1,5 @@
-// The lines of a run's journal: one finished repeat each, as JSON.
+// Converts the lines of a run's journal. Each line is one finished repeat as a JSON object, so that a run that was
+// killed can be resumed. This header only handles text; bench reads and writes the file.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +11,25 @@
 
 namespace chexbench::results {
 
-// What one line of a journal says.
+// The contents of one line.
 struct JournalEntry {
-  std::string key;  // of the trial
+  std::string key;  // of the trial that the repeat belongs to (TrialResult::key)
   RepeatResult repeat;
 };
 
 // Returns the entry as one line of JSON, without a newline. Numbers keep every bit; NaN becomes null.
 std::string to_journal_line(const JournalEntry& entry);
 
-// What a journal's text says.
+// The contents of a journal.
 struct JournalContents {
   std::vector<JournalEntry> entries;
-  std::size_t whole_bytes = 0;  // bytes of the text's whole lines: the offset at which the next line has to begin
+  std::size_t whole_bytes = 0;  // length of the lines that end with a newline: where the next line must be written
 };
 
-// Parses all lines of a journal. Leaves out a last line without a newline, which a crash has torn.
-// @throws DataError naming the number of a whole line that is damaged, or that holds values no run can have measured
+// Parses all lines of a journal. Leaves out a last line without a newline, which a crash has torn. `name` begins error
+// messages, e.g. the path.
+// @throws DataError naming the line if a whole line is damaged, has another schema_version, or holds values that no run
+// can have measured (negative times, rates or numbers)
 JournalContents journal_from_text(std::string_view text, const std::string& name);
 
 }  // namespace chexbench::results

@@ -1,5 +1,5 @@
-// The two visitors of fields.hpp that put a record into a JSON object and take it out again. Templates over the JSON
-// type, so that only json.cpp knows the library.
+// The two visitors of fields.hpp that write the fields of a record into a JSON object, and read them from one. They are
+// templates over the JSON type, so that this header does not include the library.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,10 +21,12 @@
 
 namespace chexbench::results {
 
-// Seconds, rates and counts of any machine lie far below. What lies above, the loss of a network that diverges, is
-// written as no number, or what was written could not be read.
+// The seconds, rates and counts of any machine are far below this. Larger numbers come from the loss of a network that
+// diverges. They are written as null, because the reader accepts no number above this limit.
 inline constexpr double kLargestMeasured = 1e18;
 
+// Writes one field per call into `object`, which must outlive the writer. Undefined values (NaN, an empty optional)
+// become null.
 template <class Json>
 class JsonWriter {
  public:
@@ -34,7 +36,7 @@ class JsonWriter {
   void operator()(const char* name, const Value& value) const {
     object_[name] = value;
   }
-  void operator()(const char* name, double value) const {  // JSON knows no NaN
+  void operator()(const char* name, double value) const {  // JSON has no NaN
     object_[name] = std::abs(value) <= kLargestMeasured ? Json(value) : Json(nullptr);
   }
   template <class Value>
@@ -44,7 +46,7 @@ class JsonWriter {
   void operator()(const char* name, const std::optional<measure::Interval>& value) const {
     object_[name] = value ? Json::array({value->low, value->high}) : Json(nullptr);
   }
-  // As one text, so that a sample stays a row of plain values.
+  // Writes a list of words as one string, so that a sample stays a row of plain values.
   void operator()(const char* name, const std::optional<std::vector<std::string>>& reasons) const {
     (*this)(name, reasons ? std::optional(reasons_text(*reasons)) : std::nullopt);
   }
@@ -61,7 +63,11 @@ class JsonWriter {
   Json& object_;
 };
 
-// Numbers out of range throw DataError: a cast would be undefined, and sums over them mean nothing.
+// Reads one field per call from `object`, which must outlive the reader. A missing key leaves the value as it is, so
+// that files from before a field was added can be read; null becomes NaN in a double, and leaves an optional empty.
+// @throws DataError if a number does not fit the field or exceeds kLargestMeasured: casting it would be undefined, and
+// sums over it would mean nothing
+// @throws Json::exception if a value has another type than the field
 template <class Json>
 class JsonReader {
  public:

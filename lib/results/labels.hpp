@@ -1,4 +1,5 @@
-// How trials are told apart in tables: by what differs between them.
+// Labels for the rows of a table: the attributes in which its trials differ, so that settings that all of them share do
+// not repeat in every row.
 #pragma once
 
 #include <string>
@@ -8,20 +9,23 @@
 
 namespace chexbench::results {
 
-// names: of the attributes (pipeline, format, root, store, model, engine, precision, ranks, batch) in which the trials
-// differ; where those do not tell all trials apart, "trial", with the trials' own names, comes first. rows: a trial
-// each, a value per name. common: the other attributes, "model resnet50, precision f32".
+// The labels of a list of trials.
 struct Labels {
-  std::vector<std::string> names;
-  std::vector<std::vector<std::string>> rows;
-  std::string common;
+  std::vector<std::string> names;              // attributes in which the trials differ, see label_trials()
+  std::vector<std::vector<std::string>> rows;  // one per trial, with one value per name
+  std::string common;                          // the attributes that all share: "model resnet50, precision f32"
 };
+
+// Compares the attributes pipeline, format, root, store, model, engine, precision, ranks and batch of the trials. If
+// those that differ do not distinguish all trials, "trial" comes first, with the trials' own names. `common` leaves out
+// the root of the data, and a store that is not slowed down.
 Labels label_trials(const std::vector<TrialResult>& trials);
 
-// How a store was slowed down, "2 ms 100 MB/s"; "as it is" where it was not.
+// Returns how a store was slowed down: "2 ms 100 MB/s", or "as it is" if it was not.
 std::string store_words(const spec::StoreShape& shape);
 
-// A trial's name in a sentence or a row: every mention of an emulated one says so.
+// Returns a trial's name for a sentence or a row: "(emulated)" is appended if the trial is emulated, because every
+// mention of such a trial must say so.
 std::string marked(const std::string& trial, bool emulated);
 
 }  // namespace chexbench::results

@@ -1,4 +1,4 @@
-// Parses the text of a report.json.
+// Parses the text of a report.json, which report/json.hpp writes.
 #pragma once
 
 #include <string>
@@ -8,13 +8,15 @@
 
 namespace chexbench::results {
 
-// Parses a report. `name` begins error messages, e.g. the path. Figures are not read, but derived again from the
-// repeats. Keys that are missing keep their defaults, so that reports written before a field was added can be read.
-// @throws DataError if the text is no report, or one of a newer schema_version
+// Parses a report. `name` begins error messages, e.g. the path. Figures and ablations are not read, because they can be
+// derived again from the repeats; the trace of a trial is not in the file. Fields of records that are missing keep
+// their defaults, so that reports written before a field was added can be read.
+// @throws DataError if the text is not a report, has a schema_version other than kSchemaVersion, or if the spec of a
+// trial is not valid
 Report report_from_json(std::string_view text, const std::string& name);
 
-// Parses only the name of the experiment, of a report of any schema_version.
-// @throws DataError if the text is no report
+// Parses only the name of the experiment. Accepts every schema_version.
+// @throws DataError if the text is not a report
 std::string experiment_from_json(std::string_view text, const std::string& name);
 
 }  // namespace chexbench::results

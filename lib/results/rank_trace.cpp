@@ -33,7 +33,7 @@ const char* category(SpanKind kind) {
   return kind == SpanKind::bucket ? "communication" : "wait";
 }
 
-// Viewers take the first of two spans that begin together for the outer one.
+// If two spans begin together, viewers take the first one for the outer one.
 void put_outer_first(std::vector<Span>& spans) {
   std::ranges::stable_sort(spans, [](const Span& a, const Span& b) {
     return a.begin_s != b.begin_s ? a.begin_s < b.begin_s : a.end_s > b.end_s;

@@ -30,7 +30,8 @@ struct Close {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-// Every report.json below `folder`; a folder that may not be entered is an error, as runs would be missing.
+// Returns every report.json below `folder`. A folder that may not be entered is an error, because its runs would
+// silently be missing.
 std::vector<std::string> reports_below(const std::string& folder) {
   std::vector<std::string> paths;
   try {
@@ -61,7 +62,7 @@ std::string read_text(const std::string& path) {
 
 Report read_report(const std::string& folder) {
   const std::string path = (fs::path(folder) / kFileName).string();
-  std::error_code error;  // of a name that no file can have: it is not there
+  std::error_code error;  // ignored: a name that no file can have does not exist either
   if (!fs::is_regular_file(path, error)) {
     throw SpecError(
         fmt::format("{}: there is no {} in it; give the folder that a run was written to", folder, kFileName));

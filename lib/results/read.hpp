@@ -1,4 +1,4 @@
-// Reading results back from files.
+// Reads results back from files.
 #pragma once
 
 #include <string>
@@ -8,18 +8,21 @@
 
 namespace chexbench::results {
 
-// The text of a file; a pipe is read to its end. @throws DataError where it can't be read, or is beyond 1 GiB
+// Returns the contents of a file. A pipe is read to its end.
+// @throws DataError if the file cannot be read, or is larger than 1 GiB
 std::string read_text(const std::string& path);
 
-// The report in `folder`, where a run wrote it (write.hpp). @throws SpecError where there is no report.json in it,
-// DataError where it cannot be read, is damaged or of another schema_version
+// Reads the report.json that a run wrote into `folder`.
+// @throws SpecError if the folder has no report.json
+// @throws DataError if the file cannot be read, is damaged, or has another schema_version
 Report read_report(const std::string& folder);
 
-// Whether any repeat of any trial was measured.
+// Returns whether any repeat of any trial was measured.
 bool has_results(const Report& report);
 
-// The runs at `path`: a report.json, the folder of a run, or every report.json below a folder, ordered by path.
-// @throws DataError naming the file that can't be read or is no report, or a folder without any
+// Reads the runs at `path`, which is a report.json, the folder of a run, or a folder with runs below it. Returns the
+// runs ordered by path; there is at least one.
+// @throws DataError naming the file that cannot be read or is not a report, or the folder without a report
 std::vector<Report> read_runs(const std::string& path);
 
 }  // namespace chexbench::results

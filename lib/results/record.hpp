@@ -1,4 +1,8 @@
-// The result record: everything a report is made from. bench fills it; this room writes and reads it.
+// The record of a run: plain data from which every report is made. bench fills it, and reports that are read back have
+// the same form. Figures are not part of it; analysis/derive.hpp computes them.
+//
+// Durations are in seconds, sizes in bytes. Times of steps and samples (end_s, time_s) are from CLOCK_MONOTONIC of the
+// rank's host, so they can be compared between the ranks of one host, but not between hosts.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +19,10 @@
 
 namespace chexbench::results {
 
+// The version of report.json and of the journal. Files with another version are refused.
 inline constexpr int kSchemaVersion = 1;
 
-// The machine and build a result came from.
+// The machine and the build that a result came from, as rank 0 saw them.
 struct Environment {
   std::string chexbench_version;
   std::string date_utc;  // ISO 8601
@@ -28,36 +33,36 @@ struct Environment {
   std::string kernel;
   std::string mpi;
   std::string instruction_set;    // baseline, avx2, avx512
-  std::string gpu_driver;         // "580.65.06"; empty where NVML does not answer
+  std::string gpu_driver;         // "580.65.06"; empty if NVML does not answer
   std::vector<std::string> gpus;  // names of the host's GPUs, by NVML
   std::vector<std::string> command_line;
 };
 
-// One measured step of one rank. next_s is the host's wait in pipeline.next().
+// One measured step of one rank.
 struct StepRecord {
   int rank = 0;
-  int step = 0;
-  double next_s = 0;
+  int step = 0;       // from 0, without the warm-up steps
+  double next_s = 0;  // the host's wait in pipeline.next(); the device may still compute meanwhile
   measure::StepTimings timings;
 };
 
-// One op of one rank's pipeline as a measured step ended. Queue and holdings are as they were then.
+// The state of one op of one rank's pipeline when a measured step ended.
 struct OpSample {
   int rank = 0;
   int step = 0;
-  int op_index = 0;                // in the op list
-  std::uint64_t elements_out = 0;  // since the window opened
-  std::uint64_t queue_depth = 0;
-  std::uint64_t images_held = 0;
+  int op_index = 0;                // position in the op list, from 0
+  std::uint64_t elements_out = 0;  // since the measured window began
+  std::uint64_t queue_depth = 0;   // elements that were ready
+  std::uint64_t images_held = 0;   // decoded images in its buffers and queue
   std::uint64_t bytes_held = 0;
 };
 
 // How well a trained network predicts one label of the validation images.
 struct LabelScore {
   std::string label;
-  std::optional<double> auroc;  // empty where all images or none have it
+  std::optional<double> auroc;  // empty if all images or none have it
   std::optional<measure::Interval> auroc_ci95;
-  std::uint64_t positives = 0;
+  std::uint64_t positives = 0;  // images that have it
   std::uint64_t negatives = 0;
 };
 
@@ -70,77 +75,79 @@ struct EpochRecord {
   std::optional<double> mean_auroc;  // over the labels that have one
   std::optional<measure::Interval> mean_auroc_ci95;
   std::uint64_t validation_images = 0;
-  double validation_s = 0;
-  double elapsed_s = 0;  // since the training began, validations and checkpoints before included, pauses left out
+  double validation_s = 0;  // time that the validation took
+  double elapsed_s = 0;     // since the training began: validations and earlier checkpoints count, pauses do not
   std::vector<LabelScore> scores;
 };
 
 // What NVML saw of the GPU of one rank.
 struct GpuSeries {
   int rank = 0;
-  std::string name;  // "NVIDIA H100 80GB HBM3"; empty where NVML does not tell
+  std::string name;  // "NVIDIA H100 80GB HBM3"; empty if NVML does not report it
   std::string uuid;
-  std::string problem;                      // why samples are missing: a sentence; empty where none are
-  std::vector<measure::GpuSample> samples;  // in the measured window, the last one before it and the first one after
+  std::string problem;                      // a sentence that says why samples are missing; empty if none are
+  std::vector<measure::GpuSample> samples;  // in the measured window, with the nearest one before it and after it
 };
 
-// One repeat of one trial: the journal's unit.
+// One repeat of one trial, which is the unit of the journal. Counts and times cover the measured window, which begins
+// after the warm-up steps, unless a comment says otherwise.
 struct RepeatResult {
   int repeat = 0;
-  double images_per_s = 0;              // local batch x ranks x steps / wall of the slowest rank
-  double wall_s = 0;                    // of the slowest rank
-  double spent_s = 0;                   // on rank 0, warm-up and preparation included: what measure.max_seconds bounds
-  double ended_unix_s = 0;              // time of day on rank 0 as it ended
-  std::uint64_t images_trained = 0;     // all ranks
-  std::uint64_t images_decoded = 0;     // all ranks, in the window
-  std::int64_t images_held_change = 0;  // decoded images held: at the end minus at the start, all ranks
-  std::uint64_t bad_records = 0;
-  bool buffer_fed = false;   // images held fell by more than 5 % of those trained
-  double process_cpu_s = 0;  // CPU time of all ranks within the window
-  double cpu_wait_s = 0;     // of all ranks' threads, ready to run without a core, within the window
-  std::uint64_t bytes_read = 0;
-  std::uint64_t storage_read_bytes = 0;     // that the kernel fetched from storage for the ranks
-  std::string page_cache;                   // warm | cold | as_is | "cold (not verified)"
-  std::uint64_t looked_at_bytes = 0;        // of the trial's files, on all hosts: up to 2000 of them, evenly spread
-  std::uint64_t cached_bytes_before = 0;    // of those, in the page cache as the repeat began
-  std::uint64_t cached_bytes_after = 0;     // and as it ended
+  double images_per_s = 0;  // local batch x ranks x steps / wall of the slowest rank
+  double wall_s = 0;        // of the slowest rank
+  double spent_s = 0;       // on rank 0, with warm-up and preparation; measure.max_seconds limits the sum over repeats
+  double ended_unix_s = 0;  // Unix time on rank 0 when the repeat ended
+  std::uint64_t images_trained = 0;      // all ranks
+  std::uint64_t images_decoded = 0;      // all ranks
+  std::int64_t images_held_change = 0;   // decoded images that pipelines hold: at the end minus at the start, all ranks
+  std::uint64_t bad_records = 0;         // images or records that could not be read and were skipped
+  bool buffer_fed = false;               // images_held_change is below -5 % of images_trained
+  double process_cpu_s = 0;              // CPU time of all ranks
+  double cpu_wait_s = 0;                 // of all ranks' threads: ready to run, but without a core
+  std::uint64_t bytes_read = 0;          // by the ops of all ranks, page cache hits included
+  std::uint64_t storage_read_bytes = 0;  // fetched by the kernel from storage for the ranks
+  std::string page_cache;                // warm | cold | as_is | "cold (not verified)"
+  std::uint64_t looked_at_bytes = 0;     // of up to 2000 of the trial's files, evenly spread; sum over hosts
+  std::uint64_t cached_bytes_before = 0;    // part of looked_at_bytes in the page cache when the repeat began
+  std::uint64_t cached_bytes_after = 0;     // and when it ended
   std::uint64_t peak_rss_bytes = 0;         // of the largest rank, since the repeat began
-  std::uint64_t anonymous_rss_bytes = 0;    // largest seen after a step, of the largest rank
-  double start_to_first_batch_s = 0;        // of rank 0, from the start of its process; 0 in all but its first repeat
+  std::uint64_t anonymous_rss_bytes = 0;    // largest value after a step, of the largest rank
+  double start_to_first_batch_s = 0;        // of rank 0, from the start of its process; 0 except in its first repeat
   std::vector<StepRecord> steps;            // of all ranks
   std::vector<measure::OpCounters> ops;     // within the window, summed over ranks
-  std::vector<measure::WaitBooking> waits;  // of all ranks: what the steps' wait_s is booked to
+  std::vector<measure::WaitBooking> waits;  // of all ranks: the ops that the steps' wait_s is attributed to
   std::vector<OpSample> op_samples;         // of all ranks; up to 200 steps each
   std::vector<GpuSeries> gpus;              // one for each rank whose engine computes on a GPU
   std::vector<EpochRecord> epochs;          // of a training over epochs
 };
 
-// What a trial's data set is.
+// Facts about the data set of a trial.
 struct DataFacts {
   std::uint64_t images = 0;  // of the split
   std::uint64_t files = 0;   // images, or shards
   std::uint64_t file_bytes = 0;
-  std::uint64_t converted_images = 0;  // of the split, to the trial's format; 0 where that conversion is not known
-  double conversion_s = 0;             // that it took
+  std::uint64_t converted_images = 0;  // of the split, to the trial's format; 0 if no conversion is known
+  double conversion_s = 0;             // how long the conversion took
   std::uint64_t converted_bytes = 0;
-  std::uint64_t patients_in_both_splits = 0;  // train and test
-  std::string names_key;                      // hash of the images' names; empty where it is not known
+  std::uint64_t patients_in_both_splits = 0;  // number of patients in train and in test
+  std::string names_key;                      // hash of the images' names; empty if unknown
 };
 
 // What the threads of one rank did in one repeat.
 struct RankTrace {
   int rank = 0;
-  double clock_shift_s = 0;         // from its host's clock to rank 0's
-  std::uint64_t dropped_spans = 0;  // that came when its recording was full
-  std::string events;               // of trace.json (trace.hpp)
+  double clock_shift_s = 0;         // added to its host's clock gives rank 0's, in seconds
+  std::uint64_t dropped_spans = 0;  // not kept, because the recording was full
+  std::string events;               // lines of trace.json (rank_trace.hpp)
 };
 
+// The trace of a trial: that of all ranks in one repeat.
 struct TrialTrace {
   int repeat = 0;
   std::vector<RankTrace> ranks;
 };
 
-// One trial: its resolved spec and what was measured. Figures are derived (derive.hpp), never stored twice.
+// One trial: its resolved spec and what was measured of it. Figures are derived (analysis/derive.hpp), never stored.
 struct TrialResult {
   std::string trial;  // short name: the values of the swept keys, "naive png ranks=2"
   std::string key;    // hash of the resolved trial
@@ -149,29 +156,30 @@ struct TrialResult {
   int cores_per_rank = 1;
   bool oversubscribed = false;  // ranks x cores_per_rank > cores
   bool emulated = false;
-  std::string engine_device;
-  std::string engine_source;
-  std::vector<std::string> notes;
-  bool unstable = false;
-  bool partial = false;  // ended by a signal or an error before all repeats
+  std::string engine_device;       // "NVIDIA H100 80GB HBM3", or the CPU
+  std::string engine_source;       // where the step times of an emulated engine come from
+  std::vector<std::string> notes;  // sentences of the engine for readers of the report
+  bool unstable = false;           // repeats still differed by more than measure.relative_error at the end
+  bool partial = false;            // ended by a signal or an error before all repeats
   DataFacts data;
   std::vector<RepeatResult> repeats;
-  std::optional<TrialTrace> trace;  // where the spec asks for one; in trace.json alone
+  std::optional<TrialTrace> trace;  // if measure.trace is set; written to trace.json only
 };
 
-// A sentence with its numbers.
+// One sentence of the report, with its numbers.
 struct Finding {
-  std::string kind;  // "amplification", "pipeline_ratio", "starved", ... (findings.hpp)
+  std::string kind;  // "amplification", "starved", ...: lib/analysis/README.md lists all kinds
   std::string text;
-  bool emulated = false;  // rests on an emulated engine; the text says so, too
+  bool emulated = false;  // depends on an emulated engine; the text says so, too
 };
 
+// One run.
 struct Report {
   std::string experiment;
   Environment environment;
   std::vector<TrialResult> trials;
   std::vector<Finding> findings;
-  bool interrupted = false;
+  bool interrupted = false;  // ended by a signal or an error before all trials were measured
 };
 
 }  // namespace chexbench::results

@@ -19,7 +19,8 @@ constexpr auto kVisitOpSample = [](auto&& visitor, auto& sample) { visit_op_samp
 constexpr auto kVisitScore = [](auto&& visitor, auto& score) { visit_label_score(visitor, score); };
 constexpr auto kVisitSample = [](auto&& visitor, auto& sample) { visit_gpu_sample(visitor, sample); };
 
-// Steps and samples are many and alike: one array each, under one row of column names.
+// Steps and samples are many and have the same fields, so they become one table: the column names once, then one array
+// per record.
 template <class Record, class Visit>
 Json rows_to_json(const std::vector<Record>& records, Visit visit) {
   Json columns = Json::array();
@@ -135,7 +136,7 @@ RepeatResult repeat_from_json(const Json& object) {
 std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 void check_version(const Json& object) {
-  int version = 0;  // where there is none
+  int version = 0;  // if the key is missing
   const JsonReader read(object);
   read("schema_version", version);
   if (version != kSchemaVersion) {

@@ -19,7 +19,8 @@ using Json = nlohmann::ordered_json;  // keeps the keys in the order of fields.h
 Json repeat_to_json(const RepeatResult& repeat);
 
 // Reads what repeat_to_json() wrote; the summaries are ignored. Keys that are missing keep their defaults.
-// @throws DataError if a number is out of range; Json::exception if the object has another form
+// @throws DataError if a number is out of range
+// @throws Json::exception if the object has another form
 RepeatResult repeat_from_json(const Json& object);
 
 // Returns the JSON on one line. Bytes that are not UTF-8 are replaced.
@@ -28,7 +29,8 @@ std::string dump(const Json& value);
 // @throws DataError if the object's schema_version is not kSchemaVersion
 void check_version(const Json& object);
 
-// Parses `text` and returns take(parsed). @throws DataError that begins with `name` if either fails
+// Parses `text` and returns take(parsed). `name` begins error messages.
+// @throws DataError if the text is not JSON, or if take() throws a Json::exception or an Error
 template <class Take>
 auto read_json(std::string_view text, const std::string& name, Take take) {
   try {

@@ -8,7 +8,7 @@
 namespace chexbench::results {
 namespace {
 
-// The format counts in microseconds.
+// The format has microseconds; three decimals keep whole nanoseconds.
 std::string microseconds(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
 int tid(TracePlace place) { return 1000 * (place.rank + 1) + place.row; }

@@ -161,7 +161,7 @@ TEST(Scaling, IsCalledLinearOnlyFrom95PercentOn) {
 }
 
 TEST(Scaling, TellsTheShareOfCommunicationAndTheSpreadOverRanks) {
-  // Each step of 100 ms has 10 ms of it, so a rank's own part is 90 ms.
+  // 10 ms of each step of 100 ms are exposed communication, so a rank's own part is 90 ms.
   const auto alike =
       of_kind({results::make_trial({.ranks = 1}, {100}), results::make_trial({.ranks = 2}, {150})}, "scaling")
           .at(0)

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// ChestX-ray14's training images, about.
+// About as many images as ChestX-ray14's training split has.
 results::TrialResult trial_of(const std::string& pipeline, int ranks = 2) {
   results::TrialResult trial =
       results::make_trial({.pipeline = pipeline, .ranks = ranks, .engine = "emulated:v100"}, {100});
@@ -91,7 +91,7 @@ TEST(DataFindings, TellOfRootsThatHoldOtherImages) {
   const auto findings = data_findings(results::pointers({here, there}));
   ASSERT_THAT(findings, SizeIs(1));
   EXPECT_THAT(findings[0].text, HasSubstr("s3://xrays/other and data/nih hold other images"));
-  there.spec.data.split = spec::Split::test;  // which is meant to differ
+  there.spec.data.split = spec::Split::test;  // splits are meant to differ
   EXPECT_THAT(data_findings(results::pointers({here, there})), IsEmpty());
 }
 
@@ -108,7 +108,7 @@ TEST(DataFindings, TellOnceThatThePageCacheDidTheWork) {
   trial.repeats[0].looked_at_bytes = 200;
   trial.repeats[0].cached_bytes_before = 150;
   EXPECT_THAT(data_findings(results::pointers({trial}))[0].text, HasSubstr("75 % of the trials' files were in memory"));
-  trial.spec.measure.page_cache = spec::PageCache::warm;  // as was asked for
+  trial.spec.measure.page_cache = spec::PageCache::warm;  // the spec asks for it
   EXPECT_THAT(data_findings(results::pointers({trial})), IsEmpty());
 }
 

@@ -19,7 +19,8 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-// Epochs of 10 s with these mean AUROCs, their intervals 0.01 to each side; below 0: undefined.
+// Returns epochs of 10 s with these mean AUROCs, each with an interval of 0.01 to both sides. Negative values mean that
+// it is undefined.
 std::vector<results::EpochRecord> epochs(const std::vector<double>& aurocs) {
   std::vector<results::EpochRecord> records;
   for (const double auroc : aurocs) {
@@ -37,7 +38,7 @@ std::vector<results::EpochRecord> epochs(const std::vector<double>& aurocs) {
   return records;
 }
 
-// A trial with a repeat for each list of AUROCs.
+// Returns a trial with one repeat for each list of AUROCs.
 results::TrialResult learned(const std::vector<std::vector<double>>& repeats, int ranks = 1) {
   results::TrialResult trial =
       results::make_trial({.ranks = ranks, .engine = "onednn"}, std::vector<double>(repeats.size(), 100));

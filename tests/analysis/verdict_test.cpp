@@ -13,7 +13,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// 40 % wait, of which map's decoding makes 31 points, its rest 5 and read 4; the cores are 62 % busy.
+// A trial that waits for 40 % of the time: 31 points for map's decoding, 5 for the rest of map, 4 for read. Its cores
+// are 62 % busy.
 results::TrialResult waiting(int ranks = 1) {
   return results::make_trial({.ranks = ranks, .engine = "emulated:v100"}, {100, 100, 100, 100, 100});
 }

@@ -1,4 +1,4 @@
-// An RFC 4180 reader of its own, so that the writer is not tested by itself.
+// Reads CSV (RFC 4180). It shares no code with the writer, so that the writer is not tested with itself.
 #pragma once
 
 #include <map>
@@ -8,7 +8,8 @@
 
 namespace chexbench::report {
 
-// Rows of fields. @throws std::invalid_argument for text that is not RFC 4180 (with LF)
+// Returns the rows of the text, each with its fields.
+// @throws std::invalid_argument if the text is not RFC 4180 (with LF)
 inline std::vector<std::vector<std::string>> read_csv(const std::string& text) {
   std::vector<std::vector<std::string>> rows;
   std::vector<std::string> row;
@@ -44,7 +45,7 @@ inline std::vector<std::vector<std::string>> read_csv(const std::string& text) {
   return rows;
 }
 
-// One map of column to field for each row below the header.
+// Returns a map from column to field for each row below the header.
 inline std::vector<std::map<std::string, std::string>> read_csv_records(const std::string& text) {
   const auto rows = read_csv(text);
   std::vector<std::map<std::string, std::string>> records;

@@ -80,13 +80,13 @@ TEST(TrialsCsv, HasItsLaterColumnsInTheOrderInWhichTheyWereAdded) {
   report.environment.instruction_set = "avx512";
   const auto lines = read_csv(trials_csv(report));
   const auto begin = std::ranges::find(lines.at(0), "instruction_set") - lines.at(0).begin();
-  const auto cells = [&](std::size_t row, int first, int count) {  // counted from that column
+  const auto cells = [&](std::size_t row, int first, int count) {  // `first` is relative to that column
     const auto at = lines.at(row).begin() + begin + first;
     return std::vector<std::string>(at, at + count);
   };
   EXPECT_EQ(cells(0, 0, 3), (std::vector<std::string>{"instruction_set", "wait_op", "wait_part"}));
   EXPECT_EQ(cells(1, 0, 3), (std::vector<std::string>{"avx512", "map", "decode"}));
-  // Then the ten of GPUs (gpu_test.cpp).
+  // The ten columns of GPUs follow (results/gpu_summary_test.cpp).
   EXPECT_EQ(cells(0, 13, 4), (std::vector<std::string>{"limit", "waits", "cores_busy_share", "cpu_wait_share"}));
   EXPECT_EQ(cells(1, 14, 1), (std::vector<std::string>{"map/decode 0.310; map/other 0.050; read 0.040"}));
   EXPECT_EQ(cells(0, 17, 8),

@@ -36,7 +36,7 @@ TEST(PageData, HoldsTheFiguresOfReportJson) {
   ASSERT_EQ(page["trials"].size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
     Json figures = file["trials"][i]["figures"];
-    figures.erase("emulated");  // beside them in the page
+    figures.erase("emulated");  // in the page it is beside the figures
     EXPECT_EQ(page["trials"][i]["figures"], figures);
     EXPECT_EQ(page["trials"][i]["spec"], file["trials"][i]["spec"]);
   }
@@ -61,15 +61,14 @@ TEST(PageData, HoldsTheAblationsOfReportJson) {
 }
 
 TEST(PageData, NamesTrialsByWhatDiffers) {
-  const Json page =
-      data_of({results::make_trial({.pipeline = "naive"}, {1}), results::make_trial({.ranks = 2}, {1})});
+  const Json page = data_of({results::make_trial({.pipeline = "naive"}, {1}), results::make_trial({.ranks = 2}, {1})});
   EXPECT_EQ(page["trials"][0]["label"], "naive, ranks 1");
   EXPECT_EQ(page["trials"][1]["label"], "optimized, ranks 2");
 }
 
 TEST(PageData, GroupsRankCountsOfOneArm) {
   const Json page = data_of({results::make_trial({}, {1}), results::make_trial({.pipeline = "naive"}, {1}),
-                                      results::make_trial({.ranks = 2}, {1})});
+                             results::make_trial({.ranks = 2}, {1})});
   EXPECT_EQ(page["trials"][0]["arm"], 0);
   EXPECT_EQ(page["trials"][1]["arm"], 1);
   EXPECT_EQ(page["trials"][2]["arm"], 0);
@@ -84,8 +83,8 @@ TEST(PageData, MarksEmulatedTrialsAndSaysWhatTheirSpeedRestsOn) {
 
 TEST(PageData, GivesQueuesOfOneRank) {
   results::TrialResult trial = results::make_trial({.ranks = 4}, {1, 1});
-  for (results::RepeatResult& repeat :
-       trial.repeats) {  // of all ranks: 40 elements found 2 before them, room for 5 each
+  // The sums of 4 ranks: 40 elements, each with 2 in the queue when it was taken; room for 5 per rank.
+  for (results::RepeatResult& repeat : trial.repeats) {
     repeat.ops = {
         {.op = "prefetch", .elements_out = 40, .busy_wall_s = 1.5, .queue_depth_sum = 80, .queue_capacity = 20}};
   }
@@ -176,7 +175,7 @@ TEST(StepCurve, KeepsTheSlowestStepWhenItThinsOut) {
 
 TEST(StepCurve, IsEmptyWithoutSteps) { EXPECT_THAT(step_curve({}, 10).median_s, IsEmpty()); }
 
-// Two steps of rank 0 from 100 s to 102 s, and a sample each 0.1 s from 99 s to 103 s.
+// Returns two steps of rank 0 from 100 s to 102 s, and a sample every 0.1 s from 99 s to 103 s.
 TEST(UtilizationCurve, CountsTimeFromTheWindowsBegin) {
   results::RepeatResult repeat = repeat_of_walls({{1}, {1}});
   repeat.steps[0].timings.end_s = 101;

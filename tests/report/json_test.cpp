@@ -40,7 +40,7 @@ results::Report rich_report() {
   return report;
 }
 
-// All fields of the records as text, so that what a round trip loses shows by name.
+// Writes all fields of the records as text, so that a field that a round trip loses shows by its name.
 template <class Visit, class Record>
 std::string listing(Visit visit, const Record& record) {
   json object = json::object();

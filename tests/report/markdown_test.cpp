@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// The lines of the table that begins with the header `header`.
+// Returns the lines of the table whose header is `header`.
 std::vector<std::string> rows_under(const std::string& text, const std::string& header) {
   std::vector<std::string> rows;
   std::istringstream stream(text);

@@ -26,7 +26,7 @@ std::vector<Json> events_of(const results::Report& report) {
   return events;
 }
 
-// A repeat that took 2 s.
+// Returns a repeat that took 2 s.
 results::TrialResult timed_trial(const results::TrialOptions& options, double ended_unix_s) {
   results::TrialResult trial = results::make_trial(options, {100});
   trial.repeats[0].ended_unix_s = ended_unix_s;

@@ -22,7 +22,7 @@ std::string table_of(std::vector<results::TrialResult> trials) {
   return result_table(results::make_report(std::move(trials)));
 }
 
-// The lines that hold `text`.
+// Returns the lines that contain `text`.
 std::vector<std::string> lines_with(const std::string& table, const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(table);

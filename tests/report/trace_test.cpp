@@ -22,7 +22,7 @@ std::string written(const results::Report& report) {
   return text;
 }
 
-// Spans of the row as name -> [begin, end] in microseconds since the first of them.
+// Returns the spans of the row as name -> [begin, end], in microseconds since the first of them.
 std::multimap<std::string, std::pair<double, double>> spans_of(const Json& trace, int pid, int row) {
   const int tid = 1000 * (pid + 1) + row;
   std::multimap<std::string, std::pair<double, double>> spans;
@@ -36,7 +36,7 @@ std::multimap<std::string, std::pair<double, double>> spans_of(const Json& trace
   return spans;
 }
 
-// Two steps of 100 ms that end at 1000.15 s and 1000.25 s.
+// Returns a traced trial. Each repeat has two steps of 100 ms that end at 1000.15 s and 1000.25 s.
 results::TrialResult traced_trial(const results::TrialOptions& options = {}) {
   results::TrialResult trial = results::make_trial(options, {100, 101});
   for (results::RepeatResult& repeat : trial.repeats) {

@@ -38,7 +38,7 @@ class WriteReport : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  // As a full disk would, it fails write() amid a file.
+  // Makes write() fail in the middle of a file, like a full disk.
   void limit_file_size(rlim_t bytes) const {
     const rlimit limit{.rlim_cur = bytes, .rlim_max = limit_before_.rlim_max};
     setrlimit(RLIMIT_FSIZE, &limit);

@@ -1,4 +1,4 @@
-// Figures, files and sentences of GPUs, from made-up samples.
+// Tests the figures, files and sentences about GPUs with made-up samples.
 #include "results/gpu_summary.hpp"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ using Words = std::vector<std::string>;
 
 measure::GpuSample at(double time_s) { return {.time_s = time_s}; }
 
-// A healthy GPU, busy for 0.43 of the time as the steps of the factory are.
+// Returns a sample of a healthy GPU. It is busy for 0.43 of the time, like the steps of the factory.
 measure::GpuSample healthy(double time_s) {
   return {.time_s = time_s,
           .utilization = 0.43,
@@ -49,7 +49,7 @@ measure::GpuSample healthy(double time_s) {
           .uncorrected_ecc_errors = 7};
 }
 
-// A trial whose steps lie in seconds 100 to 104 of the clock, with a sample every half second from 99 to 105.
+// Returns a trial whose steps run from second 100 to 104 of the clock, with a sample every half second from 99 to 105.
 TrialResult make_gpu_trial(int ranks = 1, std::vector<double> images_per_s = {7000}) {
   TrialResult trial = make_trial({.ranks = ranks, .engine = "onednn"}, images_per_s);
   for (RepeatResult& repeat : trial.repeats) {
@@ -125,8 +125,8 @@ TEST(GpuFigures, AreMeansExtremesAndSumsOverRanksAndRepeats) {
   EXPECT_THAT(gpu.lowest_sm_clock_hz, Optional(1e9));
   EXPECT_THAT(gpu.highest_temperature_c, Optional(88.0));
   EXPECT_THAT(gpu.throttled_share, Optional(0.25));
-  EXPECT_THAT(gpu.new_uncorrected_ecc_errors, Optional(0u));  // 105 s is two samples behind the window
-  odd[11].uncorrected_ecc_errors = 9;                         // 104.5 s is the first one behind it
+  EXPECT_THAT(gpu.new_uncorrected_ecc_errors, Optional(0u));  // 105 s is two samples after the window
+  odd[11].uncorrected_ecc_errors = 9;                         // 104.5 s is the first one after it
   EXPECT_THAT(figures_of(trial).gpu.new_uncorrected_ecc_errors, Optional(2u));
 }
 
@@ -148,7 +148,7 @@ class GpuRoundTrip : public testing::Test {
   GpuRoundTrip() {
     auto& gpu = trial_.repeats[0].gpus[1];
     gpu.problem = "GPU 1 is \"lost\"";
-    gpu.samples[0] = at(99);  // told nothing
+    gpu.samples[0] = at(99);  // without any value
     gpu.samples[1].throttle_reasons = Words{"sw_power_cap", "hw_slowdown"};
     gpu.samples[2].power_w = 1.0 / 3.0;
   }
@@ -326,7 +326,7 @@ TEST(GpuFindings, TellHowManyStepsMakeAWindowLongEnoughForNvml) {
   EXPECT_THAT(texts_of_kind({trial}, "nvml_window"),
               ElementsAre(AllOf(HasSubstr("windows take 0.5 s"), HasSubstr("measure.steps to 72."))));
   for (measure::GpuSample& sample : trial.repeats[0].gpus[0].samples) sample.utilization.reset();
-  EXPECT_THAT(texts_of_kind({trial}, "nvml_window"), IsEmpty());  // a GPU that never tells
+  EXPECT_THAT(texts_of_kind({trial}, "nvml_window"), IsEmpty());  // a GPU that never reports its utilization
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// A folder that goes with the test.
+// A folder that is removed at the end of the test.
 class ReadRuns : public testing::Test {
  protected:
   void SetUp() override {
@@ -39,7 +39,7 @@ class ReadRuns : public testing::Test {
     report.experiment = experiment;
     return report::to_json(report);
   }
-  // What reading `path` complains of.
+  // Returns the error message of reading `path`.
   static std::string complaint(const std::string& path) {
     try {
       read_runs(path);

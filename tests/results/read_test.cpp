@@ -24,7 +24,7 @@ class ReadReport : public testing::Test {
   }
   ~ReadReport() override { std::filesystem::remove_all(folder_); }
 
-  // The error that reading ends with, as "CODE message"; "" where there is none.
+  // Returns the error of reading as "CODE message", or "" if there is none.
   std::string error_of(const std::string& report_json) const {
     std::ofstream(folder_ + "/report.json") << report_json;
     try {

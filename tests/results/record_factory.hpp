@@ -1,4 +1,4 @@
-// Records with round numbers, for tests that reckon by hand.
+// Makes records with round numbers, so that tests can compute the expected values by hand.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace chexbench::results {
 
-// One step of 100 ms: 40 wait, 5 upload, 30 compute (10 forward, 20 backward), 10 communication, 8 update, 7 other.
+// Returns a step of 100 ms: 40 wait, 5 upload, 30 compute (10 forward, 20 backward), 10 communication, 8 update, 7
+// other.
 inline measure::StepTimings make_timings() {
   return {.wall_s = 0.100,
           .wait_s = 0.040,
@@ -28,7 +29,7 @@ inline measure::StepTimings make_timings() {
           .images = 16};
 }
 
-// A repeat of 2 steps of each rank, at `images_per_s`.
+// Returns a repeat with 2 steps of each rank, at `images_per_s`.
 inline RepeatResult make_repeat(int repeat, int ranks, double images_per_s) {
   RepeatResult result{.repeat = repeat, .images_per_s = images_per_s, .wall_s = 0.2, .page_cache = "as_is"};
   result.images_trained = static_cast<std::uint64_t>(32 * ranks);
@@ -61,7 +62,7 @@ struct TrialOptions {
   std::string engine = "none";
 };
 
-// A trial with one repeat for each throughput, named "optimized png ranks=1".
+// Returns a trial with one repeat for each throughput, named "optimized png ranks=1".
 inline TrialResult make_trial(const TrialOptions& options, const std::vector<double>& images_per_s) {
   TrialResult trial;
   trial.trial = options.pipeline + " " + to_string(options.format) + " ranks=" + std::to_string(options.ranks);

@@ -1,9 +1,9 @@
-// Draws the charts of report.html by Chart.js. Every function takes plain rows and knows nothing of the report.
+// Draws the charts of report.html with Chart.js. Every function takes plain rows and does not depend on the report.
 "use strict";
 
 const charts = (() => {
   const available = typeof Chart !== "undefined";
-  const redraws = [];  // a function for each chart: draws it in the colours that hold now
+  const redraws = [];  // one function per chart, which draws it in the current colours
 
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   const series = (index) => {
@@ -11,9 +11,9 @@ const charts = (() => {
     return palette[index % palette.length];
   };
 
-  // Intervals as whiskers and single measurements as dots, which Chart.js has no element for. A dataset carries
-  // `whiskers` ([low, high] or null), `dots` (lists of values) and `notes` ({at, text}: words right of a value), one for
-  // each of its points.
+  // Draws intervals as whiskers and single measurements as dots, for which Chart.js has no element. A dataset has
+  // `whiskers` ([low, high] or null), `dots` (lists of values) and `notes` ({at, text}: text to the right of a value),
+  // one for each of its points.
   const marks = {
     id: "marks",
     afterDatasetsDraw(chart) {
@@ -53,7 +53,7 @@ const charts = (() => {
       context.font = noteFont();
       context.fillText(note.text, at(note.at, 0)[0] + 9, element.y + 1);
     }
-    for (const [width, stroke] of [[4.5, "ground"], [1.5, "text"]]) {  // a seam around it: bars are dark in one theme
+    for (const [width, stroke] of [[4.5, "ground"], [1.5, "text"]]) {  // an outline, because bars are dark in one theme
       context.lineWidth = width;
       context.strokeStyle = color(stroke);
       context.stroke(path);
@@ -78,11 +78,12 @@ const charts = (() => {
     };
   }
 
-  // Paper is dear, and a chart higher than a page would be cut in two; but a low one has no room to give.
+  // Returns the height on paper: smaller, to save paper, and at most a page, so that no chart is cut in two. A low chart
+  // keeps its height.
   const onPaper = (height) => height < 200 ? height : Math.min(0.8 * height, 820);
 
-  // Adds a figure with its title and a chart of `height` pixels, less on paper, to `parent`. configure() gives the chart's
-  // parts in the colours that hold when it is called.
+  // Adds a figure with its title and a chart of `height` pixels (less on paper) to `parent`. configure() returns the
+  // parts of the chart in the current colours.
   function add(parent, title, height, configure) {
     const figure = parent.appendChild(document.createElement("figure"));
     figure.appendChild(document.createElement("figcaption")).textContent = title;
@@ -118,7 +119,7 @@ const charts = (() => {
     };
   }
 
-  // A long name in several lines, so that it leaves room for the bars.
+  // Breaks a long name into several lines, so that it leaves room for the bars.
   function lines(name) {
     const result = [""];
     for (const word of name.split(" ")) {
@@ -132,7 +133,7 @@ const charts = (() => {
   const barsHeight = (names, perBar, around) =>
     around + names.length * Math.max(perBar, ...names.map((name) => 16 * lines(name).length + 6));
 
-  // rows: {name, value, interval, repeats}.
+  // Draws one bar per row. rows: {name, value, interval, repeats}.
   function bars(parent, title, unit, rows) {
     const names = rows.map((row) => row.name);
     add(parent, title, barsHeight(names, 30, 60), () => ({
@@ -146,8 +147,8 @@ const charts = (() => {
     }));
   }
 
-  // rows: {name, value, before (value of the row above; none in the first row), interval, text, clear (whether the
-  // change is beyond the noise)}. Of each bar, what is left of the row above it, and what came or went.
+  // Draws one bar per row, which shows what it kept of the row above, and what it gained or lost. rows: {name, value,
+  // before (value of the row above; none in the first row), interval, text, clear (whether the change exceeds the noise)}.
   function steps(parent, title, unit, rows) {
     const names = rows.map((row) => row.name);
     const notes = rows.map((row) => ({ text: row.text, at: Math.max(row.value, row.before || 0, ...(row.interval || [])) }));
@@ -174,7 +175,7 @@ const charts = (() => {
     }));
   }
 
-  // rows: {name, shares}, a share for each of `parts`: {name, color}. Shares sum to 1.
+  // Draws stacked bars. rows: {name, shares}, with one share for each of `parts`: {name, color}. Shares sum to 1.
   function stack(parent, title, parts, rows) {
     const names = rows.map((row) => row.name);
     add(parent, title, barsHeight(names, 26, 90), () => ({
@@ -193,7 +194,8 @@ const charts = (() => {
 
   const shapes = ["circle", "rect", "triangle", "rectRot", "star", "cross"];
 
-  // arms: {name, points: [{ranks, value, interval}]}, ascending. Each gets the line of its smallest world, scaled up.
+  // Draws rates over ranks. arms: {name, points: [{ranks, value, interval}]}, with ascending ranks. Each arm also has a
+  // dashed line: the rate of its smallest world, scaled with the ranks.
   function scaling(parent, title, unit, arms) {
     const most = Math.max(...arms.flatMap((arm) => arm.points.map((point) => point.ranks)));
     const measured = (arm, index) => ({
@@ -213,7 +215,8 @@ const charts = (() => {
     }));
   }
 
-  // lines: {name, color (of the style sheet; left out: one of the series), width, points: [{x, y}]}; y: null is a gap.
+  // Draws lines. lines: {name, color (a name in the style sheet, or undefined for one of the series), width, points:
+  // [{x, y}]}. A point whose y is null makes a gap.
   function curves(parent, title, xTitle, yTitle, yOptions, lines) {
     const few = lines.every((line) => line.points.length < 4);
     const dataset = (line, index) => {
@@ -230,7 +233,8 @@ const charts = (() => {
   }
 
   const redrawAll = () => redraws.forEach((redraw) => redraw());
-  // Paper has a width and colours of its own, and its style sheet is not in force yet when a page hears of it.
+  // Paper has its own width and colours, but the print style sheet does not apply yet when beforeprint is sent. So a class
+  // of the page sets them.
   function setPaper(on) {
     document.documentElement.classList.toggle("paper", on);
     Chart.defaults.font.size = on ? 10 : 12;

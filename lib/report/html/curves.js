@@ -1,7 +1,7 @@
-// What happened over time: steps, GPUs, queues.
+// Draws what happened over time: steps, GPUs and queues.
 "use strict";
 
-// The repeats one after another, with a gap between them.
+// Returns the points of all repeats, one repeat after another, with a gap between them.
 function stepCurve(trial, key) {
   const points = [];
   let step = 0;
@@ -47,7 +47,7 @@ function drawUtilization(place) {
   }
 }
 
-// The queues of one trial, an op that stands in the list twice told apart by a number.
+// Draws the queues of each trial. An op that is in the op list twice gets a number.
 function drawQueues(place) {
   const grid = element(place, "div", undefined, "grid");
   for (const trial of trials.filter((other) => other.repeats.some((repeat) => repeat.queues.length > 0))) {

@@ -1,4 +1,4 @@
-// What trainings over epochs have learned.
+// Shows what trainings over epochs have learned.
 "use strict";
 
 const learningColumns = [
@@ -12,7 +12,7 @@ const learningColumns = [
   figure("images/s", "of its steps", "images_per_s", rate),
 ];
 
-// A curve of one figure of the epochs over the time since the training began, repeats one over another.
+// Returns the points of one figure of the epochs over the time since the training began. Repeats are drawn over each other.
 function learningCurve(trial, key) {
   const points = [];
   for (const repeat of trial.repeats) {
@@ -34,7 +34,7 @@ function drawLearning(place, learned) {
   }
 }
 
-// A row each finding, a column each trial.
+// Adds a table with one row per label and one column per trial.
 function addScores(place, learned) {
   const findings = [...new Set(learned.flatMap((trial) => trial.learned.map((score) => score.finding)))];
   const scoreOf = (trial, finding) => trial.learned.find((score) => score.finding === finding) || {};

@@ -1,4 +1,4 @@
-// Builds report.html from the JSON in it, from top to bottom, out of the parts in the files beside this one.
+// Builds report.html from the JSON in it, from top to bottom, with the functions of the other files of this folder.
 "use strict";
 
 const parts = [
@@ -22,7 +22,7 @@ function drawScaling() {
   })));
 }
 
-// The trials of the largest world, rank by rank: one slow rank shows here and nowhere else.
+// Adds the times of the trials with the most ranks, rank by rank. Only here does a slow rank show.
 function addRankTimes(place) {
   const most = Math.max(...trials.map((trial) => trial.ranks));
   const widest = trials.filter((trial) => trial.ranks === most && most > 1);
@@ -109,7 +109,7 @@ function addQueues() {
   table(place, "queues", queueColumns, rows);
 }
 
-// Paper cannot be unfolded.
+// Unfolds everything before printing, because paper cannot be unfolded.
 function unfoldOnPaper() {
   let folded = [];
   addEventListener("beforeprint", () => {

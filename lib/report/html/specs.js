@@ -1,7 +1,7 @@
-// The environment and the specs.
+// Shows the environment and the specs.
 "use strict";
 
-// A spec by its dotted keys, each with one value; an op list is one of them.
+// Returns a spec as a flat object of dotted keys. An op list is one value.
 function flatSpec(value, path = "", flat = {}) {
   if (Array.isArray(value) && value.every((item) => item && item.op)) flat[path] = value.map(opText).join(" | ");
   else if (value === null || typeof value !== "object" || Array.isArray(value)) flat[path] = words(value);
@@ -13,7 +13,7 @@ function opText({ op, ...parameters }) {
   return [op, ...said.map(([key, value]) => `${key}=${value}`)].join(" ");
 }
 
-// JSON with one line for each op.
+// Returns the spec as JSON with one line per op.
 function specText(spec) {
   return JSON.stringify(spec, null, 2).replace(/\{\s+("op":[^{}]*)\}/g, (_, op) => `{ ${op.trim().replace(/\n\s*/g, " ")} }`);
 }
@@ -21,7 +21,7 @@ function specText(spec) {
 function addSpecs(place) {
   const rows = report.trials.map((trial) => ({ trial, flat: flatSpec(trial.spec) }));
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row.flat)))]
-    .filter((key) => key !== "pipeline.name" && rows.some((row) => row.flat[key] !== rows[0].flat[key]));  // labels have the name
+    .filter((key) => key !== "pipeline.name" && rows.some((row) => row.flat[key] !== rows[0].flat[key]));  // the labels have the name
   if (keys.length > 0) {
     element(place, "h3", "What the trials' specs differ in");
     table(place, "specs", [{ name: "trial", key: "label", wrap: true, get: (row) => marked(row.trial) },

@@ -1,4 +1,4 @@
-// Ablations: what each step from one pipeline to another is worth.
+// Shows ablations: what each step from one pipeline to the next is worth.
 "use strict";
 
 const sign = (value) => (value < 0 ? "-" : "+") + rate(Math.abs(value));
@@ -16,7 +16,7 @@ const stepColumns = [
   ...ratioColumns("to the first", "ratio_to_first"),
 ];
 
-// An interval of the ratio that holds 1 could be noise alone.
+// A change whose interval contains a ratio of 1 may be only noise.
 function worthOf(step) {
   if (!step.ratio_ci95) return "";
   const [low, high] = step.ratio_ci95;

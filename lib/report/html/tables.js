@@ -1,5 +1,5 @@
-// What the parts of report.html share: the report, elements, and tables with their columns. Text goes in as text, never as
-// HTML. Cells keep the exact number in data-value.
+// What the parts of report.html share: the report, elements, and tables with their columns. Text is inserted as text,
+// never as HTML. Cells keep the exact number in data-value.
 "use strict";
 
 const report = JSON.parse(document.getElementById("data").textContent);
@@ -19,7 +19,7 @@ function section(title, note) {
   return place;
 }
 
-// ---- emulated trials say so wherever they are named
+// ---- names of trials, which say if a trial is emulated
 
 const marked = (trial) => trial.label + (trial.emulated ? " (emulated)" : "");
 function titled(title, shown) {
@@ -35,11 +35,12 @@ const rate = (value) => value.toFixed(value < 10 ? 2 : 1);
 const percent = (value) => (Math.abs(value) < 0.0005 ? 0 : 100 * value).toFixed(1);
 const words = (value) => String(value);
 
-// columns: {name, unit, key, get, show}; without `show` the cell holds words. Columns empty in every row are left out.
+// Adds a table. columns: {name, unit, key, get, show}; without `show` the cells have words. Columns that are empty in every
+// row are left out.
 function table(parent, id, columns, rows) {
   const shown = columns.filter((column) => rows.some((row) => !isEmpty(column.get(row))));
   const scroll = element(parent, "div", undefined, "scroll");
-  const grid = element(scroll, "table", undefined, rows.length <= 24 ? "short" : "");  // fits on a page, where it is printed
+  const grid = element(scroll, "table", undefined, rows.length <= 24 ? "short" : "");  // a short table is not cut in two on paper
   grid.id = id;
   const head = element(element(grid, "thead"), "tr");
   for (const column of shown) {
@@ -53,7 +54,7 @@ function table(parent, id, columns, rows) {
     for (const column of shown) fillCell(element(line, "td"), column, row);
   }
 }
-// A row is a trial, whose `trial` is its name, or an object that holds one.
+// Returns the key of a row's trial. A row is a trial, whose `trial` is its name, or an object with a trial in `trial`.
 const keyOf = (row) => (typeof row.trial === "string" ? row : row.trial).key;
 const isEmpty = (value) => value === null || value === undefined || value === "";
 
