@@ -48,8 +48,6 @@ WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may i
 MAY_BE_CONDITIONAL = {Path("lib/engine/cuda/kernels/host_device.hpp")}
 LONGEST_FILE_LINES = 400
 LONGEST_LINE = {".py": 120, ".cmake": 120, ".txt": 120, ".md": 100}
-COLUMNS_ARE_ERRORS = False  # else warnings
-HELPERS_ARE_ERRORS = False  # else warnings
 # In an anonymous namespace, at the start of a line: a type; a variable; a function, up to its parameters.
 ANONYMOUS = re.compile(r"^namespace (?:([\w:]+) )?\{$")
 TYPE = re.compile(r"^(?:struct|class|union|enum(?: class| struct)?) (\w+)\b(?!.*;$)")
@@ -286,9 +284,8 @@ def breaches():
             yield from ((path, *breach) for breach in marks(path))
     for path in tracked("*.md"):
         yield from ((path, *breach) for breach in links(path))
-    for rule, are_errors in ((long_lines, COLUMNS_ARE_ERRORS), (helpers_that_clash, HELPERS_ARE_ERRORS)):
-        if are_errors:
-            yield from rule()
+    yield from long_lines()
+    yield from helpers_that_clash()
 
 
 def long_lines():
@@ -309,9 +306,6 @@ def main():
         print(__doc__.strip(), file=sys.stdout if sys.argv[1:] == ["--help"] else sys.stderr)
         return 0 if sys.argv[1:] == ["--help"] else 2
     warn_of_long_files()
-    for rule, are_errors in ((long_lines, COLUMNS_ARE_ERRORS), (helpers_that_clash, HELPERS_ARE_ERRORS)):
-        for path, number, text in () if are_errors else rule():
-            print(f"{path}:{number}: warning: {text}")
     broken = 0
     for path, number, text in breaches():
         print(f"{path}:{number}: {text}")

@@ -10,7 +10,7 @@
 namespace chexbench::measure {
 namespace {
 
-constexpr std::size_t kResamples = 10000;
+constexpr std::size_t kMedianResamples = 10000;
 constexpr std::size_t kFewestValues = 5;
 
 // Returns the median and loses the order of `values`. Resampling calls this 10,000 times, so it must not allocate.
@@ -27,11 +27,11 @@ void require_values(std::span<const double> values) {
 
 // Returns the percentile interval of the values that `draw` returns.
 Interval percentile_interval(const std::function<double()>& draw) {
-  std::vector<double> statistics(kResamples);
+  std::vector<double> statistics(kMedianResamples);
   std::generate(statistics.begin(), statistics.end(), draw);
   std::sort(statistics.begin(), statistics.end());
-  constexpr std::size_t kTail = kResamples / 40;  // 2.5 % on either side
-  return {.low = statistics[kTail], .high = statistics[kResamples - 1 - kTail]};
+  constexpr std::size_t kTail = kMedianResamples / 40;  // 2.5 % on either side
+  return {.low = statistics[kTail], .high = statistics[kMedianResamples - 1 - kTail]};
 }
 
 // Fills `rounds` with random indices below its size.

@@ -23,7 +23,7 @@ namespace {
 constexpr double kCrowded = 0.10;
 
 // All trials of one arm on one side: one from each run that has the arm.
-struct Arm {
+struct MeasuredArm {
   std::string key;
   Trials trials;
 
@@ -44,8 +44,8 @@ void check_rates(const results::TrialResult& trial, const std::string& side) {
 
 // Returns the arms of a side in the order of their first trials.
 // @throws DataError if there are none, the runs are of several experiments, or a rate cannot have been measured
-std::vector<Arm> arms_of(const Side& side) {
-  std::vector<Arm> arms;
+std::vector<MeasuredArm> arms_of(const Side& side) {
+  std::vector<MeasuredArm> arms;
   for (const results::Report& run : side.runs) {
     if (run.experiment != side.runs.front().experiment) {
       throw DataError(fmt::format("{}: holds runs of several experiments, '{}' and '{}'; give a folder of one",
@@ -59,8 +59,9 @@ std::vector<Arm> arms_of(const Side& side) {
       check_rates(trial, side.name);
       std::string key = arm_key(trial);
       key += fmt::format("\n{}", ++seen[key]);
-      const auto known = std::ranges::find(arms, key, &Arm::key);
-      (known == arms.end() ? arms.emplace_back(Arm{.key = key, .trials = {}}) : *known).trials.push_back(&trial);
+      const auto known = std::ranges::find(arms, key, &MeasuredArm::key);
+      (known == arms.end() ? arms.emplace_back(MeasuredArm{.key = key, .trials = {}}) : *known)
+          .trials.push_back(&trial);
     }
   }
   if (arms.empty())
@@ -68,7 +69,7 @@ std::vector<Arm> arms_of(const Side& side) {
   return arms;
 }
 
-Sample sample_of(const Arm& arm, bool by_runs) {
+Sample sample_of(const MeasuredArm& arm, bool by_runs) {
   Sample sample;
   for (const results::TrialResult* trial : arm.trials) {
     const std::vector<double> values = by_runs ? std::vector{results::median_rate(*trial)} : results::rates(*trial);
@@ -78,7 +79,7 @@ Sample sample_of(const Arm& arm, bool by_runs) {
 }
 
 // Returns the median over all repeats; 0 if it was not measured.
-double cpu_s_per_image(const Arm& arm) {
+double cpu_s_per_image(const MeasuredArm& arm) {
   std::vector<double> values;
   for (const results::TrialResult* trial : arm.trials) {
     for (const results::RepeatResult& repeat : trial->repeats) {
@@ -88,14 +89,14 @@ double cpu_s_per_image(const Arm& arm) {
   return measure::median(values);
 }
 
-std::optional<double> cpu_ratio_of(const Arm& base, const Arm& other) {
+std::optional<double> cpu_ratio_of(const MeasuredArm& base, const MeasuredArm& other) {
   const double below = cpu_s_per_image(base);
   const double above = cpu_s_per_image(other);
   return below > 0 && above > 0 ? std::optional(above / below) : std::nullopt;
 }
 
 // Returns the share of the time that threads were ready to run in which they had no core.
-double crowded_share(const Arm& arm) {
+double crowded_share(const MeasuredArm& arm) {
   double wait_s = 0;
   double ran_s = 0;
   for (const results::TrialResult* trial : arm.trials) {
@@ -109,7 +110,7 @@ double crowded_share(const Arm& arm) {
 
 // If images take longer without costing more CPU time, something waited. The cause may be this program or the machine,
 // so the note does not change the verdict.
-std::string waiting_note(const ComparedArm& arm, const Arm& base, const Arm& other) {
+std::string waiting_note(const ComparedArm& arm, const MeasuredArm& base, const MeasuredArm& other) {
   if (arm.verdict != Verdict::worse || !arm.cpu_ratio) return "";
   const double slower = 1 / arm.ratio->value - 1;
   if (*arm.cpu_ratio - 1 > slower / 2) return "";
@@ -133,7 +134,7 @@ std::string certainty_note(const ComparedArm& arm, const RunComparison& comparis
 }
 
 // Returns the flags that the table of a run shows, except for emulation, which the arm's name shows.
-std::string flags_note(const char* side, const Arm& arm) {
+std::string flags_note(const char* side, const MeasuredArm& arm) {
   std::set<std::string> words;
   for (const results::TrialResult* trial : arm.trials) {
     for (const std::string& word : analysis::flags_of(*trial, analysis::derive_figures(*trial, {*trial})))
@@ -152,14 +153,14 @@ std::string joined(std::initializer_list<std::string> notes) {
 }
 
 // Returns the differences in the spec and in the source of an engine's times, which no option allows.
-std::vector<Difference> obstacles(const Arm& base, const Arm& other) {
+std::vector<Difference> obstacles(const MeasuredArm& base, const MeasuredArm& other) {
   std::vector<Difference> found = spec_differences(base.first(), other.first());
   const std::vector<Difference> sources = source_differences(base.trials, other.trials);
   found.insert(found.end(), sources.begin(), sources.end());
   return found;
 }
 
-ComparedArm compare_arm(const Arm& base, const Arm& other, const RunComparison& comparison) {
+ComparedArm compare_arm(const MeasuredArm& base, const MeasuredArm& other, const RunComparison& comparison) {
   ComparedArm arm{.trial = base.first().trial,
                   .emulated = base.first().emulated || other.first().emulated,
                   .base = sample_of(base, comparison.by_runs),
@@ -180,12 +181,13 @@ ComparedArm compare_arm(const Arm& base, const Arm& other, const RunComparison& 
 
 // Returns the arm with the same spec, or else an arm of the same name that has no such partner itself. The two are then
 // not comparable, and the result shows their differences.
-std::vector<Arm>::iterator partner(const Arm& arm, const std::vector<Arm>& siblings, std::vector<Arm>& others) {
-  const auto same = std::ranges::find(others, arm.key, &Arm::key);
+std::vector<MeasuredArm>::iterator partner(const MeasuredArm& arm, const std::vector<MeasuredArm>& siblings,
+                                           std::vector<MeasuredArm>& others) {
+  const auto same = std::ranges::find(others, arm.key, &MeasuredArm::key);
   if (same != others.end()) return same;
-  return std::ranges::find_if(others, [&](const Arm& other) {
+  return std::ranges::find_if(others, [&](const MeasuredArm& other) {
     return other.first().trial == arm.first().trial &&
-           std::ranges::find(siblings, other.key, &Arm::key) == siblings.end();
+           std::ranges::find(siblings, other.key, &MeasuredArm::key) == siblings.end();
   });
 }
 
@@ -210,15 +212,15 @@ RunComparison compare_runs(const Side& base, const Side& other, const CompareOpt
   if (!(options.threshold > 0 && options.threshold < 1)) {  // also rejects NaN, with which nothing would ever be worse
     throw SpecError(fmt::format("--threshold is {}, and has to lie between 0 and 1", options.threshold));
   }
-  const std::vector<Arm> base_arms = arms_of(base);
-  std::vector<Arm> other_arms = arms_of(other);
+  const std::vector<MeasuredArm> base_arms = arms_of(base);
+  std::vector<MeasuredArm> other_arms = arms_of(other);
   RunComparison comparison{.base = base.name,
                            .other = other.name,
                            .options = options,
                            .by_runs = base.runs.size() > 1 || other.runs.size() > 1,
                            .environment = environment_differences(base, other),
                            .remarks = remarkable_differences(base, other)};
-  for (const Arm& arm : base_arms) {
+  for (const MeasuredArm& arm : base_arms) {
     const auto found = partner(arm, base_arms, other_arms);
     if (found == other_arms.end()) {
       comparison.only_in_base.push_back(arm.first().trial);
@@ -227,7 +229,7 @@ RunComparison compare_runs(const Side& base, const Side& other, const CompareOpt
     comparison.arms.push_back(compare_arm(arm, *found, comparison));
     other_arms.erase(found);
   }
-  for (const Arm& arm : other_arms) comparison.only_in_other.push_back(arm.first().trial);
+  for (const MeasuredArm& arm : other_arms) comparison.only_in_other.push_back(arm.first().trial);
   return comparison;
 }
 
