@@ -59,7 +59,7 @@ class LintRules(SystemTest):
                          lib__data__c_cpp=helper.replace("int value", "double value"), lib__core__a_cpp=helper)
         self.assertEqual(
             done.stdout,
-            "lib/data/b.cpp:3: warning: a::twice(int, long) is in lib/data/a.cpp, too: "
+            "lib/data/b.cpp:3: a::twice(int, long) is in lib/data/a.cpp, too: "
             "share it in a header or give it another name\n",
         )
 
@@ -68,8 +68,8 @@ class LintRules(SystemTest):
         done = self.lint(
             GUIDE_md=f"{words}\n{word}\n| {words} |\n```\n{words}\n```\n[text]({word})\n", a_py=f"# {words}\n"
         )
-        self.assertIn("GUIDE.md:1: warning: 120 columns, more than 100", done.stdout)
-        self.assertIn("a.py:1: warning: 122 columns, more than 120", done.stdout)
+        self.assertIn("GUIDE.md:1: 120 columns, more than 100", done.stdout)
+        self.assertIn("a.py:1: 122 columns, more than 120", done.stdout)
         self.assertEqual(done.stdout.count("columns, more than"), 2)
 
     def test_a_third_party_header_outside_its_folder_is_found(self):
