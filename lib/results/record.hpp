@@ -154,7 +154,7 @@ struct TrialResult {
   spec::Experiment spec;
   int ranks = 1;
   int cores_per_rank = 1;
-  bool oversubscribed = false;  // ranks x cores_per_rank > cores
+  bool oversubscribed = false;  // ranks share cores
   bool emulated = false;
   std::string engine_device;       // "NVIDIA H100 80GB HBM3", or the CPU
   std::string engine_source;       // where the step times of an emulated engine come from

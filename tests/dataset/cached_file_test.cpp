@@ -192,8 +192,10 @@ TEST_F(CachedPixels, GoOnWhereAnInterruptedConversionStopped) {
   std::string partial = whole;
   const formats::CachedHeader header = formats::cached_header({.image_size = 48}, 12, 12 * 17, 0);
   partial.replace(0, sizeof header, reinterpret_cast<const char*>(&header), sizeof header);
-  partial[sizeof header + 3 * sizeof(formats::CachedEntry) + 14] = 0;  // image 3 is not converted yet
-  partial[4096 + 5 * 48 * 48] ^= 1;                                    // the pixels of image 5 did not reach the disk
+  const std::size_t image_3 = sizeof header + 3 * sizeof(formats::CachedEntry);
+  ASSERT_NE(partial[image_3 + offsetof(formats::CachedEntry, state)], 0);
+  partial[image_3 + offsetof(formats::CachedEntry, state)] = 0;  // image 3 is not converted yet
+  partial[4096 + 5 * 48 * 48] ^= 1;                              // the pixels of image 5 did not reach the disk
   fs::remove(file());
   write_text(file() + ".partial", partial);
   EXPECT_THAT(failure(), HasSubstr("no cached pixels"));

@@ -87,6 +87,14 @@ TEST(Prediction, OfAccumulatedStepsAveragesOnceForAllTheirBatches) {
   EXPECT_NEAR(at(slow, 1).images_per_s, 100, 1e-6);
 }
 
+TEST(Prediction, OfAHierarchicalUpdateNeedsTheRanksOfAGroup) {
+  Training grouped = training();
+  grouped.network.comm.update = spec::UpdateScheme::hierarchical;
+  EXPECT_THROW(at(grouped, 8), SpecError);
+  grouped.network.comm.ranks_per_group = 4;
+  EXPECT_NO_THROW(at(grouped, 8));
+}
+
 TEST(Prediction, OfStrongScalingSharesOneBatch) {
   Training strong = training();
   strong.scaling = Scaling::strong;

@@ -153,6 +153,9 @@ engine::StepPlan plan_step(const Training& training, int ranks) {
       .model = training.model, .training = training.training, .comm = training.network.comm, .world = ranks};
   config.training.batch_size = local_batch(training, ranks);
   config.comm.model = spec::CommModel::alpha_beta;
+  if (config.comm.update == spec::UpdateScheme::hierarchical && config.comm.ranks_per_group == 0) {
+    throw SpecError("comm.update is hierarchical, but a modelled network has no hosts: set comm.ranks_per_group");
+  }
   return engine::plan_step(speed_of(training, ranks), config);
 }
 

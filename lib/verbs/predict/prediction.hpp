@@ -64,7 +64,8 @@ struct Training {
 spec::ProfileEntry speed_of(const Training& training, int ranks);
 
 // Returns the time line of one step on `ranks` ranks, with modelled communication.
-// @throws SpecError as speed_of(), or if the profile's time already contains communication
+// @throws SpecError as speed_of(), if the profile's time already contains communication, or if the update is
+// hierarchical without ranks_per_group
 engine::StepPlan plan_step(const Training& training, int ranks);
 
 // Returns one row for each of the numbers in `ranks`, which must be at least 1.
