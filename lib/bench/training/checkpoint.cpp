@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <type_traits>
 
 #include "bench/core_layout.hpp"
 #include "comm/texts.hpp"
@@ -44,7 +46,13 @@ std::string text_of(const spec::Safetensors& file, const std::string& path, cons
 template <typename Number>
 Number number_of(const spec::Safetensors& file, const std::string& path, const std::string& key) {
   const std::string text = text_of(file, path, key);
-  if (const auto number = parse_number<Number>(text)) return *number;
+  if constexpr (std::is_floating_point_v<Number>) {  // hexadecimal, which keeps every bit
+    char* end = nullptr;
+    const Number value = std::strtod(text.c_str(), &end);
+    if (end == text.c_str() + text.size() && !text.empty()) return value;
+  } else if (const auto number = parse_number<Number>(text)) {
+    return *number;
+  }
   throw DataError(fmt::format("{}: {}: damaged: its '{}' is \"{}\", no number", kSubject, path, key, text));
 }
 
