@@ -98,7 +98,7 @@ TEST_F(ConvertToWebDataset, WhoseLastOrAnyShardIsMissingIsRefused) {
 
 TEST_F(ConvertToWebDataset, RefusesAnotherNumberOfShards) {
   convert();
-  EXPECT_THAT(message_of<OutputError>([&] { convert(18); }), HasSubstr("holds 16 shards of split 'all' already"));
+  EXPECT_THAT(message_of<OutputError>([&] { convert(18); }), HasSubstr("already holds 16 shards of split 'all'"));
 }
 
 TEST_F(ConvertToWebDataset, MakesADamagedShardAnew) {
