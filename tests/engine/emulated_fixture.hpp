@@ -19,13 +19,14 @@ namespace chexbench::engine {
 // A profile file in a folder of the test, which is removed with this object.
 class ProfileFile {
  public:
-  // The profile has one entry, for resnet50 32x32 f32 at batch 4. `entry_keys` are its other keys:
+  // The profile has one entry, for the model at 32x32 f32 and batch 4. `entry_keys` are its other keys:
   // `"images_per_s": 2000, ...`.
-  explicit ProfileFile(const std::string& entry_keys)
+  explicit ProfileFile(const std::string& entry_keys, const std::string& model = "resnet50")
       : folder_(std::filesystem::path(testing::TempDir()) / ("chexbench_profile_" + std::to_string(getpid()))) {
     std::filesystem::create_directories(folder_);
     std::ofstream(path()) << R"({"name": "test", "device": "a device for tests", "entries": [
-        {"model": "resnet50", "image_size": 32, "precision": "f32", "batch_size": 4, "source": "made up", )"
+        {"model": ")" << model
+                          << R"(", "image_size": 32, "precision": "f32", "batch_size": 4, "source": "made up", )"
                           << entry_keys << "}]}";
   }
   ~ProfileFile() { std::filesystem::remove_all(folder_); }

@@ -89,19 +89,6 @@ TEST(Emulated, WaitIsTheTimeThatTheDeviceHadNoBatch) {
   EXPECT_NEAR(engine->timings().end_s, idle_since_s + engine->timings().wait_s + kStepS, 1e-9);
 }
 
-TEST(Emulated, TheHostRunsAtMostOneStepAhead) {
-  const ProfileFile profile(kFast);
-  const auto engine = make_engine(profile.engine_name(), small_config());
-  BatchSource batches;
-  RecordingReducer reducer(1);
-  for (int step = 0; step < 5; ++step) {
-    engine->step(batches.next(), reducer);
-    EXPECT_EQ(engine->steps_finished(), step);  // each call except the first finds one more step finished
-  }
-  engine->finish();
-  EXPECT_EQ(engine->steps_finished(), 5);
-}
-
 TEST(Emulated, GivesTheBatchBackWhenItsStepBegins) {
   const ProfileFile profile(R"("images_per_s": 40, "includes_update": true, "includes_communication": false)");
   const auto engine = make_engine(profile.engine_name(), small_config());
@@ -131,16 +118,6 @@ TEST(Emulated, RestartBeginsAnew) {
   EXPECT_GE(engine->timings().wall_s, engine->timings().end_s - after_s);
 }
 
-TEST(Emulated, CanBeDestroyedInTheMiddleOfAStep) {
-  const ProfileFile profile(kFast);
-  BatchSource batches;
-  RecordingReducer reducer(1);
-  for (int i = 0; i < 3; ++i) {
-    const auto engine = make_engine(profile.engine_name(), small_config());
-    engine->step(batches.next(), reducer);
-  }
-}
-
 TEST(Emulated, SaysThatItIsAndWhereItsSpeedComesFrom) {
   const auto engine = make_engine("emulated:v100", EngineConfig{});
   EXPECT_EQ(engine->traits().name, "emulated:v100");
@@ -158,14 +135,6 @@ TEST(Emulated, RefusesWhatItsProfileHasNoTimeFor) {
               testing::AllOf(HasSubstr("resnet50 320x320 f32"), HasSubstr("resnet50 224x224 fp16")));
   EXPECT_THAT(spec_error([] { make_engine("emulated:v10", EngineConfig{}); }), HasSubstr("did you mean 'v100'?"));
   EXPECT_THAT(spec_error([] { make_engine("emulated:no/such.json", EngineConfig{}); }), HasSubstr("no/such.json"));
-}
-
-TEST(Emulated, RefusesABatchThatIsNotFull) {
-  const ProfileFile profile(kFast);
-  const auto engine = make_engine(profile.engine_name(), small_config());
-  BatchSource batches;
-  RecordingReducer reducer(1);
-  EXPECT_THAT(spec_error([&] { engine->step(batches.next(3), reducer); }), HasSubstr("set drop_remainder"));
 }
 
 TEST(Emulated, AveragesGradientsOfTheModelsSizeForReal) {
@@ -206,20 +175,6 @@ TEST(Emulated, AveragesAndUpdatesOnceForAllBatchesOfAStep) {
   EXPECT_DOUBLE_EQ(timings.update_s, 1e-3);
   EXPECT_NEAR(parts_s(timings), timings.wall_s, 1e-12);
   EXPECT_EQ(std::accumulate(reducer.counts.begin(), reducer.counts.end(), std::size_t{0}), 23'536'718u);
-}
-
-TEST(Emulated, RestartForgetsAStepThatHasBegun) {
-  const ProfileFile profile(kFast);
-  EngineConfig config = small_config();
-  config.training.accumulate_steps = 2;
-  const auto engine = make_engine(profile.engine_name(), config);
-  BatchSource batches;
-  RecordingReducer reducer(1);
-  engine->step(batches.next(), reducer);
-  engine->restart();
-  engine->step(batches.next(), reducer);
-  engine->finish();
-  EXPECT_EQ(engine->steps_finished(), 0);
 }
 
 TEST(Emulated, RefusesAReducerOfAnotherGroup) {

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 
 #include "core/clock.hpp"
@@ -53,38 +52,6 @@ TEST(None, BooksAllTimeSinceTheLastStepAsWait) {
   engine->step(batches.next(), reducer);
   EXPECT_GE(engine->timings().wait_s, 2e-3);
   EXPECT_DOUBLE_EQ(engine->timings().end_s, first_end_s + engine->timings().wall_s);
-}
-
-TEST(None, TakesBatchesThatAreNotFull) {
-  const auto engine = make_engine("none", EngineConfig{});
-  BatchSource batches;
-  RecordingReducer reducer(1);
-  engine->step(batches.next(1), reducer);
-  EXPECT_EQ(engine->timings().images, 1);
-}
-
-TEST(None, RestartCountsFromZero) {
-  const auto engine = make_engine("none", EngineConfig{});
-  BatchSource batches;
-  RecordingReducer reducer(1);
-  engine->step(batches.next(), reducer);
-  engine->restart();
-  EXPECT_EQ(engine->steps_finished(), 0);
-  EXPECT_EQ(engine->timings().images, 0);
-}
-
-TEST(None, HasNoTensorsAndSaysSo) {
-  const auto engine = make_engine("none", EngineConfig{});
-  EXPECT_FALSE(engine->traits().trains);
-  EXPECT_FALSE(engine->traits().emulated);
-  EXPECT_TRUE(engine->parameters().empty());
-  EXPECT_TRUE(engine->buffers().empty());
-  EXPECT_EQ(engine->held_bytes(), 0u);
-  std::array<float, 1> values{};
-  EXPECT_THROW(engine->read_parameter("fc.weight", values), DeviceError);
-  EXPECT_THROW(engine->read_gradient("fc.weight", values), DeviceError);
-  EXPECT_THROW(engine->read_buffer("bn1.running_mean", values), DeviceError);
-  EXPECT_THROW(engine->logits(), DeviceError);
 }
 
 TEST(MakeEngine, NamesTheNearestEngineForAnUnknownOne) {

@@ -15,6 +15,7 @@
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "engine/checks.hpp"
 #include "engine/registry.hpp"
 #include "engine/step_parts.hpp"
 #include "engine/step_plan.hpp"
@@ -51,7 +52,11 @@ class EmulatedEngine final : public TensorlessEngine {
   EmulatedEngine(EngineTraits traits, StepPlan plan, const EngineConfig& config)
       : traits_(std::move(traits)),
         plan_(std::move(plan)),
-        batch_size_(config.training.batch_size),
+        shape_{.images = config.training.batch_size,
+               .height = config.model.image_size,
+               .width = config.model.image_size,
+               .deliver = config.deliver,
+               .labels = config.outputs},
         accumulate_steps_(config.training.accumulate_steps),
         world_(config.world),
         averages_for_real_(config.world > 1 && spec::sends_gradients(config.comm.model)),
@@ -90,7 +95,7 @@ class EmulatedEngine final : public TensorlessEngine {
 
   const EngineTraits traits_;
   const StepPlan plan_;
-  const int batch_size_;
+  const BatchShape shape_;
   const int accumulate_steps_;
   const int world_;
   const bool averages_for_real_;
@@ -116,12 +121,7 @@ class EmulatedEngine final : public TensorlessEngine {
 };
 
 void EmulatedEngine::check(const Batch& batch, const Reducer& reducer) const {
-  if (batch.valid != batch_size_ || batch.shape.images != batch_size_) {
-    throw SpecError(
-        fmt::format("engine '{}': got a batch with {} of {} images, but its step takes {}; set drop_remainder in the "
-                    "pipeline",
-                    traits_.name, batch.valid, batch.shape.images, batch_size_));
-  }
+  check_batch(traits_.name, shape_, batch);
   if (averages_for_real_ && reducer.world() != world_) {
     throw DeviceError(fmt::format("engine '{}': built for {} ranks, but its gradients are averaged over {}",
                                   traits_.name, world_, reducer.world()));
@@ -203,7 +203,7 @@ measure::StepTimings EmulatedEngine::execute(Submission submission) {
                                .backward_s = plan_.backward_s,
                                .communication_busy_s = communication.busy_s,
                                .loss = std::numeric_limits<double>::quiet_NaN(),
-                               .images = batch_size_};
+                               .images = shape_.images};
   timings.end_s = begin_s + timings.compute_s + timings.exposed_communication_s + timings.update_s;
   timings.wall_s = timings.end_s - last_end_s_;
   timings.other_s = timings.wall_s - timings.wait_s - timings.compute_s - timings.exposed_communication_s -

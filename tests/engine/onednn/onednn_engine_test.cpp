@@ -1,9 +1,7 @@
 // Tests the engine through the interface that the trial loop uses, on small images.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 
 #include "../emulated_fixture.hpp"
 #include "../gradients.hpp"
@@ -56,25 +54,6 @@ BatchLease series(int images, int first = 0, Deliver deliver = Deliver::u8) {
 std::unique_ptr<Engine> make_u8(EngineConfig config) {
   config.deliver = Deliver::u8;
   return make_engine("onednn", config);
-}
-
-TEST(OnednnEngine, PartsOfAStepSumToItsWallTime) {
-  const auto engine = make_u8(onednn_config());
-  RecordingReducer reducer(1);
-  for (int i = 0; i < 2; ++i) {
-    engine->step(series(4), reducer);
-    const measure::StepTimings& t = engine->timings();
-    EXPECT_DOUBLE_EQ(t.wait_s + t.upload_s + t.compute_s + t.exposed_communication_s + t.update_s + t.other_s,
-                     t.wall_s);
-    EXPECT_LT(std::abs(t.other_s), 0.02 * t.wall_s);
-    EXPECT_DOUBLE_EQ(t.forward_s + t.backward_s, t.compute_s);
-    EXPECT_GT(t.forward_s, 0);
-    EXPECT_GT(t.backward_s, 0);
-    EXPECT_EQ(t.images, 4);
-    EXPECT_DOUBLE_EQ(t.communication_busy_s, 0.25);
-  }
-  EXPECT_EQ(engine->steps_finished(), 2);
-  EXPECT_EQ(reducer.waits, 2);
 }
 
 TEST(OnednnEngine, LearnsABatchByHeart) {
@@ -270,17 +249,6 @@ TEST(OnednnEngine, UpdatesWithWhatTheReducerLeaves) {
   EXPECT_EQ(before, after);
 }
 
-TEST(OnednnEngine, WeightsComeBackAsTheyWereLoaded) {
-  const auto engine = make_u8(onednn_config(1));
-  engine->load_weights(model::formula_weights("load"));
-  for (const TensorInfo& info : engine->parameters()) {
-    std::vector<float> expected(static_cast<std::size_t>(info.count())), values(expected.size());
-    model::formula_weights("load")(info, expected);
-    engine->read_parameter(info.name, values);
-    ASSERT_EQ(values, expected) << info.name;
-  }
-}
-
 TEST(OnednnEngine, ScalesRandomWeightsAsTorchvisionDoesForTheNetwork) {
   for (const auto& [model, name, fan] :
        {std::tuple{"resnet50", "conv1.weight", 64 * 49}, {"densenet121", "features.conv0.weight", 3 * 49}}) {
@@ -315,44 +283,6 @@ TEST(OnednnEngine, RefusesPrecisionsThatNoCpuHas) {
     config.training.precision = precision;
     EXPECT_THROW(make_u8(config), DeviceError);
   }
-}
-
-TEST(OnednnEngine, RefusesABatchThatIsNotFull) {
-  const auto engine = make_u8(onednn_config());
-  RecordingReducer reducer(1);
-  BatchLease batch = series(4);
-  batch->valid = 3;
-  EXPECT_THROW(engine->step(std::move(batch), reducer), SpecError);
-  EXPECT_THROW(engine->step(series(2), reducer), SpecError);
-}
-
-// Returns the message of the SpecError that `call` throws.
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const SpecError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
-TEST(OnednnEngine, NamesTheNearestParameter) {
-  const auto engine = make_u8(onednn_config(1));
-  std::vector<float> values(14);
-  EXPECT_THAT(error_of([&] { engine->read_gradient("fc.biass", values); }), testing::HasSubstr("'fc.bias'?"));
-}
-
-TEST(OnednnEngine, RefusesToReadATensorIntoAnotherNumberOfValues) {
-  const auto engine = make_u8(onednn_config(1));
-  for (const std::size_t size : {13u, 15u}) {
-    std::vector<float> values(size);
-    const std::string expected = "'fc.bias' has 14 values, not " + std::to_string(size);
-    EXPECT_EQ(error_of([&] { engine->read_parameter("fc.bias", values); }), expected);
-    EXPECT_EQ(error_of([&] { engine->read_gradient("fc.bias", values); }), expected);
-  }
-  std::vector<float> padded(80);
-  EXPECT_EQ(error_of([&] { engine->read_buffer("bn1.running_mean", padded); }),
-            "'bn1.running_mean' has 64 values, not 80");
 }
 
 }  // namespace

@@ -79,15 +79,6 @@ TEST_F(CudaAccumulation, GoesOnFromACheckpointWithTheSameBits) {
   }
 }
 
-TEST_F(CudaAccumulation, RestartForgetsAStepThatHasBegun) {
-  CudaEngine engine(config(Precision::f32));
-  const std::vector<double> expected = losses(engine, single_, 4);
-  EXPECT_EQ(expected.size(), 2u);
-  losses(engine, single_, 1);
-  engine.restart();
-  EXPECT_EQ(losses(engine, single_, 4), expected);
-}
-
 TEST_F(CudaAccumulation, PartsOfAStepSumToItsWallTime) {
   CudaEngine engine(config(Precision::f32));
   losses(engine, single_, 6);
