@@ -33,8 +33,10 @@ class EveryPipeline : public testing::TestWithParam<std::tuple<std::string, Data
   // Returns the shipped X-rays with damaged pixel data in one image, in the middle of the set.
   dataset::Dataset damaged(const TempFolder& folder) const {
     dataset::Dataset copy = copy_xrays(folder, DataFormat::png);
-    std::fstream file(copy.images[kBadImage].path, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(60000);
+    const std::string& path = copy.images[kBadImage].path;
+    const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(path) / 2);
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(middle);
     file.write("damaged", 7);
     file.close();
     return format() == DataFormat::png ? copy : converted(folder, format());

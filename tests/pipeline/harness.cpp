@@ -15,6 +15,7 @@
 #include "dataset/make/convert.hpp"
 #include "formats/tfrecord.hpp"
 #include "image/decoder.hpp"
+#include "image/png/png_writer.hpp"
 #include "image/preprocess.hpp"
 #include "pipeline/ops.hpp"
 #include "spec/presets.hpp"
@@ -33,6 +34,37 @@ TempFolder::~TempFolder() { fs::remove_all(path_); }
 
 namespace {
 
+// Pipelines do the same to small files, in a tenth of the time.
+constexpr int kSmallSide = 128;
+constexpr std::string_view kRgba = "00000004_000.png";
+
+// Copies the shipped X-rays to `root` with their sides shortened to kSmallSide pixels. The files are encoded as the
+// shipped ones are.
+void copy_small_xrays(const fs::path& root) {
+  fs::copy(CHEXBENCH_TEST_DATA, root, fs::copy_options::recursive);
+  const auto decoder = image::make_decoder(spec::DecoderKind::fast);
+  image::PngWriter writer;
+  storage::ByteBuffer buffer;
+  bool published = false;
+  for (const auto& entry : fs::directory_iterator(root / "images")) {
+    const image::GrayImage whole = decoder->decode(storage::read_file(entry.path().string(), buffer), entry.path());
+    std::vector<std::uint8_t> pixels;
+    for (int y = 0; y < kSmallSide; ++y) {
+      for (int x = 0; x < kSmallSide; ++x) {
+        const int row = y * whole.height / kSmallSide, column = x * whole.width / kSmallSide;
+        pixels.push_back(whole.pixels[static_cast<std::size_t>(row) * whole.stride + static_cast<std::size_t>(column)]);
+      }
+    }
+    published = !published;
+    const image::PngStyle style = entry.path().filename() == kRgba ? image::PngStyle::rgba
+                                  : published                      ? image::PngStyle::published
+                                                                   : image::PngStyle::resaved;
+    const auto file = writer.encode(pixels, kSmallSide, style);
+    std::ofstream(entry.path(), std::ios::binary)
+        .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+  }
+}
+
 dataset::Dataset open(const std::string& root, spec::DataFormat format) {
   const image::PixelSpec pixels{.image_size = Setting().size};
   if (format != spec::DataFormat::png) {
@@ -49,8 +81,11 @@ dataset::Dataset open(const std::string& root, spec::DataFormat format) {
 }  // namespace
 
 dataset::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format) {
+  static const TempFolder small;
+  static const bool made = (copy_small_xrays(small.path()), true);
+  static_cast<void>(made);
   const std::string root = folder.path() + "/nih";
-  fs::copy(CHEXBENCH_TEST_DATA, root, fs::copy_options::recursive);
+  fs::copy(small.path(), root, fs::copy_options::recursive);
   return open(root, format);
 }
 

@@ -27,11 +27,11 @@ class TempFolder {
   std::string path_;
 };
 
-// Returns the shipped X-rays (all 24) as PNG files, or converted, once per process, to 16 shards or to cached pixels
-// of Setting's size.
+// Returns the shipped X-rays (all 24, shrunk) as PNG files, or converted, once per process, to 16 shards or to cached
+// pixels of Setting's size.
 const dataset::Dataset& xrays(spec::DataFormat format);
 
-// Makes a copy of the shipped X-rays, for tests that damage files.
+// Makes a copy of the same files, for tests that damage files.
 dataset::Dataset copy_xrays(const TempFolder& folder, spec::DataFormat format);
 
 // Converts the data set that copy_xrays() put into `folder`.
