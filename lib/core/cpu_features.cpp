@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/errors.hpp"
+#include "core/x86_features.hpp"
 
 namespace chexbench {
 namespace {
@@ -21,11 +22,10 @@ std::string cpu_model() {
 CpuFeatures detect() {
   CpuFeatures features;
   features.model = cpu_model();
-  features.avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  features.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-                    __builtin_cpu_supports("avx512vbmi");
-  features.avx512_bf16 = features.avx512 && __builtin_cpu_supports("avx512bf16");
+  const X86Features x86 = x86_features();
+  features.avx2 = x86.avx2;
+  features.avx512 = x86.avx512;
+  features.avx512_bf16 = x86.avx512_bf16;
   const char* limit = std::getenv("CHEXBENCH_ISA");
   if (limit == nullptr) return features;
   const std::string_view isa = limit;

@@ -4,10 +4,13 @@ include(GNUInstallDirs)
 option(CHEXBENCH_TESTS "Build the tests and the micro-benchmarks" ON)
 option(CHEXBENCH_WERROR "Treat warnings as errors" OFF)  # the presets turn it on
 set(CHEXBENCH_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined or thread")
+set(x86 OFF)
 set(default_march "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(x86 ON)
   set(default_march "x86-64-v2")
 endif()
+option(CHEXBENCH_X86 "Compile the kernels for AVX2 and AVX-512" ${x86})
 set(CHEXBENCH_MARCH "${default_march}" CACHE STRING "Baseline instruction set; faster kernels are chosen at run time")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -67,15 +70,24 @@ function(chexbench_compile_twins_alone)
   endforeach()
 endfunction()
 
-# chexbench_library(<room> SOURCES a.cpp ... [PUBLIC targets...] [PRIVATE targets...])
+# chexbench_library(<room> [COLD] SOURCES a.cpp ... [PUBLIC targets...] [PRIVATE targets...])
 # One static library per room, named chexbench_<room>, with the alias chexbench::<room>. PUBLIC and PRIVATE are its link
-# lines.
+# lines. COLD: nothing in the room runs once an image or a step, so it is compiled at -O1, in two thirds of the time.
 function(chexbench_library room)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(chexbench_${room} STATIC ${ARG_SOURCES})
   add_library(chexbench::${room} ALIAS chexbench_${room})
   chexbench_compile_twins_alone(${ARG_SOURCES})
   target_link_libraries(chexbench_${room} PUBLIC chexbench_flags ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  if(ARG_COLD AND NOT CHEXBENCH_SANITIZE)
+    chexbench_compile_fast(chexbench_${room})
+  endif()
+endfunction()
+
+# At -O1, GCC takes what it has not followed for uninitialized.
+function(chexbench_compile_fast target)
+  target_compile_options(${target} PRIVATE
+    "$<$<CONFIG:Release>:-O1;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>>")
 endfunction()
 
 # What `cmake --install` puts where: bin/chexbench and share/chexbench/configs; rooms that load a module at run time
@@ -131,12 +143,11 @@ function(chexbench_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE chexbench_flags ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
-  # A test's own code is compiled longer than it runs; at -O1 GCC takes what it has not followed for uninitialized.
+  # A test's own code is compiled longer than it runs.
   if(CHEXBENCH_SANITIZE)
     target_compile_options(${name} PRIVATE -O0)
   else()
-    target_compile_options(${name} PRIVATE
-      "$<$<CONFIG:Release>:-O1;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>>")
+    chexbench_compile_fast(${name})
   endif()
   set_target_properties(${name} PROPERTIES CHEXBENCH_TEST ON)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)

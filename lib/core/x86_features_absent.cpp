@@ -1,0 +1,7 @@
+#include "core/x86_features.hpp"
+
+namespace chexbench {
+
+X86Features x86_features() { return {}; }
+
+}  // namespace chexbench
