@@ -41,7 +41,7 @@ WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may i
     r"spdlog/": ["lib/core"],
     r"hwloc": ["lib/core"],
     r"nvml\.h": ["lib/measure"],
-    r"cupti": ["lib/measure/kernel_time"],
+    r"cupti": ["apps/kernel_time"],
     r"CLI/": ["apps"],
 }
 # Where a function runs, on the host or on a device too, nothing but its own head can say.

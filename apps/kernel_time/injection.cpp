@@ -11,9 +11,9 @@
 #include <string>
 
 #include "core/output_file.hpp"
-#include "measure/kernel_time/cupti.hpp"
-#include "measure/kernel_time/kernel_tally.hpp"
-#include "measure/kernel_time/kernel_times_json.hpp"
+#include "kernel_time/cupti.hpp"
+#include "kernel_time/kernel_tally.hpp"
+#include "kernel_time/kernel_times_json.hpp"
 
 namespace chexbench::measure {
 namespace {

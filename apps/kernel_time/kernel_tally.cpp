@@ -1,4 +1,4 @@
-#include "measure/kernel_time/kernel_tally.hpp"
+#include "kernel_time/kernel_tally.hpp"
 
 #include <fmt/format.h>
 

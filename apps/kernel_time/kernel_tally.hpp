@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "measure/kernel_time/interval_union.hpp"
+#include "kernel_time/interval_union.hpp"
 
 namespace chexbench::measure {
 

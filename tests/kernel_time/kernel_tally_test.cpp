@@ -1,11 +1,11 @@
-#include "measure/kernel_time/kernel_tally.hpp"
+#include "kernel_time/kernel_tally.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "measure/kernel_time/kernel_times_json.hpp"
+#include "kernel_time/kernel_times_json.hpp"
 
 namespace chexbench::measure {
 namespace {

@@ -1,4 +1,4 @@
-#include "measure/kernel_time/interval_union.hpp"
+#include "kernel_time/interval_union.hpp"
 
 #include <algorithm>
 #include <iterator>

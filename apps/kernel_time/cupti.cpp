@@ -1,5 +1,5 @@
 // Record kinds and flags are documented in cupti_activity.h and in the CUPTI documentation, "Activity API".
-#include "measure/kernel_time/cupti.hpp"
+#include "kernel_time/cupti.hpp"
 
 #include <cupti.h>
 #include <dlfcn.h>

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "measure/kernel_time/kernel_tally.hpp"
+#include "kernel_time/kernel_tally.hpp"
 
 namespace chexbench::measure {
 

@@ -1,4 +1,4 @@
-#include "measure/kernel_time/kernel_times_json.hpp"
+#include "kernel_time/kernel_times_json.hpp"
 
 #include <cxxabi.h>
 #include <fmt/format.h>
