@@ -14,8 +14,10 @@ namespace {
 // Each launcher sets one of these for each rank: hydra of MPICH and Intel MPI, and Slurm's PMI-2 (PMI_*), PMIx
 // launchers, Open MPI.
 constexpr std::array kRankVariables{"PMI_RANK", "PMI_FD", "PMI_PORT", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"};
-// Only hydra sets this for each rank. Its PMI_FD is a socket that carries lines of text (PMI 1).
-constexpr const char* kHydra = "HYDI_CONTROL_FD";
+// Set by hydra for the ranks on mpirun's own host, but not on other hosts.
+constexpr const char* kHydraControl = "HYDI_CONTROL_FD";
+// Set by Slurm's PMI-2, but not by hydra.
+constexpr const char* kPmi2Job = "PMI_JOBID";
 constexpr std::string_view kEnd = "cmd=finalize\n";
 constexpr double kAnswerS = 0.2;  // time for hydra to answer: it fails if the process has already ended
 
@@ -25,6 +27,12 @@ std::optional<int> read_count(const char* text) {
   if (text == nullptr) return {};
   const auto value = parse_number<int>(text);
   return value && *value >= 1 ? value : std::nullopt;
+}
+
+// Returns hydra's PMI_FD, a socket that carries lines of text (PMI 1). Slurm's PMI_FD carries another protocol.
+std::optional<int> hydra_socket(const Environment& environment) {
+  const bool is_hydra = environment(kHydraControl) != nullptr || environment(kPmi2Job) == nullptr;
+  return is_hydra ? read_count(environment("PMI_FD")) : std::nullopt;
 }
 
 }  // namespace
@@ -42,8 +50,8 @@ std::optional<Launcher> find_launcher(const Environment& environment) {
 }
 
 void announce_end(const Environment& environment) {
-  const std::optional<int> socket = read_count(environment("PMI_FD"));
-  if (environment(kHydra) == nullptr || !socket) return;
+  const std::optional<int> socket = hydra_socket(environment);
+  if (!socket) return;
   if (::write(*socket, kEnd.data(), kEnd.size()) == static_cast<ssize_t>(kEnd.size()))
     sleep_until_s(now_s() + kAnswerS);
 }

@@ -40,19 +40,23 @@ TEST(Launcher, LeavesTheNumberOfRanksOpenWhereItIsNotTold) {
     EXPECT_EQ(launcher_of({{"PMI_RANK", "0"}, {"PMI_SIZE", nonsense}})->ranks, std::nullopt) << nonsense;
 }
 
+// Returns what announce_end() writes to the launcher that set `variables` and PMI_FD.
+std::string announcement(Variables variables) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  variables["PMI_FD"] = std::to_string(ends[1]);
+  announce_end(environment_of(variables));
+  close(ends[1]);
+  char text[100];
+  const ssize_t count = read(ends[0], text, sizeof text);
+  close(ends[0]);
+  return std::string(text, static_cast<std::size_t>(count));
+}
+
 TEST(Launcher, OfMpichAloneIsToldThatAProcessEnds) {
-  for (const bool is_hydra : {true, false}) {
-    int ends[2];
-    ASSERT_EQ(pipe(ends), 0);
-    Variables variables{{"PMI_FD", std::to_string(ends[1])}, {"PMI_RANK", "0"}};
-    if (is_hydra) variables["HYDI_CONTROL_FD"] = "7";
-    announce_end(environment_of(variables));
-    close(ends[1]);
-    char text[100];
-    const ssize_t count = read(ends[0], text, sizeof text);
-    EXPECT_EQ(std::string(text, static_cast<std::size_t>(count)), is_hydra ? "cmd=finalize\n" : "");
-    close(ends[0]);
-  }
+  EXPECT_EQ(announcement({{"PMI_RANK", "0"}, {"HYDI_CONTROL_FD", "7"}}), "cmd=finalize\n");
+  EXPECT_EQ(announcement({{"PMI_RANK", "1"}}), "cmd=finalize\n") << "a rank on another host than mpirun's";
+  EXPECT_EQ(announcement({{"PMI_RANK", "0"}, {"PMI_JOBID", "8.0"}}), "") << "srun";
 }
 
 TEST(LibraryName, IsNameAndVersionAlone) {
