@@ -1,6 +1,6 @@
 // The figures of a trial: what a report says about it. derive_figures() (analysis/derive.hpp) computes them from the
-// repeats by the formulas of lib/analysis/README.md. This header holds only the data, so that readers and writers of
-// files need no analysis.
+// repeats by the formulas of apps/chexbench/reference/README.md. This header holds only the data, so that readers and
+// writers of files need no analysis.
 #pragma once
 
 #include <cstdint>

@@ -168,7 +168,7 @@ struct TrialResult {
 
 // One sentence of the report, with its numbers.
 struct Finding {
-  std::string kind;  // "amplification", "starved", ...: lib/analysis/README.md lists all kinds
+  std::string kind;  // "amplification", "starved", ...: apps/chexbench/reference/README.md lists all
   std::string text;
   bool emulated = false;  // depends on an emulated engine; the text says so, too
 };
