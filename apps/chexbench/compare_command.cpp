@@ -40,7 +40,7 @@ void check(const verbs::RunComparison& comparison) {
                                        [](const ComparedArm& arm) { return arm.verdict != Verdict::not_comparable; });
   if (!any) {
     throw DataError(
-        "compare: no arm of the two can be compared; the reasons stand in the table (--across-machines compares runs "
+        "compare: no arm of the two can be compared; the table gives the reasons (--across-machines compares runs "
         "of "
         "unlike machines)");
   }

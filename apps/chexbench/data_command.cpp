@@ -66,7 +66,7 @@ struct SetArguments {
     for (const std::string& override : overrides) {
       if (!override.starts_with("data.layout=") && !override.starts_with("data.labels.") &&
           !override.starts_with("store.")) {
-        throw SpecError(fmt::format("--set {}: only data.layout, data.labels and store have a meaning here", override));
+        throw SpecError(fmt::format("--set {}: only data.layout, data.labels and store apply here", override));
       }
       all.push_back(override);
     }

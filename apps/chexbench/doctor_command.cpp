@@ -26,8 +26,8 @@ void run(const DoctorArguments& arguments, bench::Session& session) {
   doctor.chexbench_version = CHEXBENCH_VERSION;
   print(arguments.format == "json" ? verbs::doctor_json(doctor) : verbs::doctor_table(doctor));
   if (verbs::needs_mending(doctor)) {
-    throw DeviceError(fmt::format("doctor: {} thing{} do{} not fit, listed above", doctor.misfits.size(),
-                                  doctor.misfits.size() == 1 ? "" : "s", doctor.misfits.size() == 1 ? "es" : ""));
+    throw DeviceError(fmt::format("doctor: {} conflict{} between what is installed, listed above",
+                                  doctor.misfits.size(), doctor.misfits.size() == 1 ? "" : "s"));
   }
 }
 

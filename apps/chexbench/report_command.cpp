@@ -25,7 +25,7 @@ void run(const ReportArguments& arguments) {
   const results::Report report = results::read_report(arguments.folder);
   if (!results::has_results(report)) {
     throw DataError(
-        fmt::format("{}/report.json holds no measured trial: there is nothing to report", arguments.folder));
+        fmt::format("{}/report.json has no measured trial, so there is nothing to report", arguments.folder));
   }
   const std::string text = report::format_report(report, arguments.format);
   std::string path = arguments.output;

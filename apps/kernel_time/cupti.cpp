@@ -32,7 +32,8 @@ std::mutex listener_mutex;
 template <class Function>
 void find(void* library, const char* file, const char* symbol, Function*& function) {
   function = reinterpret_cast<Function*>(dlsym(library, symbol));
-  if (function == nullptr) throw DeviceError(fmt::format("{} lacks {}: it is no CUPTI, or too old", file, symbol));
+  if (function == nullptr)
+    throw DeviceError(fmt::format("{} lacks {}: it is not CUPTI, or it is too old", file, symbol));
 }
 
 Functions open_library(const char* file) {

@@ -42,14 +42,14 @@ void check_shared_gpus(const std::vector<RankGpu>& ranks, bool allow_shared_gpu)
   if (!allow_shared_gpu) {
     throw DeviceError(
         fmt::format("ranks {} and {} on host {} would share the GPU {} ({}, {}): start no more ranks on a host than it "
-                    "has GPUs, show each its own by CUDA_VISIBLE_DEVICES, or try out with --allow-shared-gpu what "
-                    "needs no figures",
+                    "has GPUs, show each its own by CUDA_VISIBLE_DEVICES, or use --allow-shared-gpu for trials "
+                    "whose figures do not matter",
                     shared->first, shared->second, first.host, first.gpu.pci_bus_id, first.gpu.name, first.gpu.uuid));
   }
   const auto elsewhere = std::ranges::find_if(ranks, [&](const RankGpu& rank) { return rank.host != first.host; });
   if (elsewhere != ranks.end()) {
     throw DeviceError(fmt::format(
-        "--allow-shared-gpu: ranks are on hosts {} and {}, but those that share a GPU speak by the loopback interface: "
+        "--allow-shared-gpu: ranks are on hosts {} and {}, but ranks that share a GPU use the loopback interface: "
         "start all of them on one host",
         first.host, elsewhere->host));
   }
@@ -88,7 +88,7 @@ GpuShare share_gpus(comm::Communicator& ranks, const HostCores& host, const std:
   for (const auto& [name, value] : shared_gpu_environment(host.host, ranks.rank())) {
     setenv(name.c_str(), value.c_str(), 1);
   }
-  if (ranks.rank() == 0) log::warning("ranks share a GPU: nothing measured here is a figure of that GPU");
+  if (ranks.rank() == 0) log::warning("ranks share a GPU, so nothing measured here describes that GPU");
   return {.gpu = gpu, .shared = true};
 }
 

@@ -96,8 +96,8 @@ void check_resumable(const results::Report& planned, const std::string& folder, 
   };
   if (!journalled.empty() && std::none_of(journalled.begin(), journalled.end(), is_planned)) {
     throw SpecError(
-        fmt::format("--resume {}: none of the {} repeats in its journal.jsonl is of a trial of this "
-                    "experiment as given (spec, --set, number of ranks); use --output for a new run",
+        fmt::format("--resume {}: none of the {} repeats in its journal.jsonl belongs to a trial of this "
+                    "experiment as it is now (spec, --set, number of ranks); use --output for a new run",
                     folder, journalled.size()));
   }
 }
@@ -107,7 +107,7 @@ Journal::File::File(const std::string& path) : descriptor(open(path.c_str(), O_R
   // On a file system without locks the journal works unlocked.
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(descriptor);
-    throw OutputError(fmt::format("another chexbench writes to {}; wait for its end, or use another --output", path));
+    throw OutputError(fmt::format("another chexbench writes to {}; wait until it ends, or use another --output", path));
   }
 }
 

@@ -151,7 +151,7 @@ int Runner::outputs_of(const ArmGroup& group) {
     if (datasets_.of(other).labels() == outputs || engine::drops_batches(spec_of(group).engine)) continue;
     throw SpecError(
         fmt::format("trials that take turns on one engine have {} and {} labels ('{}' and '{}'): measure "
-                    "these data sets in experiments of their own",
+                    "these data sets in separate experiments",
                     outputs, datasets_.of(other).labels(), spec_of(group).data.root, other.data.root));
   }
   return outputs;

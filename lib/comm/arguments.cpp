@@ -16,12 +16,12 @@ void check_first(int ranks, int world) {
 }
 
 void check_bucket(const BucketSpan& bucket) {
-  if (bucket.data == nullptr || bucket.count == 0) throw DeviceError("comm: an empty bucket was to be averaged");
+  if (bucket.data == nullptr || bucket.count == 0) throw DeviceError("comm: a bucket to average is empty");
 }
 
 void check_device_bucket(const BucketSpan& bucket, ReadyEvent ready) {
   check_bucket(bucket);
-  if (ready == nullptr) throw DeviceError("comm: a bucket in device memory came without the event that it is ready at");
+  if (ready == nullptr) throw DeviceError("comm: a bucket in device memory came without the event that marks it ready");
 }
 
 }  // namespace chexbench::comm

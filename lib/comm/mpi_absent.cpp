@@ -9,8 +9,8 @@ namespace chexbench::comm {
 std::unique_ptr<World> make_mpi_world(const Launcher& launcher) {
   if (launcher.ranks == 1) return make_single_world();
   throw DeviceError(
-      fmt::format("comm: a launcher started {} ranks ({} is set), but this build has no MPI, so each would take itself "
-                  "for the only one; install libmpich-dev and build again, or start without the launcher",
+      fmt::format("comm: a launcher started {} ranks ({} is set), but this build has no MPI, so each would run "
+                  "as the only rank; install libmpich-dev and build again, or start without the launcher",
                   launcher.ranks ? std::to_string(*launcher.ranks) : "several", launcher.variable));
 }
 

@@ -27,8 +27,9 @@ InitialWeights initial_weights(const spec::ModelSpec& spec, int outputs) {
   const bool anew = in_file != 0 && in_file != outputs;
   InitialWeights weights;
   if (anew) {
-    weights.notes.push_back(fmt::format("layer '{}' starts anew: {} has it with {} outputs, the images have {} labels",
-                                        classifier, spec.weights, in_file, outputs));
+    weights.notes.push_back(
+        fmt::format("layer '{}' starts from random weights: {} has {} outputs for it, and the images have {} labels",
+                    classifier, spec.weights, in_file, outputs));
     log::info("model.weights: {}", weights.notes.back());
   }
   weights.source = [random, file, classifier, anew](const model::TensorInfo& info, std::span<float> values) {

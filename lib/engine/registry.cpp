@@ -82,10 +82,10 @@ std::unique_ptr<Engine> make_engine(const std::string& name, const EngineConfig&
 
 std::string resolve_engine_name(const std::string& name) {
   if (const EngineKind* const kind = resolve(name)) return name == "auto" ? std::string(kind->name) : name;
-  throw DeviceError(
-      fmt::format("engine: '{}' finds nothing to train on, as this build has no oneDNN; install libdnnl-dev and build "
-                  "again, or ask for 'none' or 'emulated:<profile>'",
-                  name));
+  throw DeviceError(fmt::format(
+      "engine: '{}' has nothing to train on, because this build has no oneDNN; install libdnnl-dev and build "
+      "again, or ask for 'none' or 'emulated:<profile>'",
+      name));
 }
 
 }  // namespace chexbench::engine

@@ -98,7 +98,8 @@ class Library {
   explicit Library(const char* file) : functions_(open_library(file)) {
     if (functions_.init == nullptr || functions_.shutdown == nullptr || functions_.count == nullptr ||
         functions_.handle_by_index == nullptr) {
-      throw DeviceError(fmt::format("NVML: {} lacks nvmlInit_v2 or its companions: it is no NVML, or too old", file));
+      throw DeviceError(
+          fmt::format("NVML: {} lacks nvmlInit_v2 or its companions: it is not NVML, or it is too old", file));
     }
     check(functions_.init(), "NVML");
   }

@@ -161,12 +161,12 @@ class Cache final : public Op {
   // elements. @throws SpecError if that is not so
   void set_budget(std::size_t max_bytes) {
     if (kind() != spec::ElementKind::record && kind() != spec::ElementKind::example) {
-      throw SpecError(fmt::format("pipeline[{}] cache: max_bytes is of records and images, and it would get {}",
-                                  index(), spec::to_string(kind())));
+      throw SpecError(fmt::format("pipeline[{}] cache: max_bytes needs records or images, and it would get {}", index(),
+                                  spec::to_string(kind())));
     }
     for (const spec::OpSpec& op : std::span(context().pipeline.ops).first(index())) {
       if (op.op != "take" && op.op != "repeat") continue;
-      throw SpecError(fmt::format("pipeline[{}] cache: with max_bytes it cannot stand behind {}, whose epochs differ",
+      throw SpecError(fmt::format("pipeline[{}] cache: with max_bytes it cannot come after {}, whose epochs differ",
                                   index(), op.op));
     }
     max_bytes_ = max_bytes;

@@ -34,10 +34,10 @@ class RepeatIterator final : public Iterator {
   }
 
   [[noreturn]] void throw_empty() const {
-    throw DataError(
-        fmt::format("pipeline[{}] repeat: a whole epoch gave nothing on rank {}: fewer images than one batch, or none "
-                    "that could be read; use a smaller training.batch_size or fewer ranks",
-                    op_.index(), op_.context().rank));
+    throw DataError(fmt::format(
+        "pipeline[{}] repeat: a whole epoch delivered nothing on rank {}: fewer images than one batch, or none "
+        "that could be read; use a smaller training.batch_size or fewer ranks",
+        op_.index(), op_.context().rank));
   }
 
   Op& input_op_;

@@ -79,7 +79,7 @@ class JsonReader {
     if (found == object_.end()) return;
     if constexpr (std::is_same_v<Value, double>) {
       value = found->is_null() ? std::numeric_limits<double>::quiet_NaN() : found->template get<double>();
-      if (std::abs(value) > kLargestMeasured) fail(name, *found, "a number of a measurement");
+      if (std::abs(value) > kLargestMeasured) fail(name, *found, "a measured number");
     } else {
       if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
         if (!fits<Value>(*found)) fail(name, *found, "a whole number in range");

@@ -15,8 +15,8 @@ constexpr int kRepeatsForInterval = 5;  // with fewer repeats there is no 95 % i
 void check_cached(const Experiment& experiment) {
   if (experiment.data.deliver != Deliver::u8) {
     throw SpecError(
-        "data.format is cached, whose pixels are rounded to 8 bits, but data.deliver is f32, which takes them as they "
-        "were before: set data.deliver to u8, and all formats give the same tensors");
+        "data.format is cached, whose pixels are rounded to 8 bits, but data.deliver is f32, which does not "
+        "round them: set data.deliver to u8, so that all formats give the same tensors");
   }
   if (is_distant(experiment) || experiment.data.store.shape != StoreShape{}) {
     throw SpecError(
@@ -44,7 +44,7 @@ void check_input(const Experiment& experiment) {
     }
     if (is_distant(experiment) && experiment.measure.page_cache != PageCache::as_is) {
       throw SpecError(
-          fmt::format("measure.page_cache is {}, but data.root is an URL, whose files this machine's page "
+          fmt::format("measure.page_cache is {}, but data.root is a URL, whose files this machine's page "
                       "cache does not hold: leave it at as_is",
                       to_string(experiment.measure.page_cache)));
     }
@@ -71,7 +71,7 @@ void check_engine(const Experiment& experiment) {
   }
   if (comm.gradient_dtype != GradientDtype::f32 && comm.backend == CommBackend::nccl) {
     throw SpecError(
-        fmt::format("comm.gradient_dtype is {}, but NCCL averages gradients in the type in which they lie on the GPU: "
+        fmt::format("comm.gradient_dtype is {}, but NCCL averages gradients in the type that they have on the GPU: "
                     "set comm.backend to mpi, or leave comm.gradient_dtype at f32",
                     to_string(comm.gradient_dtype)));
   }
@@ -112,8 +112,8 @@ void check_epochs(const Experiment& experiment) {
 void check_axis(const Axis& axis, const Condition& where, const Trial& trial) {
   if (where.holds(trial.experiment)) return;
   throw SpecError(
-      fmt::format("sweep.{} has a meaning only where {}, which trial '{}' is not: its trials would all be the same",
-                  axis.key, where.in_words, trial.name));
+      fmt::format("sweep.{} applies only where {}, which trial '{}' is not: its trials would all be the same", axis.key,
+                  where.in_words, trial.name));
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ void check_stated(const std::string& key, const std::string& path, std::span<con
   if (rule == nullptr) return;
   const Condition& where = rule->stated_where;
   if (std::ranges::none_of(trials, [&](const Trial& trial) { return where.holds(trial.experiment); })) {
-    throw SpecError(fmt::format("{} has a meaning only where {}: take one of them away", path, where.in_words));
+    throw SpecError(fmt::format("{} applies only where {}: remove one of them", path, where.in_words));
   }
 }
 

@@ -47,7 +47,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     if (object.size() >= kMaxKeys)
       throw SpecError(fmt::format("{}: an object of more than {} keys", source_, kMaxKeys));
     if (find_member(object, name) != nullptr) {
-      throw SpecError(fmt::format("{}: '{}' stands twice; keep one of them", source_, path_to(name)));
+      throw SpecError(fmt::format("{}: '{}' appears twice; keep one of them", source_, path_to(name)));
     }
     keys_.back() = name;
     return true;

@@ -135,7 +135,7 @@ KeyRule fast_decoder_only(KeyRule rule) {
 
 KeyRule distant_only(KeyRule rule) {
   rule.stated_where = {[](const Experiment& experiment) { return uses_pipeline(experiment) && is_distant(experiment); },
-                       "data.root is an URL"};
+                       "data.root is a URL"};
   return rule;
 }
 

@@ -202,7 +202,7 @@ void add_store_keys(std::vector<KeyRule>& rules) {
 void add_epoch_keys(std::vector<KeyRule>& rules) {
   constexpr auto training = &Experiment::training;
   rules.push_back(at_most(100'000, key("training.epochs", training, &TrainingSpec::epochs,
-                                       "Passes over the images that train, each with a validation behind it; 0: "
+                                       "Passes over the images that train, each followed by a validation; 0: "
                                        "measure.steps instead.")));
   rules.push_back(epochs_only(key("training.schedule", training, &TrainingSpec::schedule,
                                   "Of the learning rate: constant, half a cosine down to 0, or less at each plateau of "

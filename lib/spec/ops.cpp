@@ -194,7 +194,7 @@ void check_kinds(const PipelineSpec& pipeline) {
     if (rule.same_kind && kind == none) throw SpecError(where + " cannot come first; begin with list_files");
     if (!rule.same_kind && rule.in != kind) throw SpecError(fmt::format("{} {}", where, misfit(rule, kind)));
     if (rule.op == "shard" && sharded)
-      throw SpecError(where + " stands twice: a second one would drop images for good");
+      throw SpecError(where + " appears twice: a second one would drop images for good");
     if (rule.op == "shard" && !disorderly.empty()) {
       throw SpecError(
           fmt::format("{} comes after {} with deterministic false: ranks would see different orders, and "

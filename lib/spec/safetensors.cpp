@@ -61,7 +61,7 @@ Json parse_header(const char* begin, const char* end) {
     if (event == Json::parse_event_t::object_start) names.emplace_back();
     if (event == Json::parse_event_t::object_end) names.pop_back();
     if (event == Json::parse_event_t::key && !names.back().insert(parsed.get<std::string>()).second) {
-      throw DataError(fmt::format("'{}' comes twice", parsed.get<std::string>()));
+      throw DataError(fmt::format("'{}' appears twice", parsed.get<std::string>()));
     }
     return true;
   });
@@ -70,7 +70,7 @@ Json parse_header(const char* begin, const char* end) {
 // Returns the bytes of a tensor, or std::nullopt if 64 bits cannot hold their number.
 std::optional<std::uint64_t> bytes_of(const std::string& type, const std::vector<std::uint64_t>& shape) {
   const auto found = kTypeBytes.find(type);
-  if (found == kTypeBytes.end()) throw DataError(fmt::format("its dtype '{}' is none of the format's", type));
+  if (found == kTypeBytes.end()) throw DataError(fmt::format("its dtype '{}' is not one of the format's", type));
   std::uint64_t bytes = found->second;
   for (const std::uint64_t side : shape) {
     if (__builtin_mul_overflow(bytes, side, &bytes)) return std::nullopt;
@@ -91,14 +91,14 @@ void Safetensors::read_header(std::span<const std::byte> file) {
   std::uint64_t header_bytes = 0;
   if (file.size() >= kLengthBytes) std::memcpy(&header_bytes, file.data(), kLengthBytes);
   if (file.size() < kLengthBytes || header_bytes > std::min(file.size() - kLengthBytes, kMostHeaderBytes)) {
-    throw DataError(fmt::format("{}: no safetensors file, its header would be {} bytes long", where_, header_bytes));
+    throw DataError(fmt::format("{}: not a safetensors file, its header would be {} bytes long", where_, header_bytes));
   }
   const auto data = file.subspan(kLengthBytes + header_bytes);
   std::string name;
   try {
     const auto* const begin = reinterpret_cast<const char*>(file.data()) + kLengthBytes;
     const Json header = parse_header(begin, begin + header_bytes);
-    if (!header.is_object()) throw DataError("it is no object");
+    if (!header.is_object()) throw DataError("it is not an object");
     for (const auto& item : header.items()) {
       name = item.key();
       if (name == "__metadata__") {

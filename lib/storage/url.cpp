@@ -45,7 +45,7 @@ std::optional<Url> parse_url(std::string_view text, std::string_view what) {
   url.path = rest;
   if (url.authority.find('@') != std::string::npos || text.find_first_of("?#") != std::string_view::npos) {
     throw DataError(
-        fmt::format("{} is a {}:// URL with a user, a query or a fragment: it stands in every report, so it must hold "
+        fmt::format("{} is a {}:// URL with a user, a query or a fragment: it appears in every report, so it must hold "
                     "no secret; keys come from the environment or from files",
                     what, url.scheme));
   }
@@ -61,7 +61,7 @@ void check_is_folder(std::string_view root, std::string_view verb) {
   const std::optional<Url> url = parse_url(root);
   if (!url) return;
   throw DataError(
-      fmt::format("{} writes files, and {}:// is only read: give it a folder of this machine, and copy the "
+      fmt::format("{} writes files, and {}:// can only be read: give it a folder of this machine, and copy the "
                   "result to the server",
                   verb, url->scheme));
 }

@@ -86,7 +86,7 @@ TEST_F(KernelTimeTest, WithoutCuptiTheFileSaysSo) {
 
 TEST_F(KernelTimeTest, ALibraryThatIsNoCuptiIsNamed) {
   const auto times = run(kTwoSteps, CHEXBENCH_NO_CUPTI);
-  EXPECT_THAT(times["problem"].get<std::string>(), AllOf(HasSubstr(CHEXBENCH_NO_CUPTI), HasSubstr("it is no CUPTI")));
+  EXPECT_THAT(times["problem"].get<std::string>(), AllOf(HasSubstr(CHEXBENCH_NO_CUPTI), HasSubstr("it is not CUPTI")));
 }
 
 TEST_F(KernelTimeTest, ARefusalIsToldInCuptisWords) {

@@ -212,7 +212,7 @@ TEST(CacheOp, RefusesABudgetWhereItCannotKnowItsElementsAgain) {
   const spec::OpSpec cache = op("cache", {{"max_bytes", std::int64_t{1000}}});
   EXPECT_THAT(refusal({op("list_files"), op("read"), op("map"), op("batch"), cache}), HasSubstr("it would get batch"));
   EXPECT_THAT(refusal({op("list_files"), op("read"), op("map"), op("take"), cache, op("batch")}),
-              HasSubstr("cannot stand behind take"));
+              HasSubstr("cannot come after take"));
 }
 
 TEST(CacheFile, LeavesNothingBehindWhereTheFirstEpochDidNotEnd) {

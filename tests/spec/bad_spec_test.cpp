@@ -96,7 +96,7 @@ const BadSpec kBadSpecs[] = {
     {"ListOfAKeyThatIsNotSwept", R"({"training": {"batch_size": [1, 2]}})",
      "x.json: training.batch_size must be a whole number of at least 1 and at most 65536, not a list; to try several "
      "values, put the list under \"sweep\""},
-    {"KeyTwice", R"({"measure": {"steps": 1, "steps": 2}})", "x.json: 'measure.steps' stands twice; keep one of them"},
+    {"KeyTwice", R"({"measure": {"steps": 1, "steps": 2}})", "x.json: 'measure.steps' appears twice; keep one of them"},
     {"UnknownPipeline", R"({"pipeline": "optimised"})",
      "x.json: pipeline: no pipeline is called 'optimised' (did you mean 'optimized'?); a file's path contains a '/' or "
      "ends in .json"},

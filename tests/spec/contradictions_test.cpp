@@ -15,22 +15,22 @@ std::string contradiction(const std::string& text) { return spec_error(text, {"d
 
 TEST(Contradictions, MomentumNeedsSgd) {
   EXPECT_EQ(contradiction(R"({"training": {"optimizer": "adam", "momentum": 0.5}})"),
-            "x.json: training.momentum has a meaning only where training.optimizer is sgd: take one of them away");
+            "x.json: training.momentum applies only where training.optimizer is sgd: remove one of them");
   EXPECT_EQ(trials_of(R"({"training": {"optimizer": "sgd", "momentum": 0.5}})")[0].experiment.training.momentum, 0.5);
 }
 
 TEST(Contradictions, WhatAServerIsAskedNeedsOne) {
   EXPECT_THAT(contradiction(R"({"store": {"endpoint": "http://h"}})"),
-              HasSubstr("store.endpoint has a meaning only where data.root begins with s3://"));
+              HasSubstr("store.endpoint applies only where data.root begins with s3://"));
   EXPECT_THAT(contradiction(R"({"store": {"tries": 2}})"),
-              HasSubstr("store.tries has a meaning only where data.root is an URL"));
+              HasSubstr("store.tries applies only where data.root is a URL"));
   EXPECT_EQ(trials_of(R"({"store": {"endpoint": "http://h", "tries": 2}})", {"data.root=s3://b"}).size(), 1u);
   EXPECT_EQ(trials_of(R"({"store": {"shape": {"latency_ms": 2}}})").size(), 1u);
 }
 
 TEST(Contradictions, APageCacheDoesNotHoldWhatAServerHas) {
   EXPECT_THAT(spec_error(R"({"measure": {"page_cache": "warm"}})", {"data.root=s3://b"}),
-              HasSubstr("measure.page_cache is warm, but data.root is an URL"));
+              HasSubstr("measure.page_cache is warm, but data.root is a URL"));
 }
 
 TEST(Contradictions, ATraceNeedsTheTimesOfOps) {
@@ -53,11 +53,11 @@ TEST(Contradictions, EpochsNeedWhatLearnsAndImagesToLearnFrom) {
 
 TEST(Contradictions, StepsAndEpochsExcludeEachOther) {
   EXPECT_THAT(spec_error(R"({"data": {"root": "d"}, "training": {"epochs": 2}, "measure": {"steps": 5}})"),
-              HasSubstr("measure.steps has a meaning only where training.epochs is 0"));
+              HasSubstr("measure.steps applies only where training.epochs is 0"));
   EXPECT_THAT(spec_error(R"({"data": {"root": "d"}, "training": {"schedule": "cosine"}})"),
-              HasSubstr("training.schedule has a meaning only where training.epochs is above 0"));
+              HasSubstr("training.schedule applies only where training.epochs is above 0"));
   EXPECT_THAT(spec_error(R"({"data": {"root": "d"}, "training": {"epochs": 2, "plateau_patience": 2}})"),
-              HasSubstr("training.plateau_patience has a meaning only where training.schedule is plateau"));
+              HasSubstr("training.plateau_patience applies only where training.schedule is plateau"));
 }
 
 TEST(Contradictions, MomentumMayServeSomeTrialsOfASweep) {
@@ -67,15 +67,14 @@ TEST(Contradictions, MomentumMayServeSomeTrialsOfASweep) {
 
 TEST(Contradictions, ASweptKeyMustHaveAMeaningInEveryTrial) {
   EXPECT_THAT(contradiction(R"({"sweep": {"training.optimizer": ["sgd", "adam"], "training.momentum": [0, 0.9]}})"),
-              HasSubstr("sweep.training.momentum has a meaning only where training.optimizer is sgd, which trial 'adam "
+              HasSubstr("sweep.training.momentum applies only where training.optimizer is sgd, which trial 'adam "
                         "momentum=0' is not"));
 }
 
 TEST(Contradictions, ParametersOfAlphaBetaNeedThatModel) {
   for (const std::string key : {"alpha_s", "beta_bytes_per_s", "launch_s"}) {
     const std::string text = "{\"engine\": \"emulated:v100\", \"comm\": {\"" + key + "\": 1";
-    EXPECT_THAT(contradiction(text + "}}"),
-                HasSubstr("comm." + key + " has a meaning only where comm.model is alpha_beta"));
+    EXPECT_THAT(contradiction(text + "}}"), HasSubstr("comm." + key + " applies only where comm.model is alpha_beta"));
     EXPECT_EQ(trials_of(text + ", \"model\": \"alpha_beta\"}}").size(), 1u);
   }
 }
@@ -112,12 +111,12 @@ TEST(Contradictions, SchemesOfOurOwnGoWhereTheyCan) {
   EXPECT_THAT(contradiction(grouped + "}}"), HasSubstr("set comm.ranks_per_group"));
   EXPECT_EQ(trials_of(grouped + R"(, "ranks_per_group": 4}})").size(), 1u);
   EXPECT_THAT(contradiction(R"({"engine": "onednn", "comm": {"servers": 2}})"),
-              HasSubstr("comm.servers has a meaning only where comm.update is parameter_server"));
+              HasSubstr("comm.servers applies only where comm.update is parameter_server"));
 }
 
 TEST(Contradictions, ATableIsDescribedWhereItIsAskedForAlone) {
   EXPECT_THAT(contradiction(R"({"data": {"root": "a", "labels": {"columns": "Mass"}}})"),
-              HasSubstr("data.labels.columns has a meaning only where data.layout is csv"));
+              HasSubstr("data.labels.columns applies only where data.layout is csv"));
   const std::string csv = R"({"data": {"root": "a", "layout": "csv", "labels": {"none": "No Finding")";
   EXPECT_THAT(contradiction(csv + "}}}"), HasSubstr("data.labels.separator is given"));
   EXPECT_EQ(trials_of(csv + R"(, "separator": "|", "columns": "Finding Labels"}}})").size(), 1u);
@@ -125,7 +124,7 @@ TEST(Contradictions, ATableIsDescribedWhereItIsAskedForAlone) {
 
 TEST(Contradictions, OpencvDecodesAllPixelsOfAJpeg) {
   EXPECT_THAT(contradiction(R"({"data": {"root": "a", "decoder": "opencv", "jpeg": "scaled"}})"),
-              HasSubstr("data.jpeg has a meaning only where data.decoder is fast"));
+              HasSubstr("data.jpeg applies only where data.decoder is fast"));
 }
 
 TEST(Contradictions, SyntheticInputHasNoPipelineToSweep) {
@@ -134,8 +133,7 @@ TEST(Contradictions, SyntheticInputHasNoPipelineToSweep) {
        {R"("pipeline": ["naive", "optimized"])", R"("pipeline.map_and_batch.parallel_batches": [1, 2])",
         R"("data.decoder": ["fast", "opencv"])", R"("preprocess.flip": [true, false])",
         R"("data.split": ["train", "test"])", R"("data.root": ["a", "b"])"}) {
-    EXPECT_THAT(spec_error(synthetic + "{" + axis + "}}"),
-                HasSubstr("has a meaning only where data.format is not synthetic"))
+    EXPECT_THAT(spec_error(synthetic + "{" + axis + "}}"), HasSubstr("applies only where data.format is not synthetic"))
         << axis;
   }
 }

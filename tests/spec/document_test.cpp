@@ -54,10 +54,10 @@ TEST(Document, GuessesACommaTooMany) {
 
 TEST(Document, RefusesAKeyThatStandsTwice) {
   EXPECT_EQ(syntax_error(R"({"data": {"root": "a", "root": "b"}})"),
-            "x.json: 'data.root' stands twice; keep one of them");
+            "x.json: 'data.root' appears twice; keep one of them");
   EXPECT_THAT(syntax_error(R"({"pipeline": [{"op": "map"}, {"op": "map", "op": "read"}]})"),
-              HasSubstr("'pipeline[1].op' stands twice"));
-  EXPECT_THAT(syntax_error(R"({"a": 1, "b": 2, "a": 3})"), HasSubstr("'a' stands twice"));
+              HasSubstr("'pipeline[1].op' appears twice"));
+  EXPECT_THAT(syntax_error(R"({"a": 1, "b": 2, "a": 3})"), HasSubstr("'a' appears twice"));
 }
 
 TEST(Document, AllowsTheSameKeyInTwoObjects) {

@@ -107,7 +107,7 @@ TEST(CheckKinds, RefusesASecondBatchOp) {
 
 TEST(CheckKinds, RefusesASecondShard) {
   EXPECT_THAT(kinds_error({"list_files", "shard", "read", "shard", "map", "batch"}),
-              HasSubstr("pipeline[3] of 'mine': shard stands twice"));
+              HasSubstr("pipeline[3] of 'mine': shard appears twice"));
 }
 
 TEST(CheckKinds, RefusesAShardBehindAnOrderThatDependsOnTiming) {

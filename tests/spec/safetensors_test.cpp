@@ -98,7 +98,7 @@ const BadHeader kBadHeaders[] = {
     {R"({"dtype": "F32", "shape": [1], "data_offsets": [4, 8]})", "leaves a gap"},
     {R"({"dtype": "F32", "shape": "2", "data_offsets": [0, 8]})", "type"},
     {R"({"shape": [2], "data_offsets": [0, 8]})", "dtype"},
-    {R"({"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}, "w": {})", "comes twice"},
+    {R"({"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}, "w": {})", "appears twice"},
     {R"({"dtype": "F32", "shape": [1], "data_offsets": [4, 8]},
          "v": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]})",
      "overlaps"}};

@@ -90,7 +90,7 @@ class Accuracy(EpochsTest):
                    model__name="resnet50", training__checkpoint=str(last))
         self.fails(3, "optimizer adam", training__optimizer="sgd", training__checkpoint=str(last))
         self.fails(
-            2, "training.epochs is 1, and", "has 1 behind it", training__epochs=1, training__checkpoint=str(last)
+            2, "training.epochs is 1, and", "has already trained 1", training__epochs=1, training__checkpoint=str(last)
         )
         self.fails(3, "no tensor 'exp_avg", training__checkpoint=str(last.with_name("best.safetensors")))
         cut = self.folder / "cut.safetensors"
@@ -103,7 +103,7 @@ class Accuracy(EpochsTest):
         self.interrupt_behind_first_epoch(self.training(training__epochs=4, pipeline="optimized"), out, None)
         spec = self.training(training__epochs=4, pipeline="optimized", training__learning_rate=0.1)
         self.fail_with(
-            2, "--config", spec, "--resume", out, says=["of a training by another spec", "training.checkpoint"]
+            2, "--config", spec, "--resume", out, says=["belongs to a training by another spec", "training.checkpoint"]
         )
 
     def test_one_that_ended_before_it_was_written_down_is_trained_anew(self):
@@ -111,7 +111,7 @@ class Accuracy(EpochsTest):
         expected = self.train(spec, out)
         (out / "journal.jsonl").write_text("")
         done = self.succeed("--config", spec, "--resume", out)
-        self.assertIn("trains anew", done.stderr)
+        self.assertIn("training again", done.stderr)
         self.assertEqual(self.epochs_of(out)[0]["validation_loss"], expected[0]["validation_loss"])
 
     @measured

@@ -95,13 +95,13 @@ class WithStandIns(SystemTest):
     def test_a_driver_too_old_for_the_runtime(self):
         told = self.doctor(4, cuDriverGetVersion="12080")
         self.assertIn("serves CUDA 12.8 at most", told["misfits"][0])
-        self.assertIn("1 thing does not fit", self.done.stderr)
+        self.assertIn("1 conflict between", self.done.stderr)
 
     def test_libraries_of_other_major_versions(self):
         told = self.doctor(4, cudnnGetVersion="8907", ncclGetVersion="30000")
         self.assertEqual(len(told["misfits"]), 2)
         self.assertIn("cuDNN is 8.9.7", told["misfits"][0])
-        self.assertIn("2 things do not fit", self.done.stderr)
+        self.assertIn("2 conflicts between", self.done.stderr)
 
     def test_a_stub_of_the_driver_is_no_driver(self):
         told = self.doctor(4, cuDriverGetVersion="")

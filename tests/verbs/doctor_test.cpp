@@ -120,7 +120,7 @@ TEST(DoctorTable, TellsWhatSurroundsAMeasurementAndWarnsApart) {
                       "- this spoils figures: do that\n")));
   EXPECT_THAT(doctor_table(without_gpu()),
               AllOf(HasSubstr("one rank: cores 0, MPI none\n"), Not(HasSubstr("cgroup")), Not(HasSubstr("threads:")),
-                    HasSubstr("Nothing was found that spoils measurements.\n")));
+                    HasSubstr("Nothing was found that would distort measurements.\n")));
 }
 
 TEST(DoctorJson, HoldsTheSurroundings) {

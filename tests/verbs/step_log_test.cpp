@@ -71,7 +71,7 @@ TEST(StepLog, NamesAnotherDelimiter) {
 TEST(StepLog, NamesLineAndColumnOfWhatNobodyCanHaveMeasured) {
   const std::string header = "wait_s,step_s,images,rank\n0,1,2,0\n";
   EXPECT_EQ(complaint(header + "-0.5,1,2,0\n"), "log.csv, line 3, column 1: wait_s is -0.5, and cannot be below 0");
-  EXPECT_EQ(complaint(header + "0,nan,2,0\n"), "log.csv, line 3, column 3: step_s is 'nan', and has to be a number");
+  EXPECT_EQ(complaint(header + "0,nan,2,0\n"), "log.csv, line 3, column 3: step_s is 'nan', and must be a number");
   EXPECT_EQ(complaint(header + "2,1.5,2,0\n"),
             "log.csv, line 3, column 1: wait_s is 2, more than step_s, 1.5, which includes it");
   EXPECT_THAT(complaint(header + "0,inf,2,0\n"), HasSubstr("column 3: step_s is 'inf'"));
@@ -86,7 +86,7 @@ TEST(StepLog, NamesLineAndColumnOfWhatNobodyCanHaveMeasured) {
 
 TEST(StepLog, RefusesOneWithoutSteps) {
   EXPECT_THAT(complaint(""), HasSubstr("log.csv: it is empty"));
-  EXPECT_THAT(complaint("wait_s,step_s,images\n"), HasSubstr("no step below its header"));
+  EXPECT_THAT(complaint("wait_s,step_s,images\n"), HasSubstr("no step after its header"));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::string text_of(const spec::Safetensors& file, const std::string& path, cons
   const std::optional<std::string> text = file.metadata(key);
   if (text) return *text;
   throw DataError(
-      fmt::format("{}: {}: no checkpoint of a training: its __metadata__ has no '{}'; to start from its "
+      fmt::format("{}: {}: not a checkpoint of a training: its __metadata__ has no '{}'; to start from its "
                   "weights, name it as model.weights",
                   kSubject, path, key));
 }
@@ -53,7 +53,7 @@ Number number_of(const spec::Safetensors& file, const std::string& path, const s
   } else if (const auto number = parse_number<Number>(text)) {
     return *number;
   }
-  throw DataError(fmt::format("{}: {}: damaged: its '{}' is \"{}\", no number", kSubject, path, key, text));
+  throw DataError(fmt::format("{}: {}: damaged: its '{}' is \"{}\", which is not a number", kSubject, path, key, text));
 }
 
 std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, const TrainingState& state) {
@@ -80,7 +80,7 @@ TrainingState state_of(const spec::Safetensors& file, const std::string& path) {
   state.best_score = number_of<double>(file, path, "best_score");
   const results::JournalContents journal = results::journal_from_text(text_of(file, path, "epochs") + '\n', path);
   if (journal.entries.size() != 1 || journal.entries.front().repeat.epochs.empty())
-    throw DataError(fmt::format("{}: {}: damaged: no list of epochs", kSubject, path));
+    throw DataError(fmt::format("{}: {}: damaged: it has no list of epochs", kSubject, path));
   if (state.updates < 0 || !(state.rate.factor > 0 && state.rate.factor <= 1))
     throw DataError(fmt::format("{}: {}: damaged: {} updates, a learning rate times {}", kSubject, path, state.updates,
                                 state.rate.factor));
@@ -101,10 +101,10 @@ void check_fits(const spec::Safetensors& file, const std::string& path, const sp
 
 void check_same_training(const spec::Safetensors& file, const std::string& path, const spec::Experiment& spec) {
   if (text_of(file, path, "training") == training_key(spec)) return;
-  throw SpecError(
-      fmt::format("{} is of a training by another spec: resume it with the same --config and --set, use --output for "
-                  "a new run, or begin one from it by training.checkpoint",
-                  path));
+  throw SpecError(fmt::format(
+      "{} belongs to a training by another spec: resume it with the same --config and --set, use --output for "
+      "a new run, or begin one from it by training.checkpoint",
+      path));
 }
 
 // Returns rank 0's state, on every rank.

@@ -57,17 +57,17 @@ void Epochs::resume(const std::string& path) {
   const std::size_t done = state_.epochs.size();
   const auto wanted = static_cast<std::size_t>(context_.spec.training.epochs);
   if (done < wanted) {
-    log::info("goes on from {}: {} of {} epochs are done", path, done, wanted);
+    log::info("continues from {}: {} of {} epochs are done", path, done, wanted);
     rate_.resume(state_.rate);
     return;
   }
   if (!is_own) {
-    throw SpecError(
-        fmt::format("training.epochs is {}, and {} has {} behind it: raise it, or begin anew without that checkpoint",
-                    wanted, path, done));
+    throw SpecError(fmt::format(
+        "training.epochs is {}, and {} has already trained {}: raise it, or start again without that checkpoint",
+        wanted, path, done));
   }
   // The earlier run ended before it wrote this repeat to its journal.
-  log::warning("{} has all {} epochs behind it, but what was measured is lost: trains anew", path, done);
+  log::warning("{} has already trained all {} epochs, but their measurements are lost: training again", path, done);
   state_ = {};
   context_.engine.restart();
 }

@@ -149,7 +149,7 @@ results::EpochRecord validate(const ValidationContext& context) {
     epoch.validation_images = scored.size();
     if (scored.size() < context.images.images.size()) {
       log::warning(
-          "validation: {} of its {} images were not there or could not be read: `chexbench data check` names them",
+          "validation: {} of its {} images are missing or could not be read: `chexbench data check` names them",
           context.images.images.size() - scored.size(), context.images.images.size());
     }
     epoch.validation_loss = mean_loss(scored);

@@ -14,7 +14,7 @@ const char* reason_of(int status) {
     case ISAL_END_INPUT:
       return "its data ends too early";
     case ISAL_OUT_OVERFLOW:
-      return "it goes on after the last row";
+      return "it continues after the last row";
     case ISAL_INVALID_LOOKBACK:
       return "invalid distance too far back";
     case ISAL_UNSUPPORTED_METHOD:

@@ -36,7 +36,7 @@ class ZlibInflater final : public Inflater {
     if (status == Z_STREAM_END && stream_.avail_out == 0) return std::nullopt;
     if (status == Z_STREAM_END) return "it ends before the last row";
     if (status == Z_DATA_ERROR) return stream_.msg != nullptr ? stream_.msg : "invalid data";
-    return stream_.avail_out == 0 ? "it goes on after the last row" : "its data ends too early";
+    return stream_.avail_out == 0 ? "it continues after the last row" : "its data ends too early";
   }
 
  private:

@@ -139,7 +139,7 @@ Handle CurlClient::take_handle() {
     }
   }
   Handle handle(curl_easy_init());
-  if (!handle) throw DataError("libcurl gives no handle: out of memory");
+  if (!handle) throw DataError("libcurl returned no handle: out of memory");
   return handle;
 }
 
@@ -185,7 +185,7 @@ HttpReply CurlClient::perform(const HttpRequest& request, const Sink& sink) {
   HeaderList headers;
   for (const std::string& header : request.headers) {
     curl_slist* const longer = curl_slist_append(headers.get(), header.c_str());
-    if (longer == nullptr) throw DataError("libcurl takes no header: out of memory");
+    if (longer == nullptr) throw DataError("libcurl accepted no header: out of memory");
     static_cast<void>(headers.release());
     headers.reset(longer);
   }

@@ -35,7 +35,7 @@ NfsPlace place_of(const Url& root, const RetryPolicy& policy) {
     place.host = root.authority.substr(0, colon);
     place.port = parse_number<int>(std::string_view(root.authority).substr(colon + 1)).value_or(0);
     if (place.port < 1 || place.port > 65535) {
-      throw DataError(fmt::format("data.root 'nfs://{}': behind the ':' stands no port", root.authority));
+      throw DataError(fmt::format("data.root 'nfs://{}': there is no port after the ':'", root.authority));
     }
   }
   if (root.path.empty()) {
@@ -151,7 +151,7 @@ std::optional<std::uint64_t> NfsStore::size(const std::string& path) const {
   const bool is_there = ask(path, Absence::is_an_answer,
                             [&](NfsConnection& connection) { attributes = connection.attributes(inner(path)); });
   if (!is_there) return {};
-  if (attributes.kind != StoreEntry::Kind::file) throw DataError(fmt::format("cannot read {}: it is no file", path));
+  if (attributes.kind != StoreEntry::Kind::file) throw DataError(fmt::format("cannot read {}: it is not a file", path));
   known_.check(path, version_of(attributes));
   return attributes.bytes;
 }

@@ -88,7 +88,7 @@ class S3Store final : public HttpStore {
       const S3Page page = ask_page(folder, prefix, next);
       add(page, folder, prefix, entries);
       if (!page.next.empty() && page.next == next) {
-        throw DataError(fmt::format("cannot list {}: the server goes on with what it has just sent", folder));
+        throw DataError(fmt::format("cannot list {}: the server repeats what it has just sent", folder));
       }
       next = page.next;
     } while (!next.empty());

@@ -29,7 +29,7 @@ S3Page parse_s3_page(std::string_view xml) {
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_buffer(xml.data(), xml.size(), kParse, pugi::encoding_utf8);
   const pugi::xml_node listing = document.child("ListBucketResult");
-  if (!listing) throw DataError("the answer to a listing is no ListBucketResult: is this an S3 server?");
+  if (!listing) throw DataError("the answer to a listing is not a ListBucketResult: is this an S3 server?");
   if (!parsed) {
     throw DataError(fmt::format("the answer to a listing was cut or damaged at byte {} of {}: {}", parsed.offset,
                                 xml.size(), parsed.description()));
@@ -45,7 +45,7 @@ S3Page parse_s3_page(std::string_view xml) {
   }
   if (listing.child_value("IsTruncated") == std::string_view("true")) {
     page.next = listing.child_value("NextContinuationToken");
-    if (page.next.empty()) throw DataError("a listing says that it goes on, but not where");
+    if (page.next.empty()) throw DataError("a listing says that it continues, but not where");
   }
   return page;
 }

@@ -56,7 +56,7 @@ LinkFit fit_from(const Json& object) {
   object.at("min_bytes").get_to(fit.min_bytes);
   object.at("max_bytes").get_to(fit.max_bytes);
   if (!(fit.alpha_s >= 0 && std::isfinite(fit.alpha_s) && fit.beta_bytes_per_s > 0)) {
-    throw DataError("its fit has no alpha_s from 0 on, or no beta_bytes_per_s above 0");
+    throw DataError("its fit has no alpha_s of at least 0, or no beta_bytes_per_s above 0");
   }
   return fit;
 }

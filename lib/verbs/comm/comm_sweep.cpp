@@ -140,7 +140,8 @@ int count_hosts(comm::World& world) {
 
 void check_comm_options(const CommOptions& options, int world) {
   if (world == 1) {
-    throw SpecError("comm: a world of one rank has nobody to talk to; start several: `mpirun -np 2 chexbench comm`");
+    throw SpecError(
+        "comm: a world of one rank has nothing to communicate with; start several: `mpirun -np 2 chexbench comm`");
   }
   const std::size_t value = value_bytes(options.type);
   if (options.min_bytes == 0 || options.min_bytes % value != 0 || options.max_bytes % value != 0) {
@@ -160,7 +161,7 @@ CommResult measure_comm(comm::World& world, const CommOptions& options) {
   check_comm_options(options, all.world());
   const std::optional<int> gpu = choose_gpu(world, options);
   if (!gpu && options.type != GradientType::f32) {
-    throw DeviceError("--dtype f16: gradients in host memory are always f32, and CUDA shows not every rank a GPU");
+    throw DeviceError("--dtype f16: gradients in host memory are always f32, and CUDA does not show every rank a GPU");
   }
   CommResult result{.date_utc = measure::utc_now(),
                     .library = world.library(),

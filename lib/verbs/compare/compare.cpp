@@ -36,7 +36,7 @@ void check_rates(const results::TrialResult& trial, const std::string& side) {
   for (const results::RepeatResult& repeat : trial.repeats) {
     if (std::isfinite(repeat.images_per_s) && repeat.images_per_s > 0) continue;
     throw DataError(
-        fmt::format("{}: repeat {} of trial '{}' has images_per_s {}: no rate that was measured; measure it "
+        fmt::format("{}: repeat {} of trial '{}' has images_per_s {}: which is not a measured rate; measure it "
                     "again",
                     side, repeat.repeat, trial.trial, repeat.images_per_s));
   }
@@ -210,7 +210,7 @@ Verdict judge(const measure::Ratio& ratio, double threshold) {
 
 RunComparison compare_runs(const Side& base, const Side& other, const CompareOptions& options) {
   if (!(options.threshold > 0 && options.threshold < 1)) {  // also rejects NaN, with which nothing would ever be worse
-    throw SpecError(fmt::format("--threshold is {}, and has to lie between 0 and 1", options.threshold));
+    throw SpecError(fmt::format("--threshold is {}, and must be between 0 and 1", options.threshold));
   }
   const std::vector<MeasuredArm> base_arms = arms_of(base);
   std::vector<MeasuredArm> other_arms = arms_of(other);

@@ -49,7 +49,7 @@ class Row {
     const std::string_view text = fields_[field];
     const auto value = parse_number<double>(text);
     if (!value || !std::isfinite(*value) || *value > kMost) {
-      fail(field, fmt::format("{} is '{}', and has to be a number", what, text));
+      fail(field, fmt::format("{} is '{}', and must be a number", what, text));
     }
     if (*value < 0) fail(field, fmt::format("{} is {}, and cannot be below 0", what, *value));
     return *value;
@@ -58,7 +58,7 @@ class Row {
   int whole_number(std::size_t field, const char* what) const {
     const double value = number(field, what);
     if (value > kMostNumber || value != std::floor(value)) {
-      fail(field, fmt::format("{} is {}, and has to be a whole number", what, value));
+      fail(field, fmt::format("{} is {}, and must be a whole number", what, value));
     }
     return static_cast<int>(value);
   }
@@ -148,7 +148,7 @@ std::vector<LoggedStep> step_log_from_csv(std::string_view text, const std::stri
     }
     steps.push_back(step_of(row, columns));
   }
-  if (steps.empty()) throw DataError(name + ": it holds no step below its header");
+  if (steps.empty()) throw DataError(name + ": it has no step after its header");
   return steps;
 }
 

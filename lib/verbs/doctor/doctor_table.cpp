@@ -64,7 +64,7 @@ std::string fit_lines(const Doctor& doctor) {
 }
 
 std::string warning_lines(const Doctor& doctor) {
-  if (doctor.warnings.empty()) return "Nothing was found that spoils measurements.\n";
+  if (doctor.warnings.empty()) return "Nothing was found that would distort measurements.\n";
   std::string text = "What spoils measurements (no exit code):\n";
   for (const std::string& warning : doctor.warnings) text += "- " + warning + "\n";
   return text;

@@ -174,7 +174,7 @@ class Selftest {
       text += one->text();
       holds = holds && one->holds();
     }
-    if (!holds) throw ComparisonError("the engine departs from the golden values:\n" + text);
+    if (!holds) throw ComparisonError("the engine differs from the golden values:\n" + text);
     return text;
   }
 
@@ -195,8 +195,8 @@ class Selftest {
 
 std::string selftest_engine(const std::string& golden_path, const SelftestEngine& tested) {
   if (tested.precision != spec::Precision::f32 && tested.precision != spec::Precision::tf32) {
-    throw SpecError("selftest engine: in " + spec::to_string(tested.precision) +
-                    " nothing is as near to the golden values as could be judged; use f32 or tf32");
+    throw SpecError("selftest engine: " + spec::to_string(tested.precision) +
+                    " is too inexact to be compared with the golden values; use f32 or tf32");
   }
   const EngineGolden golden = spec::load_engine_golden(golden_path);
   Selftest selftest(golden, tested.precision);

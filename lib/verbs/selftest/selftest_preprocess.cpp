@@ -74,7 +74,7 @@ std::string selftest_preprocess(const std::string& golden_path, const std::strin
       }
     }
   }
-  if (images == 0) throw DataError(fmt::format("{}: none of the images in {} is there", root, golden_path));
+  if (images == 0) throw DataError(fmt::format("{}: it has none of the images of {}", root, golden_path));
   return fmt::format("preprocess: {} images by 2 decoders and 2 resizes agree; largest difference {:.1e} of {:.0e}\n",
                      images, worst, kTolerance);
 }

@@ -296,7 +296,7 @@ void ConvPlans::run(int index, const std::vector<OperandMemory>& memory, void* w
   std::unordered_map<std::int64_t, void*> pointers;
   for (const OperandMemory& operand : memory) pointers[id(operand.role)] = operand.data;
   if (const cudnnStatus_t status = cudnnSetStream(impl_->target->handle, stream); status != CUDNN_STATUS_SUCCESS)
-    throw DeviceError(fmt::format("cuDNN: it does not take the stream: {}", cudnnGetErrorString(status)));
+    throw DeviceError(fmt::format("cuDNN: it rejects the stream: {}", cudnnGetErrorString(status)));
   auto error = impl_->plans.execute_plan_at_index(impl_->target->handle, pointers, workspace, index);
   if (error.is_bad()) throw DeviceError("cuDNN: a convolution did not start: " + error.get_message());
 }

@@ -65,7 +65,7 @@ bool ConvTuner::take_cached(const PlanRequest& request, TunedPlan& tuned) {
     ++counts_.cached;
     return true;
   }
-  log::warning("cuDNN: the plan {} that was the fastest for {} is not to be had any more; timed anew", known->engine,
+  log::warning("cuDNN: the plan {} that was the fastest for {} is no longer available; timing again", known->engine,
                request.text());
   return false;
 }

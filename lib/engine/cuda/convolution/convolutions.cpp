@@ -99,7 +99,7 @@ void report(const TuningCounts& counts, const std::string& cache_file) {
   log::info("convolutions: {} timings known{}, {} made in {:.1f} s", counts.cached,
             cache_file.empty() ? "" : fmt::format(" from {}", cache_file), counts.timed, counts.timing_s);
   if (counts.without_fused == 0) return;  // one warning: if a GPU has no such plan at all, every shape lacks it
-  log::warning("convolutions: {} fused plans do not run here, passes of their own take their place; the first: {}",
+  log::warning("convolutions: {} fused plans do not run here, so separate passes replace them; the first: {}",
                counts.without_fused, counts.fused_error);
 }
 

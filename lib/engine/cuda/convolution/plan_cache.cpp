@@ -92,7 +92,7 @@ PlanCache::PlanCache(std::string file) : file_(std::move(file)) {
   try {
     known_ = read(file_);
   } catch (const SpecError& error) {
-    log::warning("{}; convolutions are timed anew", error.what());
+    log::warning("{}; convolutions are timed again", error.what());
     file_.clear();
   }
 }

@@ -212,7 +212,7 @@ void check_fits(const model::Graph& graph, const Program& program, const MemoryR
   const int fitting = largest_batch(graph, program, request, available_bytes);
   throw DeviceError(fmt::format(
       "engine 'cuda': {} at batch {} takes {:.2f} GB of device memory, {:.2f} GB of it left to libraries, which is "
-      "{:.2f} GB more than there are free; {}",
+      "{:.2f} GB more than is free; {}",
       graph.name, request.images, 1e-9 * static_cast<double>(wanted), 1e-9 * static_cast<double>(request.reserve_bytes),
       1e-9 * static_cast<double>(wanted - available_bytes),
       fitting > 0 ? fmt::format("training.batch_size: {} would fit", fitting) : "not even one image fits"));

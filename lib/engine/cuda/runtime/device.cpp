@@ -122,7 +122,7 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
     cudaGetLastError();  // else the next launch would report this error
     std::size_t available = 0, total = 0;
     check_cuda(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
-    throw DeviceError(fmt::format("CUDA: {:.2f} GB of device memory were asked for, {:.2f} of {:.2f} GB are left",
+    throw DeviceError(fmt::format("CUDA: {:.2f} GB of device memory were requested, {:.2f} of {:.2f} GB are left",
                                   1e-9 * static_cast<double>(bytes), 1e-9 * static_cast<double>(available),
                                   1e-9 * static_cast<double>(total)));
   }

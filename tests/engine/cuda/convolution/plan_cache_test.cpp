@@ -165,7 +165,7 @@ TEST_F(PlanCacheTest, AFileThatCannotBeReadIsOneWarningAndIsLeftAlone) {
   cache.add("a", kPlan);
   cache.save();
   const std::string log = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(log, HasSubstr("convolutions are timed anew"));
+  EXPECT_THAT(log, HasSubstr("convolutions are timed again"));
   EXPECT_EQ(std::ranges::count(log, '\n'), 1) << log;
   EXPECT_TRUE(std::filesystem::is_empty(file_));
 }

@@ -288,7 +288,7 @@ TEST_F(CudaEngineFaults, ABatchThatDoesNotFitTheMemorySaysWhichWould) {
     CudaEngine engine(config);
     ADD_FAILURE() << "it fits";
   } catch (const DeviceError& error) {
-    EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("GB more than there are free"), HasSubstr("would fit")));
+    EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("GB more than is free"), HasSubstr("would fit")));
   }
 }
 
