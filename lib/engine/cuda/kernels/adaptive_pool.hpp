@@ -20,26 +20,19 @@ struct AdaptiveAverage {
   Rows<const T> x;
   Rows<T> y;
   PoolShape shape;
+  typedef PoolWorker<AdaptiveAverage> Worker;
 
-  struct Worker {
-    static constexpr int kUnroll = 1;
-    typedef NothingLoaded Loaded;
-    const AdaptiveAverage& op;
-    const int channel;
-
-    CHEXBENCH_HOST_DEVICE Worker(const AdaptiveAverage& pool, int first) : op(pool), channel(first) {}
-    CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
-    CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const {
-      const PoolShape& s = op.shape;
-      const Pixel out(row, s.out_height, s.out_width);
-      const Span ys = meeting(out.y, s.out_height, s.height), xs = meeting(out.x, s.out_width, s.width);
-      float sum[V] = {};
-      for (int y = ys.first; y < ys.last; ++y) {
-        for (int x = xs.first; x < xs.last; ++x) add_row(op.x, (out.image * s.height + y) * s.width + x, channel, sum);
+  CHEXBENCH_HOST_DEVICE void pool(int row, int channel) const {
+    const Pixel out(row, shape.out_height, shape.out_width);
+    const Span ys = meeting(out.y, shape.out_height, shape.height), xs = meeting(out.x, shape.out_width, shape.width);
+    float sum[V] = {};
+    for (int h = ys.first; h < ys.last; ++h) {
+      for (int w = xs.first; w < xs.last; ++w) {
+        add_row(x, (out.image * shape.height + h) * shape.width + w, channel, sum);
       }
-      store(op.y.at(row, channel), scaled<T>(sum, 1.0f / static_cast<float>(length(ys) * length(xs))));
     }
-  };
+    store(y.at(row, channel), scaled<T>(sum, 1.0f / static_cast<float>(length(ys) * length(xs))));
+  }
 };
 
 // Backward. Rows are input pixels; each gathers from every window that contains it.
@@ -48,32 +41,22 @@ struct AdaptiveAverageBackward {
   Rows<const T> dy;
   Rows<T> dx;
   PoolShape shape;
+  typedef PoolWorker<AdaptiveAverageBackward> Worker;
 
-  struct Worker {
-    static constexpr int kUnroll = 1;
-    typedef NothingLoaded Loaded;
-    const AdaptiveAverageBackward& op;
-    const int channel;
-
-    CHEXBENCH_HOST_DEVICE Worker(const AdaptiveAverageBackward& pool, int first) : op(pool), channel(first) {}
-    CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
-    CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const {
-      const PoolShape& s = op.shape;
-      const Pixel in(row, s.height, s.width);
-      const Span ys = meeting(in.y, s.height, s.out_height), xs = meeting(in.x, s.width, s.out_width);
-      float sum[V] = {};
-      for (int y = ys.first; y < ys.last; ++y) {
-        const int lines = length(meeting(y, s.out_height, s.height));
-        for (int x = xs.first; x < xs.last; ++x) {
-          const float share = 1.0f / static_cast<float>(lines * length(meeting(x, s.out_width, s.width)));
-          const Pack<T, V> values =
-              kernels::load<V>(op.dy.at((in.image * s.out_height + y) * s.out_width + x, channel));
-          for (int i = 0; i < V; ++i) sum[i] += widened(values, i) * share;
-        }
+  CHEXBENCH_HOST_DEVICE void pool(int row, int channel) const {
+    const Pixel in(row, shape.height, shape.width);
+    const Span ys = meeting(in.y, shape.height, shape.out_height), xs = meeting(in.x, shape.width, shape.out_width);
+    float sum[V] = {};
+    for (int y = ys.first; y < ys.last; ++y) {
+      const int lines = length(meeting(y, shape.out_height, shape.height));
+      for (int x = xs.first; x < xs.last; ++x) {
+        const float share = 1.0f / static_cast<float>(lines * length(meeting(x, shape.out_width, shape.width)));
+        const Pack<T, V> values = load<V>(dy.at((in.image * shape.out_height + y) * shape.out_width + x, channel));
+        for (int i = 0; i < V; ++i) sum[i] += widened(values, i) * share;
       }
-      store(op.dx.at(row, channel), scaled<T>(sum, 1.0f));
     }
-  };
+    store(dx.at(row, channel), scaled<T>(sum, 1.0f));
+  }
 };
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -27,29 +27,20 @@ struct AveragePool {
   Rows<const T> x;
   Rows<T> y;
   PoolShape shape;
+  typedef PoolWorker<AveragePool> Worker;
 
-  struct Worker {
-    static constexpr int kUnroll = 1;
-    typedef NothingLoaded Loaded;
-    const AveragePool& op;
-    const int channel;
-
-    CHEXBENCH_HOST_DEVICE Worker(const AveragePool& pool, int first) : op(pool), channel(first) {}
-    CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
-    CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const {
-      const PoolShape& shape = op.shape;
-      const Pixel out(row, shape.out_height, shape.out_width);
-      const int top = out.y * shape.stride - shape.padding, left = out.x * shape.stride - shape.padding;
-      float sum[V] = {};
-      for (int h = 0; h < K; ++h) {
-        const WindowLine<T, V, K> line(op.x, shape, out.image, top + h, left, channel);
-        for (int w = 0; w < K; ++w) {
-          for (int i = 0; i < V; ++i) sum[i] += line.counts[w] ? widened(line.at[w], i) : 0.0f;
-        }
+  CHEXBENCH_HOST_DEVICE void pool(int row, int channel) const {
+    const Pixel out(row, shape.out_height, shape.out_width);
+    const int top = out.y * shape.stride - shape.padding, left = out.x * shape.stride - shape.padding;
+    float sum[V] = {};
+    for (int h = 0; h < K; ++h) {
+      const WindowLine<T, V, K> line(x, shape, out.image, top + h, left, channel);
+      for (int w = 0; w < K; ++w) {
+        for (int i = 0; i < V; ++i) sum[i] += line.counts[w] ? widened(line.at[w], i) : 0.0f;
       }
-      store(op.y.at(row, channel), scaled<T>(sum, 1.0f / static_cast<float>(K * K)));
     }
-  };
+    store(y.at(row, channel), scaled<T>(sum, 1.0f / static_cast<float>(K * K)));
+  }
 };
 
 // Backward over square windows. Rows are input pixels; each gathers from the windows that contain it, and gets 0 if
@@ -59,28 +50,13 @@ struct AveragePoolBackward {
   Rows<const T> dy;
   Rows<T> dx;
   PoolShape shape;
+  typedef PoolWorker<AveragePoolBackward> Worker;
 
-  struct Worker {
-    static constexpr int kUnroll = 1;
-    typedef NothingLoaded Loaded;
-    const AveragePoolBackward& op;
-    const int channel;
-
-    CHEXBENCH_HOST_DEVICE Worker(const AveragePoolBackward& pool, int first) : op(pool), channel(first) {}
-    CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
-    CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const {
-      const PoolShape& shape = op.shape;
-      const Pixel in(row, shape.height, shape.width);
-      const Span ys = covering(in.y, shape, shape.out_height), xs = covering(in.x, shape, shape.out_width);
-      float sum[V] = {};
-      for (int y = ys.first; y < ys.last; ++y) {
-        for (int x = xs.first; x < xs.last; ++x) {
-          add_row(op.dy, (in.image * shape.out_height + y) * shape.out_width + x, channel, sum);
-        }
-      }
-      store(op.dx.at(row, channel), scaled<T>(sum, 1.0f / static_cast<float>(shape.kernel * shape.kernel)));
-    }
-  };
+  CHEXBENCH_HOST_DEVICE void pool(int row, int channel) const {
+    float sum[V] = {};
+    for_windows_around(row, shape, [&](int out, int) { add_row(dy, out, channel, sum); });
+    store(dx.at(row, channel), scaled<T>(sum, 1.0f / static_cast<float>(shape.kernel * shape.kernel)));
+  }
 };
 
 // Forward over whole images. Rows are images: mean[image] is the mean over the image's pixels.
@@ -89,21 +65,13 @@ struct GlobalAverage {
   Rows<const T> x;
   Rows<T> mean;
   int pixels = 0;
+  typedef PoolWorker<GlobalAverage> Worker;
 
-  struct Worker {
-    static constexpr int kUnroll = 1;
-    typedef NothingLoaded Loaded;
-    const GlobalAverage& op;
-    const int channel;
-
-    CHEXBENCH_HOST_DEVICE Worker(const GlobalAverage& average, int first) : op(average), channel(first) {}
-    CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
-    CHEXBENCH_HOST_DEVICE void use(int image, Loaded) const {
-      float sum[V] = {};
-      for (int pixel = 0; pixel < op.pixels; ++pixel) add_row(op.x, image * op.pixels + pixel, channel, sum);
-      store(op.mean.at(image, channel), scaled<T>(sum, 1.0f / static_cast<float>(op.pixels)));
-    }
-  };
+  CHEXBENCH_HOST_DEVICE void pool(int image, int channel) const {
+    float sum[V] = {};
+    for (int pixel = 0; pixel < pixels; ++pixel) add_row(x, image * pixels + pixel, channel, sum);
+    store(mean.at(image, channel), scaled<T>(sum, 1.0f / static_cast<float>(pixels)));
+  }
 };
 
 // Backward over whole images. Rows are the pixels of all images: dx = dmean / pixels.

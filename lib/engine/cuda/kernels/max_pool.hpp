@@ -18,48 +18,39 @@ struct MaxPool {
   Rows<T> y;
   Rows<std::uint8_t> winner;
   PoolShape shape;
+  typedef PoolWorker<MaxPool> Worker;
 
-  struct Worker {
-    static constexpr int kUnroll = 1;
-    typedef NothingLoaded Loaded;
-    const MaxPool& op;
-    const int channel;
-
-    CHEXBENCH_HOST_DEVICE Worker(const MaxPool& pool, int first) : op(pool), channel(first) {}
-    CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
-    CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const {
-      const PoolShape& shape = op.shape;
-      const Pixel out(row, shape.out_height, shape.out_width);
-      const int top = out.y * shape.stride - shape.padding, left = out.x * shape.stride - shape.padding;
-      float best[V];
-      int won[V];
-      const int first = (top < 0 ? -top : 0) * K + (left < 0 ? -left : 0);
-      for (int i = 0; i < V; ++i) {
-        best[i] = -INFINITY;
-        won[i] = first;
-      }
-      for (int h = 0; h < K; ++h) {
-        const WindowLine<T, V, K> line(op.x, shape, out.image, top + h, left, channel);
-        for (int w = 0; w < K; ++w) {
-          for (int i = 0; i < V; ++i) {
-            const float value = widened(line.at[w], i);
-            // NaN wins, as in PyTorch. & and | instead of && and || avoid branches.
-            const bool wins = line.counts[w] & ((value > best[i]) | (value != value));
-            best[i] = wins ? value : best[i];
-            won[i] = wins ? h * K + w : won[i];
-          }
+  CHEXBENCH_HOST_DEVICE void pool(int row, int channel) const {
+    const Pixel out(row, shape.out_height, shape.out_width);
+    const int top = out.y * shape.stride - shape.padding, left = out.x * shape.stride - shape.padding;
+    float best[V];
+    int won[V];
+    const int first = (top < 0 ? -top : 0) * K + (left < 0 ? -left : 0);
+    for (int i = 0; i < V; ++i) {
+      best[i] = -INFINITY;
+      won[i] = first;
+    }
+    for (int h = 0; h < K; ++h) {
+      const WindowLine<T, V, K> line(x, shape, out.image, top + h, left, channel);
+      for (int w = 0; w < K; ++w) {
+        for (int i = 0; i < V; ++i) {
+          const float value = widened(line.at[w], i);
+          // NaN wins, as in PyTorch. & and | instead of && and || avoid branches.
+          const bool wins = line.counts[w] & ((value > best[i]) | (value != value));
+          best[i] = wins ? value : best[i];
+          won[i] = wins ? h * K + w : won[i];
         }
       }
-      Pack<T, V> y;
-      Pack<std::uint8_t, V> index;
-      for (int i = 0; i < V; ++i) {
-        y.at[i] = Element<T>::narrow(best[i]);
-        index.at[i] = static_cast<std::uint8_t>(won[i]);
-      }
-      store(op.y.at(row, channel), y);
-      store(op.winner.at(row, channel), index);
     }
-  };
+    Pack<T, V> result;
+    Pack<std::uint8_t, V> index;
+    for (int i = 0; i < V; ++i) {
+      result.at[i] = Element<T>::narrow(best[i]);
+      index.at[i] = static_cast<std::uint8_t>(won[i]);
+    }
+    store(y.at(row, channel), result);
+    store(winner.at(row, channel), index);
+  }
 };
 
 // Backward. Rows are input pixels; each gathers from the outputs whose window it won, so that no two threads write to
@@ -70,34 +61,19 @@ struct MaxPoolBackward {
   Rows<const std::uint8_t> winner;
   Rows<T> dx;
   PoolShape shape;
+  typedef PoolWorker<MaxPoolBackward> Worker;
 
-  struct Worker {
-    static constexpr int kUnroll = 1;
-    typedef NothingLoaded Loaded;
-    const MaxPoolBackward& op;
-    const int channel;
-
-    CHEXBENCH_HOST_DEVICE Worker(const MaxPoolBackward& pool, int first) : op(pool), channel(first) {}
-    CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
-    CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const {
-      const PoolShape& shape = op.shape;
-      const Pixel in(row, shape.height, shape.width);
-      const Span ys = covering(in.y, shape, shape.out_height), xs = covering(in.x, shape, shape.out_width);
-      float sum[V] = {};
-      for (int y = ys.first; y < ys.last; ++y) {
-        for (int x = xs.first; x < xs.last; ++x) {
-          const int out = (in.image * shape.out_height + y) * shape.out_width + x;
-          const int here = place(in.y, y, shape) * shape.kernel + place(in.x, x, shape);
-          const auto won = kernels::load<V>(op.winner.at(out, channel));
-          const auto gradient = kernels::load<V>(op.dy.at(out, channel));
-          for (int i = 0; i < V; ++i) sum[i] += won.at[i] == here ? widened(gradient, i) : 0.0f;
-        }
-      }
-      Pack<T, V> dx;
-      for (int i = 0; i < V; ++i) dx.at[i] = Element<T>::narrow(sum[i]);
-      store(op.dx.at(row, channel), dx);
-    }
-  };
+  CHEXBENCH_HOST_DEVICE void pool(int row, int channel) const {
+    float sum[V] = {};
+    for_windows_around(row, shape, [&](int out, int here) {
+      const auto won = load<V>(winner.at(out, channel));
+      const auto gradient = load<V>(dy.at(out, channel));
+      for (int i = 0; i < V; ++i) sum[i] += won.at[i] == here ? widened(gradient, i) : 0.0f;
+    });
+    Pack<T, V> result;
+    for (int i = 0; i < V; ++i) result.at[i] = Element<T>::narrow(sum[i]);
+    store(dx.at(row, channel), result);
+  }
 };
 
 }  // namespace chexbench::engine::cuda::kernels

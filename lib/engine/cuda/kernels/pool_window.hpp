@@ -69,7 +69,32 @@ struct WindowLine {
   }
 };
 
-// For the workers of pools, which gather from many rows: for_rows() has nothing to load for them.
-struct NothingLoaded {};
+// Calls use(out, place) for each output whose window contains the input pixel of that row: `out` is the output's row,
+// and `place` is where the pixel is in the window, line by line.
+template <typename Use>
+CHEXBENCH_HOST_DEVICE void for_windows_around(int row, const PoolShape& shape, const Use& use) {
+  const Pixel in(row, shape.height, shape.width);
+  const Span ys = covering(in.y, shape, shape.out_height), xs = covering(in.x, shape, shape.out_width);
+  for (int y = ys.first; y < ys.last; ++y) {
+    for (int x = xs.first; x < xs.last; ++x) {
+      use((in.image * shape.out_height + y) * shape.out_width + x,
+          place(in.y, y, shape) * shape.kernel + place(in.x, x, shape));
+    }
+  }
+}
+
+// The worker of pools. They gather from many rows, so for_rows() has nothing to load for them, and all the work on a
+// row is in op.pool(row, channel).
+template <typename Op>
+struct PoolWorker {
+  static constexpr int kUnroll = 1;
+  struct Loaded {};
+  const Op& op;
+  const int channel;
+
+  CHEXBENCH_HOST_DEVICE PoolWorker(const Op& of, int first) : op(of), channel(first) {}
+  CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
+  CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const { op.pool(row, channel); }
+};
 
 }  // namespace chexbench::engine::cuda::kernels
