@@ -49,7 +49,7 @@ struct BiasBackward {
     const int channel;
     Totals<V> totals{};
 
-    CHEXBENCH_HOST_DEVICE Worker(const BiasBackward& of, int first) : op(of), channel(first) {}
+    CHEXBENCH_HOST_DEVICE Worker(const BiasBackward& of, const Lane& lane) : op(of), channel(lane.channel) {}
     CHEXBENCH_HOST_DEVICE Loaded load(int row) const {
       Loaded loaded;
       loaded.dy = kernels::load<V>(op.dy.at(row, channel));
@@ -66,13 +66,9 @@ struct BiasBackward {
       }
       store(op.dx.at(row, channel), result);
     }
+    CHEXBENCH_HOST_DEVICE Totals<V> result(int) const { return totals; }
   };
 
-  CHEXBENCH_HOST_DEVICE Totals<V> sum(const ChannelGrid& grid, const Lane& lane) const {
-    Worker worker(*this, lane.channel);
-    for_rows(grid, lane.row, worker);
-    return worker.totals;
-  }
   CHEXBENCH_HOST_DEVICE static Pair merge(Pair a, float, Pair b, float) { return added(a, b); }
 };
 

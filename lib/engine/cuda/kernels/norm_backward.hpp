@@ -60,8 +60,8 @@ struct GradientSums {
     const Affine<V> affine;
     Totals<V> totals{};
 
-    CHEXBENCH_HOST_DEVICE Worker(const GradientSums& sums, int first)
-        : op(sums), channel(first), mean(sums.from.norm.mean, first), affine(sums.from.norm, first) {}
+    CHEXBENCH_HOST_DEVICE Worker(const GradientSums& sums, const Lane& lane)
+        : op(sums), channel(lane.channel), mean(sums.from.norm.mean, channel), affine(sums.from.norm, channel) {}
     CHEXBENCH_HOST_DEVICE Loaded load(int row) const { return Loaded::at(op.from, row, channel); }
     CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& loaded) {
       Pack<T, V> kept;
@@ -73,13 +73,9 @@ struct GradientSums {
       }
       if constexpr (kOutput) store(op.masked.at(row, channel), kept);
     }
+    CHEXBENCH_HOST_DEVICE Totals<V> result(int) const { return totals; }
   };
 
-  CHEXBENCH_HOST_DEVICE Totals<V> sum(const ChannelGrid& grid, const Lane& lane) const {
-    Worker worker(*this, lane.channel);
-    for_rows(grid, lane.row, worker);
-    return worker.totals;
-  }
   CHEXBENCH_HOST_DEVICE static Pair merge(Pair a, float, Pair b, float) { return added(a, b); }
 };
 

@@ -27,8 +27,8 @@ struct LazyAccumulate {
     const Affine<V> affine;
     Totals<V> totals{};
 
-    CHEXBENCH_HOST_DEVICE Worker(const LazyAccumulate& accumulate, int first)
-        : op(accumulate), channel(first), mean(accumulate.from.norm.mean, first), affine(accumulate.from.norm, first) {}
+    CHEXBENCH_HOST_DEVICE Worker(const LazyAccumulate& of, const Lane& lane)
+        : op(of), channel(lane.channel), mean(of.from.norm.mean, channel), affine(of.from.norm, channel) {}
     CHEXBENCH_HOST_DEVICE Loaded load(int row) const {
       Loaded loaded;
       loaded.from = LoadedGradient<T, V, false, false>::at(op.from, row, channel);
@@ -47,13 +47,9 @@ struct LazyAccumulate {
       }
       store(op.total.at(row, channel), total);
     }
+    CHEXBENCH_HOST_DEVICE Totals<V> result(int) const { return totals; }
   };
 
-  CHEXBENCH_HOST_DEVICE Totals<V> sum(const ChannelGrid& grid, const Lane& lane) const {
-    Worker worker(*this, lane.channel);
-    for_rows(grid, lane.row, worker);
-    return worker.totals;
-  }
   CHEXBENCH_HOST_DEVICE static Pair merge(Pair a, float, Pair b, float) { return added(a, b); }
 };
 

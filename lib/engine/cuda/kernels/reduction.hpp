@@ -33,8 +33,9 @@ struct Totals {
 };
 
 // First stage: writes one Pair for each channel of each row of blocks to partials[row_block * channels + channel]. Op
-// must have kWidth, Totals<kWidth> sum(grid, lane), and static Pair merge(Pair a, float count_a, Pair b, float share),
-// where a has count_a rows and `share` is b's share of the rows of both.
+// must have kWidth, a Worker(op, lane) that for_rows() passes the rows of a lane to and whose result(rows) is their
+// Totals<kWidth>, and static Pair merge(Pair a, float count_a, Pair b, float share), where a has count_a rows and
+// `share` is b's share of the rows of both.
 template <typename Op>
 struct BlockSums {
   static constexpr int kThreads = kernels::kThreads;
@@ -54,7 +55,11 @@ struct BlockSums {
   CHEXBENCH_HOST_DEVICE void gather(int block, int thread, Scratch& scratch) const {
     const Lane lane = grid.lane(block, thread);
     Totals<kWidth> totals{};
-    if (lane.active) totals = op.sum(grid, lane);
+    if (lane.active) {
+      typename Op::Worker worker(op, lane);
+      for_rows(grid, lane.row, worker);
+      totals = worker.result(grid.rows_from(lane.row));
+    }
     for (int i = 0; i < kWidth; ++i) {
       scratch.first[i * kThreads + thread] = totals.at[i].first;
       scratch.second[i * kThreads + thread] = totals.at[i].second;

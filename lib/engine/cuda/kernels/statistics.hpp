@@ -42,20 +42,18 @@ struct Statistics {
         squares[i] += difference * difference;
       }
     }
+    CHEXBENCH_HOST_DEVICE Totals<V> result(int rows) const {
+      const float share = 1.0f / static_cast<float>(rows);
+      Totals<V> totals;
+      for (int i = 0; i < V; ++i) {
+        const float mean = sum[i] * share;
+        const float deviations = squares[i] - sum[i] * mean;
+        totals.at[i] = {shift[i] + mean, deviations < 0 ? 0.0f : deviations};  // Rounding errors; NaN stays NaN.
+      }
+      return totals;
+    }
   };
 
-  CHEXBENCH_HOST_DEVICE Totals<V> sum(const ChannelGrid& grid, const Lane& lane) const {
-    Worker worker(*this, lane);
-    for_rows(grid, lane.row, worker);
-    const float share = 1.0f / static_cast<float>(grid.rows_from(lane.row));
-    Totals<V> totals;
-    for (int i = 0; i < V; ++i) {
-      const float mean = worker.sum[i] * share;
-      const float deviations = worker.squares[i] - worker.sum[i] * mean;
-      totals.at[i] = {worker.shift[i] + mean, deviations < 0 ? 0.0f : deviations};  // Rounding errors; NaN stays NaN.
-    }
-    return totals;
-  }
   CHEXBENCH_HOST_DEVICE static Pair merge(Pair a, float count_a, Pair b, float share) {
     return merged_moments(a, count_a, b, share);
   }
