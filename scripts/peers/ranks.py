@@ -1,7 +1,18 @@
 """Several processes of one script whose windows begin together."""
 
+import argparse
 import subprocess
 import sys
+import time
+
+
+def add_arguments(parser, warmup):
+    """The options of a window and of its ranks."""
+    parser.add_argument("--world", type=int, default=1, help="ranks, each a process; prints the rate of all")
+    parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)  # set for the processes that this one starts
+    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--warmup", type=int, default=warmup)
 
 
 def run(arguments):
@@ -20,7 +31,13 @@ def run(arguments):
     print(f"images/s: {images / slowest_s:.2f}")
 
 
-def begin_together():
-    """To be called by a rank that is warm."""
+def time_window(arguments, batches):
+    """To be called by a rank: takes batches until it is warm, waits for the others, and prints the window's seconds."""
+    for _ in range(arguments.warmup):
+        next(batches)
     print("ready", flush=True)
     sys.stdin.readline()
+    start = time.perf_counter()
+    for _ in range(arguments.steps):
+        next(batches)
+    print(time.perf_counter() - start)

@@ -11,7 +11,6 @@ import argparse
 import glob
 import os
 import sys
-import time
 
 import ranks
 
@@ -24,13 +23,9 @@ def parse_arguments():
     parser.add_argument("--format", choices=["png", "tfrecord"], default="png")
     parser.add_argument("--pipeline", choices=["naive", "optimized", "official"], default="optimized")
     parser.add_argument("--channels", type=int, choices=[1, 3], default=3, help="decode to; batches always have 3")
-    parser.add_argument("--world", type=int, default=1)
-    parser.add_argument("--batch", type=int, default=16)
-    parser.add_argument("--steps", type=int, default=40)
-    parser.add_argument("--warmup", type=int, default=4)
     parser.add_argument("--size", type=int, default=224)
     parser.add_argument("--shuffle", type=int, default=500)
-    parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)  # set for the processes that this one starts
+    ranks.add_arguments(parser, warmup=4)
     return parser.parse_args()
 
 
@@ -81,14 +76,7 @@ def run_rank(arguments):
     os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
     import tensorflow as tf  # late: the process that only starts the ranks does without
     tf.get_logger().setLevel("ERROR")
-    batches = iter(make_dataset(tf, arguments))
-    for _ in range(arguments.warmup):
-        next(batches)
-    ranks.begin_together()
-    start = time.perf_counter()
-    for _ in range(arguments.steps):
-        next(batches)
-    print(time.perf_counter() - start)
+    ranks.time_window(arguments, iter(make_dataset(tf, arguments)))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import argparse
 import glob
 import os
 import sys
-import time
 
 import numpy as np
 import torch
@@ -73,11 +72,7 @@ def parse_arguments():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--prefetch-factor", type=int, default=2)
     parser.add_argument("--persistent", action="store_true", help="workers live on from epoch to epoch")
-    parser.add_argument("--world", type=int, default=1, help="ranks, each a process; prints the rate of all")
-    parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)  # set for the processes that this one starts
-    parser.add_argument("--batch", type=int, default=16)
-    parser.add_argument("--steps", type=int, default=40)
-    parser.add_argument("--warmup", type=int, default=10)
+    ranks.add_arguments(parser, warmup=10)
     return parser.parse_args()
 
 
@@ -92,14 +87,7 @@ def run_rank(arguments):
         images, batch_size=arguments.batch, sampler=sampler, num_workers=arguments.workers, drop_last=True,
         prefetch_factor=arguments.prefetch_factor, persistent_workers=arguments.persistent,
         worker_init_fn=lambda _: torch.set_num_threads(1))
-    batches = endless(loader, sampler)
-    for _ in range(arguments.warmup):
-        next(batches)
-    ranks.begin_together()
-    start = time.perf_counter()
-    for _ in range(arguments.steps):
-        next(batches)
-    print(time.perf_counter() - start)
+    ranks.time_window(arguments, endless(loader, sampler))
 
 
 if __name__ == "__main__":
