@@ -6,6 +6,24 @@
 namespace chexbench::engine::onednn {
 namespace {
 
+// The pixels of one image in one block of channels.
+template <typename T>
+struct Pixels {
+  T* data;
+  std::int64_t stride;
+  int height, width;
+};
+
+template <typename T>
+inline Pixels<T> inputs(const View& x, const PoolShape& shape, int image, int block) {
+  return {plane<T>(x, image, block), x.pixel_stride, shape.height, shape.width};
+}
+
+template <typename T>
+inline Pixels<T> outputs(const View& y, const PoolShape& shape, int image, int block) {
+  return {plane<T>(y, image, block), y.pixel_stride, shape.out_height, shape.out_width};
+}
+
 // Along one axis, the positions [first, last) of output `out`'s window that are inside the image.
 struct Reach {
   int first, last;
@@ -90,47 +108,40 @@ void max_pool_backward(const View& dy, const View& winner, const View& dx, const
   }
 }
 
-template <typename T, int B>
-void average_pool(const View& x, const View& y, const PoolShape& shape, Work work) {
+// Writes the sum over each output pixel's window, divided by the size of a whole window. Backward does it with the
+// outputs as `in`: what it sums for a pixel are the gradients of the windows around it. It is always inlined, as that
+// keeps the fields of `in` and `out` in registers.
+template <int B, typename Window, typename T>
+[[gnu::always_inline]] inline void average_windows(Pixels<const T> in, Pixels<T> out, const PoolShape& shape) {
   const float share = 1.0f / static_cast<float>(shape.kernel * shape.kernel);
-  for (int image = work.first_image; image < work.last_image; ++image) {
-    const T* const in = plane<const T>(x, image, work.block);
-    T* const out = plane<T>(y, image, work.block);
-    for (int row = 0; row < shape.out_height; ++row) {
-      const Reach rows(row, shape, shape.height);
-      for (int column = 0; column < shape.out_width; ++column) {
-        const Reach columns(column, shape, shape.width);
-        typename Lanes<B>::Float sum{};
-        for (int h = rows.first; h < rows.last; ++h) {
-          for (int w = columns.first; w < columns.last; ++w) {
-            sum += load<B>(in + (std::int64_t{h} * shape.width + w) * x.pixel_stride);
-          }
-        }
-        store<B>(out + (std::int64_t{row} * shape.out_width + column) * y.pixel_stride, sum * share);
+  for (int y = 0; y < out.height; ++y) {
+    const Window rows(y, shape, in.height);
+    for (int x = 0; x < out.width; ++x) {
+      const Window columns(x, shape, in.width);
+      typename Lanes<B>::Float sum{};
+      for (int row = rows.first; row < rows.last; ++row) {
+        const T* const line = in.data + std::int64_t{row} * in.width * in.stride;
+        for (int column = columns.first; column < columns.last; ++column) sum += load<B>(line + column * in.stride);
       }
+      store<B>(out.data, sum * share);
+      out.data += out.stride;
     }
   }
 }
 
 template <typename T, int B>
-void average_pool_backward(const View& dy, const View& dx, const PoolShape& shape, Work work) {
-  const float share = 1.0f / static_cast<float>(shape.kernel * shape.kernel);
+void average_pool(const View& x, const View& y, const PoolShape& shape, Work work) {
   for (int image = work.first_image; image < work.last_image; ++image) {
-    const T* const gradient = plane<const T>(dy, image, work.block);
-    T* const out = plane<T>(dx, image, work.block);
-    for (int h = 0; h < shape.height; ++h) {
-      const Covering rows(h, shape, shape.out_height);
-      for (int w = 0; w < shape.width; ++w) {
-        const Covering columns(w, shape, shape.out_width);
-        typename Lanes<B>::Float sum{};
-        for (int row = rows.first; row < rows.last; ++row) {
-          for (int column = columns.first; column < columns.last; ++column) {
-            sum += load<B>(gradient + (std::int64_t{row} * shape.out_width + column) * dy.pixel_stride);
-          }
-        }
-        store<B>(out + (std::int64_t{h} * shape.width + w) * dx.pixel_stride, sum * share);
-      }
-    }
+    average_windows<B, Reach, T>(inputs<const T>(x, shape, image, work.block), outputs<T>(y, shape, image, work.block),
+                                 shape);
+  }
+}
+
+template <typename T, int B>
+void average_pool_backward(const View& dy, const View& dx, const PoolShape& shape, Work work) {
+  for (int image = work.first_image; image < work.last_image; ++image) {
+    average_windows<B, Covering, T>(outputs<const T>(dy, shape, image, work.block),
+                                    inputs<T>(dx, shape, image, work.block), shape);
   }
 }
 
