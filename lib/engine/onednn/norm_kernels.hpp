@@ -104,19 +104,21 @@ struct MaskedGradient {
   const T *const x, *const gradient, *const gradient2, *const output;
 };
 
-template <typename T, int B, bool kOutput, bool kTwo>
-void gradient_sums_with(const NormBackward& norm, Work work, double* sum, double* sum_product) {
+// Adds up g and g * (x - mean), and passes each pixel's g on: writer(image) returns what is called with (pixel, g).
+template <typename T, int B, bool kOutput, bool kTwo, typename Writer>
+[[gnu::always_inline]] inline void sum_gradient(const NormBackward& norm, Work work, double* sum, double* sum_product,
+                                                const Writer& writer) {
   const auto mean = channels<B>(norm.mean, work.block);
   PixelSum<B> plain, product;
   for (int image = work.first_image; image < work.last_image; ++image) {
     const MaskedGradient<T, B, kOutput, kTwo> masked(norm, work, image);
-    T* const kept = norm.masked.data != nullptr ? plane<T>(norm.masked, image, work.block) : nullptr;
+    const auto write = writer(image);
     in_runs(
         norm.pixels,
         [&](int pixel) __attribute__((always_inline)) {
           const auto x = masked.input(pixel);
           const auto g = masked.at(pixel, x);
-          if (kept != nullptr) store<B>(kept + pixel * norm.masked.pixel_stride, g);
+          write(pixel, g);
           plain.add(pixel, g);
           product.add(pixel, g * (x - mean));
         },
@@ -125,6 +127,16 @@ void gradient_sums_with(const NormBackward& norm, Work work, double* sum, double
           product.drain(sum_product);
         });
   }
+}
+
+template <typename T, int B, bool kOutput, bool kTwo>
+void gradient_sums_with(const NormBackward& norm, Work work, double* sum, double* sum_product) {
+  sum_gradient<T, B, kOutput, kTwo>(norm, work, sum, sum_product, [&](int image) {
+    T* const kept = norm.masked.data != nullptr ? plane<T>(norm.masked, image, work.block) : nullptr;
+    return [&norm, kept ](int pixel, auto g) __attribute__((always_inline)) {
+      if (kept != nullptr) store<B>(kept + pixel * norm.masked.pixel_stride, g);
+    };
+  });
 }
 
 template <typename T, int B>
@@ -175,31 +187,18 @@ void gradient_apply(const NormBackward& norm, const NormInputGradient& input, Wo
 template <typename T, int B, bool kFirst>
 void gradient_accumulate_with(const NormBackward& norm, const float* factor, const View& total, Work work, double* sum,
                               double* sum_product) {
-  const auto mean = channels<B>(norm.mean, work.block);
   const auto a = channels<B>(factor, work.block);
-  PixelSum<B> plain, product;
-  for (int image = work.first_image; image < work.last_image; ++image) {
-    const MaskedGradient<T, B, false, false> masked(norm, work, image);
+  sum_gradient<T, B, false, false>(norm, work, sum, sum_product, [&](int image) {
     float* const out = plane<float>(total, image, work.block);
-    in_runs(
-        norm.pixels,
-        [&](int pixel) __attribute__((always_inline)) {
-          const auto x = masked.input(pixel);
-          const auto g = masked.at(pixel, x);
-          float* const to = out + pixel * total.pixel_stride;
-          if constexpr (kFirst) {
-            store<B>(to, a * g);
-          } else {
-            store<B>(to, load<B>(to) + a * g);
-          }
-          plain.add(pixel, g);
-          product.add(pixel, g * (x - mean));
-        },
-        [&] {
-          plain.drain(sum);
-          product.drain(sum_product);
-        });
-  }
+    return [&total, a, out ](int pixel, auto g) __attribute__((always_inline)) {
+      float* const to = out + pixel * total.pixel_stride;
+      if constexpr (kFirst) {
+        store<B>(to, a * g);
+      } else {
+        store<B>(to, load<B>(to) + a * g);
+      }
+    };
+  });
 }
 
 template <typename T, int B>
