@@ -1,11 +1,11 @@
 // The op interleave: reads several files at once and delivers block_length records from each in turn. The order is that
 // of tf.data's deterministic interleave (interleave_dataset_op.cc): when a file ends, its turn ends, and its place in
 // the cycle takes the next file when the turn comes to it again.
-#include <exception>
 #include <optional>
 #include <vector>
 
 #include "pipeline/bounded_queue.hpp"
+#include "pipeline/fill_ahead.hpp"
 #include "pipeline/ops.hpp"
 #include "pipeline/record_stream.hpp"
 #include "pipeline/threads.hpp"
@@ -59,23 +59,15 @@ class ReadAhead {
  private:
   void run() {
     const TimeScope scope(op_.stats(), TimeScope::Book::busy);
-    try {
-      RecordStream stream(op_, file_, chain_.token(), RecordStream::Png::bytes);
-      while (wait_for_room()) {
-        std::optional<Record> record = stream.next();
-        if (!record) break;
-        op_.delay(chain_.token());
-        op_.stats().queue_depth.add(1);
-        queue_.push(std::move(*record));
-      }
-      queue_.close();
-    } catch (...) {
-      queue_.close(std::current_exception());
-    }
-  }
-  bool wait_for_room() {
-    const TimeScope wait(op_.stats(), TimeScope::Book::blocked_output);
-    return queue_.wait_for_room(chain_.token());
+    std::optional<RecordStream> stream;
+    fill_ahead(op_, queue_, chain_.token(), [&] {
+      if (!stream) stream.emplace(op_, file_, chain_.token(), RecordStream::Png::bytes);
+      std::optional<Record> record = stream->next();
+      if (!record) return record;
+      op_.delay(chain_.token());
+      op_.stats().queue_depth.add(1);
+      return record;
+    });
   }
 
   Op& op_;

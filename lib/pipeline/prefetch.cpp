@@ -1,8 +1,8 @@
 // The op prefetch: runs the ops before it on its own thread, ahead of the ops after it.
 #include <algorithm>
-#include <exception>
 
 #include "pipeline/bounded_queue.hpp"
+#include "pipeline/fill_ahead.hpp"
 #include "pipeline/ops.hpp"
 #include "pipeline/threads.hpp"
 
@@ -67,23 +67,13 @@ class PrefetchIterator final : public Iterator {
 
   void run() {
     const TimeScope scope(op_.stats(), TimeScope::Book::busy);
-    try {
-      while (wait_for_room()) {
-        Element element;
-        if (!input_->next(element)) break;
-        op_.delay(chain_.token());
-        op_.hold(element);
-        queue_.push(std::move(element));
-      }
-      queue_.close();
-    } catch (...) {
-      queue_.close(std::current_exception());
-    }
-  }
-
-  bool wait_for_room() {
-    const TimeScope wait(op_.stats(), TimeScope::Book::blocked_output);
-    return queue_.wait_for_room(chain_.token());
+    fill_ahead(op_, queue_, chain_.token(), [this] {
+      std::optional<Element> element(std::in_place);
+      if (!input_->next(*element)) return std::optional<Element>();
+      op_.delay(chain_.token());
+      op_.hold(*element);
+      return element;
+    });
   }
 
   const std::size_t most_;
