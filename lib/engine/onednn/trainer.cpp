@@ -46,8 +46,7 @@ std::span<float> floats(const Tensor& tensor) {
 }  // namespace
 
 OnednnEngine::OnednnEngine(const EngineConfig& config)
-    : shape_{config.training.batch_size, config.model.image_size, config.model.image_size, config.deliver,
-             config.outputs},
+    : TrainingEngine(config),
       device_(prepare_device(config)),
       network_(device_, model::make_network(config.model.name, config.model.image_size, config.outputs),
                config.training.batch_size, config.model.batch_norm == spec::BatchNormMode::frozen,
@@ -55,8 +54,7 @@ OnednnEngine::OnednnEngine(const EngineConfig& config)
       optimizer_(config.training, device_.isa, network_.store().size()),
       buckets_(network_.store().gradients(), parameter_counts(network_.store()),
                {config.comm.first_bucket_bytes, config.comm.bucket_bytes}),
-      accumulation_(network_.store().gradients(), config.training.accumulate_steps),
-      parts_(config.training.accumulate_steps) {
+      accumulation_(network_.store().gradients(), config.training.accumulate_steps) {
   traits_.name = "onednn";
   traits_.device = device_text(device_);
   InitialWeights initial = initial_weights(config.model, config.outputs);
@@ -69,11 +67,11 @@ double OnednnEngine::compute_loss(std::span<const float> labels) {
 }
 
 void OnednnEngine::backward(Reducer& reducer) {
-  accumulation_.begin(parts_.done());
+  accumulation_.begin(parts().done());
   buckets_.begin_step();
   network_.backward([&](std::size_t ready) {
     accumulation_.complete(ready);
-    if (parts_.is_last()) buckets_.complete(ready, reducer);
+    if (parts().is_last()) buckets_.complete(ready, reducer);
   });
 }
 
@@ -94,7 +92,7 @@ void OnednnEngine::step(BatchLease batch, Reducer& reducer) {
   batch.release();
   timings.upload_s = lap();
 
-  network_.begin_batch(optimizer_.steps() * parts_.batches() + parts_.done());
+  network_.begin_batch(optimizer_.steps() * parts().batches() + parts().done());
   network_.forward();
   timings.loss = compute_loss(labels);
   timings.forward_s = lap();
@@ -102,7 +100,7 @@ void OnednnEngine::step(BatchLease batch, Reducer& reducer) {
   backward(reducer);
   timings.backward_s = lap();
 
-  if (parts_.is_last()) {
+  if (parts().is_last()) {
     reducer.wait();
     timings.exposed_communication_s = lap();
     timings.communication_busy_s = reducer.timings().busy_s;
@@ -118,10 +116,7 @@ void OnednnEngine::step(BatchLease batch, Reducer& reducer) {
   timings.other_s = timings.wall_s - (timings.wait_s + timings.upload_s + timings.compute_s +
                                       timings.exposed_communication_s + timings.update_s);
   last_end_s_ = timings.end_s;
-  if (const auto whole_step = parts_.add(timings)) {
-    timings_ = *whole_step;
-    ++steps_finished_;
-  }
+  finish_batch(timings);
 }
 
 void OnednnEngine::restart() {
@@ -130,9 +125,7 @@ void OnednnEngine::restart() {
   for (std::size_t i = 0; i < initial_buffers_.size(); ++i) *network_.buffers()[i].values = initial_buffers_[i];
   network_.refresh_weights();
   optimizer_.restart();
-  timings_ = {};
-  steps_finished_ = 0;
-  parts_.restart();
+  restart_steps();
   last_end_s_ = now_s();
 }
 

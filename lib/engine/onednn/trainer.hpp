@@ -1,31 +1,26 @@
 // The engine itself. A step is upload, forward, backward, waiting for the reducer, and update.
 #pragma once
 
-#include "engine/engine.hpp"
-#include "engine/epoch_training.hpp"
 #include "engine/onednn/accumulation.hpp"
 #include "engine/onednn/buckets.hpp"
 #include "engine/onednn/network.hpp"
 #include "engine/onednn/optimizer.hpp"
-#include "engine/step_parts.hpp"
+#include "engine/training_engine.hpp"
 
 namespace chexbench::engine::onednn {
 
 // Implements the contracts of engine.hpp and epoch_training.hpp. All of a step's work is done when step() returns, so
 // finish() has nothing to wait for. All functions must be called from the thread that constructed the engine, since the
 // OpenMP team belongs to that thread.
-class OnednnEngine final : public Engine, private EpochTraining {
+class OnednnEngine final : public TrainingEngine {
  public:
   // Binds the calling thread to config.cores and loads or draws the initial weights.
   // @throws as make_onednn_engine()
   explicit OnednnEngine(const EngineConfig& config);
 
-  const EngineTraits& traits() const override { return traits_; }
   PinnedAllocator& allocator() override { return host_allocator(); }
   void step(BatchLease batch, Reducer& reducer) override;
   void finish() override {}
-  const measure::StepTimings& timings() const override { return timings_; }
-  std::int64_t steps_finished() const override { return steps_finished_; }
   void restart() override;
   std::size_t held_bytes() const override;
 
@@ -36,7 +31,6 @@ class OnednnEngine final : public Engine, private EpochTraining {
   void read_gradient(const std::string& name, std::span<float> values) const override;
   void read_buffer(const std::string& name, std::span<float> values) const override;
   std::span<const float> logits() const override;
-  EpochTraining* epoch_training() override { return this; }
 
  private:
   void set_learning_rate(double rate) override { optimizer_.set_learning_rate(rate); }
@@ -60,16 +54,11 @@ class OnednnEngine final : public Engine, private EpochTraining {
   void backward(Reducer& reducer);
   void remember_weights();
 
-  const BatchShape shape_;
   const Device device_;
   Network network_;
   Optimizer optimizer_;
   Buckets buckets_;
   Accumulation accumulation_;
-  StepParts parts_;
-  EngineTraits traits_;
-  measure::StepTimings timings_;
-  std::int64_t steps_finished_ = 0;
   double last_end_s_ = 0;
   FloatArray initial_weights_;
   std::vector<std::vector<float>> initial_buffers_;

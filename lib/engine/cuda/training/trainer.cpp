@@ -64,8 +64,7 @@ std::string text(const DeviceIdentity& device) {
 }  // namespace
 
 CudaEngine::CudaEngine(const EngineConfig& config)
-    : shape_{config.training.batch_size, config.model.image_size, config.model.image_size, config.deliver,
-             config.outputs},
+    : TrainingEngine(config),
       device_(take_device(config)),
       graph_(model::make_network(config.model.name, config.model.image_size, config.outputs)),
       program_(lower(graph_, lowering_options(config.model))),
@@ -102,8 +101,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
               .accumulation = accumulation_,
               .buckets = buckets_,
               .deliver = config.deliver,
-              .use_graphs = config.training.cuda_graph}),
-      parts_(config.training.accumulate_steps) {
+              .use_graphs = config.training.cuda_graph}) {
   traits_.name = "cuda";
   traits_.device = text(device_);
   traits_.gpu_uuid = device_.uuid;
@@ -192,10 +190,7 @@ void CudaEngine::collect() {
   ++finished_;
   const bool lost = ends_step && queue_.scalars(pass).skip != 0 && !update_.scales_loss();
   if (lost || !std::isfinite(timings.loss)) report_bad_pass(pass, timings.loss);
-  if (const auto step = parts_.add(timings)) {
-    timings_ = *step;
-    ++steps_finished_;
-  }
+  finish_batch(timings);
 }
 
 void CudaEngine::report_bad_pass(std::int64_t pass, double loss) {
@@ -204,7 +199,7 @@ void CudaEngine::report_bad_pass(std::int64_t pass, double loss) {
   throw DeviceError(
       fmt::format("engine 'cuda': step {} has a loss of {}{}: {}; a lower training.learning_rate may help, or "
                   "training.precision f32",
-                  pass / parts_.batches() + 1, loss, std::isfinite(loss) ? " and gradients that are not finite" : "",
+                  pass / parts().batches() + 1, loss, std::isfinite(loss) ? " and gradients that are not finite" : "",
                   first_bad_layer(addresses_, network_, queue_.stream())));
 }
 
@@ -217,9 +212,8 @@ void CudaEngine::restart() {
   queue_.restart();
   synchronize(stream);
   end_s_ = now_s();
-  timings_ = {};
-  begun_ = finished_ = steps_finished_ = 0;
-  parts_.restart();
+  restart_steps();
+  begun_ = finished_ = 0;
   learning_rate_ = std::numeric_limits<double>::quiet_NaN();  // the device now has the learning rate of the spec
 }
 

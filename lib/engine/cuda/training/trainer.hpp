@@ -8,16 +8,14 @@
 #include "engine/cuda/training/moments.hpp"
 #include "engine/cuda/training/step_queue.hpp"
 #include "engine/cuda/training/weights.hpp"
-#include "engine/engine.hpp"
-#include "engine/epoch_training.hpp"
-#include "engine/step_parts.hpp"
+#include "engine/training_engine.hpp"
 
 namespace chexbench::engine::cuda {
 
 // Trains a network on one GPU. The device always has one pass to do while the host fetches the next batch. A longer
 // queue would hide a slow pipeline. Contracts of the overriding functions: engine/engine.hpp and
 // engine/epoch_training.hpp. Not thread-safe.
-class CudaEngine final : public Engine, private EpochTraining {
+class CudaEngine final : public TrainingEngine {
  public:
   // Selects the device and makes the engine ready for the first step. Takes seconds, or minutes if convolutions must
   // be timed first (convolutions.hpp).
@@ -26,12 +24,9 @@ class CudaEngine final : public Engine, private EpochTraining {
   explicit CudaEngine(const EngineConfig& config);
   ~CudaEngine() override;
 
-  const EngineTraits& traits() const override { return traits_; }
   PinnedAllocator& allocator() override { return pinned_allocator(); }
   void step(BatchLease batch, Reducer& reducer) override;
   void finish() override;
-  const measure::StepTimings& timings() const override { return timings_; }
-  std::int64_t steps_finished() const override { return steps_finished_; }
   void restart() override;
   std::size_t held_bytes() const override { return weights_.held_bytes(); }
 
@@ -42,7 +37,6 @@ class CudaEngine final : public Engine, private EpochTraining {
   void read_gradient(const std::string& name, std::span<float> values) const override;
   void read_buffer(const std::string& name, std::span<float> values) const override;
   std::span<const float> logits() const override;
-  EpochTraining* epoch_training() override { return this; }
 
  private:
   void set_learning_rate(double rate) override;
@@ -66,7 +60,6 @@ class CudaEngine final : public Engine, private EpochTraining {
   // layer
   [[noreturn]] void report_bad_pass(std::int64_t pass, double loss);
 
-  const BatchShape shape_;
   const DeviceIdentity device_;
   const model::Graph graph_;
   const Program program_;
@@ -85,15 +78,11 @@ class CudaEngine final : public Engine, private EpochTraining {
   Moments moments_;
   Evaluation evaluation_;
   StepQueue queue_;
-  EngineTraits traits_;
 
   double end_s_ = 0;                       // end of the pass finished last, on the host's clock
   std::int64_t begun_ = 0, finished_ = 0;  // passes
-  StepParts parts_;
-  std::int64_t steps_finished_ = 0;
-  double learning_rate_ = 0;    // as last sent to the device; NaN if that is unknown
-  Reducer* reducer_ = nullptr;  // of the pass that was begun last
-  measure::StepTimings timings_;
+  double learning_rate_ = 0;               // as last sent to the device; NaN if that is unknown
+  Reducer* reducer_ = nullptr;             // of the pass that was begun last
   mutable std::vector<float> logits_;
 };
 
