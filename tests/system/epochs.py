@@ -24,7 +24,7 @@ class EpochsTest(SystemTest):
     def setUp(self):
         super().setUp()
         self.images = self.folder / "set"
-        self.succeed("data", "synth", self.images, "--images", "240", "--size", "64")
+        self.succeed("data", "synth", self.images, "--images", "120", "--size", "64")
 
     def training(self, **keys):
         return self.spec(**{"data__root": str(self.images), "model": {"name": "mobilenet_v2", "image_size": 32},
