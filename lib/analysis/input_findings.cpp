@@ -186,12 +186,12 @@ std::vector<results::Finding> data_findings(const std::vector<const results::Tri
   append_other_images(trials, findings);
   std::set<std::string> roots;
   for (const results::TrialResult* trial : trials) {
-    if (trial->data.patients_in_both_splits == 0 || !roots.insert(trial->spec.data.root).second) continue;
+    if (trial->data.patients_in_both_splits.value_or(0) == 0 || !roots.insert(trial->spec.data.root).second) continue;
     findings.push_back(
         {.kind = "shared_patients",
          .text = fmt::format("{}: {} patients have images in both train and test, so a test would measure "
                              "what the network has seen.",
-                             trial->spec.data.root, trial->data.patients_in_both_splits)});
+                             trial->spec.data.root, *trial->data.patients_in_both_splits)});
   }
   return findings;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/errors.hpp"
@@ -12,11 +14,13 @@
 namespace chexbench::bench {
 namespace {
 
-std::size_t shared_patients(const storage::DataRoot& root) {
+// Returns std::nullopt if the data set does not say whose images it holds.
+std::optional<std::uint64_t> shared_patients(const storage::DataRoot& root) {
   try {
-    return dataset::report_index(root).patients_in_both_splits.size();
-  } catch (const DataError&) {  // a data set without lists has no splits that could share patients
-    return 0;
+    const auto shared = dataset::report_index(root).patients_in_both_splits;
+    return shared ? std::optional(shared->size()) : std::nullopt;
+  } catch (const DataError&) {  // shards without the table that they were made from
+    return std::nullopt;
   }
 }
 

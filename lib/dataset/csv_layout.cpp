@@ -54,13 +54,15 @@ void set_split(std::string_view field, std::string_view where, Index& index) {
 
 // Numbers the patients in the order of their names. `patients` has the name for each row, or is empty if the table has
 // no column for them: each row is then a patient of its own.
-void set_patients(const std::vector<std::string>& patients, std::vector<IndexRow>& rows) {
+void set_patients(const std::vector<std::string>& patients, Index& index) {
   std::map<std::string_view, std::uint32_t> numbers;
   for (const std::string& patient : patients) numbers.emplace(patient, 0);
-  std::uint32_t next = 0;
-  for (auto& [patient, number] : numbers) number = next++;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].patient = patients.empty() ? static_cast<std::uint32_t>(i) : numbers.at(patients[i]);
+  for (auto& [patient, number] : numbers) {
+    number = static_cast<std::uint32_t>(index.patient_names.size());
+    index.patient_names.emplace_back(patient);
+  }
+  for (std::size_t i = 0; i < index.rows.size(); ++i) {
+    index.rows[i].patient = patients.empty() ? static_cast<std::uint32_t>(i) : numbers.at(patients[i]);
   }
 }
 
@@ -80,7 +82,7 @@ void read_rows(LineReader& lines, const LabelColumns& columns, LabelReader& labe
     if (columns.split) set_split(fields[*columns.split], where, index);
     if (columns.patient) patients.emplace_back(fields[*columns.patient]);
   }
-  set_patients(patients, index.rows);
+  set_patients(patients, index);
 }
 
 }  // namespace
@@ -92,6 +94,8 @@ Index read_csv_layout(const storage::DataRoot& root) {
   std::string_view header;
   if (!lines.next(header)) throw DataError(fmt::format("{}: the file is empty", index.table));
   const LabelColumns columns = find_columns(header, root.labels, index.table);
+  index.has_patients = columns.patient.has_value();
+  index.likely_patient_column = columns.likely_patient;
   LabelReader labels(columns, root.labels);
   read_rows(lines, columns, labels, index);
   if (index.rows.empty()) throw DataError(fmt::format("{}: the table has no rows", index.table));

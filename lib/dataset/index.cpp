@@ -279,6 +279,7 @@ Index read_nih_layout(const storage::DataRoot& root) {
   index.rows = read_table(index.table, storage::as_text(root.store->read(index.table, buffer)));
   sort_rows(index.rows, index.table);
   index.has_train_list = read_list(*root.store, index, kTrainList, &IndexRow::in_train);
+  index.has_patients = true;
   index.has_test_list = read_list(*root.store, index, kTestList, &IndexRow::in_test);
   return index;
 }

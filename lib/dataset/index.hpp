@@ -43,6 +43,10 @@ struct Index {
   bool has_train_list = false;
   bool has_val_list = false;
   bool has_test_list = false;
+  // Whether the root says whose images they are. If not, each row counts as a patient of its own.
+  bool has_patients = false;
+  std::vector<std::string> patient_names;  // indexed by IndexRow::patient; empty if the table numbers its patients
+  std::string likely_patient_column;       // if has_patients is false: a column whose name suggests patients, or empty
   std::vector<std::string> listed_without_row;  // names in a split list that the table lacks
   std::vector<ImageFile> files;                 // only for layout folders, whose image files are the index
 };

@@ -36,6 +36,8 @@ void count_rows(const Index& index, IndexReport& report) {
 }
 
 void count_patients(const Index& index, IndexReport& report) {
+  report.likely_patient_column = index.likely_patient_column;
+  if (!index.has_patients) return;
   struct Seen {
     std::uint32_t patient;
     bool train, test;
@@ -44,14 +46,19 @@ void count_patients(const Index& index, IndexReport& report) {
   seen.reserve(index.rows.size());
   for (const IndexRow& row : index.rows) seen.push_back({row.patient, row.in_train, row.in_test});
   std::sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.patient < b.patient; });
+  const auto name_of = [&](std::uint32_t patient) {
+    return index.patient_names.empty() ? fmt::to_string(patient) : index.patient_names[patient];
+  };
+  report.patients = 0;
+  report.patients_in_both_splits.emplace();
   for (auto first = seen.begin(); first != seen.end();) {
     Seen all = *first;
     for (; first != seen.end() && first->patient == all.patient; ++first) {
       all.train |= first->train;
       all.test |= first->test;
     }
-    ++report.patients;
-    if (all.train && all.test) report.patients_in_both_splits.push_back(all.patient);
+    ++*report.patients;
+    if (all.train && all.test) report.patients_in_both_splits->push_back(name_of(all.patient));
   }
 }
 
@@ -82,6 +89,13 @@ std::string counted(const std::vector<T>& items, std::size_t shown) {
   return fmt::format("{} ({}{})", items.size(), fmt::join(first, ", "), items.size() > shown ? ", ..." : "");
 }
 
+// Returns why the number of patients is unknown, with the key that would tell it.
+std::string unknown_patients(const IndexReport& report) {
+  if (report.layout == spec::DataLayout::folders) return "unknown (folders do not say whose images they hold)";
+  if (report.likely_patient_column.empty()) return "unknown (data.labels.patient_column is not set)";
+  return fmt::format("unknown (data.labels.patient_column is not set; it may be '{}')", report.likely_patient_column);
+}
+
 }  // namespace
 
 IndexReport report_index(const storage::DataRoot& root) {
@@ -107,7 +121,7 @@ std::string index_report_text(const IndexReport& report, std::size_t shown) {
   line("table", report.table);
   line("layout", spec::to_string(report.layout));
   line("images", report.rows);
-  line("patients", report.patients);
+  line("patients", report.patients ? fmt::to_string(*report.patients) : unknown_patients(report));
   const bool is_nih = report.layout == spec::DataLayout::nih;
   if (is_nih) {
     line("median_age_years", report.median_age_years < 0 ? "unknown" : fmt::format("{:.1f}", report.median_age_years));
@@ -129,7 +143,8 @@ std::string index_report_text(const IndexReport& report, std::size_t shown) {
   split("test", report.test);
   line("images_in_no_split", report.in_no_split);
   line("images_in_both_splits", report.in_both_lists);
-  line("patients_in_both_splits", counted(report.patients_in_both_splits, shown));
+  line("patients_in_both_splits",
+       report.patients_in_both_splits ? counted(*report.patients_in_both_splits, shown) : unknown_patients(report));
   line("listed_without_row", counted(report.listed_without_row, shown));
   line("files", report.files);
   line("file_bytes", report.file_bytes);

@@ -22,11 +22,12 @@ struct IndexReport {
   std::string table;
   spec::DataLayout layout = spec::DataLayout::nih;
   std::size_t rows = 0;
-  std::size_t patients = 0;
-  float median_age_years = -1;  // of the rows with an age; negative if there are none
-  std::size_t women = 0;        // rows, not patients
-  std::size_t men = 0;          // rows, not patients
-  std::size_t no_finding = 0;   // rows without a label
+  std::optional<std::size_t> patients;  // empty if the root does not say whose images they are
+  std::string likely_patient_column;    // then: the column of the table that may say it, or empty
+  float median_age_years = -1;          // of the rows with an age; negative if there are none
+  std::size_t women = 0;                // rows, not patients
+  std::size_t men = 0;                  // rows, not patients
+  std::size_t no_finding = 0;           // rows without a label
   std::vector<std::string> label_names;
   std::vector<std::size_t> label_rows;  // rows that have each label
   SplitCount train, val, test;
@@ -38,7 +39,8 @@ struct IndexReport {
   std::vector<std::string> orphans;             // files without a row
   std::vector<std::string> listed_without_row;  // in a split list, but not in the table
   // Patients in both train and test: what a network saw in training must not be in its test.
-  std::vector<std::uint32_t> patients_in_both_splits;
+  // Their names or, in ChestX-ray14, numbers. Empty if `patients` is.
+  std::optional<std::vector<std::string>> patients_in_both_splits;
 };
 
 // Reads table, lists and folders, but not the images. Thread-safe.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "core/csv.hpp"
@@ -46,6 +47,16 @@ std::vector<std::string> parts_of(std::string_view text, std::string_view separa
 
 bool is_label(const LabelColumns& columns, std::size_t column) {
   return column != columns.image && column != columns.split && column != columns.patient;
+}
+
+// Returns the name of the column that probably says whose image a row is, or "" if no name suggests it.
+std::string likely_patient_column(const Names& names) {
+  const auto suggests_patient = [](std::string name) {
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return name.find("patient") != std::string::npos || name.find("subject") != std::string::npos;
+  };
+  const auto found = std::ranges::find_if(names, suggests_patient);
+  return found == names.end() ? "" : *found;
 }
 
 void add_label_columns(const Names& names, const std::string& pattern, const std::string& table,
@@ -93,6 +104,7 @@ LabelColumns find_columns(std::string_view header, const spec::LabelsSpec& spec,
   columns.image = optional("data.labels.image_column", spec.image_column).value_or(0);
   columns.split = optional("data.labels.split_column", spec.split_column);
   columns.patient = optional("data.labels.patient_column", spec.patient_column);
+  if (!columns.patient) columns.likely_patient = likely_patient_column(names);
   const Names patterns = parts_of(spec.columns, ",");
   if (patterns.empty())
     throw SpecError("data.labels.columns is empty: set it to the columns of the labels, or to '*' for all columns");

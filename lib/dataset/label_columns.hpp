@@ -20,6 +20,7 @@ struct LabelColumns {
   std::vector<std::string> label_names;  // the names of those columns
   std::size_t joined = 0;                // the one column of label names if data.labels.separator is set, else unused
   std::optional<std::size_t> split, patient;
+  std::string likely_patient;  // if `patient` is empty: the name of a column that may be it, or empty
 };
 
 // Finds the columns that data.labels (`spec`) names. `header` is the first line of the table. Thread-safe.

@@ -129,8 +129,8 @@ struct DataFacts {
   std::uint64_t converted_images = 0;  // of the split, to the trial's format; 0 if no conversion is known
   double conversion_s = 0;             // how long the conversion took
   std::uint64_t converted_bytes = 0;
-  std::uint64_t patients_in_both_splits = 0;  // number of patients in train and in test
-  std::string names_key;                      // hash of the images' names; empty if unknown
+  std::optional<std::uint64_t> patients_in_both_splits;  // patients in train and in test; empty if unknown
+  std::string names_key;                                 // hash of the images' names; empty if unknown
 };
 
 // What the threads of one rank did in one repeat.
@@ -159,8 +159,8 @@ struct TrialResult {
   std::string engine_device;       // "NVIDIA H100 80GB HBM3", or the CPU
   std::string engine_source;       // where the step times of an emulated engine come from
   std::vector<std::string> notes;  // sentences of the engine for readers of the report
-  bool unstable = false;           // repeats still differed by more than measure.relative_error at the end
-  bool partial = false;            // ended by a signal or an error before all repeats
+  bool unstable = false;           // the repeats differ too much for a reliable median (bench/stopping.hpp)
+  bool partial = false;            // a signal, an error or measure.max_seconds ended it before all repeats
   DataFacts data;
   std::vector<RepeatResult> repeats;
   std::optional<TrialTrace> trace;  // if measure.trace is set; written to trace.json only

@@ -63,7 +63,7 @@ TEST_F(IndexReportTest, NamesMissingAndOrphanFiles) {
   EXPECT_EQ(report_.file_bytes, 9u);
 }
 
-TEST_F(IndexReportTest, NamesPatientsInBothSplits) { EXPECT_THAT(report_.patients_in_both_splits, ElementsAre(1u)); }
+TEST_F(IndexReportTest, NamesPatientsInBothSplits) { EXPECT_THAT(*report_.patients_in_both_splits, ElementsAre("1")); }
 
 TEST_F(IndexReportTest, PrintsOneKeyALine) {
   EXPECT_THAT(
@@ -72,6 +72,50 @@ TEST_F(IndexReportTest, PrintsOneKeyALine) {
             HasSubstr("\npatients_in_both_splits: 1 (1)\n"), HasSubstr("\nsplit.test.files: 1\n")));
   report_.orphans = {"p", "q", "r"};
   EXPECT_THAT(index_report_text(report_, 2), HasSubstr("\norphan_files: 3 (p, q, ...)\n"));
+}
+
+// A user's own table: two patients have images in both splits, but only the column `Subject` shows it.
+class OwnTableReport : public testing::Test {
+ protected:
+  OwnTableReport() {
+    write_text(root_ / "labels.csv",
+               "file,Cat,Subject,part\na.png,0,anna,train\nb.png,1,anna,test\nc.png,1,berta,train\n"
+               "d.png,0,carl,test\ne.png,0,carl,train\n");
+    for (const char* name : {"a.png", "b.png", "c.png", "d.png", "e.png"}) write_text(root_ / name, "1");
+    spec_.root = root_.path();
+    spec_.layout = spec::DataLayout::csv;
+    spec_.labels.columns = "Cat";
+    spec_.labels.split_column = "part";
+  }
+  IndexReport report() const { return report_index(storage::DataRoot(spec_)); }
+  ScratchFolder root_;
+  spec::DataSpec spec_;
+};
+
+TEST_F(OwnTableReport, CountsPatientsIfTheirColumnIsNamed) {
+  spec_.labels.patient_column = "Subject";
+  EXPECT_EQ(report().patients, 3u);
+  EXPECT_THAT(*report().patients_in_both_splits, ElementsAre("anna", "carl"));
+  EXPECT_THAT(index_report_text(report()), HasSubstr("\npatients_in_both_splits: 2 (anna, carl)\n"));
+}
+
+TEST_F(OwnTableReport, SaysThatPatientsAreUnknownAndWhichColumnMayNameThem) {
+  EXPECT_FALSE(report().patients.has_value() || report().patients_in_both_splits.has_value());
+  EXPECT_THAT(index_report_text(report()),
+              AllOf(HasSubstr("\npatients: unknown (data.labels.patient_column is not set; it may be 'Subject')\n"),
+                    HasSubstr("\npatients_in_both_splits: unknown (")));
+}
+
+TEST_F(OwnTableReport, NamesNoColumnIfNoneSuggestsPatients) {
+  write_text(root_ / "labels.csv", "file,Cat,part\na.png,0,train\nb.png,1,test\n");
+  EXPECT_THAT(index_report_text(report()), HasSubstr("\npatients: unknown (data.labels.patient_column is not set)\n"));
+}
+
+TEST(FolderReport, SaysThatFoldersDoNotNamePatients) {
+  const ScratchFolder root;
+  write_text(root / "train/cat/a.png", "1");
+  write_text(root / "test/cat/b.png", "1");
+  EXPECT_THAT(index_report_text(report_index(root.path())), HasSubstr("\npatients: unknown (folders do not say"));
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ TEST_F(SynthSetTest, IsADataSetWithoutGaps) {
   EXPECT_EQ(report.patients, result.patients);
   EXPECT_EQ(report.file_bytes, result.bytes);
   EXPECT_TRUE(report.missing.empty() && report.orphans.empty() && report.listed_without_row.empty());
-  EXPECT_TRUE(report.patients_in_both_splits.empty());
+  EXPECT_EQ(report.patients_in_both_splits, std::vector<std::string>());
   EXPECT_EQ(report.in_no_split, 0u);
   EXPECT_GT(report.train.files, 0u);
   EXPECT_GT(report.test.files, 0u);

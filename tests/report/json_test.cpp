@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/errors.hpp"
 #include "results/fields.hpp"
@@ -29,6 +30,7 @@ results::Report rich_report() {
   trial.cores_per_rank = 3;
   trial.oversubscribed = trial.unstable = trial.partial = true;
   trial.notes = {"one", "two"};
+  trial.data.patients_in_both_splits = 4;
   results::RepeatResult& repeat = trial.repeats[0];
   repeat.images_held_change = -7;
   repeat.bad_records = 3;
@@ -40,11 +42,20 @@ results::Report rich_report() {
   return report;
 }
 
+template <typename T>
+json plain(const T& value) {
+  return value;
+}
+template <typename T>
+json plain(const std::optional<T>& value) {
+  return value ? json(*value) : json();
+}
+
 // Writes all fields of the records as text, so that a field that a round trip loses shows by its name.
 template <class Visit, class Record>
 std::string listing(Visit visit, const Record& record) {
   json object = json::object();
-  visit([&object](const char* name, const auto& value) { object[name] = value; }, record);
+  visit([&object](const char* name, const auto& value) { object[name] = plain(value); }, record);
   return object.dump(1);
 }
 #define LISTING(visit, record) listing([](auto&& visitor, const auto& r) { results::visit(visitor, r); }, record)
