@@ -24,18 +24,27 @@ struct CompareArguments {
   std::string base;
   std::string other;
   std::string format = "table";
+  bool fail_undecided = false;
   verbs::CompareOptions options;
 };
 
-// Turns the verdicts into an exit code. A gate that compares nothing must not pass.
-// @throws ComparisonError if an arm is worse
-// @throws DataError if no arm could be compared
-void check(const verbs::RunComparison& comparison) {
-  std::vector<std::string> worse;
+// Returns "naive png (0.912 x), optimized png (0.930 x)": the arms with this verdict.
+std::string arms_called(Verdict verdict, const verbs::RunComparison& comparison) {
+  std::vector<std::string> arms;
   for (const ComparedArm& arm : comparison.arms) {
-    if (arm.verdict == Verdict::worse) worse.push_back(fmt::format("{} ({:.3f} x)", arm.trial, arm.ratio->value));
+    if (arm.verdict == verdict) arms.push_back(fmt::format("{} ({:.3f} x)", arm.trial, arm.ratio->value));
   }
-  if (!worse.empty()) throw ComparisonError(fmt::format("compare: worse than the base: {}", fmt::join(worse, ", ")));
+  return fmt::format("{}", fmt::join(arms, ", "));
+}
+
+// Turns the verdicts into an exit code. A gate that compares nothing must not pass.
+// @throws ComparisonError if an arm is worse, or undecided and `fail_undecided` is set
+// @throws DataError if no arm could be compared
+void check(const verbs::RunComparison& comparison, bool fail_undecided) {
+  const std::string worse = arms_called(Verdict::worse, comparison);
+  if (!worse.empty()) throw ComparisonError("compare: worse than the base: " + worse);
+  const std::string undecided = arms_called(Verdict::undecided, comparison);
+  if (fail_undecided && !undecided.empty()) throw ComparisonError("compare: undecided, as too noisy: " + undecided);
   const bool any = std::ranges::any_of(comparison.arms,
                                        [](const ComparedArm& arm) { return arm.verdict != Verdict::not_comparable; });
   if (!any) {
@@ -51,7 +60,7 @@ void run(const CompareArguments& arguments) {
   const verbs::Side other{.name = arguments.other, .runs = results::read_runs(arguments.other)};
   const verbs::RunComparison comparison = verbs::compare_runs(base, other, arguments.options);
   print(verbs::format_comparison(comparison, arguments.format));
-  check(comparison);
+  check(comparison, arguments.fail_undecided);
 }
 
 }  // namespace
@@ -69,6 +78,8 @@ void add_compare_command(CLI::App& app) {
       ->capture_default_str();
   verb->add_flag("--across-machines", arguments->options.across_machines,
                  "Compare even if the CPU, cores, GPUs, libraries or the place of the data differ.");
+  verb->add_flag("--fail-undecided", arguments->fail_undecided,
+                 "Exit with 5 also if an arm is too noisy to say whether it became worse.");
   add_format_option(*verb, arguments->format, {"table", "json", "markdown"});
   verb->callback([arguments] { run(*arguments); });
 }

@@ -77,8 +77,25 @@ TEST(CompareRuns, PassOverALossWithinTheThreshold) {
 TEST(CompareRuns, SayThatNoiseCouldHideALoss) {
   const std::vector<double> noisy{60, 140, 80, 120, 95, 105};
   const ComparedArm arm = only_arm(side({results::make_trial({}, noisy)}), side({results::make_trial({}, noisy)}));
-  EXPECT_EQ(arm.verdict, Verdict::same);
-  EXPECT_THAT(arm.note, HasSubstr("too noisy to rule out a loss of 5 %"));
+  EXPECT_EQ(arm.verdict, Verdict::undecided);
+  EXPECT_THAT(arm.note, HasSubstr("too noisy to rule out a loss or a gain of 5 %: measure more repeats"));
+}
+
+TEST(CompareRuns, AreTheSameOnlyIfNoiseHidesNoChange) {
+  EXPECT_EQ(judge({.value = 1, .ci95 = measure::Interval{.low = 0.96, .high = 1.04}}, 0.05), Verdict::same);
+  EXPECT_EQ(judge({.value = 1.005, .ci95 = measure::Interval{.low = 0.695, .high = 1.36}}, 0.05), Verdict::undecided);
+  EXPECT_EQ(judge({.value = 1.03, .ci95 = measure::Interval{.low = 0.97, .high = 1.08}}, 0.05), Verdict::undecided);
+  EXPECT_EQ(judge({.value = 1.03, .ci95 = std::nullopt}, 0.05), Verdict::same) << "the threshold alone decides";
+}
+
+TEST(CompareRuns, TellAGainThatIsOnlyLessWaiting) {
+  Side base = side({results::make_trial({}, kTenPercentLess)});
+  for (results::RepeatResult& repeat : base.runs[0].trials[0].repeats) repeat.cpu_wait_s = 9 * repeat.process_cpu_s;
+  const ComparedArm arm = only_arm(base, side({results::make_trial({}, kBase)}));
+  EXPECT_EQ(arm.verdict, Verdict::better);
+  EXPECT_THAT(arm.note,
+              HasSubstr("so most of the gain is less waiting: its threads had no core in 4 % of the time that "
+                        "they could run, 90 % in the base"));
 }
 
 TEST(CompareRuns, TellALossThatIsWaitingFromOneThatIsWork) {

@@ -36,7 +36,7 @@ void check_rates(const results::TrialResult& trial, const std::string& side) {
   for (const results::RepeatResult& repeat : trial.repeats) {
     if (std::isfinite(repeat.images_per_s) && repeat.images_per_s > 0) continue;
     throw DataError(
-        fmt::format("{}: repeat {} of trial '{}' has images_per_s {}: which is not a measured rate; measure it "
+        fmt::format("{}: repeat {} of trial '{}' has images_per_s {}, which is not a measured rate; measure it "
                     "again",
                     side, repeat.repeat, trial.trial, repeat.images_per_s));
   }
@@ -108,29 +108,36 @@ double crowded_share(const MeasuredArm& arm) {
   return wait_s > 0 ? wait_s / (wait_s + ran_s) : 0;
 }
 
-// If images take longer without costing more CPU time, something waited. The cause may be this program or the machine,
-// so the note does not change the verdict.
+// If the time for an image changes and its CPU time does not, the waiting changed. The cause may be this program or the
+// machine, so the note does not change the verdict.
 std::string waiting_note(const ComparedArm& arm, const MeasuredArm& base, const MeasuredArm& other) {
-  if (arm.verdict != Verdict::worse || !arm.cpu_ratio) return "";
-  const double slower = 1 / arm.ratio->value - 1;
-  if (*arm.cpu_ratio - 1 > slower / 2) return "";
+  const bool is_loss = arm.verdict == Verdict::worse;
+  if ((!is_loss && arm.verdict != Verdict::better) || !arm.cpu_ratio) return "";
+  const double time_change = 1 / arm.ratio->value - 1;
+  if ((*arm.cpu_ratio - 1) / time_change > 0.5) return "";
   const double before = crowded_share(base);
   const double after = crowded_share(other);
   const std::string cause =
-      after - before >= kCrowded
+      std::abs(after - before) >= kCrowded
           ? fmt::format("its threads had no core in {:.0f} % of the time that they could run, {:.0f} % in the base",
                         100 * after, 100 * before)
           : "for cores that others used, for storage, or for each other";
-  return fmt::format("an image costs {:.2f} x the CPU time, so most of the loss is waiting: {}", *arm.cpu_ratio, cause);
+  return fmt::format("an image costs {:.2f} x the CPU time, so most of the {} is {}waiting: {}", *arm.cpu_ratio,
+                     is_loss ? "loss" : "gain", is_loss ? "" : "less ", cause);
 }
 
 std::string certainty_note(const ComparedArm& arm, const RunComparison& comparison) {
   const double threshold = comparison.options.threshold;
   const char* unit = comparison.by_runs ? "runs" : "repeats";
   if (!arm.ratio->ci95) return fmt::format("by the threshold alone: fewer than five {} on a side", unit);
-  const bool loss_possible = arm.verdict == Verdict::same && arm.ratio->ci95->low < 1 - threshold;
-  return loss_possible ? fmt::format("too noisy to rule out a loss of {:g} %: measure more {}", 100 * threshold, unit)
-                       : "";
+  if (arm.verdict != Verdict::undecided) return "";
+  const bool loss_possible = arm.ratio->ci95->low < 1 - threshold;
+  const bool gain_possible = arm.ratio->ci95->high > 1 + threshold;
+  return fmt::format("too noisy to rule out a {} of {:g} %: measure more {}",
+                     !gain_possible   ? "loss"
+                     : !loss_possible ? "gain"
+                                      : "loss or a gain",
+                     100 * threshold, unit);
 }
 
 // Returns the flags that the table of a run shows, except for emulation, which the arm's name shows.
@@ -197,6 +204,7 @@ std::string to_string(Verdict verdict) {
   static const std::map<Verdict, std::string> words{{Verdict::better, "better"},
                                                     {Verdict::same, "same"},
                                                     {Verdict::worse, "worse"},
+                                                    {Verdict::undecided, "undecided"},
                                                     {Verdict::not_comparable, "not comparable"}};
   return words.at(verdict);
 }
@@ -205,7 +213,8 @@ Verdict judge(const measure::Ratio& ratio, double threshold) {
   const measure::Interval known = ratio.ci95.value_or(measure::Interval{.low = ratio.value, .high = ratio.value});
   if (ratio.value < 1 - threshold && known.high < 1) return Verdict::worse;
   if (ratio.value > 1 + threshold && known.low > 1) return Verdict::better;
-  return Verdict::same;
+  const bool is_certain = !ratio.ci95 || (known.low >= 1 - threshold && known.high <= 1 + threshold);
+  return is_certain ? Verdict::same : Verdict::undecided;
 }
 
 RunComparison compare_runs(const Side& base, const Side& other, const CompareOptions& options) {

@@ -21,8 +21,9 @@ struct CompareOptions {
   bool across_machines = false;  // compare even if the machines differ
 };
 
-// What the comparison says about the new side of an arm.
-enum class Verdict { better, same, worse, not_comparable };
+// What the comparison says about the new side of an arm. Undecided: the repeats differ too much to say whether there is
+// a change that counts.
+enum class Verdict { better, same, worse, undecided, not_comparable };
 // Returns the verdict in words: "not comparable".
 std::string to_string(Verdict verdict);
 
@@ -67,7 +68,8 @@ struct RunComparison {
 };
 
 // Decides whether a ratio is a change: it must differ from 1 by more than the threshold, and its whole interval must be
-// on the same side of 1. Without an interval the threshold alone decides. Never returns not_comparable.
+// on the same side of 1. Arms are the same only if the whole interval is within the threshold of 1, and undecided
+// otherwise. Without an interval the threshold alone decides. Never returns not_comparable.
 Verdict judge(const measure::Ratio& ratio, double threshold);
 
 // Compares the two sides arm by arm. Each side needs at least one run, and its runs must be of one experiment. A pure
