@@ -11,14 +11,16 @@
 #include "measure/statistics.hpp"
 #include "results/figures.hpp"
 #include "results/labels.hpp"
+#include "results/rates.hpp"
 
 namespace chexbench::analysis {
 namespace {
 
-// Returns the rank with the largest ratio of its own time to the median of the others' (the median over repeats). The
-// factor is 0 if there is only one rank.
-Limit slowest_rank(const results::TrialResult& trial) {
-  std::map<int, std::vector<double>> factors;
+// The ratio of a rank's own time to the median of the others', for each rank and repeat. Empty if there is one rank.
+using RankFactors = std::map<int, std::vector<double>>;
+
+RankFactors rank_factors(const results::TrialResult& trial) {
+  RankFactors factors;
   for (const results::RepeatResult& repeat : trial.repeats) {
     const std::map<int, double> times_s = own_times_s(repeat);
     for (const auto& [rank, own_s] : times_s) {
@@ -30,13 +32,33 @@ Limit slowest_rank(const results::TrialResult& trial) {
       factors[rank].push_back(own_s / measure::median(others_s));
     }
   }
-  Limit slowest{.word = "slow_rank"};
-  for (const auto& [rank, values] : factors) {
-    const double factor = measure::median(values);
-    if (factor > slowest.rank_factor) slowest = {.word = "slow_rank", .rank = rank, .rank_factor = factor};
+  return factors;
+}
+
+bool is_slow(const std::vector<double>& factors) {
+  const auto slow = std::ranges::count_if(factors, [](double factor) { return factor >= kSlowRank; });
+  return slow >= kFewestSlowRepeats &&
+         static_cast<double>(slow) >= kSlowRepeatsShare * static_cast<double>(factors.size());
+}
+
+// Returns the rank that is slow by the largest factor (the median over repeats), without a word.
+Limit slow_rank(const RankFactors& all) {
+  Limit slowest;
+  for (const auto& [rank, factors] : all) {
+    const double factor = measure::median(factors);
+    if (is_slow(factors) && factor > slowest.rank_factor) slowest = {.word = "", .rank = rank, .rank_factor = factor};
   }
   return slowest;
 }
+
+// Returns whether a rank took longer in most repeats, even if they are too few to call it slow. The others then wait
+// for it in the all-reduce, which says nothing about the network.
+bool are_uneven(const RankFactors& all) {
+  return std::ranges::any_of(all, [](const auto& rank) { return measure::median(rank.second) >= kSlowRank; });
+}
+
+// Returns the share of the slow rank's time that it takes longer than the others.
+double slow_share(const Limit& limit) { return limit.rank < 0 ? 0 : 1 - 1 / limit.rank_factor; }
 
 bool trains(const results::TrialResult& trial) { return trial.spec.engine != "none"; }
 
@@ -79,7 +101,7 @@ std::string starved(const results::TrialResult& trial, const results::Figures& f
   return starved_sentence({.name = name,
                            .wait_share = *figures.wait_share,
                            .images_per_s = *figures.images_per_s,
-                           .images_per_s_without_wait = *figures.images_per_s / (1 - *figures.wait_share),
+                           .images_per_s_without_wait = results::typical_rate(trial) / (1 - *figures.wait_share),
                            .why = why});
 }
 
@@ -88,9 +110,11 @@ std::string slow(const Limit& limit, const results::Figures& figures, const std:
                      limit.rank, limit.rank_factor, rate(*figures.images_per_s));
 }
 
-std::string bound(const results::Figures& figures, const std::string& name, const char* what, double share) {
+std::string bound(const results::TrialResult& trial, const results::Figures& figures, const std::string& name,
+                  const char* what, double share) {
   return fmt::format("{} is held back by {}: {} of the time; {} images/s, of at most {} without it.", name, what,
-                     whole_percent(share), rate(*figures.images_per_s), rate(*figures.images_per_s / (1 - share)));
+                     whole_percent(share), rate(*figures.images_per_s),
+                     rate(results::typical_rate(trial) / (1 - share)));
 }
 
 std::string fed(const results::Figures& figures, const std::string& name) {
@@ -104,30 +128,51 @@ std::string fed(const results::Figures& figures, const std::string& name) {
 
 Limit find_limit(const results::TrialResult& trial, const results::Figures& figures) {
   if (figures.images_per_s.value_or(0) <= 0 || !figures.wait_share) return {};
-  Limit slowest = slowest_rank(trial);
-  if (slowest.rank_factor >= kSlowRank) return slowest;
-  if (!trains(trial)) return {};
-  if (*figures.wait_share >= kStarvedShare) return {.word = cores_are_missing(figures) ? "cpu" : "input"};
-  if (figures.exposed_communication_share.value_or(0) >= kCommunicationShare) return {.word = "communication"};
-  if (figures.upload_share.value_or(0) >= kUploadShare) return {.word = "upload"};
-  return {.word = "compute"};
+  const RankFactors factors = rank_factors(trial);
+  Limit limit = slow_rank(factors);
+  const bool starves = trains(trial) && *figures.wait_share >= kStarvedShare;
+  if (limit.rank >= 0 && !(starves && *figures.wait_share > slow_share(limit))) {
+    limit.word = "slow_rank";
+  } else if (!trains(trial)) {
+    limit.word = "";
+  } else if (starves) {
+    limit.word = cores_are_missing(figures) ? "cpu" : "input";
+  } else if (figures.exposed_communication_share.value_or(0) >= kCommunicationShare && !are_uneven(factors)) {
+    limit.word = "communication";
+  } else if (figures.upload_share.value_or(0) >= kUploadShare) {
+    limit.word = "upload";
+  } else {
+    limit.word = "compute";
+  }
+  return limit;
 }
 
-results::Finding verdict(const results::TrialResult& trial, const results::Figures& figures) {
+std::vector<results::Finding> verdicts(const results::TrialResult& trial, const results::Figures& figures) {
   const Limit limit = find_limit(trial, figures);
   const std::string name = results::marked(trial.trial, trial.emulated);
   const auto finding = [&](const char* kind, std::string text) {
     return results::Finding{.kind = kind, .text = std::move(text), .emulated = trial.emulated};
   };
-  if (limit.word == "slow_rank") return finding("slow_rank", slow(limit, figures, name));
-  if (limit.word == "cpu") return finding("cpu_starved", starved(trial, figures, name, true));
-  if (limit.word == "input") return finding("starved", starved(trial, figures, name, false));
-  if (limit.word == "communication") {
-    return finding("communication", bound(figures, name, "communication that backward does not hide",
-                                          *figures.exposed_communication_share));
+  const auto starvation = [&] {
+    return cores_are_missing(figures) ? finding("cpu_starved", starved(trial, figures, name, true))
+                                      : finding("starved", starved(trial, figures, name, false));
+  };
+  if (limit.word == "slow_rank") {
+    std::vector<results::Finding> both{finding("slow_rank", slow(limit, figures, name))};
+    if (trains(trial) && *figures.wait_share >= kStarvedShare) both.push_back(starvation());
+    return both;
   }
-  if (limit.word == "upload") return finding("upload", bound(figures, name, "uploads", *figures.upload_share));
-  if (limit.word == "compute" && *figures.wait_share <= results::kFedShare) return finding("fed", fed(figures, name));
+  if (limit.word == "cpu" || limit.word == "input") {
+    std::vector<results::Finding> both{starvation()};
+    if (limit.rank >= 0) both.push_back(finding("slow_rank", slow(limit, figures, name)));
+    return both;
+  }
+  if (limit.word == "communication") {
+    return {finding("communication", bound(trial, figures, name, "communication that backward does not hide",
+                                           *figures.exposed_communication_share))};
+  }
+  if (limit.word == "upload") return {finding("upload", bound(trial, figures, name, "uploads", *figures.upload_share))};
+  if (limit.word == "compute" && *figures.wait_share <= results::kFedShare) return {finding("fed", fed(figures, name))};
   return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "results/figures.hpp"
 #include "results/record.hpp"
@@ -14,8 +15,14 @@ inline constexpr double kCommunicationShare = 0.10;  // of the time, exposed
 inline constexpr double kUploadShare = 0.10;         // of the time
 inline constexpr double kLinearEfficiency = 0.95;    // from which scaling is linear, and links are no limit
 
+// A rank is called slow if it was in at least this share of the repeats, and in at least this number of them: fewer can
+// be chance.
+inline constexpr double kSlowRepeatsShare = 0.75;
+inline constexpr int kFewestSlowRepeats = 3;
+
 // What limits a trial. The first of these words that applies is used:
-//   slow_rank      a rank takes longer than the others, which wait for it in the all-reduce
+//   slow_rank      a rank takes longer than the others, which wait for it in the all-reduce, and this costs more of the
+//                  step than missing batches do
 //   cpu            no batch was ready, and the cores that make batches were busy, or used by others
 //   input          no batch was ready for another reason; Figures::wait_op names the op
 //   communication  the all-reduce took time that backward did not hide
@@ -24,16 +31,17 @@ inline constexpr double kLinearEfficiency = 0.95;    // from which scaling is li
 // The word is empty for a trial that was not measured, and for engine none if the ranks are equally fast.
 struct Limit {
   std::string word;
-  int rank = -1;           // the slow rank, if the word is slow_rank
+  int rank = -1;           // the slow rank, whatever the word; -1 if there is none
   double rank_factor = 0;  // its own time / the median of the others'
 };
 
 // Finds the limit of a trial. `figures` must be those of the trial, but `limit` may still be empty. Deterministic.
 Limit find_limit(const results::TrialResult& trial, const results::Figures& figures);
 
-// Returns the sentence about the limit of a measured trial. Its kind is slow_rank, cpu_starved, starved, communication,
-// upload or fed. Kind and text are empty if there is nothing to say: for engine none, and for a trial that computes but
-// waits for more than results::kFedShare of its time.
-results::Finding verdict(const results::TrialResult& trial, const results::Figures& figures);
+// Returns the sentences about what limits a measured trial, that about the limit first. Their kinds are slow_rank,
+// cpu_starved, starved, communication, upload and fed. A slow rank and missing batches are both told if both hold.
+// Empty if there is nothing to say: for engine none with equally fast ranks, and for a trial that computes but waits
+// for more than results::kFedShare of its time.
+std::vector<results::Finding> verdicts(const results::TrialResult& trial, const results::Figures& figures);
 
 }  // namespace chexbench::analysis

@@ -12,23 +12,42 @@ std::vector<double> rates(const TrialResult& trial) {
 
 double median_rate(const TrialResult& trial) { return measure::median(rates(trial)); }
 
+std::vector<const RepeatResult*> typical_repeats(const TrialResult& trial) {
+  std::vector<const RepeatResult*> repeats;
+  for (const RepeatResult& repeat : trial.repeats) repeats.push_back(&repeat);
+  std::ranges::stable_sort(repeats, {}, &RepeatResult::images_per_s);
+  const std::size_t beside = repeats.empty() ? 0 : (repeats.size() - 1) / 2;
+  return {repeats.begin() + static_cast<std::ptrdiff_t>(beside), repeats.end() - static_cast<std::ptrdiff_t>(beside)};
+}
+
+double typical_rate(const TrialResult& trial) {
+  const std::vector<const RepeatResult*> repeats = typical_repeats(trial);
+  double time_per_image_s = 0;  // the repeats of a trial have equally many images, so the harmonic mean is theirs
+  for (const RepeatResult* repeat : repeats) time_per_image_s += 1 / repeat->images_per_s;
+  return static_cast<double>(repeats.size()) / time_per_image_s;
+}
+
 std::size_t measured_steps(const TrialResult& trial) {
   if (trial.spec.training.epochs == 0 || trial.repeats.empty())
     return static_cast<std::size_t>(trial.spec.measure.steps);
   return trial.repeats.front().steps.size() / static_cast<std::size_t>(trial.ranks);
 }
 
-std::optional<measure::Ratio> paired_rates(const TrialResult& a, const TrialResult& b) {
-  std::vector<double> above;
-  std::vector<double> below;
+SharedRounds shared_rounds(const TrialResult& a, const TrialResult& b) {
+  SharedRounds rounds;
   for (const RepeatResult& repeat : a.repeats) {
     const auto same_round = std::ranges::find(b.repeats, repeat.repeat, &RepeatResult::repeat);
     if (same_round == b.repeats.end()) continue;
-    above.push_back(repeat.images_per_s);
-    below.push_back(same_round->images_per_s);
+    rounds.a.push_back(repeat.images_per_s);
+    rounds.b.push_back(same_round->images_per_s);
   }
-  if (above.empty() || measure::median(below) <= 0) return std::nullopt;
-  return measure::paired_ratio(above, below, a.spec.measure.seed);
+  return rounds;
+}
+
+std::optional<measure::Ratio> paired_rates(const TrialResult& a, const TrialResult& b) {
+  const SharedRounds rounds = shared_rounds(a, b);
+  if (rounds.a.empty() || measure::median(rounds.b) <= 0) return std::nullopt;
+  return measure::paired_ratio(rounds.a, rounds.b, a.spec.measure.seed);
 }
 
 }  // namespace chexbench::results

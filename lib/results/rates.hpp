@@ -15,12 +15,27 @@ std::vector<double> rates(const TrialResult& trial);
 // Returns the median of rates(trial). The trial must have a repeat.
 double median_rate(const TrialResult& trial);
 
+// Returns the repeats whose images/s make the median: the one in the middle, or the two if their number is even. Shares
+// of the time come from them alone, so that they fit the images/s beside them also if another repeat was disturbed. The
+// pointers are into `trial`.
+std::vector<const RepeatResult*> typical_repeats(const TrialResult& trial);
+
+// Returns the images of the typical repeats / their time. Unlike the median, which is the mean of two rates if the
+// number of repeats is even, it fits sums over the steps of these repeats exactly. The trial must have a repeat.
+double typical_rate(const TrialResult& trial);
+
 // Returns the number of measured steps per repeat and rank: measure.steps, or, in a training over epochs, the number
 // that the first repeat had, because there the data set determines it.
 std::size_t measured_steps(const TrialResult& trial);
 
-// Returns the ratio of a's images/s to b's with its 95 % interval (measure::paired_ratio), over the rounds (repeats of
-// the same number) in which both were measured. Rounds run the trials in turn, so drift that both share cancels out.
+// The images/s of two trials in the rounds (repeats of the same number) in which both were measured.
+struct SharedRounds {
+  std::vector<double> a, b;  // of the same length
+};
+SharedRounds shared_rounds(const TrialResult& a, const TrialResult& b);
+
+// Returns the ratio of a's images/s to b's with its 95 % interval (measure::paired_ratio), over their shared
+// rounds. Rounds run the trials in turn, so drift that both share cancels out.
 // Returns std::nullopt if there is no such round, or if b's median is 0. Deterministic: the seed comes from a's spec.
 std::optional<measure::Ratio> paired_rates(const TrialResult& a, const TrialResult& b);
 

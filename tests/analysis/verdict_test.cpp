@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analysis/derive.hpp"
 #include "results/record_factory.hpp"
 
@@ -10,6 +12,7 @@ namespace chexbench::analysis {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -28,7 +31,27 @@ results::TrialResult with_steps(results::TrialResult trial, const measure::StepT
 
 std::string limit_of(const results::TrialResult& trial) { return derive_figures(trial, {trial}).limit; }
 results::Finding verdict_of(const results::TrialResult& trial) {
-  return verdict(trial, derive_figures(trial, {trial}));
+  const std::vector<results::Finding> all = verdicts(trial, derive_figures(trial, {trial}));
+  return all.empty() ? results::Finding{} : all.front();
+}
+std::vector<std::string> kinds_of(const results::TrialResult& trial) {
+  std::vector<std::string> kinds;
+  for (const results::Finding& finding : verdicts(trial, derive_figures(trial, {trial}))) kinds.push_back(finding.kind);
+  return kinds;
+}
+// Rank `slow` takes own_s for its part of a step of 0.1 s, of which it waits for wait_s; the others take 0.066 s.
+results::TrialResult with_slow_rank(results::TrialResult trial, int slow, double own_s, double wait_s) {
+  for (results::RepeatResult& repeat : trial.repeats) {
+    for (results::StepRecord& step : repeat.steps) {
+      const double own = step.rank == slow ? own_s : 0.066;
+      const double wait = step.rank == slow ? wait_s : wait_s - (own_s - own);
+      step.timings = {.wall_s = 0.1,
+                      .wait_s = std::max(wait, 0.0),
+                      .compute_s = own - std::max(wait, 0.0),
+                      .exposed_communication_s = 0.1 - own};
+    }
+  }
+  return trial;
 }
 
 TEST(Verdict, OfATrialThatWaitsNamesTheOpsThatItWaitsFor) {
@@ -68,15 +91,27 @@ TEST(Verdict, NamesTheCoresWhereOthersHaveThem) {
 }
 
 TEST(Verdict, NamesARankThatTheOthersWaitFor) {
-  results::TrialResult trial = waiting(4);
-  for (results::RepeatResult& repeat : trial.repeats) {
-    for (results::StepRecord& step : repeat.steps) {
-      const double own_s = step.rank == 2 ? 0.099 : 0.066;
-      step.timings = {.wall_s = 0.1, .compute_s = own_s, .exposed_communication_s = 0.1 - own_s};
-    }
-  }
+  const results::TrialResult trial = with_slow_rank(waiting(4), 2, 0.099, 0);
   EXPECT_EQ(limit_of(trial), "slow_rank");
+  EXPECT_THAT(kinds_of(trial), ElementsAre("slow_rank"));
   EXPECT_THAT(verdict_of(trial).text, HasSubstr("rank 2 takes 1.50 x the time of the others"));
+}
+
+TEST(Verdict, ASlowRankHidesNoWait) {
+  const results::TrialResult mostly_waits = with_slow_rank(waiting(2), 0, 0.099, 0.075);
+  EXPECT_EQ(limit_of(mostly_waits), "input");
+  EXPECT_THAT(kinds_of(mostly_waits), ElementsAre("starved", "slow_rank"));
+  const results::TrialResult waits_a_little = with_slow_rank(waiting(2), 0, 0.099, 0.04);
+  EXPECT_EQ(limit_of(waits_a_little), "slow_rank");
+  EXPECT_THAT(kinds_of(waits_a_little), ElementsAre("slow_rank", "starved"));
+}
+
+TEST(Verdict, TooFewRepeatsMakeNoSlowRankAndNoSlowNetwork) {
+  results::TrialResult trial = with_slow_rank(waiting(2), 0, 0.099, 0);
+  trial.repeats.resize(2);
+  EXPECT_EQ(limit_of(trial), "compute");
+  trial.repeats.resize(1);
+  EXPECT_EQ(limit_of(trial), "compute");
 }
 
 TEST(Verdict, OneSlowRepeatMakesNoSlowRank) {

@@ -86,7 +86,8 @@ class Adviser {
     advice.ranks = trial.ranks;
     advice.emulated = trial.emulated;
     advice.images_per_s_before = advice.images_per_s_after = *figures.images_per_s;
-    advice.verdict = analysis::verdict(trial, figures).text;
+    const std::vector<results::Finding> verdicts = analysis::verdicts(trial, figures);
+    if (!verdicts.empty()) advice.verdict = verdicts.front().text;
     place_ = {.ranks = trial.ranks,
               .cores_per_rank = trial.cores_per_rank,
               .has_tfrecords =
