@@ -22,20 +22,23 @@ std::optional<double> ratio(double part, double whole) {
   return whole > 0 ? std::optional(part / whole) : std::nullopt;
 }
 
-// Sums one part of the steps' time over all steps of all ranks and repeats.
-double sum_s(const results::TrialResult& trial, double StepTimings::*part) {
+// The repeats that shares of the time come from.
+using Repeats = std::vector<const results::RepeatResult*>;
+
+// Sums one part of the steps' time over all steps of all ranks.
+double sum_s(const Repeats& repeats, double StepTimings::*part) {
   double sum = 0;
-  for (const results::RepeatResult& repeat : trial.repeats) {
-    for (const results::StepRecord& step : repeat.steps) sum += step.timings.*part;
+  for (const results::RepeatResult* repeat : repeats) {
+    for (const results::StepRecord& step : repeat->steps) sum += step.timings.*part;
   }
   return sum;
 }
 
 // Sums the waits by op and part, over ranks and repeats. Leaves out waits that were not attributed to an op (index -1).
-void derive_waits(const results::TrialResult& trial, double wall_s, results::Figures& figures) {
+void derive_waits(const Repeats& repeats, double wall_s, results::Figures& figures) {
   std::map<std::tuple<int, std::string, std::string>, double> sums;
-  for (const results::RepeatResult& repeat : trial.repeats) {
-    for (const measure::WaitBooking& wait : repeat.waits) sums[{wait.op_index, wait.op, wait.part}] += wait.wait_s;
+  for (const results::RepeatResult* repeat : repeats) {
+    for (const measure::WaitBooking& wait : repeat->waits) sums[{wait.op_index, wait.op, wait.part}] += wait.wait_s;
   }
   for (const auto& [booked, wait_s] : sums) {
     const auto& [index, op, part] = booked;
@@ -49,37 +52,37 @@ void derive_waits(const results::TrialResult& trial, double wall_s, results::Fig
 
 // Computes how busy the ranks' cores were. Only the measured window counts, because that is when every rank has its
 // cores.
-void derive_cores(const results::TrialResult& trial, results::Figures& figures) {
+void derive_cores(const results::TrialResult& trial, const Repeats& repeats, results::Figures& figures) {
   double cpu_s = 0, cpu_wait_s = 0, core_s = 0;
-  for (const results::RepeatResult& repeat : trial.repeats) {
-    cpu_s += repeat.process_cpu_s;
-    cpu_wait_s += repeat.cpu_wait_s;
-    core_s += repeat.wall_s * trial.ranks * trial.cores_per_rank;
+  for (const results::RepeatResult* repeat : repeats) {
+    cpu_s += repeat->process_cpu_s;
+    cpu_wait_s += repeat->cpu_wait_s;
+    core_s += repeat->wall_s * trial.ranks * trial.cores_per_rank;
   }
   if (!trial.oversubscribed) figures.cores_busy_share = ratio(cpu_s, core_s);
   figures.cpu_wait_share = ratio(cpu_wait_s, core_s);
 }
 
-void derive_shares(const results::TrialResult& trial, results::Figures& figures) {
-  const double wall_s = sum_s(trial, &StepTimings::wall_s);
-  const auto share = [&](double StepTimings::*part) { return ratio(sum_s(trial, part), wall_s); };
+void derive_shares(const Repeats& repeats, results::Figures& figures) {
+  const double wall_s = sum_s(repeats, &StepTimings::wall_s);
+  const auto share = [&](double StepTimings::*part) { return ratio(sum_s(repeats, part), wall_s); };
   figures.wait_share = share(&StepTimings::wait_s);
   figures.upload_share = share(&StepTimings::upload_s);
   figures.compute_share = share(&StepTimings::compute_s);
   figures.exposed_communication_share = share(&StepTimings::exposed_communication_s);
   figures.update_share = share(&StepTimings::update_s);
   figures.other_share = share(&StepTimings::other_s);
-  if (figures.wait_share.value_or(0) >= results::kFedShare) derive_waits(trial, wall_s, figures);
+  if (figures.wait_share.value_or(0) >= results::kFedShare) derive_waits(repeats, wall_s, figures);
   if (wall_s > 0) figures.busy_share = *figures.upload_share + *figures.compute_share + *figures.update_share;
 }
 
 // MLPerf Storage's accelerator utilization: the computing time of the emulated accelerators / the time that the run
 // took on all of them. The latter includes the time for which ranks waited for the slowest one.
-std::optional<double> accelerator_utilization(const results::TrialResult& trial) {
+std::optional<double> accelerator_utilization(const results::TrialResult& trial, const Repeats& repeats) {
   if (!trial.emulated) return std::nullopt;
   double run_s = 0;
-  for (const results::RepeatResult& repeat : trial.repeats) run_s += repeat.wall_s * trial.ranks;
-  return ratio(sum_s(trial, &StepTimings::compute_s) + sum_s(trial, &StepTimings::update_s), run_s);
+  for (const results::RepeatResult* repeat : repeats) run_s += repeat->wall_s * trial.ranks;
+  return ratio(sum_s(repeats, &StepTimings::compute_s) + sum_s(repeats, &StepTimings::update_s), run_s);
 }
 
 std::optional<double> decoded_per_trained(const results::TrialResult& trial) {
@@ -136,14 +139,15 @@ results::Figures derive_figures(const results::TrialResult& trial, const std::ve
   if (trial.repeats.empty()) return figures;
   const std::vector<double> images_per_s = results::rates(trial);
   figures.images_per_s = measure::median(images_per_s);
-  figures.images_per_s_mad = measure::median_absolute_deviation(images_per_s);
+  if (images_per_s.size() > 1) figures.images_per_s_mad = measure::median_absolute_deviation(images_per_s);
   figures.images_per_s_ci95 = measure::bootstrap_median_ci95(images_per_s, trial.spec.measure.seed);
   figures.scaling_efficiency = scaling_efficiency(trial, all);
-  derive_shares(trial, figures);
+  const Repeats repeats = results::typical_repeats(trial);
+  derive_shares(repeats, figures);
   figures.decoded_per_trained = decoded_per_trained(trial);
-  figures.au_share = accelerator_utilization(trial);
+  figures.au_share = accelerator_utilization(trial, repeats);
   figures.gpu = results::summarize_gpus(trial);
-  derive_cores(trial, figures);
+  derive_cores(trial, repeats, figures);
   derive_learning(trial, figures);
   if (!trial.oversubscribed) {
     figures.images_per_s_per_core = ratio(*figures.images_per_s, trial.ranks * trial.cores_per_rank);

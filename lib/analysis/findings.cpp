@@ -1,6 +1,7 @@
 #include "analysis/findings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -43,10 +44,26 @@ void add(std::vector<results::Finding>& findings, const char* kind, std::string 
   findings.push_back({.kind = kind, .text = std::move(text), .emulated = emulated});
 }
 
+// Returns "; doubtful, as the repeats of A differ by up to 32 %", or "" if neither trial is unstable.
+std::string doubt(const Measured& a, const Measured& b) {
+  std::vector<std::string> doubtful;
+  for (const Measured* measured : {&a, &b}) {
+    if (!measured->trial.unstable) continue;
+    const std::vector<double> rates = results::rates(measured->trial);
+    const auto [slowest, fastest] = std::ranges::minmax(rates);
+    doubtful.push_back(fmt::format("those of {} by up to {:.0f} %", measured->name(),
+                                   100 * (fastest - slowest) / measured->images_per_s()));
+  }
+  if (doubtful.empty()) return "";
+  return fmt::format("; doubtful, because the repeats differ: {}", fmt::join(doubtful, ", "));
+}
+
 // Returns "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235".
 std::string compared(const Measured& a, const Measured& b, const measure::Ratio& ratio) {
   const char* verb = a.trains() ? "trains" : "delivers";
-  const std::string against = fmt::format("{} against {}", rate(a.images_per_s()), rate(b.images_per_s()));
+  const results::SharedRounds rounds = results::shared_rounds(a.trial, b.trial);
+  const std::string against =
+      fmt::format("{} against {}", rate(measure::median(rounds.a)), rate(measure::median(rounds.b)));
   if (!ratio.ci95) {
     return fmt::format("{} {} {:.2f} x the images/s of {} (no interval: fewer than five repeats): {}", a.name(), verb,
                        ratio.value, b.name(), against);
@@ -81,7 +98,8 @@ void compare_arms(const Trials& trials, const Trials& all, const char* kind, Equ
     if (base == self) continue;
     const auto ratio = results::paired_rates(measured.trial, base->trial);
     if (!ratio) continue;
-    add(findings, kind, compared(measured, *base, *ratio) + ".", measured.trial.emulated || base->trial.emulated);
+    add(findings, kind, compared(measured, *base, *ratio) + doubt(measured, *base) + ".",
+        measured.trial.emulated || base->trial.emulated);
   }
 }
 
@@ -103,8 +121,7 @@ void find_amplification(const Trials& trials, std::vector<results::Finding>& fin
 
 void find_verdicts(const Trials& trials, std::vector<results::Finding>& findings) {
   for (const Measured& measured : trials) {
-    results::Finding finding = verdict(measured.trial, measured.figures);
-    if (!finding.kind.empty()) findings.push_back(std::move(finding));
+    for (results::Finding& finding : verdicts(measured.trial, measured.figures)) findings.push_back(std::move(finding));
   }
 }
 
@@ -207,7 +224,7 @@ std::vector<results::Finding> derive_findings(const std::vector<results::TrialRe
   for (const Measured& one : measured) all_trials.push_back(&one.trial);
   append(learning_findings(all_trials));
   append(economics_findings(chosen_trials));
-  append(data_findings(chosen_trials));
+  append(data_findings(all_trials));
   for (const Measured& one : chosen) append(gpu_findings(one.trial, one.figures));
   for (const Measured& one : measured) append(ecc_findings(one.trial, one.figures));
   return findings;

@@ -26,7 +26,9 @@ const std::vector<Flag>& flags() {
   static const std::vector<Flag> instance{
       {"(emulated)", "no arithmetic was done: a step takes the time that the source below gives for it",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.emulated; }},
-      {"unstable", "the repeats still differ by more than measure.relative_error when the trial ended",
+      {"unstable",
+       "the repeats differ too much for a reliable median: half of its 95 % interval is above 5 % (or above "
+       "measure.relative_error), or a repeat is more than 15 % away from it",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.unstable; }},
       {"partial", "ended before all its repeats or steps were measured",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.partial; }},

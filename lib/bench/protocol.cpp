@@ -306,7 +306,7 @@ void Runner::run_repeat_of(RunningArm& arm, int repeat, const TrialContext& cont
   const spec::MeasureSpec& measure = arm.trial.spec.measure;
   const bool finished = is_root && is_finished(measure, results::rates(arm.trial), arm.spent_s);
   arm.finished = !comm::broadcast_text(members, finished ? "finished" : "").empty();
-  arm.trial.partial = !arm.finished;
+  arm.trial.partial = !arm.finished || (is_root && is_cut_short(measure, results::rates(arm.trial)));
   if (arm.finished && is_root) arm.trial.unstable = is_unstable(measure, results::rates(arm.trial));
   if (arm.finished && arm.recording) arm.trial.trace = gather_trace(members, *std::exchange(arm.recording, {}));
 }

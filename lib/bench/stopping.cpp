@@ -1,5 +1,7 @@
 #include "bench/stopping.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "measure/statistics.hpp"
@@ -19,8 +21,18 @@ bool is_finished(const spec::MeasureSpec& measure, const std::vector<double>& im
   return measure.relative_error && relative_error(images_per_s) <= *measure.relative_error;
 }
 
+bool is_cut_short(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s) {
+  const bool is_precise = measure.relative_error && relative_error(images_per_s) <= *measure.relative_error;
+  return images_per_s.size() < static_cast<std::size_t>(measure.repeats) && !is_precise;
+}
+
 bool is_unstable(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s) {
-  return measure.relative_error && relative_error(images_per_s) > *measure.relative_error;
+  const double error = relative_error(images_per_s);
+  if (measure.relative_error && error > *measure.relative_error) return true;
+  if (std::isfinite(error) && error > measure.relative_error.value_or(kStableError)) return true;
+  if (images_per_s.empty()) return false;
+  const double median = measure::median(images_per_s);
+  return std::ranges::any_of(images_per_s, [&](double rate) { return std::abs(rate - median) > kOutlier * median; });
 }
 
 }  // namespace chexbench::bench

@@ -16,7 +16,14 @@ double relative_error(const std::vector<double>& images_per_s);
 // never ends.
 bool is_finished(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s, double spent_s);
 
-// Returns whether a finished trial asked for a relative error and did not reach it.
+// Returns whether measure.max_seconds ended a finished trial before its repeats, or the relative error, were reached.
+bool is_cut_short(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s);
+
+// Returns whether the repeats of a finished trial differ so much that their median is doubtful: it asked for a relative
+// error and did not reach it; or the relative error is above kStableError, if there are enough repeats to know it; or
+// one repeat is farther from the median than kOutlier.
+inline constexpr double kStableError = 0.05;
+inline constexpr double kOutlier = 0.15;  // of the median
 bool is_unstable(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s);
 
 }  // namespace chexbench::bench

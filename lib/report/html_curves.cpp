@@ -6,6 +6,7 @@
 
 #include "measure/statistics.hpp"
 #include "results/gpu_summary.hpp"
+#include "results/rates.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -78,8 +79,8 @@ std::vector<QueueCurve> queue_curves(const results::RepeatResult& repeat) {
 
 std::vector<RankTime> time_by_rank(const results::TrialResult& trial) {
   std::map<int, StepTimings> sums;
-  for (const results::RepeatResult& repeat : trial.repeats) {
-    for (const results::StepRecord& step : repeat.steps) {
+  for (const results::RepeatResult* repeat : results::typical_repeats(trial)) {
+    for (const results::StepRecord& step : repeat->steps) {
       StepTimings& sum = sums[step.rank];
       for (const auto part : measure::kStepDurations) sum.*part += step.timings.*part;
     }

@@ -41,7 +41,7 @@ struct RankTime {
   int rank = 0;
   measure::StepTimings sum;
 };
-// Returns the sums of all ranks, in ascending order.
+// Returns the sums over the typical repeats of all ranks, in ascending order.
 std::vector<RankTime> time_by_rank(const results::TrialResult& trial);
 
 }  // namespace chexbench::report

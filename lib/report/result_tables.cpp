@@ -17,6 +17,7 @@
 #include "report/figure_text.hpp"
 #include "results/figures.hpp"
 #include "results/labels.hpp"
+#include "results/rates.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -79,9 +80,9 @@ TextTable figures_table(const results::Report& report, const std::vector<results
 std::string mean_step(const results::TrialResult& trial) {
   double wall_s = 0;
   std::size_t steps = 0;
-  for (const results::RepeatResult& repeat : trial.repeats) {
-    for (const results::StepRecord& step : repeat.steps) wall_s += step.timings.wall_s;
-    steps += repeat.steps.size();
+  for (const results::RepeatResult* repeat : results::typical_repeats(trial)) {
+    for (const results::StepRecord& step : repeat->steps) wall_s += step.timings.wall_s;
+    steps += repeat->steps.size();
   }
   return steps == 0 ? "" : fmt::format("{:.1f} ms", 1e3 * wall_s / static_cast<double>(steps));
 }

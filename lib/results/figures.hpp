@@ -27,7 +27,7 @@ struct WaitShare {
 // All figures of one trial. A share of 1 is 100 %. A figure that is undefined for the trial is empty.
 struct Figures {
   std::optional<double> images_per_s;      // median over repeats
-  std::optional<double> images_per_s_mad;  // median absolute deviation over repeats, not scaled
+  std::optional<double> images_per_s_mad;  // median absolute deviation over repeats, not scaled; empty for one repeat
   std::optional<measure::Interval> images_per_s_ci95;
   std::optional<double> scaling_efficiency;  // weak scaling; 1 is linear
   std::optional<double> wait_share;

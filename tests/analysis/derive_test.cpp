@@ -43,6 +43,16 @@ TEST(Figures, SharesAreSumsOverStepsAndRanksDividedByTheirWallTime) {
   EXPECT_NEAR(*figures.other_share, 4 * 0.007 / 0.7, 1e-12);
 }
 
+TEST(Figures, SharesAreThoseOfTheRepeatsThatMakeTheMedian) {
+  results::TrialResult trial = results::make_trial({}, {100, 20, 104, 102, 103});
+  for (results::StepRecord& step : trial.repeats[1].steps) step.timings.wait_s = step.timings.wall_s = 0.4;
+  EXPECT_NEAR(*results::figures_of(trial).wait_share, 0.4, 1e-12);
+}
+
+TEST(Figures, OneRepeatHasNoDeviation) {
+  EXPECT_FALSE(results::figures_of(results::make_trial({}, {100})).images_per_s_mad.has_value());
+}
+
 TEST(Figures, SharesSumToOne) {
   const results::Figures figures = results::figures_of(results::make_trial({.ranks = 2}, {100, 110}));
   EXPECT_NEAR(*figures.wait_share + *figures.upload_share + *figures.compute_share +

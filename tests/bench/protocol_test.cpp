@@ -136,7 +136,7 @@ TEST_F(ProtocolTest, EndsATrialWhoseTimeIsUsedUpWithWhatItHas) {
   run(report);
   for (const results::TrialResult& trial : report.trials) {
     EXPECT_EQ(trial.repeats.size(), 1u);
-    EXPECT_FALSE(trial.partial);
+    EXPECT_TRUE(trial.partial);
   }
 }
 

@@ -33,8 +33,21 @@ TEST(Stopping, NeedsFiveRepeatsForARelativeError) {
   EXPECT_TRUE(is_finished(measure, {100, 100, 100, 100, 100}, 0));
 }
 
-TEST(Stopping, CallsATrialUnstableOnlyWhereAnErrorWasAskedForAndMissed) {
-  EXPECT_FALSE(is_unstable({.repeats = 6}, kNoisy));
+TEST(Stopping, CallsATrialCutShortIfTimeEndedIt) {
+  EXPECT_TRUE(is_cut_short({.repeats = 5, .max_seconds = 10}, {1, 1, 1}));
+  EXPECT_FALSE(is_cut_short({.repeats = 3, .max_seconds = 10}, {1, 1, 1}));
+  EXPECT_FALSE(is_cut_short({.repeats = 100, .max_seconds = 10, .relative_error = 0.05}, kSteady));
+}
+
+TEST(Stopping, CallsATrialUnstableWhoseRepeatsDiffer) {
+  EXPECT_TRUE(is_unstable({.repeats = 6}, kNoisy));
+  EXPECT_TRUE(is_unstable({.repeats = 6}, {244, 245, 243, 244, 165, 244})) << "one is far from the others";
+  EXPECT_TRUE(is_unstable({.repeats = 2}, {100, 140}));
+  EXPECT_FALSE(is_unstable({.repeats = 6}, {100, 103, 98, 101, 99, 100}));
+  EXPECT_FALSE(is_unstable({.repeats = 1}, {100}));
+}
+
+TEST(Stopping, CallsATrialUnstableThatMissedTheErrorItAskedFor) {
   EXPECT_TRUE(is_unstable({.repeats = 6, .relative_error = 0.05}, kNoisy));
   EXPECT_FALSE(is_unstable({.repeats = 6, .relative_error = 0.05}, kSteady));
 }

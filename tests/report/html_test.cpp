@@ -210,13 +210,13 @@ TEST(QueueCurves, AreTheMeanOfTheRanksOfOpsWithAQueue) {
   EXPECT_THAT(curves[0].depth, ElementsAre(1, 5));
 }
 
-TEST(TimeByRank, SumsOverRepeats) {
-  const auto ranks = time_by_rank(results::make_trial({.ranks = 2}, {1, 1, 1}));
+TEST(TimeByRank, SumsOverTheTypicalRepeats) {
+  const auto ranks = time_by_rank(results::make_trial({.ranks = 2}, {1, 3, 2, 4}));
   ASSERT_THAT(ranks, SizeIs(2));
   EXPECT_EQ(ranks[1].rank, 1);
-  EXPECT_NEAR(ranks[1].sum.wall_s, 0.6, 1e-12);
-  EXPECT_NEAR(ranks[1].sum.wait_s, 0.24, 1e-12);
-  EXPECT_NEAR(ranks[1].sum.exposed_communication_s, 0.06, 1e-12);
+  EXPECT_NEAR(ranks[1].sum.wall_s, 0.4, 1e-12);
+  EXPECT_NEAR(ranks[1].sum.wait_s, 0.16, 1e-12);
+  EXPECT_NEAR(ranks[1].sum.exposed_communication_s, 0.04, 1e-12);
 }
 
 }  // namespace
