@@ -9,6 +9,7 @@
 
 #include "analysis/ablation.hpp"
 #include "analysis/derive.hpp"
+#include "analysis/disturbance.hpp"
 #include "analysis/economics.hpp"
 #include "analysis/gpu_findings.hpp"
 #include "analysis/input_findings.hpp"
@@ -44,18 +45,24 @@ void add(std::vector<results::Finding>& findings, const char* kind, std::string 
   findings.push_back({.kind = kind, .text = std::move(text), .emulated = emulated});
 }
 
-// Returns "; doubtful, as the repeats of A differ by up to 32 %", or "" if neither trial is unstable.
-std::string doubt(const Measured& a, const Measured& b) {
-  std::vector<std::string> doubtful;
+// Returns why the images/s of a trial are doubtful, or "" if they are not.
+std::string doubt(const Measured& measured) {
+  if (is_disturbed(measured.trial)) return disturbance_text(measured.trial);
+  if (!measured.trial.unstable) return "";
+  const std::vector<double> rates = results::rates(measured.trial);
+  const auto [slowest, fastest] = std::ranges::minmax(rates);
+  return fmt::format("its repeats differ by up to {:.0f} %", 100 * (fastest - slowest) / measured.images_per_s());
+}
+
+// Returns "Doubtful (naive png: others took up to 34 % of its cores in 2 of 6 repeats): ", or "" if nothing disturbed
+// the two trials.
+std::string doubts(const Measured& a, const Measured& b) {
+  std::vector<std::string> reasons;
   for (const Measured* measured : {&a, &b}) {
-    if (!measured->trial.unstable) continue;
-    const std::vector<double> rates = results::rates(measured->trial);
-    const auto [slowest, fastest] = std::ranges::minmax(rates);
-    doubtful.push_back(fmt::format("those of {} by up to {:.0f} %", measured->name(),
-                                   100 * (fastest - slowest) / measured->images_per_s()));
+    const std::string reason = doubt(*measured);
+    if (!reason.empty()) reasons.push_back(fmt::format("{}: {}", measured->name(), reason));
   }
-  if (doubtful.empty()) return "";
-  return fmt::format("; doubtful, because the repeats differ: {}", fmt::join(doubtful, ", "));
+  return reasons.empty() ? "" : fmt::format("Doubtful ({}): ", fmt::join(reasons, "; "));
 }
 
 // Returns "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235".
@@ -98,7 +105,7 @@ void compare_arms(const Trials& trials, const Trials& all, const char* kind, Equ
     if (base == self) continue;
     const auto ratio = results::paired_rates(measured.trial, base->trial);
     if (!ratio) continue;
-    add(findings, kind, compared(measured, *base, *ratio) + doubt(measured, *base) + ".",
+    add(findings, kind, doubts(measured, *base) + compared(measured, *base, *ratio) + ".",
         measured.trial.emulated || base->trial.emulated);
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "analysis/disturbance.hpp"
 #include "measure/page_cache.hpp"
 #include "results/figures.hpp"
 
@@ -30,6 +31,10 @@ const std::vector<Flag>& flags() {
        "the repeats differ too much for a reliable median: half of its 95 % interval is above 5 % (or above "
        "measure.relative_error), or a repeat is more than 15 % away from it",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.unstable; }},
+      {"disturbed",
+       "other processes, a hypervisor, a CPU limit or the reclaim of memory took more than 10 % of the ranks' cores or "
+       "time in a repeat: measure again when the machine is free",
+       [](const results::TrialResult& trial, const results::Figures&) { return is_disturbed(trial); }},
       {"partial", "ended before all its repeats or steps were measured",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.partial; }},
       {"buffer_fed",

@@ -15,6 +15,15 @@ void append(std::vector<Record>& all, const std::vector<Record>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
+void add(results::Disturbance& sum, const results::Disturbance& more) {
+  sum.core_s += more.core_s;
+  sum.others_s += more.others_s;
+  sum.steal_s += more.steal_s;
+  sum.span_s += more.span_s;
+  sum.throttled_s += more.throttled_s;
+  sum.memory_stall_s += more.memory_stall_s;
+}
+
 }  // namespace
 
 results::RepeatResult merge_ranks(const std::vector<results::RepeatResult>& rank_results, int images_per_step) {
@@ -28,6 +37,7 @@ results::RepeatResult merge_ranks(const std::vector<results::RepeatResult>& rank
     merged.bad_records += other.bad_records;
     merged.process_cpu_s += other.process_cpu_s;
     merged.cpu_wait_s += other.cpu_wait_s;
+    add(merged.disturbance, other.disturbance);
     merged.bytes_read += other.bytes_read;
     merged.storage_read_bytes += other.storage_read_bytes;
     if (measure::is_doubtful(other.page_cache))

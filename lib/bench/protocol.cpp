@@ -194,6 +194,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
            .reducer = *reducer,
            .gpu_watch = gpu_watch,
            .cores = share.cores,
+           .shares_cores = share.oversubscribed,
            .repeat = repeat,
            .checkpoint_folder = checkpoint_folder(arm, repeat),
            .on_step = [this](std::int64_t step, std::int64_t total_steps) { progress_.step(step, total_steps); }});

@@ -1,7 +1,12 @@
 #include "bench/step_observer.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "core/clock.hpp"
+#include "measure/core_use.hpp"
+#include "measure/process_sampler.hpp"
 #include "measure/trace.hpp"
 
 namespace chexbench::bench {
@@ -42,6 +47,39 @@ class ProgressReporter final : public StepObserver {
  private:
   const std::function<void(std::int64_t, std::int64_t)> on_step_;
   const std::int64_t total_steps_;
+};
+
+class DisturbanceObserver final : public StepObserver {
+ public:
+  explicit DisturbanceObserver(std::vector<int> cores) : cores_(std::move(cores)) {}
+
+  void begin_steps() override { begin_ = sample(); }
+  void end_repeat(results::RepeatResult& result) override {
+    const Sample end = sample();
+    if (!begin_.cores || !end.cores) return;
+    const double busy_s = end.cores->busy_s - begin_.cores->busy_s;
+    const double span_s = end.time_s - begin_.time_s;
+    // Counters of whole ticks, read one after the other, can differ from each other by a little.
+    result.disturbance = {
+        .core_s = span_s * static_cast<double>(cores_.size()),
+        .others_s = std::max(0.0, busy_s - (end.own_cpu_s - begin_.own_cpu_s)),
+        .steal_s = end.cores->steal_s - begin_.cores->steal_s,
+        .span_s = span_s,
+        .throttled_s = end.cores->throttled_s - begin_.cores->throttled_s,
+        .memory_stall_s = end.cores->memory_stall_s - begin_.cores->memory_stall_s,
+    };
+  }
+
+ private:
+  struct Sample {
+    double time_s = 0;
+    double own_cpu_s = 0;
+    std::optional<measure::CoreUse> cores;
+  };
+  Sample sample() const { return {now_s(), measure::process_cpu_s(), measure::sample_core_use(cores_)}; }
+
+  const std::vector<int> cores_;
+  Sample begin_;
 };
 
 class GpuObserver final : public StepObserver {
@@ -93,6 +131,10 @@ std::unique_ptr<StepObserver> trace_device_buckets(Reducer& reducer) {
 std::unique_ptr<StepObserver> report_progress(std::function<void(std::int64_t, std::int64_t)> on_step,
                                               std::int64_t total_steps) {
   return std::make_unique<ProgressReporter>(std::move(on_step), total_steps);
+}
+
+std::unique_ptr<StepObserver> measure_disturbance(std::vector<int> cores) {
+  return std::make_unique<DisturbanceObserver>(std::move(cores));
 }
 
 std::unique_ptr<StepObserver> sample_gpu(GpuWatch& watch, int rank) {

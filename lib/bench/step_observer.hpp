@@ -50,6 +50,10 @@ std::unique_ptr<StepObserver> trace_device_buckets(Reducer& reducer);
 std::unique_ptr<StepObserver> report_progress(std::function<void(std::int64_t step, std::int64_t total_steps)> on_step,
                                               std::int64_t total_steps);
 
+// Measures what others took of `cores` during the steps, and adds it to the result. The process must have the cores for
+// itself.
+std::unique_ptr<StepObserver> measure_disturbance(std::vector<int> cores);
+
 // Samples the GPU throughout the repeat, and adds the samples of `rank` to the result.
 std::unique_ptr<StepObserver> sample_gpu(GpuWatch& watch, int rank);
 

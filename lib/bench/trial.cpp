@@ -74,6 +74,7 @@ StepObservers observers_of(const TrialContext& context, std::optional<Epochs>& e
   observers.add(trace_device_buckets(context.reducer));
   if (epochs) observers.add(*epochs);
   if (context.on_step) observers.add(report_progress(context.on_step, steps.total));
+  if (!context.shares_cores) observers.add(measure_disturbance(context.cores));
   observers.add(sample_gpu(context.gpu_watch, context.communicator.rank()));
   return observers;
 }

@@ -25,6 +25,7 @@ struct TrialContext {
   Reducer& reducer;                  // over the same ranks
   GpuWatch& gpu_watch;               // of the engine's GPU
   std::vector<int> cores;            // of this rank
+  bool shares_cores = false;         // with other ranks
   int repeat = 0;
   std::string checkpoint_folder;  // for a training over epochs; empty if this repeat writes no checkpoints
   std::function<void(std::int64_t step, std::int64_t total_steps)> on_step;  // updates a progress line; may be empty

@@ -88,7 +88,30 @@ void read_version_1(CgroupLimits& limits, const std::string& controller, const s
   }
 }
 
+// Returns the number after `key` in a file of lines such as "throttled_usec 1200"; 0 if it is not there.
+double number_after(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  std::string word;
+  for (double value = 0; file >> word >> value;) {
+    if (word == key) return value;
+  }
+  return 0;
+}
+
 }  // namespace
+
+double cgroup_throttled_s(const SystemRoots& roots) {
+  const std::string mount = roots.sys + "/fs/cgroup";
+  double throttled_s = 0;  // of the cgroup, or of one above it, whose limit stops it too
+  for (const auto& [controller, cgroup] : own_cgroups(roots)) {
+    if (!controller.empty() && controller != "cpu") continue;
+    for (const std::string& folder : folders(controller.empty() ? mount : mount + "/cpu", cgroup)) {
+      throttled_s = std::max({throttled_s, 1e-6 * number_after(folder + "/cpu.stat", "throttled_usec"),
+                              1e-9 * number_after(folder + "/cpu.stat", "throttled_time")});
+    }
+  }
+  return throttled_s;
+}
 
 CgroupLimits probe_cgroup_limits(const SystemRoots& roots) {
   CgroupLimits limits;

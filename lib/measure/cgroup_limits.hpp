@@ -24,4 +24,8 @@ struct CgroupLimits {
 // because of a missing or damaged file. Thread-safe.
 CgroupLimits probe_cgroup_limits(const SystemRoots& roots = {});
 
+// Returns the seconds for which a CPU limit stopped the process's cgroup since it was made (cpu.stat); 0 if there is no
+// limit or it cannot be read. Thread-safe.
+double cgroup_throttled_s(const SystemRoots& roots = {});
+
 }  // namespace chexbench::measure

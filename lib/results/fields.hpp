@@ -170,6 +170,12 @@ void visit_repeat(Visitor&& visit, Record& repeat) {
   visit("peak_rss_bytes", repeat.peak_rss_bytes);
   visit("anonymous_rss_bytes", repeat.anonymous_rss_bytes);
   visit("start_to_first_batch_s", repeat.start_to_first_batch_s);
+  visit("disturbance_core_s", repeat.disturbance.core_s);
+  visit("disturbance_others_s", repeat.disturbance.others_s);
+  visit("disturbance_steal_s", repeat.disturbance.steal_s);
+  visit("disturbance_span_s", repeat.disturbance.span_s);
+  visit("disturbance_throttled_s", repeat.disturbance.throttled_s);
+  visit("disturbance_memory_stall_s", repeat.disturbance.memory_stall_s);
 }
 
 // Leaves out the spec, the repeats and the trace.

@@ -89,6 +89,16 @@ struct GpuSeries {
   std::vector<measure::GpuSample> samples;  // in the measured window, with the nearest one before it and after it
 };
 
+// What kept the ranks' cores from them in a repeat, warm-up steps included: sums over ranks.
+struct Disturbance {
+  double core_s = 0;          // cores x time; 0 if it was not measured: ranks share cores, or the kernel does not tell
+  double others_s = 0;        // of core_s: other processes, and the kernel's own threads
+  double steal_s = 0;         // of core_s: a hypervisor ran something else
+  double span_s = 0;          // time
+  double throttled_s = 0;     // of span_s: a CPU limit of the cgroup stopped the rank
+  double memory_stall_s = 0;  // of span_s: threads of the host waited for memory to be reclaimed
+};
+
 // One repeat of one trial, which is the unit of the journal. Counts and times cover the measured window, which begins
 // after the warm-up steps, unless a comment says otherwise.
 struct RepeatResult {
@@ -97,17 +107,18 @@ struct RepeatResult {
   double wall_s = 0;        // of the slowest rank
   double spent_s = 0;       // on rank 0, with warm-up and preparation; measure.max_seconds limits the sum over repeats
   double ended_unix_s = 0;  // Unix time on rank 0 when the repeat ended
-  std::uint64_t images_trained = 0;      // all ranks
-  std::uint64_t images_decoded = 0;      // all ranks
-  std::int64_t images_held_change = 0;   // decoded images that pipelines hold: at the end minus at the start, all ranks
-  std::uint64_t bad_records = 0;         // images or records that could not be read and were skipped
-  bool buffer_fed = false;               // images_held_change is below -5 % of images_trained
-  double process_cpu_s = 0;              // CPU time of all ranks
-  double cpu_wait_s = 0;                 // of all ranks' threads: ready to run, but without a core
-  std::uint64_t bytes_read = 0;          // by the ops of all ranks, page cache hits included
-  std::uint64_t storage_read_bytes = 0;  // fetched by the kernel from storage for the ranks
-  std::string page_cache;                // warm | cold | as_is | "cold (not verified)"
-  std::uint64_t looked_at_bytes = 0;     // of up to 2000 of the trial's files, evenly spread; sum over hosts
+  std::uint64_t images_trained = 0;     // all ranks
+  std::uint64_t images_decoded = 0;     // all ranks
+  std::int64_t images_held_change = 0;  // decoded images that pipelines hold: at the end minus at the start, all ranks
+  std::uint64_t bad_records = 0;        // images or records that could not be read and were skipped
+  bool buffer_fed = false;              // images_held_change is below -5 % of images_trained
+  double process_cpu_s = 0;             // CPU time of all ranks
+  double cpu_wait_s = 0;                // of all ranks' threads: ready to run, but without a core
+  Disturbance disturbance;
+  std::uint64_t bytes_read = 0;             // by the ops of all ranks, page cache hits included
+  std::uint64_t storage_read_bytes = 0;     // fetched by the kernel from storage for the ranks
+  std::string page_cache;                   // warm | cold | as_is | "cold (not verified)"
+  std::uint64_t looked_at_bytes = 0;        // of up to 2000 of the trial's files, evenly spread; sum over hosts
   std::uint64_t cached_bytes_before = 0;    // part of looked_at_bytes in the page cache when the repeat began
   std::uint64_t cached_bytes_after = 0;     // and when it ended
   std::uint64_t peak_rss_bytes = 0;         // of the largest rank, since the repeat began

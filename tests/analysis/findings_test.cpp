@@ -15,6 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
+using testing::StartsWith;
 
 std::vector<results::Finding> of_kind(const std::vector<results::TrialResult>& trials, const std::string& kind) {
   std::vector<results::Finding> findings = derive_findings(trials);
@@ -32,6 +33,19 @@ void set_wait_share(results::TrialResult& trial, double wait_share) {
 }
 
 TEST(Findings, OfNoTrialsAreNone) { EXPECT_THAT(derive_findings({}), IsEmpty()); }
+
+TEST(Findings, AboutDisturbedArmsSaySoFirst) {
+  results::TrialResult naive = results::make_trial({.pipeline = "naive"}, {100, 100, 100, 100, 100});
+  results::TrialResult optimized = results::make_trial({}, {76, 76, 76, 76, 76});
+  EXPECT_THAT(of_kind({naive, optimized}, "pipeline_ratio").at(0).text, Not(HasSubstr("Doubtful")));
+  optimized.repeats[1].disturbance = {.core_s = 2, .others_s = 0.6, .steal_s = 0.08, .span_s = 1};
+  EXPECT_THAT(of_kind({naive, optimized}, "pipeline_ratio").at(0).text,
+              StartsWith("Doubtful (optimized png ranks=1: others took up to 34 % of its cores in 1 of 5 repeats): "));
+  naive.unstable = true;
+  naive.repeats[0].images_per_s = 68;
+  EXPECT_THAT(of_kind({naive, optimized}, "pipeline_ratio").at(0).text,
+              HasSubstr("; naive png ranks=1: its repeats differ by up to 32 %): "));
+}
 
 TEST(Findings, PassOverTrialsThatWereNotReached) {
   EXPECT_THAT(derive_findings({results::make_trial({}, {}), results::make_trial({.pipeline = "naive"}, {})}),

@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "bench/trial.hpp"
+#include "core/affinity.hpp"
 #include "core/errors.hpp"
 #include "measure/trace.hpp"
 #include "spec/presets.hpp"
@@ -36,7 +40,7 @@ results::RepeatResult run(const spec::Experiment& spec, Reducer* of_test = nullp
                              .communicator = world->communicator(),
                              .reducer = of_test != nullptr ? *of_test : *reducer,
                              .gpu_watch = no_gpu,
-                             .cores = {0},
+                             .cores = {usable_cores().front()},
                              .repeat = 3,
                              .on_step = {}};
   return run_repeat(context);
@@ -125,6 +129,38 @@ TEST(RunRepeat, TakesAsManyBatchesForAStepAsAreAccumulated) {
     EXPECT_EQ(result.images_trained, 60u) << engine;
     EXPECT_EQ(static_cast<std::int64_t>(result.images_decoded), 60 + result.images_held_change) << engine;
   }
+}
+
+// A process that keeps a core busy until it goes out of scope.
+class BusyNeighbour {
+ public:
+  explicit BusyNeighbour(int core) : process_(fork()) {
+    if (process_ != 0) return;
+    bind_this_thread({core});
+    while (getppid() != 1) {
+    }
+    _exit(0);
+  }
+  ~BusyNeighbour() {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  BusyNeighbour(const BusyNeighbour&) = delete;
+  BusyNeighbour& operator=(const BusyNeighbour&) = delete;
+
+ private:
+  const pid_t process_;
+};
+
+TEST(RunRepeat, MeasuresWhatAnotherProcessTakesOfItsCores) {
+  const BusyNeighbour neighbour(usable_cores().front());
+  spec::Experiment spec = experiment("keras", "emulated:v100");
+  spec.model.image_size = 224;
+  spec.measure.steps = 40;
+  spec.data.format = spec::DataFormat::synthetic;  // it only sleeps, so the neighbour gets the core
+  const results::Disturbance disturbance = run(spec).disturbance;
+  EXPECT_GT(disturbance.core_s, 0.1);
+  EXPECT_GT(disturbance.others_s, 0.3 * disturbance.core_s);
 }
 
 TEST(RunRepeat, SaysWhenAFinitePipelineEndsTooEarly) {
