@@ -31,8 +31,18 @@ class Compare(SystemTest):
         return change
 
     def test_a_run_is_the_same_as_itself(self):
-        for new in (self.base, self.base / "report.json"):
-            self.assertIn("same", self.succeed("compare", self.base, new).stdout)
+        base = self.other("steady", self.slower(1))
+        for new in (base, base / "report.json"):
+            self.assertIn("same", self.succeed("compare", base, new).stdout)
+
+    def test_noise_is_undecided_and_fails_a_gate_that_asks_for_it(self):
+        def noisy(report):
+            repeats = report["trials"][0]["repeats"]
+            report["trials"][0]["repeats"] = [{**repeats[0], "repeat": i, "images_per_s": rate}
+                                              for i, rate in enumerate((60, 140, 80, 120, 95, 105))]
+        base = self.other("noisy", noisy)
+        self.assertIn("undecided", self.succeed("compare", base, base).stdout)
+        self.fail_with(5, "compare", base, base, "--fail-undecided", says="undecided")
 
     def test_an_arm_that_lost_a_tenth_is_exit_code_5(self):
         base, new = self.other("one", self.slower(1)), self.other("two", self.slower(0.9))
