@@ -55,6 +55,13 @@ TEST(Diagnose, FindsAStarvedTrainingAndTheRateThatWouldFeedIt) {
   EXPECT_EQ(diagnosis.findings[1].text, "An input of 400 images/s would feed it: 2.50 times what it delivers now.");
 }
 
+TEST(Diagnose, IsNotSureOfAFewSteps) {
+  const Diagnosis one = diagnose(steps_of(2, 0.6));
+  EXPECT_THAT(kinds(one), ElementsAre("sample_too_small", "starved", "needed_rate"));
+  EXPECT_THAT(one.findings[0].text, HasSubstr("a rank has 1 step besides the first ones of epochs"));
+  EXPECT_EQ(diagnose(joined(steps_of(100, 0.6, 0), steps_of(10, 0.6, 1))).findings[0].kind, "sample_too_small");
+}
+
 TEST(Diagnose, FindsATrainingThatIsFed) {
   const Diagnosis diagnosis = diagnose(steps_of(20, 0.01));
   EXPECT_THAT(kinds(diagnosis), ElementsAre("fed"));

@@ -13,6 +13,7 @@ namespace {
 constexpr double kWorthSaying = 0.02;     // share of the time from which epoch starts and outliers are mentioned
 constexpr double kSlowRankWait = 0.05;    // a slow rank's wait share exceeds that of the others by this much
 constexpr double kSlowRankFactor = 1.05;  // or its mean step is this many times that of the others
+constexpr std::size_t kFewestSteps = 15;  // of a rank, without first ones of epochs: fewer can be one burst
 constexpr const char* kName = "This training";
 
 double in_percent(double share) { return 100 * share; }
@@ -121,6 +122,18 @@ void find_slow_rank(const Diagnosis& diagnosis, std::vector<results::Finding>& f
                            slow.rank, slow.mean_step_s(), other_s)});
 }
 
+// Comes first, as it makes all other findings uncertain.
+void find_small_sample(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
+  const std::size_t fewest = std::ranges::min(diagnosis.ranks, {}, &RankDiagnosis::steps).steps;
+  if (fewest >= kFewestSteps) return;
+  findings.insert(
+      findings.begin(),
+      {.kind = "sample_too_small",
+       .text = fmt::format("The sample is too small to be sure of what follows: a rank has {} step{} besides "
+                           "the first ones of epochs, and loaders deliver in bursts; log at least {}.",
+                           fewest, fewest == 1 ? "" : "s", kFewestSteps)});
+}
+
 }  // namespace
 
 std::vector<results::Finding> diagnosis_findings(const Diagnosis& diagnosis) {
@@ -129,6 +142,7 @@ std::vector<results::Finding> diagnosis_findings(const Diagnosis& diagnosis) {
   find_slow_rank(diagnosis, findings);
   find_epoch_starts(diagnosis, findings);
   find_outliers(diagnosis, findings);
+  find_small_sample(diagnosis, findings);
   return findings;
 }
 
