@@ -37,7 +37,8 @@ target_compile_options(chexbench_flags INTERFACE
   -Wnon-virtual-dtor -Woverloaded-virtual $<$<BOOL:${CHEXBENCH_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   # What Clang says of libstdc++'s own std::stable_sort, and of Chart.js as one string.
-  target_compile_options(chexbench_flags INTERFACE -Wno-deprecated-declarations -Wno-overlength-strings)
+  target_compile_options(chexbench_flags INTERFACE -Wno-deprecated-declarations -Wno-overlength-strings
+                         -Wreserved-identifier)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_UNITY_BUILD)
   target_compile_options(chexbench_flags INTERFACE -Wno-subobject-linkage)  # sources count as headers there
