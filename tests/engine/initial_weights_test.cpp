@@ -50,7 +50,7 @@ TEST_F(InitialWeightsTest, TakesALastLayerOfTheSameSizeFromTheFile) {
 TEST_F(InitialWeightsTest, BeginsALastLayerOfAnotherSizeAnewAndSaysSo) {
   const InitialWeights weights = initial_weights(spec_, 2);
   EXPECT_THAT(weights.notes, ElementsAre(HasSubstr("layer 'fc' starts from random weights")));
-  EXPECT_THAT(weights.notes.front(), HasSubstr("3 outputs, the images have 2 labels"));
+  EXPECT_THAT(weights.notes.front(), HasSubstr("3 outputs for it, and the images have 2 labels"));
   EXPECT_THAT(bias(weights, 2), ElementsAre(0.0f, 0.0f));
   std::vector<float> matrix(2 * 2048);
   weights.source({.name = "fc.weight", .shape = {2, 2048}}, matrix);

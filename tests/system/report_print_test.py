@@ -39,16 +39,20 @@ class OnPaper(ReportTest):
                 self.assertTrue(self.sheets_with(printed, self.numbers(row)), (name, self.numbers(row)))
 
     def test_the_ratios_stand_in_the_chart_of_an_ablation(self):
+        def steady(report):  # where the text of a bar has room must not depend on the machine's noise
+            for factor, trial in zip((1, 1.5, 3), report["trials"], strict=True):
+                for repeat in trial["repeats"]:
+                    repeat["images_per_s"] = factor * (100 + repeat["repeat"])
+
         out = self.steps()
+        self.change(out, steady)
         if "Chart.js v" not in (out / "report.html").read_text():
             self.skipTest("built without Chart.js")
         printed = browser.Print(out / "report.html")
         sheets = self.sheets_with(printed, "Images/s step by step over png, 1 rank".split())
         self.assertEqual(len(sheets), 1)
-        for step in self.report(out)["ablations"][0]["steps"][1:]:
-            low, high = step["ratio_ci95"]
-            words = f"{step['name']} {step['ratio']:.2f} x ({low:.2f} .. {high:.2f})".split()
-            self.assertEqual(self.sheets_with(printed, words), sheets)
+        for bar in ("keras 1.50 x (1.50 .. 1.50)", "optimized 2.00 x (2.00 .. 2.00)"):
+            self.assertEqual(self.sheets_with(printed, bar.split()), sheets)
 
     def test_a_chart_of_many_ranks_is_no_higher_than_a_sheet(self):
         out = self.measured()
