@@ -27,6 +27,7 @@ TEST(MeasuredInput, OfTheMostRanksTellsTheRateOfACore) {
     ASSERT_TRUE(input.images_per_s_per_core && input.known && input.bytes_per_image);
     EXPECT_DOUBLE_EQ(*input.images_per_s_per_core, 40);  // 320 / (4 x 2)
     EXPECT_EQ(input.measured_cores_per_rank, 2);
+    EXPECT_EQ(input.measured_images_per_s, (std::map<int, double>{{1, 100}, {4, 320}}));
     EXPECT_EQ(input.known->min, 1);
     EXPECT_EQ(input.known->max, 4);
     EXPECT_DOUBLE_EQ(*input.bytes_per_image, 1000.0 / 128);  // a repeat reads 1000 bytes and decodes 32 images a rank

@@ -39,6 +39,22 @@ TEST(Prediction, IsLimitedByTheCoresThatDecode) {
   EXPECT_DOUBLE_EQ(row.images_per_s, 320);
   EXPECT_EQ(row.limit, "decode");
   EXPECT_DOUBLE_EQ(row.efficiency, 1);  // a single rank is slowed down as much
+  EXPECT_DOUBLE_EQ(row.accelerator_share(), 0.8);
+  EXPECT_TRUE(row.starves());
+  EXPECT_FALSE(row.linear());
+}
+
+TEST(Prediction, SaysOfMeasuredRanksWhatWasMeasured) {
+  Training slow = training();
+  slow.input.images_per_s_per_core = slow.input.images_per_s_per_rank = 60;
+  slow.input.cores_per_rank = slow.input.measured_cores_per_rank = 1;
+  slow.input.measured_images_per_s = {{1, 90}, {2, 120}};
+  EXPECT_DOUBLE_EQ(at(slow, 1).images_per_s, 90);
+  EXPECT_DOUBLE_EQ(at(slow, 2).images_per_s, 120);
+  EXPECT_DOUBLE_EQ(at(slow, 4).images_per_s, 240);
+  slow.input.cores_per_rank = 2;
+  slow.input.images_per_s_per_rank = 120;
+  EXPECT_EQ(at(slow, 1).limit, "compute") << "other cores than were measured";
 }
 
 TEST(Prediction, OfAPipelineThatDecodesBeforeItShardsGainsNothingFromRanks) {

@@ -38,9 +38,17 @@ double compute_s(const engine::StepPlan& plan) { return plan.compute_s() + plan.
 // Returns how many images all ranks together decode for each image that they train on.
 double amplification(const InputSide& input, int ranks) { return input.every_rank_decodes_all ? ranks : 1; }
 
+bool other_cores(const InputSide& input) {
+  return input.measured_cores_per_rank && input.cores_per_rank &&
+         *input.measured_cores_per_rank != *input.cores_per_rank;
+}
+
 void add_limits(const Training& training, PredictionRow& row) {
   const InputSide& input = training.input;
-  if (input.images_per_s_per_rank) {
+  const auto measured = input.measured_images_per_s.find(row.ranks);
+  if (measured != input.measured_images_per_s.end() && !other_cores(input)) {
+    row.decode_images_per_s = measured->second;
+  } else if (input.images_per_s_per_rank) {
     row.decode_images_per_s = *input.images_per_s_per_rank * row.ranks / amplification(input, row.ranks);
   }
   if (input.storage_bytes_per_s && input.bytes_per_image) {
@@ -68,11 +76,6 @@ bool buckets_known(const Training& training, int ranks) {
     const std::uint64_t bytes = bucket.elements * spec::gradient_bytes(network.comm.gradient_dtype);
     return *network.known_min_bytes <= bytes && bytes <= *network.known_max_bytes;
   });
-}
-
-bool other_cores(const InputSide& input) {
-  return input.measured_cores_per_rank && input.cores_per_rank &&
-         *input.measured_cores_per_rank != *input.cores_per_rank;
 }
 
 bool input_known(const InputSide& input, int ranks) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,7 @@ struct InputSide {
   bool every_rank_decodes_all = false;        // because the pipeline shards after it decodes
   std::optional<KnownRanks> known;            // empty if the rate was given, not measured
   std::optional<int> measured_cores_per_rank;
+  std::map<int, double> measured_images_per_s;  // of all ranks together, by their number, with measured_cores_per_rank
 };
 
 // The network between the ranks.

@@ -18,6 +18,8 @@ Json row_to_json(const PredictionRow& row) {
           {"images_per_s", row.images_per_s},
           {"efficiency", row.efficiency},
           {"linear", row.linear()},
+          {"accelerator_share", row.accelerator_share()},
+          {"starves", row.starves()},
           {"limit", row.limit},
           {"decode_images_per_s", or_null(row.decode_images_per_s)},
           {"storage_images_per_s", or_null(row.storage_images_per_s)},

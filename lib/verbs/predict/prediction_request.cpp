@@ -9,6 +9,7 @@
 #include "analysis/derive.hpp"
 #include "core/errors.hpp"
 #include "results/figures.hpp"
+#include "results/rates.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -253,6 +254,10 @@ InputSide measured_input(const std::vector<const results::TrialResult*>& trials)
         fmt::format("the ranks of {} shared cores while its input was measured, so images/s of a core are "
                     "not known; run it with cores_per_rank auto",
                     input_name(trials.front()->spec)));
+  }
+  for (const results::TrialResult* trial : trials) {
+    if (trial->cores_per_rank == input.measured_cores_per_rank && !trial->oversubscribed && !trial->repeats.empty())
+      input.measured_images_per_s[trial->ranks] = results::median_rate(*trial);
   }
   return input;
 }

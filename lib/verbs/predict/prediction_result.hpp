@@ -27,7 +27,13 @@ struct PredictionRow {
   bool fitted = false;                       // the network was fitted to known_images_per_s
   bool extrapolated = false;                 // beyond what was measured or fitted; the arm's notes say in what respect
 
-  bool linear() const { return efficiency >= analysis::kLinearEfficiency; }
+  // Share of the accelerators' rate that is reached. Without it, an input that starves one rank as much as all of them
+  // would look like perfect scaling.
+  double accelerator_share() const { return images_per_s / compute_images_per_s; }
+  bool starves() const {
+    return (limit == "decode" || limit == "storage") && accelerator_share() < analysis::kLinearEfficiency;
+  }
+  bool linear() const { return efficiency >= analysis::kLinearEfficiency && !starves(); }
 };
 
 // What `ranks` ranks need to reach `efficiency` times `ranks` times the rate of one rank that never waits.

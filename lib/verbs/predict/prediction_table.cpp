@@ -18,13 +18,18 @@ std::string off_by(const PredictionRow& row) {
                      row.fitted ? " fitted" : "");
 }
 
+std::string scaling_word(const PredictionRow& row) {
+  if (row.starves()) return "starved";
+  return row.linear() && row.ranks > 1 ? "linear" : "";
+}
+
 std::string rows_table(const PredictionArm& arm) {
-  report::TextTable table{.header = {"ranks", "batch", "images/s", "efficiency", "", "limit", "decode", "storage",
-                                     "compute", "network", "exposed", "known", "off by", ""}};
+  report::TextTable table{.header = {"ranks", "batch", "images/s", "efficiency", "", "of accelerator", "limit",
+                                     "decode", "storage", "compute", "network", "exposed", "known", "off by", ""}};
   for (const PredictionRow& row : arm.rows) {
     table.rows.push_back({std::to_string(row.ranks), std::to_string(row.local_batch), rate_or_blank(row.images_per_s),
-                          report::percent(row.efficiency), row.linear() && row.ranks > 1 ? "linear" : "", row.limit,
-                          rate_or_blank(row.decode_images_per_s), rate_or_blank(row.storage_images_per_s),
+                          report::percent(row.efficiency), scaling_word(row), report::percent(row.accelerator_share()),
+                          row.limit, rate_or_blank(row.decode_images_per_s), rate_or_blank(row.storage_images_per_s),
                           rate_or_blank(row.compute_images_per_s), rate_or_blank(row.network_images_per_s),
                           report::percent(row.exposed_communication_share), rate_or_blank(row.known_images_per_s),
                           off_by(row), row.extrapolated ? "*" : ""});
