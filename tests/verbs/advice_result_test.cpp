@@ -72,6 +72,9 @@ TEST(AdviceTable, SaysWhereNothingHelpsOrTheTimeWasUp) {
   advice.ratio.reset();
   advice.out_of_time = true;
   EXPECT_THAT(advice_table(advice), AllOf(HasSubstr("nothing that was tried is faster"), HasSubstr("--budget")));
+  for (AdviceTry& attempt : advice.tries) attempt.ratio.reset();
+  EXPECT_THAT(advice_table(advice), AllOf(HasSubstr("nothing is known of what promises up to 1.97 x"),
+                                          Not(HasSubstr("nothing that was tried is faster"))));
 }
 
 TEST(AdviceJson, HoldsTheSame) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/figure_text.hpp"
 #include "report/text_table.hpp"
 #include "results/labels.hpp"
@@ -21,6 +23,15 @@ std::string kept(const AdviceTry& attempt) {
 
 std::string outcome(const Advice& advice) {
   const std::string name = results::marked(advice.trial, advice.emulated);
+  const bool any_tried =
+      std::ranges::any_of(advice.tries, [](const AdviceTry& attempt) { return attempt.ratio.has_value(); });
+  if (!any_tried && advice.out_of_time && !advice.tries.empty()) {
+    const double most = std::ranges::max(advice.tries, {}, &AdviceTry::predicted_ratio).predicted_ratio;
+    return fmt::format(
+        "{}: the time was too short to try anything, so nothing is known of what promises up to {}; "
+        "{:.1f} images/s.\n",
+        name, report::times(most), advice.images_per_s_before);
+  }
   if (!advice.ratio)
     return fmt::format("{}: nothing that was tried is faster; {:.1f} images/s.\n", name, advice.images_per_s_before);
   return fmt::format("{}: {} the images/s with what was kept{}: {:.1f} against {:.1f}.\n", name,
