@@ -91,6 +91,23 @@ Ratio paired_ratio(std::span<const double> a, std::span<const double> b, std::ui
   return {.value = median(a) / median(b), .ci95 = interval_over_rounds(a.size(), seed, resampled)};
 }
 
+double sign_test(std::span<const double> a, std::span<const double> b) {
+  if (a.size() != b.size()) throw std::invalid_argument("sign test of arms with unlike numbers of rounds");
+  std::size_t larger = 0, rounds = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    larger += a[i] > b[i] ? 1 : 0;
+    rounds += a[i] != b[i] ? 1 : 0;
+  }
+  const std::size_t fewer = std::min(larger, rounds - larger);
+  double outcomes = 0;  // with at most `fewer` rounds on one side; 2^rounds are possible
+  double with_this_many = 1;
+  for (std::size_t i = 0; i <= fewer; ++i) {
+    outcomes += with_this_many;
+    with_this_many *= static_cast<double>(rounds - i) / static_cast<double>(i + 1);
+  }
+  return std::min(1.0, 2 * outcomes / std::exp2(static_cast<double>(rounds)));
+}
+
 Ratio unpaired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed) {
   Ratio ratio{.value = median(a) / median(b), .ci95 = std::nullopt};
   if (std::min(a.size(), b.size()) < kFewestValues) return ratio;

@@ -43,4 +43,11 @@ Ratio paired_ratio(std::span<const double> a, std::span<const double> b, std::ui
 // @throws std::invalid_argument for no values
 Ratio unpaired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed = 1);
 
+// Returns the p-value of the two-sided sign test over rounds, in which a[i] and b[i] were measured in turn: the
+// probability that chance alone makes at least as many rounds agree on which side is larger. It assumes nothing of the
+// distribution of the values, so bursts of load do not mislead it. Rounds with equal values do not count; 1 without
+// others. (Conover, Practical Nonparametric Statistics, 3rd ed., section 3.4)
+// @throws std::invalid_argument for different sizes
+double sign_test(std::span<const double> a, std::span<const double> b);
+
 }  // namespace chexbench::measure

@@ -147,5 +147,20 @@ TEST(UnpairedRatio, RefusesNoValues) {
   EXPECT_THROW(unpaired_ratio(std::array{1.0}, {}), std::invalid_argument);
 }
 
+TEST(SignTest, CountsTheRoundsThatAgree) {
+  const std::array five{2.0, 2.0, 2.0, 2.0, 2.0}, ones{1.0, 1.0, 1.0, 1.0, 1.0};
+  EXPECT_DOUBLE_EQ(sign_test(five, ones), 2.0 / 32);
+  EXPECT_DOUBLE_EQ(sign_test(ones, five), 2.0 / 32);
+  const std::array mixed{2.0, 2.0, 2.0, 0.5, 2.0};
+  EXPECT_DOUBLE_EQ(sign_test(mixed, ones), 2.0 * (1 + 5) / 32);
+  EXPECT_DOUBLE_EQ(sign_test(ones, ones), 1);
+  const std::array nine_of_ten{2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.5};
+  EXPECT_DOUBLE_EQ(sign_test(nine_of_ten, std::vector<double>(10, 1.0)), 2.0 * (1 + 10) / 1024);
+}
+
+TEST(SignTest, RefusesUnlikeNumbersOfRounds) {
+  EXPECT_THROW(sign_test(std::array{1.0, 2.0}, std::array{1.0}), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace chexbench::measure
