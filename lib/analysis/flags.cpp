@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "analysis/disturbance.hpp"
 #include "measure/page_cache.hpp"
+#include "results/disturbance.hpp"
 #include "results/figures.hpp"
 
 namespace chexbench::analysis {
@@ -33,8 +33,8 @@ const std::vector<Flag>& flags() {
        [](const results::TrialResult& trial, const results::Figures&) { return trial.unstable; }},
       {"disturbed",
        "other processes, a hypervisor, a CPU limit or the reclaim of memory took more than 10 % of the ranks' cores or "
-       "time in a repeat: measure again when the machine is free",
-       [](const results::TrialResult& trial, const results::Figures&) { return is_disturbed(trial); }},
+       "time in too many repeats to leave them out: measure again when the machine is free",
+       [](const results::TrialResult& trial, const results::Figures&) { return results::is_disturbed(trial); }},
       {"partial", "ended before all its repeats or steps were measured",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.partial; }},
       {"buffer_fed",

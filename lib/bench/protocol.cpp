@@ -105,6 +105,8 @@ class Runner {
   const spec::Experiment& spec_of(const ArmGroup& group) const { return report_.trials[group.arms.front()].spec; }
   // Collective over the world.
   std::unique_ptr<Reducer> make_device_reducer(const ArmGroup& group);
+  // Collective over the group: rank 0 decides.
+  static bool agree_on_extra_round(const std::vector<RunningArm>& arms, comm::Communicator& members);
   // Collective over the group, like measure_repeat(). Only rank 0 keeps the result.
   void run_repeat_of(RunningArm& arm, int repeat, const TrialContext& context);
   void measure_repeat(RunningArm& arm, const TrialContext& context);
@@ -181,8 +183,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
     if (on_gpu) describe_gpus(trial, *gpu_, *reducer);
     arms.push_back({.trial = trial, .dataset = datasets_.of(trial.spec), .number = index + 1});
   }
-  const auto unfinished = [](const RunningArm& arm) { return !arm.finished; };
-  for (int repeat = 0; std::any_of(arms.begin(), arms.end(), unfinished); ++repeat) {
+  const auto run_round = [&](int repeat) {
     for (RunningArm& arm : arms) {
       if (arm.finished) continue;
       run_repeat_of(
@@ -199,7 +200,24 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
            .checkpoint_folder = checkpoint_folder(arm, repeat),
            .on_step = [this](std::int64_t step, std::int64_t total_steps) { progress_.step(step, total_steps); }});
     }
+  };
+  int repeat = 0;
+  while (!std::ranges::all_of(arms, &RunningArm::finished)) run_round(repeat++);
+  while (agree_on_extra_round(arms, members)) {
+    for (RunningArm& arm : arms) arm.finished = false;
+    run_round(repeat++);
   }
+  for (RunningArm& arm : arms) {
+    if (arm.recording) arm.trial.trace = gather_trace(members, std::move(*arm.recording));
+  }
+}
+
+// All arms of the group take part in an extra round, because ratios between them need rounds that they share.
+bool Runner::agree_on_extra_round(const std::vector<RunningArm>& arms, comm::Communicator& members) {
+  const bool wanted = members.rank() == 0 && std::ranges::any_of(arms, [](const RunningArm& arm) {
+                        return wants_extra_round(arm.trial, arm.spent_s);
+                      });
+  return !comm::broadcast_text(members, wanted ? "wanted" : "").empty();
 }
 
 // Returns a folder for the repeat alone. Its name is that of the trial, with the characters replaced that file names
@@ -293,11 +311,19 @@ void Runner::measure_repeat(RunningArm& arm, const TrialContext& context) {
   if (journal_) journal_->append(arm.trial.key, arm.trial.repeats.back());
 }
 
+// Returns the images/s also of repeats that do not count because others disturbed them.
+std::vector<double> rates_of_all_repeats(const results::TrialResult& trial) {
+  std::vector<double> values;
+  for (const results::RepeatResult& repeat : trial.repeats) values.push_back(repeat.images_per_s);
+  return values;
+}
+
 void Runner::run_repeat_of(RunningArm& arm, int repeat, const TrialContext& context) {
   comm::Communicator& members = context.communicator;
   const bool is_root = members.rank() == 0;
   if (!take_from_journal(arm, repeat, members)) {
-    progress_.begin(arm.number, report_.trials.size(), arm.trial.trial, repeat, arm.trial.spec.measure.repeats);
+    progress_.begin(arm.number, report_.trials.size(), arm.trial.trial, repeat,
+                    std::max(arm.trial.spec.measure.repeats, repeat + 1));
     measure_repeat(arm, context);
   }
   if (is_root) {
@@ -305,11 +331,11 @@ void Runner::run_repeat_of(RunningArm& arm, int repeat, const TrialContext& cont
     for (std::string& note : ecc_notes(arm.trial.repeats.back())) arm.trial.notes.push_back(std::move(note));
   }
   const spec::MeasureSpec& measure = arm.trial.spec.measure;
-  const bool finished = is_root && is_finished(measure, results::rates(arm.trial), arm.spent_s);
+  const std::vector<double> all = rates_of_all_repeats(arm.trial);
+  const bool finished = is_root && is_finished(measure, all, arm.spent_s);
   arm.finished = !comm::broadcast_text(members, finished ? "finished" : "").empty();
-  arm.trial.partial = !arm.finished || (is_root && is_cut_short(measure, results::rates(arm.trial)));
+  arm.trial.partial = !arm.finished || (is_root && is_cut_short(measure, all));
   if (arm.finished && is_root) arm.trial.unstable = is_unstable(measure, results::rates(arm.trial));
-  if (arm.finished && arm.recording) arm.trial.trace = gather_trace(members, *std::exchange(arm.recording, {}));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "measure/statistics.hpp"
+#include "results/disturbance.hpp"
 
 namespace chexbench::bench {
 
@@ -33,6 +34,18 @@ bool is_unstable(const spec::MeasureSpec& measure, const std::vector<double>& im
   if (images_per_s.empty()) return false;
   const double median = measure::median(images_per_s);
   return std::ranges::any_of(images_per_s, [&](double rate) { return std::abs(rate - median) > kOutlier * median; });
+}
+
+bool wants_extra_round(const results::TrialResult& trial, double spent_s) {
+  constexpr int kFewestForInterval = 5;
+  const spec::MeasureSpec& measure = trial.spec.measure;
+  const auto repeats = static_cast<std::ptrdiff_t>(trial.repeats.size());
+  if (measure.repeats < kFewestForInterval || measure.relative_error || trial.spec.training.epochs > 0) return false;
+  if (repeats >= measure.repeats + measure.extra_repeats) return false;
+  if (measure.max_seconds && spent_s >= *measure.max_seconds) return false;
+  const auto undisturbed = std::ranges::count_if(
+      trial.repeats, [](const results::RepeatResult& repeat) { return !results::is_disturbed(repeat); });
+  return trial.unstable || undisturbed < measure.repeats;
 }
 
 }  // namespace chexbench::bench

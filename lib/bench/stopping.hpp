@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "results/record.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::bench {
@@ -25,5 +26,11 @@ bool is_cut_short(const spec::MeasureSpec& measure, const std::vector<double>& i
 inline constexpr double kStableError = 0.05;
 inline constexpr double kOutlier = 0.15;  // of the median
 bool is_unstable(const spec::MeasureSpec& measure, const std::vector<double>& images_per_s);
+
+// Returns whether a finished trial wants another round of its group, in which all trials take turns again: because it
+// is unstable, or others disturbed it so often that fewer than measure.repeats count. Never after
+// measure.extra_repeats further repeats or measure.max_seconds; nor if measure.repeats gives no interval, or
+// measure.relative_error or training.epochs says when the trial ends.
+bool wants_extra_round(const results::TrialResult& trial, double spent_s);
 
 }  // namespace chexbench::bench

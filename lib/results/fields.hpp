@@ -4,6 +4,7 @@
 // a table of its own) is written by repeat_json.cpp and report/json.cpp.
 #pragma once
 
+#include "results/labels.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::results {
@@ -207,6 +208,7 @@ void visit_finding(Visitor&& visit, Record& finding) {
   visit("kind", finding.kind);
   visit("text", finding.text);
   visit("emulated", finding.emulated);
+  visit("grade", to_string(finding.grade));
 }
 
 template <class Visitor, class Record>

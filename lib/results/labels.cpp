@@ -63,6 +63,27 @@ Labels label_trials(const std::vector<TrialResult>& trials) {
   return labels;
 }
 
+const char* to_string(Grade grade) {
+  switch (grade) {
+    case Grade::told_apart:
+      return "told apart";
+    case Grade::cannot_tell:
+      return "cannot be told";
+    case Grade::machine_too_busy:
+      return "machine too busy";
+    case Grade::sample_too_small:
+      break;
+  }
+  return "sample too small";
+}
+
+Grade grade_from(std::string_view text) {
+  for (const Grade grade : {Grade::cannot_tell, Grade::machine_too_busy, Grade::sample_too_small}) {
+    if (text == to_string(grade)) return grade;
+  }
+  return Grade::told_apart;
+}
+
 std::string store_words(const spec::StoreShape& shape) {
   std::vector<std::string> words;
   const auto add = [&words](const std::optional<double>& value, const char* unit) {

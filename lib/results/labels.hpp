@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/record.hpp"
@@ -20,6 +21,12 @@ struct Labels {
 // those that differ do not distinguish all trials, "trial" comes first, with the trials' own names. `common` leaves out
 // the root of the data, and a store that is not slowed down.
 Labels label_trials(const std::vector<TrialResult>& trials);
+
+// Returns "told apart", "cannot be told", "machine too busy" or "sample too small".
+const char* to_string(Grade grade);
+
+// Returns the grade of such a text; told_apart for any other, as reports of versions before grades have none.
+Grade grade_from(std::string_view text);
 
 // Returns how a store was slowed down: "2 ms 100 MB/s", or "as it is" if it was not.
 std::string store_words(const spec::StoreShape& shape);

@@ -2,6 +2,7 @@
 
 #include "results/fields.hpp"
 #include "results/json_visitors.hpp"
+#include "results/labels.hpp"
 #include "results/repeat_json.hpp"
 #include "spec/parse.hpp"
 
@@ -19,7 +20,8 @@ TrialResult trial_from_json(const Json& object) {
 Finding finding_from_json(const Json& object) {
   return {.kind = object.at("kind").get<std::string>(),
           .text = object.at("text").get<std::string>(),
-          .emulated = object.at("emulated").get<bool>()};
+          .emulated = object.at("emulated").get<bool>(),
+          .grade = grade_from(object.value("grade", ""))};
 }
 
 Report report_from(const Json& object) {

@@ -2,19 +2,28 @@
 
 #include <algorithm>
 
+#include "results/disturbance.hpp"
+
 namespace chexbench::results {
+namespace {
+
+// The repeats of two trials that were measured in turn.
+struct Round {
+  const RepeatResult *a, *b;
+};
+
+}  // namespace
 
 std::vector<double> rates(const TrialResult& trial) {
   std::vector<double> values;
-  for (const RepeatResult& repeat : trial.repeats) values.push_back(repeat.images_per_s);
+  for (const RepeatResult* repeat : counted_repeats(trial)) values.push_back(repeat->images_per_s);
   return values;
 }
 
 double median_rate(const TrialResult& trial) { return measure::median(rates(trial)); }
 
 std::vector<const RepeatResult*> typical_repeats(const TrialResult& trial) {
-  std::vector<const RepeatResult*> repeats;
-  for (const RepeatResult& repeat : trial.repeats) repeats.push_back(&repeat);
+  std::vector<const RepeatResult*> repeats = counted_repeats(trial);
   std::ranges::stable_sort(repeats, {}, &RepeatResult::images_per_s);
   const std::size_t beside = repeats.empty() ? 0 : (repeats.size() - 1) / 2;
   return {repeats.begin() + static_cast<std::ptrdiff_t>(beside), repeats.end() - static_cast<std::ptrdiff_t>(beside)};
@@ -27,6 +36,11 @@ double typical_rate(const TrialResult& trial) {
   return static_cast<double>(repeats.size()) / time_per_image_s;
 }
 
+double free_rate(const RepeatResult& repeat) {
+  constexpr double kMostTaken = 0.9;
+  return repeat.images_per_s / (1 - std::min(disturbed_share(repeat), kMostTaken));
+}
+
 std::size_t measured_steps(const TrialResult& trial) {
   if (trial.spec.training.epochs == 0 || trial.repeats.empty())
     return static_cast<std::size_t>(trial.spec.measure.steps);
@@ -34,12 +48,20 @@ std::size_t measured_steps(const TrialResult& trial) {
 }
 
 SharedRounds shared_rounds(const TrialResult& a, const TrialResult& b) {
-  SharedRounds rounds;
+  std::vector<Round> all, undisturbed;
   for (const RepeatResult& repeat : a.repeats) {
     const auto same_round = std::ranges::find(b.repeats, repeat.repeat, &RepeatResult::repeat);
     if (same_round == b.repeats.end()) continue;
-    rounds.a.push_back(repeat.images_per_s);
-    rounds.b.push_back(same_round->images_per_s);
+    all.push_back({.a = &repeat, .b = &*same_round});
+    if (!is_disturbed(repeat) && !is_disturbed(*same_round)) undisturbed.push_back(all.back());
+  }
+  const bool leaves_out = undisturbed.size() >= std::min(enough_repeats(a), enough_repeats(b));
+  SharedRounds rounds{.disturbed = !leaves_out && undisturbed.size() < all.size()};
+  for (const auto& [of_a, of_b] : leaves_out ? undisturbed : all) {
+    rounds.a.push_back(of_a->images_per_s);
+    rounds.b.push_back(of_b->images_per_s);
+    rounds.free_a.push_back(free_rate(*of_a));
+    rounds.free_b.push_back(free_rate(*of_b));
   }
   return rounds;
 }

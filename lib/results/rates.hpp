@@ -9,28 +9,35 @@
 
 namespace chexbench::results {
 
-// Returns the images/s of each repeat, in their order.
+// Returns the images/s of each repeat that counts (results/disturbance.hpp), in their order.
 std::vector<double> rates(const TrialResult& trial);
 
 // Returns the median of rates(trial). The trial must have a repeat.
 double median_rate(const TrialResult& trial);
 
-// Returns the repeats whose images/s make the median: the one in the middle, or the two if their number is even. Shares
-// of the time come from them alone, so that they fit the images/s beside them also if another repeat was disturbed. The
-// pointers are into `trial`.
+// Returns the repeats that count whose images/s make the median: the one in the middle, or the two if their number is
+// even. Shares of the time come from them alone, so that they fit the images/s beside them also if another repeat took
+// long. The pointers are into `trial`.
 std::vector<const RepeatResult*> typical_repeats(const TrialResult& trial);
 
 // Returns the images of the typical repeats / their time. Unlike the median, which is the mean of two rates if the
 // number of repeats is even, it fits sums over the steps of these repeats exactly. The trial must have a repeat.
 double typical_rate(const TrialResult& trial);
 
+// Returns what the repeat's images/s would have been on a machine of its own if its cores were what limited it:
+// images/s / (1 - disturbed_share()), at most ten times as many. The true rate lies between images_per_s and this.
+double free_rate(const RepeatResult& repeat);
+
 // Returns the number of measured steps per repeat and rank: measure.steps, or, in a training over epochs, the number
 // that the first repeat had, because there the data set determines it.
 std::size_t measured_steps(const TrialResult& trial);
 
-// The images/s of two trials in the rounds (repeats of the same number) in which both were measured.
+// The images/s of two trials in the rounds (repeats of the same number) in which both were measured. Rounds in which
+// one of them was disturbed are left out if enough others remain.
 struct SharedRounds {
-  std::vector<double> a, b;  // of the same length
+  std::vector<double> a, b;            // all four are of the same length
+  std::vector<double> free_a, free_b;  // the same by free_rate()
+  bool disturbed = false;              // whether a disturbed round is among them
 };
 SharedRounds shared_rounds(const TrialResult& a, const TrialResult& b);
 

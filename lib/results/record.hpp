@@ -177,11 +177,20 @@ struct TrialResult {
   std::optional<TrialTrace> trace;  // if measure.trace is set; written to trace.json only
 };
 
+// How sure a sentence is, in the words that tables, pages, JSON and exit codes share (labels.hpp has their texts).
+enum class Grade {
+  told_apart,        // what was measured suffices for what the sentence says
+  cannot_tell,       // the repeats differ too much to say whether there is a difference
+  machine_too_busy,  // others took so much of the machine that they may have made the difference, or hidden it
+  sample_too_small,  // too few repeats, steps or images to say
+};
+
 // One sentence of the report, with its numbers.
 struct Finding {
   std::string kind;  // "amplification", "starved", ...: apps/chexbench/reference/README.md lists all
   std::string text;
   bool emulated = false;  // depends on an emulated engine; the text says so, too
+  Grade grade = Grade::told_apart;
 };
 
 // One run.

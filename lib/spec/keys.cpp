@@ -306,6 +306,9 @@ void add_measure_keys(std::vector<KeyRule>& rules) {
       at_least(1, key("measure.repeats", measure, &MeasureSpec::repeats,
                       "Repeats, each with a fresh pipeline and fresh weights; five or more give an interval. One where "
                       "training.epochs is set and this is not.")));
+  rules.push_back(at_least(0, key("measure.extra_repeats", measure, &MeasureSpec::extra_repeats,
+                                  "Further repeats at most, of five or more, while others disturb the machine or the "
+                                  "repeats differ much; 0: none.")));
   rules.push_back(key("measure.page_cache", measure, &MeasureSpec::page_cache,
                       "State of the files in the page cache before each repeat."));
   rules.push_back(key("measure.seed", measure, &MeasureSpec::seed, "Of shuffles and flips."));

@@ -79,6 +79,21 @@ TEST_F(ProtocolTest, TakesFromTheJournalWhatWasMeasuredBefore) {
   EXPECT_NE(report.trials[1].repeats[1].images_per_s, 12345);
 }
 
+TEST_F(ProtocolTest, TakesAllArmsThroughAnotherRoundIfOneOfThemIsUnstable) {
+  results::Report report = plan({"measure.repeats=5", "measure.extra_repeats=1"});
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    Journal journal(journal_path_);
+    journal.append(report.trials[1].key, {.repeat = repeat, .images_per_s = 100});
+    journal.append(report.trials[0].key, {.repeat = repeat, .images_per_s = repeat == 4 ? 300.0 : 100.0});
+  }
+  run(report);
+  for (const results::TrialResult& trial : report.trials) {
+    ASSERT_EQ(trial.repeats.size(), 6u) << trial.trial;
+    EXPECT_EQ(trial.repeats.back().repeat, 5);
+    EXPECT_FALSE(trial.partial);
+  }
+}
+
 // A copy of the shipped X-rays in every format.
 class PageCacheOfFormats : public ProtocolTest {
  protected:

@@ -52,5 +52,45 @@ TEST(Stopping, CallsATrialUnstableThatMissedTheErrorItAskedFor) {
   EXPECT_FALSE(is_unstable({.repeats = 6, .relative_error = 0.05}, kSteady));
 }
 
+// Returns a finished trial of five repeats, of which the first `disturbed` were disturbed.
+results::TrialResult finished_trial(int disturbed, bool unstable = false) {
+  results::TrialResult trial;
+  trial.spec.measure.repeats = 5;
+  trial.unstable = unstable;
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    trial.repeats.push_back({.repeat = repeat, .images_per_s = 100});
+    if (repeat < disturbed) trial.repeats.back().disturbance = {.core_s = 1, .others_s = 0.5, .span_s = 1};
+  }
+  return trial;
+}
+
+TEST(ExtraRounds, AreForTrialsThatWereDisturbedOrDiffer) {
+  EXPECT_FALSE(wants_extra_round(finished_trial(0), 1));
+  EXPECT_TRUE(wants_extra_round(finished_trial(1), 1));
+  EXPECT_TRUE(wants_extra_round(finished_trial(0, true), 1));
+}
+
+TEST(ExtraRounds, EndWithTheirNumberAndTheTime) {
+  results::TrialResult trial = finished_trial(5);
+  trial.spec.measure.extra_repeats = 0;
+  EXPECT_FALSE(wants_extra_round(trial, 1));
+  trial.spec.measure.extra_repeats = 1;
+  trial.spec.measure.max_seconds = 10;
+  EXPECT_TRUE(wants_extra_round(trial, 9));
+  EXPECT_FALSE(wants_extra_round(trial, 10));
+}
+
+TEST(ExtraRounds, AreNotForTrialsThatSayThemselvesWhenTheyEnd) {
+  results::TrialResult trial = finished_trial(5);
+  trial.spec.training.epochs = 2;
+  EXPECT_FALSE(wants_extra_round(trial, 1));
+  trial = finished_trial(5);
+  trial.spec.measure.relative_error = 0.02;
+  EXPECT_FALSE(wants_extra_round(trial, 1));
+  trial = finished_trial(5);
+  trial.spec.measure.repeats = 4;
+  EXPECT_FALSE(wants_extra_round(trial, 1)) << "too few for an interval";
+}
+
 }  // namespace
 }  // namespace chexbench::bench

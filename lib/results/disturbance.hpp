@@ -1,0 +1,31 @@
+// What others took from a trial while it was measured, and which repeats count therefore.
+#pragma once
+
+#include <vector>
+
+#include "results/record.hpp"
+
+namespace chexbench::results {
+
+// A repeat is disturbed if others took more than this share of its ranks' cores or time.
+inline constexpr double kDisturbedShare = 0.10;
+
+// Returns the share of the ranks' cores that other processes and a hypervisor took in the repeat, plus the share of the
+// time for which a CPU limit or the reclaim of memory held the ranks up. 0 if it was not measured.
+double disturbed_share(const RepeatResult& repeat);
+
+// Returns whether disturbed_share() is above kDisturbedShare.
+bool is_disturbed(const RepeatResult& repeat);
+
+// Returns how many undisturbed repeats are enough to leave the disturbed ones out: five, because fewer give no
+// interval, or measure.repeats if that is fewer.
+std::size_t enough_repeats(const TrialResult& trial);
+
+// Returns the repeats that figures come from: those that were not disturbed if they are enough, else all of them. The
+// pointers are into `trial`, in its order.
+std::vector<const RepeatResult*> counted_repeats(const TrialResult& trial);
+
+// Returns whether figures come from a disturbed repeat.
+bool is_disturbed(const TrialResult& trial);
+
+}  // namespace chexbench::results
