@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "analysis/grade.hpp"
 #include "analysis/starvation.hpp"
+#include "results/labels.hpp"
 #include "results/rates.hpp"
 
 namespace chexbench::analysis {
@@ -52,6 +54,7 @@ Ablation ablation(const Group& group) {
         AblationStep{.trial = trial, .name = name_in(group, *trial), .images_per_s = results::median_rate(*trial)});
     if (before != nullptr) {
       step.to_before = results::paired_rates(*trial, *before);
+      if (step.to_before) step.grade = grade_of(*trial, *before);
       step.to_first = results::paired_rates(*trial, first);
     }
     before = trial;
@@ -73,7 +76,9 @@ std::string step_text(const AblationStep& step) {
   if (!step.to_before) return step.name + " (not measured in turn)";
   const auto& [value, ci95] = *step.to_before;
   const std::string interval = ci95 ? fmt::format(" ({:.2f} to {:.2f})", ci95->low, ci95->high) : "";
-  return fmt::format("{} {:.2f} x{}", step.name, value, interval);
+  const std::string doubt =
+      step.grade == results::Grade::told_apart ? "" : fmt::format(", {}", results::to_string(step.grade));
+  return fmt::format("{} {:.2f} x{}{}", step.name, value, interval, doubt);
 }
 
 results::Finding finding(const Ablation& ablation) {

@@ -18,6 +18,7 @@ struct AblationStep {
   std::string name;                             // the pipeline's name; the trial's own if two steps share it
   double images_per_s = 0;                      // median over repeats
   std::optional<measure::Ratio> to_before;
+  results::Grade grade = results::Grade::told_apart;  // of the claim that to_before is not 1
   std::optional<measure::Ratio> to_first;
 };
 

@@ -12,12 +12,14 @@
 #include "analysis/disturbance.hpp"
 #include "analysis/economics.hpp"
 #include "analysis/gpu_findings.hpp"
+#include "analysis/grade.hpp"
 #include "analysis/input_findings.hpp"
 #include "analysis/learning.hpp"
 #include "analysis/rank_spread.hpp"
 #include "analysis/starvation.hpp"
 #include "analysis/verdict.hpp"
 #include "measure/statistics.hpp"
+#include "results/disturbance.hpp"
 #include "results/figures.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
@@ -45,43 +47,49 @@ void add(std::vector<results::Finding>& findings, const char* kind, std::string 
   findings.push_back({.kind = kind, .text = std::move(text), .emulated = emulated});
 }
 
-// Returns why the images/s of a trial are doubtful, or "" if they are not.
-std::string doubt(const Measured& measured) {
-  if (is_disturbed(measured.trial)) return disturbance_text(measured.trial);
-  if (!measured.trial.unstable) return "";
-  const std::vector<double> rates = results::rates(measured.trial);
-  const auto [slowest, fastest] = std::ranges::minmax(rates);
-  return fmt::format("its repeats differ by up to {:.0f} %", 100 * (fastest - slowest) / measured.images_per_s());
-}
-
-// Returns "Doubtful (naive png: others took up to 34 % of its cores in 2 of 6 repeats): ", or "" if nothing disturbed
-// the two trials.
-std::string doubts(const Measured& a, const Measured& b) {
+// Returns " (naive png: others took up to 34 % of its cores in 2 of 6 repeats)", or "" if neither trial was disturbed.
+std::string disturbances(const Measured& a, const Measured& b) {
   std::vector<std::string> reasons;
   for (const Measured* measured : {&a, &b}) {
-    const std::string reason = doubt(*measured);
-    if (!reason.empty()) reasons.push_back(fmt::format("{}: {}", measured->name(), reason));
+    if (results::is_disturbed(measured->trial))
+      reasons.push_back(fmt::format("{}: {}", measured->name(), disturbance_text(measured->trial)));
   }
-  return reasons.empty() ? "" : fmt::format("Doubtful ({}): ", fmt::join(reasons, "; "));
+  return reasons.empty() ? "" : fmt::format(" ({})", fmt::join(reasons, "; "));
 }
 
-// Returns "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235".
-std::string compared(const Measured& a, const Measured& b, const measure::Ratio& ratio) {
-  const char* verb = a.trains() ? "trains" : "delivers";
+// Returns "95 % interval 3.30 to 3.61", with the number of rounds that agree if the interval alone would mislead.
+std::string interval_text(const measure::Ratio& ratio, const results::SharedRounds& rounds, results::Grade grade) {
+  if (!ratio.ci95) return "no interval: fewer than five repeats";
+  const std::string text = fmt::format("95 % interval {:.2f} to {:.2f}", ratio.ci95->low, ratio.ci95->high);
+  if (grade != results::Grade::cannot_tell || (ratio.ci95->low <= 1 && 1 <= ratio.ci95->high)) return text;
+  std::size_t larger = 0;
+  for (std::size_t i = 0; i < rounds.a.size(); ++i) larger += rounds.a[i] > rounds.b[i] ? 1 : 0;
+  return fmt::format("{}, faster in only {} of {} rounds", text, larger, rounds.a.size());
+}
+
+// Returns "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235", or says why it cannot.
+std::string compared(const Measured& a, const Measured& b, const measure::Ratio& ratio, results::Grade grade) {
   const results::SharedRounds rounds = results::shared_rounds(a.trial, b.trial);
   const std::string against =
       fmt::format("{} against {}", rate(measure::median(rounds.a)), rate(measure::median(rounds.b)));
-  if (!ratio.ci95) {
-    return fmt::format("{} {} {:.2f} x the images/s of {} (no interval: fewer than five repeats): {}", a.name(), verb,
-                       ratio.value, b.name(), against);
+  const std::string interval = interval_text(ratio, rounds, grade);
+  const std::string measured = fmt::format("ratio {:.2f} ({}), {} images/s", ratio.value, interval, against);
+  switch (grade) {
+    case results::Grade::cannot_tell:
+      return fmt::format("{} and {} cannot be told apart: {}", a.name(), b.name(), measured);
+    case results::Grade::machine_too_busy:
+      return fmt::format("The machine was too busy to compare {} with {}{}: {}", a.name(), b.name(), disturbances(a, b),
+                         measured);
+    case results::Grade::sample_too_small:
+      if (!ratio.ci95) break;
+      return fmt::format("Too few steps to compare {} with {}, as they lived off what had been buffered: {}", a.name(),
+                         b.name(), measured);
+    case results::Grade::told_apart:
+      break;
   }
-  const std::string interval = fmt::format("95 % interval {:.2f} to {:.2f}", ratio.ci95->low, ratio.ci95->high);
-  if (ratio.ci95->low <= 1 && 1 <= ratio.ci95->high) {
-    return fmt::format("{} and {} cannot be told apart: ratio {:.2f} ({}), {} images/s", a.name(), b.name(),
-                       ratio.value, interval, against);
-  }
-  return fmt::format("{} {} {:.2f} x the images/s of {} ({}): {}", a.name(), verb, ratio.value, b.name(), interval,
-                     against);
+  const std::string busy = rounds.disturbed ? fmt::format("On a busy machine{}: ", disturbances(a, b)) : "";
+  return fmt::format("{}{} {} {:.2f} x the images/s of {} ({}): {}", busy, a.name(), a.trains() ? "trains" : "delivers",
+                     ratio.value, b.name(), interval, against);
 }
 
 // Returns whether the trials differ, but only in the settings that `equalize(spec, like)` copies from `like` to `spec`.
@@ -105,8 +113,11 @@ void compare_arms(const Trials& trials, const Trials& all, const char* kind, Equ
     if (base == self) continue;
     const auto ratio = results::paired_rates(measured.trial, base->trial);
     if (!ratio) continue;
-    add(findings, kind, doubts(measured, *base) + compared(measured, *base, *ratio) + ".",
-        measured.trial.emulated || base->trial.emulated);
+    const results::Grade grade = grade_of(measured.trial, base->trial);
+    findings.push_back({.kind = kind,
+                        .text = compared(measured, *base, *ratio, grade) + ".",
+                        .emulated = measured.trial.emulated || base->trial.emulated,
+                        .grade = grade});
   }
 }
 

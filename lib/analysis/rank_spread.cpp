@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "results/disturbance.hpp"
+
 namespace chexbench::analysis {
 
 std::map<int, double> own_times_s(const results::RepeatResult& repeat) {
@@ -13,8 +15,8 @@ std::map<int, double> own_times_s(const results::RepeatResult& repeat) {
 
 std::optional<RankSpread> rank_spread(const results::TrialResult& trial) {
   std::map<int, double> own_s;
-  for (const results::RepeatResult& repeat : trial.repeats) {
-    for (const auto& [rank, time_s] : own_times_s(repeat)) own_s[rank] += time_s;
+  for (const results::RepeatResult* repeat : results::counted_repeats(trial)) {
+    for (const auto& [rank, time_s] : own_times_s(*repeat)) own_s[rank] += time_s;
   }
   if (own_s.size() < 2) return std::nullopt;
   const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };

@@ -15,7 +15,7 @@ std::map<int, double> own_times_s(const results::RepeatResult& repeat);
 
 // How far the ranks of a trial are apart.
 struct RankSpread {
-  double spread = 0;  // (slowest - fastest) / fastest, of own_times_s() summed over all repeats
+  double spread = 0;  // (slowest - fastest) / fastest, of own_times_s() summed over the repeats that count
   int slowest = 0;    // number of the slowest rank
 };
 

@@ -6,9 +6,12 @@
 #include <map>
 #include <vector>
 
+#include "analysis/disturbance.hpp"
+#include "analysis/epoch_waits.hpp"
 #include "analysis/rank_spread.hpp"
 #include "analysis/starvation.hpp"
 #include "measure/statistics.hpp"
+#include "results/disturbance.hpp"
 #include "results/figures.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
@@ -21,8 +24,8 @@ using RankFactors = std::map<int, std::vector<double>>;
 
 RankFactors rank_factors(const results::TrialResult& trial) {
   RankFactors factors;
-  for (const results::RepeatResult& repeat : trial.repeats) {
-    const std::map<int, double> times_s = own_times_s(repeat);
+  for (const results::RepeatResult* repeat : results::counted_repeats(trial)) {
+    const std::map<int, double> times_s = own_times_s(*repeat);
     for (const auto& [rank, own_s] : times_s) {
       std::vector<double> others_s;
       for (const auto& [other, time_s] : times_s) {
@@ -64,6 +67,34 @@ bool trains(const results::TrialResult& trial) { return trial.spec.engine != "no
 
 bool cores_are_missing(const results::Figures& figures) {
   return figures.cores_busy_share.value_or(0) + figures.cpu_wait_share.value_or(0) >= kFullCores;
+}
+
+// Returns the share of the time that steps wait for batches, without what a small data set adds to it: the wait of the
+// steps between the starts of epochs, if the starts matter, and of steady ones if these are known.
+double judged_wait_share(const results::TrialResult& trial, const results::Figures& figures) {
+  const std::optional<EpochWaits> waits = epoch_waits(trial);
+  if (!waits) return *figures.wait_share;
+  if (waits->steady_wait_share) return *waits->steady_wait_share;
+  return matters(*waits) ? waits->other_wait_share : *figures.wait_share;
+}
+
+// Returns whether the measured steps cannot say what a large data set would give. Steps that wait although they begin
+// no epoch do say it, because a shuffle that no longer fills only makes them wait less.
+bool is_sample_too_small(const results::TrialResult& trial, const results::Figures& figures) {
+  const std::optional<EpochWaits> waits = epoch_waits(trial);
+  if (judged_wait_share(trial, figures) >= kStarvedShare) return false;
+  if (figures.buffer_fed) return true;
+  if (!waits || waits->steady_wait_share) return false;
+  const bool saw_whole_epoch = waits->starts > 0 && !matters(*waits);
+  return !saw_whole_epoch;
+}
+
+// Returns whether the trial might not starve on a machine of its own.
+bool may_others_starve(const results::TrialResult& trial, const Limit& limit) {
+  double most = 0;
+  for (const results::RepeatResult* repeat : results::typical_repeats(trial))
+    most = std::max(most, results::disturbed_share(*repeat));
+  return most > results::kDisturbedShare && limit.wait_share - most < kStarvedShare;
 }
 
 std::string whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
@@ -124,21 +155,61 @@ std::string fed(const results::Figures& figures, const std::string& name) {
                        .busy_share = figures.busy_share.value_or(0)});
 }
 
+std::string busy_machine(const results::TrialResult& trial, const Limit& limit, const results::Figures& figures,
+                         const std::string& name) {
+  return fmt::format("The machine was too busy to say what limits {}: {}. It waits for {} of the time; {} images/s.",
+                     name, disturbance_text(trial), whole_percent(limit.wait_share), rate(*figures.images_per_s));
+}
+
+std::string too_few(const results::TrialResult& trial, const results::Figures& figures, const std::string& name) {
+  const std::optional<EpochWaits> waits = epoch_waits(trial);
+  if (!waits || figures.buffer_fed) {
+    return fmt::format(
+        "Too few steps to say whether the input of {} keeps up, because they lived off what had been "
+        "buffered before: raise measure.steps.",
+        name);
+  }
+  constexpr double kWanted = 10;  // times the shuffle's buffer, in images
+  return fmt::format(
+      "Too few images to say whether the input of {} keeps up: it shuffles {:.0f} of a rank's {:.0f} "
+      "images, so that it either fills its buffer or lives off it, and it waits for {} of the time. {:.0f} "
+      "images a rank, or a smaller shuffle, would tell.",
+      name, waits->shuffled_images, waits->images, whole_percent(*figures.wait_share),
+      kWanted * waits->shuffled_images);
+}
+
+// Returns a sentence if the starts of epochs matter and the steps between them are known.
+std::optional<std::string> epoch_starts(const results::TrialResult& trial, const results::Figures& figures,
+                                        const std::string& name) {
+  const std::optional<EpochWaits> waits = epoch_waits(trial);
+  if (!waits || !matters(*waits) || !waits->steady_wait_share) return {};
+  return fmt::format(
+      "{} waits for {} of the time, {} of it at the starts of epochs ({} of {} steps), where its shuffle "
+      "fills again; between them it waits for {:.1f} %. A set of {} images has such a start far less "
+      "often than these {}, and would give about {} images/s.",
+      name, whole_percent(*figures.wait_share), whole_percent(waits->start_share), waits->starts, waits->steps,
+      100 * *waits->steady_wait_share, kWholeSetImages, trial.data.images,
+      rate(images_per_s_over(trial, *waits, static_cast<double>(kWholeSetImages))));
+}
+
 }  // namespace
 
 Limit find_limit(const results::TrialResult& trial, const results::Figures& figures) {
   if (figures.images_per_s.value_or(0) <= 0 || !figures.wait_share) return {};
   const RankFactors factors = rank_factors(trial);
   Limit limit = slow_rank(factors);
-  const bool starves = trains(trial) && *figures.wait_share >= kStarvedShare;
-  if (limit.rank >= 0 && !(starves && *figures.wait_share > slow_share(limit))) {
-    limit.word = "slow_rank";
+  limit.wait_share = judged_wait_share(trial, figures);
+  const bool starves = trains(trial) && limit.wait_share >= kStarvedShare;
+  if (limit.rank >= 0 && !(starves && limit.wait_share > slow_share(limit))) {
+    limit.word = results::is_disturbed(trial) ? "machine" : "slow_rank";
   } else if (!trains(trial)) {
     limit.word = "";
+  } else if (is_sample_too_small(trial, figures)) {
+    limit.word = "sample";
   } else if (starves) {
-    limit.word = cores_are_missing(figures) ? "cpu" : "input";
+    limit.word = may_others_starve(trial, limit) ? "machine" : cores_are_missing(figures) ? "cpu" : "input";
   } else if (figures.exposed_communication_share.value_or(0) >= kCommunicationShare && !are_uneven(factors)) {
-    limit.word = "communication";
+    limit.word = results::is_disturbed(trial) ? "machine" : "communication";
   } else if (figures.upload_share.value_or(0) >= kUploadShare) {
     limit.word = "upload";
   } else {
@@ -150,30 +221,34 @@ Limit find_limit(const results::TrialResult& trial, const results::Figures& figu
 std::vector<results::Finding> verdicts(const results::TrialResult& trial, const results::Figures& figures) {
   const Limit limit = find_limit(trial, figures);
   const std::string name = results::marked(trial.trial, trial.emulated);
-  const auto finding = [&](const char* kind, std::string text) {
-    return results::Finding{.kind = kind, .text = std::move(text), .emulated = trial.emulated};
+  std::vector<results::Finding> findings;
+  const auto add = [&](const char* kind, std::string text, results::Grade grade = results::Grade::told_apart) {
+    findings.push_back({.kind = kind, .text = std::move(text), .emulated = trial.emulated, .grade = grade});
   };
-  const auto starvation = [&] {
-    return cores_are_missing(figures) ? finding("cpu_starved", starved(trial, figures, name, true))
-                                      : finding("starved", starved(trial, figures, name, false));
+  const auto add_starvation = [&] {
+    const bool of_cores = cores_are_missing(figures);
+    add(of_cores ? "cpu_starved" : "starved", starved(trial, figures, name, of_cores));
   };
   if (limit.word == "slow_rank") {
-    std::vector<results::Finding> both{finding("slow_rank", slow(limit, figures, name))};
-    if (trains(trial) && *figures.wait_share >= kStarvedShare) both.push_back(starvation());
-    return both;
+    add("slow_rank", slow(limit, figures, name));
+    if (trains(trial) && limit.wait_share >= kStarvedShare) add_starvation();
+  } else if (limit.word == "cpu" || limit.word == "input") {
+    add_starvation();
+    if (limit.rank >= 0) add("slow_rank", slow(limit, figures, name));
+  } else if (limit.word == "machine") {
+    add("busy_machine", busy_machine(trial, limit, figures, name), results::Grade::machine_too_busy);
+  } else if (limit.word == "sample") {
+    add("sample_too_small", too_few(trial, figures, name), results::Grade::sample_too_small);
+  } else if (limit.word == "communication") {
+    add("communication",
+        bound(trial, figures, name, "communication that backward does not hide", *figures.exposed_communication_share));
+  } else if (limit.word == "upload") {
+    add("upload", bound(trial, figures, name, "uploads", *figures.upload_share));
+  } else if (limit.word == "compute" && *figures.wait_share <= results::kFedShare) {
+    add("fed", fed(figures, name));
   }
-  if (limit.word == "cpu" || limit.word == "input") {
-    std::vector<results::Finding> both{starvation()};
-    if (limit.rank >= 0) both.push_back(finding("slow_rank", slow(limit, figures, name)));
-    return both;
-  }
-  if (limit.word == "communication") {
-    return {finding("communication", bound(trial, figures, name, "communication that backward does not hide",
-                                           *figures.exposed_communication_share))};
-  }
-  if (limit.word == "upload") return {finding("upload", bound(trial, figures, name, "uploads", *figures.upload_share))};
-  if (limit.word == "compute" && *figures.wait_share <= results::kFedShare) return {finding("fed", fed(figures, name))};
-  return {};
+  if (auto text = epoch_starts(trial, figures, name)) add("epoch_starts", std::move(*text));
+  return findings;
 }
 
 }  // namespace chexbench::analysis

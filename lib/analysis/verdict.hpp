@@ -25,12 +25,16 @@ inline constexpr int kFewestSlowRepeats = 3;
 //                  step than missing batches do
 //   cpu            no batch was ready, and the cores that make batches were busy, or used by others
 //   input          no batch was ready for another reason; Figures::wait_op names the op
+//   machine        others took so much of the cores that one of the words above may be their doing
+//   sample         one of the words above may be the doing of a small data set or of few steps: waits lie at the starts
+//                  of epochs, or there are none because the steps lived off what had been buffered
 //   communication  the all-reduce took time that backward did not hide
 //   upload         the copy of batches to the device took time
 //   compute        none of these: the accelerator computes
 // The word is empty for a trial that was not measured, and for engine none if the ranks are equally fast.
 struct Limit {
   std::string word;
+  double wait_share = 0;   // what the word is judged by: of steady steps, where epochs' starts would mislead
   int rank = -1;           // the slow rank, whatever the word; -1 if there is none
   double rank_factor = 0;  // its own time / the median of the others'
 };
@@ -39,9 +43,9 @@ struct Limit {
 Limit find_limit(const results::TrialResult& trial, const results::Figures& figures);
 
 // Returns the sentences about what limits a measured trial, that about the limit first. Their kinds are slow_rank,
-// cpu_starved, starved, communication, upload and fed. A slow rank and missing batches are both told if both hold.
-// Empty if there is nothing to say: for engine none with equally fast ranks, and for a trial that computes but waits
-// for more than results::kFedShare of its time.
+// cpu_starved, starved, communication, upload, fed, busy_machine, sample_too_small and epoch_starts. A slow rank and
+// missing batches are both told if both hold. Empty if there is nothing to say: for engine none with equally fast
+// ranks, and for a trial that computes but waits for more than results::kFedShare of its time.
 std::vector<results::Finding> verdicts(const results::TrialResult& trial, const results::Figures& figures);
 
 }  // namespace chexbench::analysis

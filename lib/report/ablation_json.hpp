@@ -4,6 +4,7 @@
 
 #include "analysis/ablation.hpp"
 #include "results/json_visitors.hpp"
+#include "results/labels.hpp"
 
 namespace chexbench::report {
 
@@ -27,6 +28,7 @@ Json ablations_to_json(const results::Report& report) {
       write("key", step.trial->key);
       write("images_per_s", step.images_per_s);
       write_ratio(write, "ratio", "ratio_ci95", step.to_before);
+      write("grade", results::to_string(step.grade));
       write_ratio(write, "ratio_to_first", "ratio_to_first_ci95", step.to_first);
     }
     all.push_back({{"over", ablation.over}, {"emulated", ablation.emulated}, {"steps", std::move(steps)}});

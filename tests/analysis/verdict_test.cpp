@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analysis/derive.hpp"
+#include "analysis/verdicts_of.hpp"
 #include "results/record_factory.hpp"
 
 namespace chexbench::analysis {
@@ -29,15 +29,9 @@ results::TrialResult with_steps(results::TrialResult trial, const measure::StepT
   return trial;
 }
 
-std::string limit_of(const results::TrialResult& trial) { return derive_figures(trial, {trial}).limit; }
 results::Finding verdict_of(const results::TrialResult& trial) {
-  const std::vector<results::Finding> all = verdicts(trial, derive_figures(trial, {trial}));
+  const std::vector<results::Finding> all = verdicts_of(trial);
   return all.empty() ? results::Finding{} : all.front();
-}
-std::vector<std::string> kinds_of(const results::TrialResult& trial) {
-  std::vector<std::string> kinds;
-  for (const results::Finding& finding : verdicts(trial, derive_figures(trial, {trial}))) kinds.push_back(finding.kind);
-  return kinds;
 }
 // Rank `slow` takes own_s for its part of a step of 0.1 s, of which it waits for wait_s; the others take 0.066 s.
 results::TrialResult with_slow_rank(results::TrialResult trial, int slow, double own_s, double wait_s) {

@@ -224,7 +224,7 @@ class InABrowser(ReportTest):
         rows = page.tables["ablation-0"]
         self.assertEqual([row["label"]["text"] for row in rows],
                          ["naive", "keras", report["trials"][2]["trial"], "the fourth"])
-        self.assertEqual([row["worth"]["text"] for row in rows], ["", "gain", "loss", "within the noise"])
+        self.assertEqual([row["worth"]["text"] for row in rows], ["", "gain", "loss", "cannot be told"])
         medians = [statistics.median(of_trial) for of_trial in rates]
         for index, (step, row) in enumerate(zip(steps, rows, strict=True)):
             self.assertEqual(row["trial"], report["trials"][index]["key"])

@@ -16,11 +16,11 @@ const stepColumns = [
   ...ratioColumns("to the first", "ratio_to_first"),
 ];
 
-// A change whose interval contains a ratio of 1 may be only noise.
+// A change is worth something only if the two pipelines are told apart.
 function worthOf(step) {
-  if (!step.ratio_ci95) return "";
-  const [low, high] = step.ratio_ci95;
-  return low > 1 ? "gain" : high < 1 ? "loss" : "within the noise";
+  if (isEmpty(step.ratio)) return "";
+  if (step.grade !== "told apart") return step.grade;
+  return step.ratio > 1 ? "gain" : "loss";
 }
 function ratioText(step) {
   if (isEmpty(step.ratio)) return "";
@@ -46,6 +46,6 @@ function addAblation(place, ablation, index) {
 function addAblations() {
   if (report.ablations.length === 0) return;
   const place = section("Step by step", "Trials that differ in their pipeline alone, in their order: each against the one before it. " +
-    "Ratios are of images/s over the rounds in which both were measured, in brackets their 95 % interval (from five rounds on); one that holds 1 could be noise alone.");
+    "Ratios are of images/s over the rounds in which both were measured, in brackets their 95 % interval (from five rounds on).");
   report.ablations.forEach((ablation, index) => addAblation(place, ablation, index));
 }
