@@ -11,6 +11,7 @@
 #include "core/errors.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
+#include "results/labels.hpp"
 #include "results/read.hpp"
 #include "verbs/compare/compare.hpp"
 
@@ -28,11 +29,14 @@ struct CompareArguments {
   verbs::CompareOptions options;
 };
 
-// Returns "naive png (0.912 x), optimized png (0.930 x)": the arms with this verdict.
+// Returns "naive png (0.912 x), optimized png (0.930 x, machine too busy)": the arms with this verdict.
 std::string arms_called(Verdict verdict, const verbs::RunComparison& comparison) {
   std::vector<std::string> arms;
   for (const ComparedArm& arm : comparison.arms) {
-    if (arm.verdict == verdict) arms.push_back(fmt::format("{} ({:.3f} x)", arm.trial, arm.ratio->value));
+    if (arm.verdict != verdict) continue;
+    const std::string grade =
+        arm.grade == results::Grade::told_apart ? "" : fmt::format(", {}", results::to_string(arm.grade));
+    arms.push_back(fmt::format("{} ({:.3f} x{})", arm.trial, arm.ratio->value, grade));
   }
   return fmt::format("{}", fmt::join(arms, ", "));
 }
@@ -44,14 +48,13 @@ void check(const verbs::RunComparison& comparison, bool fail_undecided) {
   const std::string worse = arms_called(Verdict::worse, comparison);
   if (!worse.empty()) throw ComparisonError("compare: worse than the base: " + worse);
   const std::string undecided = arms_called(Verdict::undecided, comparison);
-  if (fail_undecided && !undecided.empty()) throw ComparisonError("compare: undecided, as too noisy: " + undecided);
+  if (fail_undecided && !undecided.empty()) throw ComparisonError("compare: undecided: " + undecided);
   const bool any = std::ranges::any_of(comparison.arms,
                                        [](const ComparedArm& arm) { return arm.verdict != Verdict::not_comparable; });
   if (!any) {
     throw DataError(
         "compare: no arm of the two can be compared; the table gives the reasons (--across-machines compares runs "
-        "of "
-        "unlike machines)");
+        "of unlike machines)");
   }
 }
 
@@ -79,7 +82,7 @@ void add_compare_command(CLI::App& app) {
   verb->add_flag("--across-machines", arguments->options.across_machines,
                  "Compare even if the CPU, cores, GPUs, libraries or the place of the data differ.");
   verb->add_flag("--fail-undecided", arguments->fail_undecided,
-                 "Exit with 5 also if an arm is too noisy to say whether it became worse.");
+                 "Exit with 5 also if it cannot be said whether an arm became worse.");
   add_format_option(*verb, arguments->format, {"table", "json", "markdown"});
   verb->callback([arguments] { run(*arguments); });
 }

@@ -132,6 +132,29 @@ TEST(CompareRuns, JudgeByTheThresholdAloneUnderFiveRepeats) {
   EXPECT_THAT(arm.note, HasSubstr("by the threshold alone: fewer than five repeats"));
 }
 
+TEST(CompareRuns, LeaveOpenWhatABusyMachineMayHaveMade) {
+  Side base = side({results::make_trial({}, {50, 51, 49, 50, 52, 50})});
+  for (results::RepeatResult& repeat : base.runs[0].trials[0].repeats)
+    repeat.disturbance = {.core_s = 1, .others_s = 0.5, .span_s = 1};
+  const ComparedArm arm = only_arm(base, side({results::make_trial({}, {100, 101, 99, 100, 102, 100})}));
+  EXPECT_EQ(arm.verdict, Verdict::undecided);
+  EXPECT_EQ(arm.grade, results::Grade::machine_too_busy);
+  EXPECT_THAT(arm.note, HasSubstr("the machine was too busy: others took more of it than the change is worth"));
+  const ComparedArm large = only_arm(base, side({results::make_trial({}, {300, 301, 299, 300, 302, 300})}));
+  EXPECT_EQ(large.verdict, Verdict::better) << "others cannot have made a factor of six";
+}
+
+TEST(CompareRuns, NameTheKeysOfRunsOfUnlikeSettings) {
+  results::TrialResult other = results::make_trial({.pipeline = "naive"}, kBase);
+  other.spec.training.batch_size = 64;
+  const RunComparison comparison = compare_runs(side({results::make_trial({}, kBase)}), side({other}), {});
+  ASSERT_TRUE(comparison.nearest);
+  EXPECT_THAT(format_comparison(comparison, "table"),
+              AllOf(HasSubstr("The nearest arms are optimized png ranks=1 in the base and naive png ranks=1 in the new "
+                              "one, which differ in "),
+                    HasSubstr("training.batch_size: 16 against 64")));
+}
+
 TEST(CompareRuns, TakeTheMedianOfARunAsOneValueWhereThereAreSeveral) {
   Side base = runs({100, 101, 99, 100, 102});
   base.runs[0].trials = {results::make_trial({}, {50, 100, 170})};

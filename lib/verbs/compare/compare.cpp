@@ -13,6 +13,7 @@
 #include "analysis/derive.hpp"
 #include "analysis/flags.hpp"
 #include "core/errors.hpp"
+#include "results/disturbance.hpp"
 #include "results/rates.hpp"
 #include "verbs/compare/differences.hpp"
 
@@ -69,13 +70,26 @@ std::vector<MeasuredArm> arms_of(const Side& side) {
   return arms;
 }
 
+void append(const std::vector<double>& values, std::vector<double>& to) {
+  to.insert(to.end(), values.begin(), values.end());
+}
+
 Sample sample_of(const MeasuredArm& arm, bool by_runs) {
   Sample sample;
   for (const results::TrialResult* trial : arm.trials) {
-    const std::vector<double> values = by_runs ? std::vector{results::median_rate(*trial)} : results::rates(*trial);
-    sample.images_per_s.insert(sample.images_per_s.end(), values.begin(), values.end());
+    const std::vector<double> measured = results::rates(*trial);
+    std::vector<double> free;
+    for (const results::RepeatResult* repeat : results::counted_repeats(*trial))
+      free.push_back(results::free_rate(*repeat));
+    append(by_runs ? std::vector{measure::median(measured)} : measured, sample.images_per_s);
+    append(by_runs ? std::vector{measure::median(free)} : free, sample.free);
   }
   return sample;
+}
+
+bool is_disturbed(const MeasuredArm& arm) {
+  return std::ranges::any_of(arm.trials,
+                             [](const results::TrialResult* trial) { return results::is_disturbed(*trial); });
 }
 
 // Returns the median over all repeats; 0 if it was not measured.
@@ -126,9 +140,26 @@ std::string waiting_note(const ComparedArm& arm, const MeasuredArm& base, const 
                      is_loss ? "loss" : "gain", is_loss ? "" : "less ", cause);
 }
 
+// Judges the arm by its rates as measured. If others took cores from a side, the rates that it would have had without
+// them must give the same verdict, because they may have made the change, or hidden it.
+void judge_arm(ComparedArm& arm, bool disturbed, double threshold) {
+  arm.ratio = measure::unpaired_ratio(arm.other.images_per_s, arm.base.images_per_s);
+  arm.verdict = judge(*arm.ratio, threshold);
+  if (!arm.ratio->ci95) {
+    arm.grade = results::Grade::sample_too_small;
+  } else if (arm.verdict == Verdict::undecided) {
+    arm.grade = disturbed ? results::Grade::machine_too_busy : results::Grade::cannot_tell;
+  }
+  if (!disturbed || judge(measure::unpaired_ratio(arm.other.free, arm.base.free), threshold) == arm.verdict) return;
+  arm.verdict = Verdict::undecided;
+  arm.grade = results::Grade::machine_too_busy;
+}
+
 std::string certainty_note(const ComparedArm& arm, const RunComparison& comparison) {
   const double threshold = comparison.options.threshold;
   const char* unit = comparison.by_runs ? "runs" : "repeats";
+  if (arm.grade == results::Grade::machine_too_busy)
+    return "the machine was too busy: others took more of it than the change is worth; measure again";
   if (!arm.ratio->ci95) return fmt::format("by the threshold alone: fewer than five {} on a side", unit);
   if (arm.verdict != Verdict::undecided) return "";
   const bool loss_possible = arm.ratio->ci95->low < 1 - threshold;
@@ -178,12 +209,24 @@ ComparedArm compare_arm(const MeasuredArm& base, const MeasuredArm& other, const
   place.insert(place.end(), places.begin(), places.end());
   const bool same_machine = comparison.environment.empty() || comparison.options.across_machines;
   if (!same_machine || !arm.differences.empty()) return arm;
-  arm.ratio = measure::unpaired_ratio(arm.other.images_per_s, arm.base.images_per_s);
-  arm.verdict = judge(*arm.ratio, comparison.options.threshold);
+  judge_arm(arm, is_disturbed(base) || is_disturbed(other), comparison.options.threshold);
   arm.cpu_ratio = cpu_ratio_of(base, other);
   arm.note = joined({certainty_note(arm, comparison), waiting_note(arm, base, other), flags_note("the base", base),
                      flags_note("the new one", other)});
   return arm;
+}
+
+// Returns the arms of the two sides that differ in the fewest settings, so that runs of unlike settings name them.
+std::optional<NearestArms> nearest_arms(const std::vector<MeasuredArm>& base, const std::vector<MeasuredArm>& others) {
+  std::optional<NearestArms> nearest;
+  for (const MeasuredArm& arm : base) {
+    for (const MeasuredArm& other : others) {
+      std::vector<Difference> found = obstacles(arm, other);
+      if (nearest && nearest->differences.size() <= found.size()) continue;
+      nearest = {.base = arm.first().trial, .other = other.first().trial, .differences = std::move(found)};
+    }
+  }
+  return nearest;
 }
 
 // Returns the arm with the same spec, or else an arm of the same name that has no such partner itself. The two are then
@@ -238,6 +281,7 @@ RunComparison compare_runs(const Side& base, const Side& other, const CompareOpt
     comparison.arms.push_back(compare_arm(arm, *found, comparison));
     other_arms.erase(found);
   }
+  if (comparison.arms.empty()) comparison.nearest = nearest_arms(base_arms, other_arms);
   for (const MeasuredArm& arm : other_arms) comparison.only_in_other.push_back(arm.first().trial);
   return comparison;
 }

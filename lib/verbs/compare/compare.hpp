@@ -34,9 +34,10 @@ struct Difference {
   std::string other;
 };
 
-// The measurements of an arm on one side: the images/s of each repeat, or the median of each run's repeats.
+// The measurements of an arm on one side: the images/s of each repeat that counts, or the median of each run's repeats.
 struct Sample {
   std::vector<double> images_per_s;
+  std::vector<double> free;  // the same by results::free_rate()
   double median() const { return measure::median(images_per_s); }
 };
 
@@ -45,6 +46,7 @@ struct ComparedArm {
   std::string trial;
   bool emulated = false;
   Verdict verdict = Verdict::not_comparable;
+  results::Grade grade = results::Grade::told_apart;  // how sure the verdict is, and why it is undecided
   Sample base;
   Sample other;
   std::optional<measure::Ratio> ratio;  // other / base, unpaired; empty if not comparable
@@ -52,6 +54,12 @@ struct ComparedArm {
   std::vector<Difference> differences;  // in the spec, and in what the arm ran on: the arm is not comparable
   std::vector<Difference> allowed;      // in what the arm ran on, if across_machines allows them
   std::string note;                     // a sentence, or empty
+};
+
+// Two arms that differ in the fewest settings.
+struct NearestArms {
+  std::string base, other;
+  std::vector<Difference> differences;
 };
 
 // The whole comparison.
@@ -65,11 +73,13 @@ struct RunComparison {
   std::vector<ComparedArm> arms;        // in the order of the base
   std::vector<std::string> only_in_base;
   std::vector<std::string> only_in_other;
+  std::optional<NearestArms> nearest;  // if no arm is on both sides
 };
 
 // Decides whether a ratio is a change: it must differ from 1 by more than the threshold, and its whole interval must be
 // on the same side of 1. Arms are the same only if the whole interval is within the threshold of 1, and undecided
-// otherwise. Without an interval the threshold alone decides. Never returns not_comparable.
+// otherwise. Without an interval the threshold alone decides, and the grade of the arm says so. Never returns
+// not_comparable.
 Verdict judge(const measure::Ratio& ratio, double threshold);
 
 // Compares the two sides arm by arm. Each side needs at least one run, and its runs must be of one experiment. A pure

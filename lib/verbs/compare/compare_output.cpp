@@ -68,6 +68,10 @@ std::vector<std::string> remarks_of(const RunComparison& comparison) {
                     in_words(comparison.environment)));
   }
   if (!comparison.remarks.empty()) lines.push_back(fmt::format("Also differs: {}.", in_words(comparison.remarks)));
+  if (const auto& nearest = comparison.nearest) {
+    lines.push_back(fmt::format("The nearest arms are {} in the base and {} in the new one, which differ in {}.",
+                                nearest->base, nearest->other, in_words(nearest->differences)));
+  }
   for (const std::string& trial : comparison.only_in_base) lines.push_back("Only in the base: " + trial + ".");
   for (const std::string& trial : comparison.only_in_other) lines.push_back("Only in the new one: " + trial + ".");
   return lines;
@@ -114,6 +118,7 @@ Json differences_to_json(const std::vector<Difference>& differences) {
 
 Json arm_to_json(const ComparedArm& arm) {
   Json object = {{"trial", arm.trial}, {"emulated", arm.emulated}, {"verdict", to_string(arm.verdict)}};
+  if (arm.ratio) object["grade"] = results::to_string(arm.grade);
   object["base_images_per_s"] = arm.base.median();
   object["new_images_per_s"] = arm.other.median();
   object["base_values"] = arm.base.images_per_s;
@@ -139,6 +144,11 @@ std::string json_of(const RunComparison& comparison) {
                  {"arms", Json::array()},
                  {"only_in_base", comparison.only_in_base},
                  {"only_in_new", comparison.only_in_other}};
+  if (comparison.nearest) {
+    object["nearest"] = {{"base", comparison.nearest->base},
+                         {"new", comparison.nearest->other},
+                         {"differences", differences_to_json(comparison.nearest->differences)}};
+  }
   for (const ComparedArm& arm : comparison.arms) object["arms"].push_back(arm_to_json(arm));
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -58,6 +58,7 @@ spec::Experiment comparable(spec::Experiment spec) {
   spec.data.root.clear();
   spec.cores_per_rank.reset();  // place_differences() compares the cores that the ranks got
   spec.measure.repeats = any.repeats;
+  spec.measure.extra_repeats = any.extra_repeats;
   spec.measure.max_seconds.reset();
   spec.measure.relative_error.reset();
   return spec;
