@@ -16,8 +16,10 @@ struct AdviceTry {
   bool saves_memory = false;            // such an edit is kept if it costs no images/s
   double predicted_ratio = 1;           // from the measured costs of the ops, before it was tried
   std::optional<measure::Ratio> ratio;  // over the rounds in which both were measured; empty if it was not tried
-  double images_per_s = 0;              // median with the edit
+  results::Grade grade = results::Grade::told_apart;  // of the claim that the ratio is not 1
+  double images_per_s = 0;                            // median with the edit
   bool kept = false;
+  bool replaced = false;  // was kept, and then undone by a later edit
 };
 
 // All edits that were considered for one trial.
@@ -30,12 +32,18 @@ struct Advice {
   std::optional<measure::Ratio> ratio;  // after / before, measured in turn; empty if no edit was kept
   std::string verdict;                  // a sentence about the unchanged trial, or empty
   std::vector<AdviceTry> tries;         // those tried in their order, then the others by predicted gain
-  bool out_of_time = false;             // the budget ended before all promising edits were tried
+  results::Grade grade = results::Grade::told_apart;  // of the claim that `ratio` is not 1
+  bool withdrawn = false;    // all edits together could not be shown to be faster, so the spec stays as it was
+  bool out_of_time = false;  // the budget ended before all promising edits were tried
+  double try_s = 0;          // how long the measurements of one try take, about
 };
 
-// Returns whether the edit is worth keeping: its gain must exceed the noise, or, if it saves memory, its loss must not
-// exceed the noise. The 95 % interval defines the noise; without one (fewer than five rounds) 5 % count as noise.
-// An edit that was not tried is not kept.
+// A loss that an edit may cause at most if it saves memory.
+inline constexpr double kToleratedLoss = 0.05;
+
+// Returns whether the edit is worth keeping: the trial with it must be told apart from the one before (analysis/grade)
+// and be faster, or, if it saves memory, the 95 % interval must exclude a loss of kToleratedLoss. An edit that was not
+// tried is not kept, nor one of which a busy machine or too few repeats leave it open.
 bool is_kept(const AdviceTry& attempt);
 
 // Returns plain text for people: a table of the edits, which of them were kept, and the resulting ratio.

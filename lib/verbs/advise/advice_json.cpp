@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "results/labels.hpp"
 #include "verbs/advise/advice.hpp"
 
 namespace chexbench::verbs {
@@ -20,7 +21,9 @@ Json try_to_json(const AdviceTry& attempt) {
           {"predicted_ratio", attempt.predicted_ratio},
           {"ratio", ratio_to_json(attempt.ratio)},
           {"images_per_s", attempt.ratio ? Json(attempt.images_per_s) : Json(nullptr)},
-          {"kept", attempt.kept}};
+          {"grade", attempt.ratio ? Json(results::to_string(attempt.grade)) : Json(nullptr)},
+          {"kept", attempt.kept},
+          {"replaced", attempt.replaced}};
 }
 
 }  // namespace
@@ -33,6 +36,8 @@ std::string advice_json(const Advice& advice) {
                  {"images_per_s_before", advice.images_per_s_before},
                  {"images_per_s_after", advice.images_per_s_after},
                  {"ratio", ratio_to_json(advice.ratio)},
+                 {"grade", advice.ratio ? Json(results::to_string(advice.grade)) : Json(nullptr)},
+                 {"withdrawn", advice.withdrawn},
                  {"out_of_time", advice.out_of_time},
                  {"tries", Json::array()}};
   for (const AdviceTry& attempt : advice.tries) object["tries"].push_back(try_to_json(attempt));

@@ -10,15 +10,22 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr double kNoise = 0.05;  // relative change that counts as noise without an interval
-
 std::string measured(const AdviceTry& attempt) {
   return attempt.ratio ? report::times(attempt.ratio->value) : "not tried";
 }
 
 std::string kept(const AdviceTry& attempt) {
+  if (attempt.replaced) return "replaced by a later one";
   if (attempt.kept) return attempt.saves_memory ? "yes: saves memory" : "yes";
-  return attempt.ratio ? "no" : "";
+  if (!attempt.ratio) return "";
+  return attempt.grade == results::Grade::told_apart ? "no" : fmt::format("no: {}", results::to_string(attempt.grade));
+}
+
+// Returns whether a busy machine kept an edit from being judged.
+bool left_open(const Advice& advice) {
+  return std::ranges::any_of(advice.tries, [](const AdviceTry& attempt) {
+    return attempt.ratio && attempt.grade == results::Grade::machine_too_busy;
+  });
 }
 
 std::string outcome(const Advice& advice) {
@@ -29,8 +36,18 @@ std::string outcome(const Advice& advice) {
     const double most = std::ranges::max(advice.tries, {}, &AdviceTry::predicted_ratio).predicted_ratio;
     return fmt::format(
         "{}: the time was too short to try anything, so nothing is known of what promises up to {}; "
-        "{:.1f} images/s.\n",
-        name, report::times(most), advice.images_per_s_before);
+        "{:.1f} images/s. A try takes about {:.0f} s.\n",
+        name, report::times(most), advice.images_per_s_before, advice.try_s);
+  }
+  if (advice.withdrawn) {
+    return fmt::format(
+        "{}: what was kept one by one cannot be shown to be faster all together ({}: {:.1f} images/s against {:.1f}), "
+        "so the spec stays as it was.\n",
+        name, results::to_string(advice.grade), advice.images_per_s_after, advice.images_per_s_before);
+  }
+  if (!advice.ratio && left_open(advice)) {
+    return fmt::format("{}: nothing can be shown to be faster, as the machine was too busy to tell; {:.1f} images/s.\n",
+                       name, advice.images_per_s_before);
   }
   if (!advice.ratio)
     return fmt::format("{}: nothing that was tried is faster; {:.1f} images/s.\n", name, advice.images_per_s_before);
@@ -45,8 +62,9 @@ std::string outcome(const Advice& advice) {
 bool is_kept(const AdviceTry& attempt) {
   if (!attempt.ratio) return false;
   const auto& [value, ci95] = *attempt.ratio;
-  if (attempt.saves_memory) return ci95 ? ci95->high >= 1 : value > 1 - kNoise;
-  return ci95 ? ci95->low > 1 : value > 1 + kNoise;
+  if (attempt.saves_memory && attempt.grade != results::Grade::machine_too_busy)
+    return ci95 && ci95->low > 1 - kToleratedLoss;
+  return attempt.grade == results::Grade::told_apart && value > 1;
 }
 
 std::string advice_table(const Advice& advice) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/derive.hpp"
+#include "analysis/grade.hpp"
 #include "analysis/verdict.hpp"
 #include "bench/core_layout.hpp"
 #include "bench/plan.hpp"
@@ -37,9 +38,10 @@ struct Candidate {
   double predicted_ratio = 1;
 };
 
-// Returns whether more repeats could show a gain that the interval does not show yet.
+// Returns whether more repeats could show a gain that those so far do not show.
 bool is_open(const AdviceTry& attempt) {
-  return !attempt.kept && attempt.ratio && attempt.ratio->ci95 && attempt.ratio->value >= kPromising;
+  const bool is_busy = attempt.grade == results::Grade::machine_too_busy;
+  return !attempt.kept && attempt.ratio && attempt.ratio->ci95 && (is_busy || attempt.ratio->value >= kPromising);
 }
 
 // Appends the repeats of `set` to the trial, numbered on, and returns the trial.
@@ -55,16 +57,22 @@ class Adviser {
   Adviser(const spec::Trial& trial, comm::World& world, const AdviceOptions& options)
       : world_(world), options_(options), end_s_(now_s() + options.budget_s), first_(trial.experiment) {
     first_.measure.repeats = std::max(first_.measure.repeats, kRepeats);
+    first_.measure.extra_repeats = 0;  // sets of repeats take their place
     best_ = first_;
     result_.advice.trial = trial.name;
   }
 
   AdviceResult run() {
+    if (is_root()) log::info("measuring the trial as it is, {} repeats", first_.measure.repeats);
+    const double begin_s = now_s();
     const results::Report before = measure({first_});
-    if (is_root()) begin(before.trials.front());
+    if (is_root()) {
+      result_.advice.try_s = 2 * (now_s() - begin_s);  // both arms take turns
+      begin(before.trials.front());
+    }
     while (const std::optional<Candidate> candidate = agree_on_next()) try_edit(*candidate);
     conclude_advice();
-    result_.best = best_;
+    result_.best = agree(result_.advice.withdrawn) ? first_ : best_;
     return std::move(result_);
   }
 
@@ -125,16 +133,19 @@ class Adviser {
   std::optional<Candidate> next() {
     for (Candidate& candidate : candidates()) {
       if (candidate.predicted_ratio < kPromising && !candidate.edit.saves_memory) continue;
-      if (now_s() + warm_up_s(candidate.edit) < end_s_) return std::move(candidate);
+      if (now_s() + needed_s(candidate.edit) < end_s_) return std::move(candidate);
       result_.advice.out_of_time = true;
     }
     return {};
   }
 
-  // Returns the seconds of warm-up that the edit needs in addition, over all its repeats.
-  double warm_up_s(const Edit& edit) const {
-    if (!edit.needs_epoch) return 0;
-    return first_.measure.repeats * static_cast<double>(place_.images) / result_.advice.images_per_s_after;
+  // Returns the seconds that a try of the edit takes, and the comparison of all edits in the end if there will be
+  // several.
+  double needed_s(const Edit& edit) const {
+    const double warm_up_s = edit.needs_epoch ? first_.measure.repeats * static_cast<double>(place_.images) /
+                                                    result_.advice.images_per_s_after
+                                              : 0;
+    return (best_ == first_ ? 1 : 2) * (result_.advice.try_s + warm_up_s);
   }
 
   // Returns the next edit on every rank, or std::nullopt if there is none. Rank 0 decides; the others get only its
@@ -161,7 +172,7 @@ class Adviser {
       if (is_root()) {
         judge(attempt, pooled(before, both.trials[0]), pooled(after, both.trials[1]));
       }
-      again = agree(is_root() && is_open(attempt) && set + 1 < kMostSets && now_s() < end_s_);
+      again = agree(is_root() && is_open(attempt) && set + 1 < kMostSets && now_s() + needed_s(edit) < end_s_);
     }
     if (is_root()) {
       if (attempt.kept) {
@@ -176,6 +187,7 @@ class Adviser {
 
   static void judge(AdviceTry& attempt, const results::TrialResult& before, const results::TrialResult& after) {
     attempt.ratio = results::paired_rates(after, before);
+    if (attempt.ratio) attempt.grade = analysis::grade_of(after, before);
     attempt.images_per_s = results::median_rate(after);
     attempt.kept = is_kept(attempt);
   }
@@ -183,21 +195,43 @@ class Adviser {
   // Returns what rank 0 passed, on every rank.
   bool agree(bool yes) { return !comm::broadcast_text(world_.communicator(), yes ? "yes" : "").empty(); }
 
+  // Measures all edits together against the trial as it was, unless one was kept, whose try has done just that. Edits
+  // that cannot be shown to be faster together are withdrawn.
   void conclude_advice() {
-    const bool changed = !(best_ == first_);
-    const results::Report both = changed ? measure({first_, best_}) : results::Report{};
+    const bool several = agree(is_root() && std::ranges::count_if(result_.advice.tries, &AdviceTry::kept) > 1);
+    const results::Report both = several ? measure({first_, best_}) : results::Report{};
     if (!is_root()) return;
     Advice& advice = result_.advice;
+    conclude_kept(both);
+    const std::vector<Edit> missing = possible_edits(best_, place_);
+    for (AdviceTry& attempt : advice.tries) {
+      attempt.replaced = attempt.kept && std::ranges::find(missing, attempt.edit, &Edit::name) != missing.end();
+      if (attempt.replaced || advice.withdrawn) attempt.kept = false;
+    }
     for (const Candidate& candidate : candidates()) {
       advice.tries.push_back({.edit = candidate.edit.name,
                               .why = candidate.edit.why,
                               .saves_memory = candidate.edit.saves_memory,
                               .predicted_ratio = candidate.predicted_ratio});
     }
-    if (!changed) return;
-    advice.ratio = results::paired_rates(both.trials[1], both.trials[0]);
-    advice.images_per_s_before = results::median_rate(both.trials[0]);
-    advice.images_per_s_after = results::median_rate(both.trials[1]);
+  }
+
+  // Fills in what the edits that were kept give together; `both` was measured if they are several.
+  void conclude_kept(const results::Report& both) {
+    Advice& advice = result_.advice;
+    const auto one = std::ranges::find_if(advice.tries, &AdviceTry::kept);
+    if (one == advice.tries.end()) return;
+    AdviceTry together = *one;
+    if (!both.trials.empty()) {
+      together.saves_memory = std::ranges::all_of(
+          advice.tries, [](const AdviceTry& attempt) { return !attempt.kept || attempt.saves_memory; });
+      judge(together, both.trials[0], both.trials[1]);
+      advice.images_per_s_before = results::median_rate(both.trials[0]);
+    }
+    advice.ratio = together.ratio;
+    advice.grade = together.grade;
+    advice.images_per_s_after = together.images_per_s;
+    advice.withdrawn = !together.kept;
   }
 
   comm::World& world_;
