@@ -27,11 +27,11 @@ struct Advice {
   std::string trial;
   int ranks = 1;
   bool emulated = false;
-  double images_per_s_before = 0;       // median of the unchanged trial
-  double images_per_s_after = 0;        // median with all edits that were kept
-  std::optional<measure::Ratio> ratio;  // after / before, measured in turn; empty if no edit was kept
-  std::string verdict;                  // a sentence about the unchanged trial, or empty
-  std::vector<AdviceTry> tries;         // those tried in their order, then the others by predicted gain
+  double images_per_s_before = 0;                     // median of the unchanged trial
+  double images_per_s_after = 0;                      // median with all edits that were kept
+  std::optional<measure::Ratio> ratio;                // after / before, measured in turn; empty if no edit was kept
+  std::string verdict;                                // a sentence about the unchanged trial, or empty
+  std::vector<AdviceTry> tries;                       // those tried in their order, then the others by predicted gain
   results::Grade grade = results::Grade::told_apart;  // of the claim that `ratio` is not 1
   bool withdrawn = false;    // all edits together could not be shown to be faster, so the spec stays as it was
   bool out_of_time = false;  // the budget ended before all promising edits were tried
