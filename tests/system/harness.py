@@ -93,7 +93,7 @@ class SystemTest(unittest.TestCase):
         """Writes a spec: a quick run of engine none over the real X-rays, with `keys` changed (a.b as a__b)."""
         spec = {"experiment": "system", "data": {"root": str(REAL_IMAGES)}, "pipeline": "optimized",
                 "training": {"batch_size": 2}, "engine": "none",
-                "measure": {"warmup_steps": 1, "steps": 3, "repeats": 2}}
+                "measure": {"warmup_steps": 1, "steps": 3, "repeats": 2, "extra_repeats": 0}}
         for key, value in keys.items():
             *parents, last = key.split("__")
             place = spec
