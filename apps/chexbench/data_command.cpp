@@ -144,9 +144,9 @@ void run_convert(const dataset::ConvertOptions& options) {
   print(fmt::format(
       "manifest: {}\nimages: {}\npatients: {}\nshards: {}\nshards_kept: {}\nimage_bytes: {}\nshard_bytes: {}\n"
       "seconds: {:.2f}\nimages_per_s: {:.1f}\n",
-      formats::manifest_path(options.root, options.split, options.format), result.images, result.patients,
-      result.shards.size(), result.kept(), result.image_bytes, result.shard_bytes, result.seconds,
-      static_cast<double>(result.images) / result.seconds));
+      formats::manifest_path(options.root, options.split, options.format), result.images,
+      result.patients ? fmt::to_string(*result.patients) : "unknown", result.shards.size(), result.kept(),
+      result.image_bytes, result.shard_bytes, result.seconds, static_cast<double>(result.images) / result.seconds));
 }
 
 void add_convert(CLI::App& data) {

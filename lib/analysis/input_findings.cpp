@@ -111,7 +111,7 @@ class Reader {
       add("small_shards", fmt::format("reads {} shards, where its {} ranks could have {} open: convert with "
                                       "--shards {} or lower pipeline.interleave.cycle_length",
                                       trial_.data.files, trial_.ranks, wanted, wanted));
-    } else if (shard_bytes<kSmallShardBytes&& static_cast<double>(trial_.data.file_bytes)> kLargeSetBytes) {
+    } else if (static_cast<double>(trial_.data.file_bytes) > kLargeSetBytes && shard_bytes < kSmallShardBytes) {
       add("small_shards", fmt::format("reads shards of {}: such small files are opened more often than a "
                                       "storage likes; convert with fewer --shards",
                                       megabytes(shard_bytes)));
@@ -152,6 +152,43 @@ void append_other_images(const std::vector<const results::TrialResult*>& trials,
   }
 }
 
+// Says of each data set and format once if images changed after they were converted.
+void append_old_shards(const std::vector<const results::TrialResult*>& trials,
+                       std::vector<results::Finding>& findings) {
+  std::set<std::string> said;
+  for (const results::TrialResult* const trial : trials) {
+    const std::string of = fmt::format("{}, {}", trial->spec.data.root, spec::to_string(trial->spec.data.format));
+    if (trial->data.images_newer == 0 || !said.insert(of).second) continue;
+    findings.push_back(
+        {.kind = "old_shards",
+         .text = fmt::format("{}: {} of {} image files that were looked at changed after they were converted, so these "
+                             "trials read older images: convert them again.",
+                             of, trial->data.images_newer, trial->data.images_looked_at)});
+  }
+}
+
+// Says of each data set once if patients are in both splits, or if a training cannot know that.
+void append_patients(const std::vector<const results::TrialResult*>& trials, std::vector<results::Finding>& findings) {
+  std::set<std::string> said;
+  for (const results::TrialResult* const trial : trials) {
+    const std::string& root = trial->spec.data.root;
+    const std::optional<std::uint64_t>& shared = trial->data.patients_in_both_splits;
+    const bool unknown = !shared && trial->spec.training.epochs > 0 && trial->data.images > 0;
+    if ((!unknown && shared.value_or(0) == 0) || !said.insert(root).second) continue;
+    findings.push_back(
+        unknown
+            ? results::Finding{.kind = "unknown_patients",
+                               .text = fmt::format("{}: whose images these are is unknown, so a patient may be both "
+                                                   "in what trains and in what validates: name the column with "
+                                                   "data.labels.patient_column.",
+                                                   root)}
+            : results::Finding{.kind = "shared_patients",
+                               .text = fmt::format("{}: {} patients have images in both train and test, so a test "
+                                                   "would measure what the network has seen.",
+                                                   root, *shared)});
+  }
+}
+
 // Returns " 97 % of the trials' files were in memory as repeats began.", or "" if no file was checked.
 std::string share_in_memory(const std::vector<const results::TrialResult*>& trials) {
   double bytes = 0, cached = 0;
@@ -184,15 +221,8 @@ std::vector<results::Finding> data_findings(const std::vector<const results::Tri
                              cached, trials.size(), 100 * kFromStorage, share_in_memory(trials))});
   }
   append_other_images(trials, findings);
-  std::set<std::string> roots;
-  for (const results::TrialResult* trial : trials) {
-    if (trial->data.patients_in_both_splits.value_or(0) == 0 || !roots.insert(trial->spec.data.root).second) continue;
-    findings.push_back(
-        {.kind = "shared_patients",
-         .text = fmt::format("{}: {} patients have images in both train and test, so a test would measure "
-                             "what the network has seen.",
-                             trial->spec.data.root, *trial->data.patients_in_both_splits)});
-  }
+  append_old_shards(trials, findings);
+  append_patients(trials, findings);
   return findings;
 }
 

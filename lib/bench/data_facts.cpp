@@ -10,6 +10,7 @@
 #include "core/random.hpp"
 #include "dataset/conversion_cost.hpp"
 #include "dataset/index_report.hpp"
+#include "dataset/newer_images.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -43,6 +44,10 @@ results::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset
     facts.converted_images = cost->images;
     facts.conversion_s = cost->seconds;
     facts.converted_bytes = cost->shard_bytes;
+  }
+  if (const auto found = was_converted ? dataset::newer_images(root, spec.split, spec.format) : std::nullopt) {
+    facts.images_looked_at = found->looked_at;
+    facts.images_newer = found->newer;
   }
   if (spec.split != spec::Split::all) facts.patients_in_both_splits = shared_patients(root);
   return facts;

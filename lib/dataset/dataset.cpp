@@ -231,6 +231,7 @@ Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels)
   dataset.store = root.store;
   const Index index = read_index(root);
   dataset.label_names = index.label_names;
+  dataset.has_patients = index.has_patients;
   if (spec.layout == spec::DataLayout::automatic && index.layout != spec::DataLayout::nih) {
     log::info("{}: read as data.layout {}, {} labels, from {}", spec.root, spec::to_string(index.layout),
               index.label_names.size(), index.table);

@@ -49,6 +49,7 @@ struct Dataset {
   std::shared_ptr<const storage::Store> store = storage::local_store();  // holds all paths
   // The name of each label, in the order of batches, logits and LabelBits. The same for all splits of a root.
   std::vector<std::string> label_names = finding_names();
+  bool has_patients = true;  // false: nothing says whose images these are, so each has a patient of its own
 
   int labels() const { return static_cast<int>(label_names.size()); }
 

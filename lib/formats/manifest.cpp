@@ -28,17 +28,18 @@ std::string manifest_path(const std::string& root, spec::Split split, spec::Data
 }
 
 std::string manifest_json(const Conversion& conversion) {
-  nlohmann::ordered_json manifest = {{"format", spec::to_string(conversion.format)},
-                                     {"split", spec::to_string(conversion.split)},
-                                     {"images", conversion.images},
-                                     {"patients", conversion.patients},
-                                     {"image_bytes", conversion.image_bytes},
-                                     {"shard_bytes", conversion.shard_bytes},
-                                     {"seconds", rounded_to_ms(conversion.seconds)},
-                                     {"shards_kept", conversion.kept()},
-                                     {"labels", conversion.label_names},
-                                     {"damaged", conversion.damaged},
-                                     {"shards", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json manifest = {
+      {"format", spec::to_string(conversion.format)},
+      {"split", spec::to_string(conversion.split)},
+      {"images", conversion.images},
+      {"patients", conversion.patients ? nlohmann::ordered_json(*conversion.patients) : nullptr},
+      {"image_bytes", conversion.image_bytes},
+      {"shard_bytes", conversion.shard_bytes},
+      {"seconds", rounded_to_ms(conversion.seconds)},
+      {"shards_kept", conversion.kept()},
+      {"labels", conversion.label_names},
+      {"damaged", conversion.damaged},
+      {"shards", nlohmann::ordered_json::array()}};
   for (const ShardFile& shard : conversion.shards) {
     manifest["shards"].push_back({{"name", shard.name}, {"records", shard.records}, {"bytes", shard.bytes}});
   }

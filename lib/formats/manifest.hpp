@@ -28,10 +28,10 @@ struct Conversion {
   spec::DataFormat format = spec::DataFormat::tfrecord;
   std::vector<ShardFile> shards;
   std::uint64_t images = 0;
-  std::uint64_t patients = 0;
-  std::uint64_t image_bytes = 0;  // of the image files
-  std::uint64_t shard_bytes = 0;  // of all shards, or of the file of cached pixels
-  double seconds = 0;             // wall-clock time
+  std::optional<std::uint64_t> patients;  // empty if nothing says whose images these are
+  std::uint64_t image_bytes = 0;          // of the image files
+  std::uint64_t shard_bytes = 0;          // of all shards, or of the file of cached pixels
+  double seconds = 0;                     // wall-clock time
   // The labels in the order of image/label. Empty for cached pixels, which hold no labels.
   std::vector<std::string> label_names;
   // The names of the images that cannot be decoded. Shards hold the bytes of their files unchanged.

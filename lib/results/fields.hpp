@@ -199,6 +199,8 @@ void visit_trial(Visitor&& visit, Record& trial) {
   visit("converted_images", trial.data.converted_images);
   visit("conversion_s", trial.data.conversion_s);
   visit("converted_bytes", trial.data.converted_bytes);
+  visit("images_looked_at", trial.data.images_looked_at);
+  visit("images_newer", trial.data.images_newer);
   visit("patients_in_both_splits", trial.data.patients_in_both_splits);
   visit("image_names_key", trial.data.names_key);
 }

@@ -140,6 +140,8 @@ struct DataFacts {
   std::uint64_t converted_images = 0;  // of the split, to the trial's format; 0 if no conversion is known
   double conversion_s = 0;             // how long the conversion took
   std::uint64_t converted_bytes = 0;
+  std::uint64_t images_looked_at = 0;  // image files beside the converted ones whose time was compared with theirs
+  std::uint64_t images_newer = 0;      // of them, those that changed after the conversion
   std::optional<std::uint64_t> patients_in_both_splits;  // patients in train and in test; empty if unknown
   std::string names_key;                                 // hash of the images' names; empty if unknown
 };

@@ -108,6 +108,42 @@ TEST_P(RandomReports, RatiosInSentencesDivide) {
   EXPECT_TRUE(compared);
 }
 
+TEST_P(RandomReports, ScalingIsTheRatioOfTheRatesInTheTable) {
+  std::vector<results::TrialResult> trials{random_trial("naive", repeats_, random_), {}};
+  trials[0].spec.ranks = trials[0].ranks = 1;
+  for (results::RepeatResult& repeat : trials[0].repeats)
+    std::erase_if(repeat.steps, [](const auto& step) { return step.rank > 0; });
+  trials[1] = trials[0];
+  trials[1].spec.ranks = trials[1].ranks = 2;
+  for (results::RepeatResult& repeat : trials[1].repeats) repeat.images_per_s *= 1 + random_.uniform();
+  const double alone = *derive_figures(trials[0], trials).images_per_s;
+  const double both = *derive_figures(trials[1], trials).images_per_s;
+  std::smatch match;
+  for (const results::Finding& finding : derive_findings(trials)) {
+    if (!std::regex_search(finding.text, match, std::regex("reaches ([0-9]+) % of 2 times"))) continue;
+    EXPECT_NEAR(std::stod(match[1]), 100 * both / (2 * alone), 0.51) << finding.text;
+    return;
+  }
+  ADD_FAILURE() << "no finding about scaling";
+}
+
+TEST_P(RandomReports, ACeilingIsTheRatioOfItsRates) {
+  std::vector<results::TrialResult> trials{random_trial("naive", repeats_, random_), {}};
+  trials[0].emulated = false;
+  trials[0].spec.engine = "onednn";
+  trials[1] = trials[0];
+  trials[1].spec.engine = "none";
+  for (results::RepeatResult& repeat : trials[1].repeats) repeat.images_per_s *= 0.5 + 3 * random_.uniform();
+  std::smatch match;
+  const std::regex rates("trains ([0-9.]+) images/s, the pipeline alone delivers ([0-9.]+) \\(([0-9.]+) x\\)");
+  for (const results::Finding& finding : derive_findings(trials)) {
+    if (!std::regex_search(finding.text, match, rates)) continue;
+    EXPECT_NEAR(std::stod(match[3]), std::stod(match[2]) / std::stod(match[1]), 0.06) << finding.text;
+    return;
+  }
+  ADD_FAILURE() << "no finding about the ceiling";
+}
+
 TEST(Sentences, CountTheTrialsThatTheTableShows) {
   std::vector<results::TrialResult> trials;
   for (const int ranks : {1, 2}) {

@@ -12,6 +12,7 @@
 namespace chexbench::analysis {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -119,6 +120,27 @@ TEST(DataFindings, TellOfPatientsInBothSplits) {
   EXPECT_THAT(data_findings(results::pointers({trial, trial})), SizeIs(1));
   EXPECT_THAT(data_findings(results::pointers({trial}))[0].text,
               HasSubstr("3 patients have images in both train and test"));
+}
+
+TEST(DataFindings, SayThatATrainingDoesNotKnowItsPatients) {
+  results::TrialResult trial = results::make_trial({}, {100});
+  trial.data.images = 100;
+  trial.spec.training.epochs = 2;
+  EXPECT_THAT(data_findings(results::pointers({trial}))[0].text,
+              AllOf(HasSubstr("whose images these are is unknown"), HasSubstr("data.labels.patient_column")));
+  trial.data.patients_in_both_splits = 0;
+  EXPECT_THAT(data_findings(results::pointers({trial})), IsEmpty());
+}
+
+TEST(DataFindings, SayOnceThatImagesChangedAfterTheirConversion) {
+  results::TrialResult trial = results::make_trial({.format = spec::DataFormat::tfrecord}, {100});
+  trial.data.images_looked_at = 64;
+  EXPECT_THAT(data_findings(results::pointers({trial})), IsEmpty());
+  trial.data.images_newer = 3;
+  const auto findings = data_findings(results::pointers({trial, trial}));
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].kind, "old_shards");
+  EXPECT_THAT(findings[0].text, HasSubstr("data/nih, tfrecord: 3 of 64 image files"));
 }
 
 class TfrecordEconomics : public testing::Test {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -12,6 +13,7 @@
 #include "dataset/conversion_cost.hpp"
 #include "dataset/dataset.hpp"
 #include "dataset/index.hpp"
+#include "dataset/newer_images.hpp"
 #include "formats/tf_example.hpp"
 #include "formats/tfrecord.hpp"
 
@@ -45,6 +47,17 @@ TEST_F(ConvertTest, ItsCostIsKnownAfterwardsIfItWasDoneAtOnce) {
   EXPECT_NEAR(cost->seconds, conversion.seconds, 1e-3);
   convert();  // keeps the shards that are there
   EXPECT_FALSE(conversion_cost(root_.path(), Split::all).has_value());
+}
+
+TEST_F(ConvertTest, IsFoundToBeOlderThanAnImageThatChangesAfterwards) {
+  constexpr auto kFormat = spec::DataFormat::tfrecord;
+  EXPECT_FALSE(newer_images(root_.path(), Split::all, kFormat)) << "nothing is converted";
+  convert();
+  EXPECT_EQ(newer_images(root_.path(), Split::all, kFormat)->newer, 0u);
+  fs::last_write_time(image("00000003_000.png"), fs::file_time_type::clock::now() + std::chrono::hours(1));
+  const auto found = newer_images(root_.path(), Split::all, kFormat);
+  EXPECT_EQ(found->newer, 1u);
+  EXPECT_EQ(found->looked_at, shards_of(Split::all).images.size());
 }
 
 TEST_F(ConvertTest, PutsEveryImageIntoExactlyOneRecord) {
@@ -102,7 +115,7 @@ TEST_F(ConvertTest, WritesAManifestWithCountsBytesAndSeconds) {
   const auto manifest = nlohmann::json::parse(read_text(formats::manifest_path(root_.path(), Split::train)));
   EXPECT_EQ(manifest["split"], "train");
   EXPECT_EQ(manifest["images"], 18);
-  EXPECT_EQ(manifest["patients"], conversion.patients);
+  EXPECT_EQ(manifest["patients"], conversion.patients.value());
   EXPECT_EQ(manifest["shards"].size(), conversion.shards.size());
   EXPECT_EQ(manifest["damaged"].size(), 0u);
   std::uint64_t records = 0, bytes = 0;

@@ -67,6 +67,16 @@ TEST_F(LayoutTest, TakesLabelsInTheOrderInWhichTheSpecNamesThem) {
   EXPECT_EQ(text_of(index, 0), "x_Dog");
 }
 
+TEST_F(LayoutTest, KnowsPatientsOnlyByTheirColumn) {
+  table("image,Dog,person\na.png,0,1\nb.png,1,1\n");
+  images({"a.png", "b.png"});
+  spec_.layout = DataLayout::csv;
+  spec_.labels = {.columns = "Dog"};
+  EXPECT_FALSE(open(Split::all).has_patients);
+  spec_.labels.patient_column = "person";
+  EXPECT_TRUE(open(Split::all).has_patients);
+}
+
 TEST_F(LayoutTest, ReadsAColumnOfJoinedNamesWhateverTheOrderOfRows) {
   const std::string header = "image,findings\n";
   table(header + "a.png,Owl; Cat\nb.png,none\nc.png,Dog\n");

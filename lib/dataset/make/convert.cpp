@@ -232,7 +232,7 @@ formats::Conversion begin_conversion(const ConvertOptions& options, const Datase
   return {.split = options.split,
           .format = options.format,
           .images = dataset.images.size(),
-          .patients = patients.size(),
+          .patients = dataset.has_patients ? std::optional<std::uint64_t>(patients.size()) : std::nullopt,
           .image_bytes = dataset.total_bytes};
 }
 

@@ -1,0 +1,24 @@
+// Finds out whether the images of a data set changed after they were converted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "spec/experiment.hpp"
+#include "storage/data_root.hpp"
+
+namespace chexbench::dataset {
+
+// How many of the image files that were looked at are newer than their conversion.
+struct NewerImages {
+  std::uint64_t looked_at = 0;  // up to 64, evenly spread
+  std::uint64_t newer = 0;
+};
+
+// Compares the times of image files with that of the manifest of their conversion to `format`. Returns std::nullopt if
+// the root is not a folder of this machine, has no manifest of the split, or no image files any more. Lists all image
+// files, which takes a second for 100,000. Thread-safe.
+// @throws DataError if a folder cannot be read
+std::optional<NewerImages> newer_images(const storage::DataRoot& root, spec::Split split, spec::DataFormat format);
+
+}  // namespace chexbench::dataset
