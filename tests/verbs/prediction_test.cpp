@@ -173,6 +173,22 @@ TEST(Prediction, IsMarkedForAnotherBatchThanTheProfiles) {
   EXPECT_THAT(prediction_notes(other, predict(other, {1})), Contains(HasSubstr("known for batch 16, and scaled")));
 }
 
+TEST(Prediction, SaysWhatAStorageThatIsNotModelledWouldHaveToDeliver) {
+  Training naive = training();
+  naive.input.bytes_per_image = 400'000;
+  naive.input.every_rank_decodes_all = true;
+  EXPECT_THAT(prediction_notes(naive, predict(naive, {1, 8})), Contains(HasSubstr("which is 2.56 GB/s at 8 ranks")));
+}
+
+TEST(Requirement, SaysWhatAShardWouldSaveOfTheStorage) {
+  Training naive = training();
+  naive.input.bytes_per_image = 400'000;
+  naive.input.every_rank_decodes_all = true;
+  const Requirement needed = require(naive, 8, 1);
+  EXPECT_NEAR(*needed.storage_bytes_per_s, 2.56e9, 1e3);
+  EXPECT_THAT(needed.notes, Contains(HasSubstr("0.32 GB/s would do if ranks read their own images alone")));
+}
+
 TEST(Requirement, AnswersInCoresStorageAndNetwork) {
   Training needs = training();
   needs.input.images_per_s_per_core = 30;

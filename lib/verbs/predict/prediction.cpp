@@ -100,11 +100,20 @@ PredictionRow predict_at(const Training& training, int ranks) {
   return row;
 }
 
-void note_input(const Training& training, std::vector<std::string>& notes) {
+// Says how much the storage, which is not modelled, would have to deliver, so that nobody takes it for granted.
+std::string storage_note(const InputSide& input, const std::vector<PredictionRow>& rows) {
+  const std::string note = "Storage is not modelled: taken to be as fast as needed";
+  if (!input.bytes_per_image || rows.empty()) return note + ".";
+  const PredictionRow& most = std::ranges::max(rows, {}, &PredictionRow::ranks);
+  const double bytes_per_s = most.images_per_s * amplification(input, most.ranks) * *input.bytes_per_image;
+  return fmt::format("{}, which is {:.3g} GB/s at {} ranks.", note, bytes_per_s / 1e9, most.ranks);
+}
+
+void note_input(const Training& training, const std::vector<PredictionRow>& rows, std::vector<std::string>& notes) {
   const InputSide& input = training.input;
   if (!input.images_per_s_per_rank) notes.emplace_back("Input is not modelled: taken to be as fast as needed.");
   if (input.images_per_s_per_rank && !input.known) notes.emplace_back("The input rate was given, not measured.");
-  if (!input.storage_bytes_per_s) notes.emplace_back("Storage is not modelled: taken to be as fast as needed.");
+  if (!input.storage_bytes_per_s) notes.push_back(storage_note(input, rows));
   if (input.every_rank_decodes_all) {
     notes.emplace_back("The pipeline shards after it decodes, so every rank decodes all images.");
   }
@@ -174,7 +183,7 @@ std::vector<PredictionRow> predict(const Training& training, const std::vector<i
 
 std::vector<std::string> prediction_notes(const Training& training, const std::vector<PredictionRow>& rows) {
   std::vector<std::string> notes;
-  note_input(training, notes);
+  note_input(training, rows, notes);
   if (!training.network.known) notes.emplace_back("The network's figures were given, not measured.");
   note_extrapolation(training, rows, notes);
   return notes;
@@ -192,6 +201,12 @@ Requirement require(const Training& training, int ranks, double efficiency) {
   }
   if (input.bytes_per_image) {
     needed.storage_bytes_per_s = decoded_per_s * *input.bytes_per_image;
+    if (input.every_rank_decodes_all && ranks > 1) {
+      needed.notes.push_back(
+          fmt::format("storage: {:.3g} GB/s would do if ranks read their own images alone, with a "
+                      "shard behind list_files",
+                      needed.images_per_s * *input.bytes_per_image / 1e9));
+    }
   } else {
     needed.notes.emplace_back("storage: unknown without the bytes of an image, which --report gives");
   }
