@@ -31,6 +31,7 @@
 #include "formats/cached_file.hpp"
 #include "measure/machine.hpp"
 #include "measure/page_cache.hpp"
+#include "results/disturbance.hpp"
 #include "results/journal_line.hpp"
 #include "results/rates.hpp"
 
@@ -112,6 +113,7 @@ class Runner {
   void measure_repeat(RunningArm& arm, const TrialContext& context);
   results::RepeatResult run_repeat_traced(RunningArm& arm, const TrialContext& context) const;
   void warn_of_gpus(const results::RepeatResult& result);
+  void warn_of_others(const results::RepeatResult& result);
   bool take_from_journal(RunningArm& arm, int repeat, comm::Communicator& members);
   // Returns the number of the network's outputs, which is the number of labels of the group's data sets.
   // @throws SpecError if these numbers differ
@@ -132,6 +134,7 @@ class Runner {
   std::optional<Journal> journal_;
   OpenedDatasets datasets_;
   std::set<std::string> gpu_problems_;  // those that were logged
+  bool warned_of_others_ = false;
 };
 
 std::unique_ptr<Reducer> Runner::make_device_reducer(const ArmGroup& group) {
@@ -286,6 +289,17 @@ void Runner::warn_of_gpus(const results::RepeatResult& result) {
   for (const std::string& note : ecc_notes(result)) log::warning("{}", note);
 }
 
+// Logs it once: on a busy machine, it would hold for most repeats.
+void Runner::warn_of_others(const results::RepeatResult& result) {
+  if (warned_of_others_ || !results::is_disturbed(result)) return;
+  warned_of_others_ = true;
+  log::warning(
+      "others take {:.0f} % of this trial's cores or time: other processes, a hypervisor, a CPU limit or the reclaim "
+      "of "
+      "memory. Such repeats do not count if enough others remain; the figures are better on a free machine",
+      100 * results::disturbed_share(result));
+}
+
 void Runner::measure_repeat(RunningArm& arm, const TrialContext& context) {
   comm::Communicator& members = context.communicator;
   const double begin_s = now_s();
@@ -308,6 +322,7 @@ void Runner::measure_repeat(RunningArm& arm, const TrialContext& context) {
   arm.trial.repeats.back().spent_s = now_s() - begin_s;
   arm.trial.repeats.back().ended_unix_s = measure::unix_now_s();
   warn_of_gpus(arm.trial.repeats.back());
+  warn_of_others(arm.trial.repeats.back());
   if (journal_) journal_->append(arm.trial.key, arm.trial.repeats.back());
 }
 

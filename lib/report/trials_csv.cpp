@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "analysis/derive.hpp"
+#include "analysis/epoch_waits.hpp"
 #include "report/csv_row.hpp"
+#include "results/disturbance.hpp"
 #include "results/fields.hpp"
 #include "results/figures.hpp"
 #include "results/labels.hpp"
@@ -153,6 +155,11 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("store_shape", results::store_words(trial.spec.data.store.shape));
   visit("cached_share_before", cached_share(trial, &results::RepeatResult::cached_bytes_before));
   visit("cached_share_after", cached_share(trial, &results::RepeatResult::cached_bytes_after));
+  visit("disturbed_repeats", std::ranges::count_if(trial.repeats, [](const results::RepeatResult& repeat) {
+          return results::is_disturbed(repeat);
+        }));
+  const std::optional<analysis::EpochWaits> waits = analysis::epoch_waits(trial);
+  visit("steady_wait_share", waits ? waits->steady_wait_share : std::nullopt);
 }
 
 template <class Visitor>
