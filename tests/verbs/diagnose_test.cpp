@@ -58,6 +58,7 @@ TEST(Diagnose, FindsAStarvedTrainingAndTheRateThatWouldFeedIt) {
 TEST(Diagnose, IsNotSureOfAFewSteps) {
   const Diagnosis one = diagnose(steps_of(2, 0.6));
   EXPECT_THAT(kinds(one), ElementsAre("sample_too_small", "starved", "needed_rate"));
+  for (const results::Finding& finding : one.findings) EXPECT_EQ(finding.grade, results::Grade::sample_too_small);
   EXPECT_THAT(one.findings[0].text, HasSubstr("a rank has 1 step besides the first ones of epochs"));
   EXPECT_EQ(diagnose(joined(steps_of(100, 0.6, 0), steps_of(10, 0.6, 1))).findings[0].kind, "sample_too_small");
 }

@@ -34,6 +34,18 @@ TEST(MeasuredInput, OfTheMostRanksTellsTheRateOfACore) {
   }
 }
 
+TEST(MeasuredInput, IsAsSureAsTheRunThatItComesFrom) {
+  results::TrialResult trial = make_trial({}, {100, 100});
+  EXPECT_EQ(measured_input({&trial}).grade, results::Grade::told_apart);
+  trial.unstable = true;
+  EXPECT_EQ(measured_input({&trial}).grade, results::Grade::cannot_tell);
+  trial.repeats[0].buffer_fed = true;
+  EXPECT_EQ(measured_input({&trial}).grade, results::Grade::sample_too_small);
+  for (results::RepeatResult& repeat : trial.repeats)
+    repeat.disturbance = {.core_s = 1, .others_s = 0.5, .own_cpu_s = 0.5, .own_wait_s = 0.5, .span_s = 1};
+  EXPECT_EQ(measured_input({&trial}).grade, results::Grade::machine_too_busy);
+}
+
 TEST(MeasuredInput, OfAPipelineThatDecodesAllCountsWhatItDecodes) {
   const results::TrialResult naive = make_trial({.pipeline = "naive", .ranks = 4}, {100});
   const InputSide input = measured_input({&naive});

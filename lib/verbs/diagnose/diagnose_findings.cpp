@@ -132,6 +132,7 @@ void find_small_sample(const Diagnosis& diagnosis, std::vector<results::Finding>
        .text = fmt::format("The sample is too small to be sure of what follows: a rank has {} step{} besides "
                            "the first ones of epochs, and loaders deliver in bursts; log at least {}.",
                            fewest, fewest == 1 ? "" : "s", kFewestSteps)});
+  for (results::Finding& finding : findings) finding.grade = results::Grade::sample_too_small;
 }
 
 }  // namespace

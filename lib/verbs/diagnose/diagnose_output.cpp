@@ -7,6 +7,7 @@
 #include "core/errors.hpp"
 #include "report/figure_text.hpp"
 #include "report/text_table.hpp"
+#include "results/labels.hpp"
 #include "verbs/diagnose/diagnose.hpp"
 
 namespace chexbench::verbs {
@@ -90,7 +91,8 @@ std::string json_of(const Diagnosis& diagnosis, const std::string& source) {
   for (const RankDiagnosis& rank : diagnosis.ranks) object["ranks"].push_back(rank_to_json(rank));
   for (const Outlier& outlier : diagnosis.outliers) object["outliers"].push_back(outlier_to_json(outlier));
   for (const results::Finding& finding : diagnosis.findings) {
-    object["findings"].push_back({{"kind", finding.kind}, {"text", finding.text}});
+    object["findings"].push_back(
+        {{"kind", finding.kind}, {"text", finding.text}, {"grade", results::to_string(finding.grade)}});
   }
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

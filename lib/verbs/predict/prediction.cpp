@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/errors.hpp"
+#include "results/labels.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::verbs {
@@ -112,6 +113,10 @@ std::string storage_note(const InputSide& input, const std::vector<PredictionRow
 void note_input(const Training& training, const std::vector<PredictionRow>& rows, std::vector<std::string>& notes) {
   const InputSide& input = training.input;
   if (!input.images_per_s_per_rank) notes.emplace_back("Input is not modelled: taken to be as fast as needed.");
+  if (input.grade != results::Grade::told_apart) {
+    notes.push_back(fmt::format("The rate of the input is not sure ({}): see the flags of the run.",
+                                results::to_string(input.grade)));
+  }
   if (input.images_per_s_per_rank && !input.known) notes.emplace_back("The input rate was given, not measured.");
   if (!input.storage_bytes_per_s) notes.push_back(storage_note(input, rows));
   if (input.every_rank_decodes_all) {

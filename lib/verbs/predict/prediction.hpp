@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "results/record.hpp"
 #include "spec/experiment.hpp"
 #include "spec/profile.hpp"
 #include "verbs/comm/link_fit.hpp"
@@ -34,10 +35,11 @@ struct InputSide {
   std::optional<double> images_per_s_per_core;
   std::optional<double> images_per_s_per_rank;  // of a rank that decodes only its share
   std::optional<int> cores_per_rank;
-  std::optional<double> bytes_per_image;      // read for each decoded image
-  std::optional<double> storage_bytes_per_s;  // for all ranks together
-  bool every_rank_decodes_all = false;        // because the pipeline shards after it decodes
-  std::optional<KnownRanks> known;            // empty if the rate was given, not measured
+  std::optional<double> bytes_per_image;              // read for each decoded image
+  std::optional<double> storage_bytes_per_s;          // for all ranks together
+  bool every_rank_decodes_all = false;                // because the pipeline shards after it decodes
+  std::optional<KnownRanks> known;                    // empty if the rate was given, not measured
+  results::Grade grade = results::Grade::told_apart;  // how sure the measured rate is
   std::optional<int> measured_cores_per_rank;
   std::map<int, double> measured_images_per_s;  // of all ranks together, by their number, with measured_cores_per_rank
 };

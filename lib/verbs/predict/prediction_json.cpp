@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "results/labels.hpp"
 #include "verbs/predict/prediction_result.hpp"
 
 namespace chexbench::verbs {
@@ -52,6 +53,7 @@ Json arm_to_json(const PredictionArm& arm) {
                  {"fit_rms_error", or_null(arm.fit_rms_error)},
                  {"input_images_per_s_per_rank", or_null(arm.input_images_per_s_per_rank)},
                  {"cores_per_rank", or_null(arm.cores_per_rank)},
+                 {"grade", results::to_string(arm.grade)},
                  {"notes", arm.notes},
                  {"rows", Json::array()},
                  {"requirement", arm.requirement ? requirement_to_json(*arm.requirement) : Json(nullptr)}};

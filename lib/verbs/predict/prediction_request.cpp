@@ -8,6 +8,7 @@
 
 #include "analysis/derive.hpp"
 #include "core/errors.hpp"
+#include "results/disturbance.hpp"
 #include "results/figures.hpp"
 #include "results/rates.hpp"
 
@@ -206,6 +207,7 @@ PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
   result.alpha_s = comm.alpha_s;
   result.beta_bytes_per_s = comm.beta_bytes_per_s;
   result.launch_s = comm.launch_s;
+  result.grade = training.input.grade;
   result.input_images_per_s_per_rank = training.input.images_per_s_per_rank;
   result.cores_per_rank = training.input.cores_per_rank;
   result.rows = predict(training, all_ranks(request, training.training.batch_size));
@@ -215,6 +217,20 @@ PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
   result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   if (request.for_ranks) result.requirement = require(training, *request.for_ranks, request.efficiency);
   return result;
+}
+
+// Returns how sure the rate of a measured input is: as sure as that of its least sure trial.
+results::Grade grade_of_input(const std::vector<const results::TrialResult*>& trials) {
+  results::Grade grade = results::Grade::told_apart;
+  for (const results::TrialResult* trial : trials) {
+    if (results::is_disturbed(*trial)) return results::Grade::machine_too_busy;
+    if (analysis::derive_figures(*trial, {}).buffer_fed) {
+      grade = results::Grade::sample_too_small;
+    } else if (trial->unstable && grade == results::Grade::told_apart) {
+      grade = results::Grade::cannot_tell;
+    }
+  }
+  return grade;
 }
 
 }  // namespace
@@ -255,6 +271,7 @@ InputSide measured_input(const std::vector<const results::TrialResult*>& trials)
                     "not known; run it with cores_per_rank auto",
                     input_name(trials.front()->spec)));
   }
+  input.grade = grade_of_input(trials);
   for (const results::TrialResult* trial : trials) {
     if (trial->cores_per_rank == input.measured_cores_per_rank && !trial->oversubscribed && !trial->repeats.empty())
       input.measured_images_per_s[trial->ranks] = results::median_rate(*trial);

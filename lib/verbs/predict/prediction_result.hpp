@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/verdict.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::verbs {
 
@@ -59,6 +60,7 @@ struct PredictionArm {
   std::optional<double> fit_rms_error;                // set if the network was fitted to trainings
   std::optional<double> input_images_per_s_per_rank;  // of a rank that decodes only its share
   std::optional<int> cores_per_rank;
+  results::Grade grade = results::Grade::told_apart;  // how sure the rate of the input is
   std::vector<PredictionRow> rows;
   std::optional<Requirement> requirement;
   std::vector<std::string> notes;  // assumptions, and in what respect rows are extrapolated
