@@ -19,6 +19,8 @@ void add(results::Disturbance& sum, const results::Disturbance& more) {
   sum.core_s += more.core_s;
   sum.others_s += more.others_s;
   sum.steal_s += more.steal_s;
+  sum.own_cpu_s += more.own_cpu_s;
+  sum.own_wait_s += more.own_wait_s;
   sum.span_s += more.span_s;
   sum.throttled_s += more.throttled_s;
   sum.memory_stall_s += more.memory_stall_s;

@@ -64,6 +64,8 @@ class DisturbanceObserver final : public StepObserver {
         .core_s = span_s * static_cast<double>(cores_.size()),
         .others_s = std::max(0.0, busy_s - (end.own_cpu_s - begin_.own_cpu_s)),
         .steal_s = end.cores->steal_s - begin_.cores->steal_s,
+        .own_cpu_s = end.own_cpu_s - begin_.own_cpu_s,
+        .own_wait_s = std::max(0.0, end.own_wait_s - begin_.own_wait_s),
         .span_s = span_s,
         .throttled_s = end.cores->throttled_s - begin_.cores->throttled_s,
         .memory_stall_s = end.cores->memory_stall_s - begin_.cores->memory_stall_s,
@@ -74,9 +76,12 @@ class DisturbanceObserver final : public StepObserver {
   struct Sample {
     double time_s = 0;
     double own_cpu_s = 0;
+    double own_wait_s = 0;
     std::optional<measure::CoreUse> cores;
   };
-  Sample sample() const { return {now_s(), measure::process_cpu_s(), measure::sample_core_use(cores_)}; }
+  Sample sample() const {
+    return {now_s(), measure::process_cpu_s(), measure::process_cpu_wait_s(), measure::sample_core_use(cores_)};
+  }
 
   const std::vector<int> cores_;
   Sample begin_;

@@ -9,11 +9,18 @@ constexpr std::size_t kFewestForInterval = 5;
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
+// Returns the share of what the ranks' threads could have run that other processes took. Others that run on cores that
+// the ranks leave idle take nothing, and threads of a rank that wait for each other's cores lose nothing to others, so
+// the smaller of the two shares counts.
+double share_of_others(const Disturbance& by) {
+  return std::min(share(by.own_wait_s, by.own_wait_s + by.own_cpu_s), share(by.others_s, by.others_s + by.own_cpu_s));
+}
+
 }  // namespace
 
 double disturbed_share(const RepeatResult& repeat) {
   const Disturbance& by = repeat.disturbance;
-  return share(by.others_s + by.steal_s, by.core_s) + share(by.throttled_s + by.memory_stall_s, by.span_s);
+  return share_of_others(by) + share(by.steal_s, by.core_s) + share(by.throttled_s + by.memory_stall_s, by.span_s);
 }
 
 bool is_disturbed(const RepeatResult& repeat) { return disturbed_share(repeat) > kDisturbedShare; }

@@ -174,6 +174,8 @@ void visit_repeat(Visitor&& visit, Record& repeat) {
   visit("disturbance_core_s", repeat.disturbance.core_s);
   visit("disturbance_others_s", repeat.disturbance.others_s);
   visit("disturbance_steal_s", repeat.disturbance.steal_s);
+  visit("disturbance_own_cpu_s", repeat.disturbance.own_cpu_s);
+  visit("disturbance_own_wait_s", repeat.disturbance.own_wait_s);
   visit("disturbance_span_s", repeat.disturbance.span_s);
   visit("disturbance_throttled_s", repeat.disturbance.throttled_s);
   visit("disturbance_memory_stall_s", repeat.disturbance.memory_stall_s);

@@ -36,9 +36,9 @@ double typical_rate(const TrialResult& trial) {
   return static_cast<double>(repeats.size()) / time_per_image_s;
 }
 
-double free_rate(const RepeatResult& repeat) {
+double free_rate(const RepeatResult& repeat, int cores) {
   constexpr double kMostTaken = 0.9;
-  return repeat.images_per_s / (1 - std::min(disturbed_share(repeat), kMostTaken));
+  return repeat.images_per_s / (1 - std::min(cores * disturbed_share(repeat), kMostTaken));
 }
 
 std::size_t measured_steps(const TrialResult& trial) {

@@ -25,8 +25,10 @@ std::vector<const RepeatResult*> typical_repeats(const TrialResult& trial);
 double typical_rate(const TrialResult& trial);
 
 // Returns what the repeat's images/s would have been on a machine of its own if its cores were what limited it:
-// images/s / (1 - disturbed_share()), at most ten times as many. The true rate lies between images_per_s and this.
-double free_rate(const RepeatResult& repeat);
+// images/s / (1 - cores x disturbed_share()), at most ten times as many. The true rate lies between images_per_s and
+// this. Pass the cores of a rank if others may have slowed down one thread that all others wait for, as in a training;
+// otherwise 1.
+double free_rate(const RepeatResult& repeat, int cores = 1);
 
 // Returns the number of measured steps per repeat and rank: measure.steps, or, in a training over epochs, the number
 // that the first repeat had, because there the data set determines it.

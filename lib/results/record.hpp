@@ -94,6 +94,8 @@ struct Disturbance {
   double core_s = 0;          // cores x time; 0 if it was not measured: ranks share cores, or the kernel does not tell
   double others_s = 0;        // of core_s: other processes, and the kernel's own threads
   double steal_s = 0;         // of core_s: a hypervisor ran something else
+  double own_cpu_s = 0;       // of core_s: the ranks themselves
+  double own_wait_s = 0;      // of the ranks' threads: ready to run, but without a core
   double span_s = 0;          // time
   double throttled_s = 0;     // of span_s: a CPU limit of the cgroup stopped the rank
   double memory_stall_s = 0;  // of span_s: threads of the host waited for memory to be reclaimed

@@ -84,8 +84,8 @@ def finding(report, kind):
     return next((found for found in report["findings"] if found["kind"] == kind), None)
 
 
-def disturbed_share(report):
-    """The largest share of the cores that others took in a repeat."""
+def others_share(report):
+    """The largest share of the cores that others used in a repeat."""
     shares = [(repeat["disturbance_others_s"] + repeat["disturbance_steal_s"]) / repeat["disturbance_core_s"]
               for trial in report["trials"] for repeat in trial["repeats"] if repeat["disturbance_core_s"] > 0]
     return max(shares, default=0)

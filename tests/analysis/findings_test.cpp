@@ -41,7 +41,8 @@ TEST(Findings, AboutDisturbedArmsSaySoFirst) {
   EXPECT_THAT(finding().text, StartsWith("optimized png ranks=1 delivers 0.76 x"));
   EXPECT_EQ(finding().grade, results::Grade::told_apart);
   for (const std::size_t repeat : {0, 1, 2})
-    optimized.repeats[repeat].disturbance = {.core_s = 2, .others_s = 0.6, .steal_s = 0.08, .span_s = 1};
+    optimized.repeats[repeat].disturbance = {
+        .core_s = 2, .others_s = 0.6, .steal_s = 0.08, .own_cpu_s = 1.4, .own_wait_s = 0.6, .span_s = 1};
   EXPECT_THAT(finding().text,
               StartsWith("The machine was too busy to compare optimized png ranks=1 with naive png ranks=1 (optimized "
                          "png ranks=1: others took up to 34 % of its cores in 3 of 5 repeats): ratio 0.76"));

@@ -19,7 +19,8 @@ results::TrialResult optimized(const std::vector<double>& images_per_s) {
 
 // Lets others take `share` of the cores in a repeat.
 void disturb(results::TrialResult& trial, std::size_t repeat, double share) {
-  trial.repeats[repeat].disturbance = {.core_s = 1, .others_s = share, .span_s = 1};
+  trial.repeats[repeat].disturbance = {
+      .core_s = 1, .others_s = share, .own_cpu_s = 1 - share, .own_wait_s = share, .span_s = 1};
 }
 
 TEST(Grade, TellsApartWhatEveryRoundTellsApart) {
@@ -61,6 +62,17 @@ TEST(Grade, LooksAtUndisturbedRoundsAloneIfTheyAreEnough) {
   EXPECT_EQ(grade_of(a, optimized({110, 111, 112, 109, 110, 111})), Grade::told_apart);
   EXPECT_EQ(results::figures_of(a).images_per_s, 100) << "of the five that count";
   EXPECT_EQ(results::paired_rates(a, optimized({100, 101, 99, 100, 102, 100}))->value, 1);
+}
+
+TEST(Grade, TakesOthersOnIdleCoresForNoDisturbance) {
+  results::TrialResult beside = optimized({70, 71, 70, 72, 70});
+  for (results::RepeatResult& repeat : beside.repeats)
+    repeat.disturbance = {.core_s = 2, .others_s = 1, .own_cpu_s = 1, .own_wait_s = 0.01, .span_s = 1};
+  EXPECT_EQ(grade_of(beside, naive({100, 101, 99, 100, 102})), Grade::told_apart);
+  for (results::RepeatResult& repeat : beside.repeats)
+    repeat.disturbance = {.core_s = 2, .others_s = 0.02, .own_cpu_s = 1.98, .own_wait_s = 8, .span_s = 1};
+  EXPECT_EQ(grade_of(beside, naive({100, 101, 99, 100, 102})), Grade::told_apart)
+      << "its own threads wait for each other";
 }
 
 TEST(Grade, HasTheSameWordsInFilesAsInTables) {

@@ -72,8 +72,14 @@ TEST(MergeRanks, KeepsTheWaitsAndSamplesOfEveryRank) {
   second.op_samples = {{.rank = 1}};
   first.cpu_wait_s = 0.25;
   second.cpu_wait_s = 0.5;
-  first.disturbance = second.disturbance = {
-      .core_s = 2, .others_s = 1, .steal_s = 0.5, .span_s = 1, .throttled_s = 0.25, .memory_stall_s = 0.125};
+  first.disturbance = second.disturbance = {.core_s = 2,
+                                            .others_s = 1,
+                                            .steal_s = 0.5,
+                                            .own_cpu_s = 0.25,
+                                            .own_wait_s = 0.75,
+                                            .span_s = 1,
+                                            .throttled_s = 0.25,
+                                            .memory_stall_s = 0.125};
   first.gpus = {{.rank = 0, .samples = std::vector<measure::GpuSample>(2)}};
   second.gpus = {{.rank = 1, .samples = std::vector<measure::GpuSample>(3)}};
   const auto merged = merge_ranks({first, second}, 4);
@@ -85,6 +91,8 @@ TEST(MergeRanks, KeepsTheWaitsAndSamplesOfEveryRank) {
   EXPECT_EQ(merged.disturbance.core_s, 4);
   EXPECT_EQ(merged.disturbance.others_s, 2);
   EXPECT_EQ(merged.disturbance.steal_s, 1);
+  EXPECT_EQ(merged.disturbance.own_cpu_s, 0.5);
+  EXPECT_EQ(merged.disturbance.own_wait_s, 1.5);
   EXPECT_EQ(merged.disturbance.span_s, 2);
   EXPECT_EQ(merged.disturbance.throttled_s, 0.5);
   EXPECT_EQ(merged.disturbance.memory_stall_s, 0.25);

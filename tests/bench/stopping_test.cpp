@@ -59,7 +59,9 @@ results::TrialResult finished_trial(int disturbed, bool unstable = false) {
   trial.unstable = unstable;
   for (int repeat = 0; repeat < 5; ++repeat) {
     trial.repeats.push_back({.repeat = repeat, .images_per_s = 100});
-    if (repeat < disturbed) trial.repeats.back().disturbance = {.core_s = 1, .others_s = 0.5, .span_s = 1};
+    if (repeat < disturbed)
+      trial.repeats.back().disturbance = {
+          .core_s = 1, .others_s = 0.5, .own_cpu_s = 0.5, .own_wait_s = 0.5, .span_s = 1};
   }
   return trial;
 }

@@ -135,7 +135,7 @@ TEST(CompareRuns, JudgeByTheThresholdAloneUnderFiveRepeats) {
 TEST(CompareRuns, LeaveOpenWhatABusyMachineMayHaveMade) {
   Side base = side({results::make_trial({}, {50, 51, 49, 50, 52, 50})});
   for (results::RepeatResult& repeat : base.runs[0].trials[0].repeats)
-    repeat.disturbance = {.core_s = 1, .others_s = 0.5, .span_s = 1};
+    repeat.disturbance = {.core_s = 1, .others_s = 0.5, .own_cpu_s = 0.5, .own_wait_s = 0.5, .span_s = 1};
   const ComparedArm arm = only_arm(base, side({results::make_trial({}, {100, 101, 99, 100, 102, 100})}));
   EXPECT_EQ(arm.verdict, Verdict::undecided);
   EXPECT_EQ(arm.grade, results::Grade::machine_too_busy);

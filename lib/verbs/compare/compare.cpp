@@ -80,7 +80,7 @@ Sample sample_of(const MeasuredArm& arm, bool by_runs) {
     const std::vector<double> measured = results::rates(*trial);
     std::vector<double> free;
     for (const results::RepeatResult* repeat : results::counted_repeats(*trial))
-      free.push_back(results::free_rate(*repeat));
+      free.push_back(results::free_rate(*repeat, trial->cores_per_rank));
     append(by_runs ? std::vector{measure::median(measured)} : measured, sample.images_per_s);
     append(by_runs ? std::vector{measure::median(free)} : free, sample.free);
   }
