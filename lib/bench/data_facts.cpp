@@ -25,6 +25,15 @@ std::optional<std::uint64_t> shared_patients(const storage::DataRoot& root) {
   }
 }
 
+// Returns std::nullopt also if the images cannot be listed, because a run over shards does not need them.
+std::optional<dataset::NewerImages> newer_images(const storage::DataRoot& root, const spec::DataSpec& spec) {
+  try {
+    return dataset::newer_images(root, spec.split, spec.format);
+  } catch (const DataError&) {
+    return std::nullopt;
+  }
+}
+
 std::string names_key(const dataset::Dataset& dataset) {
   std::string names;
   for (const dataset::ImageEntry& image : dataset.images) names += image.name + "\n";
@@ -45,7 +54,7 @@ results::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset
     facts.conversion_s = cost->seconds;
     facts.converted_bytes = cost->shard_bytes;
   }
-  if (const auto found = was_converted ? dataset::newer_images(root, spec.split, spec.format) : std::nullopt) {
+  if (const auto found = was_converted ? newer_images(root, spec) : std::nullopt) {
     facts.images_looked_at = found->looked_at;
     facts.images_newer = found->newer;
   }

@@ -3,7 +3,7 @@
 import json
 import shutil
 
-from harness import SystemTest
+from harness import SystemTest, set_rate
 
 
 class Compare(SystemTest):
@@ -27,7 +27,7 @@ class Compare(SystemTest):
             for trial in report["trials"]:
                 # Without noise: how fast the machine happens to be must not decide.
                 for repeat in trial["repeats"]:
-                    repeat["images_per_s"] = 100 * factor
+                    set_rate(repeat, 100 * factor)
         return change
 
     def test_a_run_is_the_same_as_itself(self):
@@ -38,7 +38,7 @@ class Compare(SystemTest):
     def test_noise_is_undecided_and_fails_a_gate_that_asks_for_it(self):
         def noisy(report):
             repeats = report["trials"][0]["repeats"]
-            report["trials"][0]["repeats"] = [{**repeats[0], "repeat": i, "images_per_s": rate}
+            report["trials"][0]["repeats"] = [set_rate({**repeats[0], "repeat": i}, rate)
                                               for i, rate in enumerate((60, 140, 80, 120, 95, 105))]
         base = self.other("noisy", noisy)
         self.assertIn("undecided", self.succeed("compare", base, base).stdout)

@@ -57,6 +57,13 @@ def ranks_of(launcher):
     return [process for process in parents if descends(process) and is_rank(process)]
 
 
+def set_rate(repeat, images_per_s):
+    """Makes a repeat of report.json one of this rate that nothing disturbed, however busy the machine was."""
+    repeat.update(images_per_s=images_per_s, buffer_fed=False, disturbance_others_s=0, disturbance_steal_s=0,
+                  disturbance_throttled_s=0, disturbance_memory_stall_s=0)
+    return repeat
+
+
 def measured(test):
     """A test of figures that whatever else the machine does can disturb: it may measure three times, in fresh folders.
 

@@ -4,6 +4,7 @@ import copy
 import unittest
 
 import browser
+from harness import set_rate
 from report_test import NEEDS_BROWSER, ReportTest
 
 NEEDS_POPPLER = unittest.skipUnless(browser.POPPLER, "no pdftotext here: scripts/setup full installs it")
@@ -42,7 +43,7 @@ class OnPaper(ReportTest):
         def steady(report):  # where the text of a bar has room must not depend on the machine's noise
             for factor, trial in zip((1, 1.5, 3), report["trials"], strict=True):
                 for repeat in trial["repeats"]:
-                    repeat["images_per_s"] = factor * (100 + repeat["repeat"])
+                    set_rate(repeat, factor * (100 + repeat["repeat"]))
 
         out = self.steps()
         self.change(out, steady)

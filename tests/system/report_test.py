@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import browser
-from harness import TIMEOUT_S, SystemTest, command_line
+from harness import TIMEOUT_S, SystemTest, command_line, set_rate
 
 NEEDS_BROWSER = unittest.skipUnless(browser.CHROMIUM, "no chromium here: scripts/setup full installs it")
 SHARES = ("wait_share", "upload_share", "compute_share", "exposed_communication_share", "update_share", "other_share")
@@ -214,7 +214,7 @@ class InABrowser(ReportTest):
             report["trials"][3].update(trial="the fourth", key="f" * 16)
             for trial, of_trial in zip(report["trials"], rates, strict=True):
                 for repeat, rate in zip(trial["repeats"], of_trial, strict=True):
-                    repeat["images_per_s"] = rate
+                    set_rate(repeat, rate)
 
         out = self.steps()
         report = self.change(out, set_rates)

@@ -176,6 +176,7 @@ class Adviser {
     }
     if (is_root()) {
       if (attempt.kept) {
+        if (is_possible(edit.name, edit.edited)) repeatable_.insert(edit.name);
         costs_ = measured_costs(after);
         result_.advice.images_per_s_after = attempt.images_per_s;
       }
@@ -192,6 +193,12 @@ class Adviser {
     attempt.kept = is_kept(attempt);
   }
 
+  // Returns whether the edit would change the trial: then it is not in it, unless it can be made more than once.
+  bool is_possible(const std::string& name, const spec::Experiment& trial) const {
+    const std::vector<Edit> edits = possible_edits(trial, place_);
+    return std::ranges::find(edits, name, &Edit::name) != edits.end();
+  }
+
   // Returns what rank 0 passed, on every rank.
   bool agree(bool yes) { return !comm::broadcast_text(world_.communicator(), yes ? "yes" : "").empty(); }
 
@@ -203,9 +210,8 @@ class Adviser {
     if (!is_root()) return;
     Advice& advice = result_.advice;
     conclude_kept(both);
-    const std::vector<Edit> missing = possible_edits(best_, place_);
     for (AdviceTry& attempt : advice.tries) {
-      attempt.replaced = attempt.kept && std::ranges::find(missing, attempt.edit, &Edit::name) != missing.end();
+      attempt.replaced = attempt.kept && !repeatable_.contains(attempt.edit) && is_possible(attempt.edit, best_);
       if (attempt.replaced || advice.withdrawn) attempt.kept = false;
     }
     for (const Candidate& candidate : candidates()) {
@@ -239,9 +245,10 @@ class Adviser {
   const double end_s_;
   spec::Experiment first_;
   spec::Experiment best_;
-  EditPlace place_;              // filled on rank 0 only, like the members below
-  InputCosts costs_;             // of the best trial so far
-  std::set<std::string> tried_;  // names of edits
+  EditPlace place_;                   // filled on rank 0 only, like the members below
+  InputCosts costs_;                  // of the best trial so far
+  std::set<std::string> tried_;       // names of edits
+  std::set<std::string> repeatable_;  // of them, those that could be made again right after they were made
   AdviceResult result_;
 };
 
