@@ -57,14 +57,16 @@ std::string disturbances(const Measured& a, const Measured& b) {
   return reasons.empty() ? "" : fmt::format(" ({})", fmt::join(reasons, "; "));
 }
 
-// Returns "95 % interval 3.30 to 3.61", with the number of rounds that agree if the interval alone would mislead.
+// Returns "95 % interval 3.30 to 3.61", with the number of rounds that contradict it if the interval alone would
+// mislead.
 std::string interval_text(const measure::Ratio& ratio, const results::SharedRounds& rounds, results::Grade grade) {
   if (!ratio.ci95) return "no interval: fewer than five repeats";
-  const std::string text = fmt::format("95 % interval {:.2f} to {:.2f}", ratio.ci95->low, ratio.ci95->high);
+  std::string text = fmt::format("95 % interval {:.2f} to {:.2f}", ratio.ci95->low, ratio.ci95->high);
   if (grade != results::Grade::cannot_tell || (ratio.ci95->low <= 1 && 1 <= ratio.ci95->high)) return text;
-  std::size_t larger = 0;
-  for (std::size_t i = 0; i < rounds.a.size(); ++i) larger += rounds.a[i] > rounds.b[i] ? 1 : 0;
-  return fmt::format("{}, faster in only {} of {} rounds", text, larger, rounds.a.size());
+  std::size_t contradicting = 0;
+  for (std::size_t i = 0; i < rounds.a.size(); ++i)
+    contradicting += (rounds.a[i] > rounds.b[i]) == (ratio.value > 1) ? 0 : 1;
+  return fmt::format("{}, which {} of {} rounds contradict", text, contradicting, rounds.a.size());
 }
 
 // Returns "A delivers 3.45 x the images/s of B (95 % interval 3.30 to 3.61): 812 against 235", or says why it cannot.

@@ -211,7 +211,7 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
     run_round(repeat++);
   }
   for (RunningArm& arm : arms) {
-    if (arm.recording) arm.trial.trace = gather_trace(members, std::move(*arm.recording));
+    if (arm.recording) arm.trial.trace = gather_trace(members, *arm.recording);
   }
 }
 

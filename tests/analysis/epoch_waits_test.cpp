@@ -51,7 +51,7 @@ TEST(EpochWaits, TellStartsFromSteadySteps) {
 
 TEST(EpochWaits, GiveTheRateOfALargerSet) {
   const results::TrialResult trial = over(4096, 600, {.start_s = 1.001, .steady_s = 0.001});
-  const double epoch_s = 112'000 / 16 * 0.021 + 1;
+  const double epoch_s = 112'000 / 16.0 * 0.021 + 1;
   EXPECT_NEAR(images_per_s_over(trial, *epoch_waits(trial), 112'000), 112'000 / epoch_s, 1e-6);
 }
 

@@ -51,6 +51,14 @@ TEST(Findings, AboutDisturbedArmsSaySoFirst) {
   EXPECT_THAT(finding().text, StartsWith("On a busy machine (optimized png ranks=1: others took"));
 }
 
+TEST(Findings, SayHowManyRoundsContradictAnInterval) {
+  const results::TrialResult naive = results::make_trial({.pipeline = "naive"}, {100, 100, 100, 100, 100, 100});
+  const results::TrialResult optimized = results::make_trial({}, {150, 150, 150, 150, 150, 99});
+  const results::Finding finding = of_kind({naive, optimized}, "pipeline_ratio").at(0);
+  EXPECT_EQ(finding.grade, results::Grade::cannot_tell);
+  EXPECT_THAT(finding.text, AllOf(HasSubstr("cannot be told apart"), HasSubstr("which 1 of 6 rounds contradict")));
+}
+
 TEST(Findings, PassOverTrialsThatWereNotReached) {
   EXPECT_THAT(derive_findings({results::make_trial({}, {}), results::make_trial({.pipeline = "naive"}, {})}),
               IsEmpty());
