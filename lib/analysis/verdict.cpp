@@ -89,12 +89,14 @@ bool is_sample_too_small(const results::TrialResult& trial, const results::Figur
   return !saw_whole_epoch;
 }
 
-// Returns whether the trial might not starve on a machine of its own.
-bool may_others_starve(const results::TrialResult& trial, const Limit& limit) {
+// Returns whether a share of the time might be below the least that counts on a machine of its own. `held_up` says how
+// many times the mean over ranks others may have taken from what the share is about: as often as there are ranks if one
+// of them, from which they took everything, held up the others.
+bool may_be_of_others(const results::TrialResult& trial, double share, double least, int held_up = 1) {
   double most = 0;
   for (const results::RepeatResult* repeat : results::typical_repeats(trial))
     most = std::max(most, results::disturbed_share(*repeat));
-  return most > results::kDisturbedShare && limit.wait_share - most < kStarvedShare;
+  return most > results::kDisturbedShare && share - held_up * most < least;
 }
 
 std::string whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
@@ -201,15 +203,18 @@ Limit find_limit(const results::TrialResult& trial, const results::Figures& figu
   limit.wait_share = judged_wait_share(trial, figures);
   const bool starves = trains(trial) && limit.wait_share >= kStarvedShare;
   if (limit.rank >= 0 && !(starves && limit.wait_share > slow_share(limit))) {
-    limit.word = results::is_disturbed(trial) ? "machine" : "slow_rank";
+    const bool of_others = may_be_of_others(trial, slow_share(limit), 1 - 1 / kSlowRank, trial.ranks);
+    limit.word = of_others ? "machine" : "slow_rank";
   } else if (!trains(trial)) {
     limit.word = "";
   } else if (is_sample_too_small(trial, figures)) {
     limit.word = "sample";
   } else if (starves) {
-    limit.word = may_others_starve(trial, limit) ? "machine" : cores_are_missing(figures) ? "cpu" : "input";
+    const bool of_others = may_be_of_others(trial, limit.wait_share, kStarvedShare);
+    limit.word = of_others ? "machine" : cores_are_missing(figures) ? "cpu" : "input";
   } else if (figures.exposed_communication_share.value_or(0) >= kCommunicationShare && !are_uneven(factors)) {
-    limit.word = results::is_disturbed(trial) ? "machine" : "communication";
+    const double share = *figures.exposed_communication_share;
+    limit.word = may_be_of_others(trial, share, kCommunicationShare, trial.ranks) ? "machine" : "communication";
   } else if (figures.upload_share.value_or(0) >= kUploadShare) {
     limit.word = "upload";
   } else {

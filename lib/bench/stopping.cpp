@@ -2,12 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <ranges>
 
 #include "measure/statistics.hpp"
 #include "results/disturbance.hpp"
 
 namespace chexbench::bench {
+namespace {
+
+// Returns whether the trial has had its extra repeats.
+bool is_extra_spent(const results::TrialResult& trial) {
+  const spec::MeasureSpec& measure = trial.spec.measure;
+  const std::ptrdiff_t extra = std::ssize(trial.repeats) - measure.repeats;
+  if (extra < measure.extra_repeats) return false;
+  double extra_s = 0;
+  for (const results::RepeatResult& repeat : trial.repeats | std::views::drop(measure.repeats))
+    extra_s += repeat.spent_s;
+  return extra_s >= kCheapExtraSeconds || extra >= kCheapExtra * measure.extra_repeats;
+}
+
+}  // namespace
 
 double relative_error(const std::vector<double>& images_per_s) {
   const auto interval = measure::bootstrap_median_ci95(images_per_s);
@@ -39,9 +55,8 @@ bool is_unstable(const spec::MeasureSpec& measure, const std::vector<double>& im
 bool wants_extra_round(const results::TrialResult& trial, double spent_s) {
   constexpr int kFewestForInterval = 5;
   const spec::MeasureSpec& measure = trial.spec.measure;
-  const auto repeats = static_cast<std::ptrdiff_t>(trial.repeats.size());
   if (measure.repeats < kFewestForInterval || measure.relative_error || trial.spec.training.epochs > 0) return false;
-  if (repeats >= measure.repeats + measure.extra_repeats) return false;
+  if (is_extra_spent(trial)) return false;
   if (measure.max_seconds && spent_s >= *measure.max_seconds) return false;
   const auto undisturbed = std::ranges::count_if(
       trial.repeats, [](const results::RepeatResult& repeat) { return !results::is_disturbed(repeat); });

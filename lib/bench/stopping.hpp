@@ -29,8 +29,11 @@ bool is_unstable(const spec::MeasureSpec& measure, const std::vector<double>& im
 
 // Returns whether a finished trial wants another round of its group, in which all trials take turns again: because it
 // is unstable, or others disturbed it so often that fewer than measure.repeats count. Never after
-// measure.extra_repeats further repeats or measure.max_seconds; nor if measure.repeats gives no interval, or
-// measure.relative_error or training.epochs says when the trial ends.
+// measure.extra_repeats further repeats (kCheapExtra times as many if these take less than kCheapExtraSeconds) or
+// measure.max_seconds; nor if measure.repeats gives no interval, or measure.relative_error or training.epochs says when
+// the trial ends.
+inline constexpr double kCheapExtraSeconds = 20;
+inline constexpr int kCheapExtra = 3;
 bool wants_extra_round(const results::TrialResult& trial, double spent_s);
 
 }  // namespace chexbench::bench

@@ -10,10 +10,11 @@ constexpr std::size_t kFewestForInterval = 5;
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 // Returns the share of what the ranks' threads could have run that other processes took. Others that run on cores that
-// the ranks leave idle take nothing, and threads of a rank that wait for each other's cores lose nothing to others, so
-// the smaller of the two shares counts.
+// the ranks leave idle take nothing, threads of a rank that wait for each other's cores lose nothing to others, and
+// ranks that hardly run are not held up for longer than their threads waited, so the smallest of the shares counts.
 double share_of_others(const Disturbance& by) {
-  return std::min(share(by.own_wait_s, by.own_wait_s + by.own_cpu_s), share(by.others_s, by.others_s + by.own_cpu_s));
+  return std::min({share(by.own_wait_s, by.own_wait_s + by.own_cpu_s), share(by.others_s, by.others_s + by.own_cpu_s),
+                   share(by.own_wait_s, by.span_s)});
 }
 
 }  // namespace

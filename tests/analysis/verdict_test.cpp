@@ -128,6 +128,33 @@ TEST(Verdict, NamesCommunicationAndUploads) {
   EXPECT_THAT(verdict_of(slow_bus).text, HasSubstr("held back by uploads: 20 % of the time"));
 }
 
+// Lets others take `share` of what the ranks could have run.
+results::TrialResult disturbed(results::TrialResult trial, double share) {
+  for (results::RepeatResult& repeat : trial.repeats)
+    repeat.disturbance = {
+        .core_s = 1, .others_s = share, .own_cpu_s = 1 - share, .own_wait_s = share, .span_s = 1};
+  return trial;
+}
+
+TEST(Verdict, IsTheMachineOnlyWhereOthersMayHaveMadeIt) {
+  const results::TrialResult slow_network =
+      with_steps(waiting(2), {.wall_s = 0.1, .compute_s = 0.03, .exposed_communication_s = 0.07});
+  EXPECT_EQ(limit_of(disturbed(slow_network, 0.2)), "communication");
+  EXPECT_EQ(limit_of(disturbed(slow_network, 0.35)), "machine") << "all of it may have been one rank's";
+  const results::TrialResult slow_rank = with_slow_rank(waiting(2), 0, 0.099, 0);
+  EXPECT_EQ(limit_of(disturbed(slow_rank, 0.09)), "slow_rank");
+  EXPECT_EQ(limit_of(disturbed(slow_rank, 0.12)), "machine");
+  EXPECT_EQ(limit_of(disturbed(with_slow_rank(waiting(2), 0, 0.3, 0), 0.3)), "slow_rank");
+  EXPECT_EQ(limit_of(disturbed(waiting(), 0.2)), "input");
+  EXPECT_EQ(limit_of(disturbed(waiting(), 0.38)), "machine");
+}
+
+TEST(Verdict, IsNotTheMachineWhereRanksHardlyRun) {
+  results::TrialResult asleep = disturbed(waiting(), 0.38);
+  for (results::RepeatResult& repeat : asleep.repeats) repeat.disturbance.span_s = 10;
+  EXPECT_EQ(limit_of(asleep), "input");
+}
+
 TEST(Verdict, IsComputeWhereNothingElseHoldsItBack) {
   const results::TrialResult fed = with_steps(waiting(), {.wall_s = 0.1, .wait_s = 0.001, .compute_s = 0.099});
   EXPECT_EQ(limit_of(fed), "compute");

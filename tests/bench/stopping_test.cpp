@@ -82,6 +82,18 @@ TEST(ExtraRounds, EndWithTheirNumberAndTheTime) {
   EXPECT_FALSE(wants_extra_round(trial, 10));
 }
 
+TEST(ExtraRounds, AreMoreWhereTheyTakeLittleTime) {
+  results::TrialResult trial = finished_trial(5);
+  trial.spec.measure.extra_repeats = 1;
+  trial.repeats.push_back(trial.repeats.back());
+  trial.repeats.back().spent_s = kCheapExtraSeconds;
+  EXPECT_FALSE(wants_extra_round(trial, 30));
+  trial.repeats.back().spent_s = 1;
+  EXPECT_TRUE(wants_extra_round(trial, 30));
+  while (trial.repeats.size() < 5 + kCheapExtra) trial.repeats.push_back(trial.repeats.back());
+  EXPECT_FALSE(wants_extra_round(trial, 30));
+}
+
 TEST(ExtraRounds, AreNotForTrialsThatSayThemselvesWhenTheyEnd) {
   results::TrialResult trial = finished_trial(5);
   trial.spec.training.epochs = 2;

@@ -78,8 +78,10 @@ class Predict(SystemTest):
         self.assertEqual((last["ranks"], last["fitted"], last["extrapolated"]), (16, False, True))
         self.assertAlmostEqual(last["images_per_s"] / last["known_images_per_s"], 1, delta=0.02)
 
+    @measured
     def test_the_network_that_comm_measured_is_taken_over(self):
-        told = self.succeed("comm", "--min-bytes", "64K", "--max-bytes", "4M", "--format", "json", ranks=2).stdout
+        told = self.succeed("comm", "--min-bytes", "64K", "--max-bytes", "16M", "--format", "json", ranks=2).stdout
+        self.assertIsNotNone(json.loads(told)["fit"], "times of a busy machine do not grow with bytes")
         (self.folder / "comm.json").write_text(told)
         arm, = self.predicted("--config", self.spec(**EMULATED), "--comm", self.folder / "comm.json", "--ranks", "2,4")
         self.assertEqual(arm["beta_bytes_per_s"], json.loads(told)["fit"]["beta_bytes_per_s"])
