@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report/result_tables.hpp"
+#include "results/labels.hpp"
 #include "results/read.hpp"
 
 namespace chexbench::report {
@@ -68,7 +69,7 @@ std::string markdown(const results::Report& report) {
   std::string text = fmt::format("## chexbench: {}\n\n{}", markdown_escaped(report.experiment), list_of(tables.title));
   if (!results::has_results(report)) return text + "\nNothing was measured.\n";
   std::vector<std::string> findings;
-  for (const results::Finding& finding : report.findings) findings.push_back(finding.text);
+  for (const results::Finding& finding : report.findings) findings.push_back(results::graded_text(finding));
   if (!findings.empty()) text += fmt::format("\n### Findings\n\n{}", list_of(findings));
   text += fmt::format("\n### Trials\n\n{}", table_of(tables.figures));
   if (!tables.notes.empty()) text += fmt::format("\n{}", list_of(tables.notes));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/result_tables.hpp"
+#include "results/labels.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -27,7 +28,7 @@ std::string learning_lines(const TextTable& learning) {
 
 std::string findings_list(const results::Report& report) {
   std::string text = report.findings.empty() ? "" : "\nFindings:\n";
-  for (const results::Finding& finding : report.findings) text += "- " + finding.text + "\n";
+  for (const results::Finding& finding : report.findings) text += "- " + results::graded_text(finding) + "\n";
   return text;
 }
 

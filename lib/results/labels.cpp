@@ -84,6 +84,11 @@ Grade grade_from(std::string_view text) {
   return Grade::told_apart;
 }
 
+std::string graded_text(const Finding& finding) {
+  if (finding.grade == Grade::told_apart) return finding.text;
+  return fmt::format("{} [{}]", finding.text, to_string(finding.grade));
+}
+
 std::string store_words(const spec::StoreShape& shape) {
   std::vector<std::string> words;
   const auto add = [&words](const std::optional<double>& value, const char* unit) {

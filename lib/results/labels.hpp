@@ -28,6 +28,9 @@ const char* to_string(Grade grade);
 // Returns the grade of such a text; told_apart for any other, as reports of versions before grades have none.
 Grade grade_from(std::string_view text);
 
+// Returns the finding's text, followed by its grade in brackets unless that is told_apart.
+std::string graded_text(const Finding& finding);
+
 // Returns how a store was slowed down: "2 ms 100 MB/s", or "as it is" if it was not.
 std::string store_words(const spec::StoreShape& shape);
 

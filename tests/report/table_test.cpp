@@ -179,8 +179,9 @@ TEST(ResultTable, HasNoStepsOfTwoTrials) {
 
 TEST(ResultTable, ListsFindings) {
   results::Report report = results::make_report({results::make_trial({}, {100})});
-  report.findings = {{.kind = "fed", .text = "All is well."}};
-  EXPECT_THAT(result_table(report), HasSubstr("\nFindings:\n- All is well.\n"));
+  report.findings = {{.kind = "fed", .text = "All is well."},
+                     {.kind = "busy_machine", .text = "Who knows?", .grade = results::Grade::machine_too_busy}};
+  EXPECT_THAT(result_table(report), HasSubstr("\nFindings:\n- All is well.\n- Who knows? [machine too busy]\n"));
 }
 
 TEST(ResultTable, IsSevenBit) {

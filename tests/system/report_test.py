@@ -194,7 +194,8 @@ class InABrowser(ReportTest):
         page = self.open(out)
         report = self.report(out)
         self.assert_figures(page, report)
-        self.assertEqual(page.texts["li"], [finding["text"] for finding in report["findings"]])
+        self.assertEqual([text.strip() for text in page.texts["li"]],
+                         [finding["text"] for finding in report["findings"]])
         for name, rows in page.tables.items():
             for row in rows:
                 self.assertIn("(emulated)", row["label"]["text"], name)
@@ -298,12 +299,14 @@ class InABrowser(ReportTest):
         def poison(report):
             report["experiment"] = attack
             report["environment"]["host"] = attack
-            report["findings"] = [{"kind": "x", "text": attack, "emulated": False}]
+            report["findings"] = [{"kind": "x", "text": attack, "emulated": False},
+                                  {"kind": "y", "text": "Who knows?", "emulated": False, "grade": "cannot be told"}]
             report["trials"][0]["trial"] = attack
         out = self.measured()
         self.change(out, poison)
         page = self.open(out)
-        self.assertEqual(page.texts["li"], [attack])
+        self.assertEqual(page.texts["li"], [attack, "Who knows? "])
+        self.assertIn("cannot be told", page.texts["span"])
         self.assertNotIn("img", page.counts)
 
     def test_charts_are_painted_in_the_colors_of_both_themes(self):

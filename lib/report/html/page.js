@@ -57,7 +57,12 @@ function addHeader() {
 function addFindings() {
   const place = section("Findings");
   const list = element(place, "ul", undefined, "findings");
-  for (const finding of report.findings) element(list, "li", finding.text, finding.emulated ? "emulated" : "");
+  for (const finding of report.findings) {
+    const line = element(list, "li", finding.text, finding.emulated ? "emulated" : "");
+    if (finding.grade === "told apart") continue;
+    line.append(" ");
+    element(line, "span", finding.grade, "grade");
+  }
   if (report.findings.length === 0) element(place, "p", "None.");
 }
 
