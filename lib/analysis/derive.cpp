@@ -10,7 +10,6 @@
 #include "results/gpu_summary.hpp"
 #include "results/rates.hpp"
 #include "results/record.hpp"
-#include "spec/keys.hpp"
 
 namespace chexbench::analysis {
 namespace {
@@ -131,8 +130,8 @@ bool same_arm(const results::TrialResult& a, const results::TrialResult& b) {
 
 results::Figures derive_figures(const results::TrialResult& trial, const std::vector<results::TrialResult>& all) {
   results::Figures figures;
+  figures.buffer_fed = results::is_buffer_fed(trial);
   for (const results::RepeatResult& repeat : trial.repeats) {
-    figures.buffer_fed |= repeat.buffer_fed && spec::uses_pipeline(trial.spec);  // synthetic batches never run out
     figures.peak_rss_bytes = std::max(figures.peak_rss_bytes, repeat.peak_rss_bytes);
     figures.anonymous_rss_bytes = std::max(figures.anonymous_rss_bytes, repeat.anonymous_rss_bytes);
   }

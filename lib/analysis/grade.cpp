@@ -1,9 +1,6 @@
 #include "analysis/grade.hpp"
 
-#include <algorithm>
 #include <vector>
-
-#include "spec/keys.hpp"
 
 namespace chexbench::analysis {
 namespace {
@@ -15,11 +12,6 @@ Side side_of(const measure::Ratio& ratio, const std::vector<double>& a, const st
   if (!ratio.ci95 || measure::sign_test(a, b) > kSignLevel) return Side::none;
   if (ratio.ci95->low > 1) return Side::above;
   return ratio.ci95->high < 1 ? Side::below : Side::none;
-}
-
-bool is_buffer_fed(const results::TrialResult& trial) {
-  return spec::uses_pipeline(trial.spec) &&
-         std::ranges::any_of(trial.repeats, [](const results::RepeatResult& repeat) { return repeat.buffer_fed; });
 }
 
 }  // namespace
@@ -35,7 +27,7 @@ results::Grade grade_of(const results::SharedRounds& rounds, const measure::Rati
 }
 
 results::Grade grade_of(const results::TrialResult& a, const results::TrialResult& b) {
-  if (is_buffer_fed(a) || is_buffer_fed(b)) return results::Grade::sample_too_small;
+  if (results::is_buffer_fed(a) || results::is_buffer_fed(b)) return results::Grade::sample_too_small;
   const results::SharedRounds rounds = results::shared_rounds(a, b);
   return grade_of(rounds, measure::paired_ratio(rounds.a, rounds.b, a.spec.measure.seed));
 }

@@ -51,7 +51,7 @@ struct Figures {
   std::optional<measure::Interval> mean_auroc_ci95;
   std::optional<int> best_epoch;
   std::optional<double> time_to_auroc_s;  // until training.target_auroc was reached, median over repeats
-  bool buffer_fed = false;                // a repeat used up images that were buffered before it
+  bool buffer_fed = false;                // rates.hpp: repeats used up what had been buffered
   std::uint64_t peak_rss_bytes = 0;       // of the largest rank, largest of the repeats
   std::uint64_t anonymous_rss_bytes = 0;  // the same, of anonymous memory only (no mapped files)
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "results/disturbance.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::results {
 namespace {
@@ -34,6 +35,14 @@ double typical_rate(const TrialResult& trial) {
   double time_per_image_s = 0;  // the repeats of a trial have equally many images, so the harmonic mean is theirs
   for (const RepeatResult* repeat : repeats) time_per_image_s += 1 / repeat->images_per_s;
   return static_cast<double>(repeats.size()) / time_per_image_s;
+}
+
+bool is_buffer_fed(const TrialResult& trial) {
+  if (!spec::uses_pipeline(trial.spec)) return false;
+  if (std::ranges::any_of(typical_repeats(trial), &RepeatResult::buffer_fed)) return true;
+  const std::vector<const RepeatResult*> repeats = counted_repeats(trial);
+  const auto fed = std::ranges::count_if(repeats, &RepeatResult::buffer_fed);
+  return static_cast<double>(fed) > kMostBufferFed * static_cast<double>(repeats.size());
 }
 
 double free_rate(const RepeatResult& repeat, int cores) {

@@ -24,6 +24,11 @@ std::vector<const RepeatResult*> typical_repeats(const TrialResult& trial);
 // number of repeats is even, it fits sums over the steps of these repeats exactly. The trial must have a repeat.
 double typical_rate(const TrialResult& trial);
 
+// Returns whether more than kMostBufferFed of the repeats that count, or one of those that make the median, used up
+// images that were buffered before them. Never for synthetic batches, which do not run out.
+inline constexpr double kMostBufferFed = 0.25;
+bool is_buffer_fed(const TrialResult& trial);
+
 // Returns what the repeat's images/s would have been on a machine of its own if its cores were what limited it:
 // images/s / (1 - cores x disturbed_share()), at most ten times as many. The true rate lies between images_per_s and
 // this. Pass the cores of a rank if others may have slowed down one thread that all others wait for, as in a training;

@@ -92,11 +92,16 @@ TEST(DecodedPerTrained, IsEmptyWhereEverythingCameFromBuffers) {
   EXPECT_FALSE(results::figures_of(trial).decoded_per_trained.has_value());
 }
 
-TEST(BufferFed, IsSetByAnyRepeat) {
-  results::TrialResult trial = results::make_trial({}, {100, 100});
+TEST(BufferFed, IsSetByRepeatsThatMayHaveMadeTheMedian) {
+  results::TrialResult trial = results::make_trial({}, {100, 101, 102, 103, 104});
   EXPECT_FALSE(results::figures_of(trial).buffer_fed);
-  trial.repeats[1].buffer_fed = true;
+  trial.repeats[4].buffer_fed = true;
+  EXPECT_FALSE(results::figures_of(trial).buffer_fed) << "one of five, and not that in the middle";
+  trial.repeats[3].buffer_fed = true;
   EXPECT_TRUE(results::figures_of(trial).buffer_fed);
+  trial.repeats[3].buffer_fed = trial.repeats[4].buffer_fed = false;
+  trial.repeats[2].buffer_fed = true;
+  EXPECT_TRUE(results::figures_of(trial).buffer_fed) << "that in the middle";
   trial.spec.data.format = spec::DataFormat::synthetic;
   EXPECT_FALSE(results::figures_of(trial).buffer_fed);
 }

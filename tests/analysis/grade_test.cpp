@@ -41,6 +41,8 @@ TEST(Grade, OfFewerThanFiveRoundsIsThatTheyAreTooFew) {
 TEST(Grade, OfTrialsThatLivedOffTheirBuffersIsThatTheyAreTooShort) {
   results::TrialResult trial = optimized({200, 200, 200, 200, 200});
   trial.repeats[1].buffer_fed = true;
+  EXPECT_EQ(grade_of(naive({100, 100, 100, 100, 100}), trial), Grade::told_apart) << "one of five";
+  trial.repeats[2].buffer_fed = true;
   EXPECT_EQ(grade_of(naive({100, 100, 100, 100, 100}), trial), Grade::sample_too_small);
 }
 

@@ -131,8 +131,7 @@ TEST(Verdict, NamesCommunicationAndUploads) {
 // Lets others take `share` of what the ranks could have run.
 results::TrialResult disturbed(results::TrialResult trial, double share) {
   for (results::RepeatResult& repeat : trial.repeats)
-    repeat.disturbance = {
-        .core_s = 1, .others_s = share, .own_cpu_s = 1 - share, .own_wait_s = share, .span_s = 1};
+    repeat.disturbance = {.core_s = 1, .others_s = share, .own_cpu_s = 1 - share, .own_wait_s = share, .span_s = 1};
   return trial;
 }
 
