@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <ranges>
+#include <span>
 
 #include "measure/statistics.hpp"
 #include "results/disturbance.hpp"
@@ -17,8 +17,9 @@ bool is_extra_spent(const results::TrialResult& trial) {
   const spec::MeasureSpec& measure = trial.spec.measure;
   const std::ptrdiff_t extra = std::ssize(trial.repeats) - measure.repeats;
   if (extra < measure.extra_repeats) return false;
+  const std::span<const results::RepeatResult> repeats(trial.repeats);
   double extra_s = 0;
-  for (const results::RepeatResult& repeat : trial.repeats | std::views::drop(measure.repeats))
+  for (const results::RepeatResult& repeat : repeats.subspan(static_cast<std::size_t>(measure.repeats)))
     extra_s += repeat.spent_s;
   return extra_s >= kCheapExtraSeconds || extra >= kCheapExtra * measure.extra_repeats;
 }
