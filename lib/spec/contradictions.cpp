@@ -91,6 +91,46 @@ void check_engine(const Experiment& experiment) {
   }
 }
 
+// Returns the parameter that keeps an op from decoding with all cores that the scale model has, or null.
+const char* too_few_threads(const OpSpec& op, int cores) {
+  const auto has_fewer = [&](const char* parameter) {
+    return !op.holds_text(parameter) && op.integer(parameter) < cores;
+  };
+  if (op.op == "map" && has_fewer("parallel_calls")) return "parallel_calls";
+  return op.op == "worker_batches" && has_fewer("num_workers") ? "num_workers" : nullptr;
+}
+
+// Refuses what would run at this machine's speed beside accelerators and links that are slowed down.
+void check_scale_model(const Experiment& experiment) {
+  const int cores = experiment.emulation.cores_per_accelerator;
+  if (cores == 0) return;
+  const std::string asked = fmt::format("emulation.cores_per_accelerator is {}", cores);
+  if (!is_emulated(experiment)) {
+    throw SpecError(
+        fmt::format("{}, but engine {} runs at this machine's speed: only engine emulated:<profile> can be "
+                    "slowed down to scale",
+                    asked, experiment.engine));
+  }
+  if (experiment.comm.model == CommModel::real) {
+    throw SpecError(
+        asked + ", but comm.model real sends at this machine's speed: set comm.model to alpha_beta, shaped or none");
+  }
+  if (experiment.measure.page_cache == PageCache::cold) {
+    throw SpecError(asked +
+                    ", but measure.page_cache cold reads at the speed of this machine's storage: slow the store down "
+                    "with store.shape instead, and leave page_cache at as_is or warm");
+  }
+  if (!uses_pipeline(experiment)) return;
+  for (const OpSpec& op : experiment.pipeline.ops) {
+    const char* const parameter = too_few_threads(op, cores);
+    if (parameter == nullptr) continue;
+    throw SpecError(
+        fmt::format("{}, but {}.{} is {}: a thread here may decode as fast as all of these cores, so fewer "
+                    "threads than cores have no scale model",
+                    asked, op.op, parameter, op.integer(parameter)));
+  }
+}
+
 void check_epochs(const Experiment& experiment) {
   if (experiment.training.epochs == 0) return;
   if (experiment.engine == "none" || is_emulated(experiment)) {
@@ -121,6 +161,7 @@ void check_axis(const Axis& axis, const Condition& where, const Trial& trial) {
 void check_trial(const Experiment& experiment) {
   check_input(experiment);
   check_engine(experiment);
+  check_scale_model(experiment);
   check_epochs(experiment);
   if (experiment.measure.trace && !experiment.measure.attribution) {
     throw SpecError("measure.trace needs the times of ops: leave measure.attribution at true");

@@ -151,6 +151,14 @@ struct CommSpec {
   friend bool operator==(const CommSpec&, const CommSpec&) = default;
 };
 
+// The group "emulation": a scale model of accelerators that have more cores than ranks have here.
+struct EmulationSpec {
+  int cores_per_accelerator = 0;  // cores that feed one accelerator in the model; 0: no scale model
+  double core_speed = 1;          // speed of a core here / of one in the model
+
+  friend bool operator==(const EmulationSpec&, const EmulationSpec&) = default;
+};
+
 // The group "measure".
 struct MeasureSpec {
   int warmup_steps = 3;                     // steps before the measured ones
@@ -176,6 +184,7 @@ struct Experiment {
   ModelSpec model;
   TrainingSpec training;
   std::string engine = "auto";  // auto | cuda | onednn | none | emulated:<profile>
+  EmulationSpec emulation;
   CommSpec comm;
   int ranks = 0;                      // 0: all ranks of the job
   std::optional<int> cores_per_rank;  // empty: cores of the machine / the most ranks on one, rounded down

@@ -43,6 +43,11 @@ KeyRule trained_only(KeyRule rule) {
   return rule;
 }
 
+KeyRule emulated_only(KeyRule rule) {
+  rule.swept_where = {is_emulated, "engine is emulated:<profile>"};
+  return rule;
+}
+
 KeyRule buckets_only(KeyRule rule) {
   rule.swept_where = {
       [](const Experiment& experiment) { return has_engine(experiment) && experiment.comm.model != CommModel::none; },

@@ -10,6 +10,7 @@ namespace chexbench::spec {
 KeyRule input_only(KeyRule rule);
 KeyRule engine_only(KeyRule rule);
 KeyRule trained_only(KeyRule rule);
+KeyRule emulated_only(KeyRule rule);
 KeyRule buckets_only(KeyRule rule);
 KeyRule gpu_only(KeyRule rule);
 

@@ -263,6 +263,17 @@ void add_training_keys(std::vector<KeyRule>& rules) {
                                 "A step is launched as one CUDA graph, where communication allows it.")));
 }
 
+void add_emulation_keys(std::vector<KeyRule>& rules) {
+  constexpr auto emulation = &Experiment::emulation;
+  rules.push_back(
+      emulated_only(at_least(0, key("emulation.cores_per_accelerator", emulation, &EmulationSpec::cores_per_accelerator,
+                                    "A scale model: cores that feed one accelerator. It is slowed down as "
+                                    "far as a rank has fewer here, and rates are reported at full scale; "
+                                    "0: none."))));
+  rules.push_back(emulated_only(above(0, key("emulation.core_speed", emulation, &EmulationSpec::core_speed,
+                                             "Speed of a core here / speed of a core of the scale model."))));
+}
+
 void add_comm_keys(std::vector<KeyRule>& rules) {
   constexpr auto comm = &Experiment::comm;
   rules.push_back(buckets_only(key("comm.update", comm, &CommSpec::update,
@@ -332,6 +343,7 @@ std::vector<KeyRule> make_key_rules() {
   add_store_keys(rules);
   add_training_keys(rules);
   rules.push_back(engine_key());
+  add_emulation_keys(rules);
   add_comm_keys(rules);
   rules.push_back(ranks_key());
   rules.push_back(cores_per_rank_key());

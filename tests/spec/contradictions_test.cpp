@@ -90,6 +90,21 @@ TEST(Contradictions, OnlyAnEmulatedEngineCanHaveItsCommunicationModelled) {
   }
 }
 
+TEST(Contradictions, OnlyWhatCanBeSlowedDownHasAScaleModel) {
+  const auto scaled = [](const std::string& more) {
+    return R"({"emulation": {"cores_per_accelerator": 10}, "comm": {"model": "none"}, )" + more + "}";
+  };
+  EXPECT_EQ(trials_of(scaled(R"("engine": "emulated:v100")")).front().experiment.emulation.cores_per_accelerator, 10);
+  EXPECT_THAT(contradiction(R"({"emulation": {"cores_per_accelerator": 10}, "engine": "onednn"})"),
+              HasSubstr("but engine onednn runs at this machine's speed"));
+  EXPECT_THAT(contradiction(R"({"emulation": {"cores_per_accelerator": 10}, "engine": "emulated:v100"})"),
+              HasSubstr("comm.model real sends at this machine's speed"));
+  EXPECT_THAT(contradiction(scaled(R"("engine": "emulated:v100", "measure": {"page_cache": "cold"})")),
+              HasSubstr("slow the store down with store.shape"));
+  EXPECT_THAT(contradiction(scaled(R"("engine": "emulated:v100", "pipeline": "keras")")),
+              HasSubstr("fewer threads than cores have no scale model"));
+}
+
 TEST(Contradictions, NcclSendsGradientsAsTheyLieOnTheGpu) {
   EXPECT_THAT(contradiction(R"({"engine": "cuda", "comm": {"backend": "nccl", "gradient_dtype": "fp16"}})"),
               HasSubstr("comm.gradient_dtype is fp16, but NCCL"));

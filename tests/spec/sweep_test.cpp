@@ -100,11 +100,12 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
   experiment.pipeline = preset("naive");
   for (const KeyRule& rule : key_rules()) {
     if (rule.path == "experiment") continue;
-    // Chooses a trial in which the key has a meaning: modelled communication needs an emulated engine, weights
-    // need one that trains, and a backend needs GPUs.
-    const bool is_comm = rule.path.starts_with("comm.") && rule.path != "comm.backend";
-    experiment.engine = is_comm ? "emulated:v100" : "cuda";
-    experiment.comm.model = is_comm ? CommModel::alpha_beta : CommModel::real;
+    // Chooses a trial in which the key has a meaning: modelled communication and emulation need an emulated
+    // engine, weights need one that trains, and a backend needs GPUs.
+    const bool is_emulated =
+        (rule.path.starts_with("comm.") && rule.path != "comm.backend") || rule.path.starts_with("emulation.");
+    experiment.engine = is_emulated ? "emulated:v100" : "cuda";
+    experiment.comm.model = is_emulated ? CommModel::alpha_beta : CommModel::real;
     const bool is_table = rule.path.starts_with("data.labels.");
     experiment.data.layout = is_table ? DataLayout::csv : DataLayout::automatic;
     experiment.data.labels.separator = is_table ? "|" : "";
