@@ -96,6 +96,7 @@ struct EngineConfig {
   int world = 1;             // Number of ranks.
   int rank = 0;              // Rank of this process; dropout differs between ranks.
   int gpu = 0;               // CUDA device index within this process; used by cuda/ only.
+  double slowdown = 1;       // emulated/ only: how many times slower the device, and the links of `comm`, become.
 };
 
 // Builds the engine with that name: auto, cuda, onednn, none or emulated:<profile>. Engines that train take seconds,

@@ -80,6 +80,14 @@ StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) 
   return plan;
 }
 
+StepPlan slowed(StepPlan plan, double factor) {
+  plan.forward_s *= factor;
+  plan.backward_s *= factor;
+  plan.update_s *= factor;
+  for (PlannedBucket& bucket : plan.buckets) bucket.ready_s *= factor;
+  return plan;
+}
+
 double ring_all_reduce_s(std::size_t bytes, int ranks, const spec::CommSpec& comm) {
   const double others = ranks - 1;
   return comm.launch_s + 2 * others * comm.alpha_s +

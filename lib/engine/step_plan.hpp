@@ -34,6 +34,9 @@ struct StepPlan {
 // unknown
 StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config);
 
+// Returns the plan of a device on which everything takes `factor` times as long.
+StepPlan slowed(StepPlan plan, double factor);
+
 // Time of a ring all-reduce of one bucket: T = launch + 2 (n-1) alpha + 2 ((n-1)/n) S / B, with S bytes over n ranks, a
 // latency alpha per message and a bandwidth B per link (Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms",
 // 2009). The launch cost is an addition to their formula.

@@ -214,6 +214,25 @@ TEST(Emulated, ModelledCommunicationIsExposedWhereBackwardCannotHideIt) {
   EXPECT_TRUE(reducer.counts.empty());
 }
 
+TEST(Emulated, ASlowedDeviceAndItsLinksTakeAsManyTimesAsLong) {
+  const ProfileFile profile(kFast);
+  EngineConfig config = slow_link_config();
+  BatchSource batches;
+  RecordingReducer reducer(1);
+  const auto step = [&] {
+    const auto engine = make_engine(profile.engine_name(), config);
+    engine->step(batches.next(), reducer);
+    engine->finish();
+    return engine->timings();
+  };
+  const measure::StepTimings full = step();
+  config.slowdown = 3;
+  const measure::StepTimings slow = step();
+  EXPECT_NEAR(slow.compute_s, 3 * full.compute_s, 1e-9);
+  EXPECT_NEAR(slow.exposed_communication_s, 3 * full.exposed_communication_s, 1e-9);
+  EXPECT_NEAR(slow.update_s, 3 * full.update_s, 1e-9);
+}
+
 TEST(Emulated, ModelledBucketsAreTracedAsSuchBehindBackward) {
   const ProfileFile profile(kFast);
   const auto engine = make_engine(profile.engine_name(), slow_link_config());

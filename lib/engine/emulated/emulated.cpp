@@ -22,6 +22,7 @@
 #include "engine/tensorless.hpp"
 #include "measure/trace.hpp"
 #include "spec/keys.hpp"
+#include "spec/slowed.hpp"
 
 namespace chexbench::engine::emulated {
 namespace {
@@ -66,7 +67,7 @@ class EmulatedEngine final : public TensorlessEngine {
       for (const PlannedBucket& bucket : plan_.buckets) elements += bucket.elements;
       gradients_.resize(elements);
     } else {
-      modelled_ = model_communication(plan_.buckets, config.world, config.comm);
+      modelled_ = model_communication(plan_.buckets, config.world, spec::slowed(config.comm, config.slowdown));
     }
     device_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
@@ -249,7 +250,7 @@ std::unique_ptr<Engine> make_emulated_engine(const std::string& name_or_path, co
       spec::find_entry(profile, config.model, config.training.precision, config.training.batch_size);
   StepPlan plan = plan_step(entry, config);
   EngineTraits traits = describe(name_or_path, profile, entry, plan.notes);
-  return std::make_unique<EmulatedEngine>(std::move(traits), std::move(plan), config);
+  return std::make_unique<EmulatedEngine>(std::move(traits), slowed(std::move(plan), config.slowdown), config);
 }
 
 const EngineKind& kind() {
