@@ -18,6 +18,7 @@
 #include "bench/merge_ranks.hpp"
 #include "bench/opened_datasets.hpp"
 #include "bench/progress.hpp"
+#include "bench/scale_model.hpp"
 #include "bench/stopping.hpp"
 #include "bench/trace_gather.hpp"
 #include "bench/trial.hpp"
@@ -34,6 +35,7 @@
 #include "results/disturbance.hpp"
 #include "results/journal_line.hpp"
 #include "results/rates.hpp"
+#include "spec/slowed.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -45,6 +47,14 @@ void describe_engine(results::TrialResult& trial, const engine::EngineTraits& tr
   trial.notes = traits.notes;
   trial.cores_per_rank = static_cast<int>(share.cores.size());
   trial.oversubscribed = share.oversubscribed;
+}
+
+void describe_scale(results::TrialResult& trial, const ScaleModel& scale) {
+  trial.scale_factor = scale.factor;
+  trial.cores_per_rank = trial.spec.emulation.cores_per_accelerator;
+  trial.oversubscribed = false;  // the factor accounts for it
+  trial.notes.push_back(scale_note(scale, trial.spec.emulation));
+  if (trial.spec.measure.trace) trial.notes.emplace_back("trace.json has the times as they were measured");
 }
 
 void describe_gpus(results::TrialResult& trial, const GpuShare& share, const Reducer& reducer) {
@@ -64,7 +74,9 @@ std::vector<std::string> paths(const dataset::Dataset& dataset) {
 // An arm of the group that is running.
 struct RunningArm {
   results::TrialResult& trial;
+  spec::Experiment run;  // what is run: the trial's spec, slowed down in a scale model
   const dataset::Dataset& dataset;
+  const std::optional<ScaleModel>& scale;
   std::size_t number = 0;  // of the trial in the report, from 1
   double spent_s = 0;      // in all its repeats, including those of earlier runs; only on rank 0
   bool finished = false;
@@ -165,10 +177,12 @@ int Runner::outputs_of(const ArmGroup& group) {
 void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   const spec::Experiment& spec = spec_of(group);
   const CoreShare share = share_cores(host_, spec, group.ranks);
+  const std::optional<ScaleModel> scale = agree_on_scale(spec, host_, share, members);
+  const double slowdown = scale ? scale->factor : 1;
   bind_this_thread(share.cores);
   const bool on_gpu = engine::computes_on_gpu(spec.engine);
   // The reducer comes first, because it must outlive the engine, which uses it until its end.
-  const auto reducer = on_gpu ? make_device_reducer(group) : members.make_reducer(spec.comm);
+  const auto reducer = on_gpu ? make_device_reducer(group) : members.make_reducer(spec::slowed(spec.comm, slowdown));
   const auto engine = make_engine_(spec.engine, {.model = spec.model,
                                                  .training = spec.training,
                                                  .comm = spec.comm,
@@ -177,21 +191,24 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
                                                  .cores = share.cores,
                                                  .world = group.ranks,
                                                  .rank = members.rank(),
-                                                 .gpu = on_gpu ? gpu_->gpu : 0});
+                                                 .gpu = on_gpu ? gpu_->gpu : 0,
+                                                 .slowdown = slowdown});
   GpuWatch gpu_watch(engine->traits().gpu_uuid);
   std::vector<RunningArm> arms;
   for (const std::size_t index : group.arms) {
     results::TrialResult& trial = report_.trials[index];
     describe_engine(trial, engine->traits(), share);
     if (on_gpu) describe_gpus(trial, *gpu_, *reducer);
-    arms.push_back({.trial = trial, .dataset = datasets_.of(trial.spec), .number = index + 1});
+    if (scale) describe_scale(trial, *scale);
+    const spec::Experiment run = spec::slowed(trial.spec, slowdown);
+    arms.push_back({.trial = trial, .run = run, .dataset = datasets_.of(run), .scale = scale, .number = index + 1});
   }
   const auto run_round = [&](int repeat) {
     for (RunningArm& arm : arms) {
       if (arm.finished) continue;
       run_repeat_of(
           arm, repeat,
-          {.spec = arm.trial.spec,
+          {.spec = arm.run,
            .dataset = arm.dataset,
            .engine = *engine,
            .communicator = members,
@@ -319,6 +336,7 @@ void Runner::measure_repeat(RunningArm& arm, const TrialContext& context) {
   if (members.rank() != 0) return;
   const spec::TrainingSpec& training = arm.trial.spec.training;
   arm.trial.repeats.push_back(merge_ranks(all, training.batch_size * training.accumulate_steps));
+  if (arm.scale) to_full_scale(arm.trial.repeats.back(), *arm.scale, arm.trial.spec.emulation);
   arm.trial.repeats.back().spent_s = now_s() - begin_s;
   arm.trial.repeats.back().ended_unix_s = measure::unix_now_s();
   warn_of_gpus(arm.trial.repeats.back());

@@ -101,6 +101,16 @@ std::string store_words(const spec::StoreShape& shape) {
   return words.empty() ? kUnshaped : fmt::format("{}", fmt::join(words, " "));
 }
 
+std::string mark_of(const TrialResult& trial) {
+  if (trial.scale_factor != 1) return fmt::format("(scale model, 1 : {:.3g})", trial.scale_factor);
+  return trial.emulated ? "(emulated)" : "";
+}
+
+std::string marked(const TrialResult& trial) {
+  const std::string mark = mark_of(trial);
+  return mark.empty() ? trial.trial : fmt::format("{} {}", trial.trial, mark);
+}
+
 std::string marked(const std::string& trial, bool emulated) { return emulated ? trial + " (emulated)" : trial; }
 
 }  // namespace chexbench::results

@@ -34,8 +34,12 @@ std::string graded_text(const Finding& finding);
 // Returns how a store was slowed down: "2 ms 100 MB/s", or "as it is" if it was not.
 std::string store_words(const spec::StoreShape& shape);
 
-// Returns a trial's name for a sentence or a row: "(emulated)" is appended if the trial is emulated, because every
-// mention of such a trial must say so.
+// Returns "(emulated)" or "(scale model, 1 : 80)" for such a trial, and nothing for others. Every mention of such a
+// trial must say so.
+std::string mark_of(const TrialResult& trial);
+
+// Returns a trial's name for a sentence or a row, followed by its mark.
+std::string marked(const TrialResult& trial);
 std::string marked(const std::string& trial, bool emulated);
 
 }  // namespace chexbench::results

@@ -171,6 +171,9 @@ struct TrialResult {
   int cores_per_rank = 1;
   bool oversubscribed = false;  // ranks share cores
   bool emulated = false;
+  // How many times slower than the scale model's full scale it was measured; 1 if it is none. Cores, rates and times of
+  // the repeats are at full scale, except for spent_s, ended_unix_s, disturbance and the times of ops.
+  double scale_factor = 1;
   std::string engine_device;       // "NVIDIA H100 80GB HBM3", or the CPU
   std::string engine_source;       // where the step times of an emulated engine come from
   std::vector<std::string> notes;  // sentences of the engine for readers of the report
