@@ -59,7 +59,8 @@ void derive_cores(const results::TrialResult& trial, const Repeats& repeats, res
     core_s += repeat->wall_s * trial.ranks * trial.cores_per_rank;
   }
   if (!trial.oversubscribed) figures.cores_busy_share = ratio(cpu_s, core_s);
-  figures.cpu_wait_share = ratio(cpu_wait_s, core_s);
+  // Ranks of a scale model take turns on cores that they would have for themselves at full scale.
+  if (trial.scale_factor == 1) figures.cpu_wait_share = ratio(cpu_wait_s, core_s);
 }
 
 void derive_shares(const Repeats& repeats, results::Figures& figures) {

@@ -77,7 +77,7 @@ std::vector<results::Finding> economics_findings(const std::vector<const results
            .text =
                fmt::format("{}: converting took {:.1f} s and {:.2f} GB for {} images, and {} saves {} "
                            "of an epoch of {:.1f} s: {}.",
-                           results::marked(converted.trial, converted.emulated), economics->conversion_s,
+                           results::marked(converted), economics->conversion_s,
                            1e-9 * static_cast<double>(economics->converted_bytes), png.data.images,
                            spec::to_string(converted.spec.data.format), saving_text(*economics),
                            static_cast<double>(png.data.images) / results::median_rate(png), epochs_text(*economics)),

@@ -39,7 +39,7 @@ struct Measured {
 
   double images_per_s() const { return *figures.images_per_s; }
   bool trains() const { return trial.spec.engine != "none"; }
-  std::string name() const { return results::marked(trial.trial, trial.emulated); }
+  std::string name() const { return results::marked(trial); }
 };
 using Trials = std::vector<Measured>;
 

@@ -27,6 +27,11 @@ const std::vector<Flag>& flags() {
   static const std::vector<Flag> instance{
       {"(emulated)", "no arithmetic was done: a step takes the time that the source below gives for it",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.emulated; }},
+      {"(scale model)",
+       "measured slower by the factor in the notes below, with as many fewer cores a rank; cores, rates and times are "
+       "at "
+       "full scale",
+       [](const results::TrialResult& trial, const results::Figures&) { return trial.scale_factor != 1; }},
       {"unstable",
        "the repeats differ too much for a reliable median: half of its 95 % interval is above 5 % (or above "
        "measure.relative_error), or a repeat is more than 15 % away from it",

@@ -54,9 +54,8 @@ class Reader {
 
  private:
   void add(const char* kind, const std::string& text) {
-    findings_.push_back({.kind = kind,
-                         .text = fmt::format("{} {}.", results::marked(trial_.trial, trial_.emulated), text),
-                         .emulated = trial_.emulated});
+    findings_.push_back(
+        {.kind = kind, .text = fmt::format("{} {}.", results::marked(trial_), text), .emulated = trial_.emulated});
   }
 
   void shuffle_decoded(const OpSpec& shuffle) {

@@ -225,7 +225,7 @@ Limit find_limit(const results::TrialResult& trial, const results::Figures& figu
 
 std::vector<results::Finding> verdicts(const results::TrialResult& trial, const results::Figures& figures) {
   const Limit limit = find_limit(trial, figures);
-  const std::string name = results::marked(trial.trial, trial.emulated);
+  const std::string name = results::marked(trial);
   std::vector<results::Finding> findings;
   const auto add = [&](const char* kind, std::string text, results::Grade grade = results::Grade::told_apart) {
     findings.push_back({.kind = kind, .text = std::move(text), .emulated = trial.emulated, .grade = grade});

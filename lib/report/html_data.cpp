@@ -130,6 +130,7 @@ Json trial_of(const results::Report& report, std::size_t index, const std::strin
   Json object = Json::object();
   results::visit_trial(results::JsonWriter(object), trial);
   object["label"] = label;
+  object["mark"] = results::mark_of(trial);
   object["arm"] = arm_of(report.trials, index);
   object["flags"] = analysis::flags_of(trial, figures);
   results::visit_figures(results::JsonWriter(object["figures"] = Json::object()), figures);

@@ -105,7 +105,7 @@ TextTable time_table(const results::Report& report, const std::vector<results::F
                                 percent_or_blank(figures.upload_share), percent_or_blank(figures.compute_share),
                                 percent_or_blank(figures.exposed_communication_share),
                                 percent_or_blank(figures.update_share), percent_or_blank(figures.other_share),
-                                waits_for(figures), std::string(report.trials[i].emulated ? "(emulated)" : "")));
+                                waits_for(figures), results::mark_of(report.trials[i])));
   }
   return table;
 }

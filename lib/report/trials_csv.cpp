@@ -160,6 +160,7 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
         }));
   const std::optional<analysis::EpochWaits> waits = analysis::epoch_waits(trial);
   visit("steady_wait_share", waits ? waits->steady_wait_share : std::nullopt);
+  visit("scale_factor", trial.scale_factor);
 }
 
 template <class Visitor>

@@ -21,11 +21,11 @@ function section(title, note) {
 
 // ---- names of trials, which say if a trial is emulated
 
-const marked = (trial) => trial.label + (trial.emulated ? " (emulated)" : "");
+const marked = (trial) => (trial.label + " " + trial.mark).trimEnd();
 function titled(title, shown) {
-  const emulated = shown.filter((trial) => trial.emulated).length;
-  if (emulated === 0) return title;
-  return title + (emulated === shown.length ? " (emulated)" : " (some emulated: marked)");
+  if (!shown.some((trial) => trial.mark)) return title;
+  const alike = shown.every((trial) => trial.mark === shown[0].mark);
+  return title + " " + (alike ? shown[0].mark : "(some emulated: marked)");
 }
 
 // ---- tables
@@ -75,7 +75,7 @@ function addBar(cell, share) {
 
 const figure = (name, unit, key, show, get) => ({ name, unit, key, show, get: get || ((trial) => trial.figures[key]) });
 const labelColumn = { name: "trial", key: "label", wrap: true, get: (trial) => marked(trial) };
-const flagsColumn = { name: "flags", key: "flags", wrap: true, get: (trial) => trial.flags.filter((flag) => flag !== "(emulated)").join(", ") };
+const flagsColumn = { name: "flags", key: "flags", wrap: true, get: (trial) => trial.flags.filter((flag) => !flag.startsWith("(")).join(", ") };
 const bound = (index) => (trial) => trial.figures.images_per_s_ci95 && trial.figures.images_per_s_ci95[index];
 
 const throughputColumns = [

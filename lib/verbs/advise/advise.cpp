@@ -257,6 +257,9 @@ class Adviser {
 AdviceResult advise(const spec::Trial& trial, comm::World& world, const AdviceOptions& options) {
   if (!spec::uses_pipeline(trial.experiment))
     throw SpecError("advise: data.format synthetic has no input to advise on; give png or tfrecord");
+  if (trial.experiment.emulation.cores_per_accelerator > 0) {
+    throw SpecError("advise: it predicts from the cores of this machine; set emulation.cores_per_accelerator to 0");
+  }
   if (trial.experiment.training.epochs > 0) throw SpecError("advise: it measures steps; set training.epochs to 0");
   return Adviser(trial, world, options).run();
 }

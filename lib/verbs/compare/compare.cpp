@@ -179,6 +179,7 @@ std::string flags_note(const char* side, const MeasuredArm& arm) {
       words.insert(word);
   }
   words.erase("(emulated)");
+  words.erase("(scale model)");
   return words.empty() ? "" : fmt::format("{} is {}", side, fmt::join(words, ", "));
 }
 

@@ -33,8 +33,8 @@ std::string sentence(const results::TrialResult& far, const results::TrialResult
   return fmt::format(
       "{}: staging from {} took {:.1f} s and {:.2f} GB for {} images, and the copy saves {} of an epoch of {:.1f} s: "
       "{}.",
-      results::marked(near.trial, near.emulated), cost.from, cost.seconds, 1e-9 * static_cast<double>(cost.bytes),
-      cost.images, analysis::saving_text(economics), static_cast<double>(far.data.images) / results::median_rate(far),
+      results::marked(near), cost.from, cost.seconds, 1e-9 * static_cast<double>(cost.bytes), cost.images,
+      analysis::saving_text(economics), static_cast<double>(far.data.images) / results::median_rate(far),
       analysis::epochs_text(economics));
 }
 
