@@ -1,7 +1,6 @@
 #include "spec/slowed.hpp"
 
 #include <cstdint>
-#include <utility>
 
 namespace chexbench::spec {
 namespace {
@@ -24,7 +23,7 @@ CommSpec slowed(CommSpec comm, double factor) {
 }
 
 Experiment slowed(Experiment experiment, double factor) {
-  experiment.comm = slowed(std::move(experiment.comm), factor);
+  experiment.comm = slowed(experiment.comm, factor);
   experiment.data.store.shape = slowed(experiment.data.store.shape, factor);
   for (OpSpec& op : experiment.pipeline.ops) {
     const auto workers = op.parameters.find("num_workers");
