@@ -14,6 +14,8 @@
 namespace chexbench::spec {
 namespace {
 
+// Stands beside the axes of a sweep: the combinations of their values that are no trials.
+constexpr const char* kExclude = "exclude";
 constexpr const char* kDefaultPipeline = "optimized";
 
 bool is_op_key(const std::string& key) { return key.starts_with("pipeline."); }
@@ -94,6 +96,17 @@ bool is_ranks_list(const std::string& key, const Node& node) {
   return key == "ranks" && node.list() != nullptr && !node.list()->empty();
 }
 
+// Throws if no axis can have this key.
+void check_axis_key(const std::string& key, const std::string& source) {
+  if (key == "experiment")
+    throw SpecError(source + ": experiment is the name of all trials together and cannot be swept");
+  if (is_op_key(key)) {
+    parse_op_key(key, source);
+  } else if (key != "pipeline" && find_key(key) == nullptr) {
+    throw_unknown(key, source);
+  }
+}
+
 void check_swept_once(const std::vector<Axis>& axes) {
   if (std::ranges::count(axes, "ranks", &Axis::key) > 1) {
     throw SpecError("ranks is swept twice: as a list of its own and under \"sweep\"; keep one of them");
@@ -146,7 +159,22 @@ void Draft::read_sweep(const Node& node, const std::string& source) {
                     "not {}",
                     source, describe(node)));
   }
-  for (const auto& [key, values] : *node.object()) add_axis(key, values, source);
+  for (const auto& [key, values] : *node.object())
+    key == kExclude ? read_exclude(values, source) : add_axis(key, values, source);
+}
+
+void Draft::read_exclude(const Node& node, const std::string& source) {
+  const auto is_filled = [](const Node& entry) { return entry.object() != nullptr && !entry.object()->empty(); };
+  if (node.list() == nullptr || !std::ranges::all_of(*node.list(), is_filled)) {
+    throw SpecError(
+        fmt::format("{}: sweep.exclude must be a list of objects, such as [{{\"pipeline\": \"naive\", "
+                    "\"data.format\": \"tfrecord\"}}], each the settings that no trial shall have together",
+                    source));
+  }
+  for (const Node& entry : *node.list()) {
+    for (const auto& [key, value] : *entry.object()) check_axis_key(key, source + ": sweep.exclude");
+    excluded_.push_back({entry, fmt::format("{}: sweep.exclude[{}]", source, excluded_.size())});
+  }
 }
 
 void Draft::state(const std::string& key, const Node& node, const std::string& source) {
@@ -159,13 +187,7 @@ void Draft::restate(const std::string& key, const Node& node, const std::string&
 }
 
 void Draft::add_axis(const std::string& key, const Node& node, const std::string& source) {
-  if (key == "experiment")
-    throw SpecError(source + ": experiment is the name of all trials together and cannot be swept");
-  if (is_op_key(key)) {
-    parse_op_key(key, source + ": sweep");
-  } else if (key != "pipeline" && find_key(key) == nullptr) {
-    throw_unknown(key, source + ": sweep");
-  }
+  check_axis_key(key, source + ": sweep");
   if (node.list() == nullptr || node.list()->empty()) {
     throw SpecError(fmt::format("{}: sweep.{} must be a list of one value or more, not {}", source, key,
                                 node.list() == nullptr ? describe(node) : "an empty one"));
@@ -190,7 +212,11 @@ void Draft::set(const std::string& assignment) {
   remove_axis(key);
   if (key == "sweep") {
     axes_.clear();
-    read_sweep(node, source);
+    excluded_.clear();
+    if (!node.is_null()) read_sweep(node, source);
+  } else if (key == "sweep.exclude") {
+    excluded_.clear();
+    if (!node.is_null()) read_exclude(node, source);
   } else if (key.starts_with("sweep.")) {
     remove_axis(key.substr(6));
     if (!node.is_null()) add_axis(key.substr(6), node, source);
@@ -226,6 +252,13 @@ Axis Draft::make_axis(const std::string& key, const Stated& stated) {
   return axis;
 }
 
+std::vector<Setting> Draft::make_exclusion(const Stated& stated) {
+  std::vector<Setting> settings;
+  for (const auto& [key, node] : *stated.node.object())
+    settings.push_back({key, checked_value(key, node, fmt::format("{}.{}", stated.path, key), "custom")});
+  return settings;
+}
+
 SweepSpec Draft::finish() const {
   SweepSpec sweep;
   sweep.base.pipeline = preset(kDefaultPipeline);
@@ -244,6 +277,7 @@ SweepSpec Draft::finish() const {
     }
   }
   for (const auto& [key, stated] : axes) sweep.axes.push_back(make_axis(key, stated));
+  for (const Stated& stated : excluded_) sweep.excluded.push_back(make_exclusion(stated));
   if (!stated_.contains("measure.repeats") && (sweep.base.training.epochs > 0 || is_swept("training.epochs"))) {
     sweep.base.measure.repeats = 1;  // each repeat is a whole training
   }

@@ -39,11 +39,14 @@ class Draft {
   void restate(const std::string& key, const Node& node, const std::string& source);  // null removes the statement
   void add_axis(const std::string& key, const Node& node, const std::string& source);
   void remove_axis(const std::string& key);
+  void read_exclude(const Node& node, const std::string& source);
   bool is_swept(const std::string& key) const;
   static Axis make_axis(const std::string& key, const Stated& stated);
+  static std::vector<Setting> make_exclusion(const Stated& stated);
 
   std::map<std::string, Stated> stated_;  // by key: scalar keys, "pipeline", and parameters of ops
   Axes axes_;
+  std::vector<Stated> excluded_;  // objects of keys and values
 };
 
 }  // namespace chexbench::spec

@@ -145,8 +145,23 @@ Node swept_value_schema(const KeyRule& rule) {
   return schema;
 }
 
+// Returns the schema of settings that no trial shall have together. Axes have the same keys, whose values it allows.
+Node exclusion_schema() {
+  Object keys = {{"pipeline", reference("properties/pipeline")}};
+  for (const KeyRule& rule : key_rules())
+    if (rule.path != "experiment") keys.emplace_back(rule.path, swept_value_schema(rule));
+  Node schema = closed_object(std::move(keys));
+  std::get<Object>(schema.value)
+      .emplace_back("patternProperties", Node{Object{{"^pipeline\\..+\\..+$", Node{Object{}}}}});
+  std::get<Object>(schema.value).emplace_back("minProperties", Node{std::int64_t{1}});
+  return schema;
+}
+
 Node sweep_schema() {
-  Object keys = {{"pipeline", list_of(reference("properties/pipeline"))}};
+  Node excluded{Object{{"description", text("Settings that no trial has together.")},
+                       {"type", text("array")},
+                       {"items", exclusion_schema()}}};
+  Object keys = {{"exclude", std::move(excluded)}, {"pipeline", list_of(reference("properties/pipeline"))}};
   for (const KeyRule& rule : key_rules()) {
     if (rule.path == "experiment") continue;
     keys.emplace_back(rule.path, list_of(swept_value_schema(rule)));

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/errors.hpp"
 #include "spec/contradictions.hpp"
@@ -72,6 +73,25 @@ Trial make_trial(const SweepSpec& sweep, const std::vector<Setting>& settings) {
   return trial;
 }
 
+// Returns the value of a key in a trial whose axes have these settings; nothing if its pipeline lacks the op.
+std::optional<ParameterValue> value_in(const SweepSpec& sweep, const std::vector<Setting>& settings,
+                                       const std::string& key) {
+  for (const std::vector<Setting>* stated : {&settings, &sweep.op_settings}) {
+    const auto found = std::ranges::find(*stated, key, &Setting::key);
+    if (found != stated->end()) return scalar(found->value);
+  }
+  if (key == "pipeline") return sweep.base.pipeline.name;
+  const KeyRule* rule = find_key(key);
+  return rule == nullptr ? std::nullopt : std::optional(to_parameter(rule->get(sweep.base)));
+}
+
+bool is_excluded(const SweepSpec& sweep, const std::vector<Setting>& settings) {
+  const auto has = [&](const Setting& excluded) {
+    return value_in(sweep, settings, excluded.key) == scalar(excluded.value);
+  };
+  return std::ranges::any_of(sweep.excluded, [&](const auto& all) { return std::ranges::all_of(all, has); });
+}
+
 std::size_t count_trials(const SweepSpec& sweep) {
   std::size_t trials = 1;
   for (const Axis& axis : sweep.axes) {
@@ -99,7 +119,9 @@ std::vector<Trial> expand(const SweepSpec& sweep) {
   std::vector<Trial> trials;
   const std::size_t count = count_trials(sweep);
   for (std::size_t i = 0; i < count; ++i) {
-    trials.push_back(make_trial(sweep, settings_of(sweep.axes, i)));
+    const std::vector<Setting> settings = settings_of(sweep.axes, i);
+    if (is_excluded(sweep, settings)) continue;
+    trials.push_back(make_trial(sweep, settings));
     try {
       check_trial(trials.back().experiment);
     } catch (const SpecError& error) {
@@ -107,6 +129,7 @@ std::vector<Trial> expand(const SweepSpec& sweep) {
       throw SpecError(fmt::format("trial '{}': {}", trials.back().name, error.what()));
     }
   }
+  if (trials.empty()) throw SpecError("sweep.exclude leaves no trial: remove one of its entries");
   check_axes(sweep, trials);
   return trials;
 }

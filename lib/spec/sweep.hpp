@@ -31,9 +31,10 @@ struct Setting {
 // An experiment as its file states it. The values have been checked against the tables of keys and ops, but not against
 // each other.
 struct SweepSpec {
-  Experiment base;                   // the keys that are not swept
-  std::vector<Setting> op_settings;  // parameters of ops that are set in the pipeline of every trial
-  std::vector<Axis> axes;            // in the order of the file; the last one varies fastest
+  Experiment base;                             // the keys that are not swept
+  std::vector<Setting> op_settings;            // parameters of ops that are set in the pipeline of every trial
+  std::vector<Axis> axes;                      // in the order of the file; the last one varies fastest
+  std::vector<std::vector<Setting>> excluded;  // no trial has all settings of one of these
 };
 
 // One combination of the axes' values.
@@ -48,10 +49,10 @@ inline constexpr std::size_t kMostTrials = 100'000;
 // Returns the value as a scalar, for the tables and for a trial's name; a pipeline becomes its name.
 ParameterValue scalar(const SettingValue& value);
 
-// Returns one trial for each combination of the axes' values (one trial if there are no axes), checked for
-// contradictions.
+// Returns one trial for each combination of the axes' values that is not excluded (one trial if there are no axes),
+// checked for contradictions.
 // @throws SpecError if a trial's pipeline lacks an op whose parameter is set, options contradict each other, a swept
-// key has no effect in a trial, or there are more than kMostTrials
+// key has no effect in a trial, all trials are excluded, or there are more than kMostTrials
 std::vector<Trial> expand(const SweepSpec& sweep);
 
 }  // namespace chexbench::spec

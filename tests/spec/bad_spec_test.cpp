@@ -124,7 +124,7 @@ const BadSpec kBadSpecs[] = {
     {"SweptOpThatIsNone", R"({"sweep": {"pipeline.mapp.parallel_calls": [1]}})",
      "x.json: sweep: 'pipeline.mapp.parallel_calls': no op is called 'mapp' (did you mean 'map'?)"},
     {"SweptName", R"({"sweep": {"experiment": ["a", "b"]}})",
-     "x.json: experiment is the name of all trials together and cannot be swept"},
+     "x.json: sweep: experiment is the name of all trials together and cannot be swept"},
     {"SweepIsNoObject", R"({"sweep": ["png"]})",
      "x.json: sweep must be an object of lists, such as {\"data.format\": [\"png\", \"tfrecord\"]}, not a list"},
 };

@@ -27,6 +27,37 @@ TEST(Sweep, OfRanksAsAListComesLast) {
       ElementsAre("naive png ranks=1", "naive png ranks=2", "keras png ranks=1", "keras png ranks=2"));
 }
 
+TEST(Sweep, LeavesOutWhatIsExcluded) {
+  const std::string sweep =
+      R"({"ranks": [1, 2], "sweep": {"pipeline": ["naive", "keras"], "data.format": ["png", "tfrecord"],
+      "exclude": [{"pipeline": "naive", "data.format": "tfrecord"}, {"pipeline": "keras", "ranks": 2}]}})";
+  EXPECT_THAT(names_of(trials_of(sweep)),
+              ElementsAre("naive png ranks=1", "naive png ranks=2", "keras png ranks=1", "keras tfrecord ranks=1"));
+  // A key that an override takes out of the sweep is compared as it stands.
+  EXPECT_THAT(names_of(trials_of(sweep, {"data.format=tfrecord"})), ElementsAre("keras ranks=1"));
+  EXPECT_THAT(trials_of(sweep, {"sweep.exclude=null"}).size(), 8u);
+  EXPECT_EQ(names_of(trials_of(sweep, {"sweep=null"})).size(), 2u);
+}
+
+TEST(Sweep, LeavesOutByTheParameterOfAnOp) {
+  EXPECT_THAT(
+      names_of(trials_of(R"({"pipeline": "naive", "sweep": {"pipeline.map.parallel_calls": [1, 2],
+                                     "data.format": ["png", "tfrecord"],
+                                     "exclude": [{"pipeline.map.parallel_calls": 2, "data.format": "png"}]}})")),
+      ElementsAre("map.parallel_calls=1 png", "map.parallel_calls=1 tfrecord", "map.parallel_calls=2 tfrecord"));
+}
+
+TEST(Sweep, RefusesExclusionsThatMeanNothing) {
+  const auto error = [](const std::string& excluded) {
+    return spec_error(R"({"data": {"root": "d"}, "sweep": {"pipeline": ["naive"], "exclude": )" + excluded + "}}");
+  };
+  EXPECT_THAT(error("{}"), HasSubstr("sweep.exclude must be a list of objects"));
+  EXPECT_THAT(error("[{}]"), HasSubstr("sweep.exclude must be a list of objects"));
+  EXPECT_THAT(error(R"([{"pipelin": "naive"}])"), HasSubstr("sweep.exclude: no key is called 'pipelin' (did you mean"));
+  EXPECT_THAT(error(R"([{"data.format": "pgn"}])"), HasSubstr("sweep.exclude[0].data.format"));
+  EXPECT_THAT(error(R"([{"pipeline": "naive"}])"), HasSubstr("sweep.exclude leaves no trial"));
+}
+
 TEST(Sweep, SetsWhatItsNamesSay) {
   const std::vector<Trial> trials =
       trials_of(R"({"ranks": [1, 4], "sweep": {"pipeline": ["naive", "keras"], "training.batch_size": [2, 3]}})");
