@@ -119,7 +119,10 @@ void compare_arms(const Trials& trials, const Trials& all, const char* kind, Equ
     findings.push_back({.kind = kind,
                         .text = compared(measured, *base, *ratio, grade) + ".",
                         .emulated = measured.trial.emulated || base->trial.emulated,
-                        .grade = grade});
+                        .grade = grade,
+                        .trial = measured.trial.trial,
+                        .base = base->trial.trial,
+                        .ratio = *ratio});
   }
 }
 

@@ -214,6 +214,11 @@ void visit_finding(Visitor&& visit, Record& finding) {
   visit("text", finding.text);
   visit("emulated", finding.emulated);
   visit("grade", to_string(finding.grade));
+  if (!finding.ratio) return;
+  visit("trial", finding.trial);
+  visit("base", finding.base);
+  visit("ratio", finding.ratio->value);
+  visit("ratio_ci95", finding.ratio->ci95);
 }
 
 template <class Visitor, class Record>

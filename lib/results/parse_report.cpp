@@ -18,10 +18,17 @@ TrialResult trial_from_json(const Json& object) {
 }
 
 Finding finding_from_json(const Json& object) {
-  return {.kind = object.at("kind").get<std::string>(),
-          .text = object.at("text").get<std::string>(),
-          .emulated = object.at("emulated").get<bool>(),
-          .grade = grade_from(object.value("grade", ""))};
+  Finding finding{.kind = object.at("kind").get<std::string>(),
+                  .text = object.at("text").get<std::string>(),
+                  .emulated = object.at("emulated").get<bool>(),
+                  .grade = grade_from(object.value("grade", ""))};
+  const JsonReader read(object);
+  read("trial", finding.trial);
+  read("base", finding.base);
+  std::optional<double> ratio;
+  read("ratio", ratio);
+  if (ratio) read("ratio_ci95", finding.ratio.emplace(measure::Ratio{*ratio, {}}).ci95);
+  return finding;
 }
 
 Report report_from(const Json& object) {

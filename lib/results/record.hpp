@@ -198,6 +198,10 @@ struct Finding {
   std::string text;
   bool emulated = false;  // depends on an emulated engine; the text says so, too
   Grade grade = Grade::told_apart;
+  // What the text compares, if it compares two trials: images/s of `trial` / images/s of `base`.
+  std::string trial;
+  std::string base;
+  std::optional<measure::Ratio> ratio;
 };
 
 // One run.

@@ -25,7 +25,12 @@ results::Report rich_report() {
   results::Report report = results::make_report(
       {results::make_trial({.ranks = 1}, {100, 104, 102, 90, 103}), results::make_trial({.ranks = 2}, {180})});
   report.interrupted = true;
-  report.findings = {{.kind = "starved", .text = "a sentence with \"quotes\" and a \\", .emulated = true}};
+  report.findings = {{.kind = "starved", .text = "a sentence with \"quotes\" and a \\", .emulated = true},
+                     {.kind = "pipeline_ratio",
+                      .text = "one is faster",
+                      .trial = "one",
+                      .base = "another",
+                      .ratio = measure::Ratio{.value = 1.5, .ci95 = measure::Interval{1.25, 1.75}}}};
   results::TrialResult& trial = report.trials[1];
   trial.cores_per_rank = 3;
   trial.oversubscribed = trial.unstable = trial.partial = true;
@@ -78,10 +83,15 @@ TEST(ReportJson, RoundTripsEveryField) {
   EXPECT_EQ(read.experiment, report.experiment);
   EXPECT_TRUE(read.interrupted);
   EXPECT_EQ(LISTING(visit_environment, read.environment), LISTING(visit_environment, report.environment));
-  ASSERT_EQ(read.findings.size(), 1u);
+  ASSERT_EQ(read.findings.size(), 2u);
   EXPECT_EQ(read.findings[0].kind, report.findings[0].kind);
   EXPECT_EQ(read.findings[0].text, report.findings[0].text);
   EXPECT_TRUE(read.findings[0].emulated);
+  EXPECT_FALSE(read.findings[0].ratio);
+  ASSERT_TRUE(read.findings[1].ratio && read.findings[1].ratio->ci95);
+  EXPECT_EQ(read.findings[1].trial, "one");
+  EXPECT_EQ(read.findings[1].base, "another");
+  EXPECT_EQ(read.findings[1].ratio->ci95->high, 1.75);
   ASSERT_EQ(read.trials.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(LISTING(visit_trial, read.trials[i]), LISTING(visit_trial, report.trials[i]));
