@@ -25,10 +25,11 @@ CommSpec slowed(CommSpec comm, double factor) {
 Experiment slowed(Experiment experiment, double factor) {
   experiment.comm = slowed(experiment.comm, factor);
   experiment.data.store.shape = slowed(experiment.data.store.shape, factor);
+  const std::int64_t cores = experiment.emulation.cores_per_accelerator;
   for (OpSpec& op : experiment.pipeline.ops) {
     const auto workers = op.parameters.find("num_workers");
-    if (workers != op.parameters.end() && op.holds_text("num_workers"))
-      workers->second = std::int64_t{experiment.emulation.cores_per_accelerator};  // not one per core of this machine
+    if (cores > 0 && workers != op.parameters.end() && op.holds_text("num_workers"))
+      workers->second = cores;  // not one per core of this machine
     for (const char* parameter : {"delay_s", "start_s"}) {
       const auto found = op.parameters.find(parameter);
       if (found != op.parameters.end()) found->second = op.number(parameter) * factor;

@@ -30,6 +30,11 @@ TEST(Slowed, ChangesWhatIsModelledAndNothingElse) {
   EXPECT_EQ(slow.training, full.training);
 }
 
+TEST(Slowed, LeavesWorkersAloneWithoutAScaleModel) {
+  const Experiment full = trials_of(R"({"pipeline": "pytorch"})").front().experiment;
+  EXPECT_EQ(slowed(full, 1), full);
+}
+
 TEST(Slowed, StartsAsManyWorkersAsThereAreCoresInTheModel) {
   const auto workers_of = [](const std::string& asked) {
     const Experiment full = trials_of(R"({"engine": "emulated:v100", "pipeline": "pytorch", "comm": {"model": "none"},
