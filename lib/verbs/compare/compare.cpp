@@ -140,8 +140,18 @@ std::string waiting_note(const ComparedArm& arm, const MeasuredArm& base, const 
                      is_loss ? "loss" : "gain", is_loss ? "" : "less ", cause);
 }
 
-// Judges the arm by its rates as measured. If others took cores from a side, the rates that it would have had without
-// them must give the same verdict, because they may have made the change, or hidden it.
+// Returns whether the verdict holds whatever others took from either side. The true rate of a side lies between what
+// was measured and `free`; the two runs were made apart, so that one may be at one end and the other at the other.
+bool holds_without_others(const ComparedArm& arm, double threshold) {
+  const auto verdict = [&](const std::vector<double>& other, const std::vector<double>& base) {
+    return judge(measure::unpaired_ratio(other, base), threshold);
+  };
+  return verdict(arm.other.images_per_s, arm.base.free) == arm.verdict &&
+         verdict(arm.other.free, arm.base.images_per_s) == arm.verdict;
+}
+
+// Judges the arm by its rates as measured. If others took cores from a side, they may have made the change, or hidden
+// it.
 void judge_arm(ComparedArm& arm, bool disturbed, double threshold) {
   arm.ratio = measure::unpaired_ratio(arm.other.images_per_s, arm.base.images_per_s);
   arm.verdict = judge(*arm.ratio, threshold);
@@ -150,7 +160,7 @@ void judge_arm(ComparedArm& arm, bool disturbed, double threshold) {
   } else if (arm.verdict == Verdict::undecided) {
     arm.grade = disturbed ? results::Grade::machine_too_busy : results::Grade::cannot_tell;
   }
-  if (!disturbed || judge(measure::unpaired_ratio(arm.other.free, arm.base.free), threshold) == arm.verdict) return;
+  if (!disturbed || holds_without_others(arm, threshold)) return;
   arm.verdict = Verdict::undecided;
   arm.grade = results::Grade::machine_too_busy;
 }

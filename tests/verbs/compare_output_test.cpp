@@ -1,0 +1,87 @@
+// What compare prints.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/errors.hpp"
+#include "results/record_factory.hpp"
+#include "verbs/compare/compare.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::vector<double> kPrintedBase{100, 101, 99, 100, 102, 98};
+const std::vector<double> kPrintedLess{90, 91, 89, 90, 92, 88};
+
+Side printed_side(std::vector<results::TrialResult> trials, const std::string& name = "a side") {
+  return {.name = name, .runs = {results::make_report(std::move(trials))}};
+}
+
+RunComparison printed() {
+  Side other = printed_side(
+      {results::make_trial({.engine = "emulated:v100"}, kPrintedLess), results::make_trial({.ranks = 2}, kPrintedBase)},
+      "new");
+  other.runs[0].environment.host = "node2";
+  return compare_runs(printed_side({results::make_trial({.engine = "emulated:v100"}, kPrintedBase),
+                                    results::make_trial({}, kPrintedBase)},
+                                   "base"),
+                      other, {});
+}
+
+TEST(CompareTable, HasARowForEachArmAndSaysWhatIsEmulated) {
+  const std::string table = format_comparison(printed(), "table");
+  EXPECT_THAT(table, AllOf(HasSubstr("base base, new new: a change counts from 5 % on\n"),
+                           HasSubstr("optimized png ranks=1 (emulated)          100.0          90.0       0.900"),
+                           HasSubstr("worse"), HasSubstr("Also differs: host: node1 against node2."),
+                           HasSubstr("Only in the base: optimized png ranks=1."),
+                           HasSubstr("Only in the new one: optimized png ranks=2.")));
+}
+
+TEST(CompareTable, SaysWhyArmsAreNotComparable) {
+  const Side base = printed_side({results::make_trial({}, kPrintedBase)});
+  Side other = base;
+  other.runs[0].environment.gpu_driver = "580.65.06";
+  EXPECT_THAT(format_comparison(compare_runs(base, other, {}), "table"),
+              AllOf(HasSubstr("not comparable"),
+                    HasSubstr("The machines differ, so no arm is comparable: gpu_driver: nothing against 580.65.06.")));
+}
+
+TEST(CompareTable, TellsWhatWasAllowedToDiffer) {
+  results::TrialResult moved = results::make_trial({}, kPrintedBase);
+  moved.spec.data.root = "/nfs/nih";
+  EXPECT_THAT(format_comparison(compare_runs(printed_side({results::make_trial({}, kPrintedBase)}),
+                                             printed_side({moved}), {.across_machines = true}),
+                                "table"),
+              AllOf(HasSubstr("same"), HasSubstr("data.root: data/nih against /nfs/nih")));
+}
+
+TEST(CompareMarkdown, IsATableWhoseCellsHoldNoBars) {
+  Side base = printed_side({results::make_trial({}, {100})});
+  base.runs.push_back(base.runs[0]);
+  base.runs[1].trials[0].spec.data.root = "other";
+  const std::string text =
+      format_comparison(compare_runs(base, printed_side({results::make_trial({}, {100})}), {}), "markdown");
+  EXPECT_THAT(text, AllOf(HasSubstr("| trial | base images/s |"), HasSubstr("data/nih \\| other against data/nih |")));
+}
+
+TEST(CompareJson, HoldsEveryValue) {
+  const nlohmann::json json = nlohmann::json::parse(format_comparison(printed(), "json"));
+  EXPECT_EQ(json["threshold"], 0.05);
+  EXPECT_EQ(json["a_value_is"], "repeat");
+  const nlohmann::json& arm = json["arms"].at(0);
+  EXPECT_EQ(arm["verdict"], "worse");
+  EXPECT_EQ(arm["emulated"], true);
+  EXPECT_DOUBLE_EQ(arm["ratio"], 0.9);
+  EXPECT_EQ(arm["ratio_ci95"].size(), 2);
+  EXPECT_EQ(arm["new_values"].size(), 6);
+  EXPECT_EQ(json["only_in_new"], nlohmann::json({"optimized png ranks=2"}));
+}
+
+TEST(Comparison, RefusesAnotherFormat) { EXPECT_THROW(format_comparison(printed(), "jsn"), SpecError); }
+
+}  // namespace
+}  // namespace chexbench::verbs
