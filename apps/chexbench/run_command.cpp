@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct RunArguments {
   std::string format = "table";
   std::string progress = "auto";
   bool dry_run = false;
+  std::optional<int> ranks;
   bool quiet = false;
   bool allow_shared_gpu = false;
   bool mllog = false;
@@ -131,7 +133,7 @@ void measure(results::Report& report, comm::World& world, const RunArguments& ar
 results::Report plan(const RunArguments& arguments, bench::Session& session) {
   try {
     const spec::SweepSpec sweep = spec::load_spec(arguments.config, arguments.overrides);
-    return bench::plan_report(sweep.base.name, spec::expand(sweep), session.world());
+    return bench::plan_report(sweep.base.name, spec::expand(sweep), session.world(), arguments.ranks);
   } catch (const SpecError&) {
     session.wait_for_root();
     throw;
@@ -150,7 +152,7 @@ void run(const RunArguments& arguments, bench::Session& session) {
   report.environment.chexbench_version = CHEXBENCH_VERSION;
   report.environment.command_line = arguments.command_line;
   if (arguments.dry_run) {
-    const std::string plan = verbs::describe_plan(report, world);
+    const std::string plan = verbs::describe_plan(report, world, arguments.ranks);
     if (rank == 0) print(plan);
     return;
   }
@@ -189,7 +191,12 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
                  "Show a progress line on stderr; auto shows it if stderr is a terminal.")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
-  app.add_flag("--dry-run", arguments->dry_run, "Print the resolved trials and a forecast of memory, and stop.");
+  CLI::Option* const dry_run =
+      app.add_flag("--dry-run", arguments->dry_run, "Print the resolved trials and a forecast of memory, and stop.");
+  app.add_option("--ranks", arguments->ranks,
+                 "With --dry-run: plan for this many ranks, without mpirun and even where the data set is not there.")
+      ->check(CLI::PositiveNumber)
+      ->needs(dry_run);
   app.add_flag("--allow-shared-gpu", arguments->allow_shared_gpu,
                "Let several ranks share one GPU. This is only for trying things out: the figures are not valid.");
   app.add_flag("--mllog", arguments->mllog,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "comm/schemes/schedule.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
@@ -34,26 +36,36 @@ results::Environment describe_environment(comm::World& world) {
   return environment;
 }
 
-// Checks the profile of an emulated engine now, because an hour into a sweep would be late to learn that it does not
-// exist or lacks the network. engine::check_network() does the same for an engine's layers.
-void check_profile(const spec::Experiment& experiment) {
+// Returns why the profile of an emulated engine cannot say how long a step takes, or "". Looks now, because an hour
+// into a sweep would be late to learn it. engine::check_network() does the same for an engine's layers.
+// @throws SpecError if there is no such profile
+std::string hole_in_profile(const spec::Experiment& experiment) {
   const std::optional<std::string> name = engine::profile_of_engine(experiment.engine);
-  if (!name) return;
+  if (!name) return "";
   const spec::AcceleratorProfile profile = spec::load_profile(*name);
-  spec::find_entry(profile, experiment.model, experiment.training.precision, experiment.training.batch_size);
+  try {
+    spec::find_entry(profile, experiment.model, experiment.training.precision, experiment.training.batch_size);
+  } catch (const SpecError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// @throws SpecError if a trial needs more ranks than there are; it names the most that any trial needs
+void check_ranks(const std::vector<spec::Trial>& trials, int world) {
+  const auto ranks = [](const spec::Trial& trial) { return trial.experiment.ranks; };
+  const auto most = std::ranges::max_element(trials, {}, ranks);
+  if (most == trials.end() || ranks(*most) <= world) return;
+  throw SpecError(fmt::format(
+      "ranks: trial '{}' asks for {}, but {} was started; start it with `mpirun -np {} chexbench ...`", most->name,
+      ranks(*most), world == 1 ? "one process" : fmt::format("a world of {}", world), ranks(*most)));
 }
 
 results::TrialResult plan_trial(const spec::Trial& trial, int world) {
   results::TrialResult planned{.trial = trial.name, .spec = trial.experiment};
   planned.ranks = trial.experiment.ranks == 0 ? world : trial.experiment.ranks;
-  if (planned.ranks > world) {
-    throw SpecError(fmt::format(
-        "ranks: trial '{}' asks for {}, but {} was started; start it with `mpirun -np {} chexbench ...`", trial.name,
-        planned.ranks, world == 1 ? "one process" : fmt::format("a world of {}", world), planned.ranks));
-  }
   planned.spec.ranks = planned.ranks;
   planned.spec.engine = engine::resolve_engine_name(trial.experiment.engine);
-  check_profile(planned.spec);
   engine::check_network(planned.spec.engine, planned.spec.model);
   comm::check_servers(planned.spec.comm, planned.ranks);
   // The size of the world is part of the key, because it determines how the host's cores are divided.
@@ -64,9 +76,21 @@ results::TrialResult plan_trial(const spec::Trial& trial, int world) {
 
 }  // namespace
 
-results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world) {
+results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world,
+                            std::optional<int> ranks) {
+  const int size = ranks.value_or(world.communicator().world());
+  check_ranks(trials, size);
   results::Report report{.experiment = experiment, .environment = describe_environment(world)};
-  for (const spec::Trial& trial : trials) report.trials.push_back(plan_trial(trial, world.communicator().world()));
+  for (const spec::Trial& trial : trials) {
+    const std::string hole = hole_in_profile(trial.experiment);
+    if (hole.empty()) {
+      report.trials.push_back(plan_trial(trial, size));
+    } else {
+      report.findings.push_back(
+          {.kind = "left_out", .text = fmt::format("Trial '{}' is left out: {}.", trial.name, hole), .emulated = true});
+    }
+    if (report.trials.empty() && report.findings.size() == trials.size()) throw SpecError(hole);
+  }
   return report;
 }
 

@@ -1,6 +1,7 @@
 // Plans a run: resolves the trials of a sweep for this machine and checks them before anything is measured.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,13 @@ namespace chexbench::bench {
 
 // Returns a report that contains every trial, without repeats, and the description of this machine (its GPUs on rank 0
 // only). In each trial's spec `ranks` 0 is resolved to the size of the world, and engine `auto` to an engine of this
-// machine. Not collective.
+// machine. If several trials are planned, those for whose network the profile of their engine has no time are left out,
+// each with a finding left_out. `ranks` plans for a world of that size instead of the one that was started. Not
+// collective.
 // @throws SpecError if a trial asks for more ranks than were started or more servers than ranks, names an unknown
-// network or engine, or its profile is unknown or lacks the network
+// network or engine, its profile is unknown, or none of the trials' profiles has their network
 // @throws DeviceError if this build has no engine for `auto` or `onednn`, or an engine cannot compute a trial's network
-results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world);
+results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world,
+                            std::optional<int> ranks = {});
 
 }  // namespace chexbench::bench

@@ -163,6 +163,20 @@ class Engines(SystemTest):
         self.succeed("--config", spec, "--output", self.folder / "out")
 
 
+    def test_a_trial_that_no_profile_can_emulate_is_left_out_with_a_line(self):
+        out = self.folder / "out"
+        spec = self.spec(data={"format": "synthetic"}, measure__steps=2, measure__repeats=1,
+                         sweep={"engine": ["emulated:v100", "emulated:k80"], "training.precision": ["f32", "fp16"]})
+        done = self.succeed("--config", spec, "--output", out)
+        self.assertEqual([row["trial"] for row in self.rows(out)],
+                         ["emulated:v100 f32", "emulated:v100 fp16", "emulated:k80 f32"])
+        self.assertIn("Trial 'emulated:k80 fp16' is left out: engine: the accelerator profile 'k80' has no time for "
+                      "resnet50 224x224 fp16", done.stdout)
+        self.assertIn("left_out", [finding["kind"] for finding in self.report(out)["findings"]])
+        self.fail_with(2, "--config", spec, "--set", "engine=emulated:k80", "--set", "training.precision=fp16",
+                       says="has no time for resnet50 224x224 fp16")
+
+
 class DryRun(SystemTest):
     def test_it_forecasts_memory_and_writes_nothing(self):
         out = self.folder / "out"
@@ -172,6 +186,15 @@ class DryRun(SystemTest):
         self.assertIn("naive", done.stdout)
         self.assertIn("optimized", done.stdout)
         self.assertRegex(done.stdout, r"\d+(\.\d+)? ?[MGK]i?B")
+
+    def test_it_plans_for_ranks_that_are_not_there_over_data_that_are_not_there(self):
+        spec = self.spec(ranks=[1, 16], data={"root": "nowhere"})
+        done = self.succeed("--config", spec, "--dry-run", "--ranks", "16")
+        self.assertIn("trial 2 of 2: ranks=16", done.stdout)
+        self.assertIn("no forecast of memory, which depends on the data set: no data set at 'nowhere'", done.stdout)
+        self.fail_with(2, "--config", spec, "--dry-run", says="mpirun -np 16")
+        self.fail_with(2, "--config", spec, "--dry-run", "--ranks", "8", says="mpirun -np 16")
+        self.fail_with(2, "--config", spec, "--ranks", "16", says="--dry-run")
 
     @unittest.skipIf(SANITIZED, "shadow memory counts as memory of the process")
     def test_its_forecast_is_near_what_a_run_then_takes(self):

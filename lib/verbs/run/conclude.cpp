@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 #include "analysis/findings.hpp"
 #include "verbs/run/staging_findings.hpp"
@@ -9,8 +11,10 @@
 namespace chexbench::verbs {
 
 void conclude(results::Report& report) {
+  std::vector<results::Finding> planned = std::move(report.findings);
   report.findings = analysis::derive_findings(report.trials);
   std::ranges::move(staging_findings(report.trials), std::back_inserter(report.findings));
+  std::ranges::move(planned, std::back_inserter(report.findings));
 }
 
 }  // namespace chexbench::verbs

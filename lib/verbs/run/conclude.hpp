@@ -5,8 +5,8 @@
 
 namespace chexbench::verbs {
 
-// Replaces report.findings by what the measured trials and the staging records of their data sets say. Reads these
-// records from disk.
+// Puts what the measured trials and the staging records of their data sets say in front of report.findings, which are
+// those of the plan. Reads these records from disk. Call it once for a report.
 void conclude(results::Report& report);
 
 }  // namespace chexbench::verbs

@@ -7,6 +7,7 @@
 #include "bench/core_layout.hpp"
 #include "bench/pipeline_context.hpp"
 #include "core/allocator.hpp"
+#include "core/errors.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/device_memory.hpp"
 #include "measure/process_sampler.hpp"
@@ -49,28 +50,39 @@ void print_device_memory(std::string& text, const spec::Experiment& spec, const 
   fmt::format_to(out, "  {:>9.1f} MB  in all\n", megabytes(total));
 }
 
+void print_memory(std::string& text, const results::TrialResult& trial, const bench::HostCores& host) {
+  const std::uint64_t process_bytes = measure::sample_process().anonymous_rss_bytes;
+  const dataset::Dataset dataset = dataset::open_dataset(trial.spec.data, bench::pixels_of(trial.spec));
+  const pipeline::MemoryForecast memory = forecast(trial, dataset, host);
+  text +=
+      "anonymous memory of a rank, engine not counted: with full buffers, and with every batch taken at once (engine "
+      "none)\n";
+  for (const auto& line : memory.lines) print_line(text, line.bytes, line.op, line.what);
+  print_line(text, {process_bytes, process_bytes}, "process", "as it stands now");
+  print_line(text, {memory.total.full + process_bytes, memory.total.starved + process_bytes}, "in all", "");
+  print_device_memory(text, trial.spec, dataset);
+}
+
 }  // namespace
 
-std::string describe_plan(const results::Report& report, comm::World& world) {
-  const bench::HostCores host = bench::find_host_cores(world);
-  const std::uint64_t process_bytes = measure::sample_process().anonymous_rss_bytes;
+std::string describe_plan(const results::Report& report, comm::World& world, std::optional<int> ranks) {
+  bench::HostCores host = bench::find_host_cores(world);
+  if (ranks) host.sharers = *ranks;
   std::string text;
   auto out = std::back_inserter(text);
   for (std::size_t i = 0; i < report.trials.size(); ++i) {
     const results::TrialResult& trial = report.trials[i];
     fmt::format_to(out, "trial {} of {}: {}\n{}\n", i + 1, report.trials.size(), trial.trial,
                    spec::to_json(trial.spec));
-    const dataset::Dataset dataset = dataset::open_dataset(trial.spec.data, bench::pixels_of(trial.spec));
-    const pipeline::MemoryForecast memory = forecast(trial, dataset, host);
-    fmt::format_to(out,
-                   "anonymous memory of a rank, engine not counted: with full buffers, and with every batch taken at "
-                   "once (engine none)\n");
-    for (const auto& line : memory.lines) print_line(text, line.bytes, line.op, line.what);
-    print_line(text, {process_bytes, process_bytes}, "process", "as it stands now");
-    print_line(text, {memory.total.full + process_bytes, memory.total.starved + process_bytes}, "in all", "");
-    print_device_memory(text, trial.spec, dataset);
+    try {
+      print_memory(text, trial, host);
+    } catch (const DataError& error) {
+      if (!ranks) throw;
+      fmt::format_to(out, "no forecast of memory, which depends on the data set: {}\n", error.what());
+    }
     text += '\n';
   }
+  for (const results::Finding& finding : report.findings) text += finding.text + '\n';
   return text;
 }
 

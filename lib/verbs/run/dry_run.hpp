@@ -1,6 +1,7 @@
 // Describes what a run would do, without doing it, for `--dry-run`.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "comm/communicator.hpp"
@@ -8,12 +9,13 @@
 
 namespace chexbench::verbs {
 
-// Returns text for people: each trial of a planned report with its resolved spec, and a forecast of the memory of a
-// rank's buffers and of its GPU. Opens the data sets, but builds no engine and decodes nothing. Collective over the
-// world.
-// @throws DataError, SpecError as dataset::open_dataset(), pipeline::forecast_memory() and
-// engine::forecast_device_memory()
+// Returns text for people: each trial of a planned report with its resolved spec, a forecast of the memory of a rank's
+// buffers and of its GPU, and what is left out. Opens the data sets, but builds no engine and decodes nothing. If the
+// plan is for a world of `ranks` that was not started, they are taken to be on this host, and data sets need not be
+// there: the text then says why there is no forecast. Collective over the world.
+// @throws DataError as dataset::open_dataset(), unless `ranks` is given
+// @throws SpecError as dataset::open_dataset(), pipeline::forecast_memory() and engine::forecast_device_memory()
 // @throws DeviceError if a rank was lost, or an engine cannot compute a network
-std::string describe_plan(const results::Report& report, comm::World& world);
+std::string describe_plan(const results::Report& report, comm::World& world, std::optional<int> ranks = {});
 
 }  // namespace chexbench::verbs
