@@ -8,9 +8,9 @@ WORLD = {"engine": "emulated:v100", "comm__model": "none", "data__deliver": "u8"
          "training__batch_size": 8, "emulation__cores_per_accelerator": 2,
          "measure": {"warmup_steps": 3, "steps": 16, "repeats": 3, "extra_repeats": 0}}
 # An input that two cores cannot decode fast enough, one that they can just about, and one that they can by far.
-INPUTS = {"input-bound": ("data.decoder=opencv", "engine=emulated:v100"),
-          "balanced": ("data.decoder=fast", "engine=emulated:v100"),
-          "compute-bound": ("training.batch_size=4", "engine=emulated:k80")}
+INPUTS = {"input-bound": ("data.decoder=opencv",),
+          "balanced": ("data.decoder=opencv", "model.name=densenet121", "model.image_size=256"),
+          "compute-bound": ("data.decoder=fast",)}
 
 
 class ScaleModel(SystemTest):
