@@ -1,0 +1,59 @@
+"""Draws the figures of a study: measured points are filled, predicted ones hollow, published ones are stars."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from plot import COLOURS, STYLE  # noqa: E402
+
+FACE = {"measured": None, "predicted": "white"}
+try:
+    import matplotlib
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+    pyplot.rcParams.update(STYLE)
+except ImportError:
+    pyplot = None
+
+HOW_TO_DRAW = ("No figures: this Python has no matplotlib. apt-get install python3-matplotlib, and start the script "
+               "again with /usr/bin/python3")
+
+
+def save(figure, folder, name):
+    for ending, metadata in (("svg", {"Date": None}), ("png", {})):
+        figure.savefig(folder / f"{name}.{ending}", dpi=160, metadata=metadata)
+    pyplot.close(figure)
+
+
+def by_ranks(folder, name, title, label, rows, ideal=False, published=()):
+    """Draws lines over the number of ranks. A row has series, ranks, kind, value, and low and high or None."""
+    figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
+    series = list(dict.fromkeys(row["series"] for row in rows))
+    for i, one in enumerate(series):
+        colour = COLOURS[i % len(COLOURS)]
+        points = sorted((row for row in rows if row["series"] == one), key=lambda row: row["ranks"])
+        marker = "osD^v"[i % 5]
+        axes.plot([row["ranks"] for row in points], [row["value"] for row in points], color=colour, linewidth=1.2,
+                  linestyle="--", marker=marker, markerfacecolor="white", label=one)
+        for row in points:
+            bars = [[row["value"] - row["low"]], [row["high"] - row["value"]]] if row["low"] is not None else None
+            axes.errorbar(row["ranks"], row["value"], yerr=bars, color=colour, marker=marker, capsize=3,
+                          markerfacecolor=FACE[row["kind"]] or colour)
+        if ideal:
+            first = points[0]
+            axes.plot([row["ranks"] for row in points], [first["value"] * row["ranks"] / first["ranks"]
+                                                         for row in points], color=colour, linestyle=":", linewidth=1)
+    for row in published:
+        axes.plot(row["ranks"], row["value"], marker="*", markersize=12, linestyle="none", color="black",
+                  label=f"published: {row['series']}")
+    ranks = sorted({row["ranks"] for row in rows})
+    axes.set_xticks(ranks, [str(n) for n in ranks])
+    axes.set_xlabel("ranks (one emulated V100 each)")
+    axes.set_ylabel(label)
+    axes.set_title(title)
+    axes.grid()
+    axes.legend(frameon=False, fontsize=8)
+    figure.supxlabel("filled: measured by a scale model; hollow: predicted"
+                     + ("; dotted: linear" if ideal else "") + ("; stars: published" if published else ""),
+                     fontsize=7, color="0.35")
+    save(figure, folder, name)

@@ -1,0 +1,81 @@
+"""Runs chexbench for a study: each run in a folder of its own, which is kept, so that an interrupted study goes on."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARY = Path(os.environ.get("CHEXBENCH_BINARY", ROOT / "build/release/bin/chexbench"))
+
+
+class StudyError(Exception):
+    """What keeps a study from going on, and how to mend it. `code` is the exit status."""
+
+    def __init__(self, text, code=2):
+        super().__init__(text)
+        self.code = code
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def chexbench(*options, ranks=1):
+    """Runs chexbench on `ranks` ranks; returns its stdout. Its own messages and progress go to stderr."""
+    launcher = ["mpirun", "--map-by", "socket", "-np", str(ranks)] if ranks > 1 else []
+    try:
+        done = subprocess.run([*launcher, BINARY, *map(str, options)], stdout=subprocess.PIPE, text=True, check=False)
+    except FileNotFoundError as error:
+        raise StudyError(f"{error.filename} is missing: build it first (cmake --preset release && "
+                         "cmake --build --preset release), or run scripts/quickstart") from error
+    if done.returncode != 0:
+        raise StudyError(f"chexbench ended with {done.returncode}; its message is above. What was measured is kept: "
+                         "run the same command again to go on", done.returncode)
+    return done.stdout
+
+
+def is_complete(report):
+    return not report["interrupted"] and not any(trial["partial"] for trial in report["trials"])
+
+
+def read_report(folder):
+    """The report of a run that is complete, or None."""
+    try:
+        report = json.loads((folder / "report.json").read_text())
+    except (OSError, ValueError):
+        return None
+    return report if is_complete(report) else None
+
+
+def measured(folder, config, settings, ranks=1):
+    """The report of a run; taken from `folder` if it is there complete, measured or continued otherwise."""
+    stated = {"config": str(config.relative_to(ROOT)), "settings": settings, "ranks": ranks}
+    note = folder.with_suffix(".json")
+    is_same = note.exists() and json.loads(note.read_text()) == stated
+    report = read_report(folder) if is_same else None
+    if report is not None:
+        return report
+    place = "--resume" if is_same and (folder / "journal.jsonl").exists() else "--output"
+    if place == "--output":
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text(json.dumps(stated, indent=1) + "\n")
+    sets = [text for setting in settings for text in ("--set", setting)]
+    progress = "always" if sys.stderr.isatty() else "never"  # mpirun stands between the ranks and the terminal
+    chexbench("--config", config, *sets, place, folder, "--quiet", "--progress", progress, ranks=ranks)
+    report = read_report(folder)
+    if report is None:
+        raise StudyError(f"{folder} holds no complete run: run the same command again to go on", 6)
+    return report
+
+
+def read_csv(path):
+    try:
+        with open(path, newline="") as file:
+            return list(csv.DictReader(file))
+    except OSError as error:
+        raise StudyError(f"{path}: cannot read it: {error.strerror}", 3) from error

@@ -1,0 +1,74 @@
+"""Chooses what a study measures within its budget. What is left out is predicted."""
+
+import os
+from dataclasses import dataclass
+
+CORES_PER_ACCELERATOR = 10  # emulation.cores_per_accelerator of the studies' specs
+START_S = 2.0  # to start and end a repeat
+MEMORY_SHARE = 0.8  # of the memory that is available, which a study may fill
+
+
+@dataclass
+class Group:
+    """Trials that are measured together, in rounds, so that their ratios have intervals."""
+    config: str  # a spec of the study's folder, without .json
+    decoder: str
+    ranks: int
+    steps: int
+    repeats: int = 5
+    warmup_steps: int = 1
+    seconds: float = 0  # forecast
+    left_out: str = ""  # why it is not measured, or ""
+
+    @property
+    def name(self):
+        return f"{self.config}-{self.decoder}-{self.ranks}"
+
+    def settings(self):
+        settings = [f"ranks={self.ranks}", f"data.decoder={self.decoder}", f"measure.steps={self.steps}",
+                    f"measure.repeats={self.repeats}", f"measure.warmup_steps={self.warmup_steps}"]
+        if cores() // self.ranks > CORES_PER_ACCELERATOR:
+            settings.append(f"cores_per_rank={CORES_PER_ACCELERATOR}")
+        return settings
+
+
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
+def scale_factor(ranks):
+    """How many times slower than at full scale `ranks` ranks run here: chexbench's scale_model_of()."""
+    share = cores() // ranks or cores() / ranks
+    return max(1.0, CORES_PER_ACCELERATOR / share)
+
+
+def available_bytes():
+    with open("/proc/meminfo") as file:
+        for line in file:
+            if line.startswith("MemAvailable:"):
+                return 1024 * int(line.split()[1])
+    return 0
+
+
+def forecast_s(group, predicted, batch_size):
+    """Seconds that a group takes, from the images/s at full scale that are predicted for each of its trials."""
+    step_s = sum(group.ranks * batch_size / images_per_s for images_per_s in predicted)
+    steps = group.repeats * (group.warmup_steps + group.steps)
+    return steps * step_s * scale_factor(group.ranks) + START_S * group.repeats * len(predicted)
+
+
+def choose(groups, budget_s, rank_bytes):
+    """Marks what is left out: what does not fit into memory, and, in the order of `groups`, into the budget.
+
+    `rank_bytes` gives what a rank of a group needs.
+    """
+    limit, left_s = MEMORY_SHARE * available_bytes(), budget_s
+    for group in groups:
+        need = group.ranks * rank_bytes(group)
+        if need > limit:
+            group.left_out = (f"{group.ranks} ranks need {need / 1e9:.1f} GB of memory, more than "
+                              f"{100 * MEMORY_SHARE:.0f} % of what is available")
+        elif group.seconds > left_s:
+            group.left_out = f"it takes {group.seconds / 60:.0f} minutes, more than the budget leaves"
+        else:
+            left_s -= group.seconds

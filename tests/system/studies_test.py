@@ -1,0 +1,124 @@
+"""scripts/reproduce: what a study measures, predicts and judges, and what a smaller machine or budget leaves out."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+from harness import BINARY, ROOT, SystemTest
+
+sys.path.insert(0, str(ROOT / "scripts/studies"))
+import planning  # noqa: E402
+import sc19_poster  # noqa: E402
+
+REPRODUCE = ROOT / "scripts/reproduce"
+
+
+def reproduce(*arguments):
+    return subprocess.run([REPRODUCE, *map(str, arguments)], capture_output=True, text=True,
+                          env={**os.environ, "CHEXBENCH_BINARY": str(BINARY)})
+
+
+def row(pipeline, ranks, images_per_s, kind="measured", fmt="png", busy_share=1.0):
+    return {"model": "resnet50", "decoder": "opencv", "pipeline": pipeline, "format": fmt, "ranks": ranks,
+            "kind": kind, "images_per_s": images_per_s, "low": 0.99 * images_per_s, "high": 1.01 * images_per_s,
+            "busy_share": busy_share, "scale_factor": 5.0}
+
+
+def results(rows, gains=()):
+    """Results of rows, and of the ratios of TFRecords to PNGs by ranks: {ranks: (ratio, low, high, grade)}."""
+    made = sc19_poster.Results(rows, [])
+    for ranks, (ratio, low, high, grade) in dict(gains).items():
+        made.ratios["resnet50", "opencv", ranks, "format_ratio"] = {
+            "kind": "format_ratio", "ratio": ratio, "ratio_ci95": [low, high], "grade": grade}
+    return made
+
+
+class Claims(unittest.TestCase):
+    def test_scaling_is_judged_by_the_interval_and_called_linear_on_all_ranks_only(self):
+        for ranks, rate, optimized, naive in ((16, 6000, sc19_poster.HOLDS, sc19_poster.FAILS),
+                                              (4, 1500, sc19_poster.UNKNOWN, sc19_poster.UNKNOWN),
+                                              (4, 900, sc19_poster.FAILS, sc19_poster.HOLDS),
+                                              (4, 1385, sc19_poster.UNKNOWN, sc19_poster.UNKNOWN)):
+            for pipeline, is_linear, expected in (("optimized", True, optimized), ("naive", False, naive)):
+                made = results([row(pipeline, 1, 384), row(pipeline, ranks, rate)])
+                self.assertEqual(sc19_poster.scaling_claim(made, "resnet50", pipeline, is_linear)[1], expected, rate)
+
+    def test_a_prediction_judges_nothing(self):
+        made = results([row("optimized", 1, 384), row("optimized", 16, 6100, kind="predicted")])
+        claim, verdict, evidence = sc19_poster.scaling_claim(made, "resnet50", "optimized", True)
+        self.assertEqual(verdict, sc19_poster.UNKNOWN)
+        self.assertIn("not measured on more than one rank", evidence)
+
+    def test_a_gain_is_judged_by_its_interval_unless_the_machine_was_too_busy(self):
+        for gain, expected in (((1.10, 1.09, 1.14, "told apart"), sc19_poster.HOLDS),
+                               ((1.01, 1.00, 1.03, "cannot be told"), sc19_poster.FAILS),
+                               ((1.06, 1.01, 1.20, "told apart"), sc19_poster.UNKNOWN),
+                               ((1.01, 1.00, 1.03, "machine too busy"), sc19_poster.UNKNOWN)):
+            made = results([row("optimized", 2, 700)], {2: gain})
+            self.assertEqual(sc19_poster.gain_claim(made, "resnet50")[1], expected, gain)
+
+    def test_every_measured_row_must_be_busy(self):
+        for share, expected in ((0.99, sc19_poster.HOLDS), (0.8, sc19_poster.FAILS)):
+            made = results([row("optimized", 1, 384), row("optimized", 2, 700, busy_share=share)])
+            self.assertEqual(sc19_poster.busy_claim(made, "resnet50")[1], expected)
+
+
+class Planning(unittest.TestCase):
+    def groups(self):
+        return [planning.Group("a", "opencv", 1, 3, seconds=100), planning.Group("a", "opencv", 16, 1, seconds=900),
+                planning.Group("b", "opencv", 2, 3, seconds=150)]
+
+    def test_the_first_that_fit_are_measured(self):
+        groups = self.groups()
+        planning.choose(groups, 300, lambda group: 1e6)
+        self.assertEqual([bool(group.left_out) for group in groups], [False, True, False])
+        self.assertIn("15 minutes, more than the budget leaves", groups[1].left_out)
+
+    def test_what_does_not_fit_into_memory_is_left_out(self):
+        groups = self.groups()
+        planning.choose(groups, 3000, lambda group: planning.available_bytes() / 10)
+        self.assertEqual([bool(group.left_out) for group in groups], [False, True, False])
+        self.assertIn("GB of memory", groups[1].left_out)
+
+
+class Reproduce(SystemTest):
+    def test_a_study_without_time_predicts_all_and_goes_on_with_more(self):
+        data = self.folder / "data"
+        self.succeed("data", "synth", data, "--images", "16", "--size", "128")
+        self.succeed("data", "convert", data, "--split", "all")
+        arguments = ("sc19-poster", "--data", data, "--output", self.folder / "out", "--budget", "0.01")
+        done = reproduce(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        folder = self.folder / "out/sc19-poster"
+        self.assertEqual({row["kind"] for row in self.rows(folder, "figure1.csv")}, {"predicted"})
+        published = [row for row in self.rows(folder, "figure4.csv") if row["kind"] == "published"]
+        self.assertEqual([row["gain_percent"] for row in published], ["8.39", "13.1"])
+        self.assertIn("cannot be told", done.stdout)
+        for name in ("README.md", "index.html"):
+            text = (folder / name).read_text()
+            self.assertIn("more than the budget leaves", text)
+            self.assertIn("Converting to TFRecords is not always worth it", text)
+        # What was measured is used again; what was cut off is measured again.
+        kept = folder / "runs/input-resnet50-fast/report.json"
+        cut = folder / "runs/input-resnet50-opencv/report.json"
+        before = kept.stat().st_mtime_ns
+        report = json.loads(cut.read_text())
+        cut.write_text(json.dumps({**report, "interrupted": True}))
+        self.assertEqual(reproduce(*arguments).returncode, 0)
+        self.assertEqual(kept.stat().st_mtime_ns, before)
+        self.assertFalse(json.loads(cut.read_text())["interrupted"])
+
+    def test_what_cannot_be_is_said(self):
+        for arguments, code, says in ((["sc20"], 2, "invalid choice: 'sc20'"),
+                                      (["sc19-poster", "--budget", "-1"], 2, "invalid minutes value: '-1'"),
+                                      (["sc19-poster", "--data", self.folder / "none"], 3, "none")):
+            done = reproduce(*arguments, "--output", self.folder / "out")
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(says, done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
