@@ -101,15 +101,21 @@ bool comparable_over_ranks(const results::TrialResult& trial) {
   return !trial.spec.all_cores && (!trial.oversubscribed || trial.emulated) && !trial.repeats.empty();
 }
 
-std::optional<double> scaling_efficiency(const results::TrialResult& trial,
-                                         const std::vector<results::TrialResult>& all) {
-  if (!comparable_over_ranks(trial)) return std::nullopt;
+// Derives how far the trial scales from its arm's trial on one rank, if that is among `all`. Trials of different ranks
+// are not measured in turn, so the interval is that of an unpaired ratio.
+void derive_scaling(const results::TrialResult& trial, const std::vector<results::TrialResult>& all,
+                    results::Figures& figures) {
+  if (!comparable_over_ranks(trial)) return;
   const auto single = std::find_if(all.begin(), all.end(), [&trial](const results::TrialResult& other) {
     return other.ranks == 1 && other.cores_per_rank == trial.cores_per_rank && comparable_over_ranks(other) &&
            same_arm(other, trial);
   });
-  if (single == all.end()) return std::nullopt;
-  return ratio(results::median_rate(trial), trial.ranks * results::median_rate(*single));
+  if (single == all.end()) return;
+  figures.speedup = ratio(results::median_rate(trial), results::median_rate(*single));
+  figures.scaling_efficiency = ratio(results::median_rate(trial), trial.ranks * results::median_rate(*single));
+  if (trial.ranks == 1) return;  // compared with itself
+  const auto ci95 = measure::unpaired_ratio(results::rates(trial), results::rates(*single)).ci95;
+  if (ci95) figures.scaling_efficiency_ci95 = measure::Interval{ci95->low / trial.ranks, ci95->high / trial.ranks};
 }
 
 void derive_learning(const results::TrialResult& trial, results::Figures& figures) {
@@ -141,12 +147,15 @@ results::Figures derive_figures(const results::TrialResult& trial, const std::ve
   figures.images_per_s = measure::median(images_per_s);
   if (images_per_s.size() > 1) figures.images_per_s_mad = measure::median_absolute_deviation(images_per_s);
   figures.images_per_s_ci95 = measure::bootstrap_median_ci95(images_per_s, trial.spec.measure.seed);
-  figures.scaling_efficiency = scaling_efficiency(trial, all);
+  derive_scaling(trial, all, figures);
   const Repeats repeats = results::typical_repeats(trial);
   derive_shares(repeats, figures);
   figures.decoded_per_trained = decoded_per_trained(trial);
   figures.au_share = accelerator_utilization(trial, repeats);
   figures.gpu = results::summarize_gpus(trial);
+  if (trial.data.images > 0) figures.epoch_s = ratio(static_cast<double>(trial.data.images), *figures.images_per_s);
+  if (figures.gpu.mean_power_w)
+    figures.images_per_joule = ratio(*figures.images_per_s, trial.ranks * *figures.gpu.mean_power_w);
   derive_cores(trial, repeats, figures);
   derive_learning(trial, figures);
   if (!trial.oversubscribed) {

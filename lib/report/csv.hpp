@@ -1,6 +1,6 @@
 // Tables for other programs, as CSV (RFC 4180, but lines end with LF). Column names carry the units, undefined values
-// are empty fields, and booleans are true and false. README.md describes the columns. Each row of trials.csv, steps.csv
-// and ops.csv says whether its engine is emulated.
+// are empty fields, and booleans are true and false. README.md describes the columns. Each row of trials.csv,
+// repeats.csv, steps.csv and ops.csv says whether its engine is emulated.
 #pragma once
 
 #include <string>
@@ -9,8 +9,12 @@
 
 namespace chexbench::report {
 
-// Returns trials.csv with one row per trial. New columns are only added at the end, so that column numbers stay valid.
+// Returns trials.csv with one row per trial. New columns are only added at the end, so that column numbers stay valid;
+// after them, each key in which trials differ has a column (swept_keys.hpp).
 std::string trials_csv(const results::Report& report);
+
+// Returns repeats.csv with one row per repeat, disturbed ones included.
+std::string repeats_csv(const results::Report& report);
 
 // Returns steps.csv with one row per measured step of each rank.
 std::string steps_csv(const results::Report& report);

@@ -10,6 +10,7 @@
 #include "analysis/derive.hpp"
 #include "analysis/epoch_waits.hpp"
 #include "report/csv_row.hpp"
+#include "report/swept_keys.hpp"
 #include "results/disturbance.hpp"
 #include "results/fields.hpp"
 #include "results/figures.hpp"
@@ -161,14 +162,28 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   const std::optional<analysis::EpochWaits> waits = analysis::epoch_waits(trial);
   visit("steady_wait_share", waits ? waits->steady_wait_share : std::nullopt);
   visit("scale_factor", trial.scale_factor);
+  const auto& efficiency_ci95 = figures.scaling_efficiency_ci95;
+  visit("scaling_efficiency_ci95_low", efficiency_ci95 ? std::optional(efficiency_ci95->low) : std::nullopt);
+  visit("scaling_efficiency_ci95_high", efficiency_ci95 ? std::optional(efficiency_ci95->high) : std::nullopt);
+  visit("speedup", figures.speedup);
+  visit("epoch_s", figures.epoch_s);
+  visit("images_per_joule", figures.images_per_joule);
+}
+
+// Visits a column for each key of the spec in which trials of the run differ, by its dotted name. They come last,
+// because their number differs between runs.
+template <class Visitor>
+void visit_swept_columns(Visitor&& visit, const TrialRow& row, const std::vector<std::string>& swept) {
+  for (const std::string& key : swept) visit(key.c_str(), setting_of(row.trial.spec, key));
 }
 
 template <class Visitor>
-std::string trial_line(const TrialRow& row, Visitor add) {
+std::string trial_line(const TrialRow& row, const std::vector<std::string>& swept, Visitor add) {
   CsvRow line;
   const auto visit = [&](const char* name, const auto& value) { add(line, name, value); };
   visit_promised_columns(visit, row);
   visit_later_columns(visit, row);
+  visit_swept_columns(visit, row, swept);
   return std::move(line).line();
 }
 
@@ -179,10 +194,11 @@ constexpr auto kAddValue = [](CsvRow& row, const char*, const auto& value) { row
 
 std::string trials_csv(const results::Report& report) {
   const results::TrialResult any;
-  std::string text = trial_line({.report = report, .trial = any, .figures = {}}, kAddName);
+  const std::vector<std::string> swept = swept_keys(report.trials);
+  std::string text = trial_line({.report = report, .trial = any, .figures = {}}, swept, kAddName);
   for (const results::TrialResult& trial : report.trials) {
     text += trial_line({.report = report, .trial = trial, .figures = analysis::derive_figures(trial, report.trials)},
-                       kAddValue);
+                       swept, kAddValue);
   }
   return text;
 }

@@ -19,6 +19,7 @@ std::vector<std::string> write_report(const results::Report& report, const std::
     write_file_atomically(paths.back(), text);
   };
   write("trials.csv", trials_csv(report));
+  write("repeats.csv", repeats_csv(report));
   write("steps.csv", steps_csv(report));
   write("ops.csv", ops_csv(report));
   if (const std::string epochs = epochs_csv(report); !epochs.empty()) {

@@ -30,6 +30,10 @@ struct Figures {
   std::optional<double> images_per_s_mad;  // median absolute deviation over repeats, not scaled; empty for one repeat
   std::optional<measure::Interval> images_per_s_ci95;
   std::optional<double> scaling_efficiency;  // weak scaling; 1 is linear
+  std::optional<measure::Interval> scaling_efficiency_ci95;
+  std::optional<double> speedup;           // images/s / images/s of one rank
+  std::optional<double> epoch_s;           // time of one pass over the split's images at images_per_s
+  std::optional<double> images_per_joule;  // of the GPUs' power alone
   std::optional<double> wait_share;
   std::vector<WaitShare> waits;  // by op and part, longest first; empty if wait_share is below kFedShare
   std::string wait_op;           // of the first of `waits`

@@ -130,6 +130,14 @@ TEST(ImagesPerSecondPerCore, DividesByTheCoresOfAllRanks) {
   EXPECT_FALSE(results::figures_of(trial).images_per_s_per_core.has_value());
 }
 
+TEST(Figures, OfAnEpochComeFromTheImagesOfTheSplit) {
+  results::TrialResult trial = results::make_trial({}, {120});
+  trial.data.images = 600;
+  EXPECT_DOUBLE_EQ(*results::figures_of(trial).epoch_s, 5);
+  trial.data.images = 0;
+  EXPECT_FALSE(results::figures_of(trial).epoch_s.has_value());
+}
+
 class ScalingEfficiency : public testing::Test {
  protected:
   std::optional<double> efficiency() const { return derive_figures(four_, {one_, four_}).scaling_efficiency; }
@@ -142,6 +150,18 @@ TEST_F(ScalingEfficiency, ComparesMediansWithTheSameArmAtOneRank) { EXPECT_DOUBL
 
 TEST_F(ScalingEfficiency, OfOneRankIsOne) {
   EXPECT_DOUBLE_EQ(*derive_figures(one_, {one_, four_}).scaling_efficiency, 1);
+}
+
+TEST_F(ScalingEfficiency, HasAnIntervalFromFiveRepeatsOn) {
+  EXPECT_FALSE(derive_figures(four_, {one_, four_}).scaling_efficiency_ci95.has_value());
+  one_ = results::make_trial({.ranks = 1}, {98, 99, 100, 101, 102});
+  four_ = results::make_trial({.ranks = 4}, {320, 330, 310, 324, 316});
+  const results::Figures figures = derive_figures(four_, {one_, four_});
+  EXPECT_DOUBLE_EQ(*figures.speedup, 3.2);
+  EXPECT_LT(figures.scaling_efficiency_ci95->low, 0.8);
+  EXPECT_GT(figures.scaling_efficiency_ci95->high, 0.8);
+  EXPECT_GT(figures.scaling_efficiency_ci95->low, 310.0 / 408) << "no wider than the repeats";
+  EXPECT_FALSE(derive_figures(one_, {one_, four_}).scaling_efficiency_ci95.has_value()) << "compared with itself";
 }
 
 TEST_F(ScalingEfficiency, IsEmptyWithoutATrialAtOneRank) {

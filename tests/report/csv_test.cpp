@@ -94,6 +94,47 @@ TEST(TrialsCsv, HasItsLaterColumnsInTheOrderInWhichTheyWereAdded) {
                                       "best_epoch", "time_to_auroc_s", "data_root", "store_shape"}));
 }
 
+TEST(TrialsCsv, EndsWithAColumnForEachKeyInWhichTrialsDiffer) {
+  results::TrialResult ring = results::make_trial({.pipeline = "naive"}, {100});
+  ring.spec.comm.update = spec::UpdateScheme::ring;
+  results::TrialResult tree = ring;
+  tree.spec.comm.update = spec::UpdateScheme::tree;
+  tree.spec.training.accumulate_steps = 4;
+  for (spec::OpSpec& op : tree.spec.pipeline.ops)
+    if (op.op == "map") op.parameters["parallel_calls"] = std::int64_t{3};
+  const std::string text = trials_csv(results::make_report({ring, tree}));
+  const auto header = read_csv(text).at(0);
+  const std::vector<std::string> swept(header.end() - 3, header.end());
+  EXPECT_EQ(swept,
+            (std::vector<std::string>{"training.accumulate_steps", "comm.update", "pipeline.map.parallel_calls"}));
+  const auto records = read_csv_records(text);
+  EXPECT_EQ(records.at(0).at("comm.update"), "ring");
+  EXPECT_EQ(records.at(1).at("comm.update"), "tree");
+  EXPECT_EQ(records.at(1).at("training.accumulate_steps"), "4");
+  EXPECT_EQ(records.at(1).at("pipeline.map.parallel_calls"), "3");
+}
+
+TEST(TrialsCsv, CallsNoKeySweptInWhichOnlyPipelinesDiffer) {
+  const auto header = read_csv(trials_csv(results::make_report({results::make_trial({.pipeline = "naive"}, {100}),
+                                                                results::make_trial({}, {100})})))
+                          .at(0);
+  EXPECT_EQ(header.back(), "images_per_joule");
+}
+
+TEST(RepeatsCsv, HasARowForEveryRepeat) {
+  const auto records =
+      read_csv_records(repeats_csv(results::make_report({results::make_trial({.ranks = 2}, {100, 101, 102})})));
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_THAT(records.back(), IsSupersetOf(std::map<std::string, std::string>{{"trial", "optimized png ranks=2"},
+                                                                              {"pipeline", "optimized"},
+                                                                              {"format", "png"},
+                                                                              {"ranks", "2"},
+                                                                              {"repeat", "2"},
+                                                                              {"images_per_s", "102"},
+                                                                              {"disturbed", "false"},
+                                                                              {"emulated", "false"}}));
+}
+
 TEST(TrialsCsv, TellsWhereTheDataLieAndHowTheirStoreWasSlowedDown) {
   results::TrialResult near = results::make_trial({}, {100}), far = near;
   near.spec.data.root = "data/nih";

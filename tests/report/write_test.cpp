@@ -55,9 +55,10 @@ class WriteReport : public testing::Test {
 
 TEST_F(WriteReport, WritesItsFilesAndTellsTheirPaths) {
   EXPECT_THAT(write_report(report_, folder_),
-              ElementsAre(folder_ + "/trials.csv", folder_ + "/steps.csv", folder_ + "/ops.csv",
-                          folder_ + "/report.json", folder_ + "/report.html"));
+              ElementsAre(folder_ + "/trials.csv", folder_ + "/repeats.csv", folder_ + "/steps.csv",
+                          folder_ + "/ops.csv", folder_ + "/report.json", folder_ + "/report.html"));
   EXPECT_EQ(content("trials.csv"), trials_csv(report_));
+  EXPECT_EQ(content("repeats.csv"), repeats_csv(report_));
   EXPECT_EQ(content("steps.csv"), steps_csv(report_));
   EXPECT_EQ(content("ops.csv"), ops_csv(report_));
   EXPECT_EQ(content("report.json"), to_json(report_));
@@ -85,10 +86,10 @@ TEST_F(WriteReport, OnAFullDiskNamesTheFileAndKeepsTheEarlierReport) {
     write_report(results::make_report({results::make_trial({}, many)}), folder_);
     FAIL() << "nothing thrown";
   } catch (const OutputError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("steps.csv"), HasSubstr("File too large")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("repeats.csv"), HasSubstr("File too large")));
     EXPECT_EQ(error.code(), ExitCode::output);
   }
-  EXPECT_EQ(content("steps.csv"), steps_csv(report_));
+  EXPECT_EQ(content("repeats.csv"), repeats_csv(report_));
   EXPECT_EQ(content("report.json"), to_json(report_));
 }
 

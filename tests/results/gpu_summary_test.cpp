@@ -251,8 +251,8 @@ TEST(GpuCsv, IsWrittenOnlyWhereAGpuWasSampled) {
   const std::string folder = testing::TempDir() + "gpu_csv_" + std::to_string(getpid());
   std::filesystem::create_directories(folder);
   EXPECT_THAT(report::write_report(make_report({make_gpu_trial()}), folder),
-              ElementsAre(EndsWith("trials.csv"), EndsWith("steps.csv"), EndsWith("ops.csv"), EndsWith("gpu.csv"),
-                          EndsWith("report.json"), EndsWith("report.html")));
+              ElementsAre(EndsWith("trials.csv"), EndsWith("repeats.csv"), EndsWith("steps.csv"), EndsWith("ops.csv"),
+                          EndsWith("gpu.csv"), EndsWith("report.json"), EndsWith("report.html")));
   std::filesystem::remove_all(folder);
 }
 

@@ -1,0 +1,20 @@
+// Finds the keys of the spec in which the trials of a run differ, so that each has a column of its own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/record.hpp"
+
+namespace chexbench::report {
+
+// Returns the dotted names of the keys that have more than one value among the trials: scalar keys in the order of the
+// spec ("comm.update", "training.accumulate_steps"), then parameters of ops ("pipeline.map.parallel_calls",
+// "pipeline.shuffle[1].buffer") that differ between trials whose pipelines have the same name. "ranks" and "pipeline"
+// are left out: they have columns in every run.
+std::vector<std::string> swept_keys(const std::vector<results::TrialResult>& trials);
+
+// Returns the value of such a key as text; "" if the trial's pipeline lacks the op.
+std::string setting_of(const spec::Experiment& experiment, const std::string& key);
+
+}  // namespace chexbench::report
