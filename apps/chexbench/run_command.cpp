@@ -150,6 +150,8 @@ void run(const RunArguments& arguments, bench::Session& session) {
                  world.communicator().world() > 1 ? rank : -1);
   results::Report report = plan(arguments, session);
   report.environment.chexbench_version = CHEXBENCH_VERSION;
+  report.environment.revision = CHEXBENCH_REVISION;
+  report.environment.compiler = CHEXBENCH_COMPILER;
   report.environment.command_line = arguments.command_line;
   if (arguments.dry_run) {
     const std::string plan = verbs::describe_plan(report, world, arguments.ranks);

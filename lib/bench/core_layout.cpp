@@ -60,6 +60,8 @@ std::vector<RankCores> gather_rank_cores(comm::World& world) {
   return ranks;
 }
 
+std::string describe(const RankCores& rank) { return fmt::format("{}: {}", rank.host, fmt::join(rank.cores, " ")); }
+
 HostCores find_host_cores(comm::World& world) {
   return host_cores_of(gather_rank_cores(world), static_cast<std::size_t>(world.communicator().rank()));
 }

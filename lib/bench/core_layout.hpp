@@ -38,6 +38,9 @@ HostCores host_cores_of(const std::vector<RankCores>& ranks, std::size_t rank);
 // @throws DeviceError if a rank was lost
 HostCores find_host_cores(comm::World& world);
 
+// Returns "node1: 0 1 2 3" for the report.
+std::string describe(const RankCores& rank);
+
 // The cores that one rank computes on.
 struct CoreShare {
   std::vector<int> cores;

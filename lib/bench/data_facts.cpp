@@ -11,6 +11,7 @@
 #include "dataset/conversion_cost.hpp"
 #include "dataset/index_report.hpp"
 #include "dataset/newer_images.hpp"
+#include "measure/file_system.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -47,6 +48,7 @@ results::DataFacts data_facts(const spec::DataSpec& spec, const dataset::Dataset
       .images = dataset.images.size(), .files = dataset.files(), .file_bytes = dataset.total_bytes};
   if (spec.format == spec::DataFormat::synthetic) return facts;
   facts.names_key = names_key(dataset);
+  if (dataset.store->is_local()) facts.file_system = measure::find_file_system(spec.root).type;
   const storage::DataRoot root(spec, dataset.store);
   const bool was_converted = spec.format != spec::DataFormat::png;
   if (const auto cost = was_converted ? dataset::conversion_cost(root, spec.split, spec.format) : std::nullopt) {

@@ -90,10 +90,13 @@ class Runner {
       : report_(report),
         options_(options),
         ranks_(world.communicator()),
-        host_(find_host_cores(world)),
+        rank_cores_(gather_rank_cores(world)),
+        host_(host_cores_of(rank_cores_, static_cast<std::size_t>(ranks_.rank()))),
         make_engine_(options.make_engine),
         progress_(options.show_progress && ranks_.rank() == 0) {
     if (!options.journal_path.empty() && ranks_.rank() == 0) journal_.emplace(options.journal_path);
+    report.environment.rank_cores.clear();
+    for (const RankCores& rank : rank_cores_) report.environment.rank_cores.push_back(describe(rank));
   }
 
   void run() {
@@ -139,6 +142,7 @@ class Runner {
   results::Report& report_;
   const RunOptions& options_;
   comm::Communicator& ranks_;
+  const std::vector<RankCores> rank_cores_;
   const HostCores host_;
   const EngineMaker make_engine_;
   std::optional<GpuShare> gpu_;  // set by the first group whose engine computes on GPUs

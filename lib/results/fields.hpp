@@ -23,6 +23,11 @@ void visit_environment(Visitor&& visit, Record& environment) {
   visit("command_line", environment.command_line);
   visit("gpu_driver", environment.gpu_driver);
   visit("gpus", environment.gpus);
+  visit("revision", environment.revision);
+  visit("compiler", environment.compiler);
+  visit("governors", environment.governors);
+  visit("load_before", environment.load_before);
+  visit("rank_cores", environment.rank_cores);
 }
 
 template <class Visitor, class Record>
@@ -206,6 +211,7 @@ void visit_trial(Visitor&& visit, Record& trial) {
   visit("images_newer", trial.data.images_newer);
   visit("patients_in_both_splits", trial.data.patients_in_both_splits);
   visit("image_names_key", trial.data.names_key);
+  visit("file_system", trial.data.file_system);
 }
 
 template <class Visitor, class Record>
@@ -227,6 +233,10 @@ void visit_figures(Visitor&& visit, Record& figures) {
   visit("images_per_s_mad", figures.images_per_s_mad);
   visit("images_per_s_ci95", figures.images_per_s_ci95);
   visit("scaling_efficiency", figures.scaling_efficiency);
+  visit("scaling_efficiency_ci95", figures.scaling_efficiency_ci95);
+  visit("speedup", figures.speedup);
+  visit("epoch_s", figures.epoch_s);
+  visit("images_per_joule", figures.images_per_joule);
   visit("wait_share", figures.wait_share);
   visit("wait_op", figures.wait_op);
   visit("wait_part", figures.wait_part);

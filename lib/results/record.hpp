@@ -36,6 +36,11 @@ struct Environment {
   std::string gpu_driver;         // "580.65.06"; empty if NVML does not answer
   std::vector<std::string> gpus;  // names of the host's GPUs, by NVML
   std::vector<std::string> command_line;
+  std::string revision;    // of the sources, by git; "-dirty" behind it if they were changed; empty if not known
+  std::string compiler;    // "GCC 12.2.0"
+  std::string governors;   // "performance (40)": frequency governors and the CPUs that they control; empty if not known
+  double load_before = 0;  // one-minute load average as the run began; NaN if not known
+  std::vector<std::string> rank_cores;  // of each rank: "node1: 0 1 2 3", the cores that the launcher left to it
 };
 
 // One measured step of one rank.
@@ -146,6 +151,7 @@ struct DataFacts {
   std::uint64_t images_newer = 0;      // of them, those that changed after the conversion
   std::optional<std::uint64_t> patients_in_both_splits;  // patients in train and in test; empty if unknown
   std::string names_key;                                 // hash of the images' names; empty if unknown
+  std::string file_system;                               // type of the root's file system, "ext4"; empty for a server
 };
 
 // What the threads of one rank did in one repeat.

@@ -68,7 +68,8 @@ class Outputs(SystemTest):
         out = self.folder / "out"
         self.succeed("--config", self.spec(), "--output", out)
         names = sorted(path.name for path in out.iterdir())
-        self.assertEqual(names, ["journal.jsonl", "ops.csv", "report.html", "report.json", "steps.csv", "trials.csv"])
+        self.assertEqual(names, ["journal.jsonl", "ops.csv", "repeats.csv", "report.html", "report.json", "steps.csv",
+                                 "trials.csv"])
 
     def test_waits_booked_to_ops_sum_to_the_waits_of_the_steps(self):
         out = self.folder / "out"
@@ -104,6 +105,11 @@ class Outputs(SystemTest):
         for key in ("schema_version", "environment", "trials", "findings"):
             self.assertIn(key, report)
         self.assertEqual(len(report["trials"]), 1)
+        environment = report["environment"]
+        self.assertRegex(environment["compiler"], r"^(GNU|Clang) \d+")
+        self.assertRegex(environment["revision"], r"^([0-9a-f]{12}(-dirty)?)?$")
+        self.assertRegex(environment["rank_cores"][0], r"^\S+:( \d+)+$")
+        self.assertTrue(report["trials"][0]["file_system"])
         with open(out / "steps.csv", newline="") as file:
             self.assertEqual(len(list(csv.DictReader(file))), 2 * 3)  # repeats x steps; warm-up does not count
 
