@@ -192,6 +192,10 @@ TEST(Profile, GivesNothingThatNoSourceGives) {
   EXPECT_EQ(find_entry(load_profile("k80"), model, Precision::f32, 48).between, std::make_pair(32, 64));
   EXPECT_THROW(find_entry(load_profile("a100"), model, Precision::f32, 512), SpecError);
   EXPECT_THROW(find_entry(load_profile("h100"), model, Precision::bf16, 64), SpecError);
+  model.name = "alexnet";
+  EXPECT_EQ(find_entry(load_profile("k80"), model, Precision::f32, 512).images_per_s, 656);
+  EXPECT_EQ(find_entry(load_profile("p100"), model, Precision::f32, 512).images_per_s, 2987);
+  EXPECT_THROW(find_entry(load_profile("v100"), model, Precision::f32, 512), SpecError);
   model.name = "densenet121";
   EXPECT_THROW(find_entry(load_profile("h200"), model, Precision::fp16, 64), SpecError);
 }
