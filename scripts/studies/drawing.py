@@ -25,8 +25,11 @@ def save(figure, folder, name):
     pyplot.close(figure)
 
 
-def by_ranks(folder, name, title, label, rows, ideal=False, published=()):
-    """Draws lines over the number of ranks. A row has series, ranks, kind, value, and low and high or None."""
+def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=False):
+    """Draws lines over the number of ranks. A row has series, ranks, kind, value, and low and high or None.
+
+    `labels` are those of the two axes. `log` scales both by logarithms, for many ranks.
+    """
     figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
     series = list(dict.fromkeys(row["series"] for row in rows))
     for i, one in enumerate(series):
@@ -43,17 +46,26 @@ def by_ranks(folder, name, title, label, rows, ideal=False, published=()):
             first = points[0]
             axes.plot([row["ranks"] for row in points], [first["value"] * row["ranks"] / first["ranks"]
                                                          for row in points], color=colour, linestyle=":", linewidth=1)
-    for row in published:
-        axes.plot(row["ranks"], row["value"], marker="*", markersize=12, linestyle="none", color="black",
-                  label=f"published: {row['series']}")
+    for i, one in enumerate(dict.fromkeys(row["series"] for row in published)):
+        points = [row for row in published if row["series"] == one]
+        axes.plot([row["ranks"] for row in points], [row["value"] for row in points], marker="*", markersize=10,
+                  linestyle="none", color=("black", "0.55")[i % 2], label=f"published: {one}")
     ranks = sorted({row["ranks"] for row in rows})
+    if log:
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
     axes.set_xticks(ranks, [str(n) for n in ranks])
-    axes.set_xlabel("ranks (one emulated V100 each)")
-    axes.set_ylabel(label)
+    if log:
+        axes.minorticks_off()
+    else:
+        axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
     axes.set_title(title)
     axes.grid()
     axes.legend(frameon=False, fontsize=8)
-    figure.supxlabel("filled: measured by a scale model; hollow: predicted"
+    measured = any(row["kind"] == "measured" for row in rows)
+    figure.supxlabel(("filled: measured by a scale model; " if measured else "") + "hollow: predicted"
                      + ("; dotted: linear" if ideal else "") + ("; stars: published" if published else ""),
                      fontsize=7, color="0.35")
     save(figure, folder, name)

@@ -1,6 +1,5 @@
 """The SC19 poster: naive against optimized pipelines, ResNet50 and DenseNet121, PNG against TFRecord, 1 to 16 V100."""
 
-import csv
 import json
 import time
 
@@ -8,9 +7,11 @@ import drawing
 import page
 from measuring import ROOT, chexbench, measured, read_csv, say
 from planning import Group, choose, cores, forecast_s, scale_factor
+from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
 
 NAME = "sc19-poster"
 TITLE = "SC19 poster: Fast Training of an AI Radiologist"
+NEEDS_DATA = True
 SPECS = ROOT / "configs/studies" / NAME
 MODELS = {"resnet50": "ResNet50", "densenet121": "DenseNet121"}
 IMAGE_SIZE = {"resnet50": 224, "densenet121": 256}
@@ -19,10 +20,8 @@ BATCH_SIZE = 64
 PREFETCHED_BATCHES = 64  # that naive keeps ready; what else a rank holds is in the 300 MB of rank_bytes
 # With more ranks a step passes more images, so fewer steps show as much of the input.
 STEPS = {1: 3, 2: 3, 4: 2, 8: 1, 16: 1}
-LINEAR = 0.9  # efficiency from which scaling is called linear
 BUSY = 0.95  # share of the time that an accelerator computes, from which its utilization is called near 100 %
 CLAIMED_GAIN = (1.08, 1.15)  # of TFRecords: "approximately 8 % - 15 %"
-HOLDS, FAILS, UNKNOWN = "holds here", "does not hold here", "cannot be told"
 
 
 def groups():
@@ -195,14 +194,12 @@ def gain_rows(results):
     return rows
 
 
-def write_csv(path, rows, quantity):
+def write_figure(path, rows, quantity):
+    renamed = {"value": quantity, "low": "ci95_low", "high": "ci95_high"}
     columns = ["model", "decoder", "pipeline", "format", "ranks", "kind", "value", "low", "high", "scale_factor",
                "source"]
-    with open(path, "w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([quantity if name == "value" else f"ci95_{name}" if name in ("low", "high") else name
-                         for name in columns])
-        writer.writerows([["" if row.get(name) is None else row[name] for name in columns] for row in rows])
+    write_csv(path, [{renamed.get(name, name): row.get(name) for name in columns} for row in rows],
+              [renamed.get(name, name) for name in columns])
 
 
 def figures(results, folder, published):
@@ -219,11 +216,12 @@ def figures(results, folder, published):
                   series_rows(results, ("model", "format"), pipeline="optimized", decoder="opencv"), ()))
     plans.append(("figure4", "Figure 4: gain by TFRecords, optimized pipeline", "gain_percent", gains, told))
     for name, title, quantity, rows, stars in plans:
-        write_csv(folder / f"{name}.csv", [*rows, *stars], quantity)
+        write_figure(folder / f"{name}.csv", [*rows, *stars], quantity)
         blocks.append(page.heading(title))
         if drawing.pyplot:
             label = "images/s" if quantity == "images_per_s" else "% more images/s from TFRecords"
-            drawing.by_ranks(folder, name, title, label, rows, quantity == "images_per_s", stars)
+            labels = ("ranks (one emulated V100 each)", label)
+            drawing.by_ranks(folder, name, title, labels, rows, quantity == "images_per_s", stars)
             blocks.append(page.picture(f"{name}.svg", title))
         blocks.append(page.paragraph(f"Values: {name}.csv."))
     return blocks
@@ -265,7 +263,8 @@ def blocks(results, plan, figure_blocks, budget_minutes, environment):
     yield page.paragraph("The poster shows bars without values, and no copy of its figures gives any: only the two "
                          "gains of figure 4 are published as numbers, and are drawn. Scaling is called linear from an "
                          f"efficiency of {LINEAR} on 16 ranks, and a GPU near 100 % busy from {100 * BUSY:.0f} %. "
-                         "Files come from the page cache here, where PNGs and TFRecords differ least; the poster's came from "
+                         "Files come from the page cache here, where PNGs and TFRecords differ least; the "
+                         "poster's came from "
                          "Lustre.")
     yield from figure_blocks
     for model, name in MODELS.items():
@@ -282,7 +281,7 @@ def blocks(results, plan, figure_blocks, budget_minutes, environment):
 
 
 def run(folder, data, budget_minutes):
-    """Measures, predicts and writes the pages; returns their paths."""
+    """Measures, predicts and writes the pages; returns their paths and the claims."""
     started = time.monotonic()
     published = read_csv(SPECS / "published.csv")
     say(f"{NAME}: measuring what the cores of this machine decode")

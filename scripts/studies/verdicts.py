@@ -1,0 +1,14 @@
+"""What a study says of a claim of its source, and the tidy CSVs of its figures."""
+
+import csv
+
+HOLDS, FAILS, UNKNOWN = "holds here", "does not hold here", "cannot be told"
+LINEAR = 0.9  # efficiency from which scaling is called linear
+
+
+def write_csv(path, rows, columns):
+    """Writes the columns of the rows; a value that a row lacks, or None, is an empty field."""
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([["" if row.get(name) is None else row[name] for name in columns] for row in rows])
