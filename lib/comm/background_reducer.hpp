@@ -19,7 +19,7 @@ using MakeAverage = std::function<Poll(std::span<float> values)>;
 // Accepts f32 buckets in host memory only. Like every Reducer, it is used by one thread. wait() returns after the
 // last bucket has ended, even if one of them failed.
 // @throws DeviceError from reduce() for an empty bucket or one in device memory; from wait() if another rank was lost
-// @throws InterruptedError from wait() if a signal ended the averaging
+// @throws InterruptedError from wait() and meet() if a signal ended the averaging
 class BackgroundReducer final : public Reducer {
  public:
   // Averages one bucket after the other in the lane `lane` of `thread`, which must outlive this object. `value_bytes`
@@ -30,6 +30,7 @@ class BackgroundReducer final : public Reducer {
 
   void reduce(BucketSpan bucket, ReadyEvent ready) override;
   void wait() override;
+  void meet() override;  // leaves no trace and counts no bytes: it averages none of the engine's gradients
   // Returns the timings of the buckets before the last wait(). A bucket counts as busy from its start, even while
   // another rank is late.
   ReducerTimings timings() const override { return last_; }

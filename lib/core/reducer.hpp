@@ -56,6 +56,13 @@ class Reducer {
   virtual void reduce(BucketSpan bucket, ReadyEvent ready) = 0;
   // Returns when every bucket since the last wait() is averaged. @throws DeviceError as reduce() does
   virtual void wait() = 0;
+  // Returns when every rank has called meet(). Nothing may be under way. Only for host memory: an engine whose network
+  // is modelled calls it instead of averaging. @throws DeviceError as reduce() does
+  virtual void meet() {
+    float nothing = 0;
+    reduce({.data = &nothing, .count = 1}, nullptr);
+    wait();
+  }
   // Replaces wait() for buckets in device memory: work that is queued on `stream` from now on runs after the averages.
   // The default waits on the host. @throws DeviceError as reduce() does
   virtual void join(DeviceStream stream) {

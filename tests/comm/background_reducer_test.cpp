@@ -78,6 +78,16 @@ TEST_F(BackgroundReducerTest, TracesEachBucketFromItsBeginToItsEnd) {
   EXPECT_NEAR(reducer_.timings().busy_s, first.end_s - first.begin_s + second.end_s - second.begin_s, 1e-9);
 }
 
+TEST_F(BackgroundReducerTest, MeetsTheOtherRanksWithoutABucket) {
+  measure::TraceRecording recording(10);
+  reducer_.meet();
+  EXPECT_TRUE(recording.take().threads.empty());
+  reducer_.wait();
+  EXPECT_EQ(reducer_.timings().reduced_bytes, 0u);
+  ranks_.lost = true;
+  EXPECT_THROW(reducer_.meet(), DeviceError);
+}
+
 TEST_F(BackgroundReducerTest, CountsTheBytesOfOneStepAlone) {
   std::vector<float> a{2, 4};
   for (int step = 0; step < 2; ++step) {

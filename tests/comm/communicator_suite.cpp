@@ -14,6 +14,7 @@
 
 #include "comm/host_copies.hpp"
 #include "comm/staged_reducer.hpp"
+#include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/half.hpp"
 #include "spec/names.hpp"
@@ -240,6 +241,25 @@ void reducer_waits_for_nothing_where_nothing_was_added(Communicator& group) {
   EXPECT_EQ(reducer->timings().reduced_bytes, 0u);
 }
 
+// All ranks of the suite are processes of one host, so their clocks are the same.
+void reducers_let_ranks_meet(Communicator& group, const spec::CommSpec& comm) {
+  const std::unique_ptr<Reducer> reducer = group.make_reducer(comm);
+  std::vector<double> last_came_s{0};
+  if (group.rank() == group.world() - 1) {
+    sleep_until_s(now_s() + 5e-3);
+    last_came_s[0] = now_s();
+  }
+  reducer->meet();
+  const double met_s = now_s();
+  group.all_reduce_sum(std::span(last_came_s));
+  EXPECT_GE(met_s, last_came_s[0]) << to_string(comm.update);
+  EXPECT_EQ(reducer->timings().reduced_bytes, 0u);
+}
+
+void reducers_let_ranks_meet(Communicator& group) {
+  for (const spec::CommSpec& comm : all_schemes()) reducers_let_ranks_meet(group, comm);
+}
+
 void groups_of_one_world_work_at_the_same_time(Communicator& group) {
   const std::unique_ptr<Communicator> sub = group.first((group.world() + 1) / 2);
   std::vector<double> whole{1}, part{1};
@@ -272,6 +292,7 @@ const std::pair<const char*, Case> kCases[] = {
     {"StagedReducerAveragesEveryType", staged_reducer_averages_every_type},
     {"DeviceReducersAreForTheFirstRanksAlone", device_reducers_are_for_the_first_ranks_alone},
     {"ReducerWaitsForNothingWhereNothingWasAdded", reducer_waits_for_nothing_where_nothing_was_added},
+    {"ReducersLetRanksMeet", reducers_let_ranks_meet},
     {"GroupsOfOneWorldWorkAtTheSameTime", groups_of_one_world_work_at_the_same_time},
 };
 

@@ -69,11 +69,13 @@ class RecordingReducer final : public Reducer {
   explicit RecordingReducer(int world) : world_(world) {}
   void reduce(BucketSpan bucket, ReadyEvent) override { counts.push_back(bucket.count); }
   void wait() override { ++waits; }
+  void meet() override { ++meetings; }
   ReducerTimings timings() const override { return {.busy_s = 0.25}; }
   int world() const override { return world_; }
 
   std::vector<std::size_t> counts;
   int waits = 0;
+  int meetings = 0;
 
  private:
   int world_;

@@ -61,6 +61,7 @@ class EmulatedEngine final : public TensorlessEngine {
         accumulate_steps_(config.training.accumulate_steps),
         world_(config.world),
         averages_for_real_(config.world > 1 && spec::sends_gradients(config.comm.model)),
+        meets_ranks_(config.world > 1 && config.comm.model == spec::CommModel::alpha_beta),
         parts_(accumulate_steps_) {
     if (averages_for_real_) {
       std::size_t elements = 0;
@@ -90,8 +91,9 @@ class EmulatedEngine final : public TensorlessEngine {
   void run(const std::stop_token& stop);
   std::optional<Submission> take(const std::stop_token& stop);
   measure::StepTimings execute(Submission submission);
-  Communication communicate(Reducer& reducer, double backward_begin_s);
-  void trace_modelled(double backward_begin_s) const;
+  Communication communicate(Reducer& reducer, double begin_s);
+  Communication modelled_average(Reducer& reducer, double begin_s) const;
+  void trace_modelled(double begin_s) const;
   Communication average_for_real(Reducer& reducer, double backward_begin_s);
 
   const EngineTraits traits_;
@@ -100,6 +102,7 @@ class EmulatedEngine final : public TensorlessEngine {
   const int accumulate_steps_;
   const int world_;
   const bool averages_for_real_;
+  const bool meets_ranks_;          // A modelled average waits for all ranks, as a real one would.
   ModelledCommunication modelled_;  // Of each step, if gradients are not averaged for real.
   std::vector<float> gradients_;    // Zeros: only the size of what is averaged matters.
 
@@ -123,7 +126,7 @@ class EmulatedEngine final : public TensorlessEngine {
 
 void EmulatedEngine::check(const Batch& batch, const Reducer& reducer) const {
   check_batch(traits_.name, shape_, batch);
-  if (averages_for_real_ && reducer.world() != world_) {
+  if ((averages_for_real_ || meets_ranks_) && reducer.world() != world_) {
     throw DeviceError(fmt::format("engine '{}': built for {} ranks, but its gradients are averaged over {}",
                                   traits_.name, world_, reducer.world()));
   }
@@ -193,9 +196,8 @@ std::optional<Submission> EmulatedEngine::take(const std::stop_token& stop) {
 measure::StepTimings EmulatedEngine::execute(Submission submission) {
   const double begin_s = std::max(submission.submitted_s, last_end_s_);
   submission.batch.release();
-  const double backward_begin_s = begin_s + plan_.forward_s;
   const bool is_last = parts_.is_last();
-  const Communication communication = is_last ? communicate(*submission.reducer, backward_begin_s) : Communication{};
+  const Communication communication = is_last ? communicate(*submission.reducer, begin_s) : Communication{};
   measure::StepTimings timings{.wait_s = begin_s - last_end_s_,
                                .compute_s = plan_.forward_s + plan_.backward_s,
                                .exposed_communication_s = communication.exposed_s,
@@ -210,16 +212,27 @@ measure::StepTimings EmulatedEngine::execute(Submission submission) {
   timings.other_s = timings.wall_s - timings.wait_s - timings.compute_s - timings.exposed_communication_s -
                     timings.update_s;  // Only rounding errors.
   sleep_until_s(timings.end_s);
-  if (is_last && measure::is_tracing()) trace_modelled(backward_begin_s);
   return timings;
 }
 
-Communication EmulatedEngine::communicate(Reducer& reducer, double backward_begin_s) {
-  if (averages_for_real_) return average_for_real(reducer, backward_begin_s);
-  return {.exposed_s = std::max(0.0, modelled_.end_s - plan_.backward_s), .busy_s = modelled_.busy_s};
+Communication EmulatedEngine::communicate(Reducer& reducer, double begin_s) {
+  return averages_for_real_ ? average_for_real(reducer, begin_s + plan_.forward_s) : modelled_average(reducer, begin_s);
 }
 
-void EmulatedEngine::trace_modelled(double backward_begin_s) const {
+// All ranks compute equally long, so the rank that begins its step last is late by as much at each bucket.
+Communication EmulatedEngine::modelled_average(Reducer& reducer, double begin_s) const {
+  double all_begin_s = begin_s;
+  if (meets_ranks_) {
+    reducer.meet();
+    all_begin_s = std::max(begin_s, now_s());
+  }
+  if (measure::is_tracing()) trace_modelled(all_begin_s);
+  return {.exposed_s = all_begin_s - begin_s + std::max(0.0, modelled_.end_s - plan_.backward_s),
+          .busy_s = modelled_.busy_s};
+}
+
+void EmulatedEngine::trace_modelled(double begin_s) const {
+  const double backward_begin_s = begin_s + plan_.forward_s;
   for (const ModelledBucket& bucket : modelled_.buckets) {
     measure::record_span({.name = "modelled bucket",
                           .kind = measure::SpanKind::bucket,
