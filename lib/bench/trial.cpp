@@ -85,6 +85,7 @@ void run_step(std::int64_t step, const Steps& steps, const TrialContext& context
   for (int i = 0; i < batches; ++i) {
     BatchLease batch = next_batch(pipeline, recorder, step * batches + i, steps.total * batches);
     context.engine.step(std::move(batch), context.reducer);
+    if (!context.spec.training.overlap_input) context.engine.finish();
     recorder.look(context.engine);
   }
 }

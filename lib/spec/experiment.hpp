@@ -110,8 +110,9 @@ struct ModelSpec {
 
 // The group "training".
 struct TrainingSpec {
-  int batch_size = 16;       // images per rank (the local batch)
-  int accumulate_steps = 1;  // local batches per step; their gradients are averaged before one reduction and update
+  int batch_size = 16;        // images per rank (the local batch)
+  int accumulate_steps = 1;   // local batches per step; their gradients are averaged before one reduction and update
+  bool overlap_input = true;  // false: the next batch is not asked for before the engine has finished the last one
   Precision precision = Precision::f32;
   OptimizerKind optimizer = OptimizerKind::adam;
   double learning_rate = 1e-3;

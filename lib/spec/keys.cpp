@@ -245,6 +245,10 @@ void add_training_keys(std::vector<KeyRule>& rules) {
       4096, engine_only(at_least(1, key("training.accumulate_steps", training, &TrainingSpec::accumulate_steps,
                                         "Batches of a rank whose gradients are averaged before one reduction between "
                                         "ranks and one update: together they are one step.")))));
+  rules.push_back(engine_only(key("training.overlap_input", training, &TrainingSpec::overlap_input,
+                                  "Whether the next batch is prepared while the engine computes. If false, it is not "
+                                  "asked for before the last one is done, as by a program that fetches its batch "
+                                  "within the step: only a prefetch makes the two overlap.")));
   rules.push_back(engine_only(
       key("training.precision", training, &TrainingSpec::precision, "Of the arithmetic; weights are f32.")));
   rules.push_back(

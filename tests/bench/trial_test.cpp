@@ -131,6 +131,24 @@ TEST(RunRepeat, TakesAsManyBatchesForAStepAsAreAccumulated) {
   }
 }
 
+TEST(RunRepeat, InputAndTrainingTakeTurnsUnlessTheyMayOverlap) {
+  spec::Experiment spec = experiment("keras", "emulated:v100");
+  spec.model.image_size = 224;
+  for (const bool overlap_input : {true, false}) {
+    spec.training.overlap_input = overlap_input;
+    double wait_s = 0, next_s = 0;
+    for (const results::StepRecord& step : run(spec).steps) {
+      wait_s += step.timings.wait_s;
+      next_s += step.next_s;
+    }
+    if (overlap_input) {
+      EXPECT_LT(wait_s, next_s);
+    } else {
+      EXPECT_GE(wait_s, next_s);
+    }
+  }
+}
+
 // A process that keeps a core busy until it goes out of scope.
 class BusyNeighbour {
  public:
