@@ -69,3 +69,33 @@ def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=F
                      + ("; dotted: linear" if ideal else "") + ("; stars: published" if published else ""),
                      fontsize=7, color="0.35")
     save(figure, folder, name)
+
+
+def bars(folder, name, title, label, key, rows):
+    """Draws a horizontal bar for each row, from the top: its name under `key`, value, and low and high or None."""
+    figure, axes = pyplot.subplots(figsize=(6.4, 0.8 + 0.42 * len(rows)))
+    for place, row in enumerate(rows):
+        bounds = [[row["value"] - row["low"]], [row["high"] - row["value"]]] if row["low"] is not None else None
+        axes.barh(place, row["value"], xerr=bounds, capsize=3, height=0.65, color=row.get("colour", COLOURS[0]))
+    axes.set_yticks(range(len(rows)), [row[key] for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel(label)
+    axes.set_title(title, loc="right")
+    axes.grid(axis="x")
+    figure.tight_layout()
+    save(figure, folder, name)
+
+
+def lanes(folder, name, title, words, spans, length_s):
+    """Draws spans (lane, begin_s, end_s) as bars over time, a lane above the other in the order of `words`."""
+    figure, axes = pyplot.subplots(figsize=(8, 2.2))
+    for place, lane in enumerate(words):
+        found = [(span["begin_s"], span["end_s"] - span["begin_s"]) for span in spans if span["lane"] == lane]
+        axes.broken_barh(found, (place - 0.35, 0.7), facecolor=COLOURS[place % len(COLOURS)], edgecolor="white")
+    axes.set_yticks(range(len(words)), list(words.values()))
+    axes.invert_yaxis()
+    axes.set_xlim(0, length_s)
+    axes.set_xlabel("seconds")
+    axes.set_title(title, loc="right", fontsize=10)
+    figure.tight_layout()
+    save(figure, folder, name)

@@ -24,9 +24,9 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def chexbench(*options, ranks=1):
+def chexbench(*options, ranks=1, mapping=("--map-by", "socket")):
     """Runs chexbench on `ranks` ranks; returns its stdout. Its own messages and progress go to stderr."""
-    launcher = ["mpirun", "--map-by", "socket", "-np", str(ranks)] if ranks > 1 else []
+    launcher = ["mpirun", *mapping, "-np", str(ranks)] if ranks > 1 else []
     try:
         done = subprocess.run([*launcher, BINARY, *map(str, options)], stdout=subprocess.PIPE, text=True, check=False)
     except FileNotFoundError as error:
@@ -51,9 +51,10 @@ def read_report(folder):
     return report if is_complete(report) else None
 
 
-def measured(folder, config, settings, ranks=1):
+def measured(folder, config, settings, ranks=1, mapping=("--map-by", "socket")):
     """The report of a run; taken from `folder` if it is there complete, measured or continued otherwise."""
-    stated = {"config": str(config.relative_to(ROOT)), "settings": settings, "ranks": ranks}
+    stated = {"config": str(config.relative_to(ROOT)), "settings": settings, "ranks": ranks,
+              "mapping": list(mapping)}
     note = folder.with_suffix(".json")
     is_same = note.exists() and json.loads(note.read_text()) == stated
     report = read_report(folder) if is_same else None
@@ -66,7 +67,8 @@ def measured(folder, config, settings, ranks=1):
         note.write_text(json.dumps(stated, indent=1) + "\n")
     sets = [text for setting in settings for text in ("--set", setting)]
     progress = "always" if sys.stderr.isatty() else "never"  # mpirun stands between the ranks and the terminal
-    chexbench("--config", config, *sets, place, folder, "--quiet", "--progress", progress, ranks=ranks)
+    chexbench("--config", config, *sets, place, folder, "--quiet", "--progress", progress, ranks=ranks,
+              mapping=mapping)
     report = read_report(folder)
     if report is None:
         raise StudyError(f"{folder} holds no complete run: run the same command again to go on", 6)

@@ -15,6 +15,7 @@ class Group:
     decoder: str
     ranks: int
     steps: int
+    batch_size: int = 64
     repeats: int = 5
     warmup_steps: int = 1
     seconds: float = 0  # forecast
@@ -25,8 +26,9 @@ class Group:
         return f"{self.config}-{self.decoder}-{self.ranks}"
 
     def settings(self):
-        settings = [f"ranks={self.ranks}", f"data.decoder={self.decoder}", f"measure.steps={self.steps}",
-                    f"measure.repeats={self.repeats}", f"measure.warmup_steps={self.warmup_steps}"]
+        settings = [f"ranks={self.ranks}", f"data.decoder={self.decoder}", f"training.batch_size={self.batch_size}",
+                    f"measure.steps={self.steps}", f"measure.repeats={self.repeats}",
+                    f"measure.warmup_steps={self.warmup_steps}"]
         if cores() // self.ranks > CORES_PER_ACCELERATOR:
             settings.append(f"cores_per_rank={CORES_PER_ACCELERATOR}")
         return settings
@@ -50,9 +52,9 @@ def available_bytes():
     return 0
 
 
-def forecast_s(group, predicted, batch_size):
+def forecast_s(group, predicted):
     """Seconds that a group takes, from the images/s at full scale that are predicted for each of its trials."""
-    step_s = sum(group.ranks * batch_size / images_per_s for images_per_s in predicted)
+    step_s = sum(group.ranks * group.batch_size / images_per_s for images_per_s in predicted)
     steps = group.repeats * (group.warmup_steps + group.steps)
     return steps * step_s * scale_factor(group.ranks) + START_S * group.repeats * len(predicted)
 

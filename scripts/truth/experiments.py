@@ -46,6 +46,17 @@ def training_spec(pipelines, **measure):
     return {**spec, "engine": "onednn", "model": {"name": "resnet50", "image_size": 64}, "training": {"batch_size": 8}}
 
 
+def link_images(root, images):
+    """Makes a set of that many images; each is a link to one of the X-rays in `root`/originals."""
+    originals = sorted((root / "originals").iterdir())
+    folders = [root / str(images) / name for name in ("with", "without")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    for index in range(images):
+        os.link(originals[index % len(originals)], folders[index % 2] / f"{index:06}.png")
+    return root / str(images)
+
+
 class Folders:
     """Runs experiments in folders of their own, which exist until it is left."""
 

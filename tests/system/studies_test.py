@@ -9,8 +9,10 @@ import unittest
 from harness import BINARY, ROOT, SystemTest
 
 sys.path.insert(0, str(ROOT / "scripts/studies"))
+import dell_article  # noqa: E402
 import planning  # noqa: E402
 import sc19_poster  # noqa: E402
+import timeline  # noqa: E402
 
 REPRODUCE = ROOT / "scripts/reproduce"
 
@@ -65,6 +67,43 @@ class Claims(unittest.TestCase):
             self.assertEqual(sc19_poster.busy_claim(made, "resnet50")[1], expected)
 
 
+class DellArticle(unittest.TestCase):
+    def overlap(self, ratio, interval, grade="told apart", wait=0.6, busy=0.4):
+        figures = {"wait_share": wait, "busy_share": busy}
+        ratio = {"kind": "pipeline_ratio", "trial": "pipelined (emulated)", "ratio": ratio, "ratio_ci95": interval,
+                 "grade": grade}
+        return dell_article.overlap_claim({"trials": [{"figures": figures}], "findings": [ratio]})[1]
+
+    def test_pipelining_must_hide_the_smaller_part_of_a_step(self):
+        self.assertEqual(self.overlap(1.66, [1.6, 1.7]), dell_article.HOLDS)  # 1 / 0.6
+        self.assertEqual(self.overlap(1.02, [1.0, 1.05]), dell_article.FAILS)
+        self.assertEqual(self.overlap(1.5, [1.2, 1.8]), dell_article.UNKNOWN)
+        self.assertEqual(self.overlap(1.66, [1.6, 1.7], "machine too busy"), dell_article.UNKNOWN)
+        self.assertEqual(self.overlap(1.66, None), dell_article.UNKNOWN)
+
+    def test_published_rates_are_held_against_measured_ones_alone(self):
+        published = [{"ranks": 1, "value": 185.0}, {"ranks": 2, "value": 315.0}]
+        for rate, kind, expected in ((320, "measured", dell_article.HOLDS), (370, "measured", dell_article.FAILS),
+                                     (320, "predicted", dell_article.UNKNOWN)):
+            made = results([row("optimized", 2, rate, kind)])
+            self.assertEqual(dell_article.published_claim(made, published)[1], expected)
+
+    def test_a_time_line_begins_with_the_first_measured_step(self):
+        def event(name, row, ts, dur, cat=None):
+            return {"ph": "X", "name": name, "row": row, "ts": ts, "dur": dur, "cat": cat}
+        events = [event("batch", "main", 0, 40), event("pipelined", "steps", 100, 90, "trial"),
+                  event("batch", "prefetch", 90, 30)]
+        for number in range(6):
+            events += [event(f"step {number}", "steps", 100 + 10 * number, 10, "step"),
+                       event("wait", "steps", 100 + 10 * number, 4, "step"),
+                       event("compute", "steps", 104 + 10 * number, 6, "step")]
+        spans = timeline.spans(events, "pipelined")
+        self.assertEqual([(span["begin_s"], round(span["end_s"], 9)) for span in spans if span["lane"] == "prepare"],
+                         [(0, 20e-6)])
+        self.assertEqual(len([span for span in spans if span["lane"] == "train"]), timeline.STEPS)
+        self.assertEqual(max(span["end_s"] for span in spans), 40e-6)
+
+
 class Planning(unittest.TestCase):
     def groups(self):
         return [planning.Group("a", "opencv", 1, 3, seconds=100), planning.Group("a", "opencv", 16, 1, seconds=900),
@@ -109,6 +148,20 @@ class Reproduce(SystemTest):
         self.assertEqual(reproduce(*arguments).returncode, 0)
         self.assertEqual(kept.stat().st_mtime_ns, before)
         self.assertFalse(json.loads(cut.read_text())["interrupted"])
+
+    def test_dells_article_without_time_has_its_time_lines_and_its_ablation(self):
+        data = self.folder / "data"
+        self.succeed("data", "synth", data, "--images", "16", "--size", "128")
+        self.succeed("data", "convert", data, "--split", "all")
+        done = reproduce("dell-article", "--data", data, "--output", self.folder / "out", "--budget", "0.01")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        folder = self.folder / "out/dell-article"
+        for name, lanes in (("figure1.csv", {"prepare", "train", "wait"}), ("figure2.csv", {"prepare", "train"})):
+            self.assertLessEqual(lanes, {row["lane"] for row in self.rows(folder, name)})
+        self.assertEqual({row["kind"] for row in self.rows(folder, "figure3.csv")}, {"predicted", "published"})
+        self.assertEqual([row["step"] for row in self.rows(folder, "figure4.csv")][::6], ["naive", "optimized"])
+        self.assertIn("Mapping ranks by socket is best", (folder / "README.md").read_text())
+        self.assertIn("more than the budget leaves", (folder / "README.md").read_text())
 
     def test_what_cannot_be_is_said(self):
         for arguments, code, says in ((["sc20"], 2, "invalid choice: 'sc20'"),

@@ -1,0 +1,237 @@
+"""Dell's article "Optimization Techniques for Training CheXNet on Dell C4140 with Nvidia V100 GPUs", October 2019.
+
+Time lines of steps with and without pipelining, the ten steps of its new pipeline one after the other, DenseNet121 on
+1 to 16 V100s beside what its authors published, and the mapping of ranks.
+"""
+
+import statistics
+import time
+from pathlib import Path
+
+import drawing
+import page
+import timeline
+from measuring import ROOT, measured, read_csv, say
+from planning import Group, cores
+from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
+from worlds import (BATCH_SIZE, RANKS, STEPS, Results, measure, predict, predictions_table, rates_table, ratio_text,
+                    scaling_claim, series_rows, write_figure)
+
+NAME = "dell-article"
+TITLE = "Dell's article: optimization techniques for training CheXNet"
+NEEDS_DATA = True
+SPECS = ROOT / "configs/studies" / NAME
+MODEL = "densenet121"
+RANK_BYTES = 300e6 + 64 * 64 * 256 ** 2  # 64 batches that naive keeps ready, and what else a rank holds
+BUSY = 0.95  # share of the time that an accelerator computes, below which it is called starved
+AGREES = 0.1  # of a ratio from what the article's sum and maximum make of it
+MISFIT = 0.15  # of a rate from a published figure, beyond which it is said to differ
+MAPPINGS = {"socket": ["--map-by", "socket"], "core": ["--bind-to", "core"], "numa": ["--bind-to", "numa"],
+            "none": ["--bind-to", "none"]}
+MAPPING_ROUNDS = 5
+MAPPING_S = 100  # what the rounds take on two cores
+
+
+def groups():
+    return [Group(MODEL, "opencv", ranks, STEPS[ranks], BATCH_SIZE[ranks]) for ranks in (1, 16, 2, 4, 8)]
+
+
+def sockets():
+    """How many sockets the cores of this machine are in."""
+    return len({path.read_text() for path in
+                Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/physical_package_id")})
+
+
+def map_ranks(folder, data, ranks):
+    """images/s of the optimized input by mapping: a list of one value for each round. The mappings take turns."""
+    settings = [f"data.root={data}", "sweep=null", "pipeline=optimized", f"ranks={ranks}", "measure.repeats=1"]
+    rates = {name: [] for name in MAPPINGS}
+    for number in range(MAPPING_ROUNDS):
+        for name, options in MAPPINGS.items():
+            report = measured(folder / "runs" / f"mapping-{name}-{number}", SPECS / "ablation.json", settings, ranks,
+                              options)
+            rates[name].append(report["trials"][0]["figures"]["images_per_s"])
+    return rates
+
+
+def finding(report, kind, trial):
+    """The finding of a kind that compares the trial of this pipeline with the first, or None."""
+    for one in report["findings"]:
+        if one["kind"] == kind and one.get("ratio") is not None and one["trial"].startswith(trial):
+            return one
+    return None
+
+
+def overlap_claim(report):
+    claim = "Pipelining reduces a step from the sum of preparing and training to the larger of the two"
+    sequential = report["trials"][0]["figures"]
+    ratio = finding(report, "pipeline_ratio", "pipelined")
+    if ratio is None or ratio["ratio_ci95"] is None:
+        return claim, UNKNOWN, "not measured"
+    prepare, train = sequential["wait_share"], sequential["busy_share"]
+    expected = (prepare + train) / max(prepare, train)
+    text = (f"without a prefetch {100 * prepare:.0f} % of a step is preparing and {100 * train:.0f} % training, so the "
+            f"larger of the two would train {expected:.2f} x the images/s; measured {ratio_text(ratio)} "
+            f"[{ratio['grade']}]")
+    low, high = (bound / expected for bound in ratio["ratio_ci95"])
+    if ratio["grade"] not in ("told apart", "cannot be told"):
+        return claim, UNKNOWN, text
+    if low >= 1 - AGREES and high <= 1 + AGREES:
+        return claim, HOLDS, text
+    return claim, FAILS if high < 1 - AGREES or low > 1 + AGREES else UNKNOWN, text
+
+
+def starving_claim(results):
+    claim = "The old approach stalls: GPUs are frequently idle"
+    rows = results.select(decoder="opencv", pipeline="naive", kind="measured")
+    if not rows:
+        return claim, UNKNOWN, "not measured"
+    rows = sorted(rows, key=lambda row: row["ranks"])
+    text = "busy " + "; ".join(f"{100 * row['busy_share']:.0f} % on {row['ranks']}" for row in rows) + " ranks"
+    if rows[-1]["busy_share"] < BUSY:
+        return claim, HOLDS, text
+    return claim, FAILS if rows[-1]["ranks"] == RANKS[-1] else UNKNOWN, text
+
+
+def published_claim(results, published):
+    """Judges the authors' own rates by what was measured for as many ranks."""
+    claim = "DenseNet121, optimized: 315 to 1,913 images/s on 2 to 16 V100s, as the authors published"
+    measured_rates = {row["ranks"]: row for row in results.select(decoder="opencv", pipeline="optimized",
+                                                                  kind="measured")}
+    parts, fits = [], []
+    for row in published:
+        ours = measured_rates.get(row["ranks"])
+        if row["ranks"] == 1 or ours is None:
+            continue
+        ratio = ours["images_per_s"] / row["value"]
+        fits.append(abs(ratio - 1) <= MISFIT)
+        parts.append(f"{ours['images_per_s']:,.0f} against {row['value']:,.0f} on {row['ranks']} ({ratio:.2f} x)")
+    text = "; ".join(parts) + (": more than links and input explain, since the emulated V100 has the authors' own "
+                               "speed on one" if parts and not all(fits) else "")
+    return claim, (HOLDS if all(fits) else FAILS) if parts else UNKNOWN, text or "not measured on several ranks"
+
+
+def mapping_claim(rates):
+    claim = "Mapping ranks by socket is best"
+    if not rates:
+        return claim, UNKNOWN, "not measured: the budget leaves no time, or one core has nothing to map"
+    parts = []
+    for name, values in rates.items():
+        if name != "socket":
+            ratios = [by_socket / value for by_socket, value in zip(rates["socket"], values)]
+            parts.append(f"{statistics.median(ratios):.2f} x ({min(ratios):.2f} to {max(ratios):.2f}) that of {name}")
+    text = f"images/s by socket are {', '.join(parts)} over {MAPPING_ROUNDS} rounds"
+    if sockets() == 1:
+        return claim, UNKNOWN, f"{text}; this machine has one socket, and chexbench binds its threads by itself"
+    worst = max(max(value / by_socket for by_socket, value in zip(rates["socket"], values))
+                for name, values in rates.items() if name != "socket")
+    best = min(min(value / by_socket for by_socket, value in zip(rates["socket"], values))
+               for name, values in rates.items() if name != "socket")
+    return claim, HOLDS if worst < 1 else FAILS if best > 1 else UNKNOWN, text
+
+
+def claims(results, published, overlap, rates):
+    return [overlap_claim(overlap), scaling_claim(results, MODEL, "naive", False, "tfrecord"), starving_claim(results),
+            scaling_claim(results, MODEL, "optimized", True, "tfrecord"), published_claim(results, published),
+            mapping_claim(rates)]
+
+
+def ablation_rows(report):
+    rows = []
+    for trial in report["trials"]:
+        figures = trial["figures"]
+        low, high = figures["images_per_s_ci95"] or (None, None)
+        rows.append({"step": trial["spec"]["pipeline"]["name"], "ranks": trial["ranks"], "kind": "measured",
+                     "value": figures["images_per_s"], "low": low, "high": high})
+    return rows
+
+
+def ablation_blocks(folder, report):
+    title = "Figure 4: from the old pipeline to the new one, one change after the other"
+    rows = ablation_rows(report)
+    write_csv(folder / "figure4.csv", [{**row, "images_per_s": row["value"], "ci95_low": row["low"],
+                                        "ci95_high": row["high"]} for row in rows],
+              ["step", "ranks", "kind", "images_per_s", "ci95_low", "ci95_high"])
+    yield page.heading(title)
+    if drawing.pyplot:
+        drawing.bars(folder, "figure4", title, "images/s of the input alone", "step", rows)
+        yield page.picture("figure4.svg", title)
+    first = rows[0]["value"]
+    yield page.table(["pipeline", "images/s (95 % interval)", "of the first"],
+                     [[row["step"], f"{row['value']:.1f}" + (f" ({row['low']:.1f} to {row['high']:.1f})"
+                                                             if row["low"] is not None else ""),
+                       f"{row['value'] / first:.2f} x"] for row in rows])
+    yield page.paragraph(
+        "The numbers are those of the article's list. Its steps 1, 2 and 8 (list of files, data set of it, repeat) are "
+        f"in both pipelines. The input alone, on {rows[0]['ranks']} ranks with this machine's own cores. "
+        "Values: figure4.csv.")
+
+
+def scaling_blocks(folder, results, published):
+    title = "Figure 3: old and new approach, DenseNet121 on 1 to 16 V100s"
+    rows = series_rows(results, ("pipeline",), decoder="opencv")
+    write_figure(folder / "figure3.csv", [*rows, *published], "images_per_s")
+    yield page.heading(title)
+    if drawing.pyplot:
+        labels = ("ranks (one emulated V100 each)", "images/s")
+        drawing.by_ranks(folder, "figure3", title, labels, rows, True, published)
+        yield page.picture("figure3.svg", title)
+    yield page.paragraph("The article shows its figure 3 without values; the stars are what its authors published for "
+                         f"the same training elsewhere. Batches of 64, on 16 ranks of {BATCH_SIZE[16]}. Values: "
+                         "figure3.csv.")
+    yield rates_table(results, MODEL)
+
+
+def blocks(found, pictures, plan, budget_minutes, environment, results):
+    yield page.paragraph(
+        f"Made by scripts/reproduce {NAME} --budget {budget_minutes:g}, {environment['date_utc'][:10]}, "
+        f"{environment['cpu']}, {cores()} cores, chexbench {environment['chexbench_version']}.")
+    yield page.paragraph(
+        "Rakshith Vasudev and John Lockman replaced the input pipeline of their CheXNet by that of TensorFlow's "
+        "official models, in ten steps. V100s are emulated here: figure 3 is a scale model, in which each has the ten cores of "
+        "the article's nodes; figures 1, 2 and 4 have this machine's own cores. OpenCV decodes about as fast as "
+        "TensorFlow did in 2019.")
+    yield page.heading("Claims")
+    yield page.table(["claim", "verdict", "evidence"], found)
+    yield page.paragraph(f"Scaling is called linear from an efficiency of {LINEAR} on 16 ranks. The authors' own rates "
+                         "have an efficiency of 0.65 on 16 V100s.")
+    yield from pictures
+    if results.select(kind="measured"):
+        yield page.heading("Predictions beside measurements")
+        yield predictions_table(results)
+    left_out = [f"{group.name}: {group.left_out}" for group in plan if group.left_out]
+    if left_out:
+        yield page.heading("Not measured")
+        yield page.paragraph(f"With a budget of {budget_minutes:g} minutes these were predicted instead:")
+        yield page.bullets(left_out)
+
+
+def published_rows():
+    return [{**row, "ranks": int(row["ranks"]), "value": float(row["images_per_s"]), "kind": "published",
+             "series": "Dell, 2019"} for row in read_csv(SPECS / "published.csv")]
+
+
+def run(folder, data, budget_minutes):
+    """Measures, predicts and writes the pages; returns their paths and the claims."""
+    started = time.monotonic()
+    published = published_rows()
+    several = min(2, cores())
+    say(f"{NAME}: time lines, the ablation and the mapping of ranks, about 5 minutes")
+    overlap = measured(folder / "runs/timeline", SPECS / "timeline.json", [f"data.root={data}"])
+    ablation = measured(folder / "runs/ablation", SPECS / "ablation.json",
+                        [f"data.root={data}", f"ranks={several}"], several)
+    predicted, environment = predict(folder, SPECS, data, ("opencv",), (MODEL,))
+    left_s = 60 * budget_minutes - (time.monotonic() - started)
+    rates = map_ranks(folder, data, several) if several > 1 and left_s > MAPPING_S else {}
+    left_s = 60 * budget_minutes - (time.monotonic() - started)
+    plan = groups()
+    results = Results(predicted, measure(SPECS, plan, predicted, folder, data, left_s, lambda group: RANK_BYTES))
+    found = claims(results, published, overlap, rates)
+    pictures = [*timeline.blocks(folder, folder / "runs/timeline/trace.json"),
+                *scaling_blocks(folder, results, published), *ablation_blocks(folder, ablation)]
+    content = list(blocks(found, pictures, plan, budget_minutes, environment, results))
+    (folder / "README.md").write_text(page.markdown(TITLE, content))
+    (folder / "index.html").write_text(page.as_html(TITLE, content))
+    if not drawing.pyplot:
+        say(drawing.HOW_TO_DRAW)
+    return [folder / "index.html", folder / "README.md"], found
