@@ -188,9 +188,9 @@ def blocks(found, pictures, plan, budget_minutes, environment, results):
         f"{environment['cpu']}, {cores()} cores, chexbench {environment['chexbench_version']}.")
     yield page.paragraph(
         "Rakshith Vasudev and John Lockman replaced the input pipeline of their CheXNet by that of TensorFlow's "
-        "official models, in ten steps. V100s are emulated here: figure 3 is a scale model, in which each has the ten cores of "
-        "the article's nodes; figures 1, 2 and 4 have this machine's own cores. OpenCV decodes about as fast as "
-        "TensorFlow did in 2019.")
+        "official models, in ten steps. V100s are emulated here: figure 3 is a scale model, in which each has the ten "
+        "cores of the article's nodes; figures 1, 2 and 4 have this machine's own cores. OpenCV decodes about as fast "
+        "as TensorFlow did in 2019.")
     yield page.heading("Claims")
     yield page.table(["claim", "verdict", "evidence"], found)
     yield page.paragraph(f"Scaling is called linear from an efficiency of {LINEAR} on 16 ranks. The authors' own rates "
