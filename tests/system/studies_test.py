@@ -10,6 +10,7 @@ from harness import BINARY, ROOT, SystemTest
 
 sys.path.insert(0, str(ROOT / "scripts/studies"))
 import dell_article  # noqa: E402
+import malik  # noqa: E402
 import planning  # noqa: E402
 import sc19_poster  # noqa: E402
 import timeline  # noqa: E402
@@ -102,6 +103,19 @@ class DellArticle(unittest.TestCase):
                          [(0, 20e-6)])
         self.assertEqual(len([span for span in spans if span["lane"] == "train"]), timeline.STEPS)
         self.assertEqual(max(span["end_s"] for span in spans), 40e-6)
+
+
+class Malik(unittest.TestCase):
+    def verdict(self, losses):
+        rows = [{"ranks": ranks, "repeat": repeat, "epoch": epoch, "training_loss": loss + 0.01 * repeat}
+                for ranks, loss in losses.items() for repeat in range(3) for epoch in (1, 2)]
+        return malik.convergence_claim(rows)[1]
+
+    def test_the_loss_must_fall_sooner_on_fewer_ranks_in_every_repeat(self):
+        self.assertEqual(self.verdict({1: 0.1, 2: 0.2, 4: 0.3}), malik.HOLDS)
+        self.assertEqual(self.verdict({1: 0.3, 2: 0.2, 4: 0.1}), malik.FAILS)
+        self.assertEqual(self.verdict({1: 0.1, 2: 0.11, 4: 0.3}), malik.UNKNOWN)
+        self.assertEqual(malik.convergence_claim([])[1], malik.UNKNOWN)
 
 
 class Planning(unittest.TestCase):
