@@ -14,7 +14,7 @@ import timeline
 from measuring import ROOT, measured, read_csv, say
 from planning import Group, cores
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
-from worlds import (BATCH_SIZE, RANKS, STEPS, Results, measure, predict, predictions_table, rates_table, ratio_text,
+from worlds import (BATCH_SIZE, RANKS, STEPS, Results, closing, made_by, measure, predict, rates_table, ratio_text,
                     scaling_claim, series_rows, write_figure)
 
 NAME = "dell-article"
@@ -183,9 +183,7 @@ def scaling_blocks(folder, results, published):
 
 
 def blocks(found, pictures, plan, budget_minutes, environment, results):
-    yield page.paragraph(
-        f"Made by scripts/reproduce {NAME} --budget {budget_minutes:g}, {environment['date_utc'][:10]}, "
-        f"{environment['cpu']}, {cores()} cores, chexbench {environment['chexbench_version']}.")
+    yield made_by(NAME, budget_minutes, environment)
     yield page.paragraph(
         "Rakshith Vasudev and John Lockman replaced the input pipeline of their CheXNet by that of TensorFlow's "
         "official models, in ten steps. V100s are emulated here: figure 3 is a scale model, in which each has the ten "
@@ -196,14 +194,7 @@ def blocks(found, pictures, plan, budget_minutes, environment, results):
     yield page.paragraph(f"Scaling is called linear from an efficiency of {LINEAR} on 16 ranks. The authors' own rates "
                          "have an efficiency of 0.65 on 16 V100s.")
     yield from pictures
-    if results.select(kind="measured"):
-        yield page.heading("Predictions beside measurements")
-        yield predictions_table(results)
-    left_out = [f"{group.name}: {group.left_out}" for group in plan if group.left_out]
-    if left_out:
-        yield page.heading("Not measured")
-        yield page.paragraph(f"With a budget of {budget_minutes:g} minutes these were predicted instead:")
-        yield page.bullets(left_out)
+    yield from closing(results, plan, budget_minutes)
 
 
 def published_rows():
@@ -230,8 +221,6 @@ def run(folder, data, budget_minutes):
     pictures = [*timeline.blocks(folder, folder / "runs/timeline/trace.json"),
                 *scaling_blocks(folder, results, published), *ablation_blocks(folder, ablation)]
     content = list(blocks(found, pictures, plan, budget_minutes, environment, results))
-    (folder / "README.md").write_text(page.markdown(TITLE, content))
-    (folder / "index.html").write_text(page.as_html(TITLE, content))
     if not drawing.pyplot:
         say(drawing.HOW_TO_DRAW)
-    return [folder / "index.html", folder / "README.md"], found
+    return page.write(folder, TITLE, content), found

@@ -279,8 +279,6 @@ def run(folder, _, budget_minutes):
     compared = misfits(predicted, published)
     drawn = [*figures(folder, predicted, published), *convergence_blocks(folder, losses)]
     content = list(blocks(found, drawn, compared, plan))
-    (folder / "README.md").write_text(page.markdown(TITLE, content))
-    (folder / "index.html").write_text(page.as_html(TITLE, content))
     if not drawing.pyplot:
         say(drawing.HOW_TO_DRAW)
-    return [folder / "index.html", folder / "README.md"], found
+    return page.write(folder, TITLE, content), found

@@ -73,3 +73,11 @@ def as_html(title, blocks):
     name = html.escape(title)
     return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>\n'
             f"<style>{STYLE}</style></head><body>\n<h1>{name}</h1>\n" + "\n".join(parts) + "\n</body></html>\n")
+
+
+def write(folder, title, blocks):
+    """Writes both forms of the page; returns their paths."""
+    paths = [folder / "index.html", folder / "README.md"]
+    for path, text in zip(paths, (as_html(title, blocks), markdown(title, blocks))):
+        path.write_text(text)
+    return paths

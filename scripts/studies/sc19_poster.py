@@ -5,9 +5,9 @@ import time
 import drawing
 import page
 from measuring import ROOT, read_csv, say
-from planning import Group, cores
+from planning import Group
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN
-from worlds import (BATCH_SIZE, IMAGE_SIZE, MODELS, STEPS, Results, measure, predict, predictions_table, rates_table,
+from worlds import (BATCH_SIZE, IMAGE_SIZE, MODELS, STEPS, Results, closing, made_by, measure, predict, rates_table,
                     ratio_text, scaling_claim, series_rows, write_figure)
 
 NAME = "sc19-poster"
@@ -115,9 +115,7 @@ def figures(results, folder, published):
 
 
 def blocks(results, plan, figure_blocks, budget_minutes, environment):
-    yield page.paragraph(
-        f"Made by scripts/reproduce {NAME} --budget {budget_minutes:g}, {environment['date_utc'][:10]}, "
-        f"{environment['cpu']}, {cores()} cores, chexbench {environment['chexbench_version']}.")
+    yield made_by(NAME, budget_minutes, environment)
     yield page.paragraph(
         "Rakshith Vasudev and John Lockman's poster compares a naive input pipeline with that of TensorFlow's official "
         "models, on ResNet50 and DenseNet121 with batches of 64 X-rays per GPU. Here emulated V100s of ten cores each "
@@ -136,14 +134,7 @@ def blocks(results, plan, figure_blocks, budget_minutes, environment):
     for model, name in MODELS.items():
         yield page.heading(f"Images/s: {name}")
         yield rates_table(results, model)
-    if results.select(kind="measured"):
-        yield page.heading("Predictions beside measurements")
-        yield predictions_table(results)
-    left_out = [f"{group.name}: {group.left_out}" for group in plan if group.left_out]
-    if left_out:
-        yield page.heading("Not measured")
-        yield page.paragraph(f"With a budget of {budget_minutes:g} minutes these were predicted instead:")
-        yield page.bullets(left_out)
+    yield from closing(results, plan, budget_minutes)
 
 
 def run(folder, data, budget_minutes):
@@ -158,8 +149,6 @@ def run(folder, data, budget_minutes):
     results = Results(predicted, reports)
     drawn = figures(results, folder, published)
     content = list(blocks(results, plan, drawn, budget_minutes, environment))
-    (folder / "README.md").write_text(page.markdown(TITLE, content))
-    (folder / "index.html").write_text(page.as_html(TITLE, content))
     if not drawing.pyplot:
         say(drawing.HOW_TO_DRAW)
-    return [folder / "index.html", folder / "README.md"], claims(results)
+    return page.write(folder, TITLE, content), claims(results)

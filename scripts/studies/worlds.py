@@ -4,7 +4,7 @@ import json
 
 import page
 from measuring import chexbench, measured, say
-from planning import choose, forecast_s, scale_factor
+from planning import choose, cores, forecast_s, scale_factor
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
 
 MODELS = {"resnet50": "ResNet50", "densenet121": "DenseNet121"}
@@ -166,3 +166,21 @@ def predictions_table(results):
         rows.append([row["model"], row["decoder"], row["pipeline"], row["format"], row["ranks"],
                      f"{row['images_per_s']:,.0f}", f"{predicted:,.0f}", f"{predicted / row['images_per_s']:.2f}"])
     return page.table(["model", "decoder", "pipeline", "format", "ranks", "measured", "predicted", "ratio"], rows)
+
+
+def made_by(name, budget_minutes, environment):
+    return page.paragraph(
+        f"Made by scripts/reproduce {name} --budget {budget_minutes:g}, {environment['date_utc'][:10]}, "
+        f"{environment['cpu']}, {cores()} cores, chexbench {environment['chexbench_version']}.")
+
+
+def closing(results, plan, budget_minutes):
+    """What ends a page: predictions beside measurements, and what was left out."""
+    if results.select(kind="measured"):
+        yield page.heading("Predictions beside measurements")
+        yield predictions_table(results)
+    left_out = [f"{group.name}: {group.left_out}" for group in plan if group.left_out]
+    if left_out:
+        yield page.heading("Not measured")
+        yield page.paragraph(f"With a budget of {budget_minutes:g} minutes these were predicted instead:")
+        yield page.bullets(left_out)
