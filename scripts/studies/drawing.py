@@ -101,15 +101,22 @@ def lanes(folder, name, title, words, spans, length_s):
     save(figure, folder, name)
 
 
-def over(folder, name, title, labels, rows):
-    """Draws a measured line for each series. A row has series, x, value, low and high; `labels` are of the two axes."""
+def over(folder, name, title, labels, rows, log=False):
+    """Draws a line for each series. A row has series, x, value, low and high; `labels` are of the two axes.
+
+    `log` scales both by logarithms.
+    """
     figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
     for i, one in enumerate(dict.fromkeys(row["series"] for row in rows)):
         points = [row for row in rows if row["series"] == one]
         bars = [[row["value"] - row["low"] for row in points], [row["high"] - row["value"] for row in points]]
         axes.errorbar([row["x"] for row in points], [row["value"] for row in points], yerr=bars,
                       color=COLOURS[i % len(COLOURS)], marker="osD^v"[i % 5], capsize=3, label=one)
-    axes.set_xticks(sorted({row["x"] for row in rows}))
+    if log:
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+    ticks = sorted({row["x"] for row in rows})
+    axes.set_xticks(ticks, [str(tick) for tick in ticks])
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
     axes.set_title(title)

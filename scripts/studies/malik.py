@@ -1,53 +1,61 @@
 """Malik et al., "Detailed Performance Analysis of Distributed Tensorflow on a GPU Cluster", NYSDS 2018.
 
-AlexNet and ResNet50 on K80s and P100s to 256 GPUs, the ring of Horovod against one parameter server.
+AlexNet, GoogLeNet and ResNet50 on K40s, K80s and P100s to 256 GPUs, by Horovod's ring and by one parameter server.
 """
 
 import json
 import statistics
 import time
 
+import convergence
 import drawing
 import page
+import profiles
 from measuring import ROOT, chexbench, measured, read_csv, say
 from planning import Group, choose, cores, scale_factor
-from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
+from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, select, write_csv
 
 NAME = "malik"
 TITLE = "Malik et al., NYSDS 2018: distributed TensorFlow on a GPU cluster"
 NEEDS_DATA = False
 SPECS = ROOT / "configs/studies" / NAME
-TRAININGS = [("k80", "alexnet", 512), ("p100", "alexnet", 512), ("k80", "resnet50", 64), ("p100", "resnet50", 64)]
+DEVICES = ("k40", "k80", "p100")
+MODELS = {"alexnet": "AlexNet", "googlenet": "GoogLeNet", "resnet50": "ResNet50"}
+BATCH_SIZES = (64, 128, 256, 512)
 RANKS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-MODELS = {"alexnet": "AlexNet", "resnet50": "ResNet50"}
 UPDATES = {"ring": "ring", "parameter_server": "one parameter server"}
 EPOCH_IMAGES = 1_281_167  # of ImageNet's training set, which the authors used
 STEP_S = 64 / 656  # of AlexNet on a K80 in update.json, at full scale
 RANK_BYTES = 2e9  # of AlexNet: gradients, what is sent, and batches
-CONVERGENCE_RANKS = (1, 2, 4)
-CONVERGENCE_IMAGES = 1000
-CONVERGENCE_S = 200  # of a repeat on two cores
 MISFIT = 0.15  # of a prediction from a published figure, beyond which it is listed
+SAME_SPEED = 0.02  # of a profile's speed from a source's on one GPU, within which the source's other rows are compared
 COLUMNS = ["device", "model", "batch_size", "update", "ranks", "kind", "images_per_s", "epoch_s", "efficiency",
-           "source"]
+           "speed", "source"]
 
 
-def predict():
+def trainings():
+    """The entries of the profiles that the study asks for, and the (device, model, batch size) that none has."""
+    found = {(device, entry["model"], entry["batch_size"]): entry for device in DEVICES
+             for entry in profiles.entries(device) if entry["image_size"] == 224 and entry["precision"] == "f32"}
+    wanted = [(device, model, size) for device in DEVICES for model in MODELS for size in BATCH_SIZES]
+    return {key: found[key] for key in wanted if key in found}, [key for key in wanted if key not in found]
+
+
+def predict(known):
     """A row for each training, update and number of ranks."""
     rows = []
-    for device, model, batch_size in TRAININGS:
+    for (device, model, batch_size), entry in known.items():
         for update in UPDATES:
             output = chexbench("predict", "--config", SPECS / "throughput.json", "--accelerator",
-                               ROOT / f"configs/accelerators/{device}.json", "--set",
-                               f"engine=emulated:{ROOT}/configs/accelerators/{device}.json", "--set",
-                               f"model.name={model}", "--set", f"training.batch_size={batch_size}", "--set",
+                               profiles.path_of(device), "--set", f"engine=emulated:{profiles.path_of(device)}",
+                               "--set", f"model.name={model}", "--set", f"training.batch_size={batch_size}", "--set",
                                f"comm.update={update}", "--ranks", *RANKS, "--format", "json")
             arm = json.loads(output)["arms"][0]
             rows += [{"device": device, "model": model, "batch_size": batch_size, "update": update,
                       "ranks": row["ranks"], "kind": "predicted", "images_per_s": row["images_per_s"],
                       "epoch_s": EPOCH_IMAGES / row["images_per_s"],
                       "efficiency": row["images_per_s"] / (row["ranks"] * arm["rows"][0]["images_per_s"]),
-                      "source": arm["source"]} for row in arm["rows"]]
+                      "speed": profiles.speed_of(entry), "source": arm["source"]} for row in arm["rows"]]
     return rows
 
 
@@ -60,20 +68,25 @@ def published_rows():
     return rows
 
 
-def select(rows, **values):
-    return [row for row in rows if all(row[name] == value for name, value in values.items())]
+def largest_batches(rows):
+    """The rows of each device's largest batch."""
+    sizes = {device: max(row["batch_size"] for row in select(rows, device=device))
+             for device in {row["device"] for row in rows}}
+    return [row for row in rows if row["batch_size"] == sizes[row["device"]]]
 
 
 def misfits(predicted, published):
-    """Rows of published figures, what was predicted for them, and predicted / published."""
+    """Published figures, what was predicted for them, and predicted / published.
+
+    Only of sources whose speed on one GPU is that of the profile: the others ran another program.
+    """
     rows = []
     for row in published:
-        if (row["device"], row["model"], row["batch_size"]) not in TRAININGS:
-            continue
-        same = select(predicted, update="ring", **{name: row[name] for name in
-                                                   ("device", "model", "batch_size", "ranks")})[0]
-        rows.append({**row, "predicted": same["images_per_s"],
-                     "ratio": same["images_per_s"] / row["images_per_s"]})
+        same = {name: row[name] for name in ("device", "model", "batch_size")}
+        ours = {one["ranks"]: one["images_per_s"] for one in select(predicted, update="ring", **same)}
+        alone = select(published, ranks=1, program=row["program"], **same)
+        if ours and alone and abs(ours[1] / alone[0]["images_per_s"] - 1) <= SAME_SPEED:
+            rows.append({**row, "predicted": ours[row["ranks"]], "ratio": ours[row["ranks"]] / row["images_per_s"]})
     return rows
 
 
@@ -103,67 +116,22 @@ def ratio_by_links(ranks):
     return rates["ring"] / rates["parameter_server"]
 
 
-def train(folder, budget_s):
-    """Trains AlexNet for real; rows of its losses by ranks, repeat and epoch, none if the budget leaves no time."""
-    repeats = min(3, int(budget_s / CONVERGENCE_S))
-    if repeats < 1:
-        return []
-    say(f"{NAME}: AlexNet trained for real on up to {CONVERGENCE_RANKS[-1]} ranks, about {repeats * CONVERGENCE_S} s")
-    data = folder / "runs/learnable"
-    chexbench("data", "synth", data, "--images", CONVERGENCE_IMAGES, "--size", 64)  # goes on with what is there
-    settings = [f"data.root={data}", f"measure.repeats={repeats}"]
-    report = measured(folder / "runs/convergence", SPECS / "convergence.json", settings, CONVERGENCE_RANKS[-1])
-    return [{"ranks": trial["ranks"], "repeat": repeat["repeat"], "epoch": epoch["epoch"],
-             "training_loss": epoch["training_loss"], "validation_loss": epoch["validation_loss"],
-             "mean_auroc": epoch["mean_auroc"]}
-            for trial in report["trials"] for repeat in trial["repeats"] for epoch in repeat["epochs"]]
-
-
-def convergence_claim(losses):
-    """Judged by the mean training loss over all epochs, of each repeat: it is lower where the loss falls sooner."""
-    claim = "AlexNet: with more ranks the loss falls in more epochs"
-    if not losses:
-        return claim, UNKNOWN, "not measured: the budget leaves no time to train"
-    means = {}
-    for ranks in CONVERGENCE_RANKS:
-        repeats = sorted({row["repeat"] for row in select(losses, ranks=ranks)})
-        means[ranks] = [statistics.mean(row["training_loss"] for row in select(losses, ranks=ranks, repeat=repeat))
-                        for repeat in repeats]
-    text = "; ".join(f"{statistics.median(values):.3f} ({min(values):.3f} to {max(values):.3f}) on {ranks}"
-                     for ranks, values in means.items())
-    text = f"training loss, mean over {max(row['epoch'] for row in losses)} epochs: {text} ranks, trained for real"
-    pairs = [(means[few], means[many]) for few, many in zip(CONVERGENCE_RANKS, CONVERGENCE_RANKS[1:])]
-    if any(len(values) < 3 for values in means.values()):
-        return claim, UNKNOWN, f"{text}; fewer than three repeats"
-    if all(max(few) < min(many) for few, many in pairs):
-        return claim, HOLDS, text
-    return claim, FAILS if all(min(few) > max(many) for few, many in pairs) else UNKNOWN, text
-
-
-def convergence_blocks(folder, losses):
-    title = "AlexNet: training loss by epochs, trained for real"
-    if not losses:
-        return
-    write_csv(folder / "figure5.csv", losses, list(losses[0]))
-    yield page.heading(title)
-    if drawing.pyplot:
-        rows = []
-        for ranks in CONVERGENCE_RANKS:
-            for epoch in sorted({row["epoch"] for row in losses}):
-                values = [row["training_loss"] for row in select(losses, ranks=ranks, epoch=epoch)]
-                rows.append({"series": f"{ranks} rank{'s' * (ranks > 1)}", "x": epoch, "low": min(values),
-                             "value": statistics.median(values), "high": max(values)})
-        drawing.over(folder, "figure5", title, ("epoch", "training loss"), rows)
-        yield page.picture("figure5.svg", title)
-    yield page.paragraph(f"{CONVERGENCE_IMAGES} synthetic X-rays of 64x64, 64 images a rank and step, Adam; medians, "
-                         "from the smallest to the largest of the repeats. Values: figure5.csv.")
+def span(values, form):
+    """Values as their smallest and largest."""
+    low, high = format(min(values), form), format(max(values), form)
+    return low if low == high else f"{low} to {high}"
 
 
 def linear_claim(predicted, model):
-    claim = f"{MODELS[model]}, ring: throughput and epoch time are almost linear to 256 GPUs"
-    found = select(predicted, model=model, update="ring", ranks=RANKS[-1])
-    text = "; ".join(f"efficiency {row['efficiency']:.3f} on {row['ranks']} {row['device'].upper()}" for row in found)
-    return claim, UNKNOWN, f"{text}, predicted; no machine of that size was measured"
+    claim = f"{MODELS[model]}, ring: throughput and epoch time are almost linear to {RANKS[-1]} GPUs"
+    parts = []
+    for size in BATCH_SIZES:
+        found = select(predicted, model=model, update="ring", ranks=RANKS[-1], batch_size=size)
+        if found:
+            parts.append(f"{span([row['efficiency'] for row in found], '.2f')} at batch {size} "
+                         f"({', '.join(row['device'].upper() for row in found)})")
+    text = f"efficiency on {RANKS[-1]} GPUs, predicted: {'; '.join(parts)}; no machine of that size was measured"
+    return claim, UNKNOWN, text if parts else "no profile has its speed on these GPUs"
 
 
 def server_claim(predicted, reports):
@@ -178,66 +146,91 @@ def server_claim(predicted, reports):
             verdict = HOLDS
         elif len(ratios) >= 5 and max(ratios) < 1:
             verdict = FAILS
-    for row in select(predicted, model="alexnet", update="parameter_server", ranks=64):
-        parts.append(f"efficiency {row['efficiency']:.2f} on 64 {row['device'].upper()}, predicted")
+    for row in largest_batches(select(predicted, model="alexnet", update="parameter_server", ranks=64)):
+        parts.append(f"efficiency {row['efficiency']:.2f} on 64 {row['device'].upper()} at batch {row['batch_size']}, "
+                     "predicted")
     return claim, verdict, "; ".join(parts)
 
 
-def batch_claim():
-    return ("AlexNet: the larger batch is the faster", UNKNOWN,
-            "no source has AlexNet on one of these GPUs at more than one batch size")
-
-
-def resnet_batch_claim(published):
+def batch_claim(known, model, claim):
     """Judged by what others published: nothing here measures how a GPU's speed depends on the batch."""
-    claim = "ResNet50: all batch sizes have the same performance"
     parts = []
-    for device in ("k80", "p100"):
-        small, large = (select(published, device=device, model="resnet50", batch_size=size, ranks=1)[0]["images_per_s"]
-                        for size in (32, 64))
-        parts.append(f"{large:g} images/s at batch 64 and {small:g} at 32 on a {device.upper()} "
-                     f"({large / small:.2f} x)")
-    return claim, UNKNOWN, "published by TensorFlow: " + "; ".join(parts)
+    for device in DEVICES:
+        speeds = [(size, entry["images_per_s"]) for (of, name, size), entry in known.items()
+                  if (of, name) == (device, model) and not entry["computed"]]
+        if len(speeds) > 1:
+            parts.append(f"{device.upper()}: " + ", ".join(f"{rate:,.4g} images/s at {size}" for size, rate in speeds))
+    text = "as others published: " + "; ".join(parts)
+    return claim, UNKNOWN, text if parts else "no source has it on one of these GPUs at more than one of the batch sizes"
 
 
-def claims(predicted, published, reports, losses):
-    return [linear_claim(predicted, "alexnet"), linear_claim(predicted, "resnet50"),
-            server_claim(predicted, reports), batch_claim(), resnet_batch_claim(published),
-            ("GoogLeNet scales almost linearly", UNKNOWN, "no source has its speed on one of these GPUs"),
-            convergence_claim(losses)]
+def claims(known, predicted, reports, losses):
+    same = "all batch sizes have the same performance"
+    return [*(linear_claim(predicted, model) for model in MODELS),
+            batch_claim(known, "alexnet", "AlexNet: the larger batch is the faster"),
+            batch_claim(known, "googlenet", f"GoogLeNet: {same}"),
+            batch_claim(known, "resnet50", f"ResNet50: {same}"),
+            server_claim(predicted, reports), convergence.judge(losses)]
 
 
-def figures(folder, predicted, published):
+def scaling_figure(folder, name, model, rows, published, quantity, label, what):
+    title = f"{MODELS[model]}: {what}"
+    stars = [row for row in select(published, model=model)
+             if (row["device"], row["batch_size"]) in {(one["device"], one["batch_size"]) for one in rows}]
+    write_csv(folder / f"{name}.csv", [*rows, *stars], COLUMNS)
+    yield page.heading(title)
+    drawn = largest_batches(rows)
+    if drawing.pyplot:
+        lines = [{**row, "series": f"{row['device'].upper()}, {UPDATES[row['update']]}", "value": row[quantity],
+                  "low": None, "high": None} for row in drawn]
+        sizes = {(row["device"], row["batch_size"]) for row in drawn}
+        points = [{**row, "series": f"{row['device'].upper()}, {row['program']}", "value": row[quantity]}
+                  for row in stars if (row["device"], row["batch_size"]) in sizes]
+        drawing.by_ranks(folder, name, title, ("GPUs", label), lines, False, points, log=True)
+        yield page.picture(f"{name}.svg", title)
+    shown = ", ".join(dict.fromkeys(f"{row['device'].upper()} (batch {row['batch_size']}, speed of one GPU "
+                                    f"{row['speed']})" for row in drawn))
+    yield page.paragraph(f"Drawn: {shown}. {name}.csv has all batch sizes.")
+
+
+def batch_figure(folder, name, known):
+    title = "images/s of one GPU by batch size"
+    rows = [{"device": device, "model": model, "batch_size": size, "images_per_s": entry["images_per_s"],
+             "speed": profiles.speed_of(entry), "source": entry["source"]}
+            for (device, model, size), entry in known.items()]
+    write_csv(folder / f"{name}.csv", rows, ["device", "model", "batch_size", "images_per_s", "speed", "source"])
+    yield page.heading(title)
+    if drawing.pyplot:
+        lines = [{"series": f"{MODELS[row['model']]}, {row['device'].upper()}, {row['speed']}",
+                  "x": row["batch_size"], **dict.fromkeys(("low", "value", "high"), row["images_per_s"])}
+                 for row in rows]
+        drawing.over(folder, name, title, ("images in a batch", "images/s"), lines, log=True)
+        yield page.picture(f"{name}.svg", title)
+    yield page.paragraph(f"As the profiles have it; a computed speed comes from a roofline. Values: {name}.csv.")
+
+
+def figures(folder, known, predicted, published):
     """Writes the CSV of each figure and draws it; returns the blocks of the page."""
-    blocks = []
-    plans = [("figure1", "AlexNet: ring against one parameter server", "images_per_s", "images/s", "alexnet"),
-             ("figure2", "ResNet50: ring against one parameter server", "images_per_s", "images/s", "resnet50"),
-             ("figure3", "AlexNet: time of an epoch of ImageNet", "epoch_s", "seconds", "alexnet"),
-             ("figure4", "ResNet50: time of an epoch of ImageNet", "epoch_s", "seconds", "resnet50")]
-    for name, title, quantity, label, model in plans:
-        rows = select(predicted, model=model)
-        stars = [row for row in select(published, model=model) if row["batch_size"] == rows[0]["batch_size"]]
-        write_csv(folder / f"{name}.csv", [*rows, *stars], COLUMNS)
-        blocks.append(page.heading(title))
-        if drawing.pyplot:
-            lines = [{**row, "series": f"{row['device'].upper()}, {UPDATES[row['update']]}", "value": row[quantity],
-                      "low": None, "high": None} for row in rows]
-            points = [{**row, "series": row["device"].upper(), "value": row[quantity]} for row in stars]
-            drawing.by_ranks(folder, name, title, ("GPUs", label), lines, False, points, log=True)
-            blocks.append(page.picture(f"{name}.svg", title))
-        blocks.append(page.paragraph(f"Values: {name}.csv."))
-    return blocks
+    blocks, number = [], 0
+    for quantity, label, what in (("images_per_s", "images/s", "ring against one parameter server"),
+                                  ("epoch_s", "seconds", "time of an epoch of ImageNet")):
+        for model in MODELS:
+            rows = select(predicted, model=model)
+            if rows:
+                number += 1
+                blocks += scaling_figure(folder, f"figure{number}", model, rows, published, quantity, label, what)
+    return [*blocks, *batch_figure(folder, f"figure{number + 1}", known)], number + 2
 
 
-def blocks(found, drawn, compared, plan):
+def blocks(found, drawn, compared, holes, plan):
     several = [row for row in compared if row["ranks"] > 1]
     off = [row for row in several if abs(row["ratio"] - 1) > MISFIT]
     median = statistics.median(abs(row["ratio"] - 1) for row in several)
     yield page.paragraph(
         "Malik and others at Brookhaven trained AlexNet, GoogLeNet and ResNet50 with Horovod on K40, K80 and P100 GPUs "
         "and InfiniBand EDR, over ready-made images. Their slides show curves without values, so none of theirs are "
-        "drawn. The stars are figures that TensorFlow published for the same networks and GPUs, with networks and "
-        "update schemes of their own. Speeds of one GPU are TensorFlow's, too; links have EDR's 100 Gbit/s.")
+        "drawn. The stars are figures that others published for the same networks and GPUs, with networks and update "
+        "schemes of their own. Speeds of one GPU are those of chexbench's profiles; links have EDR's 100 Gbit/s.")
     yield page.heading("Claims")
     yield page.table(["claim", "verdict", "evidence"], found)
     yield page.paragraph(f"Scaling is called linear from an efficiency of {LINEAR}.")
@@ -253,8 +246,10 @@ def blocks(found, drawn, compared, plan):
                        f"{row['images_per_s']:,.5g}", f"{row['predicted']:,.0f}", f"{row['ratio']:.2f}"]
                       for row in compared])
     left_out = [f"{group.name}: {group.left_out}" for group in plan if group.left_out]
+    left_out += [f"{MODELS[model]} at batch {size} on {device.upper()}: its profile has no such speed"
+                 for device, model, size in holes]
     if left_out:
-        yield page.heading("Not measured")
+        yield page.heading("Left out")
         yield page.bullets(left_out)
 
 
@@ -262,7 +257,8 @@ def run(folder, _, budget_minutes):
     """Predicts, measures and writes the pages; returns their paths and the claims."""
     started = time.monotonic()
     published = published_rows()
-    predicted = predict()
+    known, holes = trainings()
+    predicted = predict(known)
     plan = groups()
     choose(plan, 60 * budget_minutes, lambda group: RANK_BYTES)
     reports = []
@@ -274,11 +270,12 @@ def run(folder, _, budget_minutes):
         if cores() // group.ranks > 10:
             settings.append("cores_per_rank=10")
         reports.append((group, measured(folder / "runs" / group.name, SPECS / "update.json", settings, group.ranks)))
-    losses = train(folder, 60 * budget_minutes - (time.monotonic() - started))
-    found = claims(predicted, published, reports, losses)
+    losses = convergence.train(SPECS / "convergence.json", folder, 60 * budget_minutes - (time.monotonic() - started))
+    found = claims(known, predicted, reports, losses)
     compared = misfits(predicted, published)
-    drawn = [*figures(folder, predicted, published), *convergence_blocks(folder, losses)]
-    content = list(blocks(found, drawn, compared, plan))
+    drawn, number = figures(folder, known, predicted, published)
+    drawn += convergence.blocks(folder, f"figure{number}", losses)
+    content = list(blocks(found, drawn, compared, holes, plan))
     if not drawing.pyplot:
         say(drawing.HOW_TO_DRAW)
     return page.write(folder, TITLE, content), found

@@ -12,3 +12,8 @@ def write_csv(path, rows, columns):
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows([["" if row.get(name) is None else row[name] for name in columns] for row in rows])
+
+
+def select(rows, **values):
+    """The rows that have these values."""
+    return [row for row in rows if all(row[name] == value for name, value in values.items())]

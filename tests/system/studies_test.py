@@ -9,6 +9,7 @@ import unittest
 from harness import BINARY, ROOT, SystemTest
 
 sys.path.insert(0, str(ROOT / "scripts/studies"))
+import convergence  # noqa: E402
 import dell_article  # noqa: E402
 import malik  # noqa: E402
 import planning  # noqa: E402
@@ -106,16 +107,33 @@ class DellArticle(unittest.TestCase):
 
 
 class Malik(unittest.TestCase):
+    def test_a_prediction_stands_beside_a_source_that_is_as_fast_on_one_gpu(self):
+        training = {"device": "k80", "model": "alexnet", "batch_size": 512}
+        predicted = [{**training, "update": "ring", "ranks": ranks, "images_per_s": 656.0 * ranks} for ranks in (1, 4)]
+        published = [{**training, "program": program, "ranks": ranks, "images_per_s": rate}
+                     for program, ranks, rate in (("A", 1, 650.0), ("A", 4, 2000.0), ("B", 1, 1000.0), ("B", 4, 4000.0),
+                                                  ("C", 4, 2600.0))]
+        compared = malik.misfits(predicted, published)
+        self.assertEqual([(row["program"], row["ranks"], round(row["ratio"], 3)) for row in compared],
+                         [("A", 1, 1.009), ("A", 4, 1.312)])
+
+    def test_what_no_profile_has_is_a_hole(self):
+        known, holes = malik.trainings()
+        self.assertIn(("p100", "alexnet", 512), known)
+        self.assertEqual(len(known) + len(holes), len(malik.DEVICES) * len(malik.MODELS) * len(malik.BATCH_SIZES))
+
+
+class Convergence(unittest.TestCase):
     def verdict(self, losses):
         rows = [{"ranks": ranks, "repeat": repeat, "epoch": epoch, "training_loss": loss + 0.01 * repeat}
                 for ranks, loss in losses.items() for repeat in range(3) for epoch in (1, 2)]
-        return malik.convergence_claim(rows)[1]
+        return convergence.judge(rows)[1]
 
     def test_the_loss_must_fall_sooner_on_fewer_ranks_in_every_repeat(self):
-        self.assertEqual(self.verdict({1: 0.1, 2: 0.2, 4: 0.3}), malik.HOLDS)
-        self.assertEqual(self.verdict({1: 0.3, 2: 0.2, 4: 0.1}), malik.FAILS)
-        self.assertEqual(self.verdict({1: 0.1, 2: 0.11, 4: 0.3}), malik.UNKNOWN)
-        self.assertEqual(malik.convergence_claim([])[1], malik.UNKNOWN)
+        self.assertEqual(self.verdict({1: 0.1, 2: 0.2, 4: 0.3}), convergence.HOLDS)
+        self.assertEqual(self.verdict({1: 0.3, 2: 0.2, 4: 0.1}), convergence.FAILS)
+        self.assertEqual(self.verdict({1: 0.1, 2: 0.11, 4: 0.3}), convergence.UNKNOWN)
+        self.assertEqual(convergence.judge([])[1], convergence.UNKNOWN)
 
 
 class Planning(unittest.TestCase):

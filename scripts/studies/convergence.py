@@ -1,0 +1,69 @@
+"""How the loss of an AlexNet falls by epochs on one, two and four ranks: trained for real, on a small learnable set."""
+
+import statistics
+
+import drawing
+import page
+from measuring import chexbench, measured, say
+from verdicts import FAILS, HOLDS, UNKNOWN, select, write_csv
+
+RANKS = (1, 2, 4)
+IMAGES = 1000
+REPEATS = 3
+REPEAT_S = 110  # what a repeat takes on two cores, checkpoints included
+
+
+def train(spec, folder, budget_s):
+    """Trains AlexNet for real; rows of its losses by ranks, repeat and epoch, none if the budget leaves no time."""
+    repeats = min(REPEATS, int(budget_s / REPEAT_S))
+    if repeats < 1:
+        return []
+    say(f"AlexNet trained for real on up to {RANKS[-1]} ranks, about {repeats * REPEAT_S} s")
+    data = folder / "runs/learnable"
+    chexbench("data", "synth", data, "--images", IMAGES, "--size", 64)  # goes on with what is there
+    settings = [f"data.root={data}", f"measure.repeats={repeats}"]
+    report = measured(folder / "runs/convergence", spec, settings, RANKS[-1])
+    return [{"ranks": trial["ranks"], "repeat": repeat["repeat"], "epoch": epoch["epoch"],
+             "training_loss": epoch["training_loss"], "validation_loss": epoch["validation_loss"],
+             "mean_auroc": epoch["mean_auroc"]}
+            for trial in report["trials"] for repeat in trial["repeats"] for epoch in repeat["epochs"]]
+
+
+def judge(losses):
+    """Judged by the mean training loss over all epochs, of each repeat: it is lower where the loss falls sooner."""
+    claim = "AlexNet: with more ranks the loss falls in more epochs"
+    if not losses:
+        return claim, UNKNOWN, "not measured: the budget leaves no time to train"
+    means = {}
+    for ranks in RANKS:
+        repeats = sorted({row["repeat"] for row in select(losses, ranks=ranks)})
+        means[ranks] = [statistics.mean(row["training_loss"] for row in select(losses, ranks=ranks, repeat=repeat))
+                        for repeat in repeats]
+    text = "; ".join(f"{statistics.median(values):.3f} ({min(values):.3f} to {max(values):.3f}) on {ranks}"
+                     for ranks, values in means.items())
+    text = f"training loss, mean over {max(row['epoch'] for row in losses)} epochs: {text} ranks, trained for real"
+    pairs = [(means[few], means[many]) for few, many in zip(RANKS, RANKS[1:])]
+    if any(len(values) < REPEATS for values in means.values()):
+        return claim, UNKNOWN, f"{text}; fewer than {REPEATS} repeats"
+    if all(max(few) < min(many) for few, many in pairs):
+        return claim, HOLDS, text
+    return claim, FAILS if all(min(few) > max(many) for few, many in pairs) else UNKNOWN, text
+
+
+def blocks(folder, name, losses):
+    title = "AlexNet: training loss by epochs, trained for real"
+    if not losses:
+        return
+    write_csv(folder / f"{name}.csv", losses, list(losses[0]))
+    yield page.heading(title)
+    if drawing.pyplot:
+        rows = []
+        for ranks in RANKS:
+            for epoch in sorted({row["epoch"] for row in losses}):
+                values = [row["training_loss"] for row in select(losses, ranks=ranks, epoch=epoch)]
+                rows.append({"series": f"{ranks} rank{'s' * (ranks > 1)}", "x": epoch, "low": min(values),
+                             "value": statistics.median(values), "high": max(values)})
+        drawing.over(folder, name, title, ("epoch", "training loss"), rows)
+        yield page.picture(f"{name}.svg", title)
+    yield page.paragraph(f"{IMAGES} synthetic X-rays of 64x64, 64 images a rank and step, Adam; medians, "
+                         f"from the smallest to the largest of the repeats. Values: {name}.csv.")
