@@ -42,7 +42,7 @@ from pathlib import Path
 
 from plotting import bars, columns, lines, prediction
 from plotting.style import COLOURS, HOW_TO_GET_MATPLOTLIB, STYLE, load_pyplot, save
-from plotting.tables import TABLES, Run, Unusable, read_trials
+from plotting.tables import Run, Unusable, read_trials
 
 __all__ = ["COLOURS", "STYLE", "main"]
 
@@ -65,7 +65,7 @@ def parse_arguments(words):
     parser.add_argument("--x", metavar="COLUMN")
     parser.add_argument("--series", metavar="COLUMN", action="append", default=[],
                         help="a line or a bar for each value of it; by default, for what tells trials apart")
-    parser.add_argument("--table", choices=TABLES)
+    parser.add_argument("--table", metavar="TABLE")
     parser.add_argument("--predicted", metavar="FILE", action="append", default=[], type=Path)
     parser.add_argument("--published", metavar="FILE", action="append", default=[], type=Path)
     parser.add_argument("--output", type=Path, metavar="FILE",

@@ -2,15 +2,17 @@
 
 from plotting.labels import is_emulated, marks_note, names
 from plotting.style import COLOURS, HATCH, bar_axes, colour, error_lengths, foot, legend
-from plotting.tables import Unusable, check_new, number, point
+from plotting.tables import Unusable, check_new, number, point, positive
 
 # The parts of a step, in their order, and their colours: light ones between dark ones.
 PARTS = {"wait_share": ("waiting for a batch", "#D55E00"), "upload_share": ("upload", "#F0E442"),
-         "compute_share": ("compute", "#0072B2"), "exposed_communication_share": ("communication not hidden", "#CC79A7"),
+         "compute_share": ("compute", "#0072B2"),
+         "exposed_communication_share": ("communication not hidden", "#CC79A7"),
          "update_share": ("update", "#56B4E9"), "other_share": ("other", "#BBBBBB")}
 # The same by whether the accelerator had work, and other measures of that, each with its marker.
 BUSY_PARTS = {"busy_share": ("busy", "#0072B2"), "wait_share": ("waiting for a batch", "#D55E00"),
-              "exposed_communication_share": ("communication not hidden", "#CC79A7"), "other_share": ("other", "#BBBBBB")}
+              "exposed_communication_share": ("communication not hidden", "#CC79A7"),
+              "other_share": ("other", "#BBBBBB")}
 BUSY_MARKS = {"gpu_utilization": ("NVML's utilization", "D"), "au_share": ("MLPerf Storage's AU", "o")}
 SMALLEST_PART = 0.05  # % of a step, below which a part is left out of the figure
 SMALLEST_LABELLED_PART = 8  # % of a step
@@ -40,9 +42,10 @@ def shades(trials):
     return {fmt: colour(i) for i, fmt in enumerate(sorted({row["format"] for row in trials}))}
 
 
-def shade_legend(pyplot, axes, colours):
-    handles = [pyplot.Rectangle((0, 0), 1, 1, color=shade) for shade in colours.values()]
-    axes.legend(handles, colours, loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=8)
+def name_shades(axes, colours):
+    """Adds an entry of the legend for each format."""
+    for fmt, shade in colours.items():
+        axes.barh(0, 0, color=shade, label=fmt)
 
 
 def draw_throughput(pyplot, trials):
@@ -55,7 +58,8 @@ def draw_throughput(pyplot, trials):
     axes.set_xlim(0, max(ends) * 1.13)
     axes.set_xlabel("images/s")
     if len(colours) > 1:
-        shade_legend(pyplot, axes, colours)
+        name_shades(axes, colours)
+        legend(axes, beside=True)
     foot(figure, "bars: medians over repeats, with 95 % intervals where there are five or more",
          marks_note(trials, "hatched"))
     return figure
@@ -86,6 +90,7 @@ def draw_formats(pyplot, trials):
         raise Unusable("no trial was measured from PNGs and from TFRecords alike: sweep \"data.format\"")
     figure, axes, places = bar_axes(pyplot, list(arms), "TFRecords against PNGs")
     for place, found in zip(places, arms.values()):
+        positive(found["png"], "images_per_s")
         at = ratio_point(place, *(point(found[fmt], place, "images_per_s") for fmt in ("png", "tfrecord")))
         bar(axes, place, found["tfrecord"], at, f"{at['value']:.2f} x", 0.6, COLOURS[0])
     axes.axvline(1, color="black", linewidth=1)
@@ -108,6 +113,7 @@ def draw_storage(pyplot, trials):
     figure, axes, places = bar_axes(pyplot, list(arms), "Rates by store and format",
                                     height=0.12 + 0.24 * max(map(len, arms.values())))
     colours = shades(stored)
+    name_shades(axes, colours)
     ends = [draw_ceilings(axes, ceilings)]
     for place, found in zip(places, arms.values()):
         for i, (fmt, row) in enumerate(found.items()):
@@ -117,7 +123,7 @@ def draw_storage(pyplot, trials):
                             0.92 * height, colours[fmt]))
     axes.set_xlim(0, max(ends) * 1.13)
     axes.set_xlabel("images/s")
-    shade_legend(pyplot, axes, colours)
+    legend(axes, beside=True)
     foot(figure, "bars: medians over repeats, with 95 % intervals where there are five or more",
          "lines: synthetic batches, which no input delivers: the ceiling" if ceilings else "",
          marks_note(stored, "hatched"))
@@ -133,9 +139,7 @@ def draw_ceilings(axes, ceilings):
     values = [number(row, "images_per_s") for row in ceilings]
     labels = names(ceilings, without=("run",)) if len(ceilings) > 1 else [""]
     for value, label, style in zip(values, labels, ["--", ":", "-."] * len(values)):
-        axes.axvline(value, color="black", linestyle=style, linewidth=1)
-        axes.annotate(f"synthetic {label}".strip(), (value, 1), xycoords=("data", "axes fraction"), xytext=(-3, -2),
-                      textcoords="offset points", ha="right", va="top", rotation=90, fontsize=7)
+        axes.axvline(value, color="black", linestyle=style, linewidth=1, label=f"synthetic {label}".strip())
     return max(values, default=0)
 
 
@@ -158,10 +162,10 @@ def draw_shares(pyplot, trials, parts, marks, title, label):
         found = [(100 * number(row, column), place) for row, place in zip(trials, places) if row.get(column)]
         if found:
             axes.plot(*zip(*found), look, color="white", markeredgecolor="black", markersize=5, label=words,
-                      clip_on=False)
+                      clip_on=False, zorder=3)
     axes.set_xlim(0, 100)
     axes.set_xlabel(label)
-    legend(axes, loc="upper left", bbox_to_anchor=(1.01, 1))
+    legend(axes, beside=True)
     foot(figure, marks_note(trials, "hatched"))
     return figure
 

@@ -1,14 +1,18 @@
 """Draws any column of a run's CSVs over any other one."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 
 from plotting.labels import axis_title, is_emulated, mark, marks_note, names, names_of_trials, word
 from plotting.style import HATCH, colour, error_lengths, foot, legend, line, rank_ticks
-from plotting.tables import Unusable, check_all_have, find_table, middles, name_runs, number, point
+from plotting.tables import Unusable, check_has, find_table, middles, name_runs, number, point
 
 COUNTED = ("ranks", "rank", "repeat", "epoch")  # small whole numbers, each worth a tick
 MOST_TICKS = 12
+ROWS_OF_QUARTILES = 10  # at one place, from which bars end at the quartiles
+BAR_INCHES = 0.13
+WIDEST_INCHES = 14
 LARGE = ("_bytes", "_bytes_per_s", "_hz")
 FAR_FROM_0 = 0.7  # of the largest value, above which the axis need not start at 0
 LONGEST_ROW_OF_WORDS = 60  # characters of all of them
@@ -16,10 +20,9 @@ LONGEST_ROW_OF_WORDS = 60  # characters of all of them
 
 def is_number(text):
     try:
-        float(text)
+        return math.isfinite(float(text))
     except ValueError:
         return False
-    return True
 
 
 @dataclass
@@ -39,7 +42,7 @@ def select(runs, y, x, series=(), asked=None):
     for run in runs:
         for name in (x, *series):
             if name != "run" and name not in run.columns(table):
-                check_all_have([run], "trials", [name])
+                check_has(run, "trials", name)
     rows = [dict(row) for run in runs for row in run.rows(table)]
     if not rows:
         raise Unusable(f"{runs[0].path(table)} has no row: nothing was measured")
@@ -76,20 +79,23 @@ def draw_columns(pyplot, selection):
     """Draws one column over the other: lines over numbers, bars over words."""
     y, x, rows, labels = selection.y, selection.x, selection.rows, selection.labels
     places, words = place_rows(rows, x)
+    most = max(Counter(zip(labels, places)).values())
+    is_spread = most >= ROWS_OF_QUARTILES
     points = [point(row, place, y) if selection.has_interval else
               {"x": place, "value": number(row, y), "low": None, "high": None} for row, place in zip(rows, places)]
-    figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
     arms = list(dict.fromkeys(labels))
+    width = BAR_INCHES * len(words) * len(arms) if words else 0
+    figure, axes = pyplot.subplots(figsize=(min(max(6.4, width), WIDEST_INCHES), 4.2))
     for i, label in enumerate(arms):
         own = [index for index, other in enumerate(labels) if other == label]
         draw = draw_bars if words else draw_line
-        draw(axes, i, len(arms), label, middles([points[index] for index in own]), is_emulated(rows[own[0]]))
+        draw(axes, i, len(arms), label, middles([points[index] for index in own], is_spread), is_emulated(rows[own[0]]))
     finish(axes, y, x, points, words)
     if len(arms) > 1 or any(map(is_emulated, rows)):
         legend(axes)
-    most = max(Counter(zip(labels, places)).values())
     foot(figure, f"from {selection.table}.csv",
-         f"medians of up to {most} rows, bars from the smallest to the largest" if most > 1 else
+         f"medians of up to {most} rows, with {'quartiles' if is_spread else 'the smallest and the largest'}"
+         if most > 1 else
          "error bars: 95 % intervals" if selection.has_interval else "",
          marks_note(rows, "hatched" if words else "hollow and dashed"))
     return figure
@@ -110,6 +116,8 @@ def finish(axes, y, x, points, words):
         axes.set_xticks(range(len(words)), words, rotation=30 if is_long else 0, ha="right" if is_long else "center")
     elif x in COUNTED and len({one["x"] for one in points}) <= MOST_TICKS:
         rank_ticks(axes, [one["x"] for one in points])
+    elif all(one["x"] == int(one["x"]) for one in points):
+        axes.xaxis.get_major_locator().set_params(integer=True)
     if y.endswith(LARGE):
         axes.yaxis.set_major_formatter(EngFormatter())
     if x.endswith(LARGE) and not words:

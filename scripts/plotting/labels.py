@@ -103,7 +103,7 @@ def names(rows, without=(), place=None):
         axes += differing(rows, [*MORE_AXES, *swept_axes(rows)], without)
         labels = joined(rows, axes)
     if len(set(zip(labels, places))) < len(rows) and without == {None}:  # only the trial's name tells what differs
-        return [f"{label}: {row['trial']}" for label, row in zip(labels, rows)]
+        return [f"{label}: {row.get('trial', '')}" for label, row in zip(labels, rows)]
     return labels
 
 
@@ -118,15 +118,20 @@ def joined(rows, axes):
     return labels
 
 
+def trial_of(row):
+    return row["run"], row.get("trial")
+
+
 def trials_of(rows):
     """Returns one row for each trial of rows of another table."""
-    return list({(row["run"], row["trial"]): row for row in reversed(rows)}.values())[::-1]
+    return list({trial_of(row): row for row in reversed(rows)}.values())[::-1]
 
 
 def names_of_trials(rows, place=None):
     """Returns the label of each row's trial. Where the trials' own columns are not there, that is its name."""
     trials = trials_of(rows)
     known = all("pipeline" in row for row in trials)
-    labels = names(trials, place=place) if known else [f"{row['trial']} {mark(row)}".strip() for row in trials]
-    label_of = {(row["run"], row["trial"]): label for row, label in zip(trials, labels)}
-    return [label_of[row["run"], row["trial"]] for row in rows]
+    labels = names(trials, place=place) if known else [
+        f"{row.get('trial', '')} {mark(row)}".strip() or row["run"] for row in trials]
+    label_of = dict(zip(map(trial_of, trials), labels))
+    return [label_of[trial_of(row)] for row in rows]

@@ -2,7 +2,7 @@
 
 from plotting.labels import is_emulated, marks_note, names, names_of_trials
 from plotting.style import MARKERS, colour, foot, legend, line, rank_ticks
-from plotting.tables import Unusable, check_new, middles, name_runs, number, optional_number, point
+from plotting.tables import Unusable, check_new, middles, name_runs, number, optional_number, point, positive
 
 WHY_NO_RANKS = "no pipeline was measured at more than one number of ranks: sweep \"ranks\""
 
@@ -13,7 +13,7 @@ def arms_by_ranks(trials):
     for row, label in zip(trials, names(trials, place="ranks")):
         check_new({other["ranks"] for other in found.setdefault(label, [])}, row, "ranks", label)
         found[label].append(row)
-    arms = {label: sorted(rows, key=lambda row: number(row, "ranks")) for label, rows in found.items()
+    arms = {label: sorted(rows, key=lambda row: positive(row, "ranks")) for label, rows in found.items()
             if len(rows) > 1}
     if not arms:
         raise Unusable(WHY_NO_RANKS)
@@ -24,13 +24,13 @@ def draw_by_ranks(pyplot, arms, column, title, label, has_ideal):
     """Draws a line for each arm, and with `has_ideal` what perfect scaling from the arm's fewest ranks would give."""
     figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
     for i, (name, rows) in enumerate(arms.items()):
-        points = [point(row, number(row, "ranks"), column) for row in rows]
+        points = [point(row, positive(row, "ranks"), column) for row in rows]
         emulated = is_emulated(rows[0])
         line(axes, i, name, points, dashed=emulated, hollow=emulated)
         if has_ideal:
             axes.plot([one["x"] for one in points], [points[0]["value"] / points[0]["x"] * one["x"] for one in points],
                       color=colour(i), linestyle=":", linewidth=1, alpha=0.7)
-    rank_ticks(axes, [number(row, "ranks") for rows in arms.values() for row in rows])
+    rank_ticks(axes, [positive(row, "ranks") for rows in arms.values() for row in rows])
     axes.set_xlabel("ranks (one accelerator each)")
     axes.set_ylabel(label)
     axes.set_xlim(left=0)

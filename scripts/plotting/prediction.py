@@ -1,20 +1,25 @@
-"""The figure of predictions: images/s by ranks as measured, as `chexbench predict` foretells and as others published."""
+"""The figure of predictions: images/s by ranks as measured, as chexbench predicts them and as others published them."""
 
 import json
+import re
 
-from plotting.labels import is_emulated
-from plotting.ranks import KINDS, draw_points, spans_decades
+from plotting.labels import is_emulated, marks_note
+from plotting.ranks import KINDS, draw_points, is_logarithmic
 from plotting.style import foot
-from plotting.tables import Unusable, nearest, number, point, read_csv, read_trials
+from plotting.tables import Unusable, nearest, point, positive, read_csv, read_trials
 
 # What tells arms apart, under the names that a trials.csv, a prediction and a published table give it.
 ARM_COLUMNS = {"accelerator": ("accelerator", "device"), "arm": ("arm", "name"), "model": ("model",),
                "pipeline": ("pipeline",), "format": ("format",), "batch_size": ("batch_size",),
                "update": ("update", "comm.update")}
+WORDS = {"batch_size": "batch "}  # before a value that does not tell by itself what it is
+# What chexbench predict calls an arm: "naive png, resnet50 224x224 f32, batch 16, on v100".
+ARM_NAME = re.compile(r"(?P<pipeline>.+) (?P<format>\w+)(?: \d+x\d+)?, (?P<model>\w+) \d+x\d+ \w+, "
+                      r"batch (?P<batch_size>\d+), on .+")
+ALWAYS_TOLD = ("arm", "model", "pipeline", "accelerator")  # of an arm that stands alone
 NEEDED = ("ranks", "images_per_s")
 NEEDED_OF_TRIALS = ("trial", "engine", "emulated", *NEEDED)
 UNTOLD = ("", "-", "none")
-LONGEST_NAME = 46  # characters of a series
 
 
 def arm_of(row):
@@ -24,6 +29,11 @@ def arm_of(row):
     return {name: value for name, value in told.items() if value not in UNTOLD}
 
 
+def point_of(row, kind):
+    positive(row, "images_per_s")
+    return {**point(row, None, "images_per_s"), "arm": arm_of(row), "ranks": positive(row, "ranks"), "kind": kind}
+
+
 def measured_points(trials):
     """Returns the points of the trials that trained, or pretended to; the input alone is not what is predicted."""
     points = []
@@ -31,17 +41,22 @@ def measured_points(trials):
         if row["engine"] == "none":
             continue
         device = (row.get("engine_device") or row["engine"]).removeprefix("emulated ")
-        one = point(row, None, "images_per_s")
-        points.append({**one, "arm": arm_of({**row, "accelerator": device}), "ranks": number(row, "ranks"),
-                       "kind": "emulated" if is_emulated(row) else "measured"})
+        kind = "emulated" if is_emulated(row) else "measured"
+        points.append({**point_of({**row, "accelerator": device}, kind), "trial": row})
     return points
+
+
+def words_of(name):
+    """Returns what the name of an arm tells, or the name itself if it is none that is known here."""
+    found = ARM_NAME.fullmatch(name)
+    return found.groupdict() if found else {"arm": name}
 
 
 def json_rows(path):
     """Returns the rows of each arm of `chexbench predict --format json`."""
     try:
         arms = json.loads(path.read_text(encoding="utf-8"))["arms"]
-        return [{"accelerator": arm["accelerator"], "arm": arm["name"], "ranks": row["ranks"],
+        return [{"accelerator": arm["accelerator"], **words_of(arm["name"]), "ranks": row["ranks"],
                  "images_per_s": row["images_per_s"]} for arm in arms for row in arm["rows"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
@@ -58,23 +73,21 @@ def read_file(path, kind):
         if missing:
             raise Unusable(f"{path} lacks the column {missing[0]}; the nearest is '{nearest(missing[0], columns)}'")
     points = []
-    for i, row in enumerate(rows, 2):
-        row = {"trial": f"line {i}", "run": path, **row}
+    for i, row in enumerate(rows, 1):
+        row = {**row, "where": f"{path}: row {i}"}
         told = row.get("kind") or kind
-        if row["images_per_s"] == "":
-            continue
         if told not in (*KINDS, "published"):
-            raise Unusable(f"{path}: line {i}: kind is '{told}'; the nearest valid one is "
+            raise Unusable(f"{row['where']}: kind is '{told}'; the nearest valid one is "
                            f"'{nearest(told, [*KINDS, 'published'])}'")
-        one = point(row, None, "images_per_s")
-        points.append({**one, "arm": arm_of(row), "ranks": number(row, "ranks"), "kind": told})
+        if row["images_per_s"] not in ("", None):
+            points.append(point_of(row, told))
     if not points:
         raise Unusable(f"{path} has no row with images_per_s")
     return points
 
 
 def same(name, one, other):
-    """Whether two values of an arm's column may mean the same: 'k80' and 'NVIDIA Tesla K80', '64' and '64.0'."""
+    """Whether two values of an arm's column may mean the same, as 'k80' and 'NVIDIA Tesla K80' do."""
     one, other = one.lower(), other.lower()
     return one == other or name in ("accelerator", "arm") and (one in other or other in one)
 
@@ -88,10 +101,8 @@ def name_series(points):
     """Gives each point the words of what differs between these points."""
     differing = [name for name in ARM_COLUMNS if len({one["arm"].get(name) for one in points}) > 1]
     for one in points:
-        words = [one["arm"][name] for name in differing or ("arm", "model", "pipeline", "accelerator")
-                 if name in one["arm"]]
-        text = " ".join(words) or "all"
-        one["series"] = text if len(text) <= LONGEST_NAME else text[:LONGEST_NAME - 3] + "..."
+        words = [WORDS.get(name, "") + one["arm"][name] for name in differing or ALWAYS_TOLD if name in one["arm"]]
+        one["series"] = " ".join(words) or "all"
 
 
 def read_points(runs, predicted, published):
@@ -111,12 +122,13 @@ def read_points(runs, predicted, published):
 def draw_prediction(pyplot, ours, theirs, left_out):
     name_series(ours)
     name_series(theirs)
-    log = spans_decades([*ours, *theirs])
+    log = is_logarithmic([*ours, *theirs])
     figure, axes = pyplot.subplots(figsize=(7, 4.6))
     draw_points(axes, ours, published=theirs, log=log)
     axes.set_xlabel("ranks (one accelerator each)")
     axes.set_ylabel("images/s")
     axes.set_title("Predicted, measured and published throughput")
     foot(figure, "error bars: 95 % intervals" if any(one["low"] is not None for one in ours) else "",
+         marks_note([one["trial"] for one in ours if "trial" in one], "half filled"),
          f"{left_out} published rows of other arms are not shown" if left_out else "")
     return figure

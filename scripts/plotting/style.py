@@ -28,6 +28,8 @@ HOW_TO_GET_MATPLOTLIB = ("this Python has no matplotlib. apt-get install python3
 SEVERAL_ENTRIES = 4  # of a legend, beyond which it stands beside the axes
 FOOT_CHARACTERS_PER_INCH = 18
 LONG_ENTRY = 28  # characters
+LONGEST_LINE = 38  # characters of a legend
+INCHES_PER_CHARACTER = 0.066
 MANY_POINTS = 60  # of a line, beyond which they have no markers and a band in the place of error bars
 
 
@@ -64,13 +66,18 @@ def foot(figure, *notes):
         figure.supxlabel(textwrap.fill(text, width, break_on_hyphens=False), fontsize=7, color="0.35")
 
 
-def legend(axes, **options):
-    """Adds the legend, beside the axes if it would hide what is in them."""
-    _, labels = axes.get_legend_handles_labels()
-    if len(labels) > SEVERAL_ENTRIES or any(len(label) > LONG_ENTRY for label in labels):
-        options = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), **options}
-    if labels:
-        axes.legend(**{"frameon": False, "fontsize": 8, "handlelength": 3, **options})
+def legend(axes, beside=False):
+    """Adds the legend; beside the axes, in a figure that becomes wider, if it would hide what is in them."""
+    handles, labels = axes.get_legend_handles_labels()
+    labels = [textwrap.fill(label, LONGEST_LINE) for label in labels]
+    if not labels:
+        return
+    options = {}
+    if beside or len(labels) > SEVERAL_ENTRIES or any(len(label) > LONG_ENTRY for label in labels):
+        options = {"loc": "upper left", "bbox_to_anchor": (1.01, 1)}
+        longest = max(len(one) for label in labels for one in label.split("\n"))
+        axes.figure.set_figwidth(axes.figure.get_figwidth() + 0.5 + INCHES_PER_CHARACTER * longest)
+    axes.legend(handles, labels, frameon=False, fontsize=8, handlelength=3, **options)
 
 
 def rank_ticks(axes, ranks):

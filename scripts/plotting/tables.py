@@ -2,10 +2,12 @@
 
 import csv
 import difflib
+import itertools
+import math
 import statistics
 from pathlib import Path
 
-# In the order in which a column is looked for.
+# In the order in which a column is looked for; any other CSV of a run comes after them.
 TABLES = ("trials", "repeats", "steps", "epochs", "aurocs", "ops", "gpu")
 
 
@@ -13,17 +15,20 @@ class Unusable(Exception):
     """The runs do not hold what the figure needs."""
 
 
-def read_csv(path):
-    """Returns the names of the columns of a CSV, and its rows."""
+def read_csv(path, most_rows=None):
+    """Returns the names of the columns of a CSV, and its rows or the first of them."""
     try:
-        with open(path, newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file, restval="")
-            rows = list(reader)
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, restval="", restkey="")
+            columns, rows = reader.fieldnames, list(itertools.islice(reader, most_rows))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise Unusable(f"{path}: cannot read it: {getattr(error, 'strerror', None) or error}") from error
-    if not reader.fieldnames:
+    if not columns:
         raise Unusable(f"{path} is empty: it lacks even the line with the names of its columns")
-    return reader.fieldnames, rows
+    for number, row in enumerate(rows, 1):
+        if "" in row:
+            raise Unusable(f"{path}: row {number} has more fields than there are names of columns")
+    return columns, rows
 
 
 def require(path, columns, needed):
@@ -34,20 +39,24 @@ def require(path, columns, needed):
 
 
 class Run:
-    """The CSVs of one run: of its folder, or of the folder that one of them is in. Any other CSV is a trials.csv."""
+    """The CSVs of one run: of its folder, or of the folder that one of them is in. A CSV alone is a trials.csv."""
 
     def __init__(self, path):
-        named = not path.is_dir() and path.name in {f"{table}.csv" for table in TABLES}
+        is_alone = not path.is_dir() and path.stem not in TABLES and not (path.parent / "trials.csv").exists()
         self.folder = path if path.is_dir() else path.parent
-        self.name = str(self.folder if named or path.is_dir() else path.with_suffix(""))
-        self._trials = path if not named and not path.is_dir() else None
+        self.name = str(path.with_suffix("") if is_alone else self.folder)
+        found = [path] if is_alone else self.folder.glob("*.csv")
+        self._paths = {"trials" if is_alone else one.stem: one for one in found}
         self._read = {}
 
+    def tables(self):
+        return sorted(self._paths, key=lambda name: (TABLES.index(name) if name in TABLES else len(TABLES), name))
+
     def path(self, table):
-        return self._trials if self._trials and table == "trials" else self.folder / f"{table}.csv"
+        return self._paths.get(table, self.folder / f"{table}.csv")
 
     def has(self, table):
-        return (table == "trials" or not self._trials) and self.path(table).exists()
+        return table in self._paths
 
     def table(self, table):
         """Returns the columns and the rows of a table; the run is in each row."""
@@ -57,7 +66,9 @@ class Run:
         return self._read[table]
 
     def columns(self, table):
-        return self.table(table)[0] if self.has(table) else []
+        """Returns the names of a table's columns, without reading the rest of it; none of an empty file."""
+        is_there = self.has(table) and self.path(table).stat().st_size > 0
+        return read_csv(self.path(table), 0)[0] if is_there else []
 
     def rows(self, table):
         """Returns the rows of a table, each with the columns of its trial that the table has not itself."""
@@ -90,11 +101,27 @@ def read_trials(runs, needed):
 
 
 def number(row, column):
+    """Returns the field of a row, which must be a finite number."""
     try:
-        return float(row[column])
-    except ValueError as error:
-        raise Unusable(f"trial '{row['trial']}' of {row['run']}: {column} is '{row[column]}', and not a number"
-                       ) from error
+        value = float(row[column])
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise Unusable(f"{where(row)}: {column} is '{row[column]}', and not a number")
+    return value
+
+
+def where(row):
+    """Returns where a row stands, for a message."""
+    return row.get("where") or (f"trial '{row['trial']}' of {row['run']}" if "trial" in row else row["run"])
+
+
+def positive(row, column):
+    """Returns the field of a row, which must be a number above 0."""
+    value = number(row, column)
+    if value <= 0:
+        raise Unusable(f"{where(row)}: {column} is {row[column]}, and must be above 0")
+    return value
 
 
 def optional_number(row, column):
@@ -108,27 +135,31 @@ def point(row, x, column):
     return {"x": x, "value": number(row, column), "low": low, "high": high}
 
 
-def middle(points):
-    """Returns one point for several at the same place: their median, from the smallest to the largest."""
-    if len(points) == 1:
-        return points[0]
-    values = [one["value"] for one in points]
-    return {"x": points[0]["x"], "value": statistics.median(values), "low": min(values), "high": max(values)}
+def middles(points, is_spread=False):
+    """Returns a point for each place, in their order: where there are several, their median.
 
-
-def middles(points):
-    """Returns a point for each place, in their order."""
+    Its bounds are the smallest and the largest or, with `is_spread`, the quartiles.
+    """
     by_place = {}
     for one in points:
         by_place.setdefault(one["x"], []).append(one)
-    return [middle(by_place[x]) for x in sorted(by_place)]
+    return [middle(by_place[x], is_spread) for x in sorted(by_place)]
+
+
+def middle(points, is_spread):
+    if len(points) == 1:
+        return points[0]
+    values = [one["value"] for one in points]
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive") if is_spread else (
+        min(values), None, max(values))
+    return {"x": points[0]["x"], "value": statistics.median(values), "low": low, "high": high}
 
 
 def check_new(found, row, axis, label):
     """Two trials of one label and one place would be mixed up."""
     if row[axis] in found:
-        raise Unusable(f"'{label}' was measured twice at {axis} {row[axis]}, and trials.csv does not tell what differs: "
-                       "give one run, of one of the two")
+        raise Unusable(f"'{label}' was measured twice at {axis} {row[axis]}, and trials.csv does not tell what "
+                       "differs: give one run, of one of the two")
 
 
 def nearest(column, valid):
@@ -138,31 +169,34 @@ def nearest(column, valid):
 
 def find_table(runs, y, others, asked=None):
     """Returns the table that has the column `y`; the `others` may be columns of its trials instead."""
-    known = {table: list(dict.fromkeys(name for run in runs for name in run.columns(table))) for table in TABLES}
-    if asked and not known[asked]:
-        raise Unusable(f"{runs[0].path(asked)} is not there or empty: this run has "
-                       f"{', '.join(f'{table}.csv' for table in TABLES if known[table]) or 'no CSV at all'}")
-    if not any(known.values()):
-        runs[0].table("trials")  # raises, with the reason
-    where = {name: [table for table in TABLES if name in known[table]] for name in (y, *others)}
-    for name, tables in where.items():
-        if not tables and name != "run":
-            valid = {column: table for table in reversed(TABLES) if not asked or table in (asked, "trials")
-                     for column in known[table]}
-            near = nearest(name, valid)
-            raise Unusable(f"no CSV of these runs has a column '{name}'; the nearest is '{near}' of {valid[near]}.csv")
-    for table in [asked] if asked else TABLES:
-        if y in known[table] and all(name == "run" or name in known[table] or name in known["trials"]
+    tables = list(dict.fromkeys(table for run in runs for table in run.tables()))
+    if asked and asked not in tables:
+        raise Unusable(f"{runs[0].path(asked)} is not there; the nearest is {nearest(asked, tables)}.csv")
+    known = {table: {name for run in runs for name in run.columns(table)} for table in tables}
+    if asked and not known[asked] or not any(known.values()):
+        runs[0].table(asked or "trials")  # raises, with the reason
+    for name in (y, *others):
+        check_known(name, {asked: known[asked], "trials": known.get("trials", set())} if asked else known)
+    for table in [asked] if asked else tables:
+        if y in known[table] and all(name == "run" or name in known[table] or name in known.get("trials", ())
                                      for name in others):
-            check_all_have(runs, table, [y])
+            for run in runs:
+                check_has(run, table, y)
             return table
-    raise Unusable("no table has all of these columns: " + "; ".join(
-        f"'{name}' is in {', '.join(f'{table}.csv' for table in tables)}" for name, tables in where.items() if tables)
-        + (f"; --table says {asked}" if asked else ""))
+    places = {name: [f"{table}.csv" for table in tables if name in known[table]] for name in (y, *others)}
+    raise Unusable((f"{asked}.csv has not all of these columns: " if asked else "no CSV has all of these columns: ")
+                   + "; ".join(f"'{name}' is in {', '.join(found)}" for name, found in places.items() if found))
 
 
-def check_all_have(runs, table, columns):
-    for run in runs:
-        for name in columns:
-            if name not in run.columns(table):
-                raise Unusable(f"{run.path(table)} lacks the column {name}, which another of these runs has")
+def check_known(column, known):
+    """Refuses a column that no table has, and names the nearest one. `known` has the columns of each table."""
+    table_of = {name: table for table in reversed(known) for name in known[table]}
+    if column not in table_of and column != "run":
+        near = nearest(column, table_of)
+        tables = ", ".join(f"{table}.csv" for table in known)
+        raise Unusable(f"there is no column '{column}' in {tables}; the nearest is '{near}' of {table_of[near]}.csv")
+
+
+def check_has(run, table, column):
+    if column not in run.columns(table):
+        raise Unusable(f"{run.path(table)} lacks the column {column}, which another of these runs has")

@@ -35,11 +35,12 @@ def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=F
 
 def bars(folder, name, title, label, key, rows):
     """Draws a horizontal bar for each row, from the top: its name under `key`, value, and low and high or None."""
-    figure, axes, places = style.bar_axes(pyplot, [row[key] for row in rows], title)
+    figure, axes, places = style.bar_axes(pyplot, [row[key] for row in rows], "")
     for place, row in zip(places, rows):
         errors = [[length] for length in style.error_lengths(row)] if row["low"] is not None else None
         axes.barh(place, row["value"], xerr=errors, capsize=3, height=0.65, color=row.get("colour", style.colour(0)))
     axes.set_xlabel(label)
+    axes.set_title(title, loc="right")
     save(figure, folder, name)
 
 
