@@ -159,7 +159,7 @@ def draw_shares(pyplot, trials, parts, marks, title, label):
                           fontsize=8, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1})
             left[place] += share
     for column, (words, look) in marks.items():
-        found = [(100 * number(row, column), place) for row, place in zip(trials, places) if row.get(column)]
+        found = [(100 * number(row, column), place + 0.24) for row, place in zip(trials, places) if row.get(column)]
         if found:
             axes.plot(*zip(*found), look, color="white", markeredgecolor="black", markersize=5, label=words,
                       clip_on=False, zorder=3)

@@ -116,12 +116,24 @@ def read_points(runs, predicted, published):
         raise Unusable("nothing here was predicted or measured with an accelerator: give --predicted FILE with what "
                        "chexbench predict printed, or a run whose engine is not none")
     kept = [one for one in theirs if any(agrees(one["arm"], other["arm"]) for other in ours)]
+    name_series(ours)
+    name_series(kept)
+    check_distinct(ours)
     return ours, kept, len(theirs) - len(kept)
 
 
+def check_distinct(points):
+    """Two points of one kind, arm and number of ranks would be mixed up."""
+    seen = set()
+    for one in points:
+        place = one["kind"], one["series"], one["ranks"]
+        if place in seen:
+            raise Unusable(f"'{one['series']}' has two values on {one['ranks']:g} ranks, both {one['kind']}, and "
+                           f"nothing tells what differs ({', '.join(ARM_COLUMNS)}): give one run or file of one of the two")
+        seen.add(place)
+
+
 def draw_prediction(pyplot, ours, theirs, left_out):
-    name_series(ours)
-    name_series(theirs)
     log = is_logarithmic([*ours, *theirs])
     figure, axes = pyplot.subplots(figsize=(7, 4.6))
     draw_points(axes, ours, published=theirs, log=log)

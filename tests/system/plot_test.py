@@ -146,6 +146,10 @@ class Prediction(Plot):
         self.holds(["resnet50", "alexnet", "measured", "predicted"], figure="prediction",
                    predicted=self.table(self.folder / "predicted.csv", rows))
 
+    def test_two_values_of_one_arm_are_not_mixed_up(self):
+        self.refused(3, "has two values on 1 ranks, both predicted", figure="prediction",
+                     predicted=[self.predicted(), self.predicted()])
+
     def test_files_that_do_not_fit_are_named(self):
         for name, content, says in (
                 ("a.json", "{}", ("a.json", "chexbench predict --format json")),
