@@ -10,12 +10,12 @@ from plotting.tables import Unusable, nearest, point, positive, read_csv, read_t
 
 # What tells arms apart, under the names that a trials.csv, a prediction and a published table give it.
 ARM_COLUMNS = {"accelerator": ("accelerator", "device"), "arm": ("arm", "name"), "model": ("model",),
-               "pipeline": ("pipeline",), "format": ("format",), "batch_size": ("batch_size",),
-               "update": ("update", "comm.update")}
-WORDS = {"batch_size": "batch "}  # before a value that does not tell by itself what it is
+               "pipeline": ("pipeline",), "format": ("format",), "image_size": ("image_size",),
+               "precision": ("precision",), "batch_size": ("batch_size",), "update": ("update", "comm.update")}
+WORDS = {"batch_size": "batch ", "image_size": "size "}  # before a value that does not tell by itself what it is
 # What chexbench predict calls an arm: "naive png, resnet50 224x224 f32, batch 16, on v100".
-ARM_NAME = re.compile(r"(?P<pipeline>.+) (?P<format>\w+)(?: \d+x\d+)?, (?P<model>\w+) \d+x\d+ \w+, "
-                      r"batch (?P<batch_size>\d+), on .+")
+ARM_NAME = re.compile(r"(?P<pipeline>.+) (?P<format>\w+)(?: \d+x\d+)?, (?P<model>\w+) (?P<image_size>\d+)x\d+ "
+                      r"(?P<precision>\w+), batch (?P<batch_size>\d+), on .+")
 ALWAYS_TOLD = ("arm", "model", "pipeline", "accelerator")  # of an arm that stands alone
 NEEDED = ("ranks", "images_per_s")
 NEEDED_OF_TRIALS = ("trial", "engine", "emulated", *NEEDED)
@@ -26,6 +26,8 @@ def arm_of(row):
     """Returns what a row says of its arm, and nothing for what it does not tell."""
     told = {name: next((str(row[column]) for column in columns if row.get(column)), "")
             for name, columns in ARM_COLUMNS.items()}
+    if told["model"]:
+        del told["arm"]  # the other columns say the same
     return {name: value for name, value in told.items() if value not in UNTOLD}
 
 
@@ -56,8 +58,8 @@ def json_rows(path):
     """Returns the rows of each arm of `chexbench predict --format json`."""
     try:
         arms = json.loads(path.read_text(encoding="utf-8"))["arms"]
-        return [{"accelerator": arm["accelerator"], **words_of(arm["name"]), "ranks": row["ranks"],
-                 "images_per_s": row["images_per_s"]} for arm in arms for row in arm["rows"]]
+        return [{**words_of(arm["name"]), **arm, "ranks": row["ranks"], "images_per_s": row["images_per_s"]}
+                for arm in arms for row in arm["rows"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
         raise Unusable(f"{path}: it is not what `chexbench predict --format json` prints ({reason})") from error
@@ -129,7 +131,7 @@ def check_distinct(points):
         place = one["kind"], one["series"], one["ranks"]
         if place in seen:
             raise Unusable(f"'{one['series']}' has two values on {one['ranks']:g} ranks, both {one['kind']}, and "
-                           f"nothing tells what differs ({', '.join(ARM_COLUMNS)}): give one run or file of one of the two")
+                           f"nothing tells what differs ({', '.join(ARM_COLUMNS)}): give one of the two")
         seen.add(place)
 
 

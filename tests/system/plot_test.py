@@ -141,7 +141,8 @@ class Prediction(Plot):
         self.assertNotIn("input alone", words)
 
     def test_a_csv_predicts_as_well_and_its_kinds_count(self):
-        rows = [{"accelerator": "v100", "model": model, "ranks": ranks, "images_per_s": 10 * ranks, "kind": kind}
+        rows = [{"arm": f"{model} on v100", "accelerator": "v100", "model": model, "image_size": 256, "ranks": ranks,
+                 "images_per_s": 10 * ranks, "kind": kind}
                 for model in ("resnet50", "alexnet") for ranks, kind in ((1, "measured"), (2, "predicted"))]
         self.holds(["resnet50", "alexnet", "measured", "predicted"], figure="prediction",
                    predicted=self.table(self.folder / "predicted.csv", rows))
