@@ -107,8 +107,6 @@ def draw_storage(pyplot, trials):
     stored = [row for row in trials if row["format"] != "synthetic"]
     if not stored:
         raise Unusable("all of these trials are synthetic: give a run that reads a data set too")
-    if ceilings:  # a run of its own, because a sweep cannot hold both
-        stored = [{**row, "run": ""} for row in stored] if one_run(stored) else stored
     arms = by_label(stored, "format")
     figure, axes, places = bar_axes(pyplot, list(arms), "Rates by store and format",
                                     height=0.12 + 0.24 * max(map(len, arms.values())))
@@ -128,10 +126,6 @@ def draw_storage(pyplot, trials):
          "lines: synthetic batches, which no input delivers: the ceiling" if ceilings else "",
          marks_note(stored, "hatched"))
     return figure
-
-
-def one_run(rows):
-    return len({row["run"] for row in rows}) == 1
 
 
 def draw_ceilings(axes, ceilings):

@@ -28,7 +28,7 @@ def is_number(text):
 @dataclass
 class Selection:
     """Rows of a table that have a value in both columns, and the label of each."""
-    table: str
+    source: str  # name of the file
     y: str
     x: str
     has_interval: bool
@@ -44,20 +44,20 @@ def select(runs, y, x, series=(), asked=None):
             if name != "run" and name not in run.columns(table):
                 check_has(run, "trials", name)
     rows = [dict(row) for run in runs for row in run.rows(table)]
+    source = runs[0].path(table).name
     if not rows:
         raise Unusable(f"{runs[0].path(table)} has no row: nothing was measured")
-    filled = [row for row in rows if row[y] and row[x]]
+    filled = [row for row in rows if row[y] and row.get(x)]  # a row whose trial is not in trials.csv lacks its columns
     if not filled:
-        empty = y if not any(row[y] for row in rows) else x
-        raise Unusable(f"the column '{empty}' of {table}.csv is empty in "
-                       + ("each row" if not any(row[empty] for row in rows) else f"each row that has '{y}'"))
+        empty, rest = (x, f" that has '{y}'") if any(row[y] for row in rows) else (y, "")
+        raise Unusable(f"the column '{empty}' is empty in each row of {source}{rest}")
     word_row = next((row for row in filled if not is_number(row[y])), None)
     if word_row:
-        raise Unusable(f"the column '{y}' of {table}.csv holds words, such as '{word_row[y]}': only numbers can be "
+        raise Unusable(f"the column '{y}' of {source} holds words, such as '{word_row[y]}': only numbers can be "
                        "drawn; choose it as --x or --series")
     name_runs(filled)
     has_interval = all(f"{y}_ci95_{end}" in run.columns(table) for run in runs for end in ("low", "high"))
-    return Selection(table, y, x, has_interval, filled, label_rows(filled, table, x, series))
+    return Selection(source, y, x, has_interval, filled, label_rows(filled, table, x, series))
 
 
 def label_rows(rows, table, x, series):
@@ -81,8 +81,8 @@ def draw_columns(pyplot, selection):
     places, words = place_rows(rows, x)
     most = max(Counter(zip(labels, places)).values())
     is_spread = most >= ROWS_OF_QUARTILES
-    points = [point(row, place, y) if selection.has_interval else
-              {"x": place, "value": number(row, y), "low": None, "high": None} for row, place in zip(rows, places)]
+    has_interval = selection.has_interval and most == 1
+    points = [point(row, place, y, has_interval) for row, place in zip(rows, places)]
     arms = list(dict.fromkeys(labels))
     width = BAR_INCHES * len(words) * len(arms) if words else 0
     figure, axes = pyplot.subplots(figsize=(min(max(6.4, width), WIDEST_INCHES), 4.2))
@@ -93,10 +93,9 @@ def draw_columns(pyplot, selection):
     finish(axes, y, x, points, words)
     if len(arms) > 1 or any(map(is_emulated, rows)):
         legend(axes)
-    foot(figure, f"from {selection.table}.csv",
+    foot(figure, f"from {selection.source}",
          f"medians of up to {most} rows, with {'quartiles' if is_spread else 'the smallest and the largest'}"
-         if most > 1 else
-         "error bars: 95 % intervals" if selection.has_interval else "",
+         if most > 1 else "error bars: 95 % intervals" if has_interval else "",
          marks_note(rows, "hatched" if words else "hollow and dashed"))
     return figure
 

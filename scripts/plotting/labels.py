@@ -49,6 +49,8 @@ def mark(row):
     """Returns what must stand beside the name of a trial: the words that chexbench itself uses."""
     if scale_factor(row) != 1:
         return f"(scale model, 1 : {scale_factor(row):.3g})"
+    if row.get("predicted") == "true":  # a row of chexbench predict
+        return "(predicted)"
     return "(emulated)" if is_emulated(row) else ""
 
 

@@ -2,9 +2,10 @@
 
 from plotting.labels import is_emulated, marks_note, names, names_of_trials
 from plotting.style import MARKERS, colour, foot, legend, line, rank_ticks
-from plotting.tables import Unusable, check_new, middles, name_runs, number, optional_number, point, positive
+from plotting.tables import Unusable, check_new, middles, name_runs, number, point, positive, require
 
-WHY_NO_RANKS = "no pipeline was measured at more than one number of ranks: sweep \"ranks\""
+# Columns of losses: their words, and whether they stand in the background.
+CURVES = {"training_loss": ("training", True), "validation_loss": ("validation", False)}
 
 
 def arms_by_ranks(trials):
@@ -16,18 +17,19 @@ def arms_by_ranks(trials):
     arms = {label: sorted(rows, key=lambda row: positive(row, "ranks")) for label, rows in found.items()
             if len(rows) > 1}
     if not arms:
-        raise Unusable(WHY_NO_RANKS)
+        raise Unusable("no pipeline was measured at more than one number of ranks: sweep \"ranks\"")
     return arms
 
 
-def draw_by_ranks(pyplot, arms, column, title, label, has_ideal):
-    """Draws a line for each arm, and with `has_ideal` what perfect scaling from the arm's fewest ranks would give."""
+def draw_by_ranks(pyplot, arms, column, title, label):
+    """Draws a line for each arm, beside what perfect scaling from the arm's fewest ranks would give."""
+    is_share = column == "scaling_efficiency"
     figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
     for i, (name, rows) in enumerate(arms.items()):
         points = [point(row, positive(row, "ranks"), column) for row in rows]
         emulated = is_emulated(rows[0])
         line(axes, i, name, points, dashed=emulated, hollow=emulated)
-        if has_ideal:
+        if not is_share:
             axes.plot([one["x"] for one in points], [points[0]["value"] / points[0]["x"] * one["x"] for one in points],
                       color=colour(i), linestyle=":", linewidth=1, alpha=0.7)
     rank_ticks(axes, [positive(row, "ranks") for rows in arms.values() for row in rows])
@@ -37,17 +39,18 @@ def draw_by_ranks(pyplot, arms, column, title, label, has_ideal):
     axes.set_ylim(bottom=0)
     axes.grid()
     axes.set_title(title)
+    axes.plot([], [], color="0.4", linestyle=":", linewidth=1, label="ideal")
+    if is_share:
+        axes.axhline(1, color="0.4", linestyle=":", linewidth=1)
+    legend(axes)
     foot(figure, "error bars: 95 % intervals, where there are five repeats or more",
          marks_note([row for rows in arms.values() for row in rows], "hollow and dashed"))
-    return figure, axes
+    return figure
 
 
 def draw_scaling(pyplot, trials):
-    figure, axes = draw_by_ranks(pyplot, arms_by_ranks(trials), "images_per_s",
-                                 "Weak scaling: every rank has its own batch", "images/s", True)
-    axes.plot([], [], color="0.4", linestyle=":", linewidth=1, label="ideal")
-    legend(axes)
-    return figure
+    return draw_by_ranks(pyplot, arms_by_ranks(trials), "images_per_s", "Weak scaling: every rank has its own batch",
+                         "images/s")
 
 
 def draw_efficiency(pyplot, trials):
@@ -55,11 +58,8 @@ def draw_efficiency(pyplot, trials):
     if not trials:
         raise Unusable("no trial has a scaling efficiency: sweep \"ranks\" from 1 on; it is also empty where "
                        "\"cores_per_rank\" is \"all\" or ranks share cores")
-    figure, axes = draw_by_ranks(pyplot, arms_by_ranks(trials), "scaling_efficiency",
-                                 "Efficiency of weak scaling", "images/s / (ranks x images/s of one rank)", False)
-    axes.axhline(1, color="0.4", linestyle=":", linewidth=1, label="linear")
-    legend(axes)
-    return figure
+    return draw_by_ranks(pyplot, arms_by_ranks(trials), "scaling_efficiency", "Efficiency of weak scaling",
+                         "images/s / (ranks x images/s of one rank)")
 
 
 def draw_update(pyplot, trials):
@@ -69,17 +69,16 @@ def draw_update(pyplot, trials):
     labels = {row["comm.update"] for row in trials}
     if len(labels) < 2:
         raise Unusable(f"only the update scheme {labels.pop()} has a result")
-    figure, axes = draw_by_ranks(pyplot, arms_by_ranks(trials), "images_per_s", "Update schemes", "images/s", True)
-    axes.plot([], [], color="0.4", linestyle=":", linewidth=1, label="ideal")
-    legend(axes)
-    return figure
-
-
-CURVES = {"training_loss": ("training", True), "validation_loss": ("validation", False)}
+    return draw_by_ranks(pyplot, arms_by_ranks(trials), "images_per_s", "Update schemes", "images/s")
 
 
 def read_epochs(runs):
-    rows = [dict(row) for run in runs if run.has("epochs") for row in run.rows("epochs")]
+    """Returns the epochs of all runs, each with the columns of its trial."""
+    rows = []
+    for run in runs:
+        if run.has("epochs"):
+            require(run.path("epochs"), run.table("epochs")[0], ["trial", "repeat", "epoch", *CURVES, "mean_auroc"])
+            rows += map(dict, run.rows("epochs"))
     if not rows:
         raise Unusable(f"{runs[0].path('epochs')} is not there or has no row: nothing was trained over epochs "
                        "(\"training.epochs\")")
@@ -88,24 +87,27 @@ def read_epochs(runs):
 
 
 def draw_learning(pyplot, rows):
+    """Draws losses on the left and the AUROC on the right, a line for each trial."""
+    is_repeated = len({row["repeat"] for row in rows}) > 1
     labels = names_of_trials(rows)
     figure, (losses, scores) = pyplot.subplots(1, 2, figsize=(9, 4))
     for i, label in enumerate(dict.fromkeys(labels)):
         own = [row for row, other in zip(rows, labels) if other == label]
         for column, (_, is_light) in CURVES.items():
-            points = middles([{"x": number(row, "epoch"), "value": number(row, column), "low": None, "high": None}
-                              for row in own if row[column]])
+            points = middles([point(row, number(row, "epoch"), column, False) for row in own if row[column]])
             line(losses, i, None if is_light else label, points, dashed=is_light, hollow=is_light)
-        line(scores, i, label, middles([point(row, number(row, "epoch"), "mean_auroc") for row in own
-                                        if optional_number(row, "mean_auroc") is not None]))
+        line(scores, i, label, middles([point(row, number(row, "epoch"), "mean_auroc", not is_repeated)
+                                        for row in own if row["mean_auroc"]]))
     for words, is_light in CURVES.values():
         losses.plot([], [], color="0.4", marker=MARKERS[0], linestyle="--" if is_light else "-", label=words,
                     markerfacecolor="white" if is_light else "0.4")
-    finish_learning(figure, losses, scores, rows)
+    finish_learning(losses, scores, rows)
+    foot(figure, "points: medians over repeats, bars from the smallest to the largest" if is_repeated
+         else "error bars: 95 % intervals over patients", "dotted: AUROC of guessing")
     return figure
 
 
-def finish_learning(figure, losses, scores, rows):
+def finish_learning(losses, scores, rows):
     epochs = [number(row, "epoch") for row in rows]
     for axes, title, label in ((losses, "Loss", "binary cross-entropy"),
                                (scores, "Validation", "AUROC, mean over findings (1)")):
@@ -117,8 +119,4 @@ def finish_learning(figure, losses, scores, rows):
         axes.grid()
     scores.axhline(0.5, color="0.4", linestyle=":", linewidth=1)
     for axes in (losses, scores):
-        handles, labels = axes.get_legend_handles_labels()
-        axes.legend(handles, labels, frameon=False, fontsize=8, handlelength=3)
-    several = len({row["repeat"] for row in rows}) > 1
-    foot(figure, "points: medians over repeats, bars from the smallest to the largest" if several
-         else "error bars: 95 % intervals over patients", "dotted: AUROC of guessing")
+        axes.legend(frameon=False, fontsize=8, handlelength=3)

@@ -69,7 +69,9 @@ def draw_series(axes, index, name, rows, ideal):
         axes.errorbar(row["ranks"], row["value"], yerr=[[length] for length in error_lengths(row)], color=shade,
                       marker=marker(index), capsize=3 if row["low"] is not None else 0, markerfacecoloralt="white",
                       fillstyle=KINDS[row["kind"]][0])
-    axes.plot([], [], color=shade, marker=marker(index), label=name)
+    is_predicted = all(row["kind"] == "predicted" for row in rows)
+    axes.plot([], [], color=shade, marker=marker(index), label=name, fillstyle="none" if is_predicted else "full",
+              linestyle="--" if is_predicted else "-")
     if ideal:
         first = rows[0]
         axes.plot([row["ranks"] for row in rows], [first["value"] * row["ranks"] / first["ranks"] for row in rows],

@@ -35,7 +35,7 @@ def require(path, columns, needed):
     missing = [name for name in needed if name not in columns]
     if missing:
         raise Unusable(f"{path} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}: "
-                       "is it the trials.csv of a run of chexbench?")
+                       f"is it {'the ' + path.name if path.stem in TABLES else 'a trials.csv'} of a run of chexbench?")
 
 
 class Run:
@@ -45,6 +45,8 @@ class Run:
         is_alone = not path.is_dir() and path.stem not in TABLES and not (path.parent / "trials.csv").exists()
         self.folder = path if path.is_dir() else path.parent
         self.name = str(path.with_suffix("") if is_alone else self.folder)
+        if is_alone and not path.exists():
+            raise Unusable(f"{path}: No such file or directory")
         found = [path] if is_alone else self.folder.glob("*.csv")
         self._paths = {"trials" if is_alone else one.stem: one for one in found}
         self._read = {}
@@ -73,7 +75,7 @@ class Run:
     def rows(self, table):
         """Returns the rows of a table, each with the columns of its trial that the table has not itself."""
         columns, rows = self.table(table)
-        if table == "trials" or "trial" not in columns or not self.has("trials"):
+        if table == "trials" or "trial" not in columns or "trial" not in self.columns("trials"):
             return rows
         trials = {row["trial"]: row for row in self.table("trials")[1]}
         return [{**trials.get(row["trial"], {}), **row} for row in rows]
@@ -129,9 +131,9 @@ def optional_number(row, column):
     return number(row, column) if row.get(column) else None
 
 
-def point(row, x, column):
+def point(row, x, column, has_interval=True):
     """Returns the value of a column at `x`, with its 95 % interval where there is one."""
-    low, high = (optional_number(row, f"{column}_ci95_{end}") for end in ("low", "high"))
+    low, high = (optional_number(row, f"{column}_ci95_{end}") if has_interval else None for end in ("low", "high"))
     return {"x": x, "value": number(row, column), "low": low, "high": high}
 
 
@@ -169,6 +171,9 @@ def nearest(column, valid):
 
 def find_table(runs, y, others, asked=None):
     """Returns the table that has the column `y`; the `others` may be columns of its trials instead."""
+    for run in runs:
+        if not run.tables():
+            run.table("trials")  # raises, with the reason
     tables = list(dict.fromkeys(table for run in runs for table in run.tables()))
     if asked and asked not in tables:
         raise Unusable(f"{runs[0].path(asked)} is not there; the nearest is {nearest(asked, tables)}.csv")
@@ -176,7 +181,8 @@ def find_table(runs, y, others, asked=None):
     if asked and not known[asked] or not any(known.values()):
         runs[0].table(asked or "trials")  # raises, with the reason
     for name in (y, *others):
-        check_known(name, {asked: known[asked], "trials": known.get("trials", set())} if asked else known)
+        check_known(name, {runs[0].path(table).name: known[table] for table in tables
+                           if not asked or table in (asked, "trials")})
     for table in [asked] if asked else tables:
         if y in known[table] and all(name == "run" or name in known[table] or name in known.get("trials", ())
                                      for name in others):
@@ -189,12 +195,12 @@ def find_table(runs, y, others, asked=None):
 
 
 def check_known(column, known):
-    """Refuses a column that no table has, and names the nearest one. `known` has the columns of each table."""
-    table_of = {name: table for table in reversed(known) for name in known[table]}
-    if column not in table_of and column != "run":
-        near = nearest(column, table_of)
-        tables = ", ".join(f"{table}.csv" for table in known)
-        raise Unusable(f"there is no column '{column}' in {tables}; the nearest is '{near}' of {table_of[near]}.csv")
+    """Refuses a column that no file has, and names the nearest one. `known` has the columns of each file."""
+    file_of = {name: file for file in reversed(known) for name in known[file]}
+    if column not in file_of and column != "run":
+        near = nearest(column, file_of)
+        raise Unusable(f"there is no column '{column}' in {', '.join(known)}; "
+                       f"the nearest is '{near}' of {file_of[near]}")
 
 
 def check_has(run, table, column):

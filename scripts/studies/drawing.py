@@ -6,8 +6,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from plotting import ranks, style  # noqa: E402
 
-COLOURS = style.COLOURS
-STYLE = style.STYLE
 pyplot = style.load_pyplot()
 HOW_TO_DRAW = f"No figures: {style.HOW_TO_GET_MATPLOTLIB}"
 

@@ -28,7 +28,7 @@ class Figures(Plot):
     def test_a_figure_holds_its_numbers_and_names(self):
         texts = {"throughput": ["naive tfrecord input alone ranks 2", "1,945", "images/s"],
                  "scaling": ["optimized png emulated:v100", "ideal", "hollow and dashed: emulated accelerator"],
-                 "efficiency": ["optimized png emulated:v100", "linear", "images/s / (ranks x images/s of one rank)"],
+                 "efficiency": ["optimized png emulated:v100", "ideal", "images/s / (ranks x images/s of one rank)"],
                  "formats": ["1.20 x", "naive input alone ranks 1"],
                  "storage": ["naive input alone ranks 1", "png tfrecord", "1,945"],
                  "time": ["50 %", "30 %", "waiting for a batch", "communication not hidden"],
@@ -190,6 +190,14 @@ class Columns(Plot):
     def test_the_table_can_be_chosen(self):
         self.holds("from steps.csv", self.measured(), y="repeat", x="rank", table="steps")
 
+    def test_a_csv_alone_is_drawn_and_what_is_predicted_is_named_so(self):
+        rows = [{"model": model, "ranks": ranks, "images_per_s": ranks, "predicted": "true"}
+                for model in ("resnet50", "alexnet") for ranks in (1, 2)]
+        alone = self.table(self.folder / "alone/predicted.csv", rows)
+        self.holds(["from predicted.csv", "resnet50 (predicted)"], alone, y="images_per_s", x="ranks")
+        self.refused(3, "in predicted.csv; the nearest is 'ranks'", alone, y="images_per_s", x="rank",
+                     output="none.svg")
+
     def test_the_names_of_files_are_those_of_the_columns(self):
         done = subprocess.run([PYTHON, "-B", PLOT, self.measured(), "--y", "wall_s", "--x", "step"], text=True,
                               capture_output=True, cwd=self.folder)
@@ -221,11 +229,19 @@ class BadRuns(Plot):
         run = self.run_with(MEASURED, steps=STEPS)
         self.refused(3, ("'pipeline' of trials.csv holds words, such as 'naive'", "--series"), run, y="pipeline",
                      x="ranks")
-        self.refused(3, "'loss' of steps.csv is empty in each row", run, y="loss", x="step")
+        self.refused(3, "'loss' is empty in each row of steps.csv", run, y="loss", x="step")
+        other = self.run_with(MEASURED[:1], name="other", steps=STEPS[-1:])
+        self.refused(3, "'pipeline' is empty in each row of steps.csv that has 'wall_s'", other, y="wall_s",
+                     x="pipeline")
 
     def test_a_run_that_is_not_there_is_named(self):
         self.refused(3, ("nowhere/trials.csv", "No such file"), self.folder / "nowhere" / "trials.csv")
         self.refused(3, ("nowhere/trials.csv", "No such file"), self.folder / "nowhere/trials.csv", y="ranks", x="step")
+
+        self.refused(3, ("nowhere.csv", "No such file"), self.folder / "nowhere.csv")
+        (self.folder / "empty").mkdir()
+        self.refused(3, ("empty/trials.csv", "No such file"), self.run_with(MEASURED), self.folder / "empty",
+                     y="images_per_s", x="ranks")
 
     def test_a_run_without_results_is_an_error(self):
         run = self.run_with([])
@@ -234,6 +250,8 @@ class BadRuns(Plot):
 
     def test_an_empty_file_is_called_so(self):
         run = self.run_with(MEASURED)
+        self.table(run / "epochs.csv", EPOCHS, ["trial", "epoch"])
+        self.refused(3, "epochs.csv lacks the columns repeat, training_loss", run, figure="learning")
         (run / "epochs.csv").write_text("")
         self.refused(3, "epochs.csv is empty", run, figure="learning")
         self.refused(3, "epochs.csv is empty", run, y="epoch", x="ranks", table="epochs")
