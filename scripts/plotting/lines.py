@@ -42,6 +42,7 @@ def draw_by_ranks(pyplot, arms, column, title, label):
     axes.plot([], [], color="0.4", linestyle=":", linewidth=1, label="ideal")
     if is_share:
         axes.axhline(1, color="0.4", linestyle=":", linewidth=1)
+        axes.set_ylim(top=max(1.08, axes.get_ylim()[1]))
     legend(axes)
     foot(figure, "error bars: 95 % intervals, where there are five repeats or more",
          marks_note([row for rows in arms.values() for row in rows], "hollow and dashed"))
