@@ -4,24 +4,15 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from plot import COLOURS, STYLE  # noqa: E402
+from plotting import ranks, style  # noqa: E402
 
-FACE = {"measured": None, "predicted": "white"}
-try:
-    import matplotlib
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-    pyplot.rcParams.update(STYLE)
-except ImportError:
-    pyplot = None
-
-HOW_TO_DRAW = ("No figures: this Python has no matplotlib. apt-get install python3-matplotlib, and start the script "
-               "again with /usr/bin/python3")
+pyplot = style.load_pyplot()
+HOW_TO_DRAW = f"No figures: {style.HOW_TO_GET_MATPLOTLIB}"
 
 
 def save(figure, folder, name):
-    for ending, metadata in (("svg", {"Date": None}), ("png", {})):
-        figure.savefig(folder / f"{name}.{ending}", dpi=160, metadata=metadata)
+    for ending in (".svg", ".png"):
+        style.save(figure, folder / f"{name}{ending}")
     pyplot.close(figure)
 
 
@@ -31,58 +22,23 @@ def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=F
     `labels` are those of the two axes. `log` scales both by logarithms, for many ranks.
     """
     figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
-    series = list(dict.fromkeys(row["series"] for row in rows))
-    for i, one in enumerate(series):
-        colour = COLOURS[i % len(COLOURS)]
-        points = sorted((row for row in rows if row["series"] == one), key=lambda row: row["ranks"])
-        marker = "osD^v"[i % 5]
-        axes.plot([row["ranks"] for row in points], [row["value"] for row in points], color=colour, linewidth=1.2,
-                  linestyle="--", marker=marker, markerfacecolor="white", label=one)
-        for row in points:
-            bars = [[row["value"] - row["low"]], [row["high"] - row["value"]]] if row["low"] is not None else None
-            axes.errorbar(row["ranks"], row["value"], yerr=bars, color=colour, marker=marker, capsize=3,
-                          markerfacecolor=FACE[row["kind"]] or colour)
-        if ideal:
-            first = points[0]
-            axes.plot([row["ranks"] for row in points], [first["value"] * row["ranks"] / first["ranks"]
-                                                         for row in points], color=colour, linestyle=":", linewidth=1)
-    for i, one in enumerate(dict.fromkeys(row["series"] for row in published)):
-        points = [row for row in published if row["series"] == one]
-        axes.plot([row["ranks"] for row in points], [row["value"] for row in points], marker="*", markersize=10,
-                  linestyle="none", color=("black", "0.55")[i % 2], label=f"published: {one}")
-    ranks = sorted({row["ranks"] for row in rows})
-    if log:
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-    axes.set_xticks(ranks, [str(n) for n in ranks])
-    if log:
-        axes.minorticks_off()
-    else:
-        axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+    ranks.draw_points(axes, rows, ideal, published, log)
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
     axes.set_title(title)
-    axes.grid()
-    axes.legend(frameon=False, fontsize=8)
-    measured = any(row["kind"] == "measured" for row in rows)
-    figure.supxlabel(("filled: measured by a scale model; " if measured else "") + "hollow: predicted"
-                     + ("; dotted: linear" if ideal else "") + ("; stars: published" if published else ""),
-                     fontsize=7, color="0.35")
+    style.foot(figure, "filled: measured by a scale model" if any(row["kind"] == "measured" for row in rows) else "",
+               "hollow: predicted", "dotted: linear" if ideal else "", "stars: published" if published else "")
     save(figure, folder, name)
 
 
 def bars(folder, name, title, label, key, rows):
     """Draws a horizontal bar for each row, from the top: its name under `key`, value, and low and high or None."""
-    figure, axes = pyplot.subplots(figsize=(6.4, 0.8 + 0.42 * len(rows)))
-    for place, row in enumerate(rows):
-        bounds = [[row["value"] - row["low"]], [row["high"] - row["value"]]] if row["low"] is not None else None
-        axes.barh(place, row["value"], xerr=bounds, capsize=3, height=0.65, color=row.get("colour", COLOURS[0]))
-    axes.set_yticks(range(len(rows)), [row[key] for row in rows])
-    axes.invert_yaxis()
+    figure, axes, places = style.bar_axes(pyplot, [row[key] for row in rows], "")
+    for place, row in zip(places, rows):
+        errors = [[length] for length in style.error_lengths(row)] if row["low"] is not None else None
+        axes.barh(place, row["value"], xerr=errors, capsize=3, height=0.65, color=row.get("colour", style.colour(0)))
     axes.set_xlabel(label)
     axes.set_title(title, loc="right")
-    axes.grid(axis="x")
-    figure.tight_layout()
     save(figure, folder, name)
 
 
@@ -91,7 +47,7 @@ def lanes(folder, name, title, words, spans, length_s):
     figure, axes = pyplot.subplots(figsize=(8, 2.2))
     for place, lane in enumerate(words):
         found = [(span["begin_s"], span["end_s"] - span["begin_s"]) for span in spans if span["lane"] == lane]
-        axes.broken_barh(found, (place - 0.35, 0.7), facecolor=COLOURS[place % len(COLOURS)], edgecolor="white")
+        axes.broken_barh(found, (place - 0.35, 0.7), facecolor=style.colour(place), edgecolor="white")
     axes.set_yticks(range(len(words)), list(words.values()))
     axes.invert_yaxis()
     axes.set_xlim(0, length_s)
@@ -108,18 +64,14 @@ def over(folder, name, title, labels, rows, log=False):
     """
     figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
     for i, one in enumerate(dict.fromkeys(row["series"] for row in rows)):
-        points = [row for row in rows if row["series"] == one]
-        bars = [[row["value"] - row["low"] for row in points], [row["high"] - row["value"] for row in points]]
-        axes.errorbar([row["x"] for row in points], [row["value"] for row in points], yerr=bars,
-                      color=COLOURS[i % len(COLOURS)], marker="osD^v"[i % 5], capsize=3, label=one)
+        style.line(axes, i, one, [row for row in rows if row["series"] == one])
     if log:
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
-    ticks = sorted({row["x"] for row in rows})
-    axes.set_xticks(ticks, [str(tick) for tick in ticks])
+    style.rank_ticks(axes, [row["x"] for row in rows])
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
     axes.set_title(title)
     axes.grid()
-    axes.legend(frameon=False)
+    style.legend(axes)
     save(figure, folder, name)

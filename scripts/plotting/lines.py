@@ -1,0 +1,123 @@
+"""Figures of lines: images/s and efficiency over ranks, and what trainings learned over their epochs."""
+
+from plotting.labels import is_emulated, marks_note, names, names_of_trials
+from plotting.style import MARKERS, colour, foot, legend, line, rank_ticks
+from plotting.tables import Unusable, check_new, middles, name_runs, number, point, positive, require
+
+# Columns of losses: their words, and whether they stand in the background.
+CURVES = {"training_loss": ("training", True), "validation_loss": ("validation", False)}
+
+
+def arms_by_ranks(trials):
+    """Returns {label: trials by their number of ranks} of the arms that were measured on several."""
+    found = {}
+    for row, label in zip(trials, names(trials, place="ranks")):
+        check_new({other["ranks"] for other in found.setdefault(label, [])}, row, "ranks", label)
+        found[label].append(row)
+    arms = {label: sorted(rows, key=lambda row: positive(row, "ranks")) for label, rows in found.items()
+            if len(rows) > 1}
+    if not arms:
+        raise Unusable("no pipeline was measured at more than one number of ranks: sweep \"ranks\"")
+    return arms
+
+
+def draw_by_ranks(pyplot, arms, column, title, label):
+    """Draws a line for each arm, beside what perfect scaling from the arm's fewest ranks would give."""
+    is_share = column == "scaling_efficiency"
+    figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
+    for i, (name, rows) in enumerate(arms.items()):
+        points = [point(row, positive(row, "ranks"), column) for row in rows]
+        emulated = is_emulated(rows[0])
+        line(axes, i, name, points, dashed=emulated, hollow=emulated)
+        if not is_share:
+            axes.plot([one["x"] for one in points], [points[0]["value"] / points[0]["x"] * one["x"] for one in points],
+                      color=colour(i), linestyle=":", linewidth=1, alpha=0.7)
+    rank_ticks(axes, [positive(row, "ranks") for rows in arms.values() for row in rows])
+    axes.set_xlabel("ranks (one accelerator each)")
+    axes.set_ylabel(label)
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    axes.grid()
+    axes.set_title(title)
+    axes.plot([], [], color="0.4", linestyle=":", linewidth=1, label="ideal")
+    if is_share:
+        axes.axhline(1, color="0.4", linestyle=":", linewidth=1)
+        axes.set_ylim(top=max(1.08, axes.get_ylim()[1]))
+    legend(axes)
+    foot(figure, "error bars: 95 % intervals, where there are five repeats or more",
+         marks_note([row for rows in arms.values() for row in rows], "hollow and dashed"))
+    return figure
+
+
+def draw_scaling(pyplot, trials):
+    return draw_by_ranks(pyplot, arms_by_ranks(trials), "images_per_s", "Weak scaling: every rank has its own batch",
+                         "images/s")
+
+
+def draw_efficiency(pyplot, trials):
+    trials = [row for row in trials if row["scaling_efficiency"]]
+    if not trials:
+        raise Unusable("no trial has a scaling efficiency: sweep \"ranks\" from 1 on; it is also empty where "
+                       "\"cores_per_rank\" is \"all\" or ranks share cores")
+    return draw_by_ranks(pyplot, arms_by_ranks(trials), "scaling_efficiency", "Efficiency of weak scaling",
+                         "images/s / (ranks x images/s of one rank)")
+
+
+def draw_update(pyplot, trials):
+    trials = [row for row in trials if row.get("comm.update")]
+    if not trials:
+        raise Unusable("trials.csv does not tell the update schemes, because they do not differ: sweep \"comm.update\"")
+    labels = {row["comm.update"] for row in trials}
+    if len(labels) < 2:
+        raise Unusable(f"only the update scheme {labels.pop()} has a result")
+    return draw_by_ranks(pyplot, arms_by_ranks(trials), "images_per_s", "Update schemes", "images/s")
+
+
+def read_epochs(runs):
+    """Returns the epochs of all runs, each with the columns of its trial."""
+    rows = []
+    for run in runs:
+        if run.has("epochs"):
+            require(run.path("epochs"), run.table("epochs")[0], ["trial", "repeat", "epoch", *CURVES, "mean_auroc"])
+            rows += map(dict, run.rows("epochs"))
+    if not rows:
+        raise Unusable(f"{runs[0].path('epochs')} is not there or has no row: nothing was trained over epochs "
+                       "(\"training.epochs\")")
+    name_runs(rows)
+    return rows
+
+
+def draw_learning(pyplot, rows):
+    """Draws losses on the left and the AUROC on the right, a line for each trial."""
+    is_repeated = len({row["repeat"] for row in rows}) > 1
+    labels = names_of_trials(rows)
+    figure, (losses, scores) = pyplot.subplots(1, 2, figsize=(9, 4))
+    for i, label in enumerate(dict.fromkeys(labels)):
+        own = [row for row, other in zip(rows, labels) if other == label]
+        for column, (_, is_light) in CURVES.items():
+            points = middles([point(row, number(row, "epoch"), column, False) for row in own if row[column]])
+            line(losses, i, None if is_light else label, points, dashed=is_light, hollow=is_light)
+        line(scores, i, label, middles([point(row, number(row, "epoch"), "mean_auroc", not is_repeated)
+                                        for row in own if row["mean_auroc"]]))
+    for words, is_light in CURVES.values():
+        losses.plot([], [], color="0.4", marker=MARKERS[0], linestyle="--" if is_light else "-", label=words,
+                    markerfacecolor="white" if is_light else "0.4")
+    finish_learning(losses, scores, rows)
+    foot(figure, "points: medians over repeats, bars from the smallest to the largest" if is_repeated
+         else "error bars: 95 % intervals over patients", "dotted: AUROC of guessing")
+    return figure
+
+
+def finish_learning(losses, scores, rows):
+    epochs = [number(row, "epoch") for row in rows]
+    for axes, title, label in ((losses, "Loss", "binary cross-entropy"),
+                               (scores, "Validation", "AUROC, mean over findings (1)")):
+        axes.set_title(title)
+        axes.set_xlabel("epoch")
+        axes.set_ylabel(label)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.set_xlim(min(epochs) - 0.3, max(epochs) + 0.3)
+        axes.grid()
+    scores.axhline(0.5, color="0.4", linestyle=":", linewidth=1)
+    for axes in (losses, scores):
+        axes.legend(frameon=False, fontsize=8, handlelength=3)
