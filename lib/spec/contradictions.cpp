@@ -149,10 +149,10 @@ void check_epochs(const Experiment& experiment) {
   }
 }
 
-void check_axis(const Axis& axis, const Condition& where, const Trial& trial) {
+void check_swept(const std::string& key, const Condition& where, const Trial& trial) {
   if (where.holds(trial.experiment)) return;
   throw SpecError(
-      fmt::format("sweep.{} applies only where {}, which trial '{}' is not: its trials would all be the same", axis.key,
+      fmt::format("sweep.{} applies only where {}, which trial '{}' is not: its trials would all be the same", key,
                   where.in_words, trial.name));
 }
 
@@ -188,13 +188,15 @@ void check_name(const std::string& name) {
 
 void check_axes(const SweepSpec& sweep, std::span<const Trial> trials) {
   for (const Axis& axis : sweep.axes) {
-    const KeyRule* rule = find_key(axis.key);
-    for (const Trial& trial : trials) {
-      if (rule == nullptr) {
-        check_axis(axis, pipeline_condition(), trial);
-      } else {
-        check_axis(axis, rule->stated_where, trial);
-        check_axis(axis, rule->swept_where, trial);
+    for (const Setting& setting : axis.points.front()) {
+      const KeyRule* rule = find_key(setting.key);
+      for (const Trial& trial : trials) {
+        if (rule == nullptr) {
+          check_swept(setting.key, pipeline_condition(), trial);
+        } else {
+          check_swept(setting.key, rule->stated_where, trial);
+          check_swept(setting.key, rule->swept_where, trial);
+        }
       }
     }
   }

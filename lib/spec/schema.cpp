@@ -161,7 +161,16 @@ Node sweep_schema() {
   Node excluded{Object{{"description", text("Settings that no trial has together.")},
                        {"type", text("array")},
                        {"items", exclusion_schema()}}};
-  Object keys = {{"exclude", std::move(excluded)}, {"pipeline", list_of(reference("properties/pipeline"))}};
+  // An entry of a zip is a sweep by itself, without entries of its own.
+  Object entry = {{"$ref", text("#/properties/sweep")},
+                  {"minProperties", Node{std::int64_t{2}}},
+                  {"properties", Node{Object{{"zip", Node{false}}, {"exclude", Node{false}}}}}};
+  Node zip = list_of(Node{std::move(entry)});
+  auto& zip_object = std::get<Object>(zip.value);
+  zip_object.insert(zip_object.begin(), {"description", text("Keys that vary together, value by value.")});
+  Object keys = {{"zip", std::move(zip)},
+                 {"exclude", std::move(excluded)},
+                 {"pipeline", list_of(reference("properties/pipeline"))}};
   for (const KeyRule& rule : key_rules()) {
     if (rule.path == "experiment") continue;
     keys.emplace_back(rule.path, list_of(swept_value_schema(rule)));

@@ -45,13 +45,15 @@ std::string label(const Setting& setting) {
   return is_text ? value : fmt::format("{}={}", short_key(setting.key), value);
 }
 
-// Returns the settings of a trial. The digits of its number, in a mixed radix of the axes' sizes, choose the values.
+// Returns the settings of a trial. The digits of its number, in a mixed radix of the axes' sizes, choose the points.
 std::vector<Setting> settings_of(const std::vector<Axis>& axes, std::size_t trial) {
-  std::vector<Setting> settings(axes.size());
+  std::vector<const std::vector<Setting>*> chosen(axes.size());
   for (std::size_t i = axes.size(); i-- > 0;) {
-    settings[i] = {axes[i].key, axes[i].values[trial % axes[i].values.size()]};
-    trial /= axes[i].values.size();
+    chosen[i] = &axes[i].points[trial % axes[i].points.size()];
+    trial /= axes[i].points.size();
   }
+  std::vector<Setting> settings;
+  for (const std::vector<Setting>* point : chosen) settings.insert(settings.end(), point->begin(), point->end());
   return settings;
 }
 
@@ -95,7 +97,7 @@ bool is_excluded(const SweepSpec& sweep, const std::vector<Setting>& settings) {
 std::size_t count_trials(const SweepSpec& sweep) {
   std::size_t trials = 1;
   for (const Axis& axis : sweep.axes) {
-    trials *= axis.values.size();
+    trials *= axis.points.size();
     if (trials > kMostTrials) throw SpecError(fmt::format("sweep gives more than {} trials", kMostTrials));
   }
   return trials;

@@ -14,18 +14,18 @@ namespace chexbench::spec {
 // The value of a key. Only the key "pipeline" has a PipelineSpec.
 using SettingValue = std::variant<bool, std::int64_t, double, std::string, PipelineSpec>;
 
-// A swept key with its values. The key is a scalar key ("data.format", "ranks"), "pipeline", or a parameter of an op
+// A key with one value. The key is a scalar key ("data.format", "ranks"), "pipeline", or a parameter of an op
 // ("pipeline.map.parallel_calls"). If a pipeline has an op several times, "pipeline.shuffle[1].buffer" is that of the
 // second.
-struct Axis {
-  std::string key;
-  std::vector<SettingValue> values;
-};
-
-// A key with one value.
 struct Setting {
   std::string key;
   SettingValue value;
+};
+
+// What a trial has one point of: a value of a swept key, or one of each key that a zip varies together. All points have
+// the same keys in the same order.
+struct Axis {
+  std::vector<std::vector<Setting>> points;
 };
 
 // An experiment as its file states it. The values have been checked against the tables of keys and ops, but not against
