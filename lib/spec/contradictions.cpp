@@ -156,6 +156,19 @@ void check_swept(const std::string& key, const Condition& where, const Trial& tr
                   where.in_words, trial.name));
 }
 
+void check_effect(const std::string& key, std::span<const Trial> trials) {
+  const KeyRule* rule = find_key(key);
+  bool varies = false;
+  for (const Trial& trial : trials) {
+    if (lacks_input(key, trial.experiment)) continue;  // a ceiling beside the trials that the key varies
+    varies = true;
+    if (rule == nullptr) continue;
+    check_swept(key, rule->stated_where, trial);
+    check_swept(key, rule->swept_where, trial);
+  }
+  if (!varies) check_swept(key, pipeline_condition(), trials.front());
+}
+
 }  // namespace
 
 void check_trial(const Experiment& experiment) {
@@ -188,17 +201,7 @@ void check_name(const std::string& name) {
 
 void check_axes(const SweepSpec& sweep, std::span<const Trial> trials) {
   for (const Axis& axis : sweep.axes) {
-    for (const Setting& setting : axis.points.front()) {
-      const KeyRule* rule = find_key(setting.key);
-      for (const Trial& trial : trials) {
-        if (rule == nullptr) {
-          check_swept(setting.key, pipeline_condition(), trial);
-        } else {
-          check_swept(setting.key, rule->stated_where, trial);
-          check_swept(setting.key, rule->swept_where, trial);
-        }
-      }
-    }
+    for (const Setting& setting : axis.points.front()) check_effect(setting.key, trials);
   }
 }
 
