@@ -84,11 +84,14 @@ def word(row, axis):
 
 
 def names(trials, without=()):
-    """A label for each trial: what differs between them, or where nothing does, the pipeline."""
-    axes = [axis for axis in AXES if axis not in without and len({row.get(axis) for row in trials}) > 1]
+    """A label for each trial: what differs between them, or where nothing does, the pipeline.
+
+    Cells of the input of synthetic batches are empty and give no word.
+    """
+    axes = [axis for axis in AXES if axis not in without and len({row.get(axis) for row in trials} - {""}) > 1]
     labels = []
     for row in trials:
-        words = [word(row, axis) for axis in axes or ["pipeline"]]
+        words = [word(row, axis) for axis in axes if row.get(axis) != ""] or [row["pipeline"] or row["format"]]
         if is_emulated(row) and "engine" not in axes:
             words.append("(emulated)")
         labels.append(" ".join(words))

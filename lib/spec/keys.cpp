@@ -370,17 +370,16 @@ const KeyRule* find_key(const std::string& path) {
   return found == rules.end() ? nullptr : &*found;
 }
 
-bool has_effect(const std::string& key, const Experiment& experiment) {
-  const KeyRule* rule = find_key(key);
-  if (rule == nullptr) return uses_pipeline(experiment);
-  return rule->stated_where.holds(experiment) && rule->swept_where.holds(experiment);
-}
-
 bool lacks_input(const std::string& key, const Experiment& experiment) {
-  if (uses_pipeline(experiment) || has_effect(key, experiment)) return false;
+  if (uses_pipeline(experiment)) return false;
+  const KeyRule* rule = find_key(key);
+  if (rule == nullptr) return true;  // the pipeline, or a parameter of an op
+  const auto has_effect = [rule](const Experiment& trial) {
+    return rule->stated_where.holds(trial) && rule->swept_where.holds(trial);
+  };
   Experiment with_input = experiment;
   with_input.data.format = DataFormat::png;
-  return has_effect(key, with_input);
+  return !has_effect(experiment) && has_effect(with_input);
 }
 
 }  // namespace chexbench::spec

@@ -193,6 +193,12 @@ class DryRun(SystemTest):
         self.assertIn("optimized", done.stdout)
         self.assertRegex(done.stdout, r"\d+(\.\d+)? ?[MGK]i?B")
 
+    def test_ready_made_batches_beside_swept_pipelines_are_one_trial(self):
+        spec = self.spec(sweep={"pipeline": ["naive", "optimized"], "data.format": ["png", "synthetic"]})
+        plan = self.succeed("--config", spec, "--dry-run").stdout
+        self.assertEqual(re.findall(r"^trial \d of 3: (.*)$", plan, re.M), ["naive png", "synthetic", "optimized png"])
+        self.assertEqual(plan.count("batches are ready-made, and no pipeline runs"), 1)
+
     def test_it_plans_for_ranks_that_are_not_there_over_data_that_are_not_there(self):
         spec = self.spec(ranks=[1, 16], data={"root": "nowhere"})
         done = self.succeed("--config", spec, "--dry-run", "--ranks", "16")
