@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "results/disturbance.hpp"
 #include "results/figures.hpp"
+#include "results/labels.hpp"
 #include "results/rates.hpp"
 
 namespace chexbench::verbs {
