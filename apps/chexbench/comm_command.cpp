@@ -8,6 +8,7 @@
 #include "core/log.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
+#include "ranks_option.hpp"
 #include "spec/names.hpp"
 #include "verbs/comm/comm_result.hpp"
 #include "verbs/comm/comm_sweep.hpp"
@@ -63,10 +64,7 @@ void add_comm_command(CLI::App& app, bench::Session& session) {
   verb->add_option("--max-bytes", options->max_bytes, "Double the size up to this one.")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("128M");
-  verb->add_option("--ranks", options->ranks,
-                   "Measure these numbers of ranks, e.g. 2,4 (default: 2, 4, 8, ... and all).")
-      ->delimiter(',')
-      ->type_name("LIST");
+  add_ranks_list(*verb, options->ranks, "Measure these numbers of ranks, e.g. 2,4 (default: 2, 4, 8, ... and all).");
   verb->add_option("--dtype", options->type, "Use gradients of this type; f16 works only in GPU memory.")
       ->transform(CLI::CheckedTransformer(kTypes))
       ->option_text("TEXT:{f32,f16}=f32");

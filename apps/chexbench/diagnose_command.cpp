@@ -13,6 +13,7 @@
 #include "core/errors.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
+#include "ranks_option.hpp"
 #include "results/read.hpp"
 #include "verbs/diagnose/diagnose.hpp"
 
@@ -75,7 +76,7 @@ void add_diagnose_command(CLI::App& app) {
   verb->add_option("LOG", arguments->logs,
                    "Read this CSV file, which has the columns wait_s, step_s, images, and optionally rank and epoch.")
       ->required();
-  verb->add_option("--ranks", arguments->ranks, "Use only these ranks, e.g. 0,3.")->delimiter(',');
+  add_ranks_list(*verb, arguments->ranks, "Use only the ranks with these numbers, e.g. 0,3.");
   add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([arguments] { run(*arguments); });
 }

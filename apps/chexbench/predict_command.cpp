@@ -11,6 +11,7 @@
 #include "core/numbers.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
+#include "ranks_option.hpp"
 #include "results/read.hpp"
 #include "spec/parse.hpp"
 #include "spec/sweep.hpp"
@@ -149,16 +150,15 @@ void add_predict_command(CLI::App& app) {
       "Predict images/s on 1 to 1024 ranks, and what limits them, from a measured input, a profile and a network.");
   add_sources(*verb, *arguments);
   add_network(*verb, *arguments);
-  verb->add_option("--ranks", request.ranks, "Predict for these numbers of ranks (default: 1, 2, 4, ... 1024).")
-      ->delimiter(',')
-      ->check(CLI::Range(1, verbs::kMostRanks));
+  add_ranks_list(*verb, request.ranks, "Predict for these numbers of ranks, e.g. 1,2,4 (default: 1, 2, 4, ... 1024).")
+      ->check(CLI::Range(1, verbs::kMostRanks).description(""));
   verb->add_option("--scaling", arguments->scaling,
                    "Scale in this way: weak gives each rank its own batch, strong divides one batch among all ranks.")
       ->check(CLI::IsMember({"weak", "strong"}))
       ->capture_default_str();
   CLI::Option* const for_ranks =
-      verb->add_option("--for-ranks", request.for_ranks, "Also compute what this many ranks need.")
-          ->check(CLI::Range(1, verbs::kMostRanks));
+      add_rank_count(*verb, "--for-ranks", request.for_ranks, verbs::kMostRanks,
+                     "Also compute what this many ranks need.", "ask for one after the other");
   verb->add_option("--efficiency", request.efficiency,
                    "Let --for-ranks reach this efficiency, compared with one rank that never waits.")
       ->check(CLI::Range(0.01, 1.0))

@@ -18,6 +18,7 @@
 #include "core/status_line.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
+#include "ranks_option.hpp"
 #include "report/write.hpp"
 #include "spec/parse.hpp"
 #include "spec/sweep.hpp"
@@ -26,6 +27,8 @@
 
 namespace chexbench::app {
 namespace {
+
+constexpr int kMostPlannedRanks = 1'000'000;  // far more than any machine has
 
 struct RunArguments {
   std::vector<std::string> command_line;
@@ -195,9 +198,10 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
       ->capture_default_str();
   CLI::Option* const dry_run =
       app.add_flag("--dry-run", arguments->dry_run, "Print the resolved trials and a forecast of memory, and stop.");
-  app.add_option("--ranks", arguments->ranks,
-                 "With --dry-run: plan for this many ranks, without mpirun and even where the data set is not there.")
-      ->check(CLI::PositiveNumber)
+  add_rank_count(app, "--ranks", arguments->ranks, kMostPlannedRanks,
+                 "With --dry-run: plan for a job of this many ranks, without mpirun and even where the data set is not "
+                 "there. --set ranks=1,2,4 says which worlds are measured.",
+                 "--set ranks=1,2,4 says which worlds are measured in a job")
       ->needs(dry_run);
   app.add_flag("--allow-shared-gpu", arguments->allow_shared_gpu,
                "Let several ranks share one GPU. This is only for trying things out: the figures are not valid.");

@@ -23,6 +23,7 @@
 #include "results/figures.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::analysis {
 namespace {
@@ -178,6 +179,40 @@ void find_scaling(const Trials& trials, std::vector<results::Finding>& findings)
   }
 }
 
+// Returns whether `ready_made` is the same training as `fed` over batches that no pipeline has to make.
+bool is_ceiling_of(const Measured& ready_made, const Measured& fed) {
+  if (spec::uses_pipeline(ready_made.trial.spec) || !spec::uses_pipeline(fed.trial.spec)) return false;
+  const auto input = [](spec::Experiment& spec, const spec::Experiment& like) {
+    const Deliver deliver = spec.data.deliver;
+    spec.data = like.data;
+    spec.data.deliver = deliver;
+    spec.preprocess = like.preprocess;
+    spec.pipeline = like.pipeline;
+    spec.measure.page_cache = like.measure.page_cache;
+  };
+  return differ_only_in(fed, ready_made, input);
+}
+
+// Compares training with the same training over ready-made batches, which no input can make faster.
+void find_compute_ceilings(const Trials& trials, const Trials& all, std::vector<results::Finding>& findings) {
+  for (const Measured& fed : trials) {
+    const auto ceiling =
+        std::find_if(all.begin(), all.end(), [&](const Measured& other) { return is_ceiling_of(other, fed); });
+    if (ceiling == all.end() || !fed.trains()) continue;
+    const auto ratio = results::paired_rates(fed.trial, ceiling->trial);
+    if (!ratio) continue;
+    const results::Grade grade = grade_of(fed.trial, ceiling->trial);
+    findings.push_back({.kind = "ceiling",
+                        .text = fmt::format("{}; the batches of {} are ready-made, so no input can give more.",
+                                            compared(fed, *ceiling, *ratio, grade), ceiling->name()),
+                        .emulated = fed.trial.emulated || ceiling->trial.emulated,
+                        .grade = grade,
+                        .trial = fed.trial.trial,
+                        .base = ceiling->trial.trial,
+                        .ratio = *ratio});
+  }
+}
+
 // Compares real training with the same pipeline and engine none, to say which of the two is the limit.
 void find_ceilings(const Trials& trials, const Trials& all, std::vector<results::Finding>& findings) {
   const auto engine_none = [](spec::Experiment& spec, const spec::Experiment&) { spec.engine = "none"; };
@@ -221,7 +256,7 @@ std::vector<results::Finding> derive_findings(const std::vector<results::TrialRe
   std::vector<results::Finding> findings;
   const auto pipelines = [](spec::Experiment& spec, const spec::Experiment& like) { spec.pipeline = like.pipeline; };
   const auto formats = [](spec::Experiment& spec, const spec::Experiment& like) {
-    spec.data.format = like.data.format;
+    if (spec::uses_pipeline(spec) && spec::uses_pipeline(like)) spec.data.format = like.data.format;
   };
   const auto storage = [](spec::Experiment& spec, const spec::Experiment& like) {
     spec.data.root = like.data.root;
@@ -235,6 +270,7 @@ std::vector<results::Finding> derive_findings(const std::vector<results::TrialRe
   find_verdicts(chosen, findings);
   find_scaling(chosen, findings);
   find_ceilings(chosen, measured, findings);
+  find_compute_ceilings(chosen, measured, findings);
   const auto append = [&findings](std::vector<results::Finding> more) {
     findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   };

@@ -10,6 +10,8 @@ namespace chexbench::analysis {
 // Returns the findings about the given trials. Most of them cover only the trial with the most ranks of each arm; those
 // about ECC errors and about learning cover every measured trial.
 //
+// Training is compared with the same training over ready-made batches as its ceiling, never as another format.
+//
 // The kinds are storage_ratio, amplification, pipeline_ratio, format_ratio, scaling and ceiling, those of
 // input_findings.hpp, ablation.hpp, economics.hpp, learning.hpp and gpu_findings.hpp, and one verdict (verdict.hpp) per
 // trial: slow_rank, cpu_starved, starved, communication, upload or fed.

@@ -57,14 +57,17 @@ std::string hole_in_profile(const spec::Experiment& experiment) {
   return "";
 }
 
+// `planned` is whether `world` is only planned for, not started.
 // @throws SpecError if a trial needs more ranks than there are; it names the most that any trial needs
-void check_ranks(const std::vector<spec::Trial>& trials, int world) {
+void check_ranks(const std::vector<spec::Trial>& trials, int world, bool planned) {
   const auto ranks = [](const spec::Trial& trial) { return trial.experiment.ranks; };
   const auto most = std::ranges::max_element(trials, {}, ranks);
   if (most == trials.end() || ranks(*most) <= world) return;
+  const std::string asked = fmt::format("ranks: trial '{}' asks for {}", most->name, ranks(*most));
+  if (planned) throw SpecError(fmt::format("{}, but --ranks is {}: plan for --ranks {}", asked, world, ranks(*most)));
   throw SpecError(fmt::format(
-      "ranks: trial '{}' asks for {}, but {} was started; start it with `mpirun -np {} chexbench ...`", most->name,
-      ranks(*most), world == 1 ? "one process" : fmt::format("a world of {}", world), ranks(*most)));
+      "{}, but {} was started; start it with `mpirun -np {} chexbench ...`, or see its plan with --dry-run --ranks {}",
+      asked, world == 1 ? "one process" : fmt::format("a world of {}", world), ranks(*most), ranks(*most)));
 }
 
 results::TrialResult plan_trial(const spec::Trial& trial, int world) {
@@ -85,7 +88,7 @@ results::TrialResult plan_trial(const spec::Trial& trial, int world) {
 results::Report plan_report(const std::string& experiment, const std::vector<spec::Trial>& trials, comm::World& world,
                             std::optional<int> ranks) {
   const int size = ranks.value_or(world.communicator().world());
-  check_ranks(trials, size);
+  check_ranks(trials, size, ranks.has_value());
   results::Report report{.experiment = experiment, .environment = describe_environment(world)};
   for (const spec::Trial& trial : trials) {
     const std::string hole = hole_in_profile(trial.experiment);

@@ -28,6 +28,7 @@ using Json = nlohmann::ordered_json;
 std::string label_of(const results::Labels& labels, std::size_t trial) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < labels.names.size(); ++i) {
+    if (labels.rows[trial][i].empty()) continue;  // as the pipeline of ready-made batches
     const bool number = labels.names[i] == "ranks" || labels.names[i] == "batch";
     words.push_back(number ? labels.names[i] + " " + labels.rows[trial][i] : labels.rows[trial][i]);
   }

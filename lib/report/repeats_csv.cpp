@@ -3,6 +3,7 @@
 #include "results/disturbance.hpp"
 #include "results/fields.hpp"
 #include "results/figures.hpp"
+#include "results/labels.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -25,7 +26,7 @@ std::string repeats_csv(const results::Report& report) {
       CsvRow row;
       row(report.experiment);
       row(trial.trial);
-      row(trial.spec.pipeline.name);
+      row(results::pipeline_name(trial.spec));
       row(to_string(trial.spec.data.format));
       row(trial.ranks);
       results::visit_repeat([&row](const char*, const auto& value) { row(value); }, repeat);

@@ -45,16 +45,18 @@ std::vector<std::pair<std::string, std::string>> op_settings(const spec::Pipelin
 void add_scalar_keys(const std::vector<results::TrialResult>& trials, std::vector<std::string>& keys) {
   for (const spec::KeyRule& rule : spec::key_rules()) {
     if (rule.path == "experiment" || rule.path == "ranks") continue;
-    const auto differs = [&](const results::TrialResult& trial) {
-      return rule.get(trial.spec) != rule.get(trials.front().spec);
-    };
-    if (std::ranges::any_of(trials, differs)) keys.push_back(rule.path);
+    std::set<spec::Value> values;
+    for (const results::TrialResult& trial : trials) {
+      if (!spec::lacks_input(rule.path, trial.spec)) values.insert(rule.get(trial.spec));
+    }
+    if (values.size() > 1) keys.push_back(rule.path);
   }
 }
 
 void add_op_keys(const std::vector<results::TrialResult>& trials, std::vector<std::string>& keys) {
   std::map<std::pair<std::string, std::string>, std::set<std::string>> values;  // by pipeline and key
   for (const results::TrialResult& trial : trials) {
+    if (!spec::uses_pipeline(trial.spec)) continue;
     for (auto& [key, value] : op_settings(trial.spec.pipeline))
       values[{trial.spec.pipeline.name, key}].insert(std::move(value));
   }
@@ -74,6 +76,7 @@ std::vector<std::string> swept_keys(const std::vector<results::TrialResult>& tri
 }
 
 std::string setting_of(const spec::Experiment& experiment, const std::string& key) {
+  if (spec::lacks_input(key, experiment)) return "";
   if (const spec::KeyRule* rule = spec::find_key(key)) return text_of(rule->get(experiment));
   for (const auto& [name, value] : op_settings(experiment.pipeline))
     if (name == key) return value;

@@ -10,11 +10,13 @@ namespace chexbench::report {
 
 // Returns the dotted names of the keys that have more than one value among the trials: scalar keys in the order of the
 // spec ("comm.update", "training.accumulate_steps"), then parameters of ops ("pipeline.map.parallel_calls",
-// "pipeline.shuffle[1].buffer") that differ between trials whose pipelines have the same name. "ranks" and "pipeline"
-// are left out: they have columns in every run.
+// "pipeline.shuffle[1].buffer") that differ between trials whose pipelines have the same name. A trial over
+// ready-made batches does not count for keys of the input. "ranks" and "pipeline" are left out: they have columns in
+// every run.
 std::vector<std::string> swept_keys(const std::vector<results::TrialResult>& trials);
 
-// Returns the value of such a key as text; "" if the trial's pipeline lacks the op.
+// Returns the value of such a key as text; "" if the trial's pipeline lacks the op, or if it is a key of the
+// input and the trial's batches are ready-made.
 std::string setting_of(const spec::Experiment& experiment, const std::string& key);
 
 }  // namespace chexbench::report

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analysis/derive.hpp"
@@ -16,6 +17,7 @@
 #include "results/figures.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -39,6 +41,11 @@ Count sum(const results::TrialResult& trial, Count results::RepeatResult::*count
 template <class Value>
 std::optional<Value> if_measured(const results::TrialResult& trial, Value value) {
   return trial.repeats.empty() ? std::nullopt : std::optional(value);
+}
+
+// Returns `value`, which describes the trial's input, or std::nullopt if its batches are ready-made.
+std::optional<std::string> of_input(const results::TrialResult& trial, std::string value) {
+  return spec::uses_pipeline(trial.spec) ? std::optional(std::move(value)) : std::nullopt;
 }
 
 // Returns the states of the page cache in the repeats, each once: "cold; cold (not verified)".
@@ -73,7 +80,7 @@ void visit_promised_columns(Visitor&& visit, const TrialRow& row) {
   const auto& ci95 = figures.images_per_s_ci95;
   visit("experiment", report.experiment);
   visit("trial", trial.trial);
-  visit("pipeline", trial.spec.pipeline.name);
+  visit("pipeline", results::pipeline_name(trial.spec));
   visit("format", to_string(trial.spec.data.format));
   visit("model", trial.spec.model.name);
   visit("engine", trial.spec.engine);
@@ -121,7 +128,7 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("repeats", trial.repeats.size());
   visit("steps", results::measured_steps(trial));
   visit("image_size", trial.spec.model.image_size);
-  visit("decoder", to_string(trial.spec.data.decoder));
+  visit("decoder", of_input(trial, to_string(trial.spec.data.decoder)));
   visit("deliver", spec::to_string(trial.spec.data.deliver));
   visit("images_trained", if_measured(trial, sum(trial, &results::RepeatResult::images_trained)));
   visit("images_decoded", if_measured(trial, sum(trial, &results::RepeatResult::images_decoded)));
@@ -152,8 +159,8 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("mean_auroc_ci95_high", auroc_ci95 ? std::optional(auroc_ci95->high) : std::nullopt);
   visit("best_epoch", figures.best_epoch);
   visit("time_to_auroc_s", figures.time_to_auroc_s);
-  visit("data_root", trial.spec.data.root);
-  visit("store_shape", results::store_words(trial.spec.data.store.shape));
+  visit("data_root", of_input(trial, trial.spec.data.root));
+  visit("store_shape", of_input(trial, results::store_words(trial.spec.data.store.shape)));
   visit("cached_share_before", cached_share(trial, &results::RepeatResult::cached_bytes_before));
   visit("cached_share_after", cached_share(trial, &results::RepeatResult::cached_bytes_after));
   visit("disturbed_repeats", std::ranges::count_if(trial.repeats, [](const results::RepeatResult& repeat) {

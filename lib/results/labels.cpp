@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "spec/keys.hpp"
+
 namespace chexbench::results {
 namespace {
 
@@ -23,10 +25,11 @@ bool is_told_in_common(const std::string& attribute, const std::string& value) {
 
 std::vector<std::string> attributes_of(const TrialResult& trial) {
   const spec::Experiment& spec = trial.spec;
-  return {spec.pipeline.name,
+  const bool reads = spec::uses_pipeline(spec);
+  return {pipeline_name(spec),
           to_string(spec.data.format),
-          spec.data.root,
-          store_words(spec.data.store.shape),
+          reads ? spec.data.root : "",
+          reads ? store_words(spec.data.store.shape) : "",
           spec.model.name,
           spec.engine,
           to_string(spec.training.precision),
@@ -43,10 +46,14 @@ Labels label_trials(const std::vector<TrialResult>& trials) {
   for (const TrialResult& trial : trials) values.push_back(attributes_of(trial));
   std::vector<std::string> common;
   for (std::size_t i = 0; i < kAttributes.size() && !trials.empty(); ++i) {
-    const bool same =
-        std::all_of(values.begin(), values.end(), [&](const auto& row) { return row[i] == values[0][i]; });
-    if (same) {
-      if (is_told_in_common(kAttributes[i], values[0][i])) common.push_back(kAttributes[i] + " " + values[0][i]);
+    std::set<std::string> different;
+    for (const std::vector<std::string>& row : values) {
+      if (!row[i].empty()) different.insert(row[i]);
+    }
+    if (different.empty()) continue;
+    if (different.size() == 1) {
+      const std::string& value = *different.begin();
+      if (is_told_in_common(kAttributes[i], value)) common.push_back(kAttributes[i] + " " + value);
       continue;
     }
     labels.names.push_back(kAttributes[i]);
@@ -62,6 +69,8 @@ Labels label_trials(const std::vector<TrialResult>& trials) {
   }
   return labels;
 }
+
+std::string pipeline_name(const spec::Experiment& spec) { return spec::uses_pipeline(spec) ? spec.pipeline.name : ""; }
 
 const char* to_string(Grade grade) {
   switch (grade) {

@@ -19,8 +19,12 @@ struct Labels {
 
 // Compares the attributes pipeline, format, root, store, model, engine, precision, ranks and batch of the trials. If
 // those that differ do not distinguish all trials, "trial" comes first, with the trials' own names. `common` leaves out
-// the root of the data, and a store that is not slowed down.
+// the root of the data, and a store that is not slowed down. Pipeline, root and store of a trial over ready-made
+// batches are empty, and do not count.
 Labels label_trials(const std::vector<TrialResult>& trials);
+
+// Returns the name of a trial's pipeline, or "" if its batches are ready-made (data.format synthetic).
+std::string pipeline_name(const spec::Experiment& spec);
 
 // Returns "told apart", "cannot be told", "machine too busy" or "sample too small".
 const char* to_string(Grade grade);

@@ -149,11 +149,24 @@ void check_epochs(const Experiment& experiment) {
   }
 }
 
-void check_axis(const Axis& axis, const Condition& where, const Trial& trial) {
+void check_swept(const std::string& key, const Condition& where, const Trial& trial) {
   if (where.holds(trial.experiment)) return;
   throw SpecError(
-      fmt::format("sweep.{} applies only where {}, which trial '{}' is not: its trials would all be the same", axis.key,
+      fmt::format("sweep.{} applies only where {}, which trial '{}' is not: its trials would all be the same", key,
                   where.in_words, trial.name));
+}
+
+void check_effect(const std::string& key, std::span<const Trial> trials) {
+  const KeyRule* rule = find_key(key);
+  bool varies = false;
+  for (const Trial& trial : trials) {
+    if (lacks_input(key, trial.experiment)) continue;  // a ceiling beside the trials that the key varies
+    varies = true;
+    if (rule == nullptr) continue;
+    check_swept(key, rule->stated_where, trial);
+    check_swept(key, rule->swept_where, trial);
+  }
+  if (!varies) check_swept(key, pipeline_condition(), trials.front());
 }
 
 }  // namespace
@@ -188,15 +201,7 @@ void check_name(const std::string& name) {
 
 void check_axes(const SweepSpec& sweep, std::span<const Trial> trials) {
   for (const Axis& axis : sweep.axes) {
-    const KeyRule* rule = find_key(axis.key);
-    for (const Trial& trial : trials) {
-      if (rule == nullptr) {
-        check_axis(axis, pipeline_condition(), trial);
-      } else {
-        check_axis(axis, rule->stated_where, trial);
-        check_axis(axis, rule->swept_where, trial);
-      }
-    }
+    for (const Setting& setting : axis.points.front()) check_effect(setting.key, trials);
   }
 }
 

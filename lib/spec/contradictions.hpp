@@ -19,7 +19,8 @@ void check_trial(const Experiment& experiment);
 // @throws SpecError if it cannot
 void check_name(const std::string& name);
 
-// Checks that every swept key has an effect in every trial; without one, trials would be the same.
+// Checks that every swept key has an effect in every trial; without one, trials would be the same. A trial over
+// ready-made batches need not have one of those of its input, as it is a single trial, unless all trials are.
 // @throws SpecError if a key has none; the message names the axis and the trial
 void check_axes(const SweepSpec& sweep, std::span<const Trial> trials);
 

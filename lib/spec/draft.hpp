@@ -4,10 +4,10 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "spec/document.hpp"
 #include "spec/sweep.hpp"
+#include "spec/sweep_draft.hpp"
 
 namespace chexbench::spec {
 
@@ -17,8 +17,8 @@ class Draft {
   // Takes all keys of a document; `source` names it in errors.
   // @throws SpecError if it is not an object, if a key is unknown (with the nearest one), or if a sweep is malformed
   void read(const Node& document, const std::string& source);
-  // Takes an override "key=value" and removes the axis of that key. The value is JSON, or else text; null removes what
-  // was stated, which restores the default.
+  // Takes an override "key=value" and removes that key from the sweep. The value is JSON, or else text; null removes
+  // what was stated, which restores the default.
   // @throws SpecError if there is no '=', if the key is unknown, or if a duplicate key is in the value
   void set(const std::string& assignment);
   // Checks every value, expands the sweep and checks its trials.
@@ -26,27 +26,13 @@ class Draft {
   SweepSpec finish() const;
 
  private:
-  // A value and the place where it was stated, "spec.json: data.format".
-  struct Stated {
-    Node node;
-    std::string path;
-  };
-  using Axes = std::vector<std::pair<std::string, Stated>>;
-
   void read_group(const std::string& prefix, const Object& object, const std::string& source);
-  void read_sweep(const Node& node, const std::string& source);
   void state(const std::string& key, const Node& node, const std::string& source);
   void restate(const std::string& key, const Node& node, const std::string& source);  // null removes the statement
-  void add_axis(const std::string& key, const Node& node, const std::string& source);
-  void remove_axis(const std::string& key);
-  void read_exclude(const Node& node, const std::string& source);
-  bool is_swept(const std::string& key) const;
-  static Axis make_axis(const std::string& key, const Stated& stated);
-  static std::vector<Setting> make_exclusion(const Stated& stated);
+  void remove_ranks_list();  // which is the same axis as sweep.ranks
 
   std::map<std::string, Stated> stated_;  // by key: scalar keys, "pipeline", and parameters of ops
-  Axes axes_;
-  std::vector<Stated> excluded_;  // objects of keys and values
+  SweepDraft sweep_;
 };
 
 }  // namespace chexbench::spec

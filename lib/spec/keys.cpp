@@ -153,7 +153,9 @@ void add_layout_keys(std::vector<KeyRule>& rules) {
   rules.push_back(label_key("data.labels.image_column", &LabelsSpec::image_column,
                             "Column of the image files' names; empty: the first."));
   rules.push_back(label_key("data.labels.columns", &LabelsSpec::columns,
-                            "Columns of 0 and 1, a label each: names and patterns with *, joined by commas."));
+                            "Columns of 0 and 1, a label each: names and patterns with *, as a list or joined by "
+                            "commas."));
+  rules.back().values.names = true;
   rules.push_back(label_key("data.labels.separator", &LabelsSpec::separator,
                             "Not empty: data.labels.columns is one column, whose fields hold names joined by this."));
   rules.push_back(joined_labels_only(
@@ -324,8 +326,8 @@ void add_measure_keys(std::vector<KeyRule>& rules) {
   rules.push_back(at_least(0, key("measure.extra_repeats", measure, &MeasureSpec::extra_repeats,
                                   "Further repeats at most, of five or more, while others disturb the machine or the "
                                   "repeats differ much; 0: none.")));
-  rules.push_back(key("measure.page_cache", measure, &MeasureSpec::page_cache,
-                      "State of the files in the page cache before each repeat."));
+  rules.push_back(input_only(key("measure.page_cache", measure, &MeasureSpec::page_cache,
+                                 "State of the files in the page cache before each repeat.")));
   rules.push_back(key("measure.seed", measure, &MeasureSpec::seed, "Of shuffles and flips."));
   rules.push_back(key("measure.attribution", measure, &MeasureSpec::attribution,
                       "Ops time their work, so that waits can be booked to them; false: to see what that costs."));
@@ -366,6 +368,18 @@ const KeyRule* find_key(const std::string& path) {
   const auto rules = key_rules();
   const auto found = std::ranges::find(rules, path, &KeyRule::path);
   return found == rules.end() ? nullptr : &*found;
+}
+
+bool lacks_input(const std::string& key, const Experiment& experiment) {
+  if (uses_pipeline(experiment)) return false;
+  const KeyRule* rule = find_key(key);
+  if (rule == nullptr) return true;  // the pipeline, or a parameter of an op
+  const auto has_effect = [rule](const Experiment& trial) {
+    return rule->stated_where.holds(trial) && rule->swept_where.holds(trial);
+  };
+  Experiment with_input = experiment;
+  with_input.data.format = DataFormat::png;
+  return !has_effect(experiment) && has_effect(with_input);
 }
 
 }  // namespace chexbench::spec

@@ -44,6 +44,10 @@ bool uses_pipeline(const Experiment& experiment);
 // Returns uses_pipeline() as the condition of the pipeline and of its ops' parameters.
 const Condition& pipeline_condition();
 
+// Returns whether a key has no effect in this trial only because its batches are ready-made (data.format synthetic).
+// `key` may also be "pipeline" or an op's parameter.
+bool lacks_input(const std::string& key, const Experiment& experiment);
+
 // Returns whether data.root is a URL, so that a server has the data set.
 bool is_distant(const Experiment& experiment);
 

@@ -10,7 +10,7 @@
 namespace chexbench::spec {
 
 // Reads the file at `path`, applies `overrides` in their order, and checks all trials. An override is "key=value"; its
-// value is JSON, or else text; null restores the default. Overriding a swept key removes its axis. Example:
+// value is JSON, or else text; null restores the default. Overriding a swept key takes it out of the sweep. Example:
 //   load_spec("configs/experiments/naive-vs-optimized.json", {"data.root=/data/nih", "pipeline.map.parallel_calls=4"})
 // @throws SpecError if the file cannot be read, its syntax is wrong (with line and column), a key is unknown or twice
 // there, a value has the wrong type or is out of range, or options contradict each other

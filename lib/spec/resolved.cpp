@@ -29,7 +29,7 @@ std::string to_json(const Experiment& experiment) {
   for (const KeyRule& rule : key_rules()) {
     if (rule.path == "model.name") root.emplace_back("pipeline", to_node(experiment.pipeline));
     if (!rule.stated_where.holds(experiment)) continue;
-    add(root, rule.path, to_node(rule.get(experiment)));
+    add(root, rule.path, to_node(rule.values, rule.get(experiment)));
   }
   return to_text(Node{std::move(root)});
 }

@@ -47,7 +47,11 @@ Node closed_object(Object properties) {
       {"type", text("object")}, {"additionalProperties", Node{false}}, {"properties", Node{std::move(properties)}}}};
 }
 
-// Returns the schemas of a value's alternatives: the plain type with its range, words, a prefix, null.
+Node list_of(Node items) {
+  return Node{Object{{"type", text("array")}, {"minItems", Node{std::int64_t{1}}}, {"items", std::move(items)}}};
+}
+
+// Returns the schemas of a value's alternatives: the plain type with its range, a list of names, words, a prefix, null.
 List alternatives(const ValueRule& rule) {
   List result;
   const bool only_words = rule.type == ValueType::text && !rule.words.empty();
@@ -58,7 +62,12 @@ List alternatives(const ValueRule& rule) {
       plain.emplace_back(rule.above_minimum ? "exclusiveMinimum" : "minimum", number(rule.minimum));
     }
     if (rule.maximum < unbounded.maximum) plain.emplace_back("maximum", number(rule.maximum));
+    if (rule.names) plain.emplace_back("pattern", text("[^,\\s]"));  // at least one name
     result.push_back(Node{std::move(plain)});
+  }
+  if (rule.names) {
+    const Node name{Object{{"type", text("string")}, {"pattern", text("^[^,]*[^,\\s][^,]*$")}}};
+    result.push_back(list_of(name));
   }
   if (!rule.words.empty()) result.push_back(Node{Object{{"enum", words(rule.words)}}});
   if (!rule.prefix.empty()) {
@@ -85,10 +94,6 @@ Node key_schema(const KeyRule& rule) {
   if (rule.stated_where.test) description += fmt::format(" Only where {}.", rule.stated_where.in_words);
   if (rule.swept_where.test) description += fmt::format(" Can be swept where {}.", rule.swept_where.in_words);
   return value_schema(rule.values, to_node(rule.get(Experiment{})), description);
-}
-
-Node list_of(Node items) {
-  return Node{Object{{"type", text("array")}, {"minItems", Node{std::int64_t{1}}}, {"items", std::move(items)}}};
 }
 
 Node op_schema(const OpRule& rule) {
@@ -161,7 +166,16 @@ Node sweep_schema() {
   Node excluded{Object{{"description", text("Settings that no trial has together.")},
                        {"type", text("array")},
                        {"items", exclusion_schema()}}};
-  Object keys = {{"exclude", std::move(excluded)}, {"pipeline", list_of(reference("properties/pipeline"))}};
+  // An entry of a zip is a sweep by itself, without entries of its own.
+  Object entry = {{"$ref", text("#/properties/sweep")},
+                  {"minProperties", Node{std::int64_t{2}}},
+                  {"properties", Node{Object{{"zip", Node{false}}, {"exclude", Node{false}}}}}};
+  Node zip = list_of(Node{std::move(entry)});
+  auto& zip_object = std::get<Object>(zip.value);
+  zip_object.insert(zip_object.begin(), {"description", text("Keys that vary together, value by value.")});
+  Object keys = {{"zip", std::move(zip)},
+                 {"exclude", std::move(excluded)},
+                 {"pipeline", list_of(reference("properties/pipeline"))}};
   for (const KeyRule& rule : key_rules()) {
     if (rule.path == "experiment") continue;
     keys.emplace_back(rule.path, list_of(swept_value_schema(rule)));

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "core/errors.hpp"
 #include "spec/contradictions.hpp"
@@ -14,13 +16,15 @@
 namespace chexbench::spec {
 namespace {
 
+bool is_op_setting(const Setting& setting) { return setting.key.starts_with("pipeline."); }
+
 void apply(Experiment& experiment, const Setting& setting) {
   if (const PipelineSpec* pipeline = std::get_if<PipelineSpec>(&setting.value)) {
     experiment.pipeline = *pipeline;
     return;
   }
   const ParameterValue value = scalar(setting.value);
-  if (setting.key.starts_with("pipeline.")) {
+  if (is_op_setting(setting)) {
     set_parameter(experiment.pipeline, setting.key, value);
     return;
   }
@@ -45,32 +49,50 @@ std::string label(const Setting& setting) {
   return is_text ? value : fmt::format("{}={}", short_key(setting.key), value);
 }
 
-// Returns the settings of a trial. The digits of its number, in a mixed radix of the axes' sizes, choose the values.
+// Returns the settings of a trial. The digits of its number, in a mixed radix of the axes' sizes, choose the points.
 std::vector<Setting> settings_of(const std::vector<Axis>& axes, std::size_t trial) {
-  std::vector<Setting> settings(axes.size());
+  std::vector<const std::vector<Setting>*> chosen(axes.size());
   for (std::size_t i = axes.size(); i-- > 0;) {
-    settings[i] = {axes[i].key, axes[i].values[trial % axes[i].values.size()]};
-    trial /= axes[i].values.size();
+    chosen[i] = &axes[i].points[trial % axes[i].points.size()];
+    trial /= axes[i].points.size();
   }
+  std::vector<Setting> settings;
+  for (const std::vector<Setting>* point : chosen) settings.insert(settings.end(), point->begin(), point->end());
   return settings;
 }
 
-Trial make_trial(const SweepSpec& sweep, const std::vector<Setting>& settings) {
-  Trial trial{"", sweep.base};
-  std::vector<std::string> labels;
-  const auto is_op_setting = [](const Setting& setting) { return setting.key.starts_with("pipeline."); };
+Experiment experiment_of(const SweepSpec& sweep, const std::vector<Setting>& settings) {
+  Experiment experiment = sweep.base;
   // The pipeline must be set before the parameters of its ops.
   for (const Setting& setting : settings) {
-    if (!is_op_setting(setting)) apply(trial.experiment, setting);
-    labels.push_back(label(setting));
+    if (!is_op_setting(setting)) apply(experiment, setting);
   }
-  for (const Setting& setting : sweep.op_settings) apply(trial.experiment, setting);
+  if (!uses_pipeline(experiment)) return experiment;  // ops that do not run may be those of another pipeline
+  for (const Setting& setting : sweep.op_settings) apply(experiment, setting);
   for (const Setting& setting : settings) {
-    if (is_op_setting(setting)) apply(trial.experiment, setting);
+    if (is_op_setting(setting)) apply(experiment, setting);
   }
-  if (labels.empty()) labels = {trial.experiment.pipeline.name, to_string(trial.experiment.data.format)};
-  trial.name = fmt::format("{}", fmt::join(labels, " "));
-  return trial;
+  return experiment;
+}
+
+// Removes the settings that have no effect in the trial because its batches are ready-made: what varies the input of
+// other trials leaves this one as it is. Its own input is what the spec states beside the sweep.
+void leave_out_input(const SweepSpec& sweep, std::vector<Setting>& settings, Experiment& experiment) {
+  const auto removed =
+      std::erase_if(settings, [&](const Setting& setting) { return lacks_input(setting.key, experiment); });
+  if (removed > 0) experiment = experiment_of(sweep, settings);
+  const bool beside_others = std::ranges::find(settings, "data.format", &Setting::key) != settings.end();
+  if (beside_others) experiment.measure.page_cache = PageCache::as_is;  // stated for the trials that read files
+}
+
+std::string name_of(const Experiment& experiment, const std::vector<Setting>& settings) {
+  std::vector<std::string> labels;
+  for (const Setting& setting : settings) labels.push_back(label(setting));
+  if (labels.empty()) {
+    if (uses_pipeline(experiment)) labels.push_back(experiment.pipeline.name);
+    labels.push_back(to_string(experiment.data.format));
+  }
+  return fmt::format("{}", fmt::join(labels, " "));
 }
 
 // Returns the value of a key in a trial whose axes have these settings; nothing if its pipeline lacks the op.
@@ -95,7 +117,7 @@ bool is_excluded(const SweepSpec& sweep, const std::vector<Setting>& settings) {
 std::size_t count_trials(const SweepSpec& sweep) {
   std::size_t trials = 1;
   for (const Axis& axis : sweep.axes) {
-    trials *= axis.values.size();
+    trials *= axis.points.size();
     if (trials > kMostTrials) throw SpecError(fmt::format("sweep gives more than {} trials", kMostTrials));
   }
   return trials;
@@ -117,11 +139,19 @@ ParameterValue scalar(const SettingValue& value) {
 
 std::vector<Trial> expand(const SweepSpec& sweep) {
   std::vector<Trial> trials;
+  std::set<std::vector<std::pair<std::string, ParameterValue>>> ready_made;  // settings of trials that read nothing
   const std::size_t count = count_trials(sweep);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::vector<Setting> settings = settings_of(sweep.axes, i);
+    std::vector<Setting> settings = settings_of(sweep.axes, i);
     if (is_excluded(sweep, settings)) continue;
-    trials.push_back(make_trial(sweep, settings));
+    Experiment experiment = experiment_of(sweep, settings);
+    if (!uses_pipeline(experiment)) {
+      leave_out_input(sweep, settings, experiment);
+      std::vector<std::pair<std::string, ParameterValue>> left;
+      for (const Setting& setting : settings) left.emplace_back(setting.key, scalar(setting.value));
+      if (!ready_made.insert(std::move(left)).second) continue;
+    }
+    trials.push_back({name_of(experiment, settings), std::move(experiment)});
     try {
       check_trial(trials.back().experiment);
     } catch (const SpecError& error) {

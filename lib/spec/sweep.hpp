@@ -14,18 +14,18 @@ namespace chexbench::spec {
 // The value of a key. Only the key "pipeline" has a PipelineSpec.
 using SettingValue = std::variant<bool, std::int64_t, double, std::string, PipelineSpec>;
 
-// A swept key with its values. The key is a scalar key ("data.format", "ranks"), "pipeline", or a parameter of an op
+// A key with one value. The key is a scalar key ("data.format", "ranks"), "pipeline", or a parameter of an op
 // ("pipeline.map.parallel_calls"). If a pipeline has an op several times, "pipeline.shuffle[1].buffer" is that of the
 // second.
-struct Axis {
-  std::string key;
-  std::vector<SettingValue> values;
-};
-
-// A key with one value.
 struct Setting {
   std::string key;
   SettingValue value;
+};
+
+// What a trial has one point of: a value of a swept key, or one of each key that a zip varies together. All points have
+// the same keys in the same order.
+struct Axis {
+  std::vector<std::vector<Setting>> points;
 };
 
 // An experiment as its file states it. The values have been checked against the tables of keys and ops, but not against
@@ -39,7 +39,7 @@ struct SweepSpec {
 
 // One combination of the axes' values.
 struct Trial {
-  std::string name;  // the swept values, "naive png ranks=2"; if nothing is swept, pipeline and format
+  std::string name;  // the swept values, "naive png ranks=2"; if nothing is swept, pipeline and format, or "synthetic"
   Experiment experiment;
 };
 
@@ -50,9 +50,10 @@ inline constexpr std::size_t kMostTrials = 100'000;
 ParameterValue scalar(const SettingValue& value);
 
 // Returns one trial for each combination of the axes' values that is not excluded (one trial if there are no axes),
-// checked for contradictions.
+// checked for contradictions. Combinations that differ only in the input of ready-made batches (data.format synthetic),
+// such as their pipeline, are one trial, whose name and input do not have these settings.
 // @throws SpecError if a trial's pipeline lacks an op whose parameter is set, options contradict each other, a swept
-// key has no effect in a trial, all trials are excluded, or there are more than kMostTrials
+// key has no effect in another trial, all trials are excluded, or there are more than kMostTrials
 std::vector<Trial> expand(const SweepSpec& sweep);
 
 }  // namespace chexbench::spec

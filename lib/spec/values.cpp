@@ -1,10 +1,12 @@
 #include "spec/values.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "core/csv.hpp"
 #include "core/errors.hpp"
 
 namespace chexbench::spec {
@@ -60,6 +62,7 @@ Value number_of(const ValueRule& rule, const Node& node) {
 
 // Returns a hint at what may have been meant, to be appended to the message, or "".
 std::string hint(const ValueRule& rule, const Node& node) {
+  if (rule.names) return "";
   if (node.list() != nullptr) return "; to try several values, put the list under \"sweep\"";
   if (const std::string* text = node.text()) {
     std::vector<std::string> candidates = rule.words;
@@ -73,6 +76,49 @@ std::string hint(const ValueRule& rule, const Node& node) {
   const bool too_large =
       integer != nullptr && is_numeric(rule) && rule.maximum >= kWide && static_cast<double>(*integer) > rule.maximum;
   return too_large ? fmt::format(" (at most {:.15g})", rule.maximum) : "";
+}
+
+// Returns the names in a text, which are joined by commas, without the blanks around them.
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  while (true) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    if (const std::string_view name = trimmed(text.substr(0, comma)); !name.empty()) names.emplace_back(name);
+    if (comma == text.size()) return names;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+// Returns the names of a list. `path` is its place in messages.
+// @throws SpecError if one is no name, or has a comma
+std::vector<std::string> names_in(const List& list, const std::string& path) {
+  std::vector<std::string> names;
+  for (const Node& node : list) {
+    const std::string place = fmt::format("{}[{}]", path, names.size());
+    const std::string* text = node.text();
+    if (text == nullptr || trimmed(*text).empty()) {
+      throw SpecError(fmt::format("{} must be a name, not {}", place, describe(node)));
+    }
+    if (text->find(',') != std::string::npos) {
+      std::string pattern = *text;
+      std::ranges::replace(pattern, ',', '*');
+      throw SpecError(
+          fmt::format("{}: '{}' has a comma, which separates names: give each name by itself, or a pattern "
+                      "such as '{}' if it is one",
+                      place, shown(*text), shown(pattern)));
+    }
+    names.emplace_back(trimmed(*text));
+  }
+  return names;
+}
+
+// Returns the names of `node` joined by commas, or an empty value if there are none.
+Value names_of(const Node& node, const std::string& path) {
+  std::vector<std::string> names;
+  if (const std::string* text = node.text()) names = names_in(*text);
+  if (const List* list = node.list()) names = names_in(*list, path);
+  if (names.empty()) return {};
+  return fmt::format("{}", fmt::join(names, ","));
 }
 
 }  // namespace
@@ -102,7 +148,9 @@ std::string expectation(const ValueRule& rule) {
       result = "a number" + range_in_words(rule);
       break;
     case ValueType::text:
-      result = words.empty() ? "text" : (rule.words.size() == 1 && rule.prefix.empty() ? words : "one of " + words);
+      result = rule.names      ? "names: a list of texts, or one text with commas between them"
+               : words.empty() ? "text"
+                               : (rule.words.size() == 1 && rule.prefix.empty() ? words : "one of " + words);
       break;
   }
   if (rule.type != ValueType::text && !words.empty()) result += ", or " + words;
@@ -111,7 +159,10 @@ std::string expectation(const ValueRule& rule) {
 
 Value check_value(const ValueRule& rule, const Node& node, const std::string& path) {
   if (node.is_null() && rule.optional) return {};
-  if (const std::string* text = node.text()) {
+  if (rule.names) {
+    Value names = names_of(node, path);
+    if (!std::holds_alternative<std::monostate>(names)) return names;
+  } else if (const std::string* text = node.text()) {
     if (is_allowed_text(rule, *text)) return *text;
   } else if (const bool* flag = std::get_if<bool>(&node.value)) {
     if (rule.type == ValueType::boolean) return *flag;
@@ -132,6 +183,15 @@ ParameterValue to_parameter(const Value& value) {
 Node to_node(const Value& value) {
   if (std::holds_alternative<std::monostate>(value)) return Node{};
   return to_node(to_parameter(value));
+}
+
+Node to_node(const ValueRule& rule, const Value& value) {
+  if (!rule.names) return to_node(value);
+  const std::vector<std::string> names = names_in(std::get<std::string>(value));
+  if (names.size() < 2) return to_node(value);
+  List list;
+  for (const std::string& name : names) list.push_back(Node{name});
+  return Node{std::move(list)};
 }
 
 Node to_node(const ParameterValue& value) {

@@ -24,6 +24,7 @@ struct ValueRule {
   double maximum = std::numeric_limits<double>::max();     // of numbers, inclusive
   bool above_minimum = false;                              // the minimum itself is not allowed
   bool optional = false;                                   // null is allowed
+  bool names = false;  // of type text: names, which JSON has as a list or joined by commas; the value has them joined
 };
 
 // Returns the rule of an op's parameter in this form.
@@ -33,13 +34,15 @@ ValueRule value_rule(const ParameterRule& parameter);
 std::string expectation(const ValueRule& rule);
 
 // Returns the value of `node`, converted to the rule's type. `path` is its place in messages.
-// @throws SpecError if it has the wrong type, is out of range, or is not one of the words
+// @throws SpecError if it has the wrong type, is out of range, is not one of the words, or is a name with a comma
 Value check_value(const ValueRule& rule, const Node& node, const std::string& path);
 
 // Converts between the two kinds of values and JSON. to_parameter() needs a value that is not empty; the empty one is
 // null in JSON.
 ParameterValue to_parameter(const Value& value);
 Node to_node(const Value& value);
+// Returns a value that `rule` allows as JSON: several names are a list.
+Node to_node(const ValueRule& rule, const Value& value);
 Node to_node(const ParameterValue& value);
 
 }  // namespace chexbench::spec

@@ -87,8 +87,14 @@ def swept_axes(rows):
             if "." in name and name not in NAMED_KEYS and not name.startswith(NAMED_KEY_PREFIXES)]
 
 
+def lacks_input(row, axis):
+    """Returns whether the cell is empty because ready-made batches have no input."""
+    return row.get("format") == "synthetic" and row.get(axis) == ""
+
+
 def differing(rows, axes, without):
-    return [axis for axis in axes if axis not in without and len({row.get(axis) for row in rows}) > 1]
+    return [axis for axis in axes if axis not in without and
+            len({row.get(axis) for row in rows if not lacks_input(row, axis)}) > 1]
 
 
 def names(rows, without=(), place=None):
@@ -113,7 +119,7 @@ def joined(rows, axes):
     """Returns the words of these axes for each row, and its mark unless the engine or the scale already tells it."""
     labels = []
     for row in rows:
-        words = [word(row, axis) for axis in axes or ["pipeline"]]
+        words = [word(row, axis) for axis in axes if not lacks_input(row, axis)] or [row["pipeline"] or row["format"]]
         if mark(row) and ("engine" not in axes or scale_factor(row) != 1):
             words.append(mark(row))
         labels.append(" ".join(words))

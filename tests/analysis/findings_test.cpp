@@ -223,6 +223,52 @@ TEST(Ceiling, NamesAPipelineThatLimitsTraining) {
   EXPECT_THAT(findings.at(0).text, HasSubstr("the pipeline limits this training"));
 }
 
+TEST(Ceiling, IsWhatTheSameTrainingReachesOverReadyMadeBatches) {
+  const std::string engine = "emulated:v100";
+  const auto naive = results::make_trial({.pipeline = "naive", .engine = engine}, {100, 101, 102, 103, 104});
+  auto optimized = results::make_trial({.engine = engine}, {200, 201, 202, 203, 204});
+  optimized.spec.measure.page_cache = spec::PageCache::warm;
+  optimized.spec.data.decoder = spec::DecoderKind::opencv;
+  auto synthetic =
+      results::make_trial({.format = spec::DataFormat::synthetic, .engine = engine}, {400, 402, 404, 406, 408});
+  synthetic.trial = "synthetic";
+  const auto findings = of_kind({naive, synthetic, optimized}, "ceiling");
+  ASSERT_THAT(findings, SizeIs(2));
+  EXPECT_EQ(findings[0].text,
+            "naive png ranks=1 (emulated) trains 0.25 x the images/s of synthetic (emulated) (95 % interval 0.25 to "
+            "0.25): 102 against 404; the batches of synthetic (emulated) are ready-made, so no input can give more.");
+  EXPECT_THAT(findings[1].text, StartsWith("optimized png ranks=1 (emulated) trains 0.50 x"));
+  EXPECT_EQ(findings[1].trial, "optimized png ranks=1");
+  EXPECT_EQ(findings[1].base, "synthetic");
+  EXPECT_TRUE(findings[0].emulated);
+}
+
+TEST(Ceiling, IsNoArmToComparePipelinesAndFormatsWith) {
+  const auto png = results::make_trial({.engine = "onednn"}, {100, 100, 100, 100, 100});
+  const auto synthetic =
+      results::make_trial({.format = spec::DataFormat::synthetic, .engine = "onednn"}, {400, 400, 400, 400, 400});
+  for (const char* kind : {"format_ratio", "pipeline_ratio", "storage_ratio"}) {
+    EXPECT_THAT(of_kind({synthetic, png}, kind), IsEmpty());
+    EXPECT_THAT(of_kind({png, synthetic}, kind), IsEmpty());
+  }
+}
+
+TEST(Ceiling, NeedsTheSameTrainingAndOneThatTrains) {
+  const auto synthetic = [](const results::TrialOptions& options, Deliver deliver) {
+    auto trial = results::make_trial(options, {400, 400});
+    trial.spec.data.deliver = deliver;
+    return trial;
+  };
+  const auto format = spec::DataFormat::synthetic;
+  const auto png = results::make_trial({.engine = "onednn"}, {100, 100});
+  EXPECT_THAT(of_kind({png, synthetic({.format = format, .engine = "onednn"}, Deliver::f32)}, "ceiling"), SizeIs(1));
+  EXPECT_THAT(of_kind({png, synthetic({.format = format, .engine = "onednn"}, Deliver::u8)}, "ceiling"), IsEmpty());
+  EXPECT_THAT(of_kind({png, synthetic({.format = format, .ranks = 2, .engine = "onednn"}, Deliver::f32)}, "ceiling"),
+              IsEmpty());
+  EXPECT_THAT(of_kind({results::make_trial({}, {100, 100}), synthetic({.format = format}, Deliver::f32)}, "ceiling"),
+              IsEmpty());
+}
+
 TEST(Findings, ThatRestOnEmulatedEnginesSaySo) {
   auto naive =
       results::make_trial({.pipeline = "naive", .ranks = 2, .engine = "emulated:v100"}, {100, 100, 100, 100, 100});

@@ -121,6 +121,25 @@ TEST(TrialsCsv, CallsNoKeySweptInWhichOnlyPipelinesDiffer) {
   EXPECT_EQ(header.back(), "images_per_joule");
 }
 
+TEST(TrialsCsv, HasNoInputForReadyMadeBatches) {
+  results::TrialResult naive = results::make_trial({.pipeline = "naive"}, {100}), opencv = naive;
+  opencv.spec.data.decoder = spec::DecoderKind::opencv;
+  for (spec::OpSpec& op : opencv.spec.pipeline.ops)
+    if (op.op == "map") op.parameters["parallel_calls"] = std::int64_t{3};
+  const auto synthetic = results::make_trial({.format = spec::DataFormat::synthetic}, {100});
+  const results::Report report = results::make_report({naive, synthetic, opencv});
+  const auto records = read_csv_records(trials_csv(report));
+  for (const char* column :
+       {"pipeline", "decoder", "data_root", "store_shape", "data.decoder", "pipeline.map.parallel_calls"}) {
+    EXPECT_EQ(records.at(1).at(column), "") << column;
+    EXPECT_NE(records.at(0).at(column), "") << column;
+  }
+  EXPECT_EQ(records.at(2).at("data.decoder"), "opencv");
+  EXPECT_EQ(read_csv_records(repeats_csv(report)).at(1).at("pipeline"), "");
+  const auto header = read_csv(trials_csv(results::make_report({naive, synthetic}))).at(0);
+  EXPECT_EQ(header.back(), "data.format");
+}
+
 TEST(RepeatsCsv, HasARowForEveryRepeat) {
   const auto records =
       read_csv_records(repeats_csv(results::make_report({results::make_trial({.ranks = 2}, {100, 101, 102})})));

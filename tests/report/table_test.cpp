@@ -65,6 +65,18 @@ TEST(Labels, TellStoresApartByTheirRootAndByTheirShape) {
                                        ElementsAre("data/nih", "2 ms")));
 }
 
+TEST(Labels, LeaveTheInputOfReadyMadeBatchesEmpty) {
+  const auto naive = results::make_trial({.pipeline = "naive"}, {1}), optimized = results::make_trial({}, {1});
+  const auto synthetic = results::make_trial({.format = spec::DataFormat::synthetic}, {1});
+  const results::Labels labels = results::label_trials({naive, synthetic, optimized});
+  EXPECT_THAT(labels.names, ElementsAre("pipeline", "format"));
+  EXPECT_THAT(labels.rows,
+              ElementsAre(ElementsAre("naive", "png"), ElementsAre("", "synthetic"), ElementsAre("optimized", "png")));
+  EXPECT_THAT(results::label_trials({synthetic, optimized}).names, ElementsAre("format"));
+  EXPECT_EQ(results::label_trials({synthetic, optimized}).common,
+            "pipeline optimized, model resnet50, engine none, precision f32, ranks 1, batch 16");
+}
+
 TEST(Labels, BeginWithTheTrialWhereAttributesDoNotTellTrialsApart) {
   auto few = results::make_trial({}, {1});
   auto many = results::make_trial({}, {1});

@@ -61,6 +61,28 @@ TEST(Override, OfRanksReplacesTheirList) {
   EXPECT_EQ(with({"ranks=all"}, R"({"sweep": {"ranks": [1, 2]}})").ranks, 0);
 }
 
+TEST(Override, TakesRanksAsTheOtherOptionsDo) {
+  for (const std::string ranks : {"ranks=1,2", "ranks=[1,2]", "sweep.ranks=1,2", "sweep.ranks=[1, 2]"}) {
+    EXPECT_THAT(names_of(trials_of(R"({"ranks": [4, 8]})", {ranks})), ElementsAre("ranks=1", "ranks=2")) << ranks;
+    EXPECT_THAT(names_of(trials_of(R"({"sweep": {"ranks": [4, 8]}})", {ranks})), ElementsAre("ranks=1", "ranks=2"))
+        << ranks;
+  }
+  EXPECT_THAT(names_of(trials_of("{}", {"ranks=[1,2]", "sweep.ranks=null"})), ElementsAre("optimized png"));
+  EXPECT_THAT(names_of(trials_of(R"({"ranks": 4})", {"sweep.ranks=null"})), ElementsAre("optimized png"));
+  EXPECT_EQ(with({"sweep.ranks=null"}, R"({"ranks": 4})").ranks, 4);
+  EXPECT_THAT(spec_error("{}", {"ranks=1,"}), HasSubstr("ranks: several numbers of ranks are a list, such as"));
+  EXPECT_THAT(spec_error("{}", {"ranks=1,0"}), HasSubstr("ranks[1] must be a whole number of at least 1, or 'all'"));
+}
+
+TEST(Override, ThatRemovesTheSweepRemovesAllOfIt) {
+  const std::string text = R"({"ranks": [1, 2], "sweep": {"data.format": ["png", "tfrecord"],
+      "zip": [{"pipeline": ["naive", "keras"], "model.seed": [1, 2]}], "pipeline.map.delay_s": [0, 1],
+      "exclude": [{"pipeline": "optimized", "ranks": 2}]}})";
+  EXPECT_THAT(names_of(trials_of(text, {"sweep=null"})), ElementsAre("ranks=1", "ranks=2"));
+  EXPECT_THAT(names_of(trials_of(text, {"sweep=null", "ranks=all"})), ElementsAre("optimized png"));
+  EXPECT_THAT(names_of(trials_of(text, {R"(sweep={"data.split": ["test"]})", "ranks=2"})), ElementsAre("test"));
+}
+
 TEST(Override, ReachesIntoThePipeline) {
   const Experiment experiment = with({"pipeline.map.parallel_calls=4"}, R"({"pipeline": "naive"})");
   EXPECT_EQ(op_of(experiment.pipeline, "map").integer("parallel_calls"), 4);

@@ -29,7 +29,7 @@ std::string profile_with(const std::string& from = "", const std::string& to = "
   return text.replace(at, from.size(), to);
 }
 
-std::string error_of(const std::string& text) {
+std::string profile_error(const std::string& text) {
   try {
     parse_profile(text, "p.json");
   } catch (const SpecError& error) {
@@ -62,26 +62,26 @@ TEST(Profile, BackwardTakesTwoThirdsUnlessItSaysOtherwise) {
 }
 
 TEST(Profile, NamesWhatIsWrongAndWhere) {
-  EXPECT_THAT(error_of(profile_with("\"model\"", "\"modle\"")),
+  EXPECT_THAT(profile_error(profile_with("\"model\"", "\"modle\"")),
               AllOf(HasSubstr("p.json.entries[0]"), HasSubstr("did you mean 'model'?")));
-  EXPECT_THAT(error_of(profile_with("\"f32\"", "\"f33\"")), HasSubstr("p.json.entries[0].precision"));
-  EXPECT_THAT(error_of(profile_with("224", "0")), HasSubstr("p.json.entries[0].image_size"));
-  EXPECT_THAT(error_of(profile_with("12.5", "0")), HasSubstr("p.json.entries[0].images_per_s"));
-  EXPECT_THAT(error_of(profile_with("12.5", "\"fast\"")), HasSubstr("p.json.entries[0].images_per_s"));
-  EXPECT_THAT(error_of(profile_with("0.5", "1.5")), HasSubstr("p.json.entries[0].backward_share"));
-  EXPECT_THAT(error_of(profile_with("\"includes_update\": false, ")), HasSubstr("'includes_update' is missing"));
-  EXPECT_THAT(error_of("{}"), HasSubstr("'name' is missing"));
-  EXPECT_THAT(error_of("[]"), HasSubstr("must be an object"));
-  EXPECT_THAT(error_of(R"({"name": "p", "device": "d", "entries": []})"), HasSubstr("at least one entry"));
-  EXPECT_THAT(error_of("{"), HasSubstr("p.json"));
+  EXPECT_THAT(profile_error(profile_with("\"f32\"", "\"f33\"")), HasSubstr("p.json.entries[0].precision"));
+  EXPECT_THAT(profile_error(profile_with("224", "0")), HasSubstr("p.json.entries[0].image_size"));
+  EXPECT_THAT(profile_error(profile_with("12.5", "0")), HasSubstr("p.json.entries[0].images_per_s"));
+  EXPECT_THAT(profile_error(profile_with("12.5", "\"fast\"")), HasSubstr("p.json.entries[0].images_per_s"));
+  EXPECT_THAT(profile_error(profile_with("0.5", "1.5")), HasSubstr("p.json.entries[0].backward_share"));
+  EXPECT_THAT(profile_error(profile_with("\"includes_update\": false, ")), HasSubstr("'includes_update' is missing"));
+  EXPECT_THAT(profile_error("{}"), HasSubstr("'name' is missing"));
+  EXPECT_THAT(profile_error("[]"), HasSubstr("must be an object"));
+  EXPECT_THAT(profile_error(R"({"name": "p", "device": "d", "entries": []})"), HasSubstr("at least one entry"));
+  EXPECT_THAT(profile_error("{"), HasSubstr("p.json"));
 }
 
 TEST(Profile, NeedsASourceForEachFigure) {
-  EXPECT_THAT(error_of(profile_with("\"measured\"", "\"\"")), HasSubstr("source must not be empty"));
+  EXPECT_THAT(profile_error(profile_with("\"measured\"", "\"\"")), HasSubstr("source must not be empty"));
 }
 
 TEST(Profile, RefusesToCountTheUpdateTwice) {
-  EXPECT_THAT(error_of(profile_with("\"includes_update\": false", "\"includes_update\": true")),
+  EXPECT_THAT(profile_error(profile_with("\"includes_update\": false", "\"includes_update\": true")),
               HasSubstr("count the update twice"));
 }
 
@@ -108,12 +108,12 @@ TEST(Profile, RefusesTwoEntriesForTheSameStep) {
   std::string text = profile_of_batches();
   const std::string six = "\"batch_size\": 6";
   text.replace(text.find(six), six.size(), "\"batch_size\": 2");
-  EXPECT_THAT(error_of(text),
+  EXPECT_THAT(profile_error(text),
               AllOf(HasSubstr("entries[1]"), HasSubstr("a second entry for resnet50 64x64 f32 at batch 2")));
 }
 
 TEST(Profile, RefusesEntriesOfOneStepThatTellOfDifferentThings) {
-  EXPECT_THAT(error_of(profile_of_batches("true")),
+  EXPECT_THAT(profile_error(profile_of_batches("true")),
               AllOf(HasSubstr("entries[1]"), HasSubstr("must be as in its entry for batch 6")));
 }
 

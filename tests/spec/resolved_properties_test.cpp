@@ -84,7 +84,10 @@ TEST(ResolvedProperty, SaysOfTwoTrialsWhetherTheyAreTheSame) {
 }
 
 TEST(ParserProperty, MeetsAnyTextWithASpecErrorOrASpec) {
-  const std::string example = R"({"data": {"root": "d"}, "ranks": [1, 2], "sweep": {"pipeline": ["naive", "keras"]}})";
+  const std::string example =
+      R"({"data": {"root": "d", "layout": "csv", "labels": {"columns": ["a", "b"]}}, "ranks": [1, 2],
+          "sweep": {"pipeline": ["naive", "keras"], "data.format": ["png", "synthetic"],
+                    "zip": [{"model.seed": [1, 2], "measure.seed": [3, 4]}], "exclude": [{"ranks": 2}]}})";
   const bool holds = rc::check([&] {
     std::string text = example;
     const int edits = *rc::gen::inRange(1, 6);

@@ -91,6 +91,24 @@ TEST_F(SchemaTest, AllowsASweepOfEveryKeyButTheName) {
   EXPECT_NE(find_member(keys, "pipeline"), nullptr);
 }
 
+TEST_F(SchemaTest, AllowsInAZipWhatItAllowsInASweepButTwoKeysOrMoreAndNoZip) {
+  const Object& zip = member(member(property(schema_, "sweep"), "properties"), "zip");
+  EXPECT_EQ(to_text(*find_member(zip, "minItems")), "1");
+  const Object& entry = member(zip, "items");
+  EXPECT_EQ(*find_member(entry, "$ref")->text(), "#/properties/sweep");
+  EXPECT_EQ(to_text(*find_member(entry, "minProperties")), "2");
+  for (const char* key : {"zip", "exclude"})
+    EXPECT_EQ(to_text(*find_member(member(entry, "properties"), key)), "false");
+}
+
+TEST_F(SchemaTest, AllowsNamesAsATextAndAsAList) {
+  const List& any = *find_member(property(schema_, "data.labels.columns"), "anyOf")->list();
+  ASSERT_EQ(any.size(), 2u);
+  EXPECT_EQ(*find_member(*any[0].object(), "type")->text(), "string");
+  EXPECT_EQ(*find_member(*any[1].object(), "type")->text(), "array");
+  for (const KeyRule& rule : key_rules()) EXPECT_EQ(rule.values.names, rule.path == "data.labels.columns") << rule.path;
+}
+
 TEST_F(SchemaTest, RefusesNullWhereAKeyIsSwept) {
   const Object& keys = member(property(schema_, "sweep"), "properties");
   const std::string refused = to_text(Node{Object{{"type", Node{"null"}}}});

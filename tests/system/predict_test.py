@@ -32,6 +32,7 @@ class Predict(SystemTest):
         self.succeed("--config", spec, "--output", out, ranks=4, timeout=240)
         measured = {int(row["ranks"]): float(row["images_per_s"]) for row in self.rows(out)}
         predicted = self.rates("--config", spec, "--ranks", "1,2,4")
+        self.assertEqual(self.rates("--config", spec, "--ranks", "1", "2", "4"), predicted)
         self.assertEqual(set(measured), {1, 2, 4})
         for ranks, images_per_s in measured.items():
             self.assertAlmostEqual(predicted[ranks] / images_per_s, 1, delta=0.1, msg=f"{ranks} ranks")
@@ -114,6 +115,7 @@ class Predict(SystemTest):
                 ((*plain, "--set", "training.precision=bf16"), "no time for resnet50 224x224 bf16"),
                 ((*plain, "--ranks", "0"), "--ranks"),
                 ((*plain, "--ranks", "2000"), "--ranks"),
+                ((*plain, "--for-ranks", "16,64"), "--for-ranks: it is one number, not the list 16,64"),
                 ((*plain, "--input-rate", "fast"), "--input-rate"),
                 ((*plain, "--input-rate", "measured"), "needs --report"),
                 ((*plain, "--cores-per-rank", "4"), "--report"),

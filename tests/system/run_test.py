@@ -193,13 +193,23 @@ class DryRun(SystemTest):
         self.assertIn("optimized", done.stdout)
         self.assertRegex(done.stdout, r"\d+(\.\d+)? ?[MGK]i?B")
 
+    def test_ready_made_batches_beside_swept_pipelines_are_one_trial(self):
+        spec = self.spec(sweep={"pipeline": ["naive", "optimized"], "data.format": ["png", "synthetic"]})
+        plan = self.succeed("--config", spec, "--dry-run").stdout
+        self.assertEqual(re.findall(r"^trial \d of 3: (.*)$", plan, re.M), ["naive png", "synthetic", "optimized png"])
+        self.assertEqual(plan.count("batches are ready-made, and no pipeline runs"), 1)
+
     def test_it_plans_for_ranks_that_are_not_there_over_data_that_are_not_there(self):
         spec = self.spec(ranks=[1, 16], data={"root": "nowhere"})
         done = self.succeed("--config", spec, "--dry-run", "--ranks", "16")
         self.assertIn("trial 2 of 2: ranks=16", done.stdout)
         self.assertIn("no forecast of memory, which depends on the data set: no data set at 'nowhere'", done.stdout)
-        self.fail_with(2, "--config", spec, "--dry-run", says="mpirun -np 16")
-        self.fail_with(2, "--config", spec, "--dry-run", "--ranks", "8", says="mpirun -np 16")
+        self.fail_with(2, "--config", spec, "--dry-run", says=["trial 'ranks=16'", "mpirun -np 16", "--ranks 16"])
+        self.fail_with(2, "--config", spec, "--dry-run", "--ranks", "8", says="--ranks is 8: plan for --ranks 16")
+        self.fail_with(2, "--config", spec, "--dry-run", "--ranks", "1,16", says=["not the list 1,16", "--set ranks="])
+        done = self.succeed("--config", spec, "--dry-run", "--ranks", "64", "--set", "ranks=2,64,4")
+        self.assertIn("trial 2 of 3: ranks=64", done.stdout)
+        self.fail_with(2, "--config", spec, "--dry-run", "--set", "ranks=2,64,4", says="--ranks 64")
         self.fail_with(2, "--config", spec, "--ranks", "16", says="--dry-run")
 
     @unittest.skipIf(SANITIZED, "shadow memory counts as memory of the process")

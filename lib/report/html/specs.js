@@ -20,12 +20,15 @@ function specText(spec) {
 
 function addSpecs(place) {
   const rows = report.trials.map((trial) => ({ trial, flat: flatSpec(trial.spec) }));
+  const has = (row, key) => !key.startsWith("pipeline.") || row.trial.spec.data.format !== "synthetic";
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row.flat)))]
-    .filter((key) => key !== "pipeline.name" && rows.some((row) => row.flat[key] !== rows[0].flat[key]));  // the labels have the name
+    .filter((key) => key !== "pipeline.name" &&  // the labels have the name
+                     new Set(rows.filter((row) => has(row, key)).map((row) => row.flat[key])).size > 1);
   if (keys.length > 0) {
     element(place, "h3", "What the trials' specs differ in");
     table(place, "specs", [{ name: "trial", key: "label", wrap: true, get: (row) => marked(row.trial) },
-                           ...keys.map((key) => ({ name: key, key, wrap: true, get: (row) => row.flat[key] }))], rows);
+                           ...keys.map((key) => ({ name: key, key, wrap: true, get: (row) => (has(row, key) ? row.flat[key] : undefined) }))],
+          rows);
   }
   for (const { trial } of rows) {
     const spec = element(place, "details", undefined, "spec");

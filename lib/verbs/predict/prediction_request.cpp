@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "results/disturbance.hpp"
 #include "results/figures.hpp"
+#include "results/labels.hpp"
 #include "results/rates.hpp"
 
 namespace chexbench::verbs {
@@ -35,7 +36,8 @@ bool same_input(const spec::Experiment& a, const spec::Experiment& b) {
 }
 
 std::string input_name(const spec::Experiment& spec) {
-  return fmt::format("{} {}", spec.pipeline.name, to_string(spec.data.format));
+  const std::string pipeline = results::pipeline_name(spec);
+  return fmt::format("{}{}{}", pipeline, pipeline.empty() ? "" : " ", to_string(spec.data.format));
 }
 
 std::vector<const results::TrialResult*> input_trials(const PredictionRequest& request) {

@@ -11,6 +11,7 @@
 #include "dataset/dataset.hpp"
 #include "engine/device_memory.hpp"
 #include "measure/process_sampler.hpp"
+#include "spec/keys.hpp"
 #include "spec/resolved.hpp"
 
 namespace chexbench::verbs {
@@ -74,6 +75,9 @@ std::string describe_plan(const results::Report& report, comm::World& world, std
     const results::TrialResult& trial = report.trials[i];
     fmt::format_to(out, "trial {} of {}: {}\n{}\n", i + 1, report.trials.size(), trial.trial,
                    spec::to_json(trial.spec));
+    if (!spec::uses_pipeline(trial.spec)) {
+      fmt::format_to(out, "data.format is synthetic: batches are ready-made, and no pipeline runs\n");
+    }
     try {
       print_memory(text, trial, host);
     } catch (const DataError& error) {

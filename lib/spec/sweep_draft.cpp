@@ -1,0 +1,194 @@
+#include "spec/sweep_draft.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/errors.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+// Stand beside the keys of a sweep: keys that vary together, and the combinations of values that are no trials.
+constexpr const char* kZip = "zip";
+constexpr const char* kExclude = "exclude";
+constexpr const char* kZipExample = R"({"model.name": ["resnet50", "densenet121"], "model.image_size": [224, 256]})";
+
+void check_list(const Stated& stated) {
+  const List* const list = stated.node.list();
+  if (list != nullptr && !list->empty()) return;
+  throw SpecError(fmt::format("{} must be a list of one value or more, not {}", stated.path,
+                              list == nullptr ? describe(stated.node) : "an empty one"));
+}
+
+// Returns what stands in place of a zip's object of two keys or more.
+std::string describe_entry(const Node& entry) {
+  if (entry.object() == nullptr) return describe(entry);
+  return entry.object()->empty() ? "an empty one" : fmt::format("'{}' alone", shown(entry.object()->front().first));
+}
+
+// Throws if two points of an axis are the same. `path` is its place in messages.
+void check_distinct(const Axis& axis, const std::string& path) {
+  std::map<std::vector<ParameterValue>, std::size_t> seen;
+  bool has_pipelines = false;
+  for (std::size_t i = 0; i < axis.points.size(); ++i) {
+    std::vector<ParameterValue> values;
+    for (const Setting& setting : axis.points[i]) {
+      values.push_back(scalar(setting.value));
+      has_pipelines = has_pipelines || setting.key == "pipeline";
+    }
+    const auto [first, is_new] = seen.emplace(std::move(values), i);
+    if (is_new) continue;
+    const char* hint = has_pipelines ? "; give each pipeline a \"name\" of its own" : "";
+    throw SpecError(fmt::format("{}: values {} and {} are the same{}", path, first->second, i, hint));
+  }
+}
+
+}  // namespace
+
+void SweepDraft::read(const Node& node, const std::string& source) {
+  if (node.object() == nullptr) {
+    throw SpecError(
+        fmt::format("{}: sweep must be an object of lists, such as {{\"data.format\": [\"png\", \"tfrecord\"]}}, "
+                    "not {}",
+                    source, describe(node)));
+  }
+  for (const auto& [name, values] : *node.object()) {
+    if (name == kExclude) {
+      read_exclude(values, source);
+    } else if (name == kZip) {
+      read_zip(values, source);
+    } else {
+      check_axis_key(name, source + ": sweep", {kZip, kExclude});
+      add_axis(name, {values, fmt::format("{}: sweep.{}", source, name)});
+    }
+  }
+}
+
+void SweepDraft::set(const std::string& name, const Node& node, const std::string& source) {
+  if (name == kExclude) {
+    excluded_.clear();
+  } else if (name == kZip) {
+    std::erase_if(axes_, [](const DraftAxis& axis) { return !axis.zip_path.empty(); });
+  } else {
+    remove_key(name);
+  }
+  if (!node.is_null()) read(Node{Object{{name, node}}}, source);
+}
+
+void SweepDraft::clear() {
+  axes_.clear();
+  excluded_.clear();
+}
+
+void SweepDraft::add_axis(const std::string& key, Stated stated) {
+  check_list(stated);
+  axes_.push_back({{{key, std::move(stated)}}, ""});
+}
+
+void SweepDraft::remove_key(const std::string& key) {
+  for (DraftAxis& axis : axes_) std::erase_if(axis.keys, [&](const auto& held) { return held.first == key; });
+  std::erase_if(axes_, [](const DraftAxis& axis) { return axis.keys.empty(); });
+}
+
+bool SweepDraft::has(const std::string& key) const {
+  return std::ranges::any_of(axes_, [&](const DraftAxis& axis) {
+    return std::ranges::any_of(axis.keys, [&](const auto& held) { return held.first == key; });
+  });
+}
+
+void SweepDraft::read_zip(const Node& node, const std::string& source) {
+  if (node.list() == nullptr || node.list()->empty()) {
+    throw SpecError(
+        fmt::format("{}: sweep.zip must be a list of objects of keys that vary together, such as [{}], "
+                    "not {}",
+                    source, kZipExample, node.list() == nullptr ? describe(node) : "an empty one"));
+  }
+  for (const Node& entry : *node.list()) {
+    const std::string path = fmt::format("{}: sweep.zip[{}]", source, &entry - node.list()->data());
+    if (entry.object() == nullptr || entry.object()->size() < 2) {
+      throw SpecError(fmt::format("{} must be an object of two keys or more that vary together, such as {}, not {}",
+                                  path, kZipExample, describe_entry(entry)));
+    }
+    DraftAxis& axis = axes_.emplace_back(DraftAxis{{}, path});
+    for (const auto& [key, values] : *entry.object()) {
+      check_axis_key(key, path);
+      axis.keys.emplace_back(key, Stated{values, fmt::format("{}.{}", path, key)});
+      check_list(axis.keys.back().second);
+    }
+  }
+}
+
+void SweepDraft::read_exclude(const Node& node, const std::string& source) {
+  const auto is_filled = [](const Node& entry) { return entry.object() != nullptr && !entry.object()->empty(); };
+  if (node.list() == nullptr || !std::ranges::all_of(*node.list(), is_filled)) {
+    throw SpecError(
+        fmt::format("{}: sweep.exclude must be a list of objects, such as [{{\"pipeline\": \"naive\", "
+                    "\"data.format\": \"tfrecord\"}}], each the settings that no trial shall have together",
+                    source));
+  }
+  for (const Node& entry : *node.list()) {
+    for (const auto& [key, value] : *entry.object()) check_axis_key(key, source + ": sweep.exclude");
+    excluded_.push_back({entry, fmt::format("{}: sweep.exclude[{}]", source, excluded_.size())});
+  }
+}
+
+void SweepDraft::check_keys_once() const {
+  std::map<std::string, std::string> paths;
+  for (const DraftAxis& axis : axes_) {
+    for (const auto& [key, stated] : axis.keys) {
+      const auto [first, is_new] = paths.emplace(key, stated.path);
+      if (is_new) continue;
+      throw SpecError(
+          fmt::format("{}: {} is swept twice, as {} sweeps it too; keep one of them", stated.path, key, first->second));
+    }
+  }
+}
+
+void SweepDraft::check_lengths(const DraftAxis& axis) {
+  const auto& [first_key, first] = axis.keys.front();
+  for (const auto& [key, stated] : axis.keys) {
+    if (stated.node.list()->size() == first.node.list()->size()) continue;
+    throw SpecError(fmt::format("{}: {} has {} values, but {} has {}: keys that vary together have as many each",
+                                axis.zip_path, first_key, first.node.list()->size(), key, stated.node.list()->size()));
+  }
+}
+
+Axis SweepDraft::make_axis(const DraftAxis& draft) {
+  check_lengths(draft);
+  const std::string& path = draft.zip_path.empty() ? draft.keys.front().second.path : draft.zip_path;
+  const std::size_t count = draft.keys.front().second.node.list()->size();
+  if (count > kMostTrials) {
+    throw SpecError(fmt::format("{}: {} values; a sweep gives at most {} trials", path, count, kMostTrials));
+  }
+  Axis axis{std::vector<std::vector<Setting>>(count)};
+  for (const auto& [key, stated] : draft.keys) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const Node& node = (*stated.node.list())[i];
+      const std::string name = fmt::format("custom-{}", i + 1);
+      axis.points[i].push_back({key, checked_value(key, node, fmt::format("{}[{}]", stated.path, i), name)});
+    }
+  }
+  check_distinct(axis, path);
+  return axis;
+}
+
+std::vector<Axis> SweepDraft::make_axes() const {
+  check_keys_once();
+  std::vector<Axis> axes;
+  for (const DraftAxis& axis : axes_) axes.push_back(make_axis(axis));
+  return axes;
+}
+
+std::vector<std::vector<Setting>> SweepDraft::make_exclusions() const {
+  std::vector<std::vector<Setting>> exclusions;
+  for (const auto& [entry, path] : excluded_) {
+    std::vector<Setting>& settings = exclusions.emplace_back();
+    for (const auto& [key, node] : *entry.object())
+      settings.push_back({key, checked_value(key, node, fmt::format("{}.{}", path, key), "custom")});
+  }
+  return exclusions;
+}
+
+}  // namespace chexbench::spec
