@@ -18,11 +18,11 @@ namespace chexbench::bench {
 namespace {
 
 // One line for each field; none of them contains a line end.
-std::string to_text(const results::HostState& state) {
+std::string host_to_text(const results::HostState& state) {
   return fmt::format("{}\n{}\n{}\n{}\n{}\n", state.host, state.cpu, state.kernel, state.governors, state.load_before);
 }
 
-results::HostState from_text(const std::string& text) {
+results::HostState host_from_text(const std::string& text) {
   std::istringstream lines(text);
   results::HostState state;
   std::string load;
@@ -45,9 +45,9 @@ results::HostState describe_host(const measure::Machine& machine) {
 
 std::vector<results::HostState> gather_hosts(comm::World& world, bool first_of_host) {
   std::vector<results::HostState> hosts;
-  for (const std::string& text :
-       comm::all_gather(world.communicator(), first_of_host ? to_text(describe_host(measure::probe_machine())) : "")) {
-    if (!text.empty()) hosts.push_back(from_text(text));
+  for (const std::string& text : comm::all_gather(
+           world.communicator(), first_of_host ? host_to_text(describe_host(measure::probe_machine())) : "")) {
+    if (!text.empty()) hosts.push_back(host_from_text(text));
   }
   return hosts;
 }

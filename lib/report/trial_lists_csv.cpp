@@ -32,7 +32,8 @@ void visit_columns(Visitor& visit, const WaitRow& row) {
   visit(kTrial, row.trial.trial);
   visit(Field{"op_index", "", "position of the op in the pipeline, from 0"}, row.wait.op_index);
   visit(Field{"op", "", "name of the op that the steps waited for"}, row.wait.op);
-  visit(Field{"part", "", "part of the op: read, parse, decode, resize or other", "the op has no parts, or none of them was at work"},
+  visit(Field{"part", "", "part of the op: read, parse, decode, resize or other",
+              "the op has no parts, or none of them was at work"},
         row.wait.part);
   visit(Field{"wait_share", "1", "waits for this part of the op / wall time of the steps, over all ranks"},
         row.wait.share);
