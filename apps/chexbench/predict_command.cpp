@@ -71,7 +71,16 @@ std::optional<double> parse_input_rate(const PredictArguments& arguments) {
   return rate;
 }
 
+std::string in_format(const std::string& format, const verbs::Prediction& prediction) {
+  if (format == "json") return verbs::prediction_json(prediction);
+  return format == "csv" ? verbs::prediction_csv(prediction) : verbs::prediction_table(prediction);
+}
+
 void run(const PredictArguments& arguments) {
+  if (arguments.format == "csv" && arguments.request.for_ranks) {
+    throw SpecError(
+        "--for-ranks: what these ranks need has no row in a CSV file of rates; take --format table or json for it");
+  }
   verbs::PredictionRequest request = arguments.request;
   request.input_images_per_s = parse_input_rate(arguments);
   request.fit = parse_points("--fit", arguments.fit);
@@ -88,7 +97,7 @@ void run(const PredictArguments& arguments) {
   }
   verbs::Prediction prediction = verbs::predict_all(request);
   prediction.chexbench_version = CHEXBENCH_VERSION;
-  print(arguments.format == "json" ? verbs::prediction_json(prediction) : verbs::prediction_table(prediction));
+  print(in_format(arguments.format, prediction));
 }
 
 void add_sources(CLI::App& verb, PredictArguments& arguments) {
@@ -164,7 +173,7 @@ void add_predict_command(CLI::App& app) {
       ->check(CLI::Range(0.01, 1.0))
       ->needs(for_ranks)
       ->capture_default_str();
-  add_format_option(*verb, arguments->format, {"table", "json"});
+  add_format_option(*verb, arguments->format, {"table", "json", "csv"});
   verb->callback([arguments] { run(*arguments); });
 }
 

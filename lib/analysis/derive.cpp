@@ -41,7 +41,7 @@ void derive_waits(const Repeats& repeats, double wall_s, results::Figures& figur
   }
   for (const auto& [booked, wait_s] : sums) {
     const auto& [index, op, part] = booked;
-    if (index >= 0) figures.waits.push_back({.op = op, .part = part, .share = wait_s / wall_s});
+    if (index >= 0) figures.waits.push_back({.op_index = index, .op = op, .part = part, .share = wait_s / wall_s});
   }
   std::ranges::stable_sort(figures.waits, std::ranges::greater{}, &results::WaitShare::share);
   if (figures.waits.empty()) return;

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
+#include "bench/provenance.hpp"
 #include "comm/schemes/schedule.hpp"
 #include "core/errors.hpp"
 #include "engine/engine.hpp"
 #include "engine/network_check.hpp"
 #include "engine/registry.hpp"
-#include "measure/cpu_layout.hpp"
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
 #include "spec/profile.hpp"
@@ -30,10 +29,9 @@ results::Environment describe_environment(comm::World& world) {
   environment.kernel = machine.kernel;
   environment.instruction_set = machine.instruction_set;
   environment.mpi = world.library();
-  const measure::CpuLayout cpus = measure::probe_cpu_layout();
-  environment.load_before = cpus.load.value_or(std::numeric_limits<double>::quiet_NaN());
-  for (const auto& [governor, count] : cpus.governors)
-    environment.governors += fmt::format("{}{} ({})", environment.governors.empty() ? "" : ", ", governor, count);
+  const results::HostState host = describe_host(machine);
+  environment.governors = host.governors;
+  environment.load_before = host.load_before;
   if (world.communicator().rank() == 0) {  // only rank 0 keeps the report, and waking a driver takes a second
     const measure::GpuSurvey survey = measure::survey_gpus();
     environment.gpu_driver = survey.driver_version;

@@ -18,6 +18,7 @@
 #include "bench/merge_ranks.hpp"
 #include "bench/opened_datasets.hpp"
 #include "bench/progress.hpp"
+#include "bench/provenance.hpp"
 #include "bench/scale_model.hpp"
 #include "bench/stopping.hpp"
 #include "bench/trace_gather.hpp"
@@ -97,6 +98,7 @@ class Runner {
     if (!options.journal_path.empty() && ranks_.rank() == 0) journal_.emplace(options.journal_path);
     report.environment.rank_cores.clear();
     for (const RankCores& rank : rank_cores_) report.environment.rank_cores.push_back(describe(rank));
+    report.environment.hosts = gather_hosts(world, host_.local_rank == 0);
   }
 
   void run() {
@@ -378,7 +380,14 @@ void Runner::run_repeat_of(RunningArm& arm, int repeat, const TrialContext& cont
 }  // namespace
 
 void run_trials(results::Report& report, comm::World& world, const RunOptions& options) {
-  Runner(report, world, options).run();
+  Runner runner(report, world, options);
+  try {
+    runner.run();
+  } catch (...) {
+    report.environment.libraries = loaded_libraries(world);  // for what was measured until then
+    throw;
+  }
+  report.environment.libraries = loaded_libraries(world);
 }
 
 }  // namespace chexbench::bench

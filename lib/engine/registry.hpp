@@ -11,6 +11,7 @@
 
 #include "engine/device_memory.hpp"
 #include "engine/engine.hpp"
+#include "measure/library_version.hpp"
 #include "model/graph.hpp"
 
 namespace chexbench::engine {
@@ -34,6 +35,9 @@ struct EngineKind {
   void (*check_layers)(const model::Graph& graph, const spec::ModelSpec& model) = nullptr;
   // What forecast_device_memory() returns; null: nothing, as it allocates none.
   std::vector<DeviceMemoryLine> (*forecast_device_memory)(const EngineConfig& config) = nullptr;
+  // Returns the libraries that its engines compute with, and the versions of those that this process has loaded; loads
+  // nothing. Null: it computes with none.
+  std::vector<measure::LibraryVersion> (*libraries)() = nullptr;
 };
 
 // All kinds. `auto` stands for the first that it may stand for and that is usable.

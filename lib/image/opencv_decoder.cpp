@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -55,8 +56,11 @@ const OpencvPlugin& load_plugin() {
                   kOpencvPluginFile, fmt::join(tried, "; ")));
 }
 
+std::atomic<const OpencvPlugin*> loaded_plugin = nullptr;
+
 const OpencvPlugin& plugin() {
   static const OpencvPlugin& loaded = load_plugin();
+  loaded_plugin = &loaded;
   return loaded;
 }
 
@@ -90,5 +94,13 @@ class PluginDecoder final : public OpencvDecoder {
 }  // namespace
 
 std::unique_ptr<OpencvDecoder> make_opencv_decoder() { return std::make_unique<PluginDecoder>(); }
+
+std::optional<std::string> loaded_opencv_version() {
+  const OpencvPlugin* const loaded = loaded_plugin;
+  if (loaded == nullptr) return std::nullopt;
+  int major = 0, minor = 0, revision = 0;
+  loaded->library_version(&major, &minor, &revision);
+  return fmt::format("{}.{}.{}", major, minor, revision);
+}
 
 }  // namespace chexbench::image

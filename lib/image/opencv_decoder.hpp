@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "image/gray_image.hpp"
 
@@ -24,5 +26,9 @@ class OpencvDecoder {
 // @throws DataError if the library cannot be loaded or belongs to another version, or if this build has no OpenCV
 // @throws std::bad_alloc if the system has no memory left
 std::unique_ptr<OpencvDecoder> make_opencv_decoder();
+
+// Returns the version of OpenCV, "4.6.0"; std::nullopt if make_opencv_decoder() has not loaded it yet. Loads nothing.
+// Thread-safe.
+std::optional<std::string> loaded_opencv_version();
 
 }  // namespace chexbench::image

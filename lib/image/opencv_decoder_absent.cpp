@@ -9,4 +9,6 @@ std::unique_ptr<OpencvDecoder> make_opencv_decoder() {
       "(without it only PNGs of 8 bits, without palette and not interlaced, can be decoded)");
 }
 
+std::optional<std::string> loaded_opencv_version() { return std::nullopt; }
+
 }  // namespace chexbench::image

@@ -13,6 +13,12 @@ struct Decoder {
   cv::Mat gray;
 };
 
+void library_version(int* major, int* minor, int* revision) {
+  *major = cv::getVersionMajor();
+  *minor = cv::getVersionMinor();
+  *revision = cv::getVersionRevision();
+}
+
 void* create() {
   // The pipeline decodes on its own threads, so OpenCV must not start more.
   cv::setNumThreads(0);
@@ -41,7 +47,7 @@ int decode(void* decoder, const std::uint8_t* bytes, std::size_t size, OpencvIma
   }
 }
 
-constexpr OpencvPlugin kPlugin = {kOpencvPluginVersion, create, destroy, decode};
+constexpr OpencvPlugin kPlugin = {kOpencvPluginVersion, library_version, create, destroy, decode};
 
 }  // namespace
 }  // namespace chexbench::image

@@ -8,7 +8,7 @@
 namespace chexbench::image {
 
 // Increase the version with each change of this header: the program refuses a plugin of another version.
-inline constexpr int kOpencvPluginVersion = 1;
+inline constexpr int kOpencvPluginVersion = 2;
 inline constexpr const char* kOpencvPluginFile = "chexbench_opencv.so";
 inline constexpr const char* kOpencvPluginSymbol = "chexbench_opencv";
 
@@ -24,6 +24,8 @@ struct OpencvImage {
 // The table of functions. None of them throws.
 struct OpencvPlugin {
   int version;
+  // Writes the version of the OpenCV that was loaded.
+  void (*library_version)(int* major, int* minor, int* revision);
   // Returns a decoder, which only one thread may use at a time, or null if there is no memory.
   void* (*create)();
   void (*destroy)(void* decoder);

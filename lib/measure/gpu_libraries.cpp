@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <link.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -103,6 +104,19 @@ std::vector<GpuLibrary> find_gpu_libraries() {
   std::vector<GpuLibrary> found;
   for (const Kind& kind : kinds()) find(kind, found);
   return found;
+}
+
+std::optional<std::string> loaded_version(std::string_view name) {
+  const auto kind = std::ranges::find(kinds(), name, &Kind::name);
+  if (kind == kinds().end()) return std::nullopt;
+  for (const char* const file : kind->files) {
+    void* const handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+    if (handle == nullptr) continue;
+    const GpuLibrary library = describe(handle, file, *kind);
+    dlclose(handle);  // it stays loaded for whoever loaded it
+    if (!library.version.empty()) return library.version;
+  }
+  return std::nullopt;
 }
 
 }  // namespace chexbench::measure

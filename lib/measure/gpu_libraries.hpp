@@ -2,8 +2,10 @@
 // work.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measure/gpu_survey.hpp"
@@ -26,6 +28,10 @@ struct GpuLibrary {
 // that was found, and one entry per kind of library of which none was found. Takes 0.1 s if the files are in the page
 // cache.
 std::vector<GpuLibrary> find_gpu_libraries();
+
+// Returns the version of the library `name` ("cuDNN") that this process has loaded; std::nullopt if it has not loaded
+// one, or if that tells no version. Loads nothing.
+std::optional<std::string> loaded_version(std::string_view name);
 
 // Returns one sentence per problem, each with its remedy: a GPU without a driver or one that does not answer, a
 // driver that is too old for every CUDA runtime found, and cuDNN or NCCL in another major version than the required

@@ -67,13 +67,6 @@ std::vector<ThrottleShare> throttle_shares(std::span<const GpuWindow> windows) {
   return means(std::move(shares), told(windows, &GpuWindow::throttled_share).size());
 }
 
-// Returns whether power or heat holds the clocks down; hw_slowdown means one of the two.
-bool is_throttled(const std::vector<std::string>& words) {
-  constexpr std::array<std::string_view, 5> kPowerAndHeat{"sw_power_cap", "hw_slowdown", "sw_thermal_slowdown",
-                                                          "hw_thermal_slowdown", "hw_power_brake_slowdown"};
-  return std::find_first_of(words.begin(), words.end(), kPowerAndHeat.begin(), kPowerAndHeat.end()) != words.end();
-}
-
 std::optional<double> throttled_share(const Reasons& reasons) {
   if (reasons.empty()) return std::nullopt;
   const auto throttled = std::count_if(reasons.begin(), reasons.end(), is_throttled);
@@ -92,6 +85,14 @@ std::optional<std::uint64_t> sum(const std::vector<std::uint64_t>& counts) {
 }
 
 }  // namespace
+
+bool is_throttled(const std::vector<std::string>& reasons) {
+  // hw_slowdown means power or heat, without telling which.
+  constexpr std::array<std::string_view, 5> kPowerAndHeat{"sw_power_cap", "hw_slowdown", "sw_thermal_slowdown",
+                                                          "hw_thermal_slowdown", "hw_power_brake_slowdown"};
+  return std::find_first_of(reasons.begin(), reasons.end(), kPowerAndHeat.begin(), kPowerAndHeat.end()) !=
+         reasons.end();
+}
 
 GpuWindow summarize(std::span<const GpuSample> samples, double begin_s, double end_s) {
   const auto first = std::lower_bound(samples.begin(), samples.end(), begin_s,

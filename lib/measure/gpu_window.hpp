@@ -37,6 +37,9 @@ struct GpuWindow {
   std::optional<std::uint64_t> new_uncorrected_ecc_errors;
 };
 
+// Returns whether a sample's throttle reasons say that power or heat holds the clocks down. Pure, thread-safe.
+bool is_throttled(const std::vector<std::string>& reasons);
+
 // The longest period, in seconds, that NVML's utilization figures look back from the time of a sample. If that
 // matters, begin the window this long after the work began.
 inline constexpr double kUtilizationPeriodS = 1;

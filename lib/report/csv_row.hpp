@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "results/gpu_summary.hpp"
+#include "report/column.hpp"
 
 namespace chexbench::report {
 
@@ -35,9 +35,16 @@ class CsvRow {
     value ? (*this)(*value) : append("");
   }
 
-  // A list goes into one field.
-  void operator()(const std::vector<std::string>& reasons) { (*this)(results::reasons_text(reasons)); }
-  void operator()(const std::vector<measure::ThrottleShare>& shares) { (*this)(results::shares_text(shares)); }
+  // Visits a field of a record: appends its value under the column that ColumnList makes of it.
+  template <class Value>
+  void operator()(const results::Field& /*field*/, const Value& value) {
+    (*this)(value);
+  }
+  void operator()(const char* /*name*/, const IsList auto& /*list*/) const {}
+  void operator()(const results::Field& /*field*/, const std::optional<measure::Interval>& value) {
+    (*this)(value ? std::optional(value->low) : std::nullopt);
+    (*this)(value ? std::optional(value->high) : std::nullopt);
+  }
 
   // Returns the row with its line end, and leaves the object unusable.
   std::string line() && { return std::move(text_) + '\n'; }
@@ -51,5 +58,20 @@ class CsvRow {
   std::string text_;
   bool first_ = true;
 };
+
+// Returns the line of the columns' names.
+inline std::string header_line(const std::vector<Column>& columns) {
+  CsvRow line;
+  for (const Column& column : columns) line(column.name);
+  return std::move(line).line();
+}
+
+// Returns the line of what `visit_columns` visits in a row.
+template <class Row>
+std::string value_line(const Row& row) {
+  CsvRow line;
+  visit_columns(line, row);
+  return std::move(line).line();
+}
 
 }  // namespace chexbench::report

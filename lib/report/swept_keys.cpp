@@ -3,17 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "spec/keys.hpp"
+#include "spec/values.hpp"
 
 namespace chexbench::report {
 namespace {
 
 constexpr const char* kOpPrefix = "pipeline.";
+
+// Keys that every file has as columns of these names anyway.
+constexpr std::array<std::string_view, 4> kOwnColumns{"experiment", "engine", "ranks", "cores_per_rank"};
 
 template <class... Values>
 std::string text_of(const std::variant<Values...>& value) {
@@ -44,7 +50,7 @@ std::vector<std::pair<std::string, std::string>> op_settings(const spec::Pipelin
 
 void add_scalar_keys(const std::vector<results::TrialResult>& trials, std::vector<std::string>& keys) {
   for (const spec::KeyRule& rule : spec::key_rules()) {
-    if (rule.path == "experiment" || rule.path == "ranks") continue;
+    if (std::ranges::find(kOwnColumns, rule.path) != kOwnColumns.end()) continue;
     std::set<spec::Value> values;
     for (const results::TrialResult& trial : trials) {
       if (!spec::lacks_input(rule.path, trial.spec)) values.insert(rule.get(trial.spec));
@@ -65,7 +71,57 @@ void add_op_keys(const std::vector<results::TrialResult>& trials, std::vector<st
   }
 }
 
+const char* datatype(const spec::ValueRule& values) {
+  if (!values.words.empty()) return "string";  // numbers, too, may then be words
+  switch (values.type) {
+    case spec::ValueType::boolean:
+      return "boolean";
+    case spec::ValueType::integer:
+      return "integer";
+    case spec::ValueType::number:
+      return "double";
+    case spec::ValueType::text:
+      break;
+  }
+  return "string";
+}
+
+// Returns a description, which is one or more sentences, as the phrase that Column::meaning is.
+std::string phrase(const std::string& description) {
+  return description.ends_with('.') ? description.substr(0, description.size() - 1) : description;
+}
+
+Column describe(const std::string& key, const std::string& description, const spec::ValueRule& values) {
+  return {.name = key,
+          .datatype = datatype(values),
+          .unit = "",
+          .meaning = fmt::format("{}. The key {} of the spec: {}", phrase(description), key, spec::expectation(values)),
+          .empty_if = ""};
+}
+
+// Returns the column of a key as swept_keys() names it.
+Column column_of(const std::string& key) {
+  if (const spec::KeyRule* rule = spec::find_key(key)) {
+    Column column = describe(key, rule->description, rule->values);
+    column.empty_if = "the key has no value or no meaning in the trial";
+    return column;
+  }
+  const std::size_t dot = key.rfind('.');
+  std::string op = key.substr(std::string_view(kOpPrefix).size(), dot - std::string_view(kOpPrefix).size());
+  op.erase(std::min(op.find('['), op.size()));
+  const auto& parameters = spec::op_rule(op).parameters;
+  const auto rule = std::ranges::find(parameters, key.substr(dot + 1), &spec::ParameterRule::name);
+  Column column = describe(key, rule->description, spec::value_rule(*rule));
+  column.empty_if = "the trial's pipeline lacks the op";
+  return column;
+}
+
 }  // namespace
+
+std::vector<Column> with_swept_keys(std::vector<Column> columns, const results::Report& report) {
+  for (const std::string& key : swept_keys(report.trials)) columns.push_back(column_of(key));
+  return columns;
+}
 
 std::vector<std::string> swept_keys(const std::vector<results::TrialResult>& trials) {
   std::vector<std::string> keys;

@@ -1,8 +1,3 @@
-#include "report/csv.hpp"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -10,17 +5,24 @@
 
 #include "analysis/derive.hpp"
 #include "analysis/epoch_waits.hpp"
+#include "report/csv.hpp"
 #include "report/csv_row.hpp"
+#include "report/shared_columns.hpp"
 #include "report/swept_keys.hpp"
 #include "results/disturbance.hpp"
 #include "results/fields.hpp"
 #include "results/figures.hpp"
-#include "results/labels.hpp"
 #include "results/rates.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::report {
 namespace {
+
+using results::Field;
+
+// Why a figure is empty.
+constexpr const char* kNotReached = "the run ended before the trial";
+constexpr const char* kNoInterval = "fewer than five repeats count";
 
 // What a row of trials.csv is made from.
 struct TrialRow {
@@ -44,17 +46,17 @@ std::optional<Value> if_measured(const results::TrialResult& trial, Value value)
 }
 
 // Returns `value`, which describes the trial's input, or std::nullopt if its batches are ready-made.
-std::optional<std::string> of_input(const results::TrialResult& trial, std::string value) {
+template <class Value>
+std::optional<Value> of_input(const results::TrialResult& trial, Value value) {
   return spec::uses_pipeline(trial.spec) ? std::optional(std::move(value)) : std::nullopt;
 }
 
-// Returns the states of the page cache in the repeats, each once: "cold; cold (not verified)".
-std::string page_cache_states(const results::TrialResult& trial) {
-  std::vector<std::string> states;
-  for (const results::RepeatResult& repeat : trial.repeats) {
-    if (std::find(states.begin(), states.end(), repeat.page_cache) == states.end()) states.push_back(repeat.page_cache);
-  }
-  return fmt::format("{}", fmt::join(states, "; "));
+// Returns the state of the page cache in the repeats; "mixed" if it was not the same in all of them.
+std::string page_cache_state(const results::TrialResult& trial) {
+  if (trial.repeats.empty()) return "";
+  const std::string& first = trial.repeats.front().page_cache;
+  const auto has_it = [&first](const results::RepeatResult& repeat) { return repeat.page_cache == first; };
+  return std::ranges::all_of(trial.repeats, has_it) ? first : "mixed";
 }
 
 // Returns the share of the trial's files that was in the page cache, over its repeats, or std::nullopt if no file was
@@ -73,139 +75,221 @@ std::optional<double> start_to_first_batch_s(const results::TrialResult& trial) 
   return std::nullopt;
 }
 
-// Visits the columns that the interface promises, in its order.
+// Visits the columns that keep their places, in the order that the interface promises.
 template <class Visitor>
-void visit_promised_columns(Visitor&& visit, const TrialRow& row) {
+void visit_promised(Visitor& visit, const TrialRow& row) {
+  const results::Figures& figures = row.figures;
+  visit_arm(visit, row.report, row.trial);
+  visit(
+      Field{"images_per_s", "images/s", "images that all ranks train on in a second: median over repeats", kNotReached},
+      figures.images_per_s);
+  visit(Field{"images_per_s_mad", "images/s", "median absolute deviation of the repeats' images/s, unscaled",
+              "there are fewer than two repeats"},
+        figures.images_per_s_mad);
+  visit(Field{"images_per_s_ci95", "images/s", "95 % interval of images_per_s, by bootstrap", kNoInterval},
+        figures.images_per_s_ci95);
+  visit(Field{"scaling_efficiency", "1", "images/s at N ranks / (N x images/s at 1 rank of the same arm)",
+              "the same arm was not measured at 1 rank with as many cores of its own"},
+        figures.scaling_efficiency);
+  visit(Field{"wait_share", "1", "share of the steps' wall time that they waited for their batch", kNotReached},
+        figures.wait_share);
+  visit(Field{"busy_share", "1", "(upload + compute + update) / wall time of the steps", kNotReached},
+        figures.busy_share);
+  visit(Field{"decoded_per_trained", "1", "images decoded / images trained on; 1 is ideal",
+              "the input is synthetic, or the run ended before the trial"},
+        figures.decoded_per_trained);
+  visit(Field{"peak_rss_bytes", "bytes", "peak memory of the largest rank", kNotReached},
+        if_measured(row.trial, figures.peak_rss_bytes));
+  visit(kEmulated, row.trial.emulated);
+}
+
+// Visits what limits the trial, and rates that follow from its images/s.
+template <class Visitor>
+void visit_verdict(Visitor& visit, const results::Figures& figures) {
+  visit(Field{"limit", "",
+              "what bounds images/s: slow_rank, machine, sample, cpu, input, communication, upload or compute",
+              "nothing but the input can, as with engine none, or the run ended before the trial"},
+        figures.limit);
+  visit(
+      Field{"wait_op", "", "op that most of the waits are attributed to; waits.csv has all", "wait_share is below 2 %"},
+      figures.wait_op);
+  visit(Field{"wait_part", "", "part of that op: read, parse, decode, resize or other",
+              "wait_op is, or the op has no parts"},
+        figures.wait_part);
+  visit(Field{"speedup", "1", "images/s at N ranks / images/s at 1 rank of the same arm",
+              "the same arm was not measured at 1 rank"},
+        figures.speedup);
+  visit(Field{"scaling_efficiency_ci95", "1", "95 % interval of scaling_efficiency, by bootstrap",
+              "scaling_efficiency is, on one rank, or where fewer than five repeats count"},
+        figures.scaling_efficiency_ci95);
+  visit(Field{"images_per_s_per_core", "images/s", "images_per_s / cores of all ranks",
+              "ranks share cores, or the run ended before the trial"},
+        figures.images_per_s_per_core);
+  visit(Field{"epoch_s", "s", "time of one pass over the split's images at images_per_s",
+              "there is no data set, or the run ended before the trial"},
+        figures.epoch_s);
+  visit(Field{"images_per_joule", "images/J", "images_per_s / power of all GPUs alone", "no GPU told its power"},
+        figures.images_per_joule);
+}
+
+// Visits where the time went.
+template <class Visitor>
+void visit_shares(Visitor& visit, const TrialRow& row) {
+  const results::Figures& figures = row.figures;
+  visit(Field{"upload_share", "1", "share of the steps' wall time: copying batches to the device", kNotReached},
+        figures.upload_share);
+  visit(Field{"compute_share", "1", "share of the steps' wall time: forward and backward", kNotReached},
+        figures.compute_share);
+  visit(Field{"exposed_communication_share", "1",
+              "share of the steps' wall time: averaging of gradients that backward does not hide", kNotReached},
+        figures.exposed_communication_share);
+  visit(Field{"update_share", "1", "share of the steps' wall time: updating the weights", kNotReached},
+        figures.update_share);
+  visit(Field{"other_share", "1", "share of the steps' wall time: all that is none of the other parts", kNotReached},
+        figures.other_share);
+  const std::optional<analysis::EpochWaits> waits = analysis::epoch_waits(row.trial);
+  visit(Field{"steady_wait_share", "1", "wait_share of the steps that begin no epoch",
+              "the steps hold no start of an epoch, and no shuffle of decoded images"},
+        waits ? waits->steady_wait_share : std::nullopt);
+  visit(Field{"au_share", "1", "MLPerf Storage's accelerator utilization: (compute + update) / wall time",
+              "the engine is not emulated"},
+        figures.au_share);
+  visit(Field{"cores_busy_share", "1", "CPU time of the ranks / time of their cores",
+              "ranks share cores, or the run ended before the trial"},
+        figures.cores_busy_share);
+  visit(Field{"cpu_wait_share", "1", "time of ready threads without a core / time of the ranks' cores; may exceed 1",
+              kNotReached},
+        figures.cpu_wait_share);
+}
+
+// Visits what tells how far the figures can be trusted.
+template <class Visitor>
+void visit_flags(Visitor& visit, const TrialRow& row) {
   const auto& [report, trial, figures] = row;
-  const auto& ci95 = figures.images_per_s_ci95;
-  visit("experiment", report.experiment);
-  visit("trial", trial.trial);
-  visit("pipeline", results::pipeline_name(trial.spec));
-  visit("format", to_string(trial.spec.data.format));
-  visit("model", trial.spec.model.name);
-  visit("engine", trial.spec.engine);
-  visit("precision", to_string(trial.spec.training.precision));
-  visit("ranks", trial.ranks);
-  visit("batch_size", trial.spec.training.batch_size);
-  visit("images_per_s", figures.images_per_s);
-  visit("images_per_s_mad", figures.images_per_s_mad);
-  visit("images_per_s_ci95_low", ci95 ? std::optional(ci95->low) : std::nullopt);
-  visit("images_per_s_ci95_high", ci95 ? std::optional(ci95->high) : std::nullopt);
-  visit("scaling_efficiency", figures.scaling_efficiency);
-  visit("wait_share", figures.wait_share);
-  visit("busy_share", figures.busy_share);
-  visit("decoded_per_trained", figures.decoded_per_trained);
-  visit("peak_rss_bytes", if_measured(trial, figures.peak_rss_bytes));
-  visit("emulated", trial.emulated);
+  visit(Field{"repeats", "repeats", "repeats that were measured"}, trial.repeats.size());
+  visit(Field{"steps", "steps", "steps that were measured, of one rank and all repeats"},
+        results::measured_steps(trial));
+  visit(
+      Field{"disturbed_repeats", "repeats", "repeats in which others took more than 10 % of the ranks' cores or time"},
+      std::ranges::count_if(trial.repeats,
+                            [](const results::RepeatResult& repeat) { return results::is_disturbed(repeat); }));
+  visit(Field{"unstable", "", "the repeats differ too much for a reliable median"}, trial.unstable);
+  visit(Field{"partial", "", "fewer repeats or steps than requested were measured"}, trial.partial);
+  visit(Field{"oversubscribed", "", "ranks share cores"}, trial.oversubscribed);
+  visit(Field{"buffer_fed", "", "more than 5 % of the images trained came from buffers that were filled before"},
+        figures.buffer_fed);
+  visit(Field{"scale_factor", "1", "how many times slower than full scale a scale model was measured; 1 if it is none"},
+        trial.scale_factor);
 }
 
-// Returns "map/decode 0.182; shuffle 0.021": shares of the steps' time.
-std::string waits_text(const results::Figures& figures) {
-  std::string text;
-  for (const auto& [op, part, share] : figures.waits) {
-    text += fmt::format("{}{}{}{} {:.3f}", text.empty() ? "" : "; ", op, part.empty() ? "" : "/", part, share);
-  }
-  return text;
-}
-
-// Visits the columns that were added later. New ones go to the end, so that column numbers stay valid.
+// Visits the input: what it is, where it lies and what was read of it. Counts are sums over repeats.
 template <class Visitor>
-void visit_later_columns(Visitor&& visit, const TrialRow& row) {
+void visit_input(Visitor& visit, const TrialRow& row) {
   const auto& [report, trial, figures] = row;
-  visit("upload_share", figures.upload_share);
-  visit("compute_share", figures.compute_share);
-  visit("exposed_communication_share", figures.exposed_communication_share);
-  visit("update_share", figures.update_share);
-  visit("other_share", figures.other_share);
-  visit("au_share", figures.au_share);
-  visit("images_per_s_per_core", figures.images_per_s_per_core);
-  visit("cores_per_rank", trial.cores_per_rank);
-  visit("oversubscribed", trial.oversubscribed);
-  visit("unstable", trial.unstable);
-  visit("buffer_fed", figures.buffer_fed);
-  visit("partial", trial.partial);
-  visit("anonymous_rss_bytes", if_measured(trial, figures.anonymous_rss_bytes));
-  visit("repeats", trial.repeats.size());
-  visit("steps", results::measured_steps(trial));
-  visit("image_size", trial.spec.model.image_size);
-  visit("decoder", of_input(trial, to_string(trial.spec.data.decoder)));
-  visit("deliver", spec::to_string(trial.spec.data.deliver));
-  visit("images_trained", if_measured(trial, sum(trial, &results::RepeatResult::images_trained)));
-  visit("images_decoded", if_measured(trial, sum(trial, &results::RepeatResult::images_decoded)));
-  visit("bad_records", if_measured(trial, sum(trial, &results::RepeatResult::bad_records)));
-  visit("bytes_read", if_measured(trial, sum(trial, &results::RepeatResult::bytes_read)));
-  visit("process_cpu_s", if_measured(trial, sum(trial, &results::RepeatResult::process_cpu_s)));
-  visit("page_cache", page_cache_states(trial));
-  visit("start_to_first_batch_s", start_to_first_batch_s(trial));
-  visit("engine_device", trial.engine_device);
-  visit("emulated_source", trial.emulated ? trial.engine_source : std::string());
-  visit("notes", fmt::format("{}", fmt::join(trial.notes, "; ")));
-  visit("host", report.environment.host);
-  visit("cpu", report.environment.cpu);
-  visit("date_utc", report.environment.date_utc);
-  visit("key", trial.key);
-  visit("instruction_set", report.environment.instruction_set);
-  visit("wait_op", figures.wait_op);
-  visit("wait_part", figures.wait_part);
-  results::visit_gpu_window(visit, figures.gpu);
-  visit("limit", figures.limit);
-  visit("waits", waits_text(figures));
-  visit("cores_busy_share", figures.cores_busy_share);
-  visit("cpu_wait_share", figures.cpu_wait_share);
-  const auto& auroc_ci95 = figures.mean_auroc_ci95;
-  visit("epochs", trial.spec.training.epochs);
-  visit("mean_auroc", figures.mean_auroc);
-  visit("mean_auroc_ci95_low", auroc_ci95 ? std::optional(auroc_ci95->low) : std::nullopt);
-  visit("mean_auroc_ci95_high", auroc_ci95 ? std::optional(auroc_ci95->high) : std::nullopt);
-  visit("best_epoch", figures.best_epoch);
-  visit("time_to_auroc_s", figures.time_to_auroc_s);
-  visit("data_root", of_input(trial, trial.spec.data.root));
-  visit("store_shape", of_input(trial, results::store_words(trial.spec.data.store.shape)));
-  visit("cached_share_before", cached_share(trial, &results::RepeatResult::cached_bytes_before));
-  visit("cached_share_after", cached_share(trial, &results::RepeatResult::cached_bytes_after));
-  visit("disturbed_repeats", std::ranges::count_if(trial.repeats, [](const results::RepeatResult& repeat) {
-          return results::is_disturbed(repeat);
-        }));
-  const std::optional<analysis::EpochWaits> waits = analysis::epoch_waits(trial);
-  visit("steady_wait_share", waits ? waits->steady_wait_share : std::nullopt);
-  visit("scale_factor", trial.scale_factor);
-  const auto& efficiency_ci95 = figures.scaling_efficiency_ci95;
-  visit("scaling_efficiency_ci95_low", efficiency_ci95 ? std::optional(efficiency_ci95->low) : std::nullopt);
-  visit("scaling_efficiency_ci95_high", efficiency_ci95 ? std::optional(efficiency_ci95->high) : std::nullopt);
-  visit("speedup", figures.speedup);
-  visit("epoch_s", figures.epoch_s);
-  visit("images_per_joule", figures.images_per_joule);
+  const spec::StoreShape shape = of_input(trial, trial.spec.data.store.shape).value_or(spec::StoreShape{});
+  visit(Field{"image_size", "pixels", "side of the images that the network gets"}, trial.spec.model.image_size);
+  visit(Field{"decoder", "", "decoder of the images", "the batches are ready-made"},
+        of_input(trial, to_string(trial.spec.data.decoder)));
+  visit(Field{"deliver", "", "type of the pixels that the engine gets"}, spec::to_string(trial.spec.data.deliver));
+  visit(kCoresPerRank, trial.cores_per_rank);
+  visit(Field{"data_root", "", "folder or URL of the data set", "there is none"},
+        of_input(trial, trial.spec.data.root));
+  visit(Field{"store_bandwidth_mb_per_s", "MB/s", "speed that reading was slowed down to, for each rank", "it was not"},
+        shape.bandwidth_mb_per_s);
+  visit(Field{"store_latency_ms", "ms", "latency that was added to each request", "none was"}, shape.latency_ms);
+  visit(Field{"store_jitter_ms", "ms", "mean of the random latency that was added to each request", "none was"},
+        shape.jitter_ms);
+  visit(Field{"store_requests_per_s", "requests/s", "requests of a rank that could begin in a second",
+              "any number could"},
+        shape.iops);
+  visit(Field{"page_cache", "", "state of the page cache before the repeats; mixed if they differ (repeats.csv)",
+              kNotReached},
+        page_cache_state(trial));
+  visit(Field{"cached_share_before", "1", "share of the trial's files in the page cache before a repeat",
+              "no file was looked at"},
+        cached_share(trial, &results::RepeatResult::cached_bytes_before));
+  visit(Field{"cached_share_after", "1", "share of the trial's files in the page cache after a repeat",
+              "no file was looked at"},
+        cached_share(trial, &results::RepeatResult::cached_bytes_after));
+  visit(Field{"images_trained", "images", "images that all ranks trained on", kNotReached},
+        if_measured(trial, sum(trial, &results::RepeatResult::images_trained)));
+  visit(Field{"images_decoded", "images", "images that all ranks decoded", kNotReached},
+        if_measured(trial, sum(trial, &results::RepeatResult::images_decoded)));
+  visit(Field{"bad_records", "records", "images or records that could not be read and were skipped", kNotReached},
+        if_measured(trial, sum(trial, &results::RepeatResult::bad_records)));
+  visit(Field{"bytes_read", "bytes", "read by the ops of all ranks, hits of the page cache included", kNotReached},
+        if_measured(trial, sum(trial, &results::RepeatResult::bytes_read)));
+  visit(Field{"process_cpu_s", "s", "CPU time of all ranks in the measured steps", kNotReached},
+        if_measured(trial, sum(trial, &results::RepeatResult::process_cpu_s)));
+  visit(
+      Field{"anonymous_rss_bytes", "bytes", "largest anonymous memory after a step, of the largest rank", kNotReached},
+      if_measured(trial, figures.anonymous_rss_bytes));
+  visit(Field{"start_to_first_batch_s", "s", "from the start of the process of rank 0 to its first batch",
+              "another trial came first"},
+        start_to_first_batch_s(trial));
 }
 
-// Visits a column for each key of the spec in which trials of the run differ, by its dotted name. They come last,
-// because their number differs between runs.
+// Visits what a training over epochs learned.
 template <class Visitor>
-void visit_swept_columns(Visitor&& visit, const TrialRow& row, const std::vector<std::string>& swept) {
-  for (const std::string& key : swept) visit(key.c_str(), setting_of(row.trial.spec, key));
+void visit_learning(Visitor& visit, const TrialRow& row) {
+  const results::Figures& figures = row.figures;
+  visit(Field{"epochs", "epochs", "epochs of the training; 0 if it counts steps"}, row.trial.spec.training.epochs);
+  visit(Field{"mean_auroc", "1", "mean AUROC over labels, at the best epoch", "it did not train over epochs"},
+        figures.mean_auroc);
+  visit(Field{"mean_auroc_ci95", "1", "95 % interval of mean_auroc over patients, by bootstrap",
+              "it did not train over epochs"},
+        figures.mean_auroc_ci95);
+  visit(Field{"best_epoch", "", "number of the epoch with the highest mean AUROC", "it did not train over epochs"},
+        figures.best_epoch);
+  visit(Field{"time_to_auroc_s", "s", "time until training.target_auroc was reached: median over repeats",
+              "there is no target, or a repeat did not reach it"},
+        figures.time_to_auroc_s);
+}
+
+// Visits the machine and what identifies the trial.
+template <class Visitor>
+void visit_machine(Visitor& visit, const TrialRow& row) {
+  const results::TrialResult& trial = row.trial;
+  const results::Environment& environment = row.report.environment;
+  visit(Field{"engine_device", "", "device that the engine computed on", kNotReached}, trial.engine_device);
+  visit(Field{"emulated_source", "", "where the step times of an emulated engine come from", "it is not emulated"},
+        trial.emulated ? trial.engine_source : std::string());
+  visit(Field{"host", "", "name of the host of rank 0"}, environment.host);
+  visit(Field{"cpu", "", "model of its CPU", "the kernel does not tell"}, environment.cpu);
+  visit(Field{"instruction_set", "", "instructions that preprocessing uses: baseline, avx2 or avx512"},
+        environment.instruction_set);
+  visit(Field{"date_utc", "", "when the run began, as ISO 8601"}, environment.date_utc);
+  visit(Field{"key", "", "hash of the resolved trial: equal keys are the same trial"}, trial.key);
 }
 
 template <class Visitor>
-std::string trial_line(const TrialRow& row, const std::vector<std::string>& swept, Visitor add) {
-  CsvRow line;
-  const auto visit = [&](const char* name, const auto& value) { add(line, name, value); };
-  visit_promised_columns(visit, row);
-  visit_later_columns(visit, row);
-  visit_swept_columns(visit, row, swept);
-  return std::move(line).line();
+void visit_columns(Visitor& visit, const TrialRow& row) {
+  visit_promised(visit, row);
+  visit_verdict(visit, row.figures);
+  visit_shares(visit, row);
+  visit_flags(visit, row);
+  visit_input(visit, row);
+  visit_learning(visit, row);
+  results::visit_gpu_window(visit, row.figures.gpu);
+  visit_machine(visit, row);
 }
-
-constexpr auto kAddName = [](CsvRow& row, const char* name, const auto&) { row(name); };
-constexpr auto kAddValue = [](CsvRow& row, const char*, const auto& value) { row(value); };
 
 }  // namespace
 
-std::string trials_csv(const results::Report& report) {
+std::vector<Column> trials_columns(const results::Report& report) {
   const results::TrialResult any;
+  return with_swept_keys(columns_of(TrialRow{.report = report, .trial = any, .figures = {}}), report);
+}
+
+std::string trials_csv(const results::Report& report) {
+  std::string text = header_line(trials_columns(report));
   const std::vector<std::string> swept = swept_keys(report.trials);
-  std::string text = trial_line({.report = report, .trial = any, .figures = {}}, swept, kAddName);
   for (const results::TrialResult& trial : report.trials) {
-    text += trial_line({.report = report, .trial = trial, .figures = analysis::derive_figures(trial, report.trials)},
-                       swept, kAddValue);
+    CsvRow line;
+    visit_columns(
+        line, TrialRow{.report = report, .trial = trial, .figures = analysis::derive_figures(trial, report.trials)});
+    for (const std::string& key : swept) line(setting_of(trial.spec, key));
+    text += std::move(line).line();
   }
   return text;
 }

@@ -1,5 +1,7 @@
 #include "report/write.hpp"
 
+#include <filesystem>
+
 #include "core/errors.hpp"
 #include "core/output_file.hpp"
 #include "report/csv.hpp"
@@ -13,20 +15,22 @@
 namespace chexbench::report {
 
 std::vector<std::string> write_report(const results::Report& report, const std::string& folder) {
-  std::vector<std::string> paths;
+  std::vector<std::string> paths, tables;
   const auto write = [&](const char* name, const std::string& text) {
     paths.push_back(folder + "/" + name);
     write_file_atomically(paths.back(), text);
   };
-  write("trials.csv", trials_csv(report));
-  write("repeats.csv", repeats_csv(report));
-  write("steps.csv", steps_csv(report));
-  write("ops.csv", ops_csv(report));
-  if (const std::string epochs = epochs_csv(report); !epochs.empty()) {
-    write("epochs.csv", epochs);
-    write("aurocs.csv", aurocs_csv(report));
+  for (const CsvFile& file : csv_files()) {
+    const std::string text = file.text(report);
+    if (text.empty()) {
+      std::error_code error;  // it was usually never there
+      std::filesystem::remove(folder + "/" + file.name, error);
+      continue;
+    }
+    write(file.name, text);
+    tables.emplace_back(file.name);
   }
-  if (const std::string samples = gpu_csv(report); !samples.empty()) write("gpu.csv", samples);
+  write("csv-metadata.json", csv_metadata(report, tables));
   write("report.json", to_json(report));    // after the CSV files, so whoever sees it finds those, too
   write("report.html", html_page(report));  // after the data, which matter more if the disk is full
   if (has_trace(report)) {

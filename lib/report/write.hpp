@@ -8,9 +8,9 @@
 
 namespace chexbench::report {
 
-// Writes trials.csv, steps.csv, ops.csv, epochs.csv and aurocs.csv (if a trial trained over epochs), gpu.csv (if a GPU
-// was sampled), report.json, report.html, and trace.json (if a trial was traced) into `folder`, which must exist.
-// Returns their paths. Each file is replaced as a whole or not at all, so it may be called again as trials finish.
+// Writes the CSV files that have rows (csv.hpp), csv-metadata.json, report.json, report.html, and trace.json (if a
+// trial was traced) into `folder`, which must exist. Returns their paths. Each file is replaced as a whole or not at
+// all, so it may be called again as trials finish; a CSV file of an earlier call that has no rows any more is removed.
 // @throws OutputError if a file cannot be written; those before it are then complete
 std::vector<std::string> write_report(const results::Report& report, const std::string& folder);
 

@@ -1,13 +1,23 @@
 // Lists the fields of the records with their names in JSON, once for the writer and the reader. Each function calls
 // visit(name, member) for every field in turn. Record is the record's type, const for a writer. The names are part of
-// the file formats, so they must not change. CSV columns use the same names. What a function leaves out (because it is
-// a table of its own) is written by repeat_json.cpp and report/json.cpp.
+// the file formats, so they must not change. CSV columns use the same names; the Field of one says what it holds. What
+// a function leaves out (because it is a table of its own) is written by repeat_json.cpp and report/json.cpp.
 #pragma once
 
+#include "results/field.hpp"
 #include "results/labels.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::results {
+
+template <class Visitor, class Record>
+void visit_host(Visitor&& visit, Record& host) {
+  visit("host", host.host);
+  visit("cpu", host.cpu);
+  visit("kernel", host.kernel);
+  visit("governors", host.governors);
+  visit("load_before", host.load_before);
+}
 
 template <class Visitor, class Record>
 void visit_environment(Visitor&& visit, Record& environment) {
@@ -28,26 +38,38 @@ void visit_environment(Visitor&& visit, Record& environment) {
   visit("governors", environment.governors);
   visit("load_before", environment.load_before);
   visit("rank_cores", environment.rank_cores);
+  visit("hosts", environment.hosts);
+  visit("libraries", environment.libraries);
 }
 
 template <class Visitor, class Record>
 void visit_step(Visitor&& visit, Record& step) {
-  visit("rank", step.rank);
-  visit("step", step.step);
-  visit("next_s", step.next_s);
-  visit("wall_s", step.timings.wall_s);
-  visit("wait_s", step.timings.wait_s);
-  visit("upload_s", step.timings.upload_s);
-  visit("compute_s", step.timings.compute_s);
-  visit("exposed_communication_s", step.timings.exposed_communication_s);
-  visit("update_s", step.timings.update_s);
-  visit("other_s", step.timings.other_s);
-  visit("forward_s", step.timings.forward_s);
-  visit("backward_s", step.timings.backward_s);
-  visit("loss", step.timings.loss);
-  visit("images", step.timings.images);
-  visit("communication_busy_s", step.timings.communication_busy_s);
-  visit("end_s", step.timings.end_s);
+  visit(Field{"rank", "", "which rank made the step"}, step.rank);
+  visit(Field{"step", "", "number of the step, from 0, without the warm-up steps"}, step.step);
+  visit(Field{"next_s", "s", "the host's wait in pipeline.next(); the device may still compute meanwhile"},
+        step.next_s);
+  visit(Field{"wall_s", "s", "from the end of the step before to the end of this one: the sum of its parts"},
+        step.timings.wall_s);
+  visit(Field{"wait_s", "s", "part of wall_s: the device had nothing to do because no batch had come"},
+        step.timings.wait_s);
+  visit(Field{"upload_s", "s", "part of wall_s: copying the batch to the device"}, step.timings.upload_s);
+  visit(Field{"compute_s", "s", "part of wall_s: forward and backward"}, step.timings.compute_s);
+  visit(Field{"exposed_communication_s", "s", "part of wall_s: waiting for the averaging of gradients after backward"},
+        step.timings.exposed_communication_s);
+  visit(Field{"update_s", "s", "part of wall_s: updating the weights"}, step.timings.update_s);
+  visit(Field{"other_s", "s", "part of wall_s: all that is none of the other parts"}, step.timings.other_s);
+  visit(Field{"forward_s", "s", "forward, a part of compute_s"}, step.timings.forward_s);
+  visit(Field{"backward_s", "s", "backward, a part of compute_s"}, step.timings.backward_s);
+  visit(Field{"loss", "", "mean binary cross-entropy of the rank's batch before its update",
+              "nothing is computed, or it is not finite"},
+        step.timings.loss);
+  visit(Field{"images", "images", "images of the rank's batch"}, step.timings.images);
+  visit(
+      Field{"communication_busy_s", "s",
+            "from the start of the first bucket of gradients to the end of the last one, without gaps, hidden or not"},
+      step.timings.communication_busy_s);
+  visit(Field{"end_s", "s", "when the step ended on the device, by CLOCK_MONOTONIC of the rank's host"},
+        step.timings.end_s);
 }
 
 template <class Visitor, class Record>
@@ -94,39 +116,57 @@ void visit_op_sample(Visitor&& visit, Record& sample) {
 
 template <class Visitor, class Record>
 void visit_label_score(Visitor&& visit, Record& score) {
-  visit("finding", score.label);
-  visit("auroc", score.auroc);
-  visit("auroc_ci95", score.auroc_ci95);
-  visit("positives", score.positives);
-  visit("negatives", score.negatives);
+  visit(Field{"finding", "", "label of the images"}, score.label);
+  visit(Field{"auroc", "1", "area under the ROC curve of the label over the validation images",
+              "all images or none have the label"},
+        score.auroc);
+  visit(Field{"auroc_ci95", "1", "95 % interval of auroc over patients, by bootstrap",
+              "auroc is, or it was not computed"},
+        score.auroc_ci95);
+  visit(Field{"positives", "images", "validation images that have the label"}, score.positives);
+  visit(Field{"negatives", "images", "validation images that do not have it"}, score.negatives);
 }
 
 // Leaves out the labels' scores, which form a table of their own.
 template <class Visitor, class Record>
 void visit_epoch(Visitor&& visit, Record& epoch) {
-  visit("epoch", epoch.epoch);
-  visit("learning_rate", epoch.learning_rate);
-  visit("training_loss", epoch.training_loss);
-  visit("validation_loss", epoch.validation_loss);
-  visit("mean_auroc", epoch.mean_auroc);
-  visit("mean_auroc_ci95", epoch.mean_auroc_ci95);
-  visit("validation_images", epoch.validation_images);
-  visit("validation_s", epoch.validation_s);
-  visit("elapsed_s", epoch.elapsed_s);
+  visit(Field{"epoch", "", "number of the epoch, from 1"}, epoch.epoch);
+  visit(Field{"learning_rate", "", "learning rate of the epoch's last step"}, epoch.learning_rate);
+  visit(Field{"training_loss", "", "mean binary cross-entropy of the epoch's steps before their updates, all ranks",
+              "it is not finite"},
+        epoch.training_loss);
+  visit(Field{"validation_loss", "", "mean binary cross-entropy of the validation images after the epoch",
+              "it is not finite"},
+        epoch.validation_loss);
+  visit(Field{"mean_auroc", "1", "mean of the AUROCs of the labels that have one", "no label has one"},
+        epoch.mean_auroc);
+  visit(Field{"mean_auroc_ci95", "1", "95 % interval of mean_auroc over patients, by bootstrap",
+              "mean_auroc is, or it was not computed"},
+        epoch.mean_auroc_ci95);
+  visit(Field{"validation_images", "images", "images that were validated on"}, epoch.validation_images);
+  visit(Field{"validation_s", "s", "time that the validation took"}, epoch.validation_s);
+  visit(Field{"elapsed_s", "s", "time since the training began, with validations and earlier checkpoints"},
+        epoch.elapsed_s);
 }
 
 template <class Visitor, class Record>
 void visit_gpu_sample(Visitor&& visit, Record& sample) {
-  visit("time_s", sample.time_s);
-  visit("utilization", sample.utilization);
-  visit("memory_utilization", sample.memory_utilization);
-  visit("memory_used_bytes", sample.memory_used_bytes);
-  visit("sm_clock_hz", sample.sm_clock_hz);
-  visit("memory_clock_hz", sample.memory_clock_hz);
-  visit("power_w", sample.power_w);
-  visit("temperature_c", sample.temperature_c);
+  visit(Field{"time_s", "s", "when the sample was taken, by the clock of end_s in steps.csv"}, sample.time_s);
+  visit(Field{"utilization", "1", "NVML's share of its last period in which a kernel ran", "the GPU does not tell"},
+        sample.utilization);
+  visit(Field{"memory_utilization", "1", "NVML's share of its last period in which device memory was read or written",
+              "the GPU does not tell"},
+        sample.memory_utilization);
+  visit(Field{"memory_used_bytes", "bytes", "device memory in use, by all processes", "the GPU does not tell"},
+        sample.memory_used_bytes);
+  visit(Field{"sm_clock_hz", "Hz", "clock of the multiprocessors", "the GPU does not tell"}, sample.sm_clock_hz);
+  visit(Field{"memory_clock_hz", "Hz", "clock of the device memory", "the GPU does not tell"}, sample.memory_clock_hz);
+  visit(Field{"power_w", "W", "power of the GPU", "the GPU does not tell"}, sample.power_w);
+  visit(Field{"temperature_c", "degrees C", "temperature of the chip", "the GPU does not tell"}, sample.temperature_c);
   visit("throttle_reasons", sample.throttle_reasons);
-  visit("uncorrected_ecc_errors", sample.uncorrected_ecc_errors);
+  visit(Field{"uncorrected_ecc_errors", "errors", "uncorrected ECC errors since the driver was loaded",
+              "the GPU does not tell"},
+        sample.uncorrected_ecc_errors);
 }
 
 // Leaves out the samples.
@@ -140,50 +180,94 @@ void visit_gpu_series(Visitor&& visit, Record& gpu) {
 
 template <class Visitor, class Record>
 void visit_gpu_window(Visitor&& visit, Record& window) {
-  visit("gpu_utilization", window.mean_utilization);
-  visit("gpu_memory_utilization", window.mean_memory_utilization);
-  visit("gpu_peak_memory_bytes", window.peak_memory_used_bytes);
-  visit("gpu_power_w", window.mean_power_w);
-  visit("gpu_lowest_sm_clock_hz", window.lowest_sm_clock_hz);
-  visit("gpu_lowest_memory_clock_hz", window.lowest_memory_clock_hz);
-  visit("gpu_highest_temperature_c", window.highest_temperature_c);
-  visit("gpu_throttled_share", window.throttled_share);
+  visit(Field{"gpu_utilization", "1", "NVML's utilization: mean over samples, GPUs and repeats", "no GPU told it"},
+        window.mean_utilization);
+  visit(Field{"gpu_memory_utilization", "1",
+              "NVML's share of time in which device memory was read or written: mean over samples, GPUs and repeats",
+              "no GPU told it"},
+        window.mean_memory_utilization);
+  visit(Field{"gpu_peak_memory_bytes", "bytes", "largest device memory in use of any GPU, by all processes",
+              "no GPU told it"},
+        window.peak_memory_used_bytes);
+  visit(Field{"gpu_power_w", "W", "power of one GPU: mean over samples, GPUs and repeats", "no GPU told it"},
+        window.mean_power_w);
+  visit(Field{"gpu_lowest_sm_clock_hz", "Hz", "lowest clock of the multiprocessors of any GPU", "no GPU told it"},
+        window.lowest_sm_clock_hz);
+  visit(Field{"gpu_lowest_memory_clock_hz", "Hz", "lowest clock of the device memory of any GPU", "no GPU told it"},
+        window.lowest_memory_clock_hz);
+  visit(Field{"gpu_highest_temperature_c", "degrees C", "highest temperature of any GPU", "no GPU told it"},
+        window.highest_temperature_c);
+  visit(Field{"gpu_throttled_share", "1",
+              "share of samples with a throttle reason of power or heat: mean over GPUs and repeats", "no GPU told it"},
+        window.throttled_share);
   visit("gpu_throttle_reasons", window.throttle);
-  visit("gpu_new_uncorrected_ecc_errors", window.new_uncorrected_ecc_errors);
+  visit(Field{"gpu_new_uncorrected_ecc_errors", "errors",
+              "uncorrected ECC errors that came up during the measured steps, all GPUs and repeats", "no GPU told it"},
+        window.new_uncorrected_ecc_errors);
 }
 
 // Leaves out steps, ops, waits, samples, GPUs and epochs.
 template <class Visitor, class Record>
 void visit_repeat(Visitor&& visit, Record& repeat) {
-  visit("repeat", repeat.repeat);
-  visit("images_per_s", repeat.images_per_s);
-  visit("wall_s", repeat.wall_s);
-  visit("spent_s", repeat.spent_s);
-  visit("ended_unix_s", repeat.ended_unix_s);
-  visit("images_trained", repeat.images_trained);
-  visit("images_decoded", repeat.images_decoded);
-  visit("images_held_change", repeat.images_held_change);
-  visit("bad_records", repeat.bad_records);
-  visit("buffer_fed", repeat.buffer_fed);
-  visit("process_cpu_s", repeat.process_cpu_s);
-  visit("cpu_wait_s", repeat.cpu_wait_s);
-  visit("bytes_read", repeat.bytes_read);
-  visit("storage_read_bytes", repeat.storage_read_bytes);
-  visit("page_cache", repeat.page_cache);
-  visit("looked_at_bytes", repeat.looked_at_bytes);
-  visit("cached_bytes_before", repeat.cached_bytes_before);
-  visit("cached_bytes_after", repeat.cached_bytes_after);
-  visit("peak_rss_bytes", repeat.peak_rss_bytes);
-  visit("anonymous_rss_bytes", repeat.anonymous_rss_bytes);
-  visit("start_to_first_batch_s", repeat.start_to_first_batch_s);
-  visit("disturbance_core_s", repeat.disturbance.core_s);
-  visit("disturbance_others_s", repeat.disturbance.others_s);
-  visit("disturbance_steal_s", repeat.disturbance.steal_s);
-  visit("disturbance_own_cpu_s", repeat.disturbance.own_cpu_s);
-  visit("disturbance_own_wait_s", repeat.disturbance.own_wait_s);
-  visit("disturbance_span_s", repeat.disturbance.span_s);
-  visit("disturbance_throttled_s", repeat.disturbance.throttled_s);
-  visit("disturbance_memory_stall_s", repeat.disturbance.memory_stall_s);
+  visit(Field{"repeat", "", "number of the repeat, from 0"}, repeat.repeat);
+  visit(Field{"images_per_s", "images/s", "local batch x ranks x steps / wall time of the slowest rank"},
+        repeat.images_per_s);
+  visit(Field{"wall_s", "s", "wall time of the measured steps, of the slowest rank"}, repeat.wall_s);
+  visit(Field{"spent_s", "s", "time that the repeat took on rank 0, with warm-up and preparation"}, repeat.spent_s);
+  visit(Field{"ended_unix_s", "s", "Unix time on rank 0 when the repeat ended"}, repeat.ended_unix_s);
+  visit(Field{"images_trained", "images", "images that all ranks trained on"}, repeat.images_trained);
+  visit(Field{"images_decoded", "images", "images that all ranks decoded"}, repeat.images_decoded);
+  visit(Field{"images_held_change", "images",
+              "decoded images in the buffers of pipelines: at the end minus at the start, all ranks"},
+        repeat.images_held_change);
+  visit(Field{"bad_records", "records", "images or records that could not be read and were skipped"},
+        repeat.bad_records);
+  visit(Field{"buffer_fed", "", "more than 5 % of the images trained came from buffers that were filled before"},
+        repeat.buffer_fed);
+  visit(Field{"process_cpu_s", "s", "CPU time of all ranks"}, repeat.process_cpu_s);
+  visit(Field{"cpu_wait_s", "s", "time in which threads of the ranks were ready to run and had no core"},
+        repeat.cpu_wait_s);
+  visit(Field{"bytes_read", "bytes", "read by the ops of all ranks, hits of the page cache included"},
+        repeat.bytes_read);
+  visit(Field{"storage_read_bytes", "bytes", "fetched from storage by the kernel for the ranks"},
+        repeat.storage_read_bytes);
+  visit(Field{"page_cache", "",
+              "state of the page cache when the repeat began: warm, cold, as_is, or one that could not be verified",
+              "the journal of an older version did not tell"},
+        repeat.page_cache);
+  visit(Field{"looked_at_bytes", "bytes",
+              "bytes of up to 2000 of the trial's files that were looked for in the page cache, all hosts"},
+        repeat.looked_at_bytes);
+  visit(Field{"cached_bytes_before", "bytes", "part of looked_at_bytes in the page cache before the repeat"},
+        repeat.cached_bytes_before);
+  visit(Field{"cached_bytes_after", "bytes", "part of looked_at_bytes in the page cache after the repeat"},
+        repeat.cached_bytes_after);
+  visit(Field{"peak_rss_bytes", "bytes", "peak memory of the largest rank since the repeat began"},
+        repeat.peak_rss_bytes);
+  visit(Field{"anonymous_rss_bytes", "bytes", "largest anonymous memory after a step, of the largest rank"},
+        repeat.anonymous_rss_bytes);
+  visit(Field{"start_to_first_batch_s", "s",
+              "from the start of the process of rank 0 to its first batch; 0 but in its first repeat"},
+        repeat.start_to_first_batch_s);
+  visit(Field{"disturbance_core_s", "s",
+              "cores of the ranks x time, warm-up included; 0 if the disturbance was not measured"},
+        repeat.disturbance.core_s);
+  visit(Field{"disturbance_others_s", "s", "part of disturbance_core_s: CPU time of other processes and of the kernel"},
+        repeat.disturbance.others_s);
+  visit(Field{"disturbance_steal_s", "s", "part of disturbance_core_s: a hypervisor ran something else"},
+        repeat.disturbance.steal_s);
+  visit(Field{"disturbance_own_cpu_s", "s", "part of disturbance_core_s: CPU time of the ranks"},
+        repeat.disturbance.own_cpu_s);
+  visit(Field{"disturbance_own_wait_s", "s",
+              "time in which threads of the ranks were ready to run and had no core, warm-up included"},
+        repeat.disturbance.own_wait_s);
+  visit(Field{"disturbance_span_s", "s", "time over which the disturbance was measured, sum over ranks"},
+        repeat.disturbance.span_s);
+  visit(Field{"disturbance_throttled_s", "s", "part of disturbance_span_s: a CPU limit of the cgroup stopped the rank"},
+        repeat.disturbance.throttled_s);
+  visit(Field{"disturbance_memory_stall_s", "s",
+              "part of disturbance_span_s: threads of the host waited for memory to be reclaimed"},
+        repeat.disturbance.memory_stall_s);
 }
 
 // Leaves out the spec, the repeats and the trace.

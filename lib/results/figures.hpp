@@ -19,6 +19,7 @@ inline constexpr double kFedShare = 0.02;
 
 // The time for which the engine waited because of one op, or of one part of an op.
 struct WaitShare {
+  int op_index = 0;  // position in the op list, from 0
   std::string op;
   std::string part;  // read, parse, decode, resize, other; empty if the op has no parts
   double share = 0;  // of the steps' wall time, over all ranks and repeats

@@ -65,10 +65,4 @@ std::vector<std::string> reasons_from_text(const std::string& text) {
   return reasons;
 }
 
-std::string shares_text(const std::vector<measure::ThrottleShare>& shares) {
-  std::vector<std::string> words;
-  for (const auto& [word, share] : shares) words.push_back(fmt::format("{} {}", word, share));
-  return fmt::format("{}", fmt::join(words, "; "));
-}
-
 }  // namespace chexbench::results

@@ -32,13 +32,10 @@ measure::GpuWindow summarize_gpu(const RepeatResult& repeat, const GpuSeries& gp
 // was sampled.
 measure::GpuWindow summarize_gpus(const TrialResult& trial);
 
-// Returns throttle reasons as the one field that CSV and JSON tables keep them in: "sw_power_cap hw_slowdown", or
+// Returns throttle reasons as the one field that a table of JSON keeps them in: "sw_power_cap hw_slowdown", or
 // "none".
 std::string reasons_text(const std::vector<std::string>& reasons);
 // Reads back what reasons_text() wrote. Accepts any words, also those of later drivers.
 std::vector<std::string> reasons_from_text(const std::string& text);
-
-// Returns throttle reasons with their shares of the samples: "sw_power_cap 0.42; hw_slowdown 0.01".
-std::string shares_text(const std::vector<measure::ThrottleShare>& shares);
 
 }  // namespace chexbench::results

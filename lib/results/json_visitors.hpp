@@ -15,7 +15,9 @@
 
 #include "core/errors.hpp"
 #include "measure/gpu_window.hpp"
+#include "measure/library_version.hpp"
 #include "measure/statistics.hpp"
+#include "results/fields.hpp"
 #include "results/figures.hpp"
 #include "results/gpu_summary.hpp"
 
@@ -52,11 +54,20 @@ class JsonWriter {
   }
   void operator()(const char* name, const std::vector<WaitShare>& waits) const {
     Json& rows = object_[name] = Json::array();
-    for (const auto& [op, part, share] : waits) rows.push_back({{"op", op}, {"part", part}, {"share", share}});
+    for (const auto& [op_index, op, part, share] : waits)
+      rows.push_back({{"op_index", op_index}, {"op", op}, {"part", part}, {"share", share}});
   }
   void operator()(const char* name, const std::vector<measure::ThrottleShare>& shares) const {
     Json& object = object_[name] = Json::object();
     for (const auto& [word, share] : shares) object[word] = share;
+  }
+  void operator()(const char* name, const std::vector<measure::LibraryVersion>& libraries) const {
+    const JsonWriter versions(object_[name] = Json::object());
+    for (const auto& [library, version] : libraries) versions(library.c_str(), version);
+  }
+  void operator()(const char* name, const std::vector<HostState>& hosts) const {
+    Json& rows = object_[name] = Json::array();
+    for (const HostState& host : hosts) visit_host(JsonWriter(rows.emplace_back(Json::object())), host);
   }
 
  private:
@@ -101,6 +112,19 @@ class JsonReader {
     std::optional<std::string> text;
     (*this)(name, text);
     if (text) reasons = reasons_from_text(*text);
+  }
+  void operator()(const char* name, std::vector<measure::LibraryVersion>& libraries) const {
+    const auto found = object_.find(name);
+    if (found == object_.end()) return;
+    for (const auto& item : found->items()) {
+      measure::LibraryVersion& library = libraries.emplace_back(measure::LibraryVersion{.name = item.key()});
+      if (!item.value().is_null()) library.version = item.value().template get<std::string>();
+    }
+  }
+  void operator()(const char* name, std::vector<HostState>& hosts) const {
+    const auto found = object_.find(name);
+    if (found == object_.end()) return;
+    for (const Json& host : *found) visit_host(JsonReader(host), hosts.emplace_back());
   }
 
  private:

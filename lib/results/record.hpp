@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "measure/gpu_window.hpp"
+#include "measure/library_version.hpp"
 #include "measure/op_counters.hpp"
 #include "measure/statistics.hpp"
 #include "measure/step_timings.hpp"
@@ -19,8 +20,19 @@
 
 namespace chexbench::results {
 
-// The version of report.json and of the journal. Files with another version are refused.
+// The version of report.json and of the journal. Files with another version are refused. It grows when a key is
+// removed, renamed or gets another meaning; a key that is added leaves it, because readers keep the default of a
+// missing one.
 inline constexpr int kSchemaVersion = 1;
+
+// One of the hosts that ranks ran on, as the run began.
+struct HostState {
+  std::string host;
+  std::string cpu;
+  std::string kernel;
+  std::string governors;   // as Environment::governors
+  double load_before = 0;  // as Environment::load_before
+};
 
 // The machine and the build that a result came from, as rank 0 saw them.
 struct Environment {
@@ -41,6 +53,8 @@ struct Environment {
   std::string governors;   // "performance (40)": frequency governors and the CPUs that they control; empty if not known
   double load_before = 0;  // one-minute load average as the run began; NaN if not known
   std::vector<std::string> rank_cores;  // of each rank: "node1: 0 1 2 3", the cores that the launcher left to it
+  std::vector<HostState> hosts;         // of all ranks, each once, in the order of ranks
+  std::vector<measure::LibraryVersion> libraries;  // that measure or train: those that rank 0 loaded have a version
 };
 
 // One measured step of one rank.

@@ -4,7 +4,8 @@
 AXES = {"run": "", "model": "", "pipeline": "", "format": "", "engine": "", "precision": "", "batch_size": "batch ",
         "image_size": "size ", "deliver": "", "decoder": "", "ranks": "ranks "}
 # What else does, where those do not suffice; and every swept key, which has a column by its dotted name.
-MORE_AXES = {"data_root": "", "store_shape": "", "cores_per_rank": "cores "}
+MORE_AXES = {"data_root": "", "store_bandwidth_mb_per_s": "MB/s ", "store_latency_ms": "latency ms ",
+             "store_jitter_ms": "jitter ms ", "store_requests_per_s": "requests/s ", "cores_per_rank": "cores "}
 # Swept keys that have a column of their own above.
 NAMED_KEYS = {"data.format", "data.root", "data.deliver", "data.decoder", "model.name", "model.image_size",
               "training.batch_size", "training.precision"}

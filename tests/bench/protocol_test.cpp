@@ -57,6 +57,25 @@ TEST_F(ProtocolTest, MeasuresEveryTrialAsOftenAsAsked) {
   }
 }
 
+TEST_F(ProtocolTest, NamesTheHostsOfItsRanksAndTheLibrariesThatItLoaded) {
+  results::Report report = plan({"measure.repeats=1"});
+  EXPECT_TRUE(report.environment.libraries.empty()) << "nobody knows before the trials";
+  run(report);
+  ASSERT_EQ(report.environment.hosts.size(), 1u);
+  const results::HostState& host = report.environment.hosts.front();
+  EXPECT_EQ(host.host, report.environment.host);
+  EXPECT_EQ(host.cpu, report.environment.cpu);
+  EXPECT_EQ(host.kernel, report.environment.kernel);
+  EXPECT_EQ(host.governors, report.environment.governors);
+  std::vector<std::string> names;
+  for (const auto& [name, version] : report.environment.libraries) {
+    names.push_back(name);
+    EXPECT_TRUE(name != "oneDNN" || !version) << "engine none needs none";
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"MPI", "NCCL", "CUDA driver", "CUDA runtime", "cuBLASLt", "cuDNN",
+                                             "oneDNN", "OpenCV"}));
+}
+
 TEST_F(ProtocolTest, LetsArmsTakeTurns) {
   results::Report report = plan();
   run(report);
@@ -162,6 +181,7 @@ TEST_F(ProtocolTest, KeepsWhatWasMeasuredWhenATrialFails) {
   report.trials[1].spec.training.batch_size = 2;  // a group of its own, after the first
   EXPECT_THROW(run(report), DataError);
   EXPECT_EQ(report.trials[0].repeats.size(), 2u);
+  EXPECT_FALSE(report.environment.libraries.empty()) << "of what was measured until then";
   EXPECT_TRUE(report.trials[1].partial);
 }
 

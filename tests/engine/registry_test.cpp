@@ -24,6 +24,19 @@ TEST(EngineKinds, HaveNamesOfTheirOwnAndCanBeMade) {
   EXPECT_THAT(names, testing::ElementsAre("cuda", "onednn", "none", "emulated"));
 }
 
+TEST(EngineKinds, NameTheLibrariesOfEnginesThatComputeAndLoadNoneToTellTheirVersions) {
+  std::vector<std::string> names;
+  for (const EngineKind* kind : engine_kinds()) {
+    EXPECT_EQ(kind->libraries != nullptr, kind->trains) << kind->name;
+    if (kind->libraries == nullptr) continue;
+    for (const auto& [name, version] : kind->libraries()) {
+      names.push_back(name);
+      EXPECT_EQ(version, std::nullopt) << name << " is not loaded: no engine was made";
+    }
+  }
+  EXPECT_THAT(names, testing::ElementsAre("CUDA driver", "CUDA runtime", "cuBLASLt", "cuDNN", "oneDNN"));
+}
+
 TEST(EngineKinds, SayOfAnEngineWhatItSaysOfItself) {
   for (const char* name : {"none", "emulated:v100"}) {
     const auto engine = make_engine(name, config());

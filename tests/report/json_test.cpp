@@ -25,6 +25,10 @@ results::Report rich_report() {
   results::Report report = results::make_report(
       {results::make_trial({.ranks = 1}, {100, 104, 102, 90, 103}), results::make_trial({.ranks = 2}, {180})});
   report.interrupted = true;
+  report.environment.hosts = {
+      {.host = "node1", .cpu = "a CPU", .kernel = "Linux 6.1.0", .governors = "performance (2)", .load_before = 0.25},
+      {.host = "node2", .load_before = 3}};
+  report.environment.libraries = {{"MPI", "MPICH 4.0.2"}, {"NCCL", std::nullopt}, {"oneDNN", "2.7.2"}};
   report.findings = {{.kind = "starved", .text = "a sentence with \"quotes\" and a \\", .emulated = true},
                      {.kind = "pipeline_ratio",
                       .text = "one is faster",
@@ -54,6 +58,18 @@ json plain(const T& value) {
 template <typename T>
 json plain(const std::optional<T>& value) {
   return value ? json(*value) : json();
+}
+
+json plain(const std::vector<measure::LibraryVersion>& libraries) {
+  json list = json::array();
+  for (const auto& [name, version] : libraries) list.push_back({name, plain(version)});
+  return list;
+}
+json plain(const std::vector<results::HostState>& hosts) {
+  json list = json::array();
+  for (const results::HostState& host : hosts)
+    list.push_back({host.host, host.cpu, host.kernel, host.governors, host.load_before});
+  return list;
 }
 
 // Writes all fields of the records as text, so that a field that a round trip loses shows by its name.
@@ -112,6 +128,9 @@ TEST(ReportJson, HoldsVersionResolvedSpecFiguresAndCounters) {
   const json object = json::parse(to_json(rich_report()));
   EXPECT_EQ(object["schema_version"], results::kSchemaVersion);
   EXPECT_EQ(object["environment"]["cpu"], "Some CPU @ 2.5 GHz, 2 sockets");
+  EXPECT_EQ(object["environment"]["hosts"][1]["host"], "node2");
+  EXPECT_EQ(object["environment"]["hosts"][1]["load_before"], 3);
+  EXPECT_EQ(object["environment"]["libraries"].dump(), R"({"MPI":"MPICH 4.0.2","NCCL":null,"oneDNN":"2.7.2"})");
   const json& trial = object["trials"][0];
   EXPECT_EQ(trial["spec"]["data"]["root"], "data/nih");
   EXPECT_TRUE(trial["spec"]["pipeline"].is_array() || trial["spec"]["pipeline"].is_object());

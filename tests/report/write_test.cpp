@@ -56,11 +56,15 @@ class WriteReport : public testing::Test {
 TEST_F(WriteReport, WritesItsFilesAndTellsTheirPaths) {
   EXPECT_THAT(write_report(report_, folder_),
               ElementsAre(folder_ + "/trials.csv", folder_ + "/repeats.csv", folder_ + "/steps.csv",
-                          folder_ + "/ops.csv", folder_ + "/report.json", folder_ + "/report.html"));
+                          folder_ + "/ops.csv", folder_ + "/waits.csv", folder_ + "/csv-metadata.json",
+                          folder_ + "/report.json", folder_ + "/report.html"));
   EXPECT_EQ(content("trials.csv"), trials_csv(report_));
   EXPECT_EQ(content("repeats.csv"), repeats_csv(report_));
   EXPECT_EQ(content("steps.csv"), steps_csv(report_));
   EXPECT_EQ(content("ops.csv"), ops_csv(report_));
+  EXPECT_EQ(content("waits.csv"), waits_csv(report_));
+  EXPECT_EQ(content("csv-metadata.json"),
+            csv_metadata(report_, {"trials.csv", "repeats.csv", "steps.csv", "ops.csv", "waits.csv"}));
   EXPECT_EQ(content("report.json"), to_json(report_));
   EXPECT_EQ(content("report.html"), html_page(report_));
 }
@@ -70,6 +74,13 @@ TEST_F(WriteReport, KeepsTheDataWhereThePageHasNoRoom) {
   EXPECT_THROW(write_report(report_, folder_), OutputError);
   EXPECT_EQ(content("report.json"), to_json(report_));
   EXPECT_EQ(content("report.html"), "");
+}
+
+TEST_F(WriteReport, RemovesATableThatHasNoRowsAnyMore) {
+  write_report(report_, folder_);
+  write_report(results::make_report({results::make_trial({}, {})}), folder_);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/waits.csv"));
+  EXPECT_THAT(content("csv-metadata.json"), testing::Not(HasSubstr("waits.csv\"")));
 }
 
 TEST_F(WriteReport, ReplacesAnEarlierReport) {

@@ -215,19 +215,23 @@ TEST(TrialsCsv, HasTheFiguresOfGpus) {
   const auto lines = report::read_csv(report::trials_csv(make_report({trial, make_trial({}, {100})})));
   const auto begin = std::ranges::find(lines.at(0), "gpu_utilization") - lines.at(0).begin();
   const auto of_gpus = [&](std::size_t row) {
-    return Words(lines.at(row).begin() + begin, lines.at(row).begin() + begin + 10);
+    return Words(lines.at(row).begin() + begin, lines.at(row).begin() + begin + 9);
   };
   EXPECT_THAT(of_gpus(0),
               ElementsAre("gpu_utilization", "gpu_memory_utilization", "gpu_peak_memory_bytes", "gpu_power_w",
                           "gpu_lowest_sm_clock_hz", "gpu_lowest_memory_clock_hz", "gpu_highest_temperature_c",
-                          "gpu_throttled_share", "gpu_throttle_reasons", "gpu_new_uncorrected_ecc_errors"));
+                          "gpu_throttled_share", "gpu_new_uncorrected_ecc_errors"));
   const Words figures = of_gpus(1);
   EXPECT_NEAR(std::stod(figures.at(0)), 0.43, 1e-12);
   EXPECT_NEAR(std::stod(figures.at(1)), 0.2, 1e-12);
   EXPECT_THAT(Words(figures.begin() + 2, figures.end()),
-              ElementsAre("4000000000", "600", "1980000000", "2600000000", "60", "0.25",
-                          "sw_power_cap 0.25; hw_slowdown 0.125; gpu_idle 0.125", "0"));
+              ElementsAre("4000000000", "600", "1980000000", "2600000000", "60", "0.25", "0"));
   EXPECT_THAT(of_gpus(2), testing::Each(""));
+  const auto reasons = report::read_csv(report::throttle_csv(make_report({trial, make_trial({}, {100})})));
+  EXPECT_THAT(reasons, ElementsAre(ElementsAre("experiment", "trial", "reason", "share"),
+                                   ElementsAre("naive-vs-optimized", trial.trial, "sw_power_cap", "0.25"),
+                                   ElementsAre("naive-vs-optimized", trial.trial, "hw_slowdown", "0.125"),
+                                   ElementsAre("naive-vs-optimized", trial.trial, "gpu_idle", "0.125")));
 }
 
 TEST(GpuCsv, HasARowForEverySampleOnTheClockOfTheSteps) {
@@ -238,12 +242,16 @@ TEST(GpuCsv, HasARowForEverySampleOnTheClockOfTheSteps) {
   ASSERT_THAT(lines, SizeIs(1 + 13 + 2));
   EXPECT_THAT(lines[0], ElementsAre("experiment", "trial", "repeat", "rank", "time_s", "utilization",
                                     "memory_utilization", "memory_used_bytes", "sm_clock_hz", "memory_clock_hz",
-                                    "power_w", "temperature_c", "throttle_reasons", "uncorrected_ecc_errors"));
+                                    "power_w", "temperature_c", "uncorrected_ecc_errors", "throttled"));
   EXPECT_THAT(lines[1], ElementsAre("naive-vs-optimized", "optimized png ranks=2", "0", "0", "99", "0.43", "0.2",
-                                    "4000000000", "1980000000", "2600000000", "600", "60", "none", "7"));
+                                    "4000000000", "1980000000", "2600000000", "600", "60", "7", "false"));
   EXPECT_THAT(lines[14], ElementsAre("naive-vs-optimized", "optimized png ranks=2", "0", "1", "99.5", "", "", "", "",
                                      "", "", "", "", ""));
-  EXPECT_EQ(lines[15].at(12), "sw_power_cap hw_slowdown");
+  EXPECT_EQ(lines[15].at(13), "true");
+  const auto reasons = report::read_csv(report::gpu_throttle_csv(make_report({trial})));
+  EXPECT_THAT(reasons, ElementsAre(ElementsAre("experiment", "trial", "repeat", "rank", "time_s", "reason"),
+                                   ElementsAre("naive-vs-optimized", trial.trial, "0", "1", "100.5", "sw_power_cap"),
+                                   ElementsAre("naive-vs-optimized", trial.trial, "0", "1", "100.5", "hw_slowdown")));
 }
 
 TEST(GpuCsv, IsWrittenOnlyWhereAGpuWasSampled) {
@@ -252,7 +260,8 @@ TEST(GpuCsv, IsWrittenOnlyWhereAGpuWasSampled) {
   std::filesystem::create_directories(folder);
   EXPECT_THAT(report::write_report(make_report({make_gpu_trial()}), folder),
               ElementsAre(EndsWith("trials.csv"), EndsWith("repeats.csv"), EndsWith("steps.csv"), EndsWith("ops.csv"),
-                          EndsWith("gpu.csv"), EndsWith("report.json"), EndsWith("report.html")));
+                          EndsWith("gpu.csv"), EndsWith("csv-metadata.json"), EndsWith("report.json"),
+                          EndsWith("report.html")));
   std::filesystem::remove_all(folder);
 }
 

@@ -26,20 +26,20 @@ class Planted(SystemTest):
         report = self.report(out)
         return self.rows(out)[-1], {finding["kind"]: finding["text"] for finding in report["findings"]}, report
 
-    def waits(self, row):
-        """Shares of the time by op and part."""
-        return {
-            name: float(share) for name, share in (text.rsplit(" ", 1) for text in row["waits"].split("; ") if text)
-        }
+    def waits(self, run, trial):
+        """Shares of the trial's time by op and part."""
+        return {"/".join(filter(None, (row["op"], row["part"]))): float(row["wait_share"])
+                for row in self.rows(self.folder / run, "waits.csv") if row["trial"] == trial}
 
 
 class SlowOps(Planted):
     @measured
     def test_the_op_that_was_slowed_down_is_named(self):
         for place, op in (("shuffle[1]", "shuffle"), ("map_and_batch", "map_and_batch/other"), ("repeat", "repeat")):
-            row, findings, _ = self.run_trial(op.replace("/", "-"), settings=[f"pipeline.{place}.delay_s={DELAY_S}"])
+            run = op.replace("/", "-")
+            row, findings, _ = self.run_trial(run, settings=[f"pipeline.{place}.delay_s={DELAY_S}"])
             self.assertEqual(row["limit"], "input", op)
-            waits = self.waits(row)
+            waits = self.waits(run, row["trial"])
             self.assertEqual(max(waits, key=waits.get), op)
             self.assertGreater(waits[op], (0.5 if SANITIZED else 0.7) * float(row["wait_share"]), op)
             self.assertIn(f"because of {op.replace('/', ' (') + (')' if '/' in op else '')}", findings["starved"])

@@ -14,7 +14,7 @@ COLUMNS = ["trial", "pipeline", "format", "model", "engine", "ranks", "batch_siz
            "images_per_s_ci95_low", "images_per_s_ci95_high", "scaling_efficiency", "scaling_efficiency_ci95_low",
            "scaling_efficiency_ci95_high", "wait_share", "busy_share", "upload_share", "compute_share",
            "exposed_communication_share", "update_share", "other_share", "au_share", "gpu_utilization", "emulated",
-           "data_root", "store_shape", "scale_factor", "peak_rss_bytes"]
+           "data_root", "store_bandwidth_mb_per_s", "scale_factor", "peak_rss_bytes"]
 ENDS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 # Draws what it is asked to, line by line: starting Python and matplotlib takes longer than a figure.
 SERVER = """
@@ -42,7 +42,7 @@ def trial(pipeline, fmt, ranks, images_per_s, engine="none", **columns):
            "scaling_efficiency_ci95_high": 0.95 if ranks > 1 else "", "wait_share": 0.5, "busy_share": 0.36,
            "upload_share": 0, "compute_share": 0.3, "exposed_communication_share": 0.1, "update_share": 0.06,
            "other_share": 0.04, "emulated": str(engine.startswith("emulated")).lower(), "data_root": "/data/nih",
-           "store_shape": "as it is", "scale_factor": 1, "peak_rss_bytes": 2e8 * ranks}
+           "store_bandwidth_mb_per_s": "", "scale_factor": 1, "peak_rss_bytes": 2e8 * ranks}
     return {**row, **columns}
 
 

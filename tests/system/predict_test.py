@@ -1,5 +1,6 @@
 """chexbench predict: against emulated ranks measured here, from what a run measured, and wrong requests."""
 
+import csv
 import json
 import unittest
 
@@ -87,6 +88,19 @@ class Predict(SystemTest):
         arm, = self.predicted("--config", self.spec(**EMULATED), "--comm", self.folder / "comm.json", "--ranks", "2,4")
         self.assertEqual(arm["beta_bytes_per_s"], json.loads(told)["fit"]["beta_bytes_per_s"])
         self.assertTrue(any("beyond the 2 to 2 ranks that the network's" in note for note in arm["notes"]))
+
+    def test_csv_has_a_row_for_each_arm_and_number_of_ranks(self):
+        out = self.input_run(data__split="all", sweep={"pipeline": ["naive", "optimized"]})
+        options = ("--report", out, "--accelerator", "v100", "--ranks", "1,64")
+        text = self.succeed("predict", *options, "--format", "csv").stdout
+        rows = list(csv.DictReader(text.splitlines()))
+        expected = [(arm["pipeline"], row["ranks"], row["images_per_s"], row["limit"])
+                    for arm in self.predicted(*options) for row in arm["rows"]]
+        self.assertEqual([(row["pipeline"], int(row["ranks"]), float(row["images_per_s"]), row["limit"])
+                          for row in rows], expected)
+        self.assertEqual({row["predicted"] for row in rows}, {"true"})
+        self.fail_with(2, "predict", *options, "--format", "csv", "--for-ranks", "8",
+                       says=["--for-ranks", "table or json"])
 
     def test_the_table_calls_linear_what_is(self):
         spec = self.spec(**EMULATED)

@@ -41,6 +41,11 @@ class Ranks(SystemTest):
         spec = self.spec(engine="onednn", model__image_size=64, measure__steps=2, measure__repeats=1)
         self.succeed("--config", spec, "--output", out, ranks=2)
         self.assertEqual(self.rows(out)[0]["engine"], "onednn")
+        environment = self.report(out)["environment"]
+        self.assertRegex(environment["libraries"]["oneDNN"], r"^\d+\.\d+\.\d+$")
+        self.assertEqual(environment["libraries"]["MPI"], environment["mpi"])
+        self.assertEqual([host["host"] for host in environment["hosts"]], [environment["host"]])
+        self.assertEqual(len(environment["rank_cores"]), 2)
 
     def losses(self, sweep, **keys):
         """Of each trial: three steps on both of 2 ranks."""

@@ -68,8 +68,32 @@ class Outputs(SystemTest):
         out = self.folder / "out"
         self.succeed("--config", self.spec(), "--output", out)
         names = sorted(path.name for path in out.iterdir())
-        self.assertEqual(names, ["journal.jsonl", "ops.csv", "repeats.csv", "report.html", "report.json", "steps.csv",
-                                 "trials.csv"])
+        self.assertEqual(names, ["csv-metadata.json", "journal.jsonl", "ops.csv", "repeats.csv", "report.html",
+                                 "report.json", "steps.csv", "trials.csv", "waits.csv"])
+
+    def test_csv_metadata_describes_every_column_and_holds_for_every_field(self):
+        out = self.folder / "out"
+        is_of_type = {"string": lambda text: True, "boolean": lambda text: text in ("true", "false"),
+                      "integer": lambda text: str(int(text)) == text, "double": lambda text: float(text) == float(text),
+                      "nonNegativeInteger": lambda text: text.isdigit()}
+        self.succeed("--config", self.spec(sweep={"pipeline": ["naive", "optimized"], "training.batch_size": [2, 3]}),
+                     "--output", out)
+        tables = json.loads((out / "csv-metadata.json").read_text())["tables"]
+        self.assertEqual(sorted(table["url"] for table in tables), sorted(path.name for path in out.glob("*.csv")))
+        for table in tables:
+            columns = {column["titles"]: column for column in table["tableSchema"]["columns"]}
+            rows = self.rows(out, table["url"])
+            self.assertEqual(list(rows[0]), list(columns), table["url"])
+            for name, column in columns.items():
+                place = f"{table['url']}: {name}"
+                self.assertTrue(column["dc:description"], place)
+                for value in {row[name] for row in rows}:
+                    if value:
+                        self.assertTrue(is_of_type[column["datatype"]](value), f"{place} is {value}")
+                    else:
+                        self.assertFalse(column["required"], place)
+        for name in ("trials.csv", "repeats.csv"):
+            self.assertEqual({row["training.batch_size"] for row in self.rows(out, name)}, {"2", "3"}, name)
 
     def test_waits_booked_to_ops_sum_to_the_waits_of_the_steps(self):
         out = self.folder / "out"
@@ -110,6 +134,11 @@ class Outputs(SystemTest):
         self.assertRegex(environment["revision"], r"^([0-9a-f]{12}(-dirty)?)?$")
         self.assertRegex(environment["rank_cores"][0], r"^\S+:( \d+)+$")
         self.assertTrue(report["trials"][0]["file_system"])
+        host, = environment["hosts"]
+        self.assertEqual(host["host"], environment["host"])
+        self.assertGreaterEqual(host["load_before"], 0)
+        for name in ("MPI", "NCCL", "oneDNN", "cuDNN", "OpenCV"):  # engine none, our decoder, no mpirun
+            self.assertIsNone(environment["libraries"][name], name)
         with open(out / "steps.csv", newline="") as file:
             self.assertEqual(len(list(csv.DictReader(file))), 2 * 3)  # repeats x steps; warm-up does not count
 

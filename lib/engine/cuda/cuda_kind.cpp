@@ -5,6 +5,7 @@
 #include "engine/cuda/program/lowering.hpp"
 #include "engine/cuda/program/memory_plan.hpp"
 #include "engine/registry.hpp"
+#include "measure/gpu_libraries.hpp"
 #include "model/networks.hpp"
 
 namespace chexbench::engine::cuda {
@@ -31,6 +32,13 @@ std::vector<DeviceMemoryLine> forecast_memory(const EngineConfig& config) {
           {"statistics and the rest", plan.total_bytes() - plan.arena_bytes() - parameters - batches}};
 }
 
+std::vector<measure::LibraryVersion> libraries() {
+  std::vector<measure::LibraryVersion> versions;
+  for (const char* const name : {"CUDA driver", "CUDA runtime", "cuBLASLt", "cuDNN"})
+    versions.push_back({name, measure::loaded_version(name)});
+  return versions;
+}
+
 }  // namespace
 
 const EngineKind& kind() {
@@ -42,7 +50,8 @@ const EngineKind& kind() {
       .usable = [] { return has_cuda() && has_gpu_driver(); },
       .make = [](const std::string&, const EngineConfig& config) { return make_cuda_engine(config); },
       .check_layers = check_layers,
-      .forecast_device_memory = forecast_memory};
+      .forecast_device_memory = forecast_memory,
+      .libraries = libraries};
   return kKind;
 }
 

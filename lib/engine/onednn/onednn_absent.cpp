@@ -11,4 +11,6 @@ std::unique_ptr<Engine> make_onednn_engine(const EngineConfig&) {
 
 bool has_onednn() { return false; }
 
+std::optional<std::string> loaded_onednn_version() { return std::nullopt; }
+
 }  // namespace chexbench::engine::onednn

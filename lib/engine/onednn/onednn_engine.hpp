@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "engine/engine.hpp"
 
@@ -21,6 +23,10 @@ std::unique_ptr<Engine> make_onednn_engine(const EngineConfig& config);
 
 // Whether this build has the engine. Loads nothing.
 bool has_onednn();
+
+// Returns the version of oneDNN, "2.7.2"; std::nullopt if make_onednn_engine() has not loaded it yet. Loads nothing.
+// Thread-safe.
+std::optional<std::string> loaded_onednn_version();
 
 // What the registry says of this engine.
 const EngineKind& kind();

@@ -10,7 +10,11 @@ const EngineKind& kind() {
       .for_auto = true,
       .planned_anywhere = false,
       .usable = has_onednn,
-      .make = [](const std::string&, const EngineConfig& config) { return make_onednn_engine(config); }};
+      .make = [](const std::string&, const EngineConfig& config) { return make_onednn_engine(config); },
+      .libraries =
+          [] {
+            return std::vector<measure::LibraryVersion>{{"oneDNN", loaded_onednn_version()}};
+          }};
   return kKind;
 }
 

@@ -37,15 +37,24 @@ function addSpecs(place) {
   }
 }
 
+// Returns a value of the environment in words: a list of hosts, a library with its version. What is not known is left
+// out, and so is a library that was not loaded.
+function environmentText(value) {
+  if (Array.isArray(value)) return value.map(environmentText).join(value.some((item) => typeof item === "object") ? "; " : " ");
+  if (value === null || typeof value !== "object") return words(value);
+  return Object.entries(value).filter(([, inner]) => !isEmpty(inner)).map(([key, inner]) => `${key} ${words(inner)}`).join(", ");
+}
+
 function addEnvironment() {
   const place = section("Environment and resolved specs");
   const environment = element(place, "details");
   element(environment, "summary", "Environment");
   const list = element(environment, "dl");
   for (const [key, value] of Object.entries(report.environment)) {
-    if (isEmpty(value) || value.length === 0) continue;
+    const text = isEmpty(value) ? "" : environmentText(value);
+    if (text === "") continue;
     element(list, "dt", key);
-    element(list, "dd", Array.isArray(value) ? value.join(" ") : words(value));
+    element(list, "dd", text);
   }
   addSpecs(place);
 }

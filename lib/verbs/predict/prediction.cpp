@@ -49,6 +49,7 @@ void add_limits(const Training& training, PredictionRow& row) {
   const auto measured = input.measured_images_per_s.find(row.ranks);
   if (measured != input.measured_images_per_s.end() && !other_cores(input)) {
     row.decode_images_per_s = measured->second;
+    row.decode_measured = true;
   } else if (input.images_per_s_per_rank) {
     row.decode_images_per_s = *input.images_per_s_per_rank * row.ranks / amplification(input, row.ranks);
   }

@@ -201,6 +201,13 @@ PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
   PredictionArm result{
       .name = fmt::format("{}, {} {}x{} {}, batch {}, on {}", arm.name, speed.model, speed.image_size, speed.image_size,
                           to_string(speed.precision), arm.spec.training.batch_size, training.profile.name),
+      .pipeline = arm.spec.pipeline.name,
+      .format = to_string(arm.spec.data.format),
+      .model = speed.model,
+      .image_size = speed.image_size,
+      .precision = to_string(speed.precision),
+      .batch_size = arm.spec.training.batch_size,
+      .profile = training.profile.name,
       .accelerator = training.profile.device,
       .source = speed.source,
       .scaling = request.scaling == Scaling::weak ? "weak" : "strong"};

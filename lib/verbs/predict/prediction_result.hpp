@@ -20,6 +20,7 @@ struct PredictionRow {
   double efficiency = 0;  // images_per_s / (ranks x images_per_s at 1 rank)
   std::string limit;      // decode, storage, compute, network
   std::optional<double> decode_images_per_s;
+  bool decode_measured = false;  // decode_images_per_s was measured on as many ranks, not computed
   std::optional<double> storage_images_per_s;
   double compute_images_per_s = 0;           // without communication
   double network_images_per_s = 0;           // with the communication that backward does not hide
@@ -31,6 +32,8 @@ struct PredictionRow {
   // Share of the accelerators' rate that is reached. Without it, an input that starves one rank as much as all of them
   // would look like perfect scaling.
   double accelerator_share() const { return images_per_s / compute_images_per_s; }
+  // Share of the time for which the accelerators wait for their input.
+  double wait_share() const { return 1 - images_per_s / network_images_per_s; }
   bool starves() const {
     return (limit == "decode" || limit == "storage") && accelerator_share() < analysis::kLinearEfficiency;
   }
@@ -50,7 +53,14 @@ struct Requirement {
 
 // One training: a network on an accelerator, fed by a pipeline.
 struct PredictionArm {
-  std::string name;         // "optimized png, densenet121 256x256 f32, batch 64 on v100"
+  std::string name;      // "optimized png, densenet121 256x256 f32, batch 64 on v100"
+  std::string pipeline;  // name of the pipeline
+  std::string format;    // of the data
+  std::string model;
+  int image_size = 0;  // side in pixels
+  std::string precision;
+  int batch_size = 0;       // images: of one rank in weak scaling, of all ranks in strong scaling
+  std::string profile;      // name of the accelerator's profile
   std::string accelerator;  // the device, in words
   std::string source;       // where its speed comes from
   std::string scaling;      // "weak" or "strong"
@@ -76,5 +86,8 @@ struct Prediction {
 std::string prediction_table(const Prediction& prediction);
 // Returns one JSON object for programs, with units in its keys; undefined values are null.
 std::string prediction_json(const Prediction& prediction);
+// Returns tidy CSV (RFC 4180, with LF): one row for each arm and number of ranks, with units in the names of columns;
+// undefined values are empty. Notes and requirements, which are of an arm, have no row.
+std::string prediction_csv(const Prediction& prediction);
 
 }  // namespace chexbench::verbs

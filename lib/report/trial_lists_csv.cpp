@@ -1,0 +1,96 @@
+// The lists of a trial, which no cell of trials.csv can hold: each item has a row of its own.
+#include "analysis/derive.hpp"
+#include "report/csv.hpp"
+#include "report/csv_row.hpp"
+#include "report/shared_columns.hpp"
+#include "results/figures.hpp"
+
+namespace chexbench::report {
+namespace {
+
+using results::Field;
+
+struct WaitRow {
+  const results::Report& report;
+  const results::TrialResult& trial;
+  results::WaitShare wait;
+};
+struct ThrottleRow {
+  const results::Report& report;
+  const results::TrialResult& trial;
+  measure::ThrottleShare reason;
+};
+struct NoteRow {
+  const results::Report& report;
+  const results::TrialResult& trial;
+  std::string note;
+};
+
+template <class Visitor>
+void visit_columns(Visitor& visit, const WaitRow& row) {
+  visit(kExperiment, row.report.experiment);
+  visit(kTrial, row.trial.trial);
+  visit(Field{"op_index", "", "position of the op in the pipeline, from 0"}, row.wait.op_index);
+  visit(Field{"op", "", "name of the op that the steps waited for"}, row.wait.op);
+  visit(Field{"part", "", "part of the op: read, parse, decode, resize or other",
+              "the op has no parts, or none of them was at work"},
+        row.wait.part);
+  visit(Field{"wait_share", "1", "waits for this part of the op / wall time of the steps, over all ranks"},
+        row.wait.share);
+  visit(kEmulated, row.trial.emulated);
+}
+
+template <class Visitor>
+void visit_columns(Visitor& visit, const ThrottleRow& row) {
+  visit(kExperiment, row.report.experiment);
+  visit(kTrial, row.trial.trial);
+  visit(Field{"reason", "", "a reason why the GPUs' clocks were not at their highest, in nvidia-smi's words"},
+        row.reason.word);
+  visit(Field{"share", "1", "share of the samples that had it: mean over GPUs and repeats"}, row.reason.share);
+}
+
+template <class Visitor>
+void visit_columns(Visitor& visit, const NoteRow& row) {
+  visit(kExperiment, row.report.experiment);
+  visit(kTrial, row.trial.trial);
+  visit(Field{"note", "", "a sentence about how the trial was measured"}, row.note);
+}
+
+// Returns the columns of a `Row`.
+template <class Row>
+std::vector<Column> list_columns(const results::Report& report) {
+  return columns_of(Row{report, {}, {}});
+}
+
+// Returns the file with a `Row` for each item that `items(trial)` returns; it is empty if there are none.
+template <class Row, class Items>
+std::string list_csv(const results::Report& report, Items items) {
+  std::string lines;
+  for (const results::TrialResult& trial : report.trials) {
+    for (const auto& item : items(trial)) lines += value_line(Row{report, trial, item});
+  }
+  return lines.empty() ? "" : header_line(list_columns<Row>(report)) + lines;
+}
+
+}  // namespace
+
+std::vector<Column> waits_columns(const results::Report& report) { return list_columns<WaitRow>(report); }
+std::string waits_csv(const results::Report& report) {
+  return list_csv<WaitRow>(report, [&report](const results::TrialResult& trial) {
+    return analysis::derive_figures(trial, report.trials).waits;
+  });
+}
+
+std::vector<Column> throttle_columns(const results::Report& report) { return list_columns<ThrottleRow>(report); }
+std::string throttle_csv(const results::Report& report) {
+  return list_csv<ThrottleRow>(report, [&report](const results::TrialResult& trial) {
+    return analysis::derive_figures(trial, report.trials).gpu.throttle;
+  });
+}
+
+std::vector<Column> notes_columns(const results::Report& report) { return list_columns<NoteRow>(report); }
+std::string notes_csv(const results::Report& report) {
+  return list_csv<NoteRow>(report, [](const results::TrialResult& trial) { return trial.notes; });
+}
+
+}  // namespace chexbench::report
