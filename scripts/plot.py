@@ -69,6 +69,11 @@ def is_emulated(row):
     return row["emulated"] == "true"
 
 
+def speed_mark(row):
+    """What must stand beside an emulated speed that no source gives."""
+    return ", computed speed" if row.get("step_time_computed") == "true" else ""
+
+
 def name_runs(trials):
     """Runs by the name of their folder, unless two have the same."""
     folders = {row["run"]: Path(row["run"]).resolve().name for row in trials}
@@ -90,7 +95,7 @@ def names(trials, without=()):
     for row in trials:
         words = [word(row, axis) for axis in axes or ["pipeline"]]
         if is_emulated(row) and "engine" not in axes:
-            words.append("(emulated)")
+            words.append(f"(emulated{speed_mark(row)})")
         labels.append(" ".join(words))
     if not without and len(set(labels)) < len(labels):  # they differ in what only the trial's name tells
         return [f"{label}: {row['trial']}" for label, row in zip(labels, trials)]
@@ -135,7 +140,7 @@ def hatch(row):
 
 def foot(figure, trials, text="", mark="hatched"):
     """What a reader must know of the figure, below it."""
-    sources = sorted({row.get("engine", "") for row in trials if is_emulated(row)})
+    sources = sorted({row.get("engine", "") + speed_mark(row) for row in trials if is_emulated(row)})
     marked = f"{mark}: emulated accelerator ({', '.join(sources)})" if sources else ""
     note = "; ".join(part for part in (text, marked) if part)
     if note:

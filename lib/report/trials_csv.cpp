@@ -168,6 +168,7 @@ void visit_later_columns(Visitor&& visit, const TrialRow& row) {
   visit("speedup", figures.speedup);
   visit("epoch_s", figures.epoch_s);
   visit("images_per_joule", figures.images_per_joule);
+  visit("step_time_computed", trial.emulated ? std::optional(trial.step_time_computed) : std::nullopt);
 }
 
 // Visits a column for each key of the spec in which trials of the run differ, by its dotted name. They come last,

@@ -201,6 +201,7 @@ PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
                           to_string(speed.precision), arm.spec.training.batch_size, training.profile.name),
       .accelerator = training.profile.device,
       .source = speed.source,
+      .speed_computed = speed.computed,
       .scaling = request.scaling == Scaling::weak ? "weak" : "strong"};
   if (!request.fit.empty()) fit(training, request, result);
   const spec::CommSpec& comm = training.network.comm;
