@@ -19,7 +19,8 @@ struct ModelArguments {
 };
 
 void print_roofline(const ModelArguments& arguments) {
-  verbs::Roofline roofline = verbs::compute_roofline(spec::load_profile(arguments.profile), arguments.request);
+  verbs::Roofline roofline =
+      verbs::compute_roofline(spec::load_profile(arguments.profile), arguments.request, verbs::built_in_profiles());
   roofline.chexbench_version = CHEXBENCH_VERSION;
   print(arguments.format == "json" ? verbs::roofline_json(roofline) : verbs::roofline_table(roofline));
 }

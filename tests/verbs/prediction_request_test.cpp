@@ -64,7 +64,8 @@ TEST(MeasuredInput, OfRanksThatSharedCoresAloneIsAnError) {
 TEST(PredictAll, SaysInTableAndJsonThatASpeedWasComputed) {
   spec::Trial trial;
   trial.experiment.engine = "emulated:v100";
-  trial.experiment.model.name = "densenet121";
+  trial.experiment.model.name = "mobilenet_v2";
+  trial.experiment.training.precision = spec::Precision::fp16;
   trial.experiment.training.batch_size = 64;
   PredictionRequest request;
   request.trials = {trial};
@@ -73,7 +74,7 @@ TEST(PredictAll, SaysInTableAndJsonThatASpeedWasComputed) {
   EXPECT_THAT(prediction_table(prediction), testing::HasSubstr("16 GB (computed speed): computed, not measured"));
   EXPECT_THAT(prediction_json(prediction), testing::AllOf(testing::HasSubstr("\"speed_computed\": true"),
                                                           testing::HasSubstr("\"step_time_computed\": true")));
-  request.trials[0].experiment.model.image_size = 256;
+  request.trials[0].experiment.model.name = "resnet50";
   EXPECT_THAT(prediction_table(predict_all(request)), testing::Not(testing::HasSubstr("computed")));
 }
 

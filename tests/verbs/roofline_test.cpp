@@ -160,18 +160,36 @@ TEST(ComputedRoofline, IsPrintedForPeopleAndForPrograms) {
   EXPECT_GT(json["median_misfit_by_other_networks"], 1.0);
 }
 
+TEST(ComputedRoofline, ReckonsByProportionToAnotherDevice) {
+  spec::AcceleratorProfile other = profile_of(
+      {sourced("resnet50", 224, 64, 0.8), sourced("mobilenet_v2", 224, 64, 0.2), sourced("alexnet", 224, 64, 1)});
+  other.name = "q";
+  const std::vector<spec::AcceleratorProfile> others{other, kProfile};  // the profile itself does not count twice
+  const auto efficiency = [&others](const char* model) {
+    return compute_roofline(kProfile, {.model = model, .batch_sizes = {32}}, others).entries.at(0).efficiency;
+  };
+  EXPECT_NEAR(efficiency("mobilenet_v2"), (0.5 * 0.2 / 0.8 + 0.8 * 0.2 / 1) / 2, 1e-9);
+  EXPECT_NEAR(efficiency("googlenet"), 0.65, 1e-9) << "the other device does not have it";
+  EXPECT_NEAR(efficiency("alexnet"), 0.8, 1e-9) << "it is known here";
+  const std::vector<RooflineCheck> checks = compute_roofline(kProfile, {.model = "googlenet"}, others).checks;
+  ASSERT_EQ(checks.size(), 4u);
+  EXPECT_NEAR(*checks[0].by_proportion / checks[0].entry.images_per_s, 0.8 * 0.8 / 1 / 0.5, 1e-9);
+}
+
 // The computed entries of the built-in profiles are what this code computes, figure and words.
 TEST(BuiltInProfiles, HaveTheComputedEntriesThatTheFormulaGives) {
+  const std::vector<spec::AcceleratorProfile> profiles = built_in_profiles();
   int entries = 0;
-  for (const std::string& name : spec::profile_names()) {
-    const spec::AcceleratorProfile profile = spec::load_profile(name);
+  for (const spec::AcceleratorProfile& profile : profiles) {
     for (const spec::ProfileEntry& entry : profile.entries) {
       if (!entry.computed) continue;
-      const Roofline again = compute_roofline(profile, {.model = entry.model,
-                                                        .image_size = entry.image_size,
-                                                        .precision = entry.precision,
-                                                        .batch_sizes = {entry.batch_size}});
-      EXPECT_EQ(spec::entry_json(entry), spec::entry_json(again.entries.at(0).entry)) << name;
+      const Roofline again = compute_roofline(profile,
+                                              {.model = entry.model,
+                                               .image_size = entry.image_size,
+                                               .precision = entry.precision,
+                                               .batch_sizes = {entry.batch_size}},
+                                              profiles);
+      EXPECT_EQ(spec::entry_json(entry), spec::entry_json(again.entries.at(0).entry)) << profile.name;
       ++entries;
     }
   }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
+#include <set>
 #include <tuple>
 
 #include "core/errors.hpp"
@@ -45,9 +47,19 @@ double peak_compute_s(const spec::PeakRates& peaks, const spec::ProfileEntry& en
   return step.layers_s + (entry.includes_update ? step.update_s : 0);
 }
 
+// A device and a precision.
+struct Place {
+  std::string device;  // the profile's name
+  spec::Precision precision = spec::Precision::f32;
+
+  auto operator<=>(const Place&) const = default;
+  std::string words() const { return fmt::format("{} {}", device, to_string(precision)); }
+};
+
 // The share of the roofline that a sourced entry reached.
 struct Attained {
   const spec::ProfileEntry* entry = nullptr;
+  Place place;
   double efficiency = 0;
 };
 
@@ -55,15 +67,16 @@ bool is_known(const std::string& network) {
   return std::ranges::find(model::network_names(), network) != model::network_names().end();
 }
 
-// Returns what the sourced entries of the profile reached, of one precision or of all that have a peak rate.
-std::vector<Attained> attained(const spec::AcceleratorProfile& profile, std::optional<spec::Precision> only = {}) {
-  std::vector<Attained> all;
+// Adds what the sourced entries of the profile reached, in each precision that has a peak rate.
+void add_attained(const spec::AcceleratorProfile& profile, std::vector<Attained>& all) {
+  if (!profile.peaks) return;
   for (const spec::ProfileEntry& entry : profile.entries) {
     if (entry.computed || entry.includes_communication || !is_known(entry.model)) continue;
-    if ((only && entry.precision != *only) || !profile.peaks->flops_per_s.contains(entry.precision)) continue;
-    all.push_back({.entry = &entry, .efficiency = peak_compute_s(*profile.peaks, entry) / entry.compute_s()});
+    if (!profile.peaks->flops_per_s.contains(entry.precision)) continue;
+    all.push_back({.entry = &entry,
+                   .place = {profile.name, entry.precision},
+                   .efficiency = peak_compute_s(*profile.peaks, entry) / entry.compute_s()});
   }
-  return all;
 }
 
 // An efficiency, and the words that say where it is from.
@@ -72,18 +85,26 @@ struct Efficiency {
   std::string basis;
 };
 
-// Returns the entry of a network in the wanted precision whose size, then batch, is nearest by ratio, but not the
-// wanted entry itself; null if there is none.
-const Attained* nearest(const std::vector<Attained>& known, const std::string& network,
-                        const spec::ProfileEntry& wanted) {
+// Where an efficiency is wanted, and all that are known.
+struct Wanted {
+  const spec::ProfileEntry& entry;
+  Place place;
+  const std::vector<Attained>& known;
+};
+
+// Returns the entry of a network at a place whose size, then batch, is nearest to the wanted one's by ratio, but not
+// the wanted entry itself; null if there is none.
+const Attained* nearest(const Wanted& wanted, const Place& place, const std::string& network) {
   const auto distance = [&wanted](const Attained& one) {
     const auto apart = [](int a, int b) { return std::abs(std::log(static_cast<double>(a) / b)); };
-    return std::tuple(apart(one.entry->image_size, wanted.image_size), apart(one.entry->batch_size, wanted.batch_size));
+    return std::tuple(apart(one.entry->image_size, wanted.entry.image_size),
+                      apart(one.entry->batch_size, wanted.entry.batch_size));
   };
+  const bool may_be_itself = place == wanted.place && network == wanted.entry.model;
   const Attained* best = nullptr;
-  for (const Attained& one : known) {
-    if (one.entry->model != network || one.entry->precision != wanted.precision) continue;
-    if (network == wanted.model && distance(one) == std::tuple(0.0, 0.0)) continue;
+  for (const Attained& one : wanted.known) {
+    if (one.place != place || one.entry->model != network) continue;
+    if (may_be_itself && distance(one) == std::tuple(0.0, 0.0)) continue;
     if (best == nullptr || distance(one) < distance(*best)) best = &one;
   }
   return best;
@@ -94,24 +115,63 @@ std::string basis_words(const Attained& one) {
                      one.entry->image_size, one.entry->batch_size);
 }
 
-std::optional<Efficiency> by_own_network(const std::vector<Attained>& known, const spec::ProfileEntry& wanted) {
-  const Attained* const one = nearest(known, wanted.model, wanted);
+std::optional<Efficiency> by_own_network(const Wanted& wanted) {
+  const Attained* const one = nearest(wanted, wanted.place, wanted.entry.model);
   if (one == nullptr) return std::nullopt;
   return Efficiency{.value = one->efficiency, .basis = basis_words(*one)};
 }
 
-// Returns the median over the other networks.
-std::optional<Efficiency> by_other_networks(const std::vector<Attained>& known, const spec::ProfileEntry& wanted) {
+// Returns the nearest entry of each other network at the wanted place.
+std::vector<const Attained*> other_networks(const Wanted& wanted) {
+  std::vector<const Attained*> others;
+  for (const std::string& network : model::network_names()) {
+    if (network == wanted.entry.model) continue;
+    if (const Attained* const one = nearest(wanted, wanted.place, network); one != nullptr) others.push_back(one);
+  }
+  return others;
+}
+
+std::optional<Efficiency> by_other_networks(const Wanted& wanted) {
   std::vector<double> efficiencies;
   std::vector<std::string> words;
-  for (const std::string& network : model::network_names()) {
-    const Attained* const one = network == wanted.model ? nullptr : nearest(known, network, wanted);
-    if (one == nullptr) continue;
+  for (const Attained* one : other_networks(wanted)) {
     efficiencies.push_back(one->efficiency);
     words.push_back(basis_words(*one));
   }
   if (efficiencies.empty()) return std::nullopt;
   return Efficiency{.value = measure::median(efficiencies), .basis = fmt::format("{}", fmt::join(words, " and "))};
+}
+
+// Returns the places that differ from the wanted one in the device or in the precision, but not in both.
+std::set<Place> similar_places(const Wanted& wanted) {
+  std::set<Place> places;
+  for (const Attained& one : wanted.known) {
+    if ((one.place.device == wanted.place.device) != (one.place.precision == wanted.place.precision))
+      places.insert(one.place);
+  }
+  return places;
+}
+
+// Returns the median over all pairs of another network and a similar place: the network is to the other one here what
+// it is there.
+std::optional<Efficiency> by_proportion(const Wanted& wanted) {
+  std::vector<double> efficiencies;
+  std::set<std::string> networks;
+  std::set<std::string> used;
+  for (const Attained* here : other_networks(wanted)) {
+    for (const Place& place : similar_places(wanted)) {
+      const Attained* const own = nearest(wanted, place, wanted.entry.model);
+      const Attained* const other = nearest(wanted, place, here->entry->model);
+      if (own == nullptr || other == nullptr) continue;
+      efficiencies.push_back(here->efficiency * own->efficiency / other->efficiency);
+      networks.insert(basis_words(*here));
+      used.insert(place.words());
+    }
+  }
+  if (efficiencies.empty()) return std::nullopt;
+  return Efficiency{.value = measure::median(efficiencies),
+                    .basis = fmt::format("{}, to which {} stands as on {}", fmt::join(networks, " and "),
+                                         wanted.entry.model, fmt::join(used, " and "))};
 }
 
 // Four digits are more than the method is worth, and keep files readable.
@@ -134,9 +194,7 @@ RooflineEntry compute_entry(const spec::AcceleratorProfile& profile, spec::Profi
   entry.images_per_s = four_significant(entry.batch_size / compute_s);
   if (!entry.includes_update) entry.update_s = four_significant(peak.update_s / efficiency.value);
   entry.source = fmt::format(
-      "computed, not measured: roofline of the layer graph at an efficiency of {:.3f}, from the sourced entries of "
-      "this "
-      "profile: {}",
+      "computed, not measured: roofline of the layer graph at an efficiency of {:.3f}, from sourced entries: {}",
       efficiency.value, efficiency.basis);
   return {.entry = std::move(entry),
           .efficiency = efficiency.value,
@@ -155,46 +213,65 @@ void check_peaks(const spec::AcceleratorProfile& profile, spec::Precision precis
                               to_string(precision), fmt::join(known, ", ")));
 }
 
-std::vector<RooflineCheck> check_sourced(const spec::AcceleratorProfile& profile) {
-  const std::vector<Attained> all = attained(profile);
+std::vector<RooflineCheck> check_sourced(const spec::AcceleratorProfile& profile, const std::vector<Attained>& known) {
   std::vector<RooflineCheck> checks;
-  for (const Attained& one : all) {
+  for (const Attained& one : known) {
+    if (one.place.device != profile.name) continue;
+    const Wanted wanted{.entry = *one.entry, .place = one.place, .known = known};
     const auto images_per_s = [&one](const std::optional<Efficiency>& by) {
       return by ? std::optional(one.entry->images_per_s * by->value / one.efficiency) : std::nullopt;
     };
     checks.push_back({.entry = *one.entry,
                       .efficiency = one.efficiency,
-                      .by_own_network = images_per_s(by_own_network(all, *one.entry)),
-                      .by_other_networks = images_per_s(by_other_networks(all, *one.entry))});
+                      .by_own_network = images_per_s(by_own_network(wanted)),
+                      .by_proportion = images_per_s(by_proportion(wanted)),
+                      .by_other_networks = images_per_s(by_other_networks(wanted))});
   }
   return checks;
 }
 
+// @throws SpecError if nothing at the wanted place is known
+Efficiency best_efficiency(const Wanted& wanted) {
+  if (const auto own = by_own_network(wanted)) return *own;
+  if (const auto proportion = by_proportion(wanted)) return *proportion;
+  if (const auto others = by_other_networks(wanted)) return *others;
+  throw SpecError(
+      fmt::format("--roofline: the profile '{}' has no sourced entry in {}, besides the wanted one, from which an "
+                  "efficiency could be taken",
+                  wanted.place.device, to_string(wanted.place.precision)));
+}
+
 }  // namespace
 
-Roofline compute_roofline(const spec::AcceleratorProfile& profile, const RooflineRequest& request) {
+Roofline compute_roofline(const spec::AcceleratorProfile& profile, const RooflineRequest& request,
+                          std::span<const spec::AcceleratorProfile> others) {
   model::make_network(request.model, request.image_size);  // throws for an unknown name before anything else is said
   check_peaks(profile, request.precision);
-  const std::vector<Attained> known = attained(profile, request.precision);
-  Roofline result{.chexbench_version = {}, .profile = profile, .entries = {}, .checks = check_sourced(profile)};
+  std::vector<Attained> known;
+  add_attained(profile, known);
+  for (const spec::AcceleratorProfile& other : others) {
+    if (other.name != profile.name) add_attained(other, known);
+  }
+  Roofline result{.chexbench_version = {}, .profile = profile, .entries = {}, .checks = check_sourced(profile, known)};
   for (const int batch_size : request.batch_sizes) {
-    const spec::ProfileEntry wanted{.model = request.model,
-                                    .image_size = request.image_size,
-                                    .precision = request.precision,
-                                    .batch_size = batch_size,
-                                    .backward_share = 2.0 / 3,
-                                    .computed = true,
-                                    .source = {}};
-    std::optional<Efficiency> efficiency = by_own_network(known, wanted);
-    if (!efficiency) efficiency = by_other_networks(known, wanted);
-    if (!efficiency) {
-      throw SpecError(
-          fmt::format("--roofline: the profile '{}' has no sourced entry in {} from which an efficiency could be taken",
-                      profile.name, to_string(request.precision)));
-    }
-    result.entries.push_back(compute_entry(profile, wanted, *efficiency));
+    const spec::ProfileEntry entry{.model = request.model,
+                                   .image_size = request.image_size,
+                                   .precision = request.precision,
+                                   .batch_size = batch_size,
+                                   .backward_share = 2.0 / 3,
+                                   .computed = true,
+                                   .source = {}};
+    const Efficiency efficiency =
+        best_efficiency({.entry = entry, .place = {profile.name, request.precision}, .known = known});
+    result.entries.push_back(compute_entry(profile, entry, efficiency));
   }
   return result;
+}
+
+std::vector<spec::AcceleratorProfile> built_in_profiles() {
+  std::vector<spec::AcceleratorProfile> profiles;
+  for (const std::string& name : spec::profile_names()) profiles.push_back(spec::load_profile(name));
+  return profiles;
 }
 
 std::optional<double> median_misfit(const std::vector<RooflineCheck>& checks,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,12 @@ struct RooflineEntry {
 };
 
 // A sourced entry beside what the roofline gives for it, in images/s, with an efficiency taken from other entries only.
-// Each of the two is empty if there are no such entries.
+// Each of the three is empty if there are no such entries.
 struct RooflineCheck {
   spec::ProfileEntry entry;
   double efficiency = 0;                    // that the entry reached
   std::optional<double> by_own_network;     // from another entry of the same network
+  std::optional<double> by_proportion;      // from other networks, as they stand to this one elsewhere
   std::optional<double> by_other_networks;  // from those of other networks
 };
 
@@ -43,12 +45,21 @@ struct Roofline {
 };
 
 // Computes the entries and checks the method. An efficiency comes from sourced entries (not computed, without
-// communication) of the same device and precision. Each network counts with the one whose size, then batch, is nearest;
-// an entry never counts for itself. If the network has such an entry, the efficiency is that of this one, else the
-// median over the other networks. A pure function.
+// communication); those of a network at a place, which is a device and a precision, count with the one whose size, then
+// batch, is nearest, and an entry never counts for itself. The efficiency is the first of these that is known:
+// - that of the same network at this place;
+// - by proportion: the median, over pairs of another network m and a place q where both are known, of
+//   e(m, here) e(network, q) / e(m, q); q differs from this place in the device (one of `others`) or in the precision,
+//   but not in both;
+// - the median of the other networks at this place.
+// A pure function.
 // @throws SpecError if the network is unknown or the image too small, or if the profile gives no peak rate or no
 // sourced entry for the precision
-Roofline compute_roofline(const spec::AcceleratorProfile& profile, const RooflineRequest& request);
+Roofline compute_roofline(const spec::AcceleratorProfile& profile, const RooflineRequest& request,
+                          std::span<const spec::AcceleratorProfile> others = {});
+
+// Returns all built-in profiles, the `others` of the program.
+std::vector<spec::AcceleratorProfile> built_in_profiles();
 
 // Returns the median over the checks of the factor by which computed and sourced images/s differ, at least 1; empty if
 // nothing could be checked.

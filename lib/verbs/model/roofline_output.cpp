@@ -34,7 +34,7 @@ std::string entries_table(const Roofline& roofline) {
 
 std::string checks_table(const Roofline& roofline) {
   report::TextTable table{.header = {"sourced entry", "precision", "batch", "images/s", "efficiency", "own network",
-                                     "off by", "other networks", "off by"},
+                                     "off by", "proportion", "off by", "other networks", "off by"},
                           .rows = {},
                           .left_columns = 2};
   for (const RooflineCheck& check : roofline.checks) {
@@ -42,6 +42,7 @@ std::string checks_table(const Roofline& roofline) {
                           to_string(check.entry.precision), std::to_string(check.entry.batch_size),
                           four_digits(check.entry.images_per_s), fmt::format("{:.3f}", check.efficiency),
                           four_digits(check.by_own_network), misfit_percent(check, check.by_own_network),
+                          four_digits(check.by_proportion), misfit_percent(check, check.by_proportion),
                           four_digits(check.by_other_networks), misfit_percent(check, check.by_other_networks)});
   }
   return report::render(table);
@@ -57,6 +58,7 @@ Json roofline_check_to_json(const RooflineCheck& check) {
           {"images_per_s", check.entry.images_per_s},
           {"efficiency", check.efficiency},
           {"computed_by_own_network_images_per_s", number_or_null(check.by_own_network)},
+          {"computed_by_proportion_images_per_s", number_or_null(check.by_proportion)},
           {"computed_by_other_networks_images_per_s", number_or_null(check.by_other_networks)}};
 }
 
@@ -74,8 +76,9 @@ std::string roofline_table(const Roofline& roofline) {
     text += spec::entry_json(roofline.entries[i].entry) + (i + 1 < roofline.entries.size() ? ",\n" : "\n");
   text += fmt::format(
       "\nThe same for each sourced entry, with an efficiency from other entries only:\n\n{}\nmedian misfit: by the "
-      "same network {}; by other networks {}\n",
+      "same network {}; by proportion {}; by other networks {}\n",
       checks_table(roofline), factor_text(median_misfit(roofline.checks, &RooflineCheck::by_own_network)),
+      factor_text(median_misfit(roofline.checks, &RooflineCheck::by_proportion)),
       factor_text(median_misfit(roofline.checks, &RooflineCheck::by_other_networks)));
   return text;
 }
