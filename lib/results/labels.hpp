@@ -35,8 +35,7 @@ std::string graded_text(const Finding& finding);
 std::string store_words(const spec::StoreShape& shape);
 
 // Returns "(emulated)" or "(scale model, 1 : 80)" for such a trial, with ", computed speed" before the bracket if no
-// source gives its step times, and nothing for others. Every mention of such a
-// trial must say so.
+// source gives its step times, and nothing for others. Every mention of such a trial must say so.
 std::string mark_of(const TrialResult& trial);
 
 // Returns a trial's name for a sentence or a row, followed by its mark.
