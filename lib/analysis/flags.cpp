@@ -27,6 +27,10 @@ const std::vector<Flag>& flags() {
   static const std::vector<Flag> instance{
       {"(emulated)", "no arithmetic was done: a step takes the time that the source below gives for it",
        [](const results::TrialResult& trial, const results::Figures&) { return trial.emulated; }},
+      {"(computed speed)",
+       "no source gives the time of such a step: it was computed from the layers and the peak rates of the device, as "
+       "the source below says",
+       [](const results::TrialResult& trial, const results::Figures&) { return trial.step_time_computed; }},
       {"(scale model)",
        "measured slower by the factor in the notes below, with as many fewer cores a rank; cores, rates and times are "
        "at "

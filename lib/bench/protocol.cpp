@@ -45,6 +45,7 @@ void describe_engine(results::TrialResult& trial, const engine::EngineTraits& tr
   trial.engine_device = traits.device;
   trial.engine_source = traits.source;
   trial.emulated = traits.emulated;
+  trial.step_time_computed = traits.step_time_computed;
   trial.notes = traits.notes;
   trial.cores_per_rank = static_cast<int>(share.cores.size());
   trial.oversubscribed = share.oversubscribed;

@@ -31,8 +31,9 @@ struct EngineTraits {
   std::string source;              // Emulated engines: where the profile's times come from.
   std::vector<std::string> notes;  // For every output, e.g. "batch 64 scaled linearly to 16".
   bool emulated = false;
-  bool trains = true;    // The engine has weights, gradients and a loss.
-  std::string gpu_uuid;  // "GPU-..." of the GPU that computes; empty if none does.
+  bool step_time_computed = false;  // Emulated engines: the profile's time was computed, not measured.
+  bool trains = true;               // The engine has weights, gradients and a loss.
+  std::string gpu_uuid;             // "GPU-..." of the GPU that computes; empty if none does.
 };
 
 // Not thread-safe: one thread must call all functions.

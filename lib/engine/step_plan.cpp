@@ -50,13 +50,14 @@ StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) 
                 .notes = {},
                 .batches = config.training.accumulate_steps};
   if (batch_size != entry.batch_size) {
-    plan.notes.push_back(
-        fmt::format("emulated time measured at batch {}, scaled linearly to batch {}", entry.batch_size, batch_size));
+    plan.notes.push_back(fmt::format("emulated time {} at batch {}, scaled linearly to batch {}",
+                                     entry.computed ? "computed" : "measured", entry.batch_size, batch_size));
   }
   if (entry.between) {
     plan.notes.push_back(fmt::format("emulated time interpolated linearly between batches {} and {}",
                                      entry.between->first, entry.between->second));
   }
+  if (entry.computed) plan.notes.emplace_back("emulated time was computed, not measured: see its source");
   if (entry.includes_update) {
     plan.notes.push_back(fmt::format("emulated compute time contains the optimizer's update{}",
                                      plan.batches > 1 ? ", for each of a step's batches" : ""));

@@ -20,7 +20,8 @@ Json trial_to_json(const results::TrialResult& trial, const std::vector<results:
   Json object = Json::object();
   results::visit_trial(JsonWriter(object), trial);
   Json& figures = object["figures"] = Json::object();
-  figures["emulated"] = trial.emulated;  // next to the numbers, for readers who copy only this object
+  figures["emulated"] = trial.emulated;  // these two next to the numbers, for readers who copy only this object
+  figures["step_time_computed"] = trial.step_time_computed;
   const results::Figures derived = analysis::derive_figures(trial, all);
   results::visit_figures(JsonWriter(figures), derived);
   object["spec"] = Json::parse(spec::to_json(trial.spec));

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "analysis/ablation.hpp"
 #include "analysis/derive.hpp"
@@ -157,10 +159,10 @@ std::vector<std::string> flag_notes(const results::Report& report, const std::ve
 
 // Returns where the speed of emulated engines comes from, then the notes of all engines; each line once.
 std::vector<std::string> engine_notes(const results::Report& report) {
-  std::map<std::string, std::string> sources;
+  std::set<std::pair<std::string, std::string>> sources;
   std::vector<std::string> said;
   for (const results::TrialResult& trial : report.trials) {
-    if (trial.emulated) sources[trial.spec.engine] = trial.engine_source;
+    if (trial.emulated) sources.emplace(trial.spec.engine, trial.engine_source);
     for (const std::string& note : trial.notes) {
       const std::string line = fmt::format("{}: {}", trial.spec.engine, note);
       if (std::ranges::find(said, line) == said.end()) said.push_back(line);

@@ -254,6 +254,9 @@ void visit_machine(Visitor& visit, const TrialRow& row) {
   visit(Field{"engine_device", "", "device that the engine computed on", kNotReached}, trial.engine_device);
   visit(Field{"emulated_source", "", "where the step times of an emulated engine come from", "it is not emulated"},
         trial.emulated ? trial.engine_source : std::string());
+  visit(Field{"step_time_computed", "", "no source gives these step times: a roofline computed them",
+              "the engine is not emulated"},
+        trial.emulated ? std::optional(trial.step_time_computed) : std::nullopt);
   visit(Field{"host", "", "name of the host of rank 0"}, environment.host);
   visit(Field{"cpu", "", "model of its CPU", "the kernel does not tell"}, environment.cpu);
   visit(Field{"instruction_set", "", "instructions that preprocessing uses: baseline, avx2 or avx512"},

@@ -279,6 +279,7 @@ void visit_trial(Visitor&& visit, Record& trial) {
   visit("cores_per_rank", trial.cores_per_rank);
   visit("oversubscribed", trial.oversubscribed);
   visit("emulated", trial.emulated);
+  visit("step_time_computed", trial.step_time_computed);
   visit("scale_factor", trial.scale_factor);
   visit("engine_device", trial.engine_device);
   visit("engine_source", trial.engine_source);

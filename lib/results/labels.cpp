@@ -111,8 +111,9 @@ std::string store_words(const spec::StoreShape& shape) {
 }
 
 std::string mark_of(const TrialResult& trial) {
-  if (trial.scale_factor != 1) return fmt::format("(scale model, 1 : {:.3g})", trial.scale_factor);
-  return trial.emulated ? "(emulated)" : "";
+  const char* const speed = trial.step_time_computed ? ", computed speed" : "";
+  if (trial.scale_factor != 1) return fmt::format("(scale model, 1 : {:.3g}{})", trial.scale_factor, speed);
+  return trial.emulated ? fmt::format("(emulated{})", speed) : "";
 }
 
 std::string marked(const TrialResult& trial) {

@@ -38,8 +38,8 @@ std::string graded_text(const Finding& finding);
 // Returns how a store was slowed down: "2 ms 100 MB/s", or "as it is" if it was not.
 std::string store_words(const spec::StoreShape& shape);
 
-// Returns "(emulated)" or "(scale model, 1 : 80)" for such a trial, and nothing for others. Every mention of such a
-// trial must say so.
+// Returns "(emulated)" or "(scale model, 1 : 80)" for such a trial, with ", computed speed" before the bracket if no
+// source gives its step times, and nothing for others. Every mention of such a trial must say so.
 std::string mark_of(const TrialResult& trial);
 
 // Returns a trial's name for a sentence or a row, followed by its mark.

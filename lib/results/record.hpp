@@ -191,6 +191,7 @@ struct TrialResult {
   int cores_per_rank = 1;
   bool oversubscribed = false;  // ranks share cores
   bool emulated = false;
+  bool step_time_computed = false;  // the step times of its emulated engine were computed, not measured anywhere
   // How many times slower than the scale model's full scale it was measured; 1 if it is none. Cores, rates and times of
   // the repeats are at full scale, except for spent_s, ended_unix_s, disturbance and the times of ops.
   double scale_factor = 1;

@@ -84,10 +84,31 @@ ValueRule speed_rule() {
   return result;
 }
 
+ValueRule peak_rule() {
+  ValueRule result = rule(ValueType::number, 0, 1e18);
+  result.above_minimum = true;
+  return result;
+}
+
+PeakRates parse_peaks(const Node& node, const std::string& path) {
+  const Reader reader(node, path, {"flops_per_s", "bytes_per_s", "source"});
+  PeakRates peaks{
+      .flops_per_s = {}, .bytes_per_s = reader.number("bytes_per_s", peak_rule()), .source = reader.text("source")};
+  const std::vector<std::string> words = precision_rule().words;
+  const Reader rates(reader.node("flops_per_s"), path + ".flops_per_s", words);
+  for (const auto& [precision, word] : named_values<Precision>()) {
+    if (rates.has(word)) peaks.flops_per_s[precision] = rates.number(word, peak_rule());
+  }
+  if (peaks.flops_per_s.empty())
+    throw SpecError(fmt::format("{}.flops_per_s must have at least one of {}", path, fmt::join(words, ", ")));
+  return peaks;
+}
+
 ProfileEntry parse_entry(const Node& node, const std::string& path) {
-  const Reader reader(node, path,
-                      {"model", "image_size", "precision", "batch_size", "images_per_s", "images_per_s_mad",
-                       "backward_share", "update_s", "includes_update", "includes_communication", "source"});
+  const Reader reader(
+      node, path,
+      {"model", "image_size", "precision", "batch_size", "images_per_s", "images_per_s_mad", "backward_share",
+       "update_s", "includes_update", "includes_communication", "computed", "source"});
   ProfileEntry entry{.model = reader.text("model"),
                      .image_size = reader.count("image_size"),
                      .precision = reader.precision(),
@@ -97,6 +118,7 @@ ProfileEntry parse_entry(const Node& node, const std::string& path) {
                      .update_s = reader.number_or("update_s", rule(ValueType::number, 0, 1e3), 0),
                      .includes_update = reader.boolean("includes_update"),
                      .includes_communication = reader.boolean("includes_communication"),
+                     .computed = reader.has("computed") && reader.boolean("computed"),
                      .source = reader.text("source")};
   if (reader.has("images_per_s_mad"))
     entry.images_per_s_mad = reader.number("images_per_s_mad", rule(ValueType::number, 0));
@@ -145,6 +167,7 @@ ProfileEntry interpolate(const ProfileEntry& a, const ProfileEntry& b, int batch
   entry.images_per_s_mad.reset();
   entry.backward_share = backward_s / compute_s;
   entry.update_s = std::lerp(a.update_s, b.update_s, share);
+  entry.computed = a.computed || b.computed;
   if (a.source != b.source) entry.source += "; " + b.source;
   entry.between = {a.batch_size, b.batch_size};
   return entry;
@@ -161,8 +184,16 @@ Node entry_node(const ProfileEntry& entry) {
   if (!entry.includes_update) object.push_back({"update_s", {entry.update_s}});
   object.push_back({"includes_update", {entry.includes_update}});
   object.push_back({"includes_communication", {entry.includes_communication}});
+  if (entry.computed) object.push_back({"computed", {true}});
   object.push_back({"source", {entry.source}});
   return {std::move(object)};
+}
+
+Node peaks_node(const PeakRates& peaks) {
+  Object flops_per_s;
+  for (const auto& [precision, rate] : peaks.flops_per_s) flops_per_s.push_back({to_string(precision), {rate}});
+  return {Object{
+      {"flops_per_s", {std::move(flops_per_s)}}, {"bytes_per_s", {peaks.bytes_per_s}}, {"source", {peaks.source}}}};
 }
 
 bool is_path(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".json"); }
@@ -190,8 +221,9 @@ AcceleratorProfile load_profile(const std::string& name_or_path) {
 
 AcceleratorProfile parse_profile(const std::string& text, const std::string& where) {
   const Node document = parse_document(text, where);
-  const Reader reader(document, where, {"name", "device", "entries"});
+  const Reader reader(document, where, {"name", "device", "peaks", "entries"});
   AcceleratorProfile profile{.name = reader.text("name"), .device = reader.text("device"), .entries = {}};
+  if (reader.has("peaks")) profile.peaks = parse_peaks(reader.node("peaks"), where + ".peaks");
   const List* const entries = reader.node("entries").list();
   if (entries == nullptr || entries->empty())
     throw SpecError(fmt::format("{}.entries must be a list with at least one entry", where));
@@ -204,11 +236,15 @@ AcceleratorProfile parse_profile(const std::string& text, const std::string& whe
   return profile;
 }
 
+std::string entry_json(const ProfileEntry& entry) { return to_text(entry_node(entry)); }
+
 std::string to_json(const AcceleratorProfile& profile) {
+  Object object{{"name", {profile.name}}, {"device", {profile.device}}};
+  if (profile.peaks) object.push_back({"peaks", peaks_node(*profile.peaks)});
   List entries;
   for (const ProfileEntry& entry : profile.entries) entries.push_back(entry_node(entry));
-  return to_text({Object{{"name", {profile.name}}, {"device", {profile.device}}, {"entries", {std::move(entries)}}}}) +
-         "\n";
+  object.push_back({"entries", {std::move(entries)}});
+  return to_text({std::move(object)}) + "\n";
 }
 
 ProfileEntry find_entry(const AcceleratorProfile& profile, const ModelSpec& model, Precision precision,

@@ -2,6 +2,7 @@
 // engine emulated:<profile> takes its times from them. configs/accelerators/README.md describes the JSON.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@ struct ProfileEntry {
   double update_s = 0;                  // seconds of the optimizer's update; 0 if includes_update
   bool includes_update = true;          // whether images_per_s contains the update; if not, update_s comes on top
   bool includes_communication = false;  // whether images_per_s contains an all-reduce of gradients
+  bool computed = false;                // images_per_s was computed, not measured; `source` says how
   std::string source;                   // where the figure comes from
   // The two measured batches between which find_entry() interpolated; empty for an entry of a file.
   std::optional<std::pair<int, int>> between = std::nullopt;
@@ -33,11 +35,19 @@ struct ProfileEntry {
   double compute_s() const { return batch_size / images_per_s; }
 };
 
+// The peak rates of a device, from which `chexbench model --roofline` computes entries.
+struct PeakRates {
+  std::map<Precision, double> flops_per_s;  // at least one; a multiply-add counts as two
+  double bytes_per_s = 0;                   // of its memory
+  std::string source;                       // where the figures come from
+};
+
 // One device. Entries of one model, image size and precision have different batches and agree in what they include.
 struct AcceleratorProfile {
   std::string name;    // "v100"
   std::string device;  // the accelerator, in words
   std::vector<ProfileEntry> entries;
+  std::optional<PeakRates> peaks = std::nullopt;  // empty if the profile does not give them
 };
 
 // Returns the names of the built-in profiles, sorted. Thread-safe.
@@ -51,12 +61,16 @@ AcceleratorProfile load_profile(const std::string& name_or_path);
 // @throws SpecError if it is not a valid profile; the message gives the JSON path and what was expected there
 AcceleratorProfile parse_profile(const std::string& text, const std::string& where);
 
+// Returns an entry as JSON, indented by two spaces, as it stands in a profile's list of entries.
+std::string entry_json(const ProfileEntry& entry);
+
 // Returns the profile as JSON with a newline at the end; parse_profile() of it gives the same profile.
 std::string to_json(const AcceleratorProfile& profile);
 
 // Returns the entry for `batch_size` images of a model (its name and image size) and a precision. Between two measured
-// batches it is a new entry, whose step times are interpolated linearly. Outside the measured batches it is the nearest
-// entry as it is, with its own batch_size; the caller must scale it and say so.
+// batches it is a new entry, whose step times are interpolated linearly, and which is computed if one of the two is.
+// Outside the measured batches it is the nearest entry as it is, with its own batch_size; the caller must scale it and
+// say so.
 // @throws SpecError if the profile has no entry of that model, image size and precision; the message lists what it has
 ProfileEntry find_entry(const AcceleratorProfile& profile, const ModelSpec& model, Precision precision, int batch_size);
 

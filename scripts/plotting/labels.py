@@ -46,13 +46,19 @@ def scale_factor(row):
         return 1.0
 
 
+def is_computed(row):
+    """Returns whether no source gives the speed of the emulated accelerator: a roofline computed it."""
+    return row.get("step_time_computed") == "true"
+
+
 def mark(row):
     """Returns what must stand beside the name of a trial: the words that chexbench itself uses."""
+    speed = ", computed speed" if is_computed(row) else ""
     if scale_factor(row) != 1:
-        return f"(scale model, 1 : {scale_factor(row):.3g})"
+        return f"(scale model, 1 : {scale_factor(row):.3g}{speed})"
     if row.get("predicted") == "true":  # a row of chexbench predict
-        return "(predicted)"
-    return "(emulated)" if is_emulated(row) else ""
+        return f"(predicted{speed})"
+    return f"(emulated{speed})" if is_emulated(row) else ""
 
 
 def marks_note(rows, look):
@@ -60,7 +66,8 @@ def marks_note(rows, look):
     emulated = [row for row in rows if is_emulated(row)]
     if not emulated:
         return ""
-    sources = sorted({row.get("engine") or "engine not told" for row in emulated})
+    sources = sorted({(row.get("engine") or "engine not told") + (", computed speed" if is_computed(row) else "")
+                      for row in emulated})
     scales = sorted({f"1 : {scale_factor(row):.3g}" for row in emulated if scale_factor(row) != 1})
     return (f"{look}: emulated accelerator ({', '.join(sources)})"
             + (f", measured by a scale model ({', '.join(scales)})" if scales else ""))

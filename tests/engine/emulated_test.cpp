@@ -128,6 +128,12 @@ TEST(Emulated, SaysThatItIsAndWhereItsSpeedComesFrom) {
   EXPECT_THAT(engine->traits().notes, testing::Contains(HasSubstr("scaled linearly to batch 16")));
 }
 
+TEST(Emulated, SaysWhetherItsSpeedWasComputed) {
+  EXPECT_FALSE(make_engine("emulated:v100", EngineConfig{})->traits().step_time_computed);
+  const ProfileFile profile(std::string(kFast) + R"(, "computed": true)");
+  EXPECT_TRUE(make_engine(profile.engine_name(), small_config())->traits().step_time_computed);
+}
+
 TEST(Emulated, RefusesWhatItsProfileHasNoTimeFor) {
   EngineConfig config;
   config.model.image_size = 320;

@@ -46,6 +46,17 @@ TEST(StepPlan, ScalesAnotherBatchLinearlyAndSaysSo) {
   EXPECT_THAT(plan.notes, testing::Contains("emulated time measured at batch 16, scaled linearly to batch 8"));
 }
 
+TEST(StepPlan, SaysThatATimeWasComputed) {
+  spec::ProfileEntry computed = entry();
+  computed.computed = true;
+  EngineConfig half = config(1, spec::CommModel::real);
+  half.training.batch_size = 8;
+  EXPECT_THAT(plan_step(computed, half).notes,
+              testing::IsSupersetOf({"emulated time computed at batch 16, scaled linearly to batch 8",
+                                     "emulated time was computed, not measured: see its source"}));
+  EXPECT_THAT(plan_step(entry(), half).notes, testing::Each(testing::Not(HasSubstr("computed, not measured"))));
+}
+
 TEST(StepPlan, SaysWhereATimeWasInterpolated) {
   spec::ProfileEntry between = entry();
   between.between = {8, 32};

@@ -173,6 +173,16 @@ TEST(TrialsCsv, HasNoInputForReadyMadeBatches) {
   EXPECT_EQ(header.back(), "data.format");
 }
 
+TEST(TrialsCsv, SaysIfTheSpeedOfAnEmulatedEngineWasComputed) {
+  results::TrialResult computed = results::make_trial({.ranks = 2, .engine = "emulated:v100"}, {100});
+  computed.step_time_computed = true;
+  const auto records = read_csv_records(trials_csv(results::make_report(
+      {results::make_trial({}, {100}), results::make_trial({.engine = "emulated:v100"}, {100}), computed})));
+  EXPECT_EQ(records.at(0).at("step_time_computed"), "");
+  EXPECT_EQ(records.at(1).at("step_time_computed"), "false");
+  EXPECT_EQ(records.at(2).at("step_time_computed"), "true");
+}
+
 TEST(RepeatsCsv, HasARowForEveryRepeat) {
   const auto records =
       read_csv_records(repeats_csv(results::make_report({results::make_trial({.ranks = 2}, {100, 101, 102})})));

@@ -36,7 +36,8 @@ TEST(PageData, HoldsTheFiguresOfReportJson) {
   ASSERT_EQ(page["trials"].size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
     Json figures = file["trials"][i]["figures"];
-    figures.erase("emulated");  // in the page it is beside the figures
+    figures.erase("emulated");  // in the page these two are beside the figures
+    figures.erase("step_time_computed");
     EXPECT_EQ(page["trials"][i]["figures"], figures);
     EXPECT_EQ(page["trials"][i]["spec"], file["trials"][i]["spec"]);
   }
@@ -79,6 +80,15 @@ TEST(PageData, MarksEmulatedTrialsAndSaysWhatTheirSpeedRestsOn) {
   EXPECT_EQ(page["trials"][0]["emulated"], true);
   EXPECT_EQ(page["trials"][0]["flags"][0], "(emulated)");
   EXPECT_THAT(page["notes"].dump(), HasSubstr("a cited publication"));
+}
+
+TEST(PageData, MarksAComputedSpeed) {
+  results::TrialResult computed = results::make_trial({.engine = "emulated:v100"}, {1});
+  computed.step_time_computed = true;
+  const Json page = data_of({computed});
+  EXPECT_EQ(page["trials"][0]["mark"], "(emulated, computed speed)");
+  EXPECT_EQ(page["trials"][0]["flags"][1], "(computed speed)");
+  EXPECT_THAT(page["notes"].dump(), HasSubstr("no source gives the time"));
 }
 
 TEST(PageData, GivesQueuesOfOneRank) {

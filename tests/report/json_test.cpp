@@ -168,6 +168,17 @@ TEST(ReportJson, MarksEmulatedTrialsBesideTheirFiguresToo) {
   EXPECT_TRUE(trial["figures"]["au_share"].is_number());
 }
 
+TEST(ReportJson, SaysIfTheSpeedWasComputedAndReadsItBack) {
+  results::TrialResult computed = results::make_trial({.engine = "emulated:v100"}, {100});
+  computed.step_time_computed = true;
+  const std::string text = to_json(results::make_report({results::make_trial({}, {100}), computed}));
+  const json trials = json::parse(text)["trials"];
+  EXPECT_EQ(trials[0]["step_time_computed"], false);
+  EXPECT_EQ(trials[1]["step_time_computed"], true);
+  EXPECT_EQ(trials[1]["figures"]["step_time_computed"], true);
+  EXPECT_TRUE(results::report_from_json(text, "report.json").trials[1].step_time_computed);
+}
+
 TEST(ReportJson, WritesALossThatIsNoNumberAsNullAndReadsItBack) {
   results::TrialResult trial = results::make_trial({.ranks = 1}, {100});
   trial.repeats[0].steps[0].timings.loss = std::numeric_limits<double>::quiet_NaN();

@@ -54,6 +54,15 @@ TEST(Markdown, MarksEmulatedTrialsInBothTables) {
   EXPECT_THAT(text, HasSubstr("- source of emulated:v100 (emulated): a cited publication"));
 }
 
+TEST(Markdown, MarksAComputedSpeedInBothTablesAndInTheNotes) {
+  results::TrialResult computed = results::make_trial({.engine = "emulated:v100"}, {100});
+  computed.step_time_computed = true;
+  const std::string text = markdown(results::make_report({computed}));
+  EXPECT_THAT(rows_under(text, "| trial | images/s |")[1], HasSubstr("| (emulated), (computed speed) |"));
+  EXPECT_THAT(rows_under(text, "| trial | mean step |")[1], HasSubstr("| (emulated, computed speed) |"));
+  EXPECT_THAT(text, HasSubstr("- (computed speed): no source gives"));
+}
+
 TEST(Markdown, HoldsARowForEachStepOfAnAblation) {
   const std::vector<double> fives[] = {{100, 101, 102, 103, 104}, {50, 50, 50, 50, 50}, {200, 202, 204, 206, 208}};
   const std::string text =

@@ -121,6 +121,19 @@ TEST(ResultTable, MarksEmulatedTrialsInEveryRowAndNamesTheSourceOnce) {
   EXPECT_EQ(lines_with(table, "source of emulated:v100 (emulated): a cited publication").size(), 1u);
 }
 
+TEST(ResultTable, MarksAComputedSpeedInEveryRowAndNamesEverySource) {
+  results::TrialResult computed = results::make_trial({.ranks = 1, .engine = "emulated:v100"}, {100});
+  computed.step_time_computed = true;
+  computed.engine_source = "computed, not measured: from the layers";
+  const std::string table = table_of({computed, results::make_trial({.ranks = 2, .engine = "emulated:v100"}, {100})});
+  EXPECT_EQ(lines_with(table, "(emulated), (computed speed)").size(), 1u);
+  EXPECT_EQ(lines_with(table, "(emulated, computed speed)").size(), 1u);
+  EXPECT_EQ(lines_with(table, "(computed speed): no source gives").size(), 1u);
+  EXPECT_EQ(lines_with(table, "source of emulated:v100 (emulated): a cited publication").size(), 1u);
+  EXPECT_EQ(lines_with(table, "source of emulated:v100 (emulated): computed, not measured: from the layers").size(),
+            1u);
+}
+
 TEST(ResultTable, SaysNothingOfEmulationWhereNothingIsEmulated) {
   EXPECT_THAT(table_of({results::make_trial({}, {100})}), AllOf(Not(HasSubstr("emulated")), Not(HasSubstr("  AU"))));
 }

@@ -143,8 +143,52 @@ TEST(Profile, LeavesABatchOutsideThoseMeasuredToTheCallerToScale) {
   EXPECT_EQ(find_entry(profile, small_model(), Precision::f32, 64).batch_size, 6);
 }
 
+TEST(Profile, SaysWhichEntriesWereComputed) {
+  EXPECT_FALSE(parse_profile(profile_with(), "p.json").entries[0].computed);
+  const std::string text = profile_with("\"backward_share\"", "\"computed\": true, \"backward_share\"");
+  EXPECT_TRUE(parse_profile(text, "p.json").entries[0].computed);
+  EXPECT_THAT(error_of(profile_with("\"backward_share\"", "\"computed\": 1, \"backward_share\"")),
+              HasSubstr("p.json.entries[0].computed"));
+}
+
+TEST(Profile, ATimeBetweenAMeasuredAndAComputedOneIsComputed) {
+  AcceleratorProfile profile = parse_profile(profile_of_batches(), "p.json");
+  profile.entries[0].computed = true;
+  EXPECT_TRUE(find_entry(profile, small_model(), Precision::f32, 4).computed);
+  EXPECT_FALSE(find_entry(profile, small_model(), Precision::f32, 2).computed);
+  EXPECT_TRUE(find_entry(profile, small_model(), Precision::f32, 64).computed);
+}
+
+const std::string kPeaks =
+    R"("peaks": {"flops_per_s": {"f32": 4e12, "fp16": 1.25e14}, "bytes_per_s": 9e11, "source": "a data sheet"}, )";
+
+TEST(Profile, MayGivePeakRates) {
+  EXPECT_FALSE(parse_profile(profile_with(), "p.json").peaks.has_value());
+  const AcceleratorProfile profile = parse_profile(profile_with("\"entries\"", kPeaks + "\"entries\""), "p.json");
+  ASSERT_TRUE(profile.peaks.has_value());
+  EXPECT_EQ(profile.peaks->flops_per_s,
+            (std::map<Precision, double>{{Precision::f32, 4e12}, {Precision::fp16, 1.25e14}}));
+  EXPECT_EQ(profile.peaks->bytes_per_s, 9e11);
+  EXPECT_EQ(profile.peaks->source, "a data sheet");
+}
+
+TEST(Profile, NamesWhatIsWrongInPeakRates) {
+  const auto error_with = [](const std::string& peaks) {
+    return error_of(profile_with("\"entries\"", "\"peaks\": " + peaks + ", \"entries\""));
+  };
+  EXPECT_THAT(error_with(R"({"flops_per_s": {"f33": 1}, "bytes_per_s": 1, "source": "s"})"),
+              AllOf(HasSubstr("p.json.peaks.flops_per_s"), HasSubstr("f32")));
+  EXPECT_THAT(error_with(R"({"flops_per_s": {}, "bytes_per_s": 1, "source": "s"})"), HasSubstr("at least one of f32"));
+  EXPECT_THAT(error_with(R"({"flops_per_s": {"f32": 0}, "bytes_per_s": 1, "source": "s"})"),
+              HasSubstr("flops_per_s.f32"));
+  EXPECT_THAT(error_with(R"({"flops_per_s": {"f32": 1}, "bytes_per_s": 0, "source": "s"})"), HasSubstr("bytes_per_s"));
+  EXPECT_THAT(error_with(R"({"flops_per_s": {"f32": 1}, "bytes_per_s": 1})"), HasSubstr("'source' is missing"));
+}
+
 TEST(Profile, IsTheSameAfterBeingWrittenAndRead) {
-  for (const std::string& text : {profile_of_batches(), profile_with()}) {
+  const std::string computed = profile_with("\"backward_share\"", "\"computed\": true, \"backward_share\"");
+  for (const std::string& text :
+       {profile_of_batches(), profile_with(), computed, profile_with("\"entries\"", kPeaks + "\"entries\"")}) {
     const AcceleratorProfile profile = parse_profile(text, "p.json");
     const AcceleratorProfile again = parse_profile(to_json(profile), "again.json");
     EXPECT_EQ(to_json(again), to_json(profile));
@@ -152,7 +196,9 @@ TEST(Profile, IsTheSameAfterBeingWrittenAndRead) {
     EXPECT_EQ(again.entries[0].images_per_s, profile.entries[0].images_per_s);
     EXPECT_EQ(again.entries[0].images_per_s_mad, profile.entries[0].images_per_s_mad);
     EXPECT_EQ(again.entries[0].update_s, profile.entries[0].update_s);
+    EXPECT_EQ(again.entries[0].computed, profile.entries[0].computed);
     EXPECT_EQ(again.entries[0].source, profile.entries[0].source);
+    EXPECT_EQ(again.peaks.has_value(), profile.peaks.has_value());
   }
 }
 
@@ -179,14 +225,15 @@ std::string plain(std::string text) {
 TEST(Profile, EverySourceOfABuiltInOneStatesTheFigureOrHowItWasComputed) {
   for (const std::string& name : profile_names()) {
     for (const ProfileEntry& entry : load_profile(name).entries) {
-      if (entry.source.starts_with("computed, not measured: ")) continue;
+      EXPECT_EQ(entry.source.starts_with("computed, not measured: "), entry.computed) << name;
+      if (entry.computed) continue;
       EXPECT_THAT(plain(entry.source), HasSubstr(fmt::format("{:.9g} images/s", entry.images_per_s))) << name;
     }
   }
 }
 
 TEST(Profile, GivesNothingThatNoSourceGives) {
-  EXPECT_THAT(profile_names(), testing::IsSupersetOf({"a100", "h100", "h200", "k80", "p100", "v100"}));
+  EXPECT_THAT(profile_names(), testing::IsSupersetOf({"a100", "h100", "h200", "k40", "k80", "p100", "p40", "v100"}));
   ModelSpec model;
   EXPECT_EQ(find_entry(load_profile("a100"), model, Precision::tf32, 512).images_per_s, 1055.78);
   EXPECT_EQ(find_entry(load_profile("k80"), model, Precision::f32, 48).between, std::make_pair(32, 64));
@@ -195,7 +242,9 @@ TEST(Profile, GivesNothingThatNoSourceGives) {
   model.name = "alexnet";
   EXPECT_EQ(find_entry(load_profile("k80"), model, Precision::f32, 512).images_per_s, 656);
   EXPECT_EQ(find_entry(load_profile("p100"), model, Precision::f32, 512).images_per_s, 2987);
-  EXPECT_THROW(find_entry(load_profile("v100"), model, Precision::f32, 512), SpecError);
+  EXPECT_EQ(find_entry(load_profile("v100"), model, Precision::f32, 256).images_per_s, 2994.32);
+  EXPECT_THROW(find_entry(load_profile("v100"), model, Precision::fp16, 512), SpecError);
+  EXPECT_THROW(find_entry(load_profile("p40"), model, Precision::f32, 512), SpecError);
   model.name = "densenet121";
   EXPECT_THROW(find_entry(load_profile("h200"), model, Precision::fp16, 64), SpecError);
 }
@@ -209,7 +258,26 @@ TEST(Profile, V100HasTheFiguresOfItsSources) {
   model.image_size = 256;
   EXPECT_EQ(find_entry(v100, model, Precision::f32, 64).images_per_s, 185);
   model.image_size = 224;
-  EXPECT_THAT(find_entry(v100, model, Precision::f32, 64).source, HasSubstr("computed"));
+  EXPECT_EQ(find_entry(v100, model, Precision::f32, 64).images_per_s, 223.9);
+  model.name = "mobilenet_v2";
+  EXPECT_TRUE(find_entry(v100, model, Precision::fp16, 64).computed);
+}
+
+TEST(Profile, OfEachOldGpuHasABatchForEachNetworkOfTheStudies) {
+  ModelSpec model;
+  for (const char* const gpu : {"k40", "k80", "p100"}) {
+    for (const char* const network : {"alexnet", "googlenet", "resnet50"}) {
+      model.name = network;
+      for (const int batch : {64, 128, 256, 512})
+        EXPECT_NO_THROW(find_entry(load_profile(gpu), model, Precision::f32, batch));
+    }
+  }
+  for (const char* const gpu : {"k80", "p40", "p100", "v100"}) {
+    for (const char* const network : {"resnet50", "mobilenet_v2", "densenet121"}) {
+      model.name = network;
+      EXPECT_NO_THROW(find_entry(load_profile(gpu), model, Precision::f32, 64));
+    }
+  }
 }
 
 TEST(Profile, TellsWhatItHasWhereItLacksAnEntry) {

@@ -24,6 +24,9 @@ class Model(SystemTest):
 
     def test_what_cannot_be_told_is_a_usage_error(self):
         self.fail_with(2, "model", "resnet5", says="resnet50")
+        self.fail_with(2, "model", "resnet50", "--roofline", "v1000", says="v100")
+        self.fail_with(2, "model", "resnet50", "--roofline", "a100", says="gives no 'peaks'")
+        self.fail_with(2, "model", "resnet50", "--batch-sizes", "64", says="--roofline")
         self.fail_with(2, "model", "alexnet", "--image-size", "62", says="too small for alexnet")
         self.fail_with(2, "model", says="name")
         self.fail_with(2, "model", "resnet50", "--format", "csv", says="--format")

@@ -91,6 +91,21 @@ class Verb(ReportTest):
         for row in rows:
             self.assertIn("(emulated)", row)
 
+    def test_every_output_says_if_the_speed_was_computed(self):
+        out = self.measured(engine="emulated:p40", data__format="synthetic", training__batch_size=2,
+                            model={"name": "densenet121", "image_size": 224},
+                            sweep={"model.name": ["densenet121", "resnet50"]})
+        told = {row["model"]: row["step_time_computed"] for row in self.rows(out)}
+        self.assertEqual(told, {"densenet121": "true", "resnet50": "false"})
+        told = {trial["spec"]["model"]["name"]: trial["step_time_computed"] for trial in self.report(out)["trials"]}
+        self.assertEqual(told, {"densenet121": True, "resnet50": False})
+        for form in ("table", "markdown"):
+            rows = [line for line in self.succeed("report", out, "--format", form).stdout.splitlines()
+                    if line.lstrip("| ").startswith(("densenet121 ", "resnet50 "))]
+            self.assertEqual(len(rows), 4, rows)  # two tables
+            for row in rows:
+                self.assertEqual("computed speed)" in row, "densenet121" in row, row)
+
 
 class BadReports(ReportTest):
     def test_folders_without_a_report(self):

@@ -61,6 +61,23 @@ TEST(MeasuredInput, OfRanksThatSharedCoresAloneIsAnError) {
   EXPECT_DOUBLE_EQ(*measured_input({&shared, &own}).images_per_s_per_core, 60);
 }
 
+TEST(PredictAll, SaysInTableAndJsonThatASpeedWasComputed) {
+  spec::Trial trial;
+  trial.experiment.engine = "emulated:v100";
+  trial.experiment.model.name = "mobilenet_v2";
+  trial.experiment.training.precision = spec::Precision::fp16;
+  trial.experiment.training.batch_size = 64;
+  PredictionRequest request;
+  request.trials = {trial};
+  request.ranks = {1};
+  const Prediction prediction = predict_all(request);
+  EXPECT_THAT(prediction_table(prediction), testing::HasSubstr("16 GB (computed speed): computed, not measured"));
+  EXPECT_THAT(prediction_json(prediction), testing::AllOf(testing::HasSubstr("\"speed_computed\": true"),
+                                                          testing::HasSubstr("\"step_time_computed\": true")));
+  request.trials[0].experiment.model.name = "resnet50";
+  EXPECT_THAT(prediction_table(predict_all(request)), testing::Not(testing::HasSubstr("computed")));
+}
+
 TEST(PredictAll, ReckonsEachArmOnceWhateverItsRanks) {
   PredictionRequest request;
   request.accelerator = "v100";

@@ -32,6 +32,19 @@ TEST(Prediction, OfAFastNetworkGrowsWithRanks) {
   EXPECT_TRUE(row.linear());
 }
 
+TEST(Prediction, SaysWhichRowsRestOnAComputedSpeed) {
+  Training strong = training();
+  strong.scaling = Scaling::strong;
+  strong.profile.entries.push_back(strong.profile.entries[0]);
+  strong.profile.entries[1].batch_size = 4;
+  strong.profile.entries[1].computed = true;
+  EXPECT_FALSE(at(strong, 1).step_time_computed);
+  EXPECT_TRUE(at(strong, 2).step_time_computed) << "between a sourced and a computed batch";
+  EXPECT_TRUE(at(strong, 4).step_time_computed);
+  EXPECT_THAT(prediction_notes(strong, predict(strong, {1, 2, 4})), Contains(HasSubstr("at batch 4, 8 was computed")));
+  EXPECT_THAT(prediction_notes(strong, predict(strong, {1})), testing::Each(testing::Not(HasSubstr("computed"))));
+}
+
 TEST(Prediction, IsLimitedByTheCoresThatDecode) {
   Training slow = training();
   slow.input.images_per_s_per_rank = 80;

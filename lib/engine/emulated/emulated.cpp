@@ -45,6 +45,7 @@ EngineTraits describe(const std::string& profile_name, const spec::AcceleratorPr
           .source = entry.source,
           .notes = std::move(notes),
           .emulated = true,
+          .step_time_computed = entry.computed,
           .trains = false};
 }
 

@@ -97,8 +97,10 @@ PredictionRow predict_at(const Training& training, int ranks) {
   row.exposed_communication_share = 1 - compute_s(plan) / whole_s;
   add_limits(training, row);
   choose_limit(row);
+  const spec::ProfileEntry speed = speed_of(training, ranks);
+  row.step_time_computed = speed.computed;
   row.extrapolated = !input_known(training.input, ranks) || !network_known(training.network, ranks) ||
-                     !buckets_known(training, ranks) || row.local_batch != speed_of(training, ranks).batch_size;
+                     !buckets_known(training, ranks) || row.local_batch != speed.batch_size;
   return row;
 }
 
@@ -148,6 +150,14 @@ void note_extrapolation(const Training& training, const std::vector<PredictionRo
   if (any([&](const auto& row) { return !buckets_known(training, row.ranks); })) {
     notes.push_back(fmt::format("* buckets outside of the {} to {} bytes that the network's figures were fitted to.",
                                 *network.known_min_bytes, *network.known_max_bytes));
+  }
+  std::set<int> computed;  // batches whose step times no source gives
+  for (const PredictionRow& row : rows) {
+    if (row.step_time_computed) computed.insert(row.local_batch);
+  }
+  if (!computed.empty()) {
+    notes.push_back(fmt::format("The step's time at batch {} was computed, not measured: see its source.",
+                                fmt::join(computed, ", ")));
   }
   std::set<int> scaled;  // batches of the profile whose times are scaled to other batches
   for (const PredictionRow& row : rows) {

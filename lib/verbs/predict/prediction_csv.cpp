@@ -51,6 +51,7 @@ void visit_columns(Visitor& visit, const RanksRow& place) {
   visit(Field{"starves"}, row.starves());
   visit(Field{"linear"}, row.linear());
   visit(Field{"predicted"}, true);  // beside rows of trials.csv, nobody can take it for a measurement
+  visit(Field{"step_time_computed"}, row.step_time_computed);
   visit(Field{"extrapolated"}, row.extrapolated);
   visit(Field{"accelerator_share"}, row.accelerator_share());
   visit(Field{"local_batch"}, row.local_batch);

@@ -31,6 +31,7 @@ Json row_to_json(const PredictionRow& row) {
           {"exposed_communication_share", row.exposed_communication_share},
           {"known_images_per_s", or_null(row.known_images_per_s)},
           {"fitted", row.fitted},
+          {"step_time_computed", row.step_time_computed},
           {"extrapolated", row.extrapolated}};
 }
 
@@ -55,6 +56,7 @@ Json arm_to_json(const PredictionArm& arm) {
                  {"profile", arm.profile},
                  {"accelerator", arm.accelerator},
                  {"source", arm.source},
+                 {"speed_computed", arm.speed_computed},
                  {"scaling", arm.scaling},
                  {"alpha_s", arm.alpha_s},
                  {"beta_bytes_per_s", arm.beta_bytes_per_s},

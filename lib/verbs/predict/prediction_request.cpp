@@ -210,6 +210,7 @@ PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
       .profile = training.profile.name,
       .accelerator = training.profile.device,
       .source = speed.source,
+      .speed_computed = speed.computed,
       .scaling = request.scaling == Scaling::weak ? "weak" : "strong"};
   if (!request.fit.empty()) fit(training, request, result);
   const spec::CommSpec& comm = training.network.comm;

@@ -27,6 +27,7 @@ struct PredictionRow {
   double exposed_communication_share = 0;    // of a step that does not wait for input
   std::optional<double> known_images_per_s;  // the rate of a real training on as many ranks
   bool fitted = false;                       // the network was fitted to known_images_per_s
+  bool step_time_computed = false;           // by a roofline, not measured anywhere
   bool extrapolated = false;                 // beyond what was measured or fitted; the arm's notes say in what respect
 
   // Share of the accelerators' rate that is reached. Without it, an input that starves one rank as much as all of them
@@ -59,11 +60,12 @@ struct PredictionArm {
   std::string model;
   int image_size = 0;  // side in pixels
   std::string precision;
-  int batch_size = 0;       // images: of one rank in weak scaling, of all ranks in strong scaling
-  std::string profile;      // name of the accelerator's profile
-  std::string accelerator;  // the device, in words
-  std::string source;       // where its speed comes from
-  std::string scaling;      // "weak" or "strong"
+  int batch_size = 0;           // images: of one rank in weak scaling, of all ranks in strong scaling
+  std::string profile;          // name of the accelerator's profile
+  std::string accelerator;      // the device, in words
+  std::string source;           // where its speed comes from
+  bool speed_computed = false;  // its speed was computed, not measured anywhere
+  std::string scaling;          // "weak" or "strong"
   double alpha_s = 0;
   double beta_bytes_per_s = 0;
   double launch_s = 0;

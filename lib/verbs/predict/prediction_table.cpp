@@ -55,7 +55,8 @@ std::string arm_text(const PredictionArm& arm) {
       "bucket\n\n{}\n",
       arm.name, arm.scaling, arm.alpha_s, arm.beta_bytes_per_s, arm.launch_s, rows_table(arm));
   for (const std::string& note : arm.notes) text += fmt::format("{}\n", note);
-  text += fmt::format("Speed of {}: {}\n", arm.accelerator, arm.source);
+  text +=
+      fmt::format("Speed of {}{}: {}\n", arm.accelerator, arm.speed_computed ? " (computed speed)" : "", arm.source);
   if (arm.requirement) text += fmt::format("\n{}", requirement_text(*arm.requirement));
   return text;
 }

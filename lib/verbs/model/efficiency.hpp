@@ -1,0 +1,68 @@
+// What share of their roofline published speeds reach, and what share to expect of a speed that nobody published. Pure
+// functions, thread-safe.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spec/profile.hpp"
+
+namespace chexbench::verbs {
+
+// What a step takes at the peaks of a device, in seconds.
+struct PeakStep {
+  double layers_s = 0;
+  double update_s = 0;
+  double memory_bound_s = 0;  // the part of both in which memory takes longer than arithmetic
+};
+
+// Returns the roofline of the entry's network, size, precision and batch.
+// @throws SpecError if the network is unknown or the image too small
+PeakStep peak_step(const spec::PeakRates& peaks, const spec::ProfileEntry& entry);
+
+// Returns the seconds at the peaks of what the entry's images/s contain: the layers, and the update if it is included.
+// @throws SpecError as peak_step() does
+double peak_compute_s(const spec::PeakRates& peaks, const spec::ProfileEntry& entry);
+
+// A device and a precision.
+struct Place {
+  std::string device;  // the profile's name
+  spec::Precision precision = spec::Precision::f32;
+
+  bool operator==(const Place&) const = default;
+  bool operator<(const Place& other) const;
+  std::string words() const;  // "k80 f32"
+};
+
+// The share of the roofline that a sourced entry reached. `entry` points into the profile, which must outlive it.
+struct Attained {
+  const spec::ProfileEntry* entry = nullptr;
+  Place place;
+  double efficiency = 0;
+};
+
+// Adds what the sourced entries of the profile reached, in each precision that has a peak rate. Leaves out entries that
+// were computed or contain communication, and networks that chexbench does not have.
+void add_attained(const spec::AcceleratorProfile& profile, std::vector<Attained>& all);
+
+// An efficiency, and the words that say where it is from.
+struct Efficiency {
+  double value = 0;
+  std::string basis;
+};
+
+// Where an efficiency is wanted, and all that are known.
+struct Wanted {
+  const spec::ProfileEntry& entry;
+  Place place;
+  const std::vector<Attained>& known;
+};
+
+// The three rules of compute_roofline(). Of a network at a place, the entry whose size, then batch, is nearest by ratio
+// counts, but never the wanted entry itself. Empty if nothing is known.
+std::optional<Efficiency> by_own_network(const Wanted& wanted);
+std::optional<Efficiency> by_proportion(const Wanted& wanted);
+std::optional<Efficiency> by_other_networks(const Wanted& wanted);
+
+}  // namespace chexbench::verbs
