@@ -220,7 +220,4 @@ def run(folder, data, budget_minutes):
     found = claims(results, published, overlap, rates)
     pictures = [*timeline.blocks(folder, folder / "runs/timeline/trace.json"),
                 *scaling_blocks(folder, results, published), *ablation_blocks(folder, ablation)]
-    content = list(blocks(found, pictures, plan, budget_minutes, environment, results))
-    if not drawing.pyplot:
-        say(drawing.HOW_TO_DRAW)
-    return page.write(folder, TITLE, content), found
+    return page.publish(folder, TITLE, blocks(found, pictures, plan, budget_minutes, environment, results), found)

@@ -28,7 +28,8 @@ def save(figure, folder, name):
 def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=False):
     """Draws lines over the number of ranks. A row has series, ranks, kind, value, and low and high or None.
 
-    `labels` are those of the two axes. `log` scales both by logarithms, for many ranks.
+    `labels` are those of the two axes. `log` scales both by logarithms, for many ranks. A published row with a series
+    of the lines as "of" has its colour.
     """
     figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
     series = list(dict.fromkeys(row["series"] for row in rows))
@@ -47,9 +48,13 @@ def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=F
             axes.plot([row["ranks"] for row in points], [first["value"] * row["ranks"] / first["ranks"]
                                                          for row in points], color=colour, linestyle=":", linewidth=1)
     for i, one in enumerate(dict.fromkeys(row["series"] for row in published)):
-        points = [row for row in published if row["series"] == one]
-        axes.plot([row["ranks"] for row in points], [row["value"] for row in points], marker="*", markersize=10,
-                  linestyle="none", color=("black", "0.55")[i % 2], label=f"published: {one}")
+        grey, mark = ("black", "0.55", "0.3")[i % 3], {"marker": "*PX"[i % 3], "markersize": (10, 7, 7)[i % 3],
+                                                       "linestyle": "none"}
+        for row in published:
+            if row["series"] == one:
+                colour = COLOURS[series.index(row["of"]) % len(COLOURS)] if row.get("of") in series else grey
+                axes.plot(row["ranks"], row["value"], color=colour, markeredgecolor="black", markeredgewidth=0.4, **mark)
+        axes.plot([], [], color=grey, label=f"published: {one}", **mark)
     ranks = sorted({row["ranks"] for row in rows})
     if log:
         axes.set_xscale("log", base=2)
@@ -66,7 +71,7 @@ def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=F
     axes.legend(frameon=False, fontsize=8)
     measured = any(row["kind"] == "measured" for row in rows)
     figure.supxlabel(("filled: measured by a scale model; " if measured else "") + "hollow: predicted"
-                     + ("; dotted: linear" if ideal else "") + ("; stars: published" if published else ""),
+                     + ("; dotted: linear" if ideal else "") + ("; stars and crosses: published" if published else ""),
                      fontsize=7, color="0.35")
     save(figure, folder, name)
 
@@ -82,6 +87,55 @@ def bars(folder, name, title, label, key, rows):
     axes.set_xlabel(label)
     axes.set_title(title, loc="right")
     axes.grid(axis="x")
+    figure.tight_layout()
+    save(figure, folder, name)
+
+
+def stacked(folder, name, title, label, parts, rows):
+    """Draws a horizontal bar for each row, from the top, of its `parts`, one after the other. A row has name, parts."""
+    figure, axes = pyplot.subplots(figsize=(6.4, 1.2 + 0.42 * len(rows)))
+    for number, part in enumerate(parts):
+        axes.barh(range(len(rows)), [row["parts"][number] for row in rows], height=0.65, color=COLOURS[number],
+                  left=[sum(row["parts"][:number]) for row in rows], label=part)
+    axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel(label)
+    axes.set_title(title, loc="right")
+    axes.grid(axis="x")
+    axes.legend(frameon=False, fontsize=8)
+    figure.tight_layout()
+    save(figure, folder, name)
+
+
+def grouped(folder, name, title, label, rows, ceiling=None):
+    """Draws bars side by side in groups. A row has group, series, value, low and high or None, and kind.
+
+    Predicted bars are hollow, and a published value is a star at the place of its bar. `ceiling` is a line over all.
+    """
+    figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
+    groups, series = (list(dict.fromkeys(row[key] for row in rows)) for key in ("group", "series"))
+    width = 0.8 / len(series)
+    for row in rows:
+        place = groups.index(row["group"]) + width * (series.index(row["series"]) - (len(series) - 1) / 2)
+        colour = COLOURS[series.index(row["series"]) % len(COLOURS)]
+        if row["kind"] == "published":
+            axes.plot(place, row["value"], marker="*", markersize=10, color="black", linestyle="none", zorder=3)
+            continue
+        bounds = [[row["value"] - row["low"]], [row["high"] - row["value"]]] if row["low"] is not None else None
+        axes.bar(place, row["value"], width=0.9 * width, yerr=bounds, capsize=3, edgecolor=colour,
+                 color=FACE[row["kind"]] or colour)
+    for i, one in enumerate(series):
+        axes.bar(0, 0, color=COLOURS[i % len(COLOURS)], label=one)
+    if ceiling is not None:
+        axes.axhline(ceiling, color="0.35", linestyle="--", linewidth=1, label="synthetic data")
+    axes.set_xticks(range(len(groups)), groups, fontsize=8)
+    axes.set_ylabel(label)
+    axes.set_title(title)
+    axes.grid(axis="y")
+    axes.legend(frameon=False, fontsize=8, ncols=min(3, len(series)), loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    kinds = {row["kind"] for row in rows}
+    words = {"measured": "filled: measured", "predicted": "hollow: predicted", "published": "stars: published"}
+    figure.supxlabel("; ".join(text for kind, text in words.items() if kind in kinds), fontsize=7, color="0.35")
     figure.tight_layout()
     save(figure, folder, name)
 

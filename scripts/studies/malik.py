@@ -10,7 +10,7 @@ import time
 import drawing
 import page
 from measuring import ROOT, chexbench, measured, read_csv, say
-from planning import Group, choose, cores, scale_factor
+from planning import Group, choose, cores, left_out, scale_factor
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
 
 NAME = "malik"
@@ -252,10 +252,9 @@ def blocks(found, drawn, compared, plan):
                      [[row["device"].upper(), row["model"], row["batch_size"], row["ranks"],
                        f"{row['images_per_s']:,.5g}", f"{row['predicted']:,.0f}", f"{row['ratio']:.2f}"]
                       for row in compared])
-    left_out = [f"{group.name}: {group.left_out}" for group in plan if group.left_out]
-    if left_out:
+    if left_out(plan):
         yield page.heading("Not measured")
-        yield page.bullets(left_out)
+        yield page.bullets(left_out(plan))
 
 
 def run(folder, _, budget_minutes):
@@ -278,7 +277,4 @@ def run(folder, _, budget_minutes):
     found = claims(predicted, published, reports, losses)
     compared = misfits(predicted, published)
     drawn = [*figures(folder, predicted, published), *convergence_blocks(folder, losses)]
-    content = list(blocks(found, drawn, compared, plan))
-    if not drawing.pyplot:
-        say(drawing.HOW_TO_DRAW)
-    return page.write(folder, TITLE, content), found
+    return page.publish(folder, TITLE, blocks(found, drawn, compared, plan), found)

@@ -74,3 +74,8 @@ def choose(groups, budget_s, rank_bytes):
             group.left_out = f"it takes {group.seconds / 60:.0f} minutes, more than the budget leaves"
         else:
             left_s -= group.seconds
+
+
+def left_out(plan):
+    """What is not measured, and why: a line for each group."""
+    return [f"{group.name}: {group.left_out}" for group in plan if group.left_out]

@@ -148,7 +148,4 @@ def run(folder, data, budget_minutes):
     reports = measure(SPECS, plan, predicted, folder, data, left_s, rank_bytes)
     results = Results(predicted, reports)
     drawn = figures(results, folder, published)
-    content = list(blocks(results, plan, drawn, budget_minutes, environment))
-    if not drawing.pyplot:
-        say(drawing.HOW_TO_DRAW)
-    return page.write(folder, TITLE, content), claims(results)
+    return page.publish(folder, TITLE, blocks(results, plan, drawn, budget_minutes, environment), claims(results))

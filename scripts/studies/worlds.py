@@ -4,7 +4,7 @@ import json
 
 import page
 from measuring import chexbench, measured, say
-from planning import choose, cores, forecast_s, scale_factor
+from planning import choose, cores, forecast_s, left_out, scale_factor
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
 
 MODELS = {"resnet50": "ResNet50", "densenet121": "DenseNet121"}
@@ -179,8 +179,7 @@ def closing(results, plan, budget_minutes):
     if results.select(kind="measured"):
         yield page.heading("Predictions beside measurements")
         yield predictions_table(results)
-    left_out = [f"{group.name}: {group.left_out}" for group in plan if group.left_out]
-    if left_out:
+    if left_out(plan):
         yield page.heading("Not measured")
         yield page.paragraph(f"With a budget of {budget_minutes:g} minutes these were predicted instead:")
-        yield page.bullets(left_out)
+        yield page.bullets(left_out(plan))
