@@ -53,7 +53,8 @@ def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=F
         for row in published:
             if row["series"] == one:
                 colour = COLOURS[series.index(row["of"]) % len(COLOURS)] if row.get("of") in series else grey
-                axes.plot(row["ranks"], row["value"], color=colour, markeredgecolor="black", markeredgewidth=0.4, **mark)
+                axes.plot(row["ranks"], row["value"], color=colour, markeredgecolor="black", markeredgewidth=0.4,
+                          **mark)
         axes.plot([], [], color=grey, label=f"published: {one}", **mark)
     ranks = sorted({row["ranks"] for row in rows})
     if log:
@@ -77,11 +78,16 @@ def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=F
 
 
 def bars(folder, name, title, label, key, rows):
-    """Draws a horizontal bar for each row, from the top: its name under `key`, value, and low and high or None."""
+    """Draws a horizontal bar for each row, from the top: its name under `key`, value, and low and high or None.
+
+    A row may have a colour, and a kind: predicted bars are hollow.
+    """
     figure, axes = pyplot.subplots(figsize=(6.4, 0.8 + 0.42 * len(rows)))
     for place, row in enumerate(rows):
         bounds = [[row["value"] - row["low"]], [row["high"] - row["value"]]] if row["low"] is not None else None
-        axes.barh(place, row["value"], xerr=bounds, capsize=3, height=0.65, color=row.get("colour", COLOURS[0]))
+        colour = row.get("colour", COLOURS[0])
+        axes.barh(place, row["value"], xerr=bounds, capsize=3, height=0.65, edgecolor=colour,
+                  color=FACE.get(row.get("kind")) or colour)
     axes.set_yticks(range(len(rows)), [row[key] for row in rows])
     axes.invert_yaxis()
     axes.set_xlabel(label)
@@ -112,8 +118,9 @@ def grouped(folder, name, title, label, rows, ceiling=None):
 
     Predicted bars are hollow, and a published value is a star at the place of its bar. `ceiling` is a line over all.
     """
-    figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
+    figure, axes = pyplot.subplots()
     groups, series = (list(dict.fromkeys(row[key] for row in rows)) for key in ("group", "series"))
+    figure.set_size_inches(max(6.4, 1.1 * len(groups)), 4.2)
     width = 0.8 / len(series)
     for row in rows:
         place = groups.index(row["group"]) + width * (series.index(row["series"]) - (len(series) - 1) / 2)

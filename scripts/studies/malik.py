@@ -10,8 +10,8 @@ import time
 import drawing
 import page
 from measuring import ROOT, chexbench, measured, read_csv, say
-from planning import Group, choose, cores, left_out, scale_factor
-from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
+from planning import Group, at_most_cores, choose, left_out, scale_factor
+from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, select, write_csv
 
 NAME = "malik"
 TITLE = "Malik et al., NYSDS 2018: distributed TensorFlow on a GPU cluster"
@@ -58,10 +58,6 @@ def published_rows():
         rows.append({**row, "batch_size": int(row["batch_size"]), "ranks": int(row["ranks"]), "kind": "published",
                      "images_per_s": images_per_s, "epoch_s": EPOCH_IMAGES / images_per_s})
     return rows
-
-
-def select(rows, **values):
-    return [row for row in rows if all(row[name] == value for name, value in values.items())]
 
 
 def misfits(predicted, published):
@@ -270,8 +266,7 @@ def run(folder, _, budget_minutes):
             continue
         say(f"{NAME}: {group.ranks} ranks, 1 : {scale_factor(group.ranks):.3g}, about {group.seconds:.0f} s")
         settings = [f"ranks={group.ranks}"]
-        if cores() // group.ranks > 10:
-            settings.append("cores_per_rank=10")
+        settings += at_most_cores(group.ranks)
         reports.append((group, measured(folder / "runs" / group.name, SPECS / "update.json", settings, group.ranks)))
     losses = train(folder, 60 * budget_minutes - (time.monotonic() - started))
     found = claims(predicted, published, reports, losses)

@@ -6,7 +6,9 @@ import time
 
 import page
 import salvaris_gpus as gpus
+import salvaris_network as network
 import salvaris_storage as storage
+from budget import measure_until
 from measuring import say
 from planning import left_out
 from worlds import made_by
@@ -16,8 +18,8 @@ TITLE = "Salvaris's talk: Distributed Deep Learning"
 NEEDS_DATA = False
 
 
-def claims(rows, precisions, networks, published, stores, ratios):
-    return [gpus.network_claim(networks, published, {}), gpus.small_model_claim(networks),
+def claims(precisions, networks, sent, published, stores, ratios):
+    return [network.claim(network.ratios_of(sent), networks, published), gpus.small_model_claim(networks),
             gpus.mixed_claim(precisions, published), storage.loaders_claim(ratios), storage.location_claim(stores),
             storage.formats_claim(ratios)]
 
@@ -30,8 +32,8 @@ def blocks(found, drawn, plan, missing, speeds, misfits, budget_minutes, environ
         "node with InfiniBand, over synthetic data in batches of 64; then ResNet50 on V100s with Keras, PyTorch and "
         "TensorFlow over local disks, NFS and blob storage. The talk's charts have no values. His repository "
         "BatchAIHorovodBenchmark has the charts of ResNet50 as SVGs, and the heights of their bars are drawn as stars; "
-        "its MobileNetV2 ran with a wrong layout of data (tensorflow/benchmarks issue 278), so it is not. Of his charts of "
-        "stores and formats no source has values but one.")
+        "its MobileNetV2 ran with a wrong layout of data (tensorflow/benchmarks issue 278), so it is left out. Of his "
+        "charts of stores and formats no source has values, but for one of NFS.")
     yield page.heading("Claims")
     yield page.table(["claim", "verdict", "evidence"], found)
     yield page.paragraph(f"Rates are called equal within {100 * storage.EQUAL:.0f} %. GPUs and networks are predicted, "
@@ -57,19 +59,26 @@ def run(folder, data, budget_minutes):
     published, published_stores = gpus.published_rows(), storage.published_rows()
     link_rows = gpus.links()
     found, missing = gpus.speeds()
+    images = storage.check(data) if data else None
     say(f"{NAME}: predicting {len(found)} trainings")
     rows, precisions = gpus.predict(found, link_rows), gpus.precision_rows()
     networks = gpus.network_rows(rows, published)
     if data is None and (ends - time.monotonic() > storage.MAKE_S or storage.is_made(folder)):
         data = storage.own_data(folder)
     plan = storage.groups()
-    reports = storage.measure(NAME, folder, data, plan, ends)
-    stores, ratios = storage.rows_of(reports), storage.ratios_of(reports)
+    storage.forecast(plan, data)
+    reports = measure_until(ends, NAME, plan, lambda group: storage.run_of(group, folder, data),
+                            lambda group: storage.RANK_BYTES)
+    pairs = network.groups(found)
+    sending = measure_until(ends, NAME, pairs, lambda group: network.run_of(group, folder, found),
+                            lambda group: network.RANK_BYTES)
+    stores, ratios, sent = storage.rows_of(reports), storage.ratios_of(reports), network.rows_of(sending)
     drawn = [*gpus.scaling_blocks(folder, rows, published), *gpus.precision_blocks(folder, precisions, published),
              *gpus.step_blocks(folder, rows, link_rows), *gpus.network_blocks(folder, networks),
-             *storage.storage_blocks(folder, stores, published_stores), *storage.format_blocks(folder, stores)]
-    judged = claims(rows, precisions, networks, published, stores, ratios)
-    environment = reports[0][1]["environment"] if reports else None
-    content = blocks(judged, drawn, plan, missing, gpus.speed_table(found), gpus.misfit_blocks(rows, published),
-                     budget_minutes, environment)
+             *network.blocks(folder, sent), *storage.storage_blocks(folder, stores, published_stores, images),
+             *storage.format_blocks(folder, stores)]
+    judged = claims(precisions, networks, sent, published, stores, ratios)
+    environment = next((report["environment"] for _, report in [*reports, *sending]), None)
+    content = blocks(judged, drawn, [*plan, *pairs], missing, gpus.speed_table(found),
+                     gpus.misfit_blocks(rows, published), budget_minutes, environment)
     return page.publish(folder, TITLE, content, judged)

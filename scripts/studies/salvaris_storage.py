@@ -1,13 +1,12 @@
 """Salvaris's stores, loaders and data formats: measured on one emulated V100 with shaped stores."""
 
 import statistics
-import time
 
 import drawing
 import page
-from measuring import ROOT, chexbench, kept, measured, read_csv, read_spec, say
-from planning import START_S, Group, choose, cores
-from verdicts import FAILS, HOLDS, UNKNOWN, write_csv
+from measuring import ROOT, StudyError, chexbench, read_csv, read_spec
+from planning import Group, at_most_cores, cores
+from verdicts import FAILS, HOLDS, UNKNOWN, select, with_interval, write_csv
 from worlds import ratio_text
 
 SPECS = ROOT / "configs/studies/salvaris"
@@ -16,6 +15,8 @@ LOADERS = {"keras": "Keras", "pytorch": "PyTorch", "optimized": "TensorFlow"}
 FORMATS = {"png": "PNG", "tfrecord": "TFRecord"}
 FORMAT_STORES = ("local", "blob")
 CEILING = "storage-synthetic"
+BATCH_SIZE = 64
+STEPS = 20
 IMAGES = 1536  # of the set that is made here
 IMAGE_SIZE = 512
 MAKE_S = 20  # of that set, on two cores
@@ -23,7 +24,9 @@ CORES = 6  # that a GPU of a Standard_NC24rs_v3 has: 24 for four
 V100_IMAGES_PER_S = 357
 RANK_BYTES = 600e6
 DECODE_S = 3e-3  # that a thread needs for an image, for the forecast
-FIRST_IMAGES = {"keras": 64, "pytorch": 5 * 64, "optimized": 564}  # that come before the first batch
+# Images that come before the first batch does.
+FIRST_IMAGES = {"keras": BATCH_SIZE, "pytorch": 5 * BATCH_SIZE, "optimized": 500 + BATCH_SIZE}
+START_S = 1.0  # to start and end a repeat
 IN_FLIGHT = {"keras": 1, "pytorch": 5, "optimized": 10}  # files that a loader reads at once
 EQUAL = 0.05  # of a ratio from 1, within which two rates are called equal
 COLUMNS = ["store", "loader", "format", "kind", "images_per_s", "ci95_low", "ci95_high", "of_synthetic", "buffer_fed",
@@ -32,8 +35,8 @@ COLUMNS = ["store", "loader", "format", "kind", "images_per_s", "ci95_low", "ci9
 
 def groups():
     """The most telling first. Formats are compared on local and blob storage, as in the talk."""
-    made = [Group(CEILING, "none", 1, 20)]
-    made += [Group(f"storage-{store}", "opencv", 1, 20) for store in ("blob", "local", "nfs")]
+    made = [Group(CEILING, "none", 1, STEPS)]
+    made += [Group(f"storage-{store}", "opencv", 1, STEPS) for store in ("blob", "local", "nfs")]
     return made
 
 
@@ -47,9 +50,8 @@ def formats_of(group):
 
 def settings(group, data):
     made = [f"measure.steps={group.steps}", f"measure.repeats={group.repeats}",
-            f"measure.warmup_steps={group.warmup_steps}", f"engine=emulated:{SPECS}/accelerators/v100.json"]
-    if cores() > CORES:
-        made.append(f"cores_per_rank={CORES}")
+            f"measure.warmup_steps={group.warmup_steps}", f"engine=emulated:{SPECS}/accelerators/v100.json",
+            *at_most_cores(1, CORES)]
     if group.config != CEILING:
         made.append(f"data.root={data}")
         if len(formats_of(group)) == 1:
@@ -94,31 +96,39 @@ def own_data(folder):
     return data
 
 
+def check(data):
+    """How many images a given data set has; refuses one that cannot be measured before anything is.
+
+    @throws StudyError
+    """
+    listed = chexbench("data", "index", data)
+    images = int(next(line.split(":")[1] for line in listed.splitlines() if line.startswith("images:")))
+    if images < BATCH_SIZE:
+        raise StudyError(f"{data}: it has {images} images, and a batch of this study {BATCH_SIZE}: give a larger data "
+                         f"set, or none, and {IMAGES} synthetic X-rays are made", 3)
+    chexbench("--config", SPECS / "storage-local.json", "--set", f"data.root={data}", "--set",
+              f"engine=emulated:{SPECS}/accelerators/v100.json", "--dry-run")  # ends with an error without TFRecords
+    return images
+
+
 def image_bytes_of(data):
     """The mean size of an image file, for the forecast."""
     sizes = [path.stat().st_size for path, _ in zip(data.glob("images/*"), range(100))]
     return statistics.mean(sizes) if sizes else 110e3
 
 
-def measure(name, folder, data, plan, ends):
-    """Reports of the groups that fit before `ends` (time.monotonic()); marks the others as left out."""
+def run_of(group, folder, data):
+    """What measured() takes for a group; None, and why in `left_out`, if there is no data set."""
+    if data is None and group.config != CEILING:
+        group.left_out = "making its data set takes more than the budget leaves"
+        return None
+    return folder / "runs" / group.config, SPECS / f"{group.config}.json", settings(group, data)
+
+
+def forecast(plan, data):
     image_bytes = image_bytes_of(data) if data else 110e3
-    reports, pace = [], 1.0  # how much longer than forecast this machine takes
     for group in plan:
-        began = time.monotonic()
-        run = folder / "runs" / group.config, SPECS / f"{group.config}.json", settings(group, data)
-        group.seconds = 0 if kept(*run) else pace * forecast_s(group, image_bytes)
-        if data is None and group.config != CEILING:
-            group.left_out = "making its data set takes more than the budget leaves"
-        else:
-            choose([group], ends - began, lambda _: RANK_BYTES)
-        if group.left_out:
-            continue
-        say(f"{name}: {group.config}, about {group.seconds:.0f} s")
-        reports.append((group, measured(*run)))
-        if group.seconds > 0:
-            pace *= max(1.0, (time.monotonic() - began) / group.seconds)
-    return reports
+        group.seconds = forecast_s(group, image_bytes)
 
 
 def rows_of(reports):
@@ -143,10 +153,6 @@ def rows_of(reports):
 def published_rows():
     return [{**row, "kind": "published", "images_per_s": float(row["images_per_s"]) / int(row["ranks"])}
             for row in read_csv(SPECS / "published_storage.csv")]
-
-
-def select(rows, **values):
-    return [row for row in rows if all(row[name] == value for name, value in values.items())]
 
 
 def ratios_of(reports):
@@ -177,38 +183,50 @@ def bar(row, group, series):
             "high": row.get("ci95_high"), "kind": row["kind"]}
 
 
-def storage_blocks(folder, rows, published):
-    """Figures 6 and 7: images/s by store and loader, and relative to local storage."""
-    title = "ResNet50 on a V100 by store and loader"
+def set_text(images):
+    """What a page says of a given data set of this many images, or of the one made here if None."""
+    if images is None:
+        return f"{IMAGES:,} synthetic X-rays of {IMAGE_SIZE}x{IMAGE_SIZE}, whose files are as large as ImageNet's."
+    window = BATCH_SIZE * (STEPS + 2)
+    return f"{images:,} images of a data set that was given." + (
+        f" A window passes {window:,}, so loaders begin epochs within it, and PyTorch's workers are started anew."
+        if images < window else "")
+
+
+def storage_blocks(folder, rows, published, images):
+    """Figures 7 and 8: images/s by store and loader, and relative to local storage."""
+    title = "Figure 7: ResNet50 on a V100 by store and loader"
     ceiling = select(rows, store="synthetic")
     files = [row for row in rows if row["format"] == "png"]
-    write_csv(folder / "figure6.csv", [*ceiling, *files, *published], COLUMNS)
+    write_csv(folder / "figure7.csv", [*ceiling, *files, *published], COLUMNS)
     yield page.heading(title)
     if not files:
-        yield page.paragraph("Not measured. Values: figure6.csv.")
+        yield page.paragraph("Not measured. Values: figure7.csv.")
         return
     if drawing.pyplot:
         bars = [bar(row, STORES[row["store"]], LOADERS[row["loader"]]) for store in STORES for loader in LOADERS
                 for row in [*select(files, store=store, loader=loader), *select(published, store=store, loader=loader)]]
-        drawing.grouped(folder, "figure6", title, "images/s of one GPU", bars,
+        drawing.grouped(folder, "figure7", title, "images/s of one GPU", bars,
                         ceiling[0]["images_per_s"] if ceiling else None)
-        yield page.picture("figure6.svg", title)
+        yield page.picture("figure7.svg", title)
     yield page.table(["store", "loader", "images/s (95 % interval)", "of synthetic", "lived off buffers"],
                      [[STORES.get(row["store"], row["store"]), LOADERS.get(row["loader"], "none"), interval(row),
-                       f"{row['of_synthetic']:.2f}" if row["of_synthetic"] else "", "yes" if row["buffer_fed"] else "no"]
+                       f"{row['of_synthetic']:.2f}" if row["of_synthetic"] else "",
+                       "yes" if row["buffer_fed"] else "no"]
                       for row in [*ceiling, *files]])
-    yield page.paragraph("The line is synthetic data. The star is what Salvaris's own notebook printed for TensorFlow over "
-                         "JPEGs on NFS, for each of eight V100s. Values: figure6.csv.")
+    yield page.paragraph("One rank feeds an emulated V100, with the share of the store that configs/studies/salvaris "
+                         f"states and sources, over {set_text(images)} The line is synthetic data. The star is what "
+                         "Salvaris's own notebook printed for TensorFlow over JPEGs on NFS, for each of eight V100s. "
+                         "Values: figure7.csv.")
     yield from relative_blocks(folder, files)
 
 
 def interval(row):
-    text = f"{row['images_per_s']:,.1f}"
-    return text + (f" ({row['ci95_low']:,.1f} to {row['ci95_high']:,.1f})" if row["ci95_low"] is not None else "")
+    return with_interval(row["images_per_s"], row["ci95_low"], row["ci95_high"])
 
 
 def relative_blocks(folder, files):
-    title = "ResNet50: relative performance across storage"
+    title = "Figure 8: ResNet50, relative performance across storage"
     made = []
     for loader in LOADERS:
         local = select(files, store="local", loader=loader)
@@ -218,19 +236,19 @@ def relative_blocks(folder, files):
                 made.append({"store": store, "loader": loader, "kind": "measured",
                              "ratio": row["images_per_s"] / local[0]["images_per_s"],
                              "low": found[1] if found else None, "high": found[2] if found else None})
-    write_csv(folder / "figure7.csv", made, ["store", "loader", "kind", "ratio", "low", "high"])
+    write_csv(folder / "figure8.csv", made, ["store", "loader", "kind", "ratio", "low", "high"])
     yield page.heading(title)
     if drawing.pyplot and made:
-        drawing.grouped(folder, "figure7", title, "images/s, of local storage",
+        drawing.grouped(folder, "figure8", title, "images/s, of local storage",
                         [{"group": STORES[row["store"]], "series": LOADERS[row["loader"]], "value": row["ratio"],
                           "low": row["low"], "high": row["high"], "kind": "measured"} for row in made])
-        yield page.picture("figure7.svg", title)
-    yield page.paragraph("Bounds are those that both intervals allow. Values: figure7.csv.")
+        yield page.picture("figure8.svg", title)
+    yield page.paragraph("Bounds are those that both intervals allow. Values: figure8.csv.")
 
 
 def format_blocks(folder, rows):
-    """Figure 8: PNG against TFRecord, average and maximum over loaders and repeats, as the talk has them."""
-    title = "ResNet50: data formats, average and maximum"
+    """Figure 9: PNG against TFRecord, average and maximum over loaders and repeats, as the talk has them."""
+    title = "Figure 9: ResNet50, data formats, average and maximum"
     made = []
     for store in FORMAT_STORES:
         for fmt in FORMATS:
@@ -239,25 +257,25 @@ def format_blocks(folder, rows):
                 made += [{"store": store, "format": fmt, "statistic": name, "kind": "measured", "images_per_s": value}
                          for name, value in (("average", statistics.mean(rates)), ("maximum", max(rates)))]
     each = [row for row in rows if row["store"] in FORMAT_STORES]
-    write_csv(folder / "figure8.csv", [*made, *[{**row, "statistic": "median"} for row in each]],
+    write_csv(folder / "figure9.csv", [*made, *[{**row, "statistic": "median"} for row in each]],
               ["store", "loader", "format", "statistic", "kind", "images_per_s", "ci95_low", "ci95_high"])
     yield page.heading(title)
     if not made:
-        yield page.paragraph("Not measured. Values: figure8.csv.")
+        yield page.paragraph("Not measured. Values: figure9.csv.")
         return
     if drawing.pyplot:
-        drawing.grouped(folder, "figure8", title, "images/s of one GPU",
+        drawing.grouped(folder, "figure9", title, "images/s of one GPU",
                         [{**bar(row, f"{STORES[row['store']]}\n{row['statistic']}", FORMATS[row["format"]])}
                          for name in ("average", "maximum") for row in select(made, statistic=name)])
-        yield page.picture("figure8.svg", title)
+        yield page.picture("figure9.svg", title)
     yield page.table(["store", "loader", "format", "images/s (95 % interval)", "lived off buffers"],
                      [[STORES[row["store"]], LOADERS[row["loader"]], FORMATS[row["format"]], interval(row),
                        "yes" if row["buffer_fed"] else "no"] for row in each])
-    yield page.paragraph("Average and maximum are those of all repeats of all loaders. Values: figure8.csv.")
+    yield page.paragraph("Average and maximum are those of all repeats of all loaders. Values: figure9.csv.")
 
 
 def judged(ratios, count, is_worse_enough=False):
-    """HOLDS if an interval is beyond EQUAL of 1 (below it, if `is_worse_enough`), FAILS if all `count` are within it."""
+    """HOLDS if an interval is beyond EQUAL of 1 (below it, if `is_worse_enough`), FAILS if all `count` are within."""
     differ = any(high < 1 - EQUAL or (low > 1 + EQUAL and not is_worse_enough) for low, high in ratios)
     same = all(low >= 1 - EQUAL and (high <= 1 + EQUAL or is_worse_enough) for low, high in ratios)
     return HOLDS if differ else FAILS if same and len(ratios) == count else UNKNOWN
