@@ -18,13 +18,15 @@ def measure_until(ends, name, plan, run_of, rank_bytes):
         run = run_of(group)
         if run is None:
             continue
-        began = time.monotonic()
-        group.seconds = 0 if kept(*run) else pace * group.seconds
-        choose([group], ends - began, rank_bytes)
-        if group.left_out:
-            continue
-        say(f"{name}: {group.name}, about {group.seconds:.0f} s")
-        reports.append((group, measured(*run)))
-        if group.seconds > 0:
+        report = kept(*run)
+        if report is None:
+            began = time.monotonic()
+            group.seconds *= pace
+            choose([group], ends - began, rank_bytes)
+            if group.left_out:
+                continue
+            say(f"{name}: {group.name}, about {group.seconds:.0f} s")
+            report = measured(*run)
             pace *= max(1.0, (time.monotonic() - began) / group.seconds)
+        reports.append((group, report))
     return reports

@@ -3,6 +3,7 @@ V100s by store, loader and data format.
 """
 
 import time
+from dataclasses import dataclass, field
 
 import page
 import salvaris_gpus as gpus
@@ -18,10 +19,38 @@ TITLE = "Salvaris's talk: Distributed Deep Learning"
 NEEDS_DATA = False
 
 
-def claims(precisions, networks, sent, published, stores, ratios):
-    return [network.claim(network.ratios_of(sent), networks, published), gpus.small_model_claim(networks),
-            gpus.mixed_claim(precisions, published), storage.loaders_claim(ratios), storage.location_claim(stores),
-            storage.formats_claim(ratios)]
+@dataclass
+class Evidence:
+    """Rows of what was predicted, measured and published."""
+    predicted: list  # trainings over all ranks and networks
+    precisions: list  # ResNet50 on V100s in full and in mixed precision
+    sent: list  # measured over two networks
+    stores: list  # measured by store, loader and format
+    ratios: dict  # that chexbench found within a store
+    published: list
+    published_stores: list
+    networks: list = field(init=False)  # efficiencies on most GPUs, predicted and published
+
+    def __post_init__(self):
+        self.networks = gpus.network_rows(self.predicted, self.published)
+
+
+def claims(evidence):
+    return [network.claim(network.ratios_of(evidence.sent), evidence.networks, evidence.published),
+            gpus.small_model_claim(evidence.networks), gpus.mixed_claim(evidence.precisions, evidence.published),
+            storage.loaders_claim(evidence.ratios), storage.location_claim(evidence.stores, evidence.published_stores),
+            storage.formats_claim(evidence.ratios)]
+
+
+def figures(folder, evidence, link_rows, images):
+    """Writes the CSV of each figure and draws it; yields the blocks of the page."""
+    yield from gpus.scaling_blocks(folder, evidence.predicted, evidence.published)
+    yield from gpus.precision_blocks(folder, evidence.precisions, evidence.published)
+    yield from gpus.step_blocks(folder, evidence.predicted, link_rows)
+    yield from gpus.network_blocks(folder, evidence.networks)
+    yield from network.blocks(folder, evidence.sent)
+    yield from storage.storage_blocks(folder, evidence.stores, evidence.published_stores, images)
+    yield from storage.format_blocks(folder, evidence.stores)
 
 
 def blocks(found, drawn, plan, missing, speeds, misfits, budget_minutes, environment):
@@ -41,7 +70,7 @@ def blocks(found, drawn, plan, missing, speeds, misfits, budget_minutes, environ
     yield from drawn
     yield from misfits
     yield page.heading("Speeds of one GPU")
-    yield page.paragraph("All rows of figures 1 to 5 are predicted from these. \"Computed\" ones were not measured; "
+    yield page.paragraph("Figures 1, 2, 4 and 5 are predicted from these. \"Computed\" ones were not measured; "
                          "configs/accelerators says how they were made.")
     yield speeds
     if missing:
@@ -61,24 +90,20 @@ def run(folder, data, budget_minutes):
     found, missing = gpus.speeds()
     images = storage.check(data) if data else None
     say(f"{NAME}: predicting {len(found)} trainings")
-    rows, precisions = gpus.predict(found, link_rows), gpus.precision_rows()
-    networks = gpus.network_rows(rows, published)
+    predicted, precisions = gpus.predict(found, link_rows), gpus.precision_rows()
     if data is None and (ends - time.monotonic() > storage.MAKE_S or storage.is_made(folder)):
         data = storage.own_data(folder)
-    plan = storage.groups()
+    plan, pairs = storage.groups(), network.groups(found)
     storage.forecast(plan, data)
     reports = measure_until(ends, NAME, plan, lambda group: storage.run_of(group, folder, data),
                             lambda group: storage.RANK_BYTES)
-    pairs = network.groups(found)
     sending = measure_until(ends, NAME, pairs, lambda group: network.run_of(group, folder, found),
                             lambda group: network.RANK_BYTES)
-    stores, ratios, sent = storage.rows_of(reports), storage.ratios_of(reports), network.rows_of(sending)
-    drawn = [*gpus.scaling_blocks(folder, rows, published), *gpus.precision_blocks(folder, precisions, published),
-             *gpus.step_blocks(folder, rows, link_rows), *gpus.network_blocks(folder, networks),
-             *network.blocks(folder, sent), *storage.storage_blocks(folder, stores, published_stores, images),
-             *storage.format_blocks(folder, stores)]
-    judged = claims(precisions, networks, sent, published, stores, ratios)
+    evidence = Evidence(predicted, precisions, network.rows_of(sending), storage.rows_of(reports),
+                        storage.ratios_of(reports), published, published_stores)
+    judged = claims(evidence)
+    drawn = figures(folder, evidence, link_rows, images)
     environment = next((report["environment"] for _, report in [*reports, *sending]), None)
     content = blocks(judged, drawn, [*plan, *pairs], missing, gpus.speed_table(found),
-                     gpus.misfit_blocks(rows, published), budget_minutes, environment)
+                     gpus.misfit_blocks(predicted, published), budget_minutes, environment)
     return page.publish(folder, TITLE, content, judged)

@@ -98,8 +98,12 @@ def predict(found, link_rows):
 
 def in_order(item):
     device, model, precision = item[0]
-    return (list(MODELS).index(model) if model in MODELS else len(MODELS), DEVICES.index(device),
-            PRECISIONS.index(precision) if precision in PRECISIONS else len(PRECISIONS))
+    return place(model), DEVICES.index(device), precision != PRECISIONS[0], precision
+
+
+def place(model):
+    """Where a model stands in tables and figures."""
+    return (list(MODELS).index(model) if model in MODELS else len(MODELS)), model
 
 
 def published_rows():
@@ -118,22 +122,20 @@ def model_name(model):
 
 def scaling_blocks(folder, rows, published):
     """Figures 1 and 2: images/s by ranks, ResNet50 and the other models."""
-    stars = [row for row in select(published, model="resnet50") if row["ranks"] in RANKS]
-    others = sorted({row["model"] for row in rows} - {"resnet50"}, key=lambda name: list(MODELS).index(name)
-                    if name in MODELS else len(MODELS))
-    plans = [("figure1", "Figure 1: ResNet50 on 1 to 32 GPUs", select(rows, model="resnet50", network=NETWORK),
-              stars, series),
-             ("figure2", "Figure 2: other models on 1 to 32 GPUs",
-              [row for row in rows if row["model"] in others and row["network"] == NETWORK], [],
-              lambda row: f"{model_name(row['model'])}, {series(row)}")]
-    for name, title, lines, points, naming in plans:
+    models = sorted({row["model"] for row in rows} | {"resnet50", "mobilenet_v2"}, key=place)
+    for model in models:
+        number = 1 if model == "resnet50" else 2
+        name = f"figure{number}" + (f"-{model}" if model not in ("resnet50", "mobilenet_v2") else "")
+        title = f"Figure {number}: {model_name(model)} on 1 to 32 GPUs"
+        lines = select(rows, model=model, network=NETWORK)
+        points = [row for row in select(published, model=model) if row["ranks"] in RANKS]
         write_csv(folder / f"{name}.csv", [*lines, *points], COLUMNS)
         yield page.heading(title)
         if not lines:
             yield page.paragraph(f"No profile has a speed for it. Values: {name}.csv.")
             continue
         if drawing.pyplot:
-            drawn = [{**row, "series": naming(row), "value": row["images_per_s"], "low": None, "high": None}
+            drawn = [{**row, "series": series(row), "value": row["images_per_s"], "low": None, "high": None}
                      for row in lines]
             marks = [{**row, "series": row["by"], "of": series(row), "value": row["images_per_s"]} for row in points
                      if row["by"] in (OWN, "TensorFlow", "NVIDIA, DGX-1")]
@@ -243,9 +245,10 @@ def network_blocks(folder, rows):
         drawing.grouped(folder, "figure5", title, "efficiency", bars)
         yield page.picture("figure5.svg", title)
     yield page.paragraph(
-        "Relative to one GPU. Stars are the author's own runs: Intel MPI over InfiniBand, and Open MPI with NCCL over "
-        "the nodes' Ethernet, whose speed he does not state (it stands at 10 GbE). NVLink is what 32 GPUs would reach "
-        "if it joined them all. Values: figure5.csv.")
+        "Relative to one GPU; all links of a ring are taken as equal, within nodes and between them. Stars are the "
+        "author's own runs: Intel MPI over InfiniBand, and Open MPI with NCCL over the nodes' Ethernet, whose speed he "
+        "does not state (it stands at 10 GbE). NVLink is what 32 GPUs would reach if it joined them all. Values: "
+        "figure5.csv.")
 
 
 def misfit_blocks(rows, published):

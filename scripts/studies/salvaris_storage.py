@@ -295,8 +295,10 @@ def loaders_claim(ratios):
     return claim, judged(intervals, 2 * len(STORES)), "images/s against Keras's, PNGs: " + "; ".join(parts)
 
 
-def location_claim(rows):
+def location_claim(rows, published):
     claim = "The location of the data affects training"
+    told = "".join(f"; {LOADERS[row['loader']]} {row['images_per_s'] / V100_IMAGES_PER_S:.2f} on "
+                   f"{STORES[row['store']]}, {row['ranks']} GPUs, published" for row in published)
     parts, intervals = [], []
     for store in ("nfs", "blob"):
         for loader in LOADERS:
@@ -306,8 +308,9 @@ def location_claim(rows):
                 parts.append(f"{LOADERS[loader]} {found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f}) on {STORES[store]}")
                 intervals.append(found[1:])
     if not parts:
-        return claim, UNKNOWN, "not measured"
-    return claim, judged(intervals, 2 * len(LOADERS), True), "share of local storage's images/s: " + "; ".join(parts)
+        return claim, UNKNOWN, "not measured" + told
+    verdict = judged(intervals, 2 * len(LOADERS), True)
+    return claim, verdict, "share of local storage's images/s: " + "; ".join(parts) + told
 
 
 def formats_claim(ratios):

@@ -228,7 +228,10 @@ class Salvaris(unittest.TestCase):
         for nfs, blob, expected in ((357, 100, salvaris_storage.HOLDS), (357, 357, salvaris_storage.FAILS),
                                     (357, 342, salvaris_storage.UNKNOWN)):
             rows = store("local", 357) + store("nfs", nfs) + store("blob", blob)
-            self.assertEqual(salvaris_storage.location_claim(rows)[1], expected, (nfs, blob))
+            self.assertEqual(salvaris_storage.location_claim(rows, [])[1], expected, (nfs, blob))
+        published = [{"store": "nfs", "loader": "optimized", "ranks": "8", "images_per_s": 142.8}]
+        self.assertEqual(salvaris_storage.location_claim([], published)[1:],
+                         (salvaris_storage.UNKNOWN, "not measured; TensorFlow 0.40 on NFS, 8 GPUs, published"))
 
     def test_the_forecast_knows_what_holds_a_loader_back(self):
         blob = {"latency_ms": 20.0}
@@ -258,6 +261,7 @@ class Budget(unittest.TestCase):
 
     def test_what_was_measured_before_costs_nothing(self):
         self.assertEqual(self.measure((100, 250, 290), kept=("0", "1")), ["0", "1", "2"])
+        self.assertEqual(self.measure((290, 100, 250), kept=("2",)), ["0", "2"])
 
     def test_a_machine_slower_than_forecast_leaves_more_out(self):
         self.assertEqual(self.measure((100, 80), takes=2.0), ["0"])
@@ -355,6 +359,17 @@ class Reproduce(SystemTest):
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(says, done.stderr)
             self.assertNotIn("Traceback", done.stderr)
+
+    def test_every_spec_of_salvariss_talk_can_be_run_by_itself(self):
+        data = self.folder / "data"
+        self.succeed("data", "synth", data, "--images", "80", "--size", "32")
+        self.succeed("data", "convert", data, "--split", "all")
+        specs = sorted((ROOT / "configs/studies/salvaris").glob("*.json"))
+        self.assertEqual(len(specs), 6)
+        for spec in specs:
+            root = ["--set", f"data.root={data}"] if spec.name.startswith("storage-") else []
+            ranks = 2 if spec.name == "network.json" else 1
+            self.succeed("--config", spec, *root, "--dry-run", "--ranks", ranks, cwd=ROOT)
 
     def test_what_cannot_be_is_said(self):
         for arguments, code, says in ((["sc20"], 2, "invalid choice: 'sc20'"),
