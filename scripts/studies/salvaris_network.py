@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import drawing
 import page
 import salvaris_gpus as gpus
-from planning import START_S, Group, at_most_cores, scale_factor
+from planning import Group, at_most_cores, scale_factor
 from verdicts import FAILS, HOLDS, UNKNOWN, select, with_interval, write_csv
 
 CORES = 6  # emulation.cores_per_accelerator of network.json
 RANKS = 2
+START_S = 0.5  # to start and end a repeat
 RANK_BYTES = 1.5e9  # gradients, what is sent, and batches
 
 
