@@ -161,8 +161,9 @@ def ratios_of(reports):
     for group, report in reports:
         for finding in report["findings"]:
             if finding.get("ratio") is not None and finding["kind"] in ("pipeline_ratio", "format_ratio"):
-                loader, fmt = finding["trial"].split()[:2]
-                found[store_of(group), finding["kind"], loader, fmt] = finding
+                words = finding["trial"].split()  # a trial is named after what differs, so perhaps without a format
+                fmt = next((word for word in words if word in FORMATS), formats_of(group)[0])
+                found[store_of(group), finding["kind"], words[0], fmt] = finding
     return found
 
 
@@ -232,7 +233,7 @@ def relative_blocks(folder, files):
         local = select(files, store="local", loader=loader)
         for store in STORES if local else []:
             for row in select(files, store=store, loader=loader):
-                found = across(row, local[0])
+                found = across(row, local[0]) if row is not local[0] else None
                 made.append({"store": store, "loader": loader, "kind": "measured",
                              "ratio": row["images_per_s"] / local[0]["images_per_s"],
                              "low": found[1] if found else None, "high": found[2] if found else None})

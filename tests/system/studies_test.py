@@ -233,6 +233,16 @@ class Salvaris(unittest.TestCase):
         self.assertEqual(salvaris_storage.location_claim([], published)[1:],
                          (salvaris_storage.UNKNOWN, "not measured; TensorFlow 0.40 on NFS, 8 GPUs, published"))
 
+    def test_a_ratio_is_that_of_its_store_loader_and_format(self):
+        def report(*trials):
+            return {"findings": [{"kind": kind, "trial": trial, "ratio": 2.0} for kind, trial in trials]
+                    + [{"kind": "fed", "trial": "keras png (emulated)"}]}
+        groups = {group.config: group for group in salvaris_storage.groups()}
+        reports = [(groups["storage-blob"], report(("format_ratio", "keras tfrecord (emulated)"))),
+                   (groups["storage-nfs"], report(("pipeline_ratio", "pytorch")))]  # of PNGs alone
+        self.assertEqual(list(salvaris_storage.ratios_of(reports)), [("blob", "format_ratio", "keras", "tfrecord"),
+                                                                     ("nfs", "pipeline_ratio", "pytorch", "png")])
+
     def test_the_forecast_knows_what_holds_a_loader_back(self):
         blob = {"latency_ms": 20.0}
         keras, pytorch = (salvaris_storage.expected_rate(blob, loader, "png", 110e3) for loader in ("keras", "pytorch"))
