@@ -139,7 +139,7 @@ def grouped(folder, name, title, label, rows, ceiling=None):
     axes.set_ylabel(label)
     axes.set_title(title)
     axes.grid(axis="y")
-    axes.legend(frameon=False, fontsize=8, ncols=min(3, len(series)), loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    axes.legend(frameon=False, fontsize=8, ncols=min(3, len(series)), loc="upper center", bbox_to_anchor=(0.5, -0.17))
     kinds = {row["kind"] for row in rows}
     words = {"measured": "filled: measured", "predicted": "hollow: predicted", "published": "stars: published"}
     figure.supxlabel("; ".join(text for kind, text in words.items() if kind in kinds), fontsize=7, color="0.35")

@@ -174,7 +174,8 @@ def precision_blocks(folder, rows, published):
         return
     if drawing.pyplot:
         words = {"f32": "full", "fp16": "mixed"}
-        bars = [{"name": f"{words[row['precision']]}, {row['ranks']}, {row.get('by', 'predicted')}",
+        bars = [{"name": f"{words[row['precision']]}, {row['ranks']}, {row.get('by', 'predicted')}"
+                 + (" (speed computed)" if row.get("computed_speed") else ""),
                  "kind": row["kind"], "value": row["images_per_s"], "low": None, "high": None,
                  "colour": drawing.COLOURS[0 if row["kind"] == "predicted" else 7]} for row in [*both, *stars]]
         drawing.bars(folder, "figure3", title, "images/s", "name", bars)
@@ -210,8 +211,8 @@ def step_blocks(folder, rows, link_rows):
                                               "send_s", "exposed_s", "computed_speed"])
     yield page.heading(title)
     if drawing.pyplot and steps:
-        bars = [{"name": f"{row['device'].upper()}, {row['network']}", "parts": [1e3 * row["compute_s"],
-                                                                                1e3 * row["send_s"]]} for row in steps]
+        bars = [{"name": f"{series(row)}, {row['network']}", "parts": [1e3 * row["compute_s"], 1e3 * row["send_s"]]}
+                for row in steps]
         drawing.stacked(folder, "figure4", title, "milliseconds", ("batch execution", "data transfer"), bars)
         yield page.picture("figure4.svg", title)
     yield page.table(["GPU", "network", "computing", "sending", "sending that computing does not hide"],
@@ -239,7 +240,8 @@ def network_blocks(folder, rows):
     write_csv(folder / "figure5.csv", rows, COLUMNS)
     yield page.heading(title)
     if drawing.pyplot and rows:
-        bars = [{"group": f"{row['device'].upper()}\n{model_name(row['model'])}", "series": row["network"],
+        bars = [{"group": f"{row['device'].upper()}\n{model_name(row['model'])}"
+                          + ("\n(computed)" if row.get("computed_speed") else ""), "series": row["network"],
                  "value": row["efficiency"], "low": None, "high": None, "kind": row["kind"]}
                 for row in rows if row["precision"] == "f32" and row["model"] in ("resnet50", "mobilenet_v2")]
         drawing.grouped(folder, "figure5", title, "efficiency", bars)
