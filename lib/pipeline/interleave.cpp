@@ -17,12 +17,13 @@ struct Cycle {
   std::size_t length = 1;
   std::size_t block = 1;
   bool deterministic = true;
+  std::size_t files_ahead = 0;  // files opened before a place in the cycle is free for them
 };
 
 // A file that the thread that calls next() reads when the file's turn comes. This is the plain twin of ReadAhead.
 class ReadInTurn {
  public:
-  static constexpr std::size_t kFilesAhead = 0;
+  static constexpr bool kReadsAhead = false;
   ReadInTurn(Op& op, FileRef file, const Cycle&, const std::stop_token& stop) : stream_(op, file, stop) {}
   std::optional<Record> next() { return stream_.next(); }
   bool ready() const { return true; }
@@ -35,7 +36,7 @@ class ReadInTurn {
 // record's CRC is what brings its pages into memory.
 class ReadAhead {
  public:
-  static constexpr std::size_t kFilesAhead = 1;  // files opened before a place in the cycle is free for them
+  static constexpr bool kReadsAhead = true;
   static constexpr std::size_t kBlocksAhead = 4;
 
   ReadAhead(Op& op, FileRef file, const Cycle& cycle, const std::stop_token& stop)
@@ -81,7 +82,7 @@ template <typename File>
 class InterleaveIterator final : public Iterator {
  public:
   InterleaveIterator(Op& op, std::unique_ptr<Iterator> input, const Cycle& cycle, std::stop_token stop)
-      : Iterator(op, std::move(stop), File::kFilesAhead > 0 ? Delay::in_threads : Delay::in_next),
+      : Iterator(op, std::move(stop), File::kReadsAhead ? Delay::in_threads : Delay::in_next),
         input_(std::move(input)),
         cycle_(cycle),
         places_(cycle.length) {}
@@ -121,7 +122,7 @@ class InterleaveIterator final : public Iterator {
   // The first round takes the files in order whatever their lengths are, so all of them can start to read at once.
   void fill_places() {
     started_ = true;
-    if (File::kFilesAhead == 0) return;
+    if (!File::kReadsAhead) return;
     for (std::optional<Open>& place : places_) {
       place = next_file();
       if (!place) return;
@@ -129,7 +130,7 @@ class InterleaveIterator final : public Iterator {
   }
 
   std::optional<Open> next_file() {
-    while (ahead_.size() <= File::kFilesAhead && !input_ended_) {
+    while (ahead_.size() <= cycle_.files_ahead && !input_ended_) {
       Element element;
       input_ended_ = !input_->next(element);
       if (input_ended_) break;
@@ -176,13 +177,13 @@ class Interleave final : public Op {
  public:
   explicit Interleave(const OpSetup& setup)
       : Op(setup),
-        cycle_{static_cast<std::size_t>(setup.spec.integer("cycle_length")),
-               static_cast<std::size_t>(setup.spec.integer("block_length")), setup.spec.boolean("deterministic")},
         // A PNG's record is a handle, so threads have no reads to overlap, unless the store is distant: then they read
         // the PNG's bytes.
-        parallel_(setup.spec.boolean("parallel") &&
-                  (spec::reads_shards(context().dataset.format) || context().dataset.store->is_distant())) {
+        parallel_(setup.spec.boolean("parallel") && (reads_shards() || context().dataset.store->is_distant())),
+        cycle_{static_cast<std::size_t>(setup.spec.integer("cycle_length")),
+               static_cast<std::size_t>(setup.spec.integer("block_length")), setup.spec.boolean("deterministic")} {
     if (parallel_) {
+      cycle_.files_ahead = files_ahead();
       stats().queue_capacity.set(static_cast<std::int64_t>(cycle_.length * cycle_.block * ReadAhead::kBlocksAhead));
     }
   }
@@ -194,8 +195,15 @@ class Interleave final : public Op {
   double expected_elements() const override { return expected_records(*input_); }
 
  private:
-  const Cycle cycle_;
+  bool reads_shards() { return spec::reads_shards(context().dataset.format); }
+
+  // Twice the cycle, as tf.data's parallel_interleave does (prefetch_input_elements), where each file is one record:
+  // with fewer, the files of a distant store would come almost one after another. Of shards one is enough, and each
+  // reads megabytes ahead.
+  std::size_t files_ahead() { return reads_shards() ? 1 : 2 * cycle_.length; }
+
   const bool parallel_;
+  Cycle cycle_;
 };
 
 }  // namespace

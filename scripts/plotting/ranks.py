@@ -6,6 +6,7 @@ from plotting.style import colour, error_lengths, legend, marker, rank_ticks
 KINDS = {"measured": ("full", "measured"), "emulated": ("left", "measured, emulated accelerator"),
          "predicted": ("none", "predicted")}
 PUBLISHED_COLOURS = ("black", "0.6", "white")
+PUBLISHED_MARKERS = (("*", 10), ("P", 7), ("X", 7))  # with their sizes
 MOST_LABELLED_RATIO = 1000  # of the largest value to the smallest, above which only powers of ten are labelled
 LOGARITHMIC_FROM = 8  # times the fewest ranks, from which both axes are logarithmic
 
@@ -18,16 +19,14 @@ def is_logarithmic(rows):
 def draw_points(axes, rows, ideal=False, published=(), log=False):
     """Draws a line for each series. A row has series, ranks, kind, value, and low and high or None.
 
-    Rows of `published` have series, ranks and value, and are drawn as stars without a line.
+    Rows of `published` have series, ranks and value, and are drawn as stars without a line; one that has a series of
+    the lines as "of" has its colour.
     """
-    for i, name in enumerate(dict.fromkeys(row["series"] for row in rows)):
+    series = list(dict.fromkeys(row["series"] for row in rows))
+    for i, name in enumerate(series):
         draw_series(axes, i, name, sorted((row for row in rows if row["series"] == name), key=lambda row: row["ranks"]),
                     ideal)
-    for i, name in enumerate(dict.fromkeys(row["series"] for row in published)):
-        own = [row for row in published if row["series"] == name]
-        axes.plot([row["ranks"] for row in own], [row["value"] for row in own], linestyle="none", marker="*",
-                  markersize=10, color=PUBLISHED_COLOURS[i % len(PUBLISHED_COLOURS)], markeredgecolor="black",
-                  markeredgewidth=0.6, label=f"published: {name}")
+    draw_published(axes, published, series)
     if log:
         axes.set_xscale("log", base=2)
         scale_by_decades(axes, [row["value"] for row in [*rows, *published]])
@@ -36,6 +35,19 @@ def draw_points(axes, rows, ideal=False, published=(), log=False):
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     axes.grid()
     explain(axes, rows, ideal)
+
+
+def draw_published(axes, published, series):
+    for i, name in enumerate(dict.fromkeys(row["series"] for row in published)):
+        shape, size = PUBLISHED_MARKERS[i % len(PUBLISHED_MARKERS)]
+        look = {"linestyle": "none", "marker": shape, "markersize": size, "markeredgecolor": "black",
+                "markeredgewidth": 0.6}
+        shade = PUBLISHED_COLOURS[i % len(PUBLISHED_COLOURS)]
+        for row in published:
+            if row["series"] == name:
+                own = colour(series.index(row["of"])) if row.get("of") in series else shade
+                axes.plot(row["ranks"], row["value"], color=own, **look)
+        axes.plot([], [], color=shade, label=f"published: {name}", **look)
 
 
 def scale_by_decades(axes, values):

@@ -204,7 +204,7 @@ def published_rows():
 
 def run(folder, data, budget_minutes):
     """Measures, predicts and writes the pages; returns their paths and the claims."""
-    started = time.monotonic()
+    ends = time.monotonic() + 60 * budget_minutes
     published = published_rows()
     several = min(2, cores())
     say(f"{NAME}: time lines and the ablation, about 3 minutes")
@@ -212,16 +212,11 @@ def run(folder, data, budget_minutes):
     ablation = measured(folder / "runs/ablation", SPECS / "ablation.json",
                         [f"data.root={data}", f"ranks={several}"], several)
     predicted, environment = predict(folder, SPECS, data, ("opencv",), (MODEL,))
-    left_s = 60 * budget_minutes - (time.monotonic() - started)
     plan = groups()
-    results = Results(predicted, measure(SPECS, plan, predicted, folder, data, left_s, lambda group: RANK_BYTES))
-    left_s = 60 * budget_minutes - (time.monotonic() - started)
+    results = Results(predicted, measure(SPECS, plan, predicted, folder, data, ends, lambda group: RANK_BYTES))
     # Last, because on one socket it cannot tell anything.
-    rates = map_ranks(folder, data, several) if several > 1 and left_s > MAPPING_S else {}
+    rates = map_ranks(folder, data, several) if several > 1 and ends - time.monotonic() > MAPPING_S else {}
     found = claims(results, published, overlap, rates)
     pictures = [*timeline.blocks(folder, folder / "runs/timeline/trace.json"),
                 *scaling_blocks(folder, results, published), *ablation_blocks(folder, ablation)]
-    content = list(blocks(found, pictures, plan, budget_minutes, environment, results))
-    if not drawing.pyplot:
-        say(drawing.HOW_TO_DRAW)
-    return page.write(folder, TITLE, content), found
+    return page.publish(folder, TITLE, blocks(found, pictures, plan, budget_minutes, environment, results), found)

@@ -16,10 +16,16 @@ def save(figure, folder, name):
     pyplot.close(figure)
 
 
+def fill(row, shade):
+    """The colour that a bar is filled with: predicted ones are hollow."""
+    return "white" if row.get("kind") == "predicted" else shade
+
+
 def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=False):
     """Draws lines over the number of ranks. A row has series, ranks, kind, value, and low and high or None.
 
-    `labels` are those of the two axes. `log` scales both by logarithms, for many ranks.
+    `labels` are those of the two axes. `log` scales both by logarithms, for many ranks. A published row with a series
+    of the lines as "of" has its colour.
     """
     figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
     ranks.draw_points(axes, rows, ideal, published, log)
@@ -32,13 +38,61 @@ def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=F
 
 
 def bars(folder, name, title, label, key, rows):
-    """Draws a horizontal bar for each row, from the top: its name under `key`, value, and low and high or None."""
+    """Draws a horizontal bar for each row, from the top: its name under `key`, value, and low and high or None.
+
+    A row may have a colour, and a kind: predicted bars are hollow.
+    """
     figure, axes, places = style.bar_axes(pyplot, [row[key] for row in rows], "")
     for place, row in zip(places, rows):
         errors = [[length] for length in style.error_lengths(row)] if row["low"] is not None else None
-        axes.barh(place, row["value"], xerr=errors, capsize=3, height=0.65, color=row.get("colour", style.colour(0)))
+        shade = row.get("colour", style.colour(0))
+        axes.barh(place, row["value"], xerr=errors, capsize=3, height=0.65, edgecolor=shade, color=fill(row, shade))
     axes.set_xlabel(label)
     axes.set_title(title, loc="right")
+    save(figure, folder, name)
+
+
+def stacked(folder, name, title, label, parts, rows):
+    """Draws a horizontal bar for each row, from the top, of its `parts`, one after the other. A row has name, parts."""
+    figure, axes, places = style.bar_axes(pyplot, [row["name"] for row in rows], "")
+    for number, part in enumerate(parts):
+        axes.barh(places, [row["parts"][number] for row in rows], height=0.65, color=style.colour(number),
+                  left=[sum(row["parts"][:number]) for row in rows], label=part)
+    axes.set_xlabel(label)
+    axes.set_title(title, loc="right")
+    style.legend(axes)
+    save(figure, folder, name)
+
+
+def grouped(folder, name, title, label, rows, ceiling=None):
+    """Draws bars side by side in groups. A row has group, series, value, low and high or None, and kind.
+
+    Predicted bars are hollow, and a published value is a star at the place of its bar. `ceiling` is a line over all.
+    """
+    groups, series = (list(dict.fromkeys(row[key] for row in rows)) for key in ("group", "series"))
+    figure, axes = pyplot.subplots(figsize=(max(6.4, 1.1 * len(groups)), 4.2))
+    width = 0.8 / len(series)
+    for row in rows:
+        place = groups.index(row["group"]) + width * (series.index(row["series"]) - (len(series) - 1) / 2)
+        shade = style.colour(series.index(row["series"]))
+        if row["kind"] == "published":
+            axes.plot(place, row["value"], marker="*", markersize=10, color="black", linestyle="none", zorder=3)
+            continue
+        errors = [[length] for length in style.error_lengths(row)] if row["low"] is not None else None
+        axes.bar(place, row["value"], width=0.9 * width, yerr=errors, capsize=3, edgecolor=shade,
+                 color=fill(row, shade))
+    for i, one in enumerate(series):
+        axes.bar(0, 0, color=style.colour(i), label=one)
+    if ceiling is not None:
+        axes.axhline(ceiling, color="0.35", linestyle="--", linewidth=1, label="synthetic data")
+    axes.set_xticks(range(len(groups)), groups, fontsize=8)
+    axes.set_ylabel(label)
+    axes.set_title(title)
+    axes.grid(axis="y")
+    style.legend(axes, beside=True)
+    kinds = {row["kind"] for row in rows}
+    words = {"measured": "filled: measured", "predicted": "hollow: predicted", "published": "stars: published"}
+    style.foot(figure, *(text for kind, text in words.items() if kind in kinds))
     save(figure, folder, name)
 
 

@@ -11,8 +11,9 @@ import convergence
 import drawing
 import page
 import profiles
-from measuring import ROOT, chexbench, measured, read_csv, say
-from planning import Group, choose, cores, scale_factor
+from budget import measure_until
+from measuring import ROOT, chexbench, read_csv
+from planning import Group, at_most_cores, left_out, scale_factor
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, select, write_csv
 
 NAME = "malik"
@@ -157,7 +158,7 @@ def batch_claim(known, model, claim):
     parts = []
     for device in DEVICES:
         speeds = [(size, entry["images_per_s"]) for (of, name, size), entry in known.items()
-                  if (of, name) == (device, model) and not entry["computed"]]
+                  if (of, name) == (device, model) and not profiles.is_computed(entry)]
         if len(speeds) > 1:
             parts.append(f"{device.upper()}: " + ", ".join(f"{rate:,.4g} images/s at {size}" for size, rate in speeds))
     text = "as others published: " + "; ".join(parts)
@@ -245,37 +246,28 @@ def blocks(found, drawn, compared, holes, plan):
                      [[row["device"].upper(), row["model"], row["batch_size"], row["ranks"],
                        f"{row['images_per_s']:,.5g}", f"{row['predicted']:,.0f}", f"{row['ratio']:.2f}"]
                       for row in compared])
-    left_out = [f"{group.name}: {group.left_out}" for group in plan if group.left_out]
-    left_out += [f"{MODELS[model]} at batch {size} on {device.upper()}: its profile has no such speed"
-                 for device, model, size in holes]
-    if left_out:
+    missing = left_out(plan)
+    missing += [f"{MODELS[model]} at batch {size} on {device.upper()}: its profile has no such speed"
+                for device, model, size in holes]
+    if missing:
         yield page.heading("Left out")
-        yield page.bullets(left_out)
+        yield page.bullets(missing)
 
 
 def run(folder, _, budget_minutes):
     """Predicts, measures and writes the pages; returns their paths and the claims."""
-    started = time.monotonic()
     published = published_rows()
     known, holes = trainings()
     predicted = predict(known)
     plan = groups()
-    choose(plan, 60 * budget_minutes, lambda group: RANK_BYTES)
-    reports = []
-    for group in plan:
-        if group.left_out:
-            continue
-        say(f"{NAME}: {group.ranks} ranks, 1 : {scale_factor(group.ranks):.3g}, about {group.seconds:.0f} s")
-        settings = [f"ranks={group.ranks}"]
-        if cores() // group.ranks > 10:
-            settings.append("cores_per_rank=10")
-        reports.append((group, measured(folder / "runs" / group.name, SPECS / "update.json", settings, group.ranks)))
-    losses = convergence.train(SPECS / "convergence.json", folder, 60 * budget_minutes - (time.monotonic() - started))
+    ends = time.monotonic() + 60 * budget_minutes
+    reports = measure_until(ends, NAME, plan,
+                            lambda group: (folder / "runs" / group.name, SPECS / "update.json",
+                                           [f"ranks={group.ranks}", *at_most_cores(group.ranks)], group.ranks),
+                            lambda group: RANK_BYTES)
+    losses = convergence.train(SPECS / "convergence.json", folder, ends - time.monotonic())
     found = claims(known, predicted, reports, losses)
     compared = misfits(predicted, published)
     drawn, number = figures(folder, known, predicted, published)
     drawn += convergence.blocks(folder, f"figure{number}", losses)
-    content = list(blocks(found, drawn, compared, holes, plan))
-    if not drawing.pyplot:
-        say(drawing.HOW_TO_DRAW)
-    return page.write(folder, TITLE, content), found
+    return page.publish(folder, TITLE, blocks(found, drawn, compared, holes, plan), found)

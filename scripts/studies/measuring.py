@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -51,20 +52,32 @@ def read_report(folder):
     return report if is_complete(report) else None
 
 
+def as_stated(config, settings, ranks, mapping):
+    return {"config": str(config.relative_to(ROOT)), "settings": settings, "ranks": ranks, "mapping": list(mapping)}
+
+
+def is_of(folder, stated):
+    """Whether `folder` holds a run, complete or not, with these settings."""
+    note = folder.with_suffix(".json")
+    return note.exists() and json.loads(note.read_text()) == stated
+
+
+def kept(folder, config, settings, ranks=1, mapping=("--map-by", "socket")):
+    """The report of a run that `folder` holds complete, or None."""
+    return read_report(folder) if is_of(folder, as_stated(config, settings, ranks, mapping)) else None
+
+
 def measured(folder, config, settings, ranks=1, mapping=("--map-by", "socket")):
     """The report of a run; taken from `folder` if it is there complete, measured or continued otherwise."""
-    stated = {"config": str(config.relative_to(ROOT)), "settings": settings, "ranks": ranks,
-              "mapping": list(mapping)}
-    note = folder.with_suffix(".json")
-    is_same = note.exists() and json.loads(note.read_text()) == stated
-    report = read_report(folder) if is_same else None
+    report = kept(folder, config, settings, ranks, mapping)
     if report is not None:
         return report
-    place = "--resume" if is_same and (folder / "journal.jsonl").exists() else "--output"
+    stated = as_stated(config, settings, ranks, mapping)
+    place = "--resume" if is_of(folder, stated) and (folder / "journal.jsonl").exists() else "--output"
     if place == "--output":
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        note.write_text(json.dumps(stated, indent=1) + "\n")
+        folder.with_suffix(".json").write_text(json.dumps(stated, indent=1) + "\n")
     sets = [text for setting in settings for text in ("--set", setting)]
     progress = "always" if sys.stderr.isatty() else "never"  # mpirun stands between the ranks and the terminal
     chexbench("--config", config, *sets, place, folder, "--quiet", "--progress", progress, ranks=ranks,
@@ -81,3 +94,13 @@ def read_csv(path):
             return list(csv.DictReader(file))
     except OSError as error:
         raise StudyError(f"{path}: cannot read it: {error.strerror}", 3) from error
+
+
+def read_spec(path):
+    """A spec or a profile: JSON with // comments."""
+    try:
+        return json.loads(re.sub(r"(^|\s)//.*$", "", path.read_text(), flags=re.MULTILINE))
+    except OSError as error:
+        raise StudyError(f"{path}: cannot read it: {error.strerror}", 3) from error
+    except ValueError as error:
+        raise StudyError(f"{path}: it is no JSON: {error}", 2) from error

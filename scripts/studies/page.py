@@ -3,6 +3,9 @@
 import html
 import textwrap
 
+import drawing
+from measuring import say
+
 COLUMNS = 100  # of Markdown, as in the project's own pages
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}
 table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}td,th{border:1px solid #ccc;padding:.3rem .6rem;
@@ -81,3 +84,11 @@ def write(folder, title, blocks):
     for path, text in zip(paths, (as_html(title, blocks), markdown(title, blocks))):
         path.write_text(text)
     return paths
+
+
+def publish(folder, title, blocks, claims):
+    """Writes the page, and says what is missing for its figures; returns what a study's run() does."""
+    paths = write(folder, title, list(blocks))
+    if not drawing.pyplot:
+        say(drawing.HOW_TO_DRAW)
+    return paths, claims

@@ -29,19 +29,22 @@ class Group:
         settings = [f"ranks={self.ranks}", f"data.decoder={self.decoder}", f"training.batch_size={self.batch_size}",
                     f"measure.steps={self.steps}", f"measure.repeats={self.repeats}",
                     f"measure.warmup_steps={self.warmup_steps}"]
-        if cores() // self.ranks > CORES_PER_ACCELERATOR:
-            settings.append(f"cores_per_rank={CORES_PER_ACCELERATOR}")
-        return settings
+        return settings + at_most_cores(self.ranks)
 
 
 def cores():
     return len(os.sched_getaffinity(0))
 
 
-def scale_factor(ranks):
+def at_most_cores(ranks, per_accelerator=CORES_PER_ACCELERATOR):
+    """The setting that keeps a rank from having more cores than its accelerator shall have, where there are more."""
+    return [f"cores_per_rank={per_accelerator}"] if cores() // ranks > per_accelerator else []
+
+
+def scale_factor(ranks, per_accelerator=CORES_PER_ACCELERATOR):
     """How many times slower than at full scale `ranks` ranks run here: chexbench's scale_model_of()."""
     share = cores() // ranks or cores() / ranks
-    return max(1.0, CORES_PER_ACCELERATOR / share)
+    return max(1.0, per_accelerator / share)
 
 
 def available_bytes():
@@ -74,3 +77,8 @@ def choose(groups, budget_s, rank_bytes):
             group.left_out = f"it takes {group.seconds / 60:.0f} minutes, more than the budget leaves"
         else:
             left_s -= group.seconds
+
+
+def left_out(plan):
+    """What is not measured, and why: a line for each group."""
+    return [f"{group.name}: {group.left_out}" for group in plan if group.left_out]

@@ -1,9 +1,6 @@
 """Reads chexbench's accelerator profiles: the trainings that have a speed, and whether a source measured it."""
 
-import json
-import re
-
-from measuring import ROOT, StudyError
+from measuring import ROOT, read_spec
 
 
 def path_of(device):
@@ -11,17 +8,15 @@ def path_of(device):
 
 
 def entries(device):
-    """The entries of a device's profile as in its file, each with `computed`; none of a device without a profile."""
-    path = path_of(device)
-    if not path.exists():
-        return []
-    try:
-        found = json.loads(re.sub(r"^\s*//.*$", "", path.read_text(), flags=re.MULTILINE))["entries"]
-    except (OSError, ValueError, KeyError) as error:
-        raise StudyError(f"{path}: cannot read it as a profile: {error}", 3) from error
-    return [{"computed": False, **entry} for entry in found]
+    """The entries of a device's profile as in its file; none of a device without a profile."""
+    return read_spec(path_of(device))["entries"] if path_of(device).exists() else []
+
+
+def is_computed(entry):
+    """Whether no source gives the speed: a roofline computed it."""
+    return entry.get("computed", False)
 
 
 def speed_of(entry):
     """What a figure says of where the speed of one GPU comes from."""
-    return "computed" if entry["computed"] else "published"
+    return "computed" if is_computed(entry) else "published"

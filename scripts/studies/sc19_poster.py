@@ -139,16 +139,11 @@ def blocks(results, plan, figure_blocks, budget_minutes, environment):
 
 def run(folder, data, budget_minutes):
     """Measures, predicts and writes the pages; returns their paths and the claims."""
-    started = time.monotonic()
+    ends = time.monotonic() + 60 * budget_minutes
     published = read_csv(SPECS / "published.csv")
     say(f"{NAME}: measuring what the cores of this machine decode")
     predicted, environment = predict(folder, SPECS, data, ("opencv", "fast"), MODELS)
     plan = groups()
-    left_s = 60 * budget_minutes - (time.monotonic() - started)
-    reports = measure(SPECS, plan, predicted, folder, data, left_s, rank_bytes)
-    results = Results(predicted, reports)
+    results = Results(predicted, measure(SPECS, plan, predicted, folder, data, ends, rank_bytes))
     drawn = figures(results, folder, published)
-    content = list(blocks(results, plan, drawn, budget_minutes, environment))
-    if not drawing.pyplot:
-        say(drawing.HOW_TO_DRAW)
-    return page.write(folder, TITLE, content), claims(results)
+    return page.publish(folder, TITLE, blocks(results, plan, drawn, budget_minutes, environment), claims(results))

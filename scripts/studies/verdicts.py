@@ -6,14 +6,19 @@ HOLDS, FAILS, UNKNOWN = "holds here", "does not hold here", "cannot be told"
 LINEAR = 0.9  # efficiency from which scaling is called linear
 
 
+def select(rows, **values):
+    """The rows that have these values."""
+    return [row for row in rows if all(row[name] == value for name, value in values.items())]
+
+
+def with_interval(value, low, high, digits=1):
+    """A value and its interval, if it has one, as text."""
+    return f"{value:,.{digits}f}" + (f" ({low:,.{digits}f} to {high:,.{digits}f})" if low is not None else "")
+
+
 def write_csv(path, rows, columns):
     """Writes the columns of the rows; a value that a row lacks, or None, is an empty field."""
     with open(path, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows([["" if row.get(name) is None else row[name] for name in columns] for row in rows])
-
-
-def select(rows, **values):
-    """The rows that have these values."""
-    return [row for row in rows if all(row[name] == value for name, value in values.items())]

@@ -3,8 +3,9 @@
 import json
 
 import page
-from measuring import chexbench, measured, say
-from planning import choose, cores, forecast_s, scale_factor
+from budget import measure_until
+from measuring import chexbench, measured
+from planning import cores, forecast_s, left_out
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
 
 MODELS = {"resnet50": "ResNet50", "densenet121": "DenseNet121"}
@@ -44,23 +45,15 @@ def predict(folder, specs, data, decoders, models):
     return rows, report["environment"]
 
 
-def measure(specs, plan, predicted, folder, data, budget_s, rank_bytes):
-    """The groups of `plan` that fit into the budget, each with its report; marks what is left out."""
+def measure(specs, plan, predicted, folder, data, ends, rank_bytes):
+    """The groups of `plan` that fit before `ends` (time.monotonic()), with their reports; marks what is left out."""
     for group in plan:
         rates = [row["images_per_s"] for row in predicted
                  if (row["model"], row["decoder"], row["ranks"]) == (group.config, group.decoder, group.ranks)]
         group.seconds = forecast_s(group, rates)
-    choose(plan, budget_s, rank_bytes)
-    chosen = [group for group in plan if not group.left_out]
-    say(f"{specs.name}: {len(chosen)} of {len(plan)} groups of trials in about "
-        f"{sum(group.seconds for group in chosen) / 60:.0f} minutes; the rest is predicted")
-    reports = []
-    for number, group in enumerate(chosen):
-        say(f"{specs.name}: {number + 1} of {len(chosen)}: {group.name}, 1 : {scale_factor(group.ranks):.3g}, about "
-            f"{group.seconds:.0f} s")
-        reports.append((group, measured(folder / "runs" / group.name, specs / f"{group.config}.json",
-                                        [f"data.root={data}", *group.settings()], group.ranks)))
-    return reports
+    return measure_until(ends, specs.name, plan,
+                         lambda group: (folder / "runs" / group.name, specs / f"{group.config}.json",
+                                        [f"data.root={data}", *group.settings()], group.ranks), rank_bytes)
 
 
 def measured_rows(group, report):
@@ -179,8 +172,7 @@ def closing(results, plan, budget_minutes):
     if results.select(kind="measured"):
         yield page.heading("Predictions beside measurements")
         yield predictions_table(results)
-    left_out = [f"{group.name}: {group.left_out}" for group in plan if group.left_out]
-    if left_out:
+    if left_out(plan):
         yield page.heading("Not measured")
         yield page.paragraph(f"With a budget of {budget_minutes:g} minutes these were predicted instead:")
-        yield page.bullets(left_out)
+        yield page.bullets(left_out(plan))

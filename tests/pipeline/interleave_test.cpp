@@ -1,11 +1,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <fstream>
+#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <stop_token>
 
 #include "pipeline/harness.hpp"
 #include "pipeline/tiny_set.hpp"
+#include "storage/local_store.hpp"
 
 namespace chexbench::pipeline::test {
 namespace {
@@ -102,6 +108,56 @@ TEST_P(Interleave, CanBeLeftInTheMiddle) {
     for (int k = 0; k < i; ++k) EXPECT_TRUE(records->next(element));
   }
   EXPECT_TRUE(threads_fall_to(before));
+}
+
+// A store whose first reads end only when `readers` threads read at once, or when a minute has passed.
+class Meeting final : public storage::Store {
+ public:
+  explicit Meeting(std::size_t readers) : readers_(readers) {}
+  std::vector<storage::StoreEntry> list(const std::string& folder) const override { return local_->list(folder); }
+  std::optional<std::uint64_t> size(const std::string& path) const override { return local_->size(path); }
+  std::unique_ptr<storage::ByteStream> stream(const std::string& path, std::stop_token stop) const override {
+    return local_->stream(path, std::move(stop));
+  }
+  bool is_local() const override { return false; }
+  std::span<const std::byte> read(const std::string& path, storage::ByteBuffer& buffer) const override {
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    arrived_.notify_all();
+    met_ |=
+        arrived_.wait_for(lock, std::chrono::minutes(missed_ ? 0 : 1), [&] { return waiting_ >= readers_ || met_; });
+    missed_ |= !met_;
+    --waiting_;
+    return local_->read(path, buffer);
+  }
+  bool met() const {
+    const std::lock_guard lock(mutex_);
+    return met_;
+  }
+
+ private:
+  const std::shared_ptr<const storage::Store> local_ = storage::local_store();
+  const std::size_t readers_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable arrived_;
+  mutable std::size_t waiting_ = 0;
+  mutable bool met_ = false;
+  mutable bool missed_ = false;
+};
+
+// Files of a distant store are one record each: those of the cycle and twice as many behind them are read at once.
+TEST(InterleaveOfDistantFiles, ReadsThreeCyclesAtOnce) {
+  const TinySet set({40});
+  dataset::Dataset dataset = set.of(spec::DataFormat::png);
+  const auto store = std::make_shared<const Meeting>(12);
+  dataset.store = store;
+  Chain chain(dataset, {op("list_files"), op("interleave", {{"cycle_length", std::int64_t{4}}})});
+  const auto records = chain.iterate();
+  Element element;
+  std::size_t delivered = 0;
+  while (records->next(element)) ++delivered;
+  EXPECT_EQ(delivered, 40u);
+  EXPECT_TRUE(store->met());
 }
 
 INSTANTIATE_TEST_SUITE_P(Twins, Interleave, testing::Bool(),

@@ -147,7 +147,7 @@ TEST(Profile, SaysWhichEntriesWereComputed) {
   EXPECT_FALSE(parse_profile(profile_with(), "p.json").entries[0].computed);
   const std::string text = profile_with("\"backward_share\"", "\"computed\": true, \"backward_share\"");
   EXPECT_TRUE(parse_profile(text, "p.json").entries[0].computed);
-  EXPECT_THAT(error_of(profile_with("\"backward_share\"", "\"computed\": 1, \"backward_share\"")),
+  EXPECT_THAT(profile_error(profile_with("\"backward_share\"", "\"computed\": 1, \"backward_share\"")),
               HasSubstr("p.json.entries[0].computed"));
 }
 
@@ -174,7 +174,7 @@ TEST(Profile, MayGivePeakRates) {
 
 TEST(Profile, NamesWhatIsWrongInPeakRates) {
   const auto error_with = [](const std::string& peaks) {
-    return error_of(profile_with("\"entries\"", "\"peaks\": " + peaks + ", \"entries\""));
+    return profile_error(profile_with("\"entries\"", "\"peaks\": " + peaks + ", \"entries\""));
   };
   EXPECT_THAT(error_with(R"({"flops_per_s": {"f33": 1}, "bytes_per_s": 1, "source": "s"})"),
               AllOf(HasSubstr("p.json.peaks.flops_per_s"), HasSubstr("f32")));

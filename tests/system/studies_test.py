@@ -2,19 +2,29 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+import time
 import unittest
+from pathlib import Path
+from unittest import mock
 
 from harness import BINARY, ROOT, SystemTest
 
 sys.path.insert(0, str(ROOT / "scripts/studies"))
+import budget  # noqa: E402
 import convergence  # noqa: E402
 import dell_article  # noqa: E402
 import malik  # noqa: E402
 import planning  # noqa: E402
+import salvaris_gpus  # noqa: E402
+import salvaris_network  # noqa: E402
+import salvaris_storage  # noqa: E402
 import sc19_poster  # noqa: E402
 import timeline  # noqa: E402
+from measuring import StudyError  # noqa: E402
 
 REPRODUCE = ROOT / "scripts/reproduce"
 
@@ -136,6 +146,162 @@ class Convergence(unittest.TestCase):
         self.assertEqual(convergence.judge([])[1], convergence.UNKNOWN)
 
 
+class Salvaris(unittest.TestCase):
+    def speeds(self, **profiles):
+        """gpus.speeds() of profiles with these entries: (model, precision, batch_size, images_per_s, more keys)."""
+        folders = []
+        for entries in (profiles.get("own", {}), profiles.get("others", {})):
+            folder = Path(tempfile.mkdtemp())
+            self.addCleanup(shutil.rmtree, folder)
+            folders.append(folder)
+            for device, rows in entries.items():
+                made = [{"model": model, "image_size": 224, "precision": precision, "batch_size": batch_size,
+                         "images_per_s": rate, "includes_communication": False, "source": "a test", **more}
+                        for model, precision, batch_size, rate, more in rows]
+                (folder / f"{device}.json").write_text("// made by a test\n" + json.dumps({"entries": made}))
+        with mock.patch.object(salvaris_gpus, "PROFILES", tuple(folders)):
+            return salvaris_gpus.speeds()
+
+    def test_a_speed_is_the_authors_own_before_others_and_that_of_the_nearest_batch(self):
+        found, missing = self.speeds(own={"v100": [("resnet50", "f32", 32, 300, {}), ("resnet50", "f32", 64, 357, {})]},
+                                     others={"v100": [("resnet50", "f32", 64, 384, {}),
+                                                      ("resnet50", "fp16", 192, 1376, {})]})
+        self.assertEqual({key: entry["images_per_s"] for key, (_, entry) in found.items()},
+                         {("v100", "resnet50", "f32"): 357, ("v100", "resnet50", "fp16"): 1376})
+        self.assertIn("K80, ResNet50, f32: no profile has its speed", missing)
+
+    def test_a_speed_with_communication_in_it_is_left_out_and_a_computed_one_is_marked(self):
+        computed = {"computed": True}
+        found, missing = self.speeds(others={
+            "p40": [("mobilenet_v2", "f32", 64, 900, computed)],
+            "k80": [("resnet50", "f32", 64, 50, {"includes_communication": True})]})
+        self.assertEqual(list(found), [("p40", "mobilenet_v2", "f32")])
+        self.assertTrue(salvaris_gpus.is_computed(found["p40", "mobilenet_v2", "f32"][1]))
+        self.assertIn("P40 (speed computed)", salvaris_gpus.series({"device": "p40", "precision": "f32",
+                                                                    "computed_speed": True}))
+        self.assertIn("K80, ResNet50, f32: its speed contains the communication of its source", missing)
+
+    def test_every_gpu_of_the_talk_has_the_speed_of_resnet50_and_the_link_of_its_nodes(self):
+        found, _ = salvaris_gpus.speeds()
+        for device in salvaris_gpus.DEVICES:
+            self.assertIn((device, "resnet50", "f32"), found)
+            self.assertIsNotNone(salvaris_gpus.link_of(salvaris_gpus.links(), salvaris_gpus.NETWORK, device))
+        self.assertIsNone(salvaris_gpus.link_of(salvaris_gpus.links(), "NVLink", "k80"))
+
+    def test_links_without_the_talks_own_are_refused(self):
+        folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        with mock.patch.object(salvaris_gpus, "SPECS", folder):
+            with self.assertRaisesRegex(StudyError, "links.csv: cannot read it: No such file"):
+                salvaris_gpus.links()
+            (folder / "links.csv").write_text("link,devices,alpha_s,beta_bytes_per_s,source\n")
+            with self.assertRaisesRegex(StudyError, "no row for FDR InfiniBand"):
+                salvaris_gpus.links()
+
+    def test_a_fast_network_must_be_worth_more_to_the_newest_gpu(self):
+        for v100, p100, expected in (((1.04, 1.03, 1.05), (1.01, 1.00, 1.02), salvaris_network.HOLDS),
+                                     ((1.01, 1.00, 1.02), (1.04, 1.03, 1.05), salvaris_network.FAILS),
+                                     ((0.98, 0.97, 0.99), (0.95, 0.94, 0.96), salvaris_network.FAILS),
+                                     ((1.04, 1.02, 1.06), (1.03, 1.01, 1.05), salvaris_network.UNKNOWN)):
+            self.assertEqual(salvaris_network.verdict({"v100": v100, "p100": p100}), expected, v100)
+        self.assertEqual(salvaris_network.verdict({"v100": (1.04, 1.03, 1.05)}), salvaris_network.UNKNOWN)
+        self.assertEqual(salvaris_network.claim({}, [], [])[1:], (salvaris_network.UNKNOWN,
+                                                                  "no profile has a speed for it"))
+
+    def ratios(self, kind, values, grade="told apart"):
+        """Ratios of a kind on every store and loader: (low, high), the same on all but where `values` says so."""
+        return {(store, kind, loader, fmt): {"ratio": (low + high) / 2, "ratio_ci95": [low, high], "grade": grade}
+                for (store, loader, fmt), (low, high) in values.items()}
+
+    def test_loaders_differ_if_one_interval_says_so_and_are_equal_if_all_do(self):
+        equal = {(store, loader, "png"): (0.99, 1.01) for store in salvaris_storage.STORES
+                 for loader in ("pytorch", "optimized")}
+        for values, grade, expected in ((equal, "cannot be told", salvaris_storage.FAILS),
+                                        ({**equal, ("blob", "pytorch", "png"): (2.9, 3.1)}, "told apart",
+                                         salvaris_storage.HOLDS),
+                                        ({**equal, ("blob", "pytorch", "png"): (0.9, 1.2)}, "told apart",
+                                         salvaris_storage.UNKNOWN),
+                                        ({("blob", "pytorch", "png"): (0.99, 1.01)}, "cannot be told",
+                                         salvaris_storage.UNKNOWN),
+                                        ({("blob", "pytorch", "png"): (2.9, 3.1)}, "machine too busy",
+                                         salvaris_storage.UNKNOWN)):
+            ratios = self.ratios("pipeline_ratio", values, grade)
+            self.assertEqual(salvaris_storage.loaders_claim(ratios)[1], expected, values)
+        self.assertEqual(salvaris_storage.loaders_claim({})[1:], (salvaris_storage.UNKNOWN, "not measured"))
+
+    def test_tfrecords_must_be_faster_somewhere_and_slower_nowhere(self):
+        equal = {(store, loader, "tfrecord"): (0.99, 1.01) for store in salvaris_storage.FORMAT_STORES
+                 for loader in salvaris_storage.LOADERS}
+        for more, expected in (({}, salvaris_storage.FAILS),
+                               ({("blob", "keras", "tfrecord"): (1.8, 2.0)}, salvaris_storage.HOLDS),
+                               ({("blob", "keras", "tfrecord"): (1.8, 2.0), ("local", "keras", "tfrecord"): (0.8, 0.9)},
+                                salvaris_storage.UNKNOWN)):
+            ratios = self.ratios("format_ratio", {**equal, **more})
+            self.assertEqual(salvaris_storage.formats_claim(ratios)[1], expected, more)
+
+    def test_a_location_is_judged_by_the_bounds_of_both_runs(self):
+        def store(name, rate):
+            return [{"store": name, "loader": loader, "format": "png", "images_per_s": rate, "ci95_low": 0.99 * rate,
+                     "ci95_high": 1.01 * rate} for loader in salvaris_storage.LOADERS]
+        for nfs, blob, expected in ((357, 100, salvaris_storage.HOLDS), (357, 357, salvaris_storage.FAILS),
+                                    (357, 342, salvaris_storage.UNKNOWN)):
+            rows = store("local", 357) + store("nfs", nfs) + store("blob", blob)
+            self.assertEqual(salvaris_storage.location_claim(rows, [])[1], expected, (nfs, blob))
+        published = [{"store": "nfs", "loader": "optimized", "ranks": "8", "images_per_s": 142.8}]
+        self.assertEqual(salvaris_storage.location_claim([], published)[1:],
+                         (salvaris_storage.UNKNOWN, "not measured; TensorFlow 0.40 on NFS, 8 GPUs, published"))
+
+    def test_a_ratio_is_that_of_its_store_loader_and_format(self):
+        def report(*trials):
+            return {"findings": [{"kind": kind, "trial": trial, "ratio": 2.0} for kind, trial in trials]
+                    + [{"kind": "fed", "trial": "keras png (emulated)"}]}
+        groups = {group.config: group for group in salvaris_storage.groups()}
+        reports = [(groups["storage-blob"], report(("format_ratio", "keras tfrecord (emulated)"))),
+                   (groups["storage-nfs"], report(("pipeline_ratio", "pytorch")))]  # of PNGs alone
+        self.assertEqual(list(salvaris_storage.ratios_of(reports)), [("blob", "format_ratio", "keras", "tfrecord"),
+                                                                     ("nfs", "pipeline_ratio", "pytorch", "png")])
+
+    def test_the_forecast_knows_what_holds_a_loader_back(self):
+        blob = {"latency_ms": 20.0}
+        keras, pytorch = (salvaris_storage.expected_rate(blob, loader, "png", 110e3) for loader in ("keras", "pytorch"))
+        self.assertAlmostEqual(keras, 1 / (0.02 + salvaris_storage.DECODE_S))
+        self.assertGreater(pytorch, 3 * keras)
+        self.assertEqual(salvaris_storage.expected_rate({"bandwidth_mb_per_s": 11}, "optimized", "png", 110e3), 100)
+        self.assertEqual(salvaris_storage.expected_rate({"iops": 50}, "optimized", "png", 110e3), 50)
+
+
+class Budget(unittest.TestCase):
+    def measure(self, seconds, kept=(), takes=1.0):
+        """The names of the groups that are measured within 300 s, each `takes` times as long as forecast."""
+        clock = [0.0]
+        plan = [planning.Group(str(number), "none", 1, 3, seconds=one) for number, one in enumerate(seconds)]
+
+        def measured(name):
+            clock[0] += 0 if name in kept else takes * plan[int(name)].seconds
+            return name
+        with mock.patch.multiple(budget, measured=measured, kept=lambda name: name in kept or None, say=mock.DEFAULT), \
+                mock.patch.object(budget.time, "monotonic", lambda: clock[0]):
+            budget.measure_until(300, "test", plan, lambda group: (group.config,), lambda group: 1e6)
+        return [group.config for group in plan if not group.left_out]
+
+    def test_groups_are_measured_in_their_order_while_time_is_left(self):
+        self.assertEqual(self.measure((100, 250, 150)), ["0", "2"])
+
+    def test_what_was_measured_before_costs_nothing(self):
+        self.assertEqual(self.measure((100, 250, 290), kept=("0", "1")), ["0", "1", "2"])
+        self.assertEqual(self.measure((290, 100, 250), kept=("2",)), ["0", "2"])
+
+    def test_a_machine_slower_than_forecast_leaves_more_out(self):
+        self.assertEqual(self.measure((100, 80), takes=2.0), ["0"])
+
+    def test_what_does_not_fit_into_memory_is_left_out(self):
+        plan = [planning.Group("a", "none", 2, 3, seconds=1)]
+        with mock.patch.object(budget, "kept", lambda name: None):
+            self.assertEqual(budget.measure_until(time.monotonic() + 300, "test", plan, lambda group: ("a",),
+                                                  lambda group: planning.available_bytes()), [])
+        self.assertIn("GB of memory", plan[0].left_out)
+
+
 class Planning(unittest.TestCase):
     def groups(self):
         return [planning.Group("a", "opencv", 1, 3, seconds=100), planning.Group("a", "opencv", 16, 1, seconds=900),
@@ -194,6 +360,44 @@ class Reproduce(SystemTest):
         self.assertEqual([row["step"] for row in self.rows(folder, "figure4.csv")][::6], ["naive", "optimized"])
         self.assertIn("Mapping ranks by socket is best", (folder / "README.md").read_text())
         self.assertIn("more than the budget leaves", (folder / "README.md").read_text())
+
+    def test_salvariss_talk_without_time_predicts_its_gpus_and_says_what_is_missing(self):
+        done = reproduce("salvaris", "--output", self.folder / "out", "--budget", "0.001")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        folder = self.folder / "out/salvaris"
+        rows = self.rows(folder, "figure1.csv")
+        self.assertEqual({row["kind"] for row in rows}, {"predicted", "published"})
+        for device in salvaris_gpus.DEVICES:
+            self.assertEqual([int(row["ranks"]) for row in rows if (row["kind"], row["device"], row["precision"])
+                              == ("predicted", device, "f32")], list(salvaris_gpus.RANKS))
+        links = {row["network"] for row in self.rows(folder, "figure5.csv") if row["device"] == "v100"}
+        self.assertEqual(links, {"10 GbE", "25 GbE", "FDR InfiniBand", "EDR InfiniBand", "NVLink"})
+        for name in ("README.md", "index.html"):
+            text = (folder / name).read_text()
+            self.assertIn("making its data set takes more than the budget leaves", text)
+            self.assertIn("Not all data loaders are equal", text)
+        self.assertFalse((folder / "runs").exists())
+
+    def test_salvariss_talk_refuses_a_data_set_that_fills_no_batch_and_one_without_tfrecords(self):
+        for images, code, says in ((16, 3, "it has 16 images, and a batch of this study 64"),
+                                   (80, 3, "no TFRecord shards")):
+            data = self.folder / f"data{images}"
+            self.succeed("data", "synth", data, "--images", images, "--size", "32")
+            done = reproduce("salvaris", "--data", data, "--output", self.folder / "out")
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(says, done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+
+    def test_every_spec_of_salvariss_talk_can_be_run_by_itself(self):
+        data = self.folder / "data"
+        self.succeed("data", "synth", data, "--images", "80", "--size", "32")
+        self.succeed("data", "convert", data, "--split", "all")
+        specs = sorted((ROOT / "configs/studies/salvaris").glob("*.json"))
+        self.assertEqual(len(specs), 6)
+        for spec in specs:
+            root = ["--set", f"data.root={data}"] if spec.name.startswith("storage-") else []
+            ranks = 2 if spec.name == "network.json" else 1
+            self.succeed("--config", spec, *root, "--dry-run", "--ranks", ranks, cwd=ROOT)
 
     def test_what_cannot_be_is_said(self):
         for arguments, code, says in ((["sc20"], 2, "invalid choice: 'sc20'"),
