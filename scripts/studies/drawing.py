@@ -33,7 +33,8 @@ def by_ranks(folder, name, title, labels, rows, ideal=False, published=(), log=F
     axes.set_ylabel(labels[1])
     axes.set_title(title)
     style.foot(figure, "filled: measured by a scale model" if any(row["kind"] == "measured" for row in rows) else "",
-               "hollow: predicted", "dotted: linear" if ideal else "", "stars: published" if published else "")
+               "hollow: predicted", "dotted: linear" if ideal else "",
+               "stars and crosses: published" if published else "")
     save(figure, folder, name)
 
 
@@ -114,14 +115,16 @@ def lanes(folder, name, title, words, spans, length_s):
 def over(folder, name, title, labels, rows, log=False):
     """Draws a line for each series. A row has series, x, value, low and high; `labels` are of the two axes.
 
-    `log` scales both by logarithms.
+    `log` scales both by logarithms. Lines of computed rows are hollow and dashed.
     """
     figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
     for i, one in enumerate(dict.fromkeys(row["series"] for row in rows)):
-        style.line(axes, i, one, [row for row in rows if row["series"] == one])
+        points = [row for row in rows if row["series"] == one]
+        computed = any(row.get("computed") for row in points)
+        style.line(axes, i, one, points, dashed=computed, hollow=computed)
     if log:
         axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
+        ranks.scale_by_decades(axes, [row["value"] for row in rows])
     style.rank_ticks(axes, [row["x"] for row in rows])
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])

@@ -86,9 +86,9 @@ def write(folder, title, blocks):
     return paths
 
 
-def publish(folder, title, blocks, claims):
-    """Writes the page, and says what is missing for its figures; returns what a study's run() does."""
+def publish(folder, title, blocks):
+    """Writes the page, and says what is missing for its figures; returns the paths."""
     paths = write(folder, title, list(blocks))
     if not drawing.pyplot:
         say(drawing.HOW_TO_DRAW)
-    return paths, claims
+    return paths

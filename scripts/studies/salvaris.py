@@ -83,7 +83,7 @@ def blocks(found, drawn, plan, missing, speeds, misfits, budget_minutes, environ
 
 
 def run(folder, data, budget_minutes):
-    """Predicts, measures and writes the pages; returns their paths and the claims."""
+    """Predicts, measures and writes the pages; returns their paths, the claims, and what compares."""
     ends = time.monotonic() + 60 * budget_minutes
     published, published_stores = gpus.published_rows(), storage.published_rows()
     link_rows = gpus.links()
@@ -104,6 +104,7 @@ def run(folder, data, budget_minutes):
     judged = claims(evidence)
     drawn = figures(folder, evidence, link_rows, images)
     environment = next((report["environment"] for _, report in [*reports, *sending]), None)
+    compared = gpus.compare(predicted, precisions, published)
     content = blocks(judged, drawn, [*plan, *pairs], missing, gpus.speed_table(found),
-                     gpus.misfit_blocks(predicted, published), budget_minutes, environment)
-    return page.publish(folder, TITLE, content, judged)
+                     gpus.misfit_blocks(compared), budget_minutes, environment)
+    return page.publish(folder, TITLE, content), judged, compared

@@ -1,8 +1,8 @@
 """Salvaris's GPUs, networks and precisions: what is predicted for them, and the figures of it."""
 
 import json
-import statistics
 
+import comparison
 import drawing
 import page
 from measuring import ROOT, StudyError, chexbench, read_csv, read_spec
@@ -23,7 +23,6 @@ RANKS = (1, 2, 4, 8, 16, 32)
 NETWORK = "FDR InfiniBand"  # of the talk's nodes
 SLOW_NETWORK = "10 GbE"
 OWN, OWN_ETHERNET = "Salvaris, InfiniBand", "Salvaris, Ethernet"
-MISFIT = 0.15  # of a prediction from a published figure, beyond which it is said to differ
 COLUMNS = ["device", "model", "precision", "batch_size", "network", "ranks", "kind", "images_per_s", "efficiency",
            "computed_speed", "by", "source"]
 
@@ -250,24 +249,27 @@ def network_blocks(folder, rows):
         "figure5.csv.")
 
 
-def misfit_blocks(rows, published):
+def compare(rows, precisions, published):
+    """The author's runs over InfiniBand, and NVIDIA's of the program that the profile of a V100 is from."""
     compared = []
     for row in published:
-        same = select(rows, device=row["device"], model=row["model"], precision=row["precision"], ranks=row["ranks"],
-                      network=NETWORK)
-        if same and row["ranks"] > 1 and row["by"] == OWN:
-            compared.append((row, same[0]["images_per_s"], same[0]["images_per_s"] / row["images_per_s"]))
-    if not compared:
+        ours = {OWN: select(rows, network=NETWORK), "NVIDIA, DGX-1": precisions}.get(row["by"], [])
+        same = select(ours, **{name: row[name] for name in ("device", "model", "precision", "ranks")})
+        if same:
+            by = f"{row['by']}, {row['precision']}"
+            compared.append(comparison.row(row, same[0]["images_per_s"], "predicted", by))
+    return compared
+
+
+def misfit_blocks(compared):
+    several = comparison.of_several(compared)
+    if not several:
         return
-    off = [ratio for _, _, ratio in compared if abs(ratio - 1) > MISFIT]
     yield page.heading("Predictions beside published figures")
     yield page.paragraph(
-        f"Median misfit {100 * statistics.median(abs(ratio - 1) for _, _, ratio in compared):.1f} %; {len(off)} of "
-        f"{len(compared)} rows differ by more than {100 * MISFIT:.0f} %. Nothing was fitted. What TensorFlow 1.8, its "
-        "hosts and Intel MPI cost beyond a ring of equal links is the misfit; it is largest on the fastest GPU.")
-    yield page.table(["GPU", "GPUs", "published (InfiniBand)", "predicted", "ratio"],
-                     [[row["device"].upper(), row["ranks"], f"{row['images_per_s']:,.5g}", f"{value:,.0f}",
-                       f"{ratio:.2f}"] for row, value, ratio in compared])
+        f"{comparison.sentence(several)} Nothing was fitted. What TensorFlow 1.8, its hosts and Intel MPI cost beyond "
+        "a ring of equal links is the misfit; it is largest on the fastest GPU.")
+    yield comparison.table(several)
 
 
 def speed_table(found):

@@ -138,7 +138,7 @@ def blocks(results, plan, figure_blocks, budget_minutes, environment):
 
 
 def run(folder, data, budget_minutes):
-    """Measures, predicts and writes the pages; returns their paths and the claims."""
+    """Measures, predicts and writes the pages; returns their paths, the claims, and what compares."""
     ends = time.monotonic() + 60 * budget_minutes
     published = read_csv(SPECS / "published.csv")
     say(f"{NAME}: measuring what the cores of this machine decode")
@@ -146,4 +146,5 @@ def run(folder, data, budget_minutes):
     plan = groups()
     results = Results(predicted, measure(SPECS, plan, predicted, folder, data, ends, rank_bytes))
     drawn = figures(results, folder, published)
-    return page.publish(folder, TITLE, blocks(results, plan, drawn, budget_minutes, environment), claims(results))
+    pages = page.publish(folder, TITLE, blocks(results, plan, drawn, budget_minutes, environment))
+    return pages, claims(results), []  # no rate of the poster was published

@@ -1,5 +1,6 @@
 """scripts/reproduce: what a study measures, predicts and judges, and what a smaller machine or budget leaves out."""
 
+import csv
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ from harness import BINARY, ROOT, SystemTest
 
 sys.path.insert(0, str(ROOT / "scripts/studies"))
 import budget  # noqa: E402
+import comparison  # noqa: E402
 import convergence  # noqa: E402
 import dell_article  # noqa: E402
 import malik  # noqa: E402
@@ -23,6 +25,7 @@ import salvaris_gpus  # noqa: E402
 import salvaris_network  # noqa: E402
 import salvaris_storage  # noqa: E402
 import sc19_poster  # noqa: E402
+import summary  # noqa: E402
 import timeline  # noqa: E402
 from measuring import StudyError  # noqa: E402
 
@@ -94,11 +97,12 @@ class DellArticle(unittest.TestCase):
         self.assertEqual(self.overlap(1.66, None), dell_article.UNKNOWN)
 
     def test_published_rates_are_held_against_measured_ones_alone(self):
-        published = [{"ranks": 1, "value": 185.0}, {"ranks": 2, "value": 315.0}]
+        published = [{"device": "v100", "model": "densenet121", "batch_size": 64, "ranks": ranks, "value": value}
+                     for ranks, value in ((1, 185.0), (2, 315.0))]
         for rate, kind, expected in ((320, "measured", dell_article.HOLDS), (370, "measured", dell_article.FAILS),
                                      (320, "predicted", dell_article.UNKNOWN)):
             made = results([row("optimized", 2, rate, kind)])
-            self.assertEqual(dell_article.published_claim(made, published)[1], expected)
+            self.assertEqual(dell_article.published_claim(dell_article.compare(made, published))[1], expected)
 
     def test_a_time_line_begins_with_the_first_measured_step(self):
         def event(name, row, ts, dur, cat=None):
@@ -124,13 +128,21 @@ class Malik(unittest.TestCase):
                      for program, ranks, rate in (("A", 1, 650.0), ("A", 4, 2000.0), ("B", 1, 1000.0), ("B", 4, 4000.0),
                                                   ("C", 4, 2600.0))]
         compared = malik.misfits(predicted, published)
-        self.assertEqual([(row["program"], row["ranks"], round(row["ratio"], 3)) for row in compared],
+        self.assertEqual([(row["by"], row["ranks"], round(row["ratio"], 3)) for row in compared],
                          [("A", 1, 1.009), ("A", 4, 1.312)])
 
-    def test_what_no_profile_has_is_a_hole(self):
-        known, holes = malik.trainings()
-        self.assertIn(("p100", "alexnet", 512), known)
-        self.assertEqual(len(known) + len(holes), len(malik.DEVICES) * len(malik.MODELS) * len(malik.BATCH_SIZES))
+    def test_a_batch_that_no_profile_has_takes_the_speed_of_the_nearest_and_says_so(self):
+        def entries(device):
+            return [{"model": "alexnet", "image_size": 224, "precision": "f32", "batch_size": size}
+                    for size in (32, 256)] if device == "k80" else []
+        with mock.patch.object(malik.profiles, "entries", entries):
+            known, holes = malik.trainings()
+        self.assertEqual({size: entry["batch_size"] for (_, _, size), entry in known.items()},
+                         {64: 32, 128: 32, 256: 256, 512: 256})
+        self.assertEqual(malik.speed_of(known["k80", "alexnet", 512], 512), "published at batch 256")
+        self.assertEqual(malik.speed_of(known["k80", "alexnet", 256], 256), "published")
+        self.assertIn(("k80", "googlenet"), holes)
+        self.assertIn(("p100", "alexnet"), holes)
 
 
 class Convergence(unittest.TestCase):
@@ -268,6 +280,24 @@ class Salvaris(unittest.TestCase):
         self.assertGreater(pytorch, 3 * keras)
         self.assertEqual(salvaris_storage.expected_rate({"bandwidth_mb_per_s": 11}, "optimized", "png", 110e3), 100)
         self.assertEqual(salvaris_storage.expected_rate({"iops": 50}, "optimized", "png", 110e3), 50)
+
+
+class Summary(unittest.TestCase):
+    def test_all_studies_are_on_one_page_with_the_misfits_of_several_gpus(self):
+        def compared(ranks, ours):
+            published = {"device": "k80", "model": "alexnet", "batch_size": 64, "ranks": ranks, "images_per_s": 100.0}
+            return comparison.row(published, ours, "predicted", "A")
+        folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        rows = [compared(1, 200.0), compared(2, 105.0), compared(4, 110.0), compared(8, 140.0)]
+        summary.write(folder, {"one": ("First", [("It scales", "holds here", "0.99")], rows),
+                               "two": ("Second", [("It does not", "cannot be told", "")], [])})
+        text = (folder / "README.md").read_text()
+        for part in ("| It scales | holds here | 0.99 |", "Second (two)", "Median misfit 10.0 %; 1 of 3 rows differ"):
+            self.assertIn(part, text)
+        self.assertIn("| K80 | alexnet | 64 | 8 | A | 100 | 140 | predicted | 1.40 |", text)
+        with open(folder / "compared.csv", newline="") as file:
+            self.assertEqual([row["ratio"] for row in csv.DictReader(file)], ["2.0", "1.05", "1.1", "1.4"])
 
 
 class Budget(unittest.TestCase):
