@@ -78,6 +78,17 @@ TEST(PredictAll, SaysInTableAndJsonThatASpeedWasComputed) {
   EXPECT_THAT(prediction_table(predict_all(request)), testing::Not(testing::HasSubstr("computed")));
 }
 
+TEST(PredictAll, RefusesAnInputThatDoesNotOverlapTheTraining) {
+  spec::Trial trial;
+  trial.experiment.engine = "emulated:v100";
+  trial.experiment.training.overlap_input = false;
+  PredictionRequest request;
+  request.trials = {trial};
+  EXPECT_THROW(predict_all(request), SpecError);
+  request.trials[0].experiment.training.overlap_input = true;
+  EXPECT_NO_THROW(predict_all(request));
+}
+
 TEST(PredictAll, ReckonsEachArmOnceWhateverItsRanks) {
   PredictionRequest request;
   request.accelerator = "v100";

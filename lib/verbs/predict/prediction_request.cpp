@@ -54,7 +54,8 @@ std::vector<const results::TrialResult*> input_trials(const PredictionRequest& r
 
 // Returns the spec without ranks and cores, which the prediction varies, and without how it would be measured, so that
 // trials of one arm become equal.
-// @throws SpecError if `accelerator` contradicts the spec's engine, or neither names a profile
+// @throws SpecError if `accelerator` contradicts the spec's engine, if neither names a profile, or if input and
+// training do not overlap
 spec::Experiment arm_of(spec::Experiment spec, const std::string& accelerator) {
   const bool emulated = spec.engine.starts_with(kEmulated);
   const std::string engine = accelerator.empty() ? spec.engine : std::string(kEmulated) + accelerator;
@@ -65,6 +66,11 @@ spec::Experiment arm_of(spec::Experiment spec, const std::string& accelerator) {
   if (!engine.starts_with(kEmulated)) {
     throw SpecError(fmt::format("a prediction needs an accelerator's profile: give --accelerator PROFILE ({})",
                                 fmt::join(spec::profile_names(), ", ")));
+  }
+  if (!spec.training.overlap_input) {
+    throw SpecError(
+        "training.overlap_input is false, but predict reckons with an input that overlaps the training; "
+        "add --set training.overlap_input=true");
   }
   const spec::Experiment any;
   spec.engine = engine;
