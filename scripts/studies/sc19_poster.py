@@ -129,7 +129,8 @@ def blocks(results, plan, figure_blocks, budget_minutes, environment):
                          f"efficiency of {LINEAR} on 16 ranks, and a GPU near 100 % busy from {100 * BUSY:.0f} %. "
                          "Files come from the page cache here, where PNGs and TFRecords differ least; the "
                          f"poster's came from Lustre. Sixteen ranks take batches of {BATCH_SIZE[16]}, because a step "
-                         "of 64 takes naive minutes on a few cores; the emulated V100 is as fast per image as with 64.")
+                         "of 64 takes naive minutes on a few cores. The emulated V100 is as fast per image as with 64, "
+                         "and links are as much faster as the batch is smaller, so that sending keeps its share.")
     yield from figure_blocks
     for model, name in MODELS.items():
         yield page.heading(f"Images/s: {name}")

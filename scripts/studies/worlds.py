@@ -4,7 +4,7 @@ import json
 
 import page
 from budget import measure_until
-from measuring import chexbench, measured
+from measuring import chexbench, measured, read_spec
 from planning import cores, forecast_s, left_out
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
 
@@ -45,15 +45,28 @@ def predict(folder, specs, data, decoders, models):
     return rows, report["environment"]
 
 
+def link_settings(spec, batch_size):
+    """Links that are as much faster as a batch is smaller than the study's, so that sending keeps its share of a step.
+
+    Gradients do not shrink with the batch.
+    """
+    share, comm = batch_size / spec["training"]["batch_size"], spec["comm"]
+    return [] if share == 1 else [f"comm.alpha_s={share * comm['alpha_s']:g}",
+                                  f"comm.beta_bytes_per_s={comm['beta_bytes_per_s'] / share:g}"]
+
+
 def measure(specs, plan, predicted, folder, data, ends, rank_bytes):
     """The groups of `plan` that fit before `ends` (time.monotonic()), with their reports; marks what is left out."""
+    def run_of(group):
+        spec = specs / f"{group.config}.json"
+        settings = [f"data.root={data}", *group.settings(), *link_settings(read_spec(spec), group.batch_size)]
+        return folder / "runs" / group.name, spec, settings, group.ranks
+
     for group in plan:
         rates = [row["images_per_s"] for row in predicted
                  if (row["model"], row["decoder"], row["ranks"]) == (group.config, group.decoder, group.ranks)]
         group.seconds = forecast_s(group, rates)
-    return measure_until(ends, specs.name, plan,
-                         lambda group: (folder / "runs" / group.name, specs / f"{group.config}.json",
-                                        [f"data.root={data}", *group.settings()], group.ranks), rank_bytes)
+    return measure_until(ends, specs.name, plan, run_of, rank_bytes)
 
 
 def measured_rows(group, report):

@@ -27,6 +27,7 @@ import salvaris_storage  # noqa: E402
 import sc19_poster  # noqa: E402
 import summary  # noqa: E402
 import timeline  # noqa: E402
+import worlds  # noqa: E402
 from measuring import StudyError  # noqa: E402
 
 REPRODUCE = ROOT / "scripts/reproduce"
@@ -80,6 +81,13 @@ class Claims(unittest.TestCase):
         for share, expected in ((0.99, sc19_poster.HOLDS), (0.8, sc19_poster.FAILS)):
             made = results([row("optimized", 1, 384), row("optimized", 2, 700, busy_share=share)])
             self.assertEqual(sc19_poster.busy_claim(made, "resnet50")[1], expected)
+
+
+class Worlds(unittest.TestCase):
+    def test_sending_keeps_its_share_of_a_step_of_a_smaller_batch(self):
+        spec = {"training": {"batch_size": 64}, "comm": {"alpha_s": 2e-6, "beta_bytes_per_s": 1.25e10}}
+        self.assertEqual(worlds.link_settings(spec, 8), ["comm.alpha_s=2.5e-07", "comm.beta_bytes_per_s=1e+11"])
+        self.assertEqual(worlds.link_settings(spec, 64), [])
 
 
 class DellArticle(unittest.TestCase):
