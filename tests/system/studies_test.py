@@ -28,6 +28,7 @@ import sc19_poster  # noqa: E402
 import summary  # noqa: E402
 import timeline  # noqa: E402
 import worlds  # noqa: E402
+import xrays  # noqa: E402
 from measuring import StudyError  # noqa: E402
 
 REPRODUCE = ROOT / "scripts/reproduce"
@@ -88,6 +89,21 @@ class Worlds(unittest.TestCase):
         spec = {"training": {"batch_size": 64}, "comm": {"alpha_s": 2e-6, "beta_bytes_per_s": 1.25e10}}
         self.assertEqual(worlds.link_settings(spec, 8), ["comm.alpha_s=2.5e-07", "comm.beta_bytes_per_s=1e+11"])
         self.assertEqual(worlds.link_settings(spec, 64), [])
+
+
+class Xrays(unittest.TestCase):
+    def test_the_set_has_as_many_images_and_labels_for_each_of_16_ranks(self):
+        folder = Path(tempfile.mkdtemp()) / "set"
+        self.addCleanup(shutil.rmtree, folder.parent)
+        xrays.make(folder)
+        images = sorted(path.name for path in (folder / "images").iterdir())
+        self.assertEqual(len(images) % 16, 0)
+        with open(folder / "Data_Entry_2017.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(sorted(row["Image Index"] for row in rows), images)
+        self.assertEqual({int(row["Image Index"].split("_")[0]) - int(row["Patient ID"]) for row in rows}, {0})
+        listed = [name for file in ("train_val_list.txt", "test_list.txt") for name in (folder / file).read_text().split()]
+        self.assertEqual(sorted(listed), images)
 
 
 class DellArticle(unittest.TestCase):
