@@ -12,7 +12,7 @@ import comparison
 import drawing
 import page
 import timeline
-from measuring import ROOT, measured, read_csv, say
+from measuring import ROOT, kept, measured, read_csv, say
 from planning import Group, cores
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, write_csv
 from worlds import (BATCH_SIZE, RANKS, STEPS, Results, closing, made_by, measure, predict, rates_table, ratio_text,
@@ -42,15 +42,18 @@ def sockets():
                 Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/physical_package_id")})
 
 
-def map_ranks(folder, data, ranks):
-    """images/s of the optimized input by mapping: a list of one value for each round. The mappings take turns."""
+def mapping_runs(folder, data, ranks):
+    """(mapping, what measured() takes) of the optimized input; the mappings take turns."""
     settings = [f"data.root={data}", "sweep=null", "pipeline=optimized", f"ranks={ranks}", "measure.repeats=1"]
+    return [(name, (folder / "runs" / f"mapping-{name}-{number}", SPECS / "ablation.json", settings, ranks, options))
+            for number in range(MAPPING_ROUNDS) for name, options in MAPPINGS.items()]
+
+
+def map_ranks(runs):
+    """images/s by mapping: a list of one value for each round."""
     rates = {name: [] for name in MAPPINGS}
-    for number in range(MAPPING_ROUNDS):
-        for name, options in MAPPINGS.items():
-            report = measured(folder / "runs" / f"mapping-{name}-{number}", SPECS / "ablation.json", settings, ranks,
-                              options)
-            rates[name].append(report["trials"][0]["figures"]["images_per_s"])
+    for name, run in runs:
+        rates[name].append(measured(*run)["trials"][0]["figures"]["images_per_s"])
     return rates
 
 
@@ -217,7 +220,9 @@ def run(folder, data, budget_minutes):
     plan = groups()
     results = Results(predicted, measure(SPECS, plan, predicted, folder, data, ends, lambda group: RANK_BYTES))
     # Last, because on one socket it cannot tell anything.
-    rates = map_ranks(folder, data, several) if several > 1 and ends - time.monotonic() > MAPPING_S else {}
+    runs = mapping_runs(folder, data, several) if several > 1 else []
+    has_time = ends - time.monotonic() > MAPPING_S or all(kept(*run) for _, run in runs)
+    rates = map_ranks(runs) if runs and has_time else {}
     compared = compare(results, published)
     found = claims(results, compared, overlap, rates)
     pictures = [*timeline.blocks(folder, folder / "runs/timeline/trace.json"),

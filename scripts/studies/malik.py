@@ -16,6 +16,7 @@ from budget import measure_until
 from measuring import ROOT, chexbench, read_csv
 from planning import Group, at_most_cores, left_out, scale_factor
 from verdicts import FAILS, HOLDS, LINEAR, UNKNOWN, select, write_csv
+from worlds import made_by
 
 NAME = "malik"
 TITLE = "Malik et al., NYSDS 2018: distributed TensorFlow on a GPU cluster"
@@ -249,7 +250,9 @@ def figures(folder, known, predicted, published):
     return [*blocks, *batch_figure(folder, f"figure{number + 1}", known)], number + 2
 
 
-def blocks(found, drawn, compared, holes, plan):
+def blocks(found, drawn, compared, holes, plan, budget_minutes, environment):
+    if environment:
+        yield made_by(NAME, budget_minutes, environment)
     yield page.paragraph(
         "Malik and others at Brookhaven trained AlexNet, GoogLeNet and ResNet50 with Horovod on K40, K80 and P100 GPUs "
         "and InfiniBand EDR, over ready-made images. Their slides show curves without values, so none of theirs are "
@@ -288,5 +291,7 @@ def run(folder, _, budget_minutes):
     compared = misfits(predicted, published)
     drawn, number = figures(folder, known, predicted, published)
     drawn += convergence.blocks(folder, f"figure{number}", losses)
-    pages = page.publish(folder, TITLE, blocks(found, drawn, compared, holes, plan))
+    environment = next((report["environment"] for _, report in reports), None)
+    content = blocks(found, drawn, compared, holes, plan, budget_minutes, environment)
+    pages = page.publish(folder, TITLE, content)
     return pages, found, compared
