@@ -41,11 +41,8 @@ import sys
 from pathlib import Path
 
 from plotting import bars, columns, lines, prediction
-from plotting.style import COLOURS, HOW_TO_GET_MATPLOTLIB, STYLE, load_pyplot, save
+from plotting.style import HOW_TO_GET_MATPLOTLIB, load_pyplot, save
 from plotting.tables import Run, Unusable, read_trials
-
-# The colours and the style are for other scripts that draw.
-__all__ = ["COLOURS", "STYLE", "main"]
 
 # The columns that a figure of trials needs: those that tell trials apart, and its own.
 COMMON = ["trial", "pipeline", "format", "engine", "ranks", "images_per_s", "emulated"]

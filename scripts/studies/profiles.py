@@ -3,13 +3,17 @@
 from measuring import ROOT, read_spec
 
 
-def path_of(device):
-    return ROOT / "configs/accelerators" / f"{device}.json"
+FOLDER = ROOT / "configs/accelerators"
 
 
-def entries(device):
-    """The entries of a device's profile as in its file; none of a device without a profile."""
-    return read_spec(path_of(device))["entries"] if path_of(device).exists() else []
+def path_of(device, folder=FOLDER):
+    return folder / f"{device}.json"
+
+
+def entries(device, folder=FOLDER):
+    """The entries of a device's profile as in its file; none of a device without a profile in the folder."""
+    path = path_of(device, folder)
+    return read_spec(path)["entries"] if path.is_file() else []
 
 
 def is_computed(entry):

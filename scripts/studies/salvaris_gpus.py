@@ -1,16 +1,18 @@
 """Salvaris's GPUs, networks and precisions: what is predicted for them, and the figures of it."""
 
+import itertools
 import json
 
 import comparison
 import drawing
 import page
-from measuring import ROOT, StudyError, chexbench, read_csv, read_spec
+import profiles
+from measuring import ROOT, StudyError, chexbench, read_csv
 from profiles import is_computed
 from verdicts import UNKNOWN, select, write_csv
 
 SPECS = ROOT / "configs/studies/salvaris"
-PROFILES = (SPECS / "accelerators", ROOT / "configs/accelerators")  # the author's own speeds before those of others
+PROFILES = (SPECS / "accelerators", profiles.FOLDER)  # the author's own speeds before those of others
 DEVICES = ("k80", "p40", "p100", "v100")  # in the order of their years
 MODELS = {"resnet50": "ResNet50", "mobilenet_v2": "MobileNetV2", "googlenet": "GoogLeNet", "alexnet": "AlexNet",
           "densenet121": "DenseNet121"}
@@ -35,9 +37,10 @@ def distance(entry):
 def speeds():
     """The profile's path and its entry for each (device, model, precision) that a profile has, and what is missing."""
     found, missing = {}, {key: "no profile has its speed" for key in WANTED}
-    for path in (folder / f"{device}.json" for device in DEVICES for folder in PROFILES):
-        for entry in read_spec(path)["entries"] if path.is_file() else []:
-            key = path.stem, entry["model"], entry["precision"]
+    for device, folder in itertools.product(DEVICES, PROFILES):
+        path = profiles.path_of(device, folder)
+        for entry in profiles.entries(device, folder):
+            key = device, entry["model"], entry["precision"]
             held = found.get(key)
             if entry["image_size"] != IMAGE_SIZE:
                 continue
@@ -148,10 +151,8 @@ def mixed(rows):
 
 def precision_rows():
     """Full and mixed precision on V100s, both by one source: the profile that has both."""
-    path = PROFILES[1] / "v100.json"
-    if not path.is_file():
-        return []
-    entries = {entry["precision"]: entry for entry in read_spec(path)["entries"]
+    path = profiles.path_of("v100", PROFILES[1])
+    entries = {entry["precision"]: entry for entry in profiles.entries("v100", PROFILES[1])
                if entry["model"] == "resnet50" and entry["image_size"] == IMAGE_SIZE}
     link = link_of(links(), NETWORK, "v100")
     return [{**row, "computed_speed": is_computed(entries[precision])} for precision in PRECISIONS
