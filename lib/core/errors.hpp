@@ -42,6 +42,11 @@ struct DataError : Error {
 struct DeviceError : Error {
   explicit DeviceError(const std::string& message) : Error(ExitCode::device, message) {}
 };
+// The device no longer works in this process: every later call would fail as well. Code that tries something else after
+// a DeviceError must let this one pass.
+struct DeviceLostError : DeviceError {
+  using DeviceError::DeviceError;
+};
 struct ComparisonError : Error {
   explicit ComparisonError(const std::string& message) : Error(ExitCode::comparison, message) {}
 };

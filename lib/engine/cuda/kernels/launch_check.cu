@@ -31,19 +31,43 @@ const char* advice(cudaError_t error) {
   }
 }
 
+// Returns whether CUDA reports the error from every later call of the process, too. The runtime's documentation says of
+// these errors that the process must end to use the device again.
+bool is_sticky(cudaError_t error) {
+  switch (error) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorTensorMemoryLeak:
+    case cudaErrorContained:
+    case cudaErrorExternalDevice:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 void check_cuda(int error, const char* what) {
   if (error == cudaSuccess) return;
   const auto status = static_cast<cudaError_t>(error);
   cudaGetLastError();  // Clears the error, or the next launch would report it.
-  throw DeviceError(std::string("CUDA: ") + what + " failed: " + cudaGetErrorString(status) + " (" +
-                    cudaGetErrorName(status) + ")" + advice(status));
+  const std::string message = std::string("CUDA: ") + what + " failed: " + cudaGetErrorString(status) + " (" +
+                              cudaGetErrorName(status) + ")" + advice(status);
+  if (is_sticky(status)) throw DeviceLostError(message);
+  throw DeviceError(message);
 }
 
-void check_launch(const char* what) {
-  check_cuda(cudaGetLastError(), (std::string("kernel '") + what + "'").c_str());
-}
+void check_launch(const char* what) { check_cuda(cudaGetLastError(), (std::string("kernel '") + what + "'").c_str()); }
 
 int multiprocessors() {
   static const int count = [] {

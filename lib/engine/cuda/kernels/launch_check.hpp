@@ -6,7 +6,8 @@ namespace chexbench::engine::cuda::kernels {
 // Throws if `error`, a cudaError_t, is not cudaSuccess. `what` names the attempted operation. The runtime's stored
 // error is cleared, so that a caller who handles the error does not see it again at the next launch. check_launch()
 // does the same for the last kernel launch; `what` names the kernel.
-// @throws DeviceError with `what`, CUDA's message and, for faults of the device, advice
+// @throws DeviceError with `what`, CUDA's message and, for faults of the device, advice; DeviceLostError if CUDA will
+// report the error from every later call, too
 void check_cuda(int error, const char* what);
 void check_launch(const char* what);
 

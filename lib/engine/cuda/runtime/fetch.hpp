@@ -19,17 +19,32 @@ std::vector<T> fetch(const void* from, std::size_t count, Stream stream) {
 }
 
 template <typename T>
-std::vector<float> fetch_as_floats(const void* from, std::size_t count, Stream stream) {
-  std::vector<float> wide(count);
-  std::ranges::transform(fetch<T>(from, count, stream), wide.begin(), kernels::Element<T>::widen);
+std::vector<T> fetch_rows(const void* from, const RowBytes& rows, Stream stream) {
+  std::vector<T> values(rows.rows * rows.row_bytes / sizeof(T));
+  copy_rows_to_host(values.data(), from, rows, stream);
+  synchronize(stream);
+  return values;
+}
+
+template <typename T>
+std::vector<float> widened(const std::vector<T>& values) {
+  std::vector<float> wide(values.size());
+  std::ranges::transform(values, wide.begin(), kernels::Element<T>::widen);
   return wide;
 }
 
 inline std::vector<float> fetch_as_floats(kernels::ElementType type, const void* from, std::size_t count,
                                           Stream stream) {
   if (type == kernels::ElementType::f32) return fetch<float>(from, count, stream);
-  return type == kernels::ElementType::f16 ? fetch_as_floats<kernels::Half>(from, count, stream)
-                                           : fetch_as_floats<kernels::BFloat16>(from, count, stream);
+  return type == kernels::ElementType::f16 ? widened(fetch<kernels::Half>(from, count, stream))
+                                           : widened(fetch<kernels::BFloat16>(from, count, stream));
+}
+
+inline std::vector<float> fetch_rows_as_floats(kernels::ElementType type, const void* from, const RowBytes& rows,
+                                               Stream stream) {
+  if (type == kernels::ElementType::f32) return fetch_rows<float>(from, rows, stream);
+  return type == kernels::ElementType::f16 ? widened(fetch_rows<kernels::Half>(from, rows, stream))
+                                           : widened(fetch_rows<kernels::BFloat16>(from, rows, stream));
 }
 
 }  // namespace chexbench::engine::cuda

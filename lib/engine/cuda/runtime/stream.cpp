@@ -39,7 +39,10 @@ void Event::mark(Stream stream) {
 
 bool Event::done() const {
   const cudaError_t error = cudaEventQuery(event_of(event_));
-  if (error == cudaErrorNotReady) return false;
+  if (error == cudaErrorNotReady) {
+    cudaGetLastError();  // or the check of the next launch could report this state as its error
+    return false;
+  }
   check_cuda(error, "a kernel of the step");
   return true;
 }
@@ -63,6 +66,16 @@ void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream
 
 void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream) {
   if (bytes > 0) check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), "a copy from the device");
+}
+
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {
+  if (bytes > 0) check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "a copy on the device");
+}
+
+void copy_rows_to_host(void* to, const void* from, const RowBytes& rows, Stream stream) {
+  check_cuda(cudaMemcpy2DAsync(to, rows.row_bytes, from, rows.pitch_bytes, rows.row_bytes, rows.rows,
+                               cudaMemcpyDeviceToHost, stream),
+             "a copy from the device");
 }
 
 void clear(void* memory, std::size_t bytes, Stream stream) {

@@ -57,6 +57,16 @@ void synchronize(Stream stream);
 // queued and the pointers may be null.
 void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream);
 void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream);
+// Queues a copy between two places of the device's memory that do not overlap.
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream);
+// Rows of a matrix: the first `row_bytes` of every `pitch_bytes`.
+struct RowBytes {
+  std::size_t row_bytes = 0;
+  std::size_t pitch_bytes = 0;
+  std::size_t rows = 0;
+};
+// Queues a copy of rows, which are packed on the host.
+void copy_rows_to_host(void* to, const void* from, const RowBytes& rows, Stream stream);
 void clear(void* memory, std::size_t bytes, Stream stream);
 
 }  // namespace chexbench::engine::cuda

@@ -47,5 +47,18 @@ TEST(CheckCuda, TellsADefectFromAFault) {
     EXPECT_THAT(message(error), HasSubstr("a defect of chexbench or of a library"));
 }
 
+TEST(CheckCuda, TellsADeviceThatNoLongerWorksFromACallThatFailed) {
+  for (const cudaError_t error : {cudaErrorIllegalAddress, cudaErrorLaunchFailure, cudaErrorECCUncorrectable})
+    EXPECT_THROW(check_cuda(error, "a step"), DeviceLostError) << error;
+  for (const cudaError_t error : {cudaErrorMemoryAllocation, cudaErrorInvalidValue, cudaErrorNoKernelImageForDevice}) {
+    try {
+      check_cuda(error, "a step");
+    } catch (const DeviceLostError&) {
+      ADD_FAILURE() << error;
+    } catch (const DeviceError&) {
+    }
+  }
+}
+
 }  // namespace
 }  // namespace chexbench::engine::cuda::kernels
