@@ -24,34 +24,38 @@ __global__ void __launch_bounds__(kThreads) run_calls(const Op op, const std::in
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < calls; i += step) op(i);
 }
 
-// Runs the phases of reduction.hpp. No barrier is needed before publish, because a publishing thread reads only what it
-// wrote itself.
+// Of the threads of a block. The host part of a compilation sees an empty function.
+struct BlockBarrier {
+  CHEXBENCH_HOST_DEVICE void operator()() const {
+#ifdef __CUDA_ARCH__
+    __syncthreads();
+#endif
+  }
+};
+
 template <typename R>
 __global__ void __launch_bounds__(R::kThreads) run_reduction(const R reduction) {
   __shared__ typename R::Scratch scratch;
-  const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
-  reduction.gather(block, thread, scratch);
-  for (int active = reduction.lanes(); active > 1; active = folded(active)) {
-    __syncthreads();
-    reduction.fold(thread, active, scratch);
-  }
-  reduction.publish(block, thread, scratch);
+  run_thread(reduction, static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x), scratch, BlockBarrier{});
 }
 
-// Returns how many blocks of `kernel` run at once. A grid of that size leaves no remainder for a second, half-empty
-// round.
-template <typename Kernel>
-int resident_blocks(Kernel kernel) {
-  int blocks = 0;
-  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, 0), "occupancy");
-  return std::max(blocks, 1) * multiprocessors();
+// Returns how many blocks of `kKernel` run at once. A grid of that size leaves no remainder for a second, half-empty
+// round. CUDA is asked once, because a step without a graph would ask hundreds of times.
+template <auto kKernel>
+int resident_blocks() {
+  static const int resident = [] {
+    int blocks = 0;
+    check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kKernel, kThreads, 0), "occupancy");
+    return std::max(blocks, 1) * multiprocessors();
+  }();
+  return resident;
 }
 
 // Runs an elementwise operation; each thread processes its own channels (channel_grid.hpp).
 template <typename Op>
 void launch_channels(const Op& op, int rows, int channels, int width, Stream stream) {
   if (rows == 0) return;
-  const auto grid = ChannelGrid::of(rows, channels, width, resident_blocks(run_channels<Op>));
+  const auto grid = ChannelGrid::of(rows, channels, width, resident_blocks<run_channels<Op>>());
   run_channels<<<static_cast<unsigned>(grid.blocks()), kThreads, 0, stream>>>(op, grid);
   check_launch("elementwise");
 }
@@ -61,7 +65,7 @@ template <typename Op>
 void launch_calls(const Op& op, std::int64_t calls, Stream stream) {
   if (calls == 0) return;
   const std::int64_t wanted = (calls + kThreads - 1) / kThreads;
-  const std::int64_t blocks = std::min<std::int64_t>(wanted, resident_blocks(run_calls<Op>));
+  const std::int64_t blocks = std::min<std::int64_t>(wanted, resident_blocks<run_calls<Op>>());
   run_calls<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(op, calls);
   check_launch("flat");
 }
@@ -75,7 +79,7 @@ void launch_blocks(const R& reduction, int blocks, Stream stream) {
 // Runs both stages of a reduction over the rows, per channel.
 template <typename Op, typename Finish>
 void launch_sums(const Op& op, const Finish& finish, int rows, int channels, void* scratch, Stream stream) {
-  const int most = std::min(resident_blocks(run_reduction<BlockSums<Op>>), kSumBlocks * multiprocessors());
+  const int most = std::min(resident_blocks<run_reduction<BlockSums<Op>>>(), kSumBlocks * multiprocessors());
   const BlockSums<Op> sums{op, ChannelGrid::of(rows, channels, Op::kWidth, most), static_cast<Pair*>(scratch)};
   launch_blocks(sums, sums.grid.blocks(), stream);
   const ChannelFinish<Finish> last{finish, sums.grid, sums.partials};

@@ -140,6 +140,19 @@ struct ChannelFinish {
   }
 };
 
+// Does the work of one thread of a reduction; barrier() waits for all threads of the block. No barrier is needed before
+// publish, because a publishing thread reads only what it wrote itself.
+template <typename R, typename Barrier>
+CHEXBENCH_HOST_DEVICE void run_thread(const R& reduction, int block, int thread, typename R::Scratch& scratch,
+                                      const Barrier& barrier) {
+  reduction.gather(block, thread, scratch);
+  for (int active = reduction.lanes(); active > 1; active = folded(active)) {
+    barrier();
+    reduction.fold(thread, active, scratch);
+  }
+  reduction.publish(block, thread, scratch);
+}
+
 // Blocks per multiprocessor in the first stage: enough loads in flight to saturate the memory bus of any device, and
 // few enough partial sums for the second stage.
 inline constexpr int kSumBlocks = 4;

@@ -45,9 +45,12 @@ OwnedGraph record(Stream stream, const std::function<void()>& queue) {
 Graph Graph::capture(Stream stream, const std::function<void()>& queue) {
   const OwnedGraph recorded = record(stream, queue);
   cudaGraphExec_t executable = nullptr;
-  check_cuda(cudaGraphInstantiate(&executable, recorded.get(), 0), "cudaGraphInstantiate");
+  // Without the flag, all nodes would run with the priority of the launching stream, and NCCL's kernels lose theirs.
+  check_cuda(cudaGraphInstantiate(&executable, recorded.get(), cudaGraphInstantiateFlagUseNodePriority),
+             "cudaGraphInstantiate");
   Graph graph;
   graph.executable_ = executable;
+  check_cuda(cudaGraphUpload(executable, stream), "cudaGraphUpload");  // else the first launch would pay for it
   return graph;
 }
 

@@ -13,6 +13,7 @@
 namespace chexbench::engine::cuda {
 namespace {
 
+constexpr std::uint32_t kAlignmentBytes = 16;                  // all that the arena promises for any tensor
 constexpr std::size_t kWorkspaceBytes = std::size_t{4} << 20;  // what cuBLAS allocates for itself on older devices
 
 void check(cublasStatus_t status, const char* what) {
@@ -94,6 +95,9 @@ class Product {
     check(cublasLtMatmulPreferenceCreate(&preference), "a preference");
     cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes,
                                          sizeof kWorkspaceBytes);
+    for (const auto operand : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+      cublasLtMatmulPreferenceSetAttribute(preference, operand, &kAlignmentBytes, sizeof kAlignmentBytes);
     int found = 0;
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(handle_, operation_, a_.get(), b_.get(), c_.get(),
                                                                  c_.get(), preference, 1, &chosen_, &found);
