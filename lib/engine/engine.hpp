@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -86,6 +87,12 @@ class Engine {
   virtual EpochTraining* epoch_training() { return nullptr; }
 };
 
+// How convolutions are chosen by engines that choose (cuda/), for comparisons of what an engine computes.
+struct PlanChoice {
+  std::optional<int> candidates;  // Plans that are timed for each convolution; empty: as many as for a training.
+  bool forces_fused = false;      // Takes fused plans wherever they run, even if they are slower.
+};
+
 // The parts of the spec, and of the process's place in the run, that an engine is built from.
 struct EngineConfig {
   spec::ModelSpec model;
@@ -97,7 +104,8 @@ struct EngineConfig {
   int world = 1;             // Number of ranks.
   int rank = 0;              // Rank of this process; dropout differs between ranks.
   int gpu = 0;               // CUDA device index within this process; used by cuda/ only.
-  double slowdown = 1;       // emulated/ only: how many times slower the device, and the links of `comm`, become.
+  PlanChoice plan_choice;
+  double slowdown = 1;  // emulated/ only: how many times slower the device, and the links of `comm`, become.
 };
 
 // Builds the engine with that name: auto, cuda, onednn, none or emulated:<profile>. Engines that train take seconds,

@@ -27,6 +27,7 @@ struct PlanTiming {
   std::string shape;    // "n64 256x56x56 -> 64 k1 s1"
   std::string engine;   // cuDNN's engine and knobs; empty if cuDNN offers no plan.
   bool ran = false;
+  std::string reason;  // Why it did not run.
   std::int64_t workspace_bytes = 0;
   double median_s = 0;  // Median time of one run, measured with device events.
   double flops_per_s = 0;

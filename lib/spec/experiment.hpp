@@ -128,9 +128,10 @@ struct TrainingSpec {
   std::string checkpoint;                  // path of the checkpoint to continue from; empty: a new training
   std::optional<double> target_auroc;      // the time to reach this mean AUROC is reported
   // Engine cuda only.
-  bool deterministic = false;  // bit-identical results on the same device, with slower convolutions
-  bool fused = true;           // fuses convolutions with neighbouring layers if that was measured to be faster
-  bool cuda_graph = true;      // launches a step as one CUDA graph if communication allows it
+  bool deterministic = false;      // bit-identical results on the same device, with slower convolutions
+  bool fused = true;               // fuses convolutions with neighbouring layers if that was measured to be faster
+  std::optional<double> tuning_s;  // after that, convolutions take the first plan that runs; empty: no limit
+  bool cuda_graph = true;          // launches a step as one CUDA graph if communication allows it
 
   friend bool operator==(const TrainingSpec&, const TrainingSpec&) = default;
 };

@@ -265,6 +265,9 @@ void add_training_keys(std::vector<KeyRule>& rules) {
   rules.push_back(cuda_only(key("training.fused", training, &TrainingSpec::fused,
                                 "Convolutions together with what surrounds them, where that was measured to be "
                                 "faster.")));
+  rules.push_back(above(0, cuda_only(key("training.tuning_s", training, &TrainingSpec::tuning_s,
+                                         "Time for which convolutions that this GPU has not run before are timed; "
+                                         "then each takes the first plan that runs; null: no limit."))));
   rules.push_back(cuda_only(key("training.cuda_graph", training, &TrainingSpec::cuda_graph,
                                 "A step is launched as one CUDA graph, where communication allows it.")));
 }

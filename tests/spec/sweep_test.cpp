@@ -144,6 +144,7 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
     experiment.training.epochs = is_training ? 5 : 0;
     experiment.training.schedule = is_training ? Schedule::plateau : Schedule::constant;
     experiment.training.target_auroc = is_training ? std::optional(0.9) : std::nullopt;
+    experiment.training.tuning_s = is_training ? std::optional(60.0) : std::nullopt;
     if (rule.path == "comm.servers") experiment.comm.update = UpdateScheme::parameter_server;
     if (rule.path == "comm.ranks_per_group") {
       experiment.comm.update = UpdateScheme::hierarchical;

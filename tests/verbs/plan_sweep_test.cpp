@@ -26,6 +26,12 @@ TEST(PlanSweepLine, HasNoTimeForWhatDidNotRun) {
   const std::string line = to_json_line({.network = "resnet50", .pattern = "forward"});
   EXPECT_NE(line.find(R"("ran": false)"), std::string::npos);
   EXPECT_EQ(line.find("median_us"), std::string::npos);
+  EXPECT_EQ(line.find("reason"), std::string::npos);
+}
+
+TEST(PlanSweepLine, SaysWhyAPlanDidNotRun) {
+  const std::string line = to_json_line({.network = "resnet50", .engine = "eng3", .reason = "cuDNN: \"x\" failed"});
+  EXPECT_NE(line.find(R"(, "reason": "cuDNN: \"x\" failed"})"), std::string::npos) << line;
 }
 
 }  // namespace

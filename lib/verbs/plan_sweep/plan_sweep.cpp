@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "core/json_text.hpp"
+
 namespace chexbench::verbs {
 
-// All texts are chexbench's own or names of cuDNN's engines, so nothing in them needs escaping.
+// All texts but a reason are chexbench's own or names of cuDNN's engines, so nothing in them needs escaping.
 std::string to_json_line(const engine::PlanTiming& timing) {
   std::string line = fmt::format(
       R"({{"network": "{}", "precision": "{}", "pattern": "{}", "shape": "{}", "engine": "{}", "ran": {}, "workspace_bytes": {})",
@@ -13,6 +15,8 @@ std::string to_json_line(const engine::PlanTiming& timing) {
   if (timing.ran) {
     line += fmt::format(R"(, "median_us": {:.2f}, "tflops_per_s": {:.2f})", 1e6 * timing.median_s,
                         1e-12 * timing.flops_per_s);
+  } else if (!timing.reason.empty()) {
+    line += ", \"reason\": " + json_text(timing.reason);
   }
   return line + "}\n";
 }

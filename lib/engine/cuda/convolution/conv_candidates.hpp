@@ -12,14 +12,22 @@
 
 namespace chexbench::engine::cuda {
 
+// What running a candidate gave.
+struct CandidateRun {
+  double seconds = 0;         // of one run
+  std::vector<float> sample;  // of its results, at places that are the same for all candidates of a request
+};
+
 // Times the candidates of one request. Holds device memory for all operands while it lives. Not thread-safe. All
-// functions return seconds. @throws DeviceError if what is timed does not run
+// functions that return doubles return seconds. @throws DeviceError if what is timed does not run, DeviceLostError if
+// the device then no longer works
 class CandidateTimer {
  public:
   virtual ~CandidateTimer() = default;
 
-  // The time of one run of candidate `index`, which was built as `plan`.
-  virtual double plan_s(int index, const Plan& plan) = 0;
+  // Runs candidate `index`, which was built as `plan`. Takes the time of fewer runs if the first ones take longer than
+  // `give_up_s`. What the candidate leaves unwritten of its results is NaN in the sample.
+  virtual CandidateRun run_plan(int index, const Plan& plan, double give_up_s) = 0;
   // The time of one run of a forward pass together with the pass that then finds mean and variance of each channel of
   // its output.
   virtual double plan_and_statistics_s(int index, const Plan& plan) = 0;
@@ -28,6 +36,10 @@ class CandidateTimer {
   // The time of the separate backward pass that computes such a norm's sums from the norm's input and its output's
   // gradient.
   virtual double norm_sums_s() = 0;
+  // The time of the small kernels that compute, before such passes run fused, what the fused plans read: scale and
+  // shift of a norm, or the inverse deviations of its channels.
+  virtual double affine_s() = 0;
+  virtual double inverse_deviation_s() = 0;
 };
 
 // The candidates of one request. The functions have the contracts of ConvPlans' functions (conv_plans.hpp). Not
@@ -40,6 +52,9 @@ class ConvCandidates {
   virtual std::string engine(int index) const = 0;
   virtual Plan build(int index) = 0;
   virtual void run(int index, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream) = 0;
+  // Frees what the candidates hold on the device that were built and are not `index`. No timer may exist. Returns the
+  // index that the kept one has from now on.
+  virtual int keep_only(int index) = 0;
   // Returns a timer, which must not outlive this object. @throws DeviceError if there is not enough device memory
   virtual std::unique_ptr<CandidateTimer> timer() = 0;
 };

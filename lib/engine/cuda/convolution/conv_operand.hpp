@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "engine/cuda/kernels/device_tensor.hpp"
+
 namespace chexbench::engine::cuda {
 
 // The role of a tensor in a pattern; no pattern has two tensors of the same role. The names are explained in
@@ -36,10 +38,15 @@ enum class OperandRole {
 // Returns the enumerator's name.
 std::string to_string(OperandRole role);
 
-// A tensor that a plan reads or writes, and its size.
+// A tensor that a plan reads or writes. Its elements lie in rows of `row_bytes`, one for each pixel, that begin every
+// `pitch_bytes`; what lies between rows belongs to other tensors.
 struct Operand {
   OperandRole role = OperandRole::x;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;  // a multiple of pitch_bytes
+  kernels::ElementType type = kernels::ElementType::f32;
+  std::size_t row_bytes = 0;
+  std::size_t pitch_bytes = 0;
+  bool is_result = false;
 };
 
 // The device memory of an operand; not owned.

@@ -5,6 +5,7 @@
 #include <cudnn_frontend.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "engine/cuda/program/element_type.hpp"
 
 namespace chexbench::engine::cuda {
 
@@ -57,7 +59,11 @@ DataType_t storage(Precision precision) {
 class Description {
  public:
   Description(const PlanRequest& request, graph::Graph& operations, std::vector<Operand>& operands)
-      : shape_(request.shape), type_(storage(request.precision)), operations_(operations), operands_(operands) {}
+      : shape_(request.shape),
+        type_(storage(request.precision)),
+        stored_(element_type(request.precision)),
+        operations_(operations),
+        operands_(operands) {}
 
   void add(ConvPattern pattern) {
     switch (pattern) {
@@ -103,12 +109,18 @@ class Description {
   template <typename Attributes>
   void provide(OperandRole role, Attributes& attributes, DataType_t type, const Extents& extents,
                const Extents& strides) {
-    const std::int64_t elements = extents[0] * strides[0];
-    operands_.push_back({role, static_cast<std::size_t>(elements) * (type == DataType_t::FLOAT ? 4 : 2)});
+    const kernels::ElementType element = type == DataType_t::FLOAT ? kernels::ElementType::f32 : stored_;
+    const auto bytes = [&](std::int64_t elements) { return static_cast<std::size_t>(elements) * bytes_of(element); };
+    operands_.push_back({.role = role,
+                         .bytes = bytes(extents[0] * strides[0]),
+                         .type = element,
+                         .row_bytes = bytes(extents[1]),
+                         .pitch_bytes = bytes(strides[3])});
     attributes.set_uid(id(role)).set_dim(extents).set_stride(strides).set_data_type(type);
   }
   void output(OperandRole role, const Tensor& value, DataType_t type, const Extents& extents, const Extents& strides) {
     provide(role, *value, type, extents, strides);
+    operands_.back().is_result = true;
     value->set_output(true);
   }
   Tensor tensor(OperandRole role, DataType_t type, const Extents& extents, const Extents& strides) {
@@ -194,14 +206,17 @@ class Description {
 
   const ConvShape& shape_;
   const DataType_t type_;
+  const kernels::ElementType stored_;
   graph::Graph& operations_;
   std::vector<Operand>& operands_;
 };
 
-// Strict f32 may not use tensor cores, which round to 10 bits of mantissa; that is tf32.
+// Strict f32 may neither use tensor cores, which round to 10 bits of mantissa (that is tf32), nor convert its inputs to
+// a smaller type.
 void deselect(const PlanRequest& request, graph::Graph& plans) {
   std::vector<fe::NumericalNote_t> notes;
-  if (request.precision == Precision::f32) notes.push_back(fe::NumericalNote_t::TENSOR_CORE);
+  if (request.precision == Precision::f32)
+    notes = {fe::NumericalNote_t::TENSOR_CORE, fe::NumericalNote_t::DOWN_CONVERT_INPUTS};
   if (request.deterministic) notes.push_back(fe::NumericalNote_t::NONDETERMINISTIC);
   plans.deselect_numeric_notes(notes).deselect_workspace_greater_than(request.workspace_limit_bytes);
 }
@@ -264,6 +279,7 @@ ConvPlans::ConvPlans(const PlanTarget& target, const PlanRequest& request) : imp
 
 ConvPlans::~ConvPlans() = default;
 ConvPlans::ConvPlans(ConvPlans&&) noexcept = default;
+ConvPlans& ConvPlans::operator=(ConvPlans&&) noexcept = default;
 
 int ConvPlans::candidates() const { return static_cast<int>(impl_->plans.get_execution_plan_count()); }
 
@@ -286,6 +302,9 @@ Plan ConvPlans::build(int index) {
     return plan;
   }
   plan.state = PlanState::ready;
+  std::vector<fe::BehaviorNote_t> notes;
+  const bool is_told = impl_->plans.get_behavior_notes_for_plan_at_index(index, notes).is_good();
+  plan.compiled = !is_told || std::ranges::count(notes, fe::BehaviorNote_t::RUNTIME_COMPILATION) > 0;
   plan.workspace_bytes = impl_->plans.get_workspace_size_plan_at_index(index);
   return plan;
 }

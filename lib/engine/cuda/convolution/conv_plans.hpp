@@ -40,7 +40,8 @@ struct Plan {
   PlanState state = PlanState::refused;
   std::string engine;  // cuDNN's engine and its knobs, e.g. "eng2_k2=4_k25=1"
   std::int64_t workspace_bytes = 0;
-  std::string reason;  // cuDNN's error message, if the state is not `ready`
+  bool compiled = false;  // at run time, so that it holds device memory while it is built
+  std::string reason;     // cuDNN's error message, if the state is not `ready`
 };
 
 // Returns the version of the loaded library: 91900 is 9.19.0.
@@ -53,6 +54,7 @@ class ConvPlans {
   ConvPlans(const PlanTarget& target, const PlanRequest& request);
   ~ConvPlans();
   ConvPlans(ConvPlans&&) noexcept;
+  ConvPlans& operator=(ConvPlans&&) noexcept;
 
   // Returns the number of candidates; their indices are 0 to this number - 1.
   int candidates() const;

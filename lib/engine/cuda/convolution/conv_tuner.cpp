@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-#include <tuple>
 #include <utility>
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "core/interrupt.hpp"
 #include "core/log.hpp"
 
 namespace chexbench::engine::cuda {
@@ -46,10 +45,7 @@ class AddTime {
 TunedPlan ConvTuner::fastest(const PlanRequest& request) {
   TunedPlan tuned;
   tuned.candidates = device_.candidates(request);
-  if (!take_cached(request, tuned)) {
-    take_timed(request, tuned);
-    drop_losers(request, tuned);
-  }
+  if (!take_cached(request, tuned)) take_timed(request, tuned);
   return tuned;
 }
 
@@ -74,46 +70,43 @@ void ConvTuner::take_timed(const PlanRequest& request, TunedPlan& tuned) {
   count_timing();
   const AddTime timing(counts_.timing_s);
   ConvCandidates& candidates = *tuned.candidates;
-  const std::unique_ptr<CandidateTimer> timer = candidates.timer();
-  tuned.seconds = std::numeric_limits<double>::infinity();
+  std::unique_ptr<CandidateTimer> timer = candidates.timer();
+  CandidateChoice choice(sample_tolerance(request.precision));
   std::string reason;
-  int timed = 0;
-  for (int i = 0; i < candidates.count() && timed < kMostTimed; ++i) {
-    const Plan plan = candidates.build(i);
-    if (plan.state != PlanState::ready) {
-      reason = plan.reason;
-      continue;
-    }
-    try {
-      const double seconds = timer->plan_s(i, plan);
-      ++timed;
-      if (std::tie(seconds, plan.workspace_bytes) >= std::tie(tuned.seconds, tuned.plan.workspace_bytes)) continue;
-      tuned.index = i;
-      tuned.plan = plan;
-      tuned.seconds = seconds;
-    } catch (const DeviceError& error) {
-      reason = error.what();
-    }
+  const int most = is_late() ? 1 : limits_.candidates;
+  for (int i = 0; i < candidates.count() && choice.count() < most; ++i) {
+    throw_if_interrupted();
+    if (const std::string why = try_candidate(request, candidates, *timer, i, choice); !why.empty()) reason = why;
   }
-  if (timed == 0) {
+  if (choice.count() == 0) {
     throw DeviceError(fmt::format("cuDNN: none of its {} plans for {} runs on this GPU; the last one: {}",
                                   candidates.count(), request.text(), reason));
+  }
+  for (const std::string& engine : choice.outsiders())
+    log::warning("cuDNN: the results of its plan {} for {} differ from those of most plans", engine, request.text());
+  const CandidateChoice::Candidate& best = choice.best();
+  tuned.plan = best.plan;
+  tuned.seconds = best.run.seconds;
+  timer.reset();  // before the plans that it timed go
+  tuned.index = candidates.keep_only(best.index);
+  if (most < kMostTimed) {
+    ++counts_.hurried;
+    return;
   }
   cache_.add(plan_key(device_.machine, request), to_keep(tuned, tuned.seconds));
 }
 
-// Makes the candidates anew and builds only the winner: plans stay built as long as their candidates, and those that
-// were compiled at run time hold device memory.
-void ConvTuner::drop_losers(const PlanRequest& request, TunedPlan& tuned) {
-  auto fresh = device_.candidates(request);
-  for (int i = 0; i < fresh->count(); ++i) {
-    if (fresh->engine(i) != tuned.plan.engine) continue;
-    const Plan plan = fresh->build(i);
-    if (plan.state != PlanState::ready) continue;
-    tuned.index = i;
-    tuned.plan = plan;
-    tuned.candidates = std::move(fresh);
-    return;
+std::string ConvTuner::try_candidate(const PlanRequest& request, ConvCandidates& candidates, CandidateTimer& timer,
+                                     int index, CandidateChoice& choice) {
+  const Plan plan = candidates.build(index);
+  if (plan.state != PlanState::ready) return plan.reason;
+  try {
+    return choice.add(index, plan, timer.run_plan(index, plan, kHopeless * choice.least_s()));
+  } catch (const DeviceLostError& error) {
+    throw DeviceLostError(
+        fmt::format("cuDNN: the plan {} for {} breaks the device: {}", plan.engine, request.text(), error.what()));
+  } catch (const DeviceError& error) {
+    return error.what();
   }
 }
 
@@ -130,10 +123,25 @@ double ConvTuner::with_statistics_s(const PlanRequest& request, const TunedPlan&
   return seconds;
 }
 
+// Calls compare(), which may find that a fused plan does not run.
+template <typename Compare>
+auto ConvTuner::if_it_runs(const PlanRequest& fused, const Compare& compare) -> decltype(compare()) {
+  const bool is_known = cache_.find(plan_key(device_.machine, fused)) != nullptr;
+  if (is_late() && !is_known && !limits_.forces_fused) return {};
+  try {
+    return compare();
+  } catch (const DeviceLostError&) {
+    throw;
+  } catch (const DeviceError& error) {
+    if (counts_.without_fused++ == 0) counts_.fused_error = error.what();
+    return {};
+  }
+}
+
 std::optional<TunedPlan> ConvTuner::forward_statistics(const PlanRequest& request, const TunedPlan& forward) {
   const PlanRequest fused_request = with(request, ConvPattern::forward_statistics);
-  try {
-    const double apart_s = with_statistics_s(request, forward);
+  return if_it_runs(fused_request, [&]() -> std::optional<TunedPlan> {
+    const double apart_s = apart_limit_s([&] { return with_statistics_s(request, forward); });
     const CachedPlan* const known = cache_.find(statistics_key(device_.machine, fused_request));
     if (known != nullptr && known->seconds >= apart_s) {
       ++counts_.cached;
@@ -141,10 +149,8 @@ std::optional<TunedPlan> ConvTuner::forward_statistics(const PlanRequest& reques
     }
     TunedPlan fused = fastest(fused_request);
     if (with_statistics_s(fused_request, fused) < apart_s) return fused;
-  } catch (const DeviceError& error) {
-    count_missing(error);
-  }
-  return {};
+    return {};
+  });
 }
 
 double ConvTuner::own_pass_s(const PlanRequest& request, const TunedPlan& tuned, const char* name,
@@ -163,34 +169,34 @@ double ConvTuner::own_pass_s(const PlanRequest& request, const TunedPlan& tuned,
 
 std::optional<ProloguePlans> ConvTuner::prologue(const PlanRequest& request, const TunedPlan& forward,
                                                  bool forward_gives_sums, const TunedPlan& weight_gradient) {
-  try {
+  const PlanRequest fused = with(request, ConvPattern::normalized_forward_statistics);
+  return if_it_runs(fused, [&]() -> std::optional<ProloguePlans> {
     const PlanRequest apart = forward_gives_sums ? with(request, ConvPattern::forward_statistics) : request;
-    const double apart_s = own_pass_s(request, forward, "norm before", &CandidateTimer::norm_s) +
-                           with_statistics_s(apart, forward) + weight_gradient.seconds;
-    const PlanRequest fused = with(request, ConvPattern::normalized_forward_statistics);
+    const double apart_s = apart_limit_s([&] {
+      return own_pass_s(request, forward, "norm before", &CandidateTimer::norm_s) + with_statistics_s(apart, forward) +
+             weight_gradient.seconds;
+    });
     ProloguePlans plans{.forward = fastest(fused),
                         .weight_gradient = fastest(with(request, ConvPattern::normalized_weight_gradient))};
-    if (with_statistics_s(fused, plans.forward) + plans.weight_gradient.seconds < apart_s) return plans;
-  } catch (const DeviceError& error) {
-    count_missing(error);
-  }
-  return {};
+    const double fused_s = own_pass_s(request, forward, "affine", &CandidateTimer::affine_s) +
+                           with_statistics_s(fused, plans.forward) + plans.weight_gradient.seconds;
+    if (fused_s < apart_s) return plans;
+    return {};
+  });
 }
 
 std::optional<TunedPlan> ConvTuner::norm_before(const PlanRequest& request, const TunedPlan& data_gradient) {
-  try {
-    const double apart_s =
-        data_gradient.seconds + own_pass_s(request, data_gradient, "norm sums", &CandidateTimer::norm_sums_s);
-    TunedPlan fused = fastest(with(request, ConvPattern::data_gradient_norm));
-    if (fused.seconds < apart_s) return fused;
-  } catch (const DeviceError& error) {
-    count_missing(error);
-  }
-  return {};
-}
-
-void ConvTuner::count_missing(const DeviceError& error) {
-  if (counts_.without_fused++ == 0) counts_.fused_error = error.what();
+  const PlanRequest fused_request = with(request, ConvPattern::data_gradient_norm);
+  return if_it_runs(fused_request, [&]() -> std::optional<TunedPlan> {
+    const double apart_s = apart_limit_s([&] {
+      return data_gradient.seconds + own_pass_s(request, data_gradient, "norm sums", &CandidateTimer::norm_sums_s);
+    });
+    TunedPlan fused = fastest(fused_request);
+    const double small_s =
+        own_pass_s(request, data_gradient, "inverse deviation", &CandidateTimer::inverse_deviation_s);
+    if (fused.seconds + small_s < apart_s) return fused;
+    return {};
+  });
 }
 
 void ConvTuner::count_timing() {

@@ -2,18 +2,19 @@
 // knows no CUDA, so tests can give it a scripted device.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "core/errors.hpp"
+#include "engine/cuda/convolution/candidate_choice.hpp"
 #include "engine/cuda/convolution/conv_candidates.hpp"
+#include "engine/cuda/convolution/tuning_limits.hpp"
 
 namespace chexbench::engine::cuda {
 
-// How many candidates of a request are timed at most. cuDNN's heuristics put the promising ones first, and PyTorch's
-// benchmark of cuDNN's plans tries as many.
-inline constexpr int kMostTimed = 10;
+// Candidates that take more than this times the time of the best one are not timed further.
+inline constexpr double kHopeless = 1.5;
 
 // The plan that was chosen for a request, already built. Runs as candidates->run(index, ...).
 struct TunedPlan {
@@ -35,6 +36,7 @@ struct TuningCounts {
   int cached = 0;           // timings found in the cache
   int timed = 0;            // timings made
   double timing_s = 0;      // what making them took
+  int hurried = 0;          // requests for which the first plan that ran was taken
   int without_fused = 0;    // requests for a fused plan of which none runs
   std::string fused_error;  // the error of the first such request
 };
@@ -43,15 +45,18 @@ struct TuningCounts {
 // thread-safe.
 class ConvTuner {
  public:
-  ConvTuner(const ConvDevice& device, PlanCache& cache) : device_(device), cache_(cache) {}
+  ConvTuner(const ConvDevice& device, PlanCache& cache, TuningLimits limits = {})
+      : device_(device), cache_(cache), limits_(limits) {}
 
-  // Returns the fastest plan; of equally fast ones, the one with the smallest workspace, then the first.
+  // Returns the fastest plan among those whose results agree (candidate_choice.hpp).
+  // For this and all functions below: @throws InterruptedError if a signal asks the process to end, DeviceLostError,
+  // naming the plan, if the device no longer works
   // @throws DeviceError, naming the request, if no plan runs
   TunedPlan fastest(const PlanRequest& request);
 
   // Returns the plan that computes the sums of y together with y, if it reaches the mean and variance of y in less
-  // time than `forward` (the plan chosen for `request`) and a separate pass over y. Returns std::nullopt if it is not
-  // faster, or if no such plan runs, which counts() reports.
+  // time (or in any, if fused plans are forced) than `forward` (the plan chosen for `request`) and a separate pass over
+  // y. Returns std::nullopt if it is not faster, or if no such plan runs, which counts() reports.
   std::optional<TunedPlan> forward_statistics(const PlanRequest& request, const TunedPlan& forward);
 
   // Returns the plans that normalize their input themselves and compute the sums of y. Returns them only if together
@@ -71,16 +76,26 @@ class ConvTuner {
  private:
   bool take_cached(const PlanRequest& request, TunedPlan& tuned);
   void take_timed(const PlanRequest& request, TunedPlan& tuned);
-  void drop_losers(const PlanRequest& request, TunedPlan& tuned);
+  // Runs one candidate and adds it to the choice. Returns why it cannot be used, or nothing.
+  std::string try_candidate(const PlanRequest& request, ConvCandidates& candidates, CandidateTimer& timer, int index,
+                            CandidateChoice& choice);
+  template <typename Compare>
+  auto if_it_runs(const PlanRequest& fused, const Compare& compare) -> decltype(compare());
+  // Returns the seconds that a fused plan must beat: what `separate_s` returns, or any if fused plans are forced.
+  template <typename Separate>
+  double apart_limit_s(const Separate& separate_s) {
+    return limits_.forces_fused ? std::numeric_limits<double>::infinity() : separate_s();
+  }
+  bool is_late() const { return counts_.timing_s > limits_.seconds; }
   double with_statistics_s(const PlanRequest& request, const TunedPlan& tuned);
   // Returns the seconds of one of our own passes, measured by `time` or found in the cache under `name`.
   double own_pass_s(const PlanRequest& request, const TunedPlan& tuned, const char* name,
                     double (CandidateTimer::*time)());
   void count_timing();
-  void count_missing(const DeviceError& error);
 
   const ConvDevice& device_;
   PlanCache& cache_;
+  const TuningLimits limits_;
   TuningCounts counts_;
 };
 

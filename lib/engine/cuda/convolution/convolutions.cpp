@@ -98,6 +98,9 @@ bool add_norm(const ShapePlans& plans, const NormBefore& norm, std::vector<Opera
 void report(const TuningCounts& counts, const std::string& cache_file) {
   log::info("convolutions: {} timings known{}, {} made in {:.1f} s", counts.cached,
             cache_file.empty() ? "" : fmt::format(" from {}", cache_file), counts.timed, counts.timing_s);
+  if (counts.hurried > 0)
+    log::warning("convolutions: {} were chosen without comparing many plans, and may be slower than necessary",
+                 counts.hurried);
   if (counts.without_fused == 0) return;  // one warning: if a GPU has no such plan at all, every shape lacks it
   log::warning("convolutions: {} fused plans do not run here, so separate passes replace them; the first: {}",
                counts.without_fused, counts.fused_error);
@@ -110,16 +113,16 @@ struct Convolutions::Impl {
 
   Impl(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config, const ConvDevice& device) {
     PlanCache cache(config.cache_file);
-    ConvTuner tuner(device, cache);
+    ConvTuner tuner(device, cache, config.tuning);
     try {
       for (const ConvShape& shape : shapes) {
         if (find(shape) == plans.end()) plans.push_back(plans_of(shape, config, tuner));
+        cache.save();  // each time, because timing takes minutes in which the process may be killed
       }
     } catch (...) {  // what was timed before the error is worth keeping
       cache.save();
       throw;
     }
-    cache.save();
     report(tuner.counts(), config.cache_file);
   }
 

@@ -2,12 +2,14 @@
 // timed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/cuda/convolution/conv_shape.hpp"
+#include "engine/cuda/convolution/tuning_limits.hpp"
 #include "engine/cuda/kernels/device_tensor.hpp"
 #include "spec/experiment.hpp"
 
@@ -15,12 +17,21 @@ namespace chexbench::engine::cuda {
 
 struct ConvDevice;
 
+// cuDNN's plans that split a weight gradient need much memory to be fast; PyTorch, which times plans too, has no limit.
+inline constexpr std::int64_t kMostWorkspaceBytes = std::int64_t{1} << 30;
+// Returns the workspace that convolutions may have on a device of that much memory: 2 % of it, at most
+// kMostWorkspaceBytes.
+constexpr std::int64_t workspace_limit_bytes(std::size_t device_bytes) {
+  return std::min(static_cast<std::int64_t>(device_bytes / 50), kMostWorkspaceBytes);
+}
+
 struct ConvolutionsConfig {
   spec::Precision precision = spec::Precision::f32;
   bool deterministic = false;
   bool fused = true;  // false: only plain patterns are used
-  std::int64_t workspace_limit_bytes = std::int64_t{1} << 28;
-  std::string cache_file;               // for timings, see plan_cache.hpp; if empty, all are made anew and not kept
+  std::int64_t workspace_limit_bytes = kMostWorkspaceBytes;
+  std::string cache_file;  // for timings, see plan_cache.hpp; if empty, all are made anew and not kept
+  TuningLimits tuning;
   std::vector<ConvShape> behind_norms;  // the shapes that may compute parts of the norm before them
 };
 

@@ -2,8 +2,10 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "engine/cuda/convolution/conv_candidates.hpp"
 #include "engine/cuda/convolution/convolutions.hpp"
@@ -92,6 +94,11 @@ class NormPass {
         {.weight_gradient = row(1), .bias_gradient = row(2), .b = row(3), .c = row(4), .scratch = scratch_.data()},
         nullptr);
   }
+  void affine() const {
+    kernels::launch_affine(
+        {.type = type_, .channels = shape_.in_channels, .norm = norm(), .scale = row(1), .shift = row(2)}, nullptr);
+  }
+  void inverse_deviation() const { kernels::launch_inverse_deviation(norm(), shape_.in_channels, row(1), nullptr); }
 
  private:
   static constexpr std::size_t kRows = 5;
@@ -116,8 +123,11 @@ class DeviceTimings : public CandidateTimer {
   DeviceTimings(const PlanRequest& request, ConvPlans& plans)
       : request_(request), plans_(plans), bench_(plans.operands()) {}
 
-  double plan_s(int index, const Plan& plan) override {
-    return bench_.median_s(plan.workspace_bytes, [&](void* workspace) { run(index, workspace); });
+  CandidateRun run_plan(int index, const Plan& plan, double give_up_s) override {
+    bench_.poison_results();
+    const double seconds = bench_.median_s(
+        plan.workspace_bytes, [&](void* workspace) { run(index, workspace); }, give_up_s);
+    return {seconds, bench_.sample()};
   }
   double plan_and_statistics_s(int index, const Plan& plan) override {
     const StatisticsPass statistics(request_, bench_);
@@ -135,6 +145,14 @@ class DeviceTimings : public CandidateTimer {
     const NormPass norm(request_, bench_);
     return bench_.median_s(0, [&](void*) { norm.sums(); });
   }
+  double affine_s() override {
+    const NormPass norm(request_, bench_);
+    return bench_.median_s(0, [&](void*) { norm.affine(); });
+  }
+  double inverse_deviation_s() override {
+    const NormPass norm(request_, bench_);
+    return bench_.median_s(0, [&](void*) { norm.inverse_deviation(); });
+  }
 
  private:
   void run(int index, void* workspace) { plans_.run(index, bench_.memory(), workspace, nullptr); }
@@ -146,19 +164,39 @@ class DeviceTimings : public CandidateTimer {
 
 class DeviceCandidates : public ConvCandidates {
  public:
-  DeviceCandidates(const PlanTarget& target, const PlanRequest& request) : request_(request), plans_(target, request) {}
+  DeviceCandidates(const PlanTarget& target, const PlanRequest& request)
+      : target_(target), request_(request), plans_(target, request) {}
 
   int count() const override { return plans_.candidates(); }
   std::string engine(int index) const override { return plans_.engine(index); }
-  Plan build(int index) override { return plans_.build(index); }
+  Plan build(int index) override {
+    Plan plan = plans_.build(index);
+    if (plan.compiled) compiled_.push_back(index);
+    return plan;
+  }
   void run(int index, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream) override {
     plans_.run(index, memory, workspace, stream);
+  }
+  // Plans stay built as long as their ConvPlans, so the kept one is built again if others hold memory.
+  int keep_only(int index) override {
+    if (std::ranges::count(compiled_, index) == std::ssize(compiled_)) return index;
+    ConvPlans fresh(target_, request_);
+    const std::string kept = engine(index);
+    for (int i = 0; i < fresh.candidates(); ++i) {
+      if (fresh.engine(i) != kept) continue;
+      if (fresh.build(i).state != PlanState::ready) continue;
+      plans_ = std::move(fresh);
+      return i;
+    }
+    return index;
   }
   std::unique_ptr<CandidateTimer> timer() override { return std::make_unique<DeviceTimings>(request_, plans_); }
 
  private:
+  const PlanTarget target_;
   const PlanRequest request_;
   ConvPlans plans_;
+  std::vector<int> compiled_;  // candidates that were compiled at run time
 };
 
 PlanMachine present_machine() {

@@ -2,24 +2,94 @@
 
 #include <algorithm>
 
+#include "core/errors.hpp"
+#include "core/random.hpp"
+#include "engine/cuda/kernels/launch_check.hpp"
+#include "engine/cuda/kernels/norm_launch.hpp"
+#include "engine/cuda/kernels/reduction.hpp"
+#include "engine/cuda/program/element_type.hpp"
+#include "engine/cuda/runtime/fetch.hpp"
+
 namespace chexbench::engine::cuda {
 namespace {
 
-constexpr int kWarmUpRuns = 3;  // the first run loads the kernel
-constexpr int kTimedRuns = 11;
-// This many bytes are written before each run, for two reasons. No run finds its operands in a cache (H100 and H200
-// have 50 to 60 MB), as none does in the middle of a step. And the device is busy (0.1 to 0.2 ms) for longer than the
-// host takes to queue the run.
-constexpr std::size_t kFlushBytes = 512u << 20;
+constexpr std::size_t kTimedRuns = 5;        // after one that loads the kernel
+constexpr std::size_t kFlushedPerCache = 8;  // times the size of the cache are written, and as many read
+constexpr std::size_t kFlushChannels = 1024;
+constexpr std::size_t kPatternBytes = 1u << 20;
+constexpr std::size_t kSampledRows = 256, kSampledRowBytes = 32;
+
+// Returns numbers between -1 and 1 of that type. Equal numbers would hide values in wrong places, and would reduce the
+// device's power.
+template <typename T>
+std::vector<T> pattern() {
+  std::vector<T> values(kPatternBytes / sizeof(T));
+  RandomStream random(1);
+  std::ranges::generate(values,
+                        [&] { return kernels::Element<T>::narrow(2 * static_cast<float>(random.uniform()) - 1); });
+  return values;
+}
+
+// Repeats the pattern over the memory, by doubling what is there.
+void fill(const DeviceMemory& memory, const void* pattern) {
+  std::size_t filled = std::min(kPatternBytes, memory.bytes());
+  auto* const begin = static_cast<std::byte*>(memory.data());
+  copy_to_device(begin, pattern, filled, nullptr);
+  for (; filled < memory.bytes(); filled *= 2)
+    copy_on_device(begin + filled, begin, std::min(filled, memory.bytes() - filled), nullptr);
+}
+
+void fill(const DeviceMemory& memory, kernels::ElementType type) {
+  static const auto floats = pattern<float>();
+  static const auto halves = pattern<kernels::Half>();
+  static const auto bfloats = pattern<kernels::BFloat16>();
+  if (type == kernels::ElementType::f32) return fill(memory, floats.data());
+  fill(memory, type == kernels::ElementType::f16 ? static_cast<const void*>(halves.data()) : bfloats.data());
+}
+
+// Appends values from the begin and the end of some rows of the tensor.
+void append_sample(const Operand& operand, const void* tensor, std::vector<float>& sample) {
+  const std::size_t rows = operand.bytes / operand.pitch_bytes, step = (rows + kSampledRows - 1) / kSampledRows;
+  const std::size_t height = (rows + step - 1) / step, width = std::min(kSampledRowBytes, operand.row_bytes);
+  for (const std::size_t offset : {std::size_t{0}, operand.row_bytes - width}) {
+    const std::vector<float> values =
+        fetch_rows_as_floats(operand.type, static_cast<const std::byte*>(tensor) + offset,
+                             {.row_bytes = width, .pitch_bytes = step * operand.pitch_bytes, .rows = height}, nullptr);
+    sample.insert(sample.end(), values.begin(), values.end());
+  }
+}
 
 }  // namespace
 
-PlanBench::PlanBench(const std::vector<Operand>& operands) : flush_(kFlushBytes) {
-  for (const Operand& operand : operands) {
+CacheFlush::CacheFlush()
+    : rows_(kFlushedPerCache * current_device().cache_bytes / (sizeof(float) * kFlushChannels)),
+      memory_(2 * half_bytes()),
+      moments_(2 * sizeof(float) * kFlushChannels),
+      scratch_(kernels::reduction_scratch_bytes(static_cast<int>(kFlushChannels), kernels::multiprocessors())) {
+  memory_.fill(0);
+}
+
+// What was written last would still be dirty in the cache, and be written back during the run, so reading comes last.
+void CacheFlush::queue() {
+  auto* const begin = static_cast<std::byte*>(memory_.data());
+  auto* const moments = static_cast<float*>(moments_.data());
+  clear(begin, half_bytes(), nullptr);
+  kernels::launch_statistics({.type = kernels::ElementType::f32,
+                              .rows = static_cast<int>(rows_),
+                              .channels = static_cast<int>(kFlushChannels),
+                              .x = {begin + half_bytes(), static_cast<int>(kFlushChannels)},
+                              .mean = moments,
+                              .variance = moments + kFlushChannels,
+                              .scratch = scratch_.data()},
+                             nullptr);
+}
+
+std::size_t CacheFlush::half_bytes() const { return rows_ * kFlushChannels * sizeof(float); }
+
+PlanBench::PlanBench(const std::vector<Operand>& operands) : operands_(operands) {
+  for (const Operand& operand : operands_) {
     tensors_.emplace_back(operand.bytes);
-    // The bytes 0x2c2c are 0.06 in fp16 and 2.4e-12 in bf16 and f32: finite, and not zero, which would reduce the
-    // device's power.
-    tensors_.back().fill(0x2c);
+    fill(tensors_.back(), operand.type);
     memory_.push_back({operand.role, tensors_.back().data()});
   }
 }
@@ -29,20 +99,47 @@ void* PlanBench::at(OperandRole role) const {
   return found == memory_.end() ? nullptr : found->data;
 }
 
-double PlanBench::median_s(std::int64_t workspace_bytes, const std::function<void(void* workspace)>& run) {
+double PlanBench::median_s(std::int64_t workspace_bytes, const std::function<void(void* workspace)>& run,
+                           double give_up_s) {
   const DeviceMemory workspace(static_cast<std::size_t>(std::max<std::int64_t>(workspace_bytes, 1)));
+  try {
+    return measured_s([&] { run(workspace.data()); }, give_up_s);
+  } catch (const DeviceLostError&) {
+    throw;
+  } catch (const DeviceError&) {
+    check_device();  // a library's error may hide that the device is lost
+    throw;
+  }
+}
+
+double PlanBench::measured_s(const std::function<void()>& run, double give_up_s) {
   const auto run_s = [&] {
-    flush_.fill(0);
+    flush_.queue();
     timer_.begin();
-    run(workspace.data());
+    run();
     timer_.end();
     return timer_.elapsed_s();
   };
-  for (int i = 0; i < kWarmUpRuns; ++i) run_s();
-  std::vector<double> times_s(kTimedRuns);
-  std::ranges::generate(times_s, run_s);
-  std::ranges::nth_element(times_s, times_s.begin() + kTimedRuns / 2);
-  return times_s[kTimedRuns / 2];
+  run_s();
+  std::vector<double> times_s{run_s()};
+  while (times_s.size() < kTimedRuns && times_s.front() <= give_up_s) times_s.push_back(run_s());
+  const auto middle = times_s.begin() + static_cast<std::ptrdiff_t>(times_s.size() / 2);
+  std::ranges::nth_element(times_s, middle);
+  return *middle;
+}
+
+void PlanBench::poison_results() {
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    if (operands_[i].is_result) tensors_[i].fill(0xff);  // NaN in every element type
+  }
+}
+
+std::vector<float> PlanBench::sample() const {
+  std::vector<float> sample;
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    if (operands_[i].is_result) append_sample(operands_[i], tensors_[i].data(), sample);
+  }
+  return sample;
 }
 
 }  // namespace chexbench::engine::cuda

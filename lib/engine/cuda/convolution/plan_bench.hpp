@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "engine/cuda/convolution/conv_operand.hpp"
@@ -10,7 +11,25 @@
 
 namespace chexbench::engine::cuda {
 
-// Device memory for the operands of one request, filled with small numbers. Not thread-safe.
+// Empties the device's caches of what was there before: no run then finds its operands in a cache, as none does in the
+// middle of a step, nor has to write back what others left. Not thread-safe.
+class CacheFlush {
+ public:
+  // @throws DeviceError if there is not enough device memory
+  CacheFlush();
+  // Queues it on the default stream, where it takes longer (0.1 to 0.2 ms) than the host needs to queue a run.
+  void queue();
+
+ private:
+  std::size_t half_bytes() const;
+
+  const std::size_t rows_;
+  DeviceMemory memory_;
+  DeviceMemory moments_;
+  DeviceMemory scratch_;
+};
+
+// Device memory for the operands of one request, filled with numbers between -1 and 1. Not thread-safe.
 class PlanBench {
  public:
   // @throws DeviceError if there is not enough device memory
@@ -20,12 +39,23 @@ class PlanBench {
   void* at(OperandRole role) const;  // nullptr if no operand has that role
 
   // Returns the seconds of one `run`, which gets `workspace_bytes` of device memory and queues its work on the
-  // default stream: the median of several runs, each with cold caches.
-  // @throws DeviceError if the device fails or lacks the memory, and whatever `run` throws
-  double median_s(std::int64_t workspace_bytes, const std::function<void(void* workspace)>& run);
+  // default stream: the median of several runs, each with cold caches; of one run, if that takes longer than
+  // `give_up_s`.
+  // @throws DeviceLostError if the device no longer works afterwards, DeviceError if it lacks the memory, and whatever
+  // `run` throws
+  double median_s(std::int64_t workspace_bytes, const std::function<void(void* workspace)>& run,
+                  double give_up_s = std::numeric_limits<double>::infinity());
+
+  // Queues setting all results to NaN.
+  void poison_results();
+  // Returns some thousand values of the results, always from the same places, over the whole of them.
+  std::vector<float> sample() const;
 
  private:
-  DeviceMemory flush_;
+  double measured_s(const std::function<void()>& run, double give_up_s);
+
+  CacheFlush flush_;
+  const std::vector<Operand> operands_;
   std::vector<DeviceMemory> tensors_;
   std::vector<OperandMemory> memory_;
   DeviceTimer timer_;

@@ -7,6 +7,7 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "engine/cuda/convolution/convolutions.hpp"
 #include "engine/cuda/convolution/plan_bench.hpp"
 #include "engine/cuda/convolution/sweep_items.hpp"
 #include "engine/cuda/runtime/device.hpp"
@@ -26,9 +27,25 @@ using OnTiming = std::function<void(const PlanTiming&)>;
 std::optional<ConvPlans> plans_for(const PlanTarget& target, const PlanRequest& request) {
   try {
     return ConvPlans(target, request);
+  } catch (const DeviceLostError&) {
+    throw;
   } catch (const DeviceError& error) {
     log::warning("{}", error.what());
     return {};
+  }
+}
+
+// Sets what running the plan gives. A plan that does not run stays one without times, and the sweep goes on.
+void time_plan(ConvPlans& plans, int index, const SweepItem& item, PlanBench& bench, PlanTiming& timing) {
+  try {
+    timing.median_s = bench.median_s(timing.workspace_bytes,
+                                     [&](void* workspace) { plans.run(index, bench.memory(), workspace, nullptr); });
+    timing.flops_per_s = item.request.shape.flops() / timing.median_s;
+    timing.ran = true;
+  } catch (const DeviceLostError&) {
+    throw;
+  } catch (const DeviceError& error) {
+    timing.reason = error.what();
   }
 }
 
@@ -47,12 +64,8 @@ bool time_candidates(const PlanTarget& target, const SweepItem& item, double unt
     PlanTiming timing = timing_of(item);
     timing.engine = plan.engine;
     timing.workspace_bytes = plan.workspace_bytes;
-    timing.ran = plan.state == PlanState::ready;
-    if (timing.ran) {
-      timing.median_s = bench.median_s(plan.workspace_bytes,
-                                       [&](void* workspace) { plans.run(i, bench.memory(), workspace, nullptr); });
-      timing.flops_per_s = item.request.shape.flops() / timing.median_s;
-    }
+    timing.reason = plan.reason;
+    if (plan.state == PlanState::ready) time_plan(plans, i, item, bench, timing);
     on_timing(timing);
   }
   return true;
@@ -61,8 +74,10 @@ bool time_candidates(const PlanTarget& target, const SweepItem& item, double unt
 }  // namespace
 
 bool sweep_plans(const PlanSweepOptions& options, const OnTiming& on_timing) {
-  const std::vector<SweepItem> items = sweep_items(options);
+  std::vector<SweepItem> items = sweep_items(options);
   require_device();
+  const std::int64_t limit_bytes = workspace_limit_bytes(current_device().memory_bytes);
+  for (SweepItem& item : items) item.request.workspace_limit_bytes = limit_bytes;
   const PlanTarget target = PlanTarget::present_device();
   const double until_s = now_s() + options.budget_s;
   return std::ranges::all_of(items, [&](const SweepItem& item) {

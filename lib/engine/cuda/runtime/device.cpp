@@ -61,7 +61,9 @@ DeviceIdentity identify(int index) {
           .uuid = uuid_text(properties.uuid),
           .pci_bus_id = bus_id.data(),
           .compute_capability = 10 * properties.major + properties.minor,
-          .multiprocessors = properties.multiProcessorCount};
+          .multiprocessors = properties.multiProcessorCount,
+          .memory_bytes = properties.totalGlobalMem,
+          .cache_bytes = static_cast<std::size_t>(properties.l2CacheSize)};
 }
 
 // CUDA's current device belongs to a thread. Without this, another thread would pin memory for device 0 and create a
@@ -103,6 +105,14 @@ DeviceIdentity select_device(int index) {
   selected = index;
   return devices[static_cast<std::size_t>(index)];
 }
+
+DeviceIdentity current_device() {
+  int index = 0;
+  check_cuda(cudaGetDevice(&index), "cudaGetDevice");
+  return identify(index);
+}
+
+void check_device() { check_cuda(cudaDeviceSynchronize(), "the device"); }
 
 std::size_t free_device_bytes() {
   std::size_t available = 0, total = 0;

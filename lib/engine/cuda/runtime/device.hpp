@@ -23,6 +23,8 @@ struct DeviceIdentity {
   std::string pci_bus_id;      // "0000:17:00.0"
   int compute_capability = 0;  // 90 means 9.0
   int multiprocessors = 0;
+  std::size_t memory_bytes = 0;
+  std::size_t cache_bytes = 0;  // of the level that all multiprocessors share
 };
 
 // Returns the GPUs that CUDA shows this process (CUDA_VISIBLE_DEVICES), in CUDA's order.
@@ -33,6 +35,10 @@ std::vector<DeviceIdentity> visible_devices();
 // and in the calling thread. Returns its identity.
 // @throws DeviceError if there is no such device, or as require_device()
 DeviceIdentity select_device(int index);
+// Returns the identity of the device that the calling thread uses. @throws DeviceError if CUDA reports an error
+DeviceIdentity current_device();
+// Waits for the device. @throws DeviceLostError if it no longer works, DeviceError for any other error
+void check_device();
 // Returns the bytes of device memory that are free now. @throws DeviceError if CUDA reports an error
 std::size_t free_device_bytes();
 

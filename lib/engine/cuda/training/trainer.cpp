@@ -39,11 +39,16 @@ DeviceIdentity take_device(const EngineConfig& config) {
 }
 
 // Only batch norms that are not frozen need the sums that fused convolutions compute.
-ConvolutionsConfig convolutions_config(const EngineConfig& config, const Program& program) {
+ConvolutionsConfig convolutions_config(const EngineConfig& config, const Program& program,
+                                       const DeviceIdentity& device) {
   return {.precision = config.training.precision,
           .deterministic = config.training.deterministic,
           .fused = config.training.fused && std::ranges::count(program.nodes, NodeKind::statistics, &Node::kind) > 0,
-          .cache_file = default_plan_cache_file(std::getenv)};
+          .workspace_limit_bytes = workspace_limit_bytes(device.memory_bytes),
+          .cache_file = default_plan_cache_file(std::getenv),
+          .tuning = {.candidates = config.plan_choice.candidates.value_or(kMostTimed),
+                     .seconds = config.training.tuning_s.value_or(std::numeric_limits<double>::infinity()),
+                     .forces_fused = config.plan_choice.forces_fused}};
 }
 
 MemoryRequest memory_request(const EngineConfig& config, const DeviceIdentity& device) {
@@ -65,6 +70,8 @@ std::string text(const DeviceIdentity& device) {
 
 CudaEngine::CudaEngine(const EngineConfig& config)
     : TrainingEngine(config),
+      rank_(config.rank),
+      world_(config.world),
       device_(take_device(config)),
       graph_(model::make_network(config.model.name, config.model.image_size, config.outputs)),
       program_(lower(graph_, lowering_options(config.model))),
@@ -127,7 +134,7 @@ CudaEngine::~CudaEngine() {
 // A network that does not fit even without a workspace is refused before convolutions are timed for minutes.
 std::unique_ptr<Convolutions> CudaEngine::planned_convolutions(const EngineConfig& config) const {
   check_fits(graph_, program_, request_, free_device_bytes());
-  ConvolutionsConfig tuning = convolutions_config(config, program_);
+  ConvolutionsConfig tuning = convolutions_config(config, program_, device_);
   const std::vector<int> norms = prologue_norms(program_);
   for (std::size_t i = 0; i < norms.size(); ++i) {
     if (norms[i] >= 0) tuning.behind_norms.push_back(conv_shape(graph_, program_, program_.nodes[i], shape_.images));
@@ -169,11 +176,13 @@ void CudaEngine::finish() {
 }
 
 void CudaEngine::wait_until(const std::function<bool()>& done) {
+  const double stalled_s = now_s() + stall_limit_.seconds();
   double look_s = now_s() + kCheckRanksEvery_s;
   while (!done()) {
     std::this_thread::sleep_for(kPollEvery);
     if (now_s() < look_s) continue;
     reducer_->check();
+    if (now_s() > stalled_s) report_stall();
     look_s = now_s() + kCheckRanksEvery_s;
   }
 }
@@ -187,10 +196,21 @@ void CudaEngine::collect() {
   timings.loss = static_cast<double>(queue_.loss(pass));
   timings.images = shape_.images;
   timings.end_s = end_s_ += timings.wall_s;
+  stall_limit_.add(timings.wall_s);
   ++finished_;
   const bool lost = ends_step && queue_.scalars(pass).skip != 0 && !update_.scales_loss();
   if (lost || !std::isfinite(timings.loss)) report_bad_pass(pass, timings.loss);
   finish_batch(timings);
+}
+
+// The communicator must end first, or the destructor would wait for kernels that wait for another rank.
+void CudaEngine::report_stall() {
+  const std::string message = fmt::format(
+      "engine 'cuda': rank {} has waited {:.0f} s for step {}, which does not end: {}", rank_, stall_limit_.seconds(),
+      finished_ / parts().batches() + 1,
+      world_ > 1 ? "a rank that does not report this has died or stalled" : "its GPU is stuck (nvidia-smi, Xid)");
+  reducer_->give_up(message);
+  throw DeviceError(message);
 }
 
 void CudaEngine::report_bad_pass(std::int64_t pass, double loss) {

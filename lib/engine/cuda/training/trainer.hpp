@@ -6,6 +6,7 @@
 
 #include "engine/cuda/training/evaluation.hpp"
 #include "engine/cuda/training/moments.hpp"
+#include "engine/cuda/training/stall_limit.hpp"
 #include "engine/cuda/training/step_queue.hpp"
 #include "engine/cuda/training/weights.hpp"
 #include "engine/training_engine.hpp"
@@ -54,12 +55,16 @@ class CudaEngine final : public TrainingEngine {
   // Waits for the oldest pass that is not finished, and takes its timings and loss.
   // @throws DeviceError if the loss, or without loss scaling a gradient, is not finite
   void collect();
-  // Polls until `done` returns true, and checks meanwhile that the other ranks are alive.
+  // Polls until `done` returns true, and checks meanwhile that the other ranks are alive. @throws DeviceError if one is
+  // lost, or if it takes longer than stall_limit_
   void wait_until(const std::function<bool()>& done);
+  // Ends communication. @throws DeviceError always, with this rank and the step that stalls
+  [[noreturn]] void report_stall();
   // Finds the layer that a loss or gradient which is not finite comes from. @throws DeviceError always, with that
   // layer
   [[noreturn]] void report_bad_pass(std::int64_t pass, double loss);
 
+  const int rank_, world_;
   const DeviceIdentity device_;
   const model::Graph graph_;
   const Program program_;
@@ -79,6 +84,7 @@ class CudaEngine final : public TrainingEngine {
   Evaluation evaluation_;
   StepQueue queue_;
 
+  StallLimit stall_limit_;
   double end_s_ = 0;                       // end of the pass finished last, on the host's clock
   std::int64_t begun_ = 0, finished_ = 0;  // passes
   double learning_rate_ = 0;               // as last sent to the device; NaN if that is unknown

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "engine/cuda/convolution/scripted_conv_device.hpp"
 
 namespace chexbench::engine::cuda {
@@ -63,7 +65,74 @@ TEST_F(ConvTunerTest, TimesNoMoreThanTheMostPromising) {
   std::vector<ScriptedPlan> plans(kMostTimed, {.engine = "slow", .seconds = 2});
   plans.push_back({.engine = "fast", .seconds = 1});
   EXPECT_EQ(chosen(plans), "slow");
-  EXPECT_EQ(scripted_.built.size(), static_cast<std::size_t>(kMostTimed) + 1);  // The fastest is built again, alone.
+  EXPECT_EQ(scripted_.built.size(), static_cast<std::size_t>(kMostTimed));
+}
+
+TEST_F(ConvTunerTest, KeepsOnlyTheFastestOnTheDevice) {
+  chosen({{.engine = "a", .seconds = 3}, {.engine = "b", .seconds = 1}});
+  EXPECT_THAT(scripted_.kept, ElementsAre("b"));
+}
+
+TEST_F(ConvTunerTest, GivesUpOnWhatIsMuchSlowerThanTheBestSoFar) {
+  chosen({{.engine = "a", .seconds = 4}, {.engine = "b", .seconds = 2}, {.engine = "c", .seconds = 3}});
+  EXPECT_THAT(scripted_.gave_up_after_s,
+              ElementsAre(std::numeric_limits<double>::infinity(), 4 * kHopeless, 2 * kHopeless));
+}
+
+TEST_F(ConvTunerTest, PassesOverAPlanThatLeavesResultsUnwritten) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(chosen({{.engine = "lazy", .seconds = 1, .sample = {1, nan}}, {.engine = "b", .seconds = 2}}), "b");
+  try {
+    chosen({{.engine = "lazy", .sample = {nan}}});
+    ADD_FAILURE() << "chosen";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("lazy leaves some of its results unwritten"));
+  }
+}
+
+TEST_F(ConvTunerTest, PassesOverAFastPlanWhoseResultsDifferFromThoseOfMostWithAWarning) {
+  EXPECT_EQ(chosen({{.engine = "wrong", .seconds = 1, .sample = {1, 2}},
+                    {.engine = "b", .seconds = 3, .sample = {1, 1}},
+                    {.engine = "c", .seconds = 2, .sample = {1, 1.001f}}}),
+            "c");
+  EXPECT_THAT(warnings(), HasSubstr("the results of its plan wrong for forward of n64"));
+}
+
+TEST_F(ConvTunerTest, AnErrorOfTheDeviceItselfEndsTheTuningAndNamesThePlan) {
+  scripted_.plans[ConvPattern::forward] = {{.engine = "breaker", .breaks_device = true}, {.engine = "b"}};
+  try {
+    tuner_.fastest(kForward);
+    ADD_FAILURE() << "chosen";
+  } catch (const DeviceLostError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the plan breaker for forward of n64"));
+    EXPECT_THAT(error.what(), HasSubstr("an illegal address"));
+  }
+  EXPECT_THAT(scripted_.timed, ElementsAre("breaker"));
+}
+
+TEST_F(ConvTunerTest, ADeviceThatAFusedPlanBreaksIsNotTakenForAPlanThatDoesNotRun) {
+  scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .breaks_device = true}};
+  EXPECT_THROW(statistics(3, 2), DeviceLostError);
+  EXPECT_EQ(tuner_.counts().without_fused, 0);
+}
+
+TEST_F(ConvTunerTest, AfterItsTimeTakesTheFirstThatRunsAndDoesNotKeepIt) {
+  ConvTuner hurried(device_, cache_, {.seconds = -1});
+  scripted_.plans[ConvPattern::forward] = {
+      {.engine = "stuck", .runs = false}, {.engine = "slow", .seconds = 2}, {.engine = "fast", .seconds = 1}};
+  scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 0.1}};
+  const TunedPlan forward = hurried.fastest(kForward);
+  EXPECT_EQ(forward.plan.engine, "slow");
+  EXPECT_EQ(cache_.find(plan_key(device_.machine, kForward)), nullptr);
+  EXPECT_FALSE(hurried.forward_statistics(kForward, forward).has_value());
+  EXPECT_EQ(hurried.counts().hurried, 1);
+}
+
+TEST_F(ConvTunerTest, FusedPlansCanBeForced) {
+  ConvTuner forcing(device_, cache_, {.forces_fused = true});
+  scripted_.plans[ConvPattern::forward] = {{.engine = "plain", .seconds = 1}};
+  scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "fused", .seconds = 99}};
+  EXPECT_TRUE(forcing.forward_statistics(kForward, forcing.fastest(kForward)).has_value());
 }
 
 TEST_F(ConvTunerTest, PassesOverWhatIsRefusedOrLacksADriverOrDoesNotRun) {

@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 
+#include "core/interrupt.hpp"
 #include "engine/cuda/convolution/scripted_conv_device.hpp"
 
 namespace chexbench::engine::cuda {
@@ -176,6 +179,55 @@ TEST_F(ConvolutionsTest, WhatWasTimedIsKeptEvenIfALaterShapeCannotRun) {
             nullptr);
   std::filesystem::remove(file);
   std::filesystem::remove(file + ".lock");
+}
+
+// Each death test runs in a process of its own, whose signals do not reach the others. It needs stderr for itself.
+class ConvolutionsDeathTest : public ConvolutionsTest {
+ protected:
+  ConvolutionsDeathTest() {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    testing::internal::GetCapturedStderr();
+  }
+  ~ConvolutionsDeathTest() override {
+    testing::internal::CaptureStderr();
+    std::filesystem::remove(file_);
+    std::filesystem::remove(file_ + ".lock");
+  }
+
+  // Times convolutions, raises the signal when `engine` is timed the `number`-th time, and exits as main() would.
+  [[noreturn]] void tune_until(const std::string& engine, int number, int signal) {
+    install_interrupt_handlers();
+    scripted_.on_timing = [&, left = number]() mutable {
+      if (scripted_.timed.back() == engine && --left == 0) std::raise(signal);
+    };
+    try {
+      made({.precision = spec::Precision::fp16, .cache_file = file_});
+    } catch (const Error& error) {
+      std::_Exit(static_cast<int>(error.code()));
+    }
+    std::_Exit(0);
+  }
+  bool knows(ConvPattern pattern, const ConvShape& shape) {
+    return PlanCache(file_).find(
+               plan_key(scripted_.device().machine, {.pattern = pattern,
+                                                     .shape = shape,
+                                                     .precision = spec::Precision::fp16,
+                                                     .workspace_limit_bytes = kMostWorkspaceBytes})) != nullptr;
+  }
+
+  const std::string file_ = testing::TempDir() + "convolutions-killed";
+};
+
+TEST_F(ConvolutionsDeathTest, ASignalEndsTheTimingAndWhatWasTimedIsKept) {
+  EXPECT_EXIT(tune_until("data", 1, SIGTERM), testing::ExitedWithCode(143), "");
+  EXPECT_TRUE(knows(ConvPattern::data_gradient, kShape));
+  EXPECT_FALSE(knows(ConvPattern::weight_gradient, kShape));
+}
+
+TEST_F(ConvolutionsDeathTest, AKilledTimingKeepsTheShapesBefore) {
+  EXPECT_EXIT(tune_until("weight", 2, SIGKILL), testing::KilledBySignal(SIGKILL), "");
+  EXPECT_TRUE(knows(ConvPattern::weight_gradient, kShape));
+  EXPECT_FALSE(knows(ConvPattern::forward, kOfImages));
 }
 
 class ConvolutionsBehindNorms : public ConvolutionsTest {

@@ -1,6 +1,7 @@
 // A device whose convolutions take the times that a test sets.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,6 +20,8 @@ struct ScriptedPlan {
   std::int64_t workspace_bytes = 0;
   double statistics_s = 1;  // Of the separate pass for mean and variance.
   bool runs = true;
+  std::vector<float> sample{1};  // Of what it computes.
+  bool breaks_device = false;
 };
 
 struct ScriptedRun {
@@ -33,11 +36,16 @@ struct ScriptedRun {
 struct ScriptedDevice {
   std::map<ConvPattern, std::vector<ScriptedPlan>> plans;  // No plan is offered for a pattern that is missing.
   std::vector<std::string> timed;                          // Engines, in order.
+  std::vector<double> gave_up_after_s;                     // What each timing was told.
   std::vector<std::string> built;
+  std::vector<std::string> kept;  // What was kept alone.
+  std::function<void()> on_timing = [] {};
   std::vector<ScriptedRun> runs;
   int timers = 0;  // Number of timers that exist.
   double norm_s = 1;
   double norm_sums_s = 1;
+  double affine_s = 0;
+  double inverse_deviation_s = 0;
 
   inline ConvDevice device();
 };
@@ -49,11 +57,14 @@ class ScriptedTimer : public CandidateTimer {
   }
   ~ScriptedTimer() override { --device_.timers; }
 
-  double plan_s(int index, const Plan&) override {
+  CandidateRun run_plan(int index, const Plan&, double give_up_s) override {
     const ScriptedPlan& plan = plans_.at(static_cast<std::size_t>(index));
     device_.timed.push_back(plan.engine);
+    device_.gave_up_after_s.push_back(give_up_s);
+    device_.on_timing();
+    if (plan.breaks_device) throw DeviceLostError("an illegal address");
     if (!plan.runs) throw DeviceError(plan.engine + " did not start");
-    return plan.seconds;
+    return {plan.seconds, plan.sample};
   }
   double norm_s() override {
     device_.timed.push_back("norm");
@@ -63,6 +74,8 @@ class ScriptedTimer : public CandidateTimer {
     device_.timed.push_back("norm sums");
     return device_.norm_sums_s;
   }
+  double affine_s() override { return device_.affine_s; }
+  double inverse_deviation_s() override { return device_.inverse_deviation_s; }
   double plan_and_statistics_s(int index, const Plan&) override {
     const ScriptedPlan& plan = plans_.at(static_cast<std::size_t>(index));
     device_.timed.push_back(plan.engine + " with statistics");
@@ -92,6 +105,10 @@ class ScriptedCandidates : public ConvCandidates {
     ScriptedRun run{pattern_, engine(index), {}, workspace, stream};
     for (const OperandMemory& operand : memory) run.memory[operand.role] = operand.data;
     device_.runs.push_back(std::move(run));
+  }
+  int keep_only(int index) override {
+    device_.kept.push_back(engine(index));
+    return index;
   }
   std::unique_ptr<CandidateTimer> timer() override { return std::make_unique<ScriptedTimer>(device_, plans_); }
 

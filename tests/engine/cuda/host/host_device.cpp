@@ -44,8 +44,12 @@ bool is_capturing() { return capture != nullptr; }
 void require_device() {}
 
 std::vector<DeviceIdentity> visible_devices() {
-  return {
-      {.name = "host twin", .uuid = "GPU-host-twin", .pci_bus_id = "", .compute_capability = 90, .multiprocessors = 3}};
+  return {{.name = "host twin",
+           .uuid = "GPU-host-twin",
+           .pci_bus_id = "",
+           .compute_capability = 90,
+           .multiprocessors = 3,
+           .memory_bytes = std::size_t{8} << 30}};
 }
 
 DeviceIdentity select_device(int index) {

@@ -25,6 +25,7 @@ inline EngineConfig config_of(const std::string& model, spec::Precision precisio
   config.training.batch_size = kImages;
   config.training.precision = precision;
   config.training.learning_rate = 1e-3;
+  config.training.deterministic = true;  // or equal runs would differ in the last bits on a device
   config.deliver = Deliver::u8;
   return config;
 }

@@ -80,6 +80,8 @@ void run_larger_step(CudaEngine& engine, Reducer& reducer) {
 
 TEST_P(CudaEngineSuite, WhatConvolutionsDoBesideGivesTheSameStep) {
   EngineConfig config = larger_config(GetParam(), Precision::fp16);
+  config.training.deterministic = false;  // which fuses nothing
+  config.plan_choice.forces_fused = true;
   CudaEngine fused(config);
   config.training.fused = false;
   CudaEngine apart(config);
@@ -87,6 +89,8 @@ TEST_P(CudaEngineSuite, WhatConvolutionsDoBesideGivesTheSameStep) {
   run_larger_step(apart, single_);
   EXPECT_NEAR(fused.timings().loss, apart.timings().loss, 5e-3);
   EXPECT_EQ(fused.timings().loss != apart.timings().loss, !fused.buffers().empty()) << "only norms are fused";
+  // With so few values in each norm, rounding moves the gradients of earlier layers as far as a wrong kernel would:
+  // `selftest engine --precision fp16` compares them at the size of a training.
   const TensorInfo last = fused.parameters().front();
   EXPECT_LT(distance(gradient(fused, last), gradient(apart, last)), 0.1 * norm(gradient(apart, last)));
 }

@@ -1,0 +1,20 @@
+// How much is tried to find the fastest plans of a network's convolutions.
+#pragma once
+
+#include <limits>
+
+namespace chexbench::engine::cuda {
+
+// How many candidates of a request are timed at most. cuDNN's heuristics put the promising ones first, and PyTorch's
+// benchmark of cuDNN's plans tries as many.
+inline constexpr int kMostTimed = 10;
+
+// Plans that are chosen among fewer candidates than usual are not kept in the cache.
+struct TuningLimits {
+  int candidates = kMostTimed;  // of a request that are timed; at least 1
+  // After so many seconds of timing, a request takes the first plan that runs, and no fused plan that is not known.
+  double seconds = std::numeric_limits<double>::infinity();
+  bool forces_fused = false;  // takes a fused plan wherever one runs, however slow it is: for tests of what it computes
+};
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,14 @@
+// Convolutions on the host with plain sums in f32.
+#pragma once
+
+#include <vector>
+
+#include "engine/cuda/convolution/conv_operand.hpp"
+#include "engine/cuda/convolution/plan_request.hpp"
+
+namespace chexbench::engine::cuda::host {
+
+// Computes what a plan for the request would compute. @throws DeviceError for a pattern that it does not know
+void run(const PlanRequest& request, const std::vector<OperandMemory>& memory);
+
+}  // namespace chexbench::engine::cuda::host

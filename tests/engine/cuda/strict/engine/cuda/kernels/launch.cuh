@@ -1,0 +1,49 @@
+// Replaces the launchers' launch.cuh: operations are queued on streams of the strict stand-in, with the checks that
+// follow a launch.
+#pragma once
+
+#include <algorithm>
+
+#include "engine/cuda/kernels/dispatch.hpp"
+#include "engine/cuda/kernels/host_run.hpp"
+#include "engine/cuda/kernels/launch_check.hpp"
+#include "engine/cuda/strict/strict_cuda.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+
+// As in CUDA, a launch returns nothing; whoever asks for the last error finds what was refused.
+inline void launch(Stream stream, strict::Work work, const char* what) {
+  static_cast<void>(strict::enqueue(stream, std::move(work)));
+  check_launch(what);
+}
+
+template <typename Op>
+void launch_channels(const Op& op, int rows, int channels, int width, Stream stream) {
+  if (rows == 0) return;
+  launch(
+      stream, [=] { run_channels(op, rows, channels, width, 2 * multiprocessors()); }, "elementwise");
+}
+
+template <typename Op>
+void launch_calls(const Op& op, std::int64_t calls, Stream stream) {
+  if (calls == 0) return;
+  launch(
+      stream, [=] { run_calls(op, calls); }, "flat");
+}
+
+template <typename R>
+void launch_blocks(const R& reduction, int blocks, Stream stream) {
+  launch(
+      stream, [=] { run_reduction(reduction, blocks); }, "reduction");
+}
+
+template <typename Op, typename Finish>
+void launch_sums(const Op& op, const Finish& finish, int rows, int channels, void* scratch, Stream stream) {
+  const int most = kSumBlocks * multiprocessors();
+  const BlockSums<Op> sums{op, ChannelGrid::of(rows, channels, Op::kWidth, most), static_cast<Pair*>(scratch)};
+  launch_blocks(sums, sums.grid.blocks(), stream);
+  const ChannelFinish<Finish> last{finish, sums.grid, sums.partials};
+  launch_blocks(last, last.blocks(), stream);
+}
+
+}  // namespace chexbench::engine::cuda::kernels
