@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace chexbench {
@@ -75,6 +76,9 @@ class Reducer {
   // Checks, without waiting, that all ranks are still alive. An engine calls it while the host waits for the device.
   // @throws DeviceError if a rank was lost
   virtual void check() {}
+  // Ends the waiting for other ranks, for a caller that has waited too long: what a device still does for this reducer
+  // ends at once, with results that mean nothing, and every later call @throws DeviceError with that reason.
+  virtual void give_up(const std::string& reason) { static_cast<void>(reason); }
   // Returns the timings of the last step that finished.
   virtual ReducerTimings timings() const = 0;
   // For traces: returns the buckets, in their order, that a device has averaged since the last call without a host

@@ -162,11 +162,11 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   for (int i = 0; i < NCCL_UNIQUE_ID_BYTES; ++i) id->internal[i] = static_cast<char>('a' + i % 26);
   return ncclSuccess;
 }
-ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config) {
   *comm = reinterpret_cast<ncclComm_t>(make("comm"));
-  note("ncclCommInitRank {} rank {} of {} id={}", name(*comm), rank, ranks,
+  note("ncclCommInitRankConfig {} rank {} of {} blocking={} id={}", name(*comm), rank, ranks, config->blocking,
        std::string_view(id.internal, NCCL_UNIQUE_ID_BYTES));
-  return ncclSuccess;
+  return ncclInProgress;
 }
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* sub, ncclConfig_t*) {
   *sub = color != NCCL_SPLIT_NOCOLOR ? reinterpret_cast<ncclComm_t>(make("comm")) : nullptr;
@@ -185,7 +185,7 @@ ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDa
   return script().all_reduce;
 }
 ncclResult_t ncclCommGetAsyncError(ncclComm_t, ncclResult_t* error) {
-  *error = script().async_error;
+  *error = script().polls_in_progress-- > 0 ? ncclInProgress : script().async_error;
   return ncclSuccess;
 }
 const char* ncclGetErrorString(ncclResult_t) { return "remote process exited or there was a network error"; }

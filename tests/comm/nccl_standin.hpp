@@ -13,6 +13,7 @@ struct Script {
   std::string problem;  // why NCCL cannot be loaded
   ncclResult_t async_error = ncclSuccess;
   ncclResult_t all_reduce = ncclSuccess;
+  int polls_in_progress = 0;  // how many polls of a communicator find it not ready
   cudaError_t set_device = cudaSuccess;
   bool capturing = false;  // whether every stream is being captured
   int busy_queries = 0;    // how many queries of an event find it not complete

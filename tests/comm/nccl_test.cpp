@@ -103,7 +103,7 @@ TEST_F(NcclTest, MakesItsGpuTheCurrentOneBeforeAnythingIsMade) {
   calls().clear();
   reset_world();
   EXPECT_THAT(calls(), ElementsAre("ncclGetUniqueId", "cudaSetDevice 2",
-                                   StartsWith("ncclCommInitRank comm2 rank 1 of 3 id=abcdefghij"),
+                                   StartsWith("ncclCommInitRankConfig comm2 rank 1 of 3 blocking=0 id=abcdefghij"),
                                    "create stream2 flags=1 priority=-5", StartsWith("record event"),
                                    StartsWith("host waits for event")));
 }
@@ -241,8 +241,8 @@ TEST_F(NcclTest, ACaptureThatFailedLeavesNoBucketsToTheNextStep) {
 TEST_F(NcclTest, ALostRankIsFoundWhileTheHostWaitsAndAborts) {
   reducer_->check();
   script().busy_queries = 1000;
-  script().async_error = ncclRemoteError;
   reduce();
+  script().async_error = ncclRemoteError;
   EXPECT_THAT(error_of([&] { reducer_->wait(); }),
               AllOf(HasSubstr("remote process exited"), HasSubstr("connection closed by peer 10.0.0.7")));
   leave();
@@ -258,6 +258,21 @@ TEST_F(NcclTest, ALostRankIsFoundByCheckAndSaidAgainByEveryLaterCall) {
   EXPECT_THAT(error_of([&] { world_->make_reducer(2); }), HasSubstr("remote process exited"));
   leave();
   EXPECT_THAT(calls(), Not(Contains(StartsWith("ncclAllReduce"))));
+  EXPECT_EQ(std::ranges::count(calls(), "ncclCommAbort comm1"), 1);
+  EXPECT_THAT(calls(), Not(Contains(StartsWith("ncclCommDestroy"))));
+}
+
+TEST_F(NcclTest, IsReadyWhenItIsMadeAlthoughItDoesNotBlock) {
+  script().polls_in_progress = 3;
+  reset_world();
+  EXPECT_LE(script().polls_in_progress, 0);
+}
+
+TEST_F(NcclTest, ARankThatGivesUpAbortsAndSaysWhyInEveryLaterCall) {
+  reducer_->give_up("rank 1 has waited 60 s");
+  EXPECT_EQ(error_of([&] { reducer_->check(); }), "rank 1 has waited 60 s");
+  EXPECT_EQ(error_of([&] { reduce(); }), "rank 1 has waited 60 s");
+  leave();
   EXPECT_EQ(std::ranges::count(calls(), "ncclCommAbort comm1"), 1);
   EXPECT_THAT(calls(), Not(Contains(StartsWith("ncclCommDestroy"))));
 }

@@ -5,10 +5,15 @@
 #include <bit>
 #include <utility>
 
+#include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "core/interrupt.hpp"
 
 namespace chexbench::comm::nccl {
 namespace {
+
+// Other ranks may time convolutions for minutes before they come.
+constexpr double kMostSettling_s = 600, kNap_s = 1e-3;
 
 ncclDataType_t type_of(GradientType type) {
   switch (type) {
@@ -24,9 +29,14 @@ ncclDataType_t type_of(GradientType type) {
 
 }  // namespace
 
+// The communicator does not block, because a rank that never comes would hold all others in NCCL, deaf to signals.
 NcclComm::NcclComm(const NcclId& id, const NcclRank& rank) : rank_(rank.rank) {
   static_assert(sizeof(NcclId) == sizeof(ncclUniqueId));
-  check(ncclCommInitRank(&comm_, rank.world, std::bit_cast<ncclUniqueId>(id), rank.rank), "ncclCommInitRank");
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  check(ncclCommInitRankConfig(&comm_, rank.world, std::bit_cast<ncclUniqueId>(id), rank.rank, &config),
+        "ncclCommInitRankConfig");
+  settle("joining the other ranks");
 }
 
 NcclComm::~NcclComm() {
@@ -43,6 +53,7 @@ std::unique_ptr<NcclComm> NcclComm::first(int ranks) {
   ncclComm_t sub = nullptr;
   const int color = rank_ < ranks ? 0 : NCCL_SPLIT_NOCOLOR;
   check(ncclCommSplit(comm_, color, rank_, &sub, nullptr), "ncclCommSplit");
+  settle("ncclCommSplit");
   return sub != nullptr ? std::unique_ptr<NcclComm>(new NcclComm(sub, rank_)) : nullptr;
 }
 
@@ -52,6 +63,7 @@ void NcclComm::average(const BucketSpan& bucket, cudaStream_t stream) {
   // hostToDevRedOp() in NCCL's src/enqueue.cc turns it into ncclDevPreMulSum (2.28.9).
   check(ncclAllReduce(bucket.data, bucket.data, bucket.count, type_of(bucket.type), ncclAvg, comm_, stream),
         "ncclAllReduce");
+  settle("ncclAllReduce");  // the first one connects the ranks
 }
 
 void NcclComm::check() {
@@ -59,6 +71,26 @@ void NcclComm::check() {
   ncclResult_t state = ncclSuccess;
   check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
   check(state, "the communication between ranks");
+}
+
+void NcclComm::settle(const char* what) {
+  const double late_s = now_s() + kMostSettling_s;
+  for (ncclResult_t state = ncclInProgress;;) {
+    check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
+    check(state, what);
+    if (state == ncclSuccess) return;
+    throw_if_interrupted();
+    if (now_s() > late_s) {
+      give_up(fmt::format("NCCL: rank {} waited {} s for other ranks in {}", rank_, kMostSettling_s, what));
+      throw DeviceError(failure_);
+    }
+    sleep_until_s(now_s() + kNap_s);
+  }
+}
+
+void NcclComm::give_up(const std::string& reason) {
+  failure_ = reason;
+  abort();
 }
 
 void NcclComm::check(ncclResult_t result, const char* what) {

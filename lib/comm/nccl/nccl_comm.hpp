@@ -33,10 +33,15 @@ class NcclComm {
   void average(const BucketSpan& bucket, cudaStream_t stream);
   // @throws DeviceError if NCCL has noticed that a rank, or the connection to it, is lost
   void check();
+  // Aborts the communicator: its kernels leave the device, and every later call throws DeviceError with that reason.
+  void give_up(const std::string& reason);
 
  private:
   NcclComm(ncclComm_t comm, int rank) : comm_(comm), rank_(rank) {}
   void check(ncclResult_t result, const char* what);
+  // Waits until what was begun is done; the communicator does not block. @throws DeviceError if it fails or takes too
+  // long
+  void settle(const char* what);
   void abort();
 
   ncclComm_t comm_ = nullptr;

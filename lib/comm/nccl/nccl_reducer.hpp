@@ -27,6 +27,7 @@ class NcclReducer final : public Reducer {
   void join(DeviceStream stream) override;
   bool capturable() const override { return true; }
   void check() override { comm_->check(); }
+  void give_up(const std::string& reason) override { comm_->give_up(reason); }
   ReducerTimings timings() const override { return clock_.last(); }
   std::vector<BucketTime> take_device_buckets() override { return clock_.take(); }
   int world() const override { return world_; }
