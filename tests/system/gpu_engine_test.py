@@ -15,6 +15,12 @@ class GpuEngine(SystemTest):
                 self.assertIn("gradient norms", done.stdout)
                 self.assertIn("host twin", done.stdout)
 
+    def test_half_precision_is_held_against_f32_and_fused_against_separate_passes(self):
+        done = self.succeed("selftest", "engine", "--engine", "cuda", "--precision", "fp16", "--model", "mobilenet_v2",
+                            "--batch-size", "8", "--image-size", "64")
+        self.assertIn("gradients, fused / (3 separate + 0.1)", done.stdout)
+        self.assertNotIn("nothing was fused", done.stdout)
+
     def test_a_trial_trains_on_real_images_and_its_parts_sum_to_its_time(self):
         out = self.folder / "out"
         self.succeed("--config", self.spec(engine="cuda", model__image_size=32, measure__steps=3, measure__repeats=1),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace chexbench::verbs {
@@ -30,5 +31,14 @@ std::string Comparison::text() const {
   return fmt::format("  {:<24} {:.1e} of {:.0e}{}{}\n", name_, judged(), allowed_, names_place ? "  worst at " : "",
                      names_place ? where_ : "");
 }
+
+double l2_norm(const std::vector<float>& values) {
+  const double squares = std::accumulate(values.begin(), values.end(), 0.0, [](double sum, float value) {
+    return sum + static_cast<double>(value) * static_cast<double>(value);
+  });
+  return std::sqrt(squares);
+}
+
+std::string layer_of(const std::string& parameter) { return parameter.substr(0, parameter.rfind('.')); }
 
 }  // namespace chexbench::verbs

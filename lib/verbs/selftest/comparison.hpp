@@ -32,4 +32,9 @@ class Comparison {
   std::string where_;
 };
 
+// Returns the square root of the sum of squares.
+double l2_norm(const std::vector<float>& values);
+// Returns the name of the layer that a parameter belongs to: "layer1.0.conv1" of "layer1.0.conv1.weight".
+std::string layer_of(const std::string& parameter);
+
 }  // namespace chexbench::verbs

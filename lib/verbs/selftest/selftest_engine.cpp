@@ -22,13 +22,6 @@ using spec::EngineGolden;
 
 double relative(double value, double golden) { return std::abs(value - golden) / std::max(std::abs(golden), 1e-300); }
 
-double norm(const std::vector<float>& values) {
-  const double squares = std::accumulate(values.begin(), values.end(), 0.0, [](double sum, float value) {
-    return sum + static_cast<double>(value) * static_cast<double>(value);
-  });
-  return std::sqrt(squares);
-}
-
 std::unique_ptr<engine::Engine> make_engine(const SelftestEngine& tested, const EngineGolden& golden,
                                             spec::OptimizerKind optimizer) {
   engine::EngineConfig config;
@@ -40,6 +33,7 @@ std::unique_ptr<engine::Engine> make_engine(const SelftestEngine& tested, const 
   config.training.optimizer = optimizer;
   config.training.learning_rate = optimizer == spec::OptimizerKind::adam ? 1e-3 : 1e-2;
   config.training.momentum = 0.9;
+  config.plan_choice.candidates = 1;  // what is computed matters here, not how fast
   config.cores = usable_cores();
   auto engine = engine::make_engine(tested.name, config);
   if (!engine->traits().trains)
@@ -73,8 +67,6 @@ double step(engine::Engine& engine, const EngineGolden& golden, Reducer& reducer
   engine.finish();
   return engine.timings().loss;
 }
-
-std::string layer_of(const std::string& parameter) { return parameter.substr(0, parameter.rfind('.')); }
 
 double count_of(const spec::GradientGolden& gradient) {
   return static_cast<double>(std::accumulate(gradient.shape.begin(), gradient.shape.end(), std::int64_t{1},
@@ -127,7 +119,7 @@ class Selftest {
       std::vector<float> values(static_cast<std::size_t>(count_of(golden)));
       engine.read_gradient(name, values);
       const double scale = gradient_scale(golden_, name);
-      const double deviation = std::abs(norm(values) - golden.l2) / (scale * std::sqrt(count_of(golden)));
+      const double deviation = std::abs(l2_norm(values) - golden.l2) / (scale * std::sqrt(count_of(golden)));
       gradient_norms_.add(deviation, name);
       gradient_norms_median_.add(deviation, name);
       for (std::size_t i = 0; i < golden.index.size(); ++i) {
@@ -149,7 +141,7 @@ class Selftest {
         throw ComparisonError("the golden file has more entries of " + info.name + " than the engine");
       }
       engine.read_buffer(info.name, values);
-      buffers_.add(relative(norm(values), golden->second.l2), info.name);
+      buffers_.add(relative(l2_norm(values), golden->second.l2), info.name);
       for (std::size_t i = 0; i < golden->second.first.size(); ++i) {
         buffers_.add(std::abs(static_cast<double>(values[i]) - golden->second.first[i]) / golden->second.l2, info.name);
       }
@@ -196,7 +188,8 @@ class Selftest {
 std::string selftest_engine(const std::string& golden_path, const SelftestEngine& tested) {
   if (tested.precision != spec::Precision::f32 && tested.precision != spec::Precision::tf32) {
     throw SpecError("selftest engine: " + spec::to_string(tested.precision) +
-                    " is too inexact to be compared with the golden values; use f32 or tf32");
+                    " is too inexact to be compared with the golden values; use f32 or tf32, or compare it with f32, "
+                    "without --golden");
   }
   const EngineGolden golden = spec::load_engine_golden(golden_path);
   Selftest selftest(golden, tested.precision);
