@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kThrottledShare = 0.05;      // of the samples; more is worth a sentence
 constexpr double kUtilizationGap = 0.2;       // between NVML's utilization and busy_share; more is worth a sentence
+constexpr double kBusy = 0.9, kPartly = 0.5;  // of NVML's utilization and of the multiprocessors
 constexpr double kEnoughForUtilizationS = 3;  // length of a window, whose first second does not count
 
 // Returns "sw_power_cap 42 %, hw_slowdown 1 %; the SM clock fell to 1200 MHz, 690 W a GPU, up to 87 C".
@@ -49,6 +50,18 @@ void find_difference(const results::TrialResult& trial, const results::Figures& 
                            trial.trial, 100 * *nvml, 100 * *figures.busy_share)});
 }
 
+// A kernel on a few multiprocessors keeps NVML's utilization at 100 %.
+void find_idle_multiprocessors(const results::TrialResult& trial, const results::Figures& figures,
+                               std::vector<results::Finding>& findings) {
+  const std::optional<double>&nvml = figures.gpu.mean_utilization, &active = figures.gpu.mean_sm_activity;
+  if (!nvml || !active || *nvml < kBusy || *active > kPartly) return;
+  findings.push_back(
+      {.kind = "partly_busy",
+       .text = fmt::format("{}: NVML's utilization is {:.0f} %, but {:.0f} % of the multiprocessors were busy: kernels "
+                           "are too small for this GPU; a larger training.batch_size may help.",
+                           trial.trial, 100 * *nvml, 100 * *active)});
+}
+
 // Returns the longest measured window of a GPU whose utilization NVML reports, or 0 if there is no such GPU.
 double longest_window_s(const results::TrialResult& trial) {
   double longest_s = 0;
@@ -80,6 +93,7 @@ std::vector<results::Finding> gpu_findings(const results::TrialResult& trial, co
   std::vector<results::Finding> findings;
   find_throttling(trial, figures, findings);
   find_difference(trial, figures, findings);
+  find_idle_multiprocessors(trial, figures, findings);
   find_short_windows(trial, figures, findings);
   return findings;
 }

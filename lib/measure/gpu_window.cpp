@@ -79,6 +79,15 @@ std::optional<std::uint64_t> rise(const std::vector<std::uint64_t>& counts) {
   return std::max(counts.back(), counts.front()) - counts.front();
 }
 
+// The energy counter misses no peak between samples. It is of no use before it has moved.
+std::optional<double> mean_power_w(std::span<const GpuSample> samples) {
+  if (samples.size() > 1 && samples.front().energy_j && samples.back().energy_j) {
+    const double energy_j = *samples.back().energy_j - *samples.front().energy_j;
+    if (energy_j > 0) return energy_j / (samples.back().time_s - samples.front().time_s);
+  }
+  return mean(told(samples, &GpuSample::power_w));
+}
+
 std::optional<std::uint64_t> sum(const std::vector<std::uint64_t>& counts) {
   if (counts.empty()) return std::nullopt;
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
@@ -107,7 +116,10 @@ GpuWindow summarize(std::span<const GpuSample> samples, double begin_s, double e
           .mean_utilization = mean(told(within, &GpuSample::utilization)),
           .mean_memory_utilization = mean(told(within, &GpuSample::memory_utilization)),
           .peak_memory_used_bytes = extreme(told(within, &GpuSample::memory_used_bytes), std::greater<>()),
-          .mean_power_w = mean(told(within, &GpuSample::power_w)),
+          .mean_power_w = mean_power_w(within),
+          .mean_sm_activity = mean(told(within, &GpuSample::sm_activity)),
+          .mean_tensor_activity = mean(told(within, &GpuSample::tensor_activity)),
+          .mean_dram_activity = mean(told(within, &GpuSample::dram_activity)),
           .lowest_sm_clock_hz = extreme(told(within, &GpuSample::sm_clock_hz), std::less<>()),
           .lowest_memory_clock_hz = extreme(told(within, &GpuSample::memory_clock_hz), std::less<>()),
           .highest_temperature_c = extreme(told(within, &GpuSample::temperature_c), std::greater<>()),
@@ -124,6 +136,9 @@ GpuWindow combine(std::span<const GpuWindow> windows) {
           .mean_memory_utilization = mean(told(windows, &GpuWindow::mean_memory_utilization)),
           .peak_memory_used_bytes = extreme(told(windows, &GpuWindow::peak_memory_used_bytes), std::greater<>()),
           .mean_power_w = mean(told(windows, &GpuWindow::mean_power_w)),
+          .mean_sm_activity = mean(told(windows, &GpuWindow::mean_sm_activity)),
+          .mean_tensor_activity = mean(told(windows, &GpuWindow::mean_tensor_activity)),
+          .mean_dram_activity = mean(told(windows, &GpuWindow::mean_dram_activity)),
           .lowest_sm_clock_hz = extreme(told(windows, &GpuWindow::lowest_sm_clock_hz), std::less<>()),
           .lowest_memory_clock_hz = extreme(told(windows, &GpuWindow::lowest_memory_clock_hz), std::less<>()),
           .highest_temperature_c = extreme(told(windows, &GpuWindow::highest_temperature_c), std::greater<>()),

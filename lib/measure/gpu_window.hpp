@@ -25,7 +25,10 @@ struct GpuWindow {
   std::optional<double> mean_utilization;
   std::optional<double> mean_memory_utilization;
   std::optional<std::uint64_t> peak_memory_used_bytes;
-  std::optional<double> mean_power_w;
+  std::optional<double> mean_power_w;  // from the energy counter, or else the mean of the samples
+  std::optional<double> mean_sm_activity;
+  std::optional<double> mean_tensor_activity;
+  std::optional<double> mean_dram_activity;
   std::optional<double> lowest_sm_clock_hz;
   std::optional<double> lowest_memory_clock_hz;
   std::optional<double> highest_temperature_c;

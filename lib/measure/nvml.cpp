@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <nvml.h>
 
 #include <array>
 #include <cstdlib>
@@ -12,53 +11,11 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "measure/nvml_activity.hpp"
+#include "measure/nvml_functions.hpp"
 
 namespace chexbench::measure {
 namespace {
-
-// A symbol's address, or null. It converts to the type of whichever function pointer it is assigned to.
-struct Symbol {
-  void* address;
-  template <class Function>
-  operator Function*() const {
-    return reinterpret_cast<Function*>(address);
-  }
-};
-
-// The functions of the driver's library; null if this driver lacks one. A type is written out if a newer nvml.h marks
-// the function as deprecated.
-struct Functions {
-  explicit Functions(void* opened) : library(opened) {}
-  Symbol find(const char* symbol) const { return {dlsym(library, symbol)}; }
-  Symbol find(const char* symbol, const char* older_symbol) const {
-    const Symbol found = find(symbol);
-    return found.address != nullptr ? found : find(older_symbol);
-  }
-
-  void* library;
-  decltype(&nvmlInit_v2) init = find("nvmlInit_v2");
-  decltype(&nvmlShutdown) shutdown = find("nvmlShutdown");
-  decltype(&nvmlErrorString) error_string = find("nvmlErrorString");
-  decltype(&nvmlSystemGetDriverVersion) driver_version = find("nvmlSystemGetDriverVersion");
-  decltype(&nvmlSystemGetCudaDriverVersion_v2) cuda_version = find("nvmlSystemGetCudaDriverVersion_v2");
-  decltype(&nvmlDeviceGetCount_v2) count = find("nvmlDeviceGetCount_v2");
-  decltype(&nvmlDeviceGetHandleByIndex_v2) handle_by_index = find("nvmlDeviceGetHandleByIndex_v2");
-  decltype(&nvmlDeviceGetHandleByUUID) handle_by_uuid = find("nvmlDeviceGetHandleByUUID");
-  decltype(&nvmlDeviceGetHandleByPciBusId_v2) handle_by_pci_bus_id = find("nvmlDeviceGetHandleByPciBusId_v2");
-  decltype(&nvmlDeviceGetIndex) index = find("nvmlDeviceGetIndex");
-  decltype(&nvmlDeviceGetName) name = find("nvmlDeviceGetName");
-  decltype(&nvmlDeviceGetUUID) uuid = find("nvmlDeviceGetUUID");
-  decltype(&nvmlDeviceGetPciInfo_v3) pci_info = find("nvmlDeviceGetPciInfo_v3");
-  decltype(&nvmlDeviceGetMemoryInfo) memory = find("nvmlDeviceGetMemoryInfo");
-  decltype(&nvmlDeviceGetUtilizationRates) utilization = find("nvmlDeviceGetUtilizationRates");
-  decltype(&nvmlDeviceGetClockInfo) clock = find("nvmlDeviceGetClockInfo");
-  decltype(&nvmlDeviceGetPowerUsage) power = find("nvmlDeviceGetPowerUsage");
-  nvmlReturn_t (*temperature)(nvmlDevice_t, nvmlTemperatureSensors_t, unsigned*) = find("nvmlDeviceGetTemperature");
-  nvmlReturn_t (*throttle_reasons)(nvmlDevice_t,
-                                   unsigned long long*) = find("nvmlDeviceGetCurrentClocksEventReasons",
-                                                               "nvmlDeviceGetCurrentClocksThrottleReasons");
-  decltype(&nvmlDeviceGetTotalEccErrors) ecc_errors = find("nvmlDeviceGetTotalEccErrors");
-};
 
 // Returns what to do about a status if NVML's own description does not say it.
 const char* remedy(nvmlReturn_t status) {
@@ -146,7 +103,10 @@ std::vector<std::string> throttle_words(unsigned long long reasons) {
 class NvmlGpu final : public Gpu {
  public:
   NvmlGpu(std::shared_ptr<const Library> library, nvmlDevice_t device)
-      : library_(std::move(library)), functions_(library_->functions()), device_(device) {
+      : library_(std::move(library)),
+        functions_(library_->functions()),
+        device_(device),
+        activity_(functions_, device) {
     identify();
   }
 
@@ -168,6 +128,9 @@ class NvmlGpu final : public Gpu {
     }
     sample.uncorrected_ecc_errors =
         ask<unsigned long long>(functions_.ecc_errors, NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC);
+    if (const auto millijoules = ask<unsigned long long>(functions_.energy))
+      sample.energy_j = static_cast<double>(*millijoules) / 1e3;
+    activity_.add_to(sample);
     return sample;
   }
 
@@ -206,6 +169,7 @@ class NvmlGpu final : public Gpu {
   std::shared_ptr<const Library> library_;
   const Functions& functions_;
   nvmlDevice_t device_;
+  Activity activity_;
   GpuInfo info_;
 };
 

@@ -33,6 +33,12 @@ struct GpuSample {
   // "gpu_idle" only means that nothing runs.
   std::optional<std::vector<std::string>> throttle_reasons;
   std::optional<std::uint64_t> uncorrected_ecc_errors;  // since the driver was loaded
+  std::optional<double> energy_j;                       // since the driver was loaded
+  // GPM metrics since the sample before, 0..1: multiprocessors that were busy, time in which tensor cores were, and
+  // the device memory's bandwidth that was used. Since Hopper.
+  std::optional<double> sm_activity;
+  std::optional<double> tensor_activity;
+  std::optional<double> dram_activity;
 
   bool operator==(const GpuSample&) const = default;
 };

@@ -167,6 +167,18 @@ void visit_gpu_sample(Visitor&& visit, Record& sample) {
   visit(Field{"uncorrected_ecc_errors", "errors", "uncorrected ECC errors since the driver was loaded",
               "the GPU does not tell"},
         sample.uncorrected_ecc_errors);
+  visit(Field{"energy_j", "J", "energy that the GPU used since the driver was loaded", "the GPU does not tell"},
+        sample.energy_j);
+  visit(Field{"sm_activity", "1", "share of the multiprocessors that were busy since the sample before (GPM)",
+              "the GPU or its driver has no GPM metrics"},
+        sample.sm_activity);
+  visit(Field{"tensor_activity", "1", "share of time in which tensor cores were busy since the sample before (GPM)",
+              "the GPU or its driver has no GPM metrics"},
+        sample.tensor_activity);
+  visit(
+      Field{"dram_activity", "1", "share of the device memory's bandwidth that was used since the sample before (GPM)",
+            "the GPU or its driver has no GPM metrics"},
+      sample.dram_activity);
 }
 
 // Leaves out the samples.
@@ -189,8 +201,22 @@ void visit_gpu_window(Visitor&& visit, Record& window) {
   visit(Field{"gpu_peak_memory_bytes", "bytes", "largest device memory in use of any GPU, by all processes",
               "no GPU told it"},
         window.peak_memory_used_bytes);
-  visit(Field{"gpu_power_w", "W", "power of one GPU: mean over samples, GPUs and repeats", "no GPU told it"},
+  visit(Field{"gpu_power_w", "W",
+              "power of one GPU, from its energy counter if it has one: mean over time, GPUs and repeats",
+              "no GPU told it"},
         window.mean_power_w);
+  visit(
+      Field{"gpu_sm_activity", "1", "share of the multiprocessors that were busy: mean over samples, GPUs and repeats",
+            "no GPU has GPM metrics"},
+      window.mean_sm_activity);
+  visit(Field{"gpu_tensor_activity", "1",
+              "share of time in which tensor cores were busy: mean over samples, GPUs and repeats",
+              "no GPU has GPM metrics"},
+        window.mean_tensor_activity);
+  visit(Field{"gpu_dram_activity", "1",
+              "share of the device memory's bandwidth that was used: mean over samples, GPUs and repeats",
+              "no GPU has GPM metrics"},
+        window.mean_dram_activity);
   visit(Field{"gpu_lowest_sm_clock_hz", "Hz", "lowest clock of the multiprocessors of any GPU", "no GPU told it"},
         window.lowest_sm_clock_hz);
   visit(Field{"gpu_lowest_memory_clock_hz", "Hz", "lowest clock of the device memory of any GPU", "no GPU told it"},

@@ -39,6 +39,30 @@ TEST(GpuWindow, CountsItsEndsInAndAllElseOut) {
   EXPECT_EQ(summarize(samples, 3, 1).samples, 0u);
 }
 
+TEST(GpuWindow, TakesPowerFromTheEnergyCounterIfItMoves) {
+  std::vector<GpuSample> samples(3);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    samples[i].time_s = static_cast<double>(i);
+    samples[i].power_w = 300;
+    samples[i].energy_j = 1000 + 450.0 * static_cast<double>(i);
+  }
+  EXPECT_THAT(summarize(samples, 0, 2).mean_power_w, Optional(450.0));
+  for (GpuSample& sample : samples) sample.energy_j = 1000;
+  EXPECT_THAT(summarize(samples, 0, 2).mean_power_w, Optional(300.0));
+}
+
+TEST(GpuWindow, TakesMeansOfTheActivities) {
+  std::vector<GpuSample> samples(3);
+  samples[1].sm_activity = 0.2;
+  samples[2].sm_activity = 0.6;
+  samples[2].tensor_activity = 0.3;
+  const GpuWindow window = summarize(samples, 0, 0);
+  EXPECT_THAT(window.mean_sm_activity, Optional(0.4));
+  EXPECT_THAT(window.mean_tensor_activity, Optional(0.3));
+  EXPECT_EQ(window.mean_dram_activity, std::nullopt);
+  EXPECT_THAT(combine(std::vector{window, GpuWindow{}}).mean_sm_activity, Optional(0.4));
+}
+
 TEST(GpuWindow, TakesMeansPeaksAndLows) {
   std::vector<GpuSample> samples(2);
   samples[0].memory_utilization = 0.1;

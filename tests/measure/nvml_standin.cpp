@@ -26,7 +26,13 @@ const std::map<std::string, std::vector<std::string>> kHealthy{{"init", {"0"}},
                                                                {"power", {"650000"}},
                                                                {"temperature", {"55"}},
                                                                {"reasons", {"0"}},
-                                                               {"ecc", {"0"}}};
+                                                               {"ecc", {"0"}},
+                                                               {"energy", {"0"}},
+                                                               {"gpm", {"1"}},
+                                                               {"gpm_sample", {"0"}},
+                                                               {"sm_activity", {"60"}},
+                                                               {"tensor_activity", {"30"}},
+                                                               {"dram_activity", {"50"}}};
 
 std::mutex mutex;  // guards all variables below
 int users = 0;

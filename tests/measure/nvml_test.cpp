@@ -223,5 +223,37 @@ TEST_F(NvmlTest, ASurveyWithoutADriverSaysWhy) {
   EXPECT_THAT(survey.gpus, IsEmpty());
 }
 
+TEST_F(NvmlTest, TellsHowMuchOfTheGpuWorkedSinceTheSampleBefore) {
+  script("sm_activity 45\ntensor_activity 20\ndram_activity 80\nenergy 5000 8000");
+  const auto gpu = open_nvml()->gpu(0);
+  EXPECT_EQ(gpu->sample().sm_activity, std::nullopt) << "there is no sample before the first";
+  const GpuSample second = gpu->sample();
+  EXPECT_THAT(second.sm_activity, Optional(0.45));
+  EXPECT_THAT(second.tensor_activity, Optional(0.2));
+  EXPECT_THAT(second.dram_activity, Optional(0.8));
+  EXPECT_THAT(second.energy_j, Optional(8.0));
+}
+
+TEST_F(NvmlTest, AGpuOrADriverWithoutGpmMetricsLeavesThemOut) {
+  script("gpm 0");
+  const auto old_gpu = open_nvml()->gpu(0);
+  old_gpu->sample();
+  EXPECT_EQ(old_gpu->sample().sm_activity, std::nullopt);
+  script("", CHEXBENCH_NVML_STANDIN_OLDER);
+  const auto old_driver = open_nvml()->gpu(0);
+  old_driver->sample();
+  EXPECT_EQ(old_driver->sample().tensor_activity, std::nullopt);
+  EXPECT_EQ(old_driver->sample().energy_j, std::nullopt);
+}
+
+TEST_F(NvmlTest, AMetricThatIsNotToldCostsOnlyItself) {
+  script("tensor_activity !3");
+  const auto gpu = open_nvml()->gpu(0);
+  gpu->sample();
+  const GpuSample second = gpu->sample();
+  EXPECT_EQ(second.tensor_activity, std::nullopt);
+  EXPECT_THAT(second.sm_activity, Optional(0.6));
+}
+
 }  // namespace
 }  // namespace chexbench::measure

@@ -46,7 +46,8 @@ measure::GpuSample healthy(double time_s) {
           .power_w = 600,
           .temperature_c = 60,
           .throttle_reasons = Words{},
-          .uncorrected_ecc_errors = 7};
+          .uncorrected_ecc_errors = 7,
+          .sm_activity = 0.75};
 }
 
 // Returns a trial whose steps run from second 100 to 104 of the clock, with a sample every half second from 99 to 105.
@@ -215,17 +216,18 @@ TEST(TrialsCsv, HasTheFiguresOfGpus) {
   const auto lines = report::read_csv(report::trials_csv(make_report({trial, make_trial({}, {100})})));
   const auto begin = std::ranges::find(lines.at(0), "gpu_utilization") - lines.at(0).begin();
   const auto of_gpus = [&](std::size_t row) {
-    return Words(lines.at(row).begin() + begin, lines.at(row).begin() + begin + 9);
+    return Words(lines.at(row).begin() + begin, lines.at(row).begin() + begin + 12);
   };
   EXPECT_THAT(of_gpus(0),
               ElementsAre("gpu_utilization", "gpu_memory_utilization", "gpu_peak_memory_bytes", "gpu_power_w",
-                          "gpu_lowest_sm_clock_hz", "gpu_lowest_memory_clock_hz", "gpu_highest_temperature_c",
-                          "gpu_throttled_share", "gpu_new_uncorrected_ecc_errors"));
+                          "gpu_sm_activity", "gpu_tensor_activity", "gpu_dram_activity", "gpu_lowest_sm_clock_hz",
+                          "gpu_lowest_memory_clock_hz", "gpu_highest_temperature_c", "gpu_throttled_share",
+                          "gpu_new_uncorrected_ecc_errors"));
   const Words figures = of_gpus(1);
   EXPECT_NEAR(std::stod(figures.at(0)), 0.43, 1e-12);
   EXPECT_NEAR(std::stod(figures.at(1)), 0.2, 1e-12);
   EXPECT_THAT(Words(figures.begin() + 2, figures.end()),
-              ElementsAre("4000000000", "600", "1980000000", "2600000000", "60", "0.25", "0"));
+              ElementsAre("4000000000", "600", "0.75", "", "", "1980000000", "2600000000", "60", "0.25", "0"));
   EXPECT_THAT(of_gpus(2), testing::Each(""));
   const auto reasons = report::read_csv(report::throttle_csv(make_report({trial, make_trial({}, {100})})));
   EXPECT_THAT(reasons, ElementsAre(ElementsAre("experiment", "trial", "reason", "share"),
@@ -242,12 +244,14 @@ TEST(GpuCsv, HasARowForEverySampleOnTheClockOfTheSteps) {
   ASSERT_THAT(lines, SizeIs(1 + 13 + 2));
   EXPECT_THAT(lines[0], ElementsAre("experiment", "trial", "repeat", "rank", "time_s", "utilization",
                                     "memory_utilization", "memory_used_bytes", "sm_clock_hz", "memory_clock_hz",
-                                    "power_w", "temperature_c", "uncorrected_ecc_errors", "throttled"));
-  EXPECT_THAT(lines[1], ElementsAre("naive-vs-optimized", "optimized png ranks=2", "0", "0", "99", "0.43", "0.2",
-                                    "4000000000", "1980000000", "2600000000", "600", "60", "7", "false"));
+                                    "power_w", "temperature_c", "uncorrected_ecc_errors", "energy_j", "sm_activity",
+                                    "tensor_activity", "dram_activity", "throttled"));
+  EXPECT_THAT(lines[1],
+              ElementsAre("naive-vs-optimized", "optimized png ranks=2", "0", "0", "99", "0.43", "0.2", "4000000000",
+                          "1980000000", "2600000000", "600", "60", "7", "", "0.75", "", "", "false"));
   EXPECT_THAT(lines[14], ElementsAre("naive-vs-optimized", "optimized png ranks=2", "0", "1", "99.5", "", "", "", "",
-                                     "", "", "", "", ""));
-  EXPECT_EQ(lines[15].at(13), "true");
+                                     "", "", "", "", "", "", "", "", ""));
+  EXPECT_EQ(lines[15].at(17), "true");
   const auto reasons = report::read_csv(report::gpu_throttle_csv(make_report({trial})));
   EXPECT_THAT(reasons, ElementsAre(ElementsAre("experiment", "trial", "repeat", "rank", "time_s", "reason"),
                                    ElementsAre("naive-vs-optimized", trial.trial, "0", "1", "100.5", "sw_power_cap"),
@@ -323,6 +327,21 @@ TEST(GpuFindings, TellWhereNvmlAndTheBusyShareAreFarApart) {
   EXPECT_THAT(with_utilization(0.22), SizeIs(1));
   EXPECT_THAT(with_utilization(0.97), ElementsAre(AllOf(HasSubstr("NVML's utilization is 97 %, the busy share 43 %"),
                                                         HasSubstr("the time in which any kernel runs"))));
+}
+
+TEST(GpuFindings, TellWhereAGpuIsBusyOnFewMultiprocessors) {
+  const auto with_activity = [](double utilization, double sm_activity) {
+    TrialResult trial = make_gpu_trial();
+    for (measure::GpuSample& sample : trial.repeats[0].gpus[0].samples) {
+      sample.utilization = utilization;
+      sample.sm_activity = sm_activity;
+    }
+    return texts_of_kind({trial}, "partly_busy");
+  };
+  EXPECT_THAT(with_activity(0.98, 0.4), ElementsAre(AllOf(HasSubstr("NVML's utilization is 98 %, but 40 % of the"),
+                                                          HasSubstr("training.batch_size"))));
+  EXPECT_THAT(with_activity(0.98, 0.6), IsEmpty());
+  EXPECT_THAT(with_activity(0.8, 0.4), IsEmpty());
 }
 
 TEST(GpuFindings, TellHowManyStepsMakeAWindowLongEnoughForNvml) {

@@ -1,0 +1,59 @@
+// The functions of the driver's NVML library. Private to this folder; needs nvml.h.
+#pragma once
+
+#include <dlfcn.h>
+#include <nvml.h>
+
+namespace chexbench::measure {
+
+// A symbol's address, or null. It converts to the type of whichever function pointer it is assigned to.
+struct Symbol {
+  void* address;
+  template <class Function>
+  operator Function*() const {
+    return reinterpret_cast<Function*>(address);
+  }
+};
+
+// The functions of the driver's library; null if this driver lacks one. A type is written out if a newer nvml.h marks
+// the function as deprecated.
+struct Functions {
+  explicit Functions(void* opened) : library(opened) {}
+  Symbol find(const char* symbol) const { return {dlsym(library, symbol)}; }
+  Symbol find(const char* symbol, const char* older_symbol) const {
+    const Symbol found = find(symbol);
+    return found.address != nullptr ? found : find(older_symbol);
+  }
+
+  void* library;
+  decltype(&nvmlInit_v2) init = find("nvmlInit_v2");
+  decltype(&nvmlShutdown) shutdown = find("nvmlShutdown");
+  decltype(&nvmlErrorString) error_string = find("nvmlErrorString");
+  decltype(&nvmlSystemGetDriverVersion) driver_version = find("nvmlSystemGetDriverVersion");
+  decltype(&nvmlSystemGetCudaDriverVersion_v2) cuda_version = find("nvmlSystemGetCudaDriverVersion_v2");
+  decltype(&nvmlDeviceGetCount_v2) count = find("nvmlDeviceGetCount_v2");
+  decltype(&nvmlDeviceGetHandleByIndex_v2) handle_by_index = find("nvmlDeviceGetHandleByIndex_v2");
+  decltype(&nvmlDeviceGetHandleByUUID) handle_by_uuid = find("nvmlDeviceGetHandleByUUID");
+  decltype(&nvmlDeviceGetHandleByPciBusId_v2) handle_by_pci_bus_id = find("nvmlDeviceGetHandleByPciBusId_v2");
+  decltype(&nvmlDeviceGetIndex) index = find("nvmlDeviceGetIndex");
+  decltype(&nvmlDeviceGetName) name = find("nvmlDeviceGetName");
+  decltype(&nvmlDeviceGetUUID) uuid = find("nvmlDeviceGetUUID");
+  decltype(&nvmlDeviceGetPciInfo_v3) pci_info = find("nvmlDeviceGetPciInfo_v3");
+  decltype(&nvmlDeviceGetMemoryInfo) memory = find("nvmlDeviceGetMemoryInfo");
+  decltype(&nvmlDeviceGetUtilizationRates) utilization = find("nvmlDeviceGetUtilizationRates");
+  decltype(&nvmlDeviceGetClockInfo) clock = find("nvmlDeviceGetClockInfo");
+  decltype(&nvmlDeviceGetPowerUsage) power = find("nvmlDeviceGetPowerUsage");
+  nvmlReturn_t (*temperature)(nvmlDevice_t, nvmlTemperatureSensors_t, unsigned*) = find("nvmlDeviceGetTemperature");
+  nvmlReturn_t (*throttle_reasons)(nvmlDevice_t,
+                                   unsigned long long*) = find("nvmlDeviceGetCurrentClocksEventReasons",
+                                                               "nvmlDeviceGetCurrentClocksThrottleReasons");
+  decltype(&nvmlDeviceGetTotalEccErrors) ecc_errors = find("nvmlDeviceGetTotalEccErrors");
+  decltype(&nvmlDeviceGetTotalEnergyConsumption) energy = find("nvmlDeviceGetTotalEnergyConsumption");
+  decltype(&nvmlGpmQueryDeviceSupport) gpm_support = find("nvmlGpmQueryDeviceSupport");
+  decltype(&nvmlGpmSampleAlloc) gpm_alloc = find("nvmlGpmSampleAlloc");
+  decltype(&nvmlGpmSampleFree) gpm_free = find("nvmlGpmSampleFree");
+  decltype(&nvmlGpmSampleGet) gpm_sample = find("nvmlGpmSampleGet");
+  decltype(&nvmlGpmMetricsGet) gpm_metrics = find("nvmlGpmMetricsGet");
+};
+
+}  // namespace chexbench::measure
