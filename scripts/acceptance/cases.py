@@ -7,6 +7,8 @@ import statistics
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from acceptance import goals
+
 NETWORKS = ("resnet50", "densenet121")
 IMAGES = 2048  # of 1024x1024, made on the spot: 0.8 GB
 WARMUP_STEPS = 20
@@ -36,11 +38,18 @@ class Case:
 
 @dataclass
 class Place:
-    """Where everything is: `home` is the bundle, `output` this run's folder, `images` a place that goes with it."""
+    """Where everything is: `home` is the bundle, `scratch` a folder of this run, whose logs go into an archive."""
     home: Path
-    output: Path
-    images: Path
+    scratch: Path
     python: str
+
+    @property
+    def images(self):
+        return self.scratch / "set"
+
+    @property
+    def logs(self):
+        return self.scratch / "logs"
 
     def share(self, path):
         return self.home / "share/chexbench" / path
@@ -115,14 +124,15 @@ def read_kernel_times(file):
 def trial(place, part, name, settings, facts, config="peers-training.json", limit_s=120):
     """One trial of chexbench over one of the bundle's specs, with `settings` in place of its keys."""
     command = [place.home / "chexbench", "--config", place.share("configs/experiments") / config, "--quiet",
-               "--format", "csv", "--output", place.output / "runs" / name.replace(" ", "-")]
+               "--format", "csv", "--output", place.scratch / "runs" / name.replace(" ", "-")]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
     return Case(part, name, command, read_trial, {"framework": "chexbench", **facts}, limit_s)
 
 
-def ours(place, part, model, precision="fp16", batch=256, turn=1, label="", limit_s=120, **changes):
-    """Training in chexbench; `changes` are keys of the spec, a__b for a.b."""
+def ours(place, part, model, precision="fp16", batch=256, turn=1, label="", limit_s=240, **changes):
+    """Training in chexbench; `changes` are keys of the spec, a__b for a.b. The first one of a model, precision and
+    batch finds its plans, which takes longer than all that follows."""
     keys = {key.replace("__", "."): value for key, value in changes.items()}
     settings = {"engine": "cuda", "model.name": model, "training.precision": precision, "training.batch_size": batch,
                 "data.deliver": "u8",  # normalized on the device: a twelfth of the bytes to upload
@@ -133,12 +143,12 @@ def ours(place, part, model, precision="fp16", batch=256, turn=1, label="", limi
     return trial(place, part, name, settings, facts, config, limit_s)
 
 
-def kernel_time(place, model):
+def kernel_time(place, model, batch):
     """A training with each of its kernels timed, by a library that CUDA loads into it. Its plans are those of the other
-    trainings at 64, before it."""
-    case = ours(place, "kernels", model, batch=64, label="kernels timed")
+    trainings with that batch, before it. One repeat, as the window must not hold the restart between two."""
+    case = ours(place, "kernels", model, batch=batch, label="kernels timed", measure__repeats=1)
     library = place.home / "lib/chexbench/libchexbench_kernel_time.so"
-    file = place.output / "logs" / f"kernel-times-{model}.json"
+    file = place.logs / f"kernel-times-{model}-{batch}.json"
     case.command = ["env", f"CUDA_INJECTION64_PATH={library}", f"CHEXBENCH_KERNEL_TIME_FILE={file}",
                     f"CHEXBENCH_KERNEL_TIME_STEP={STEP_KERNEL}", f"CHEXBENCH_KERNEL_TIME_SKIP={WARMUP_STEPS}",
                     *case.command] if library.is_file() else []
@@ -150,9 +160,10 @@ def torch(place, part, model, precision="fp16", batch=256, mode="eager", turn=1)
     """The same training in PyTorch. Small batches are compiled into CUDA graphs, which pay there."""
     command = [place.python, place.home / "torch_gpu.py", model, "--batch", batch, "--precision", precision,
                "--mode", mode]
-    if mode == "compiled" and batch < 256:
-        command += ["--compile-mode", "reduce-overhead"]
     facts = {"framework": "torch", "model": model, "precision": precision, "batch": batch, "mode": mode, "turn": turn}
+    if mode == "compiled":
+        facts["compile_mode"] = "reduce-overhead" if batch < 256 else "default"
+        command += ["--compile-mode", facts["compile_mode"]]
     return Case(part, f"{part} {turn} {model} {precision} {batch} torch {mode}", command, read_windows, facts,
                 limit_s=90 if mode == "eager" else 200, needs="torch")
 
@@ -165,6 +176,15 @@ def golden(place, file, precision):
         command += ["--precision", precision]
     return Case("golden", f"golden {file} {precision}", command, read_text,
                 {"framework": "chexbench", "model": file, "precision": precision}, limit_s=90)
+
+
+def gate(place, model, precision):
+    """What the engine computes in a half precision, fused and unfused, beside f32, parameter by parameter: without it,
+    a fast wrong result would be a good row."""
+    command = [place.home / "chexbench", "selftest", "engine", "--engine", "cuda", "--precision", precision,
+               "--model", model]
+    return Case("gate", f"gate {model} {precision}", command, read_text,
+                {"framework": "chexbench", "model": model, "precision": precision}, limit_s=150)
 
 
 def input_cases(place):
@@ -211,33 +231,35 @@ def memcheck(place):
                 {"framework": "chexbench"}, limit_s=150)
 
 
+def published_cases(place, gpu):
+    """What NVIDIA published for this GPU: the same network, precision and batch."""
+    return [ours(place, "published", model, precision=precision, batch=batch)
+            for model, precision, batch, _ in goals.published_for(gpu)]
+
+
 def all_cases(place):
-    """By part, in the order in which they run."""
-    def in_turns(part, modes, turn=1, **options):
-        return [case for model in NETWORKS for case in
+    """By part, in the order in which they run: first whether the engine runs and computes the right thing, then the
+    figures that have goals, then what explains them."""
+    def in_turns(part, modes, models=NETWORKS, turn=1, **options):
+        return [case for model in models for case in
                 (ours(place, part, model, turn=turn, **options),
                  *(torch(place, part, model, mode=mode, turn=turn, **options) for mode in modes))]
 
-    goldens = [("resnet50", "f32"), ("densenet121", "f32"), ("resnet50", "tf32"), ("densenet121", "tf32"),
-               ("resnet50-128-batch3", "f32"), ("densenet121-97-batch1", "f32"), ("mobilenet_v2", "f32"),
-               ("alexnet", "f32"), ("googlenet", "f32")]
-    cases = [golden(place, *arguments) for arguments in goldens]
-    cases += in_turns("training", ["eager"])
+    resnet, densenet = NETWORKS
+    cases = [golden(place, "resnet50-128-batch3", "f32"), gate(place, resnet, "fp16")]
+    cases += in_turns("training", ["eager"], [resnet]) + [kernel_time(place, resnet, 256)]
+    cases += in_turns("training", ["eager"], [densenet]) + [gate(place, densenet, "fp16")]
     cases += [torch(place, "compiled", model, mode="compiled") for model in NETWORKS]
-    cases += input_cases(place)
     cases += in_turns("batches", ["eager", "compiled"], batch=64)
-    cases += [kernel_time(place, model) for model in NETWORKS]
-    cases += in_turns("batches", ["eager"], batch=128)
-    cases += in_turns("bf16", ["eager"], precision="bf16")
+    cases += [kernel_time(place, model, 64) for model in NETWORKS] + [kernel_time(place, densenet, 256)]
+    cases += input_cases(place)
     cases += graph_cases(place)
-    cases += [sweep(place, model, precision, 100) for precision in ("fp16", "bf16") for model in NETWORKS]
-    cases += [memcheck(place)]
+    cases += [gate(place, model, "bf16") for model in NETWORKS]
+    cases += in_turns("bf16", ["eager"], precision="bf16")
+    cases += in_turns("batches", ["eager"], batch=128)
     cases += in_turns("again", ["eager", "compiled"], turn=2)
-    return cases
-
-
-def first_cases(place):
-    """What needs no engine, and by which fusion is chosen."""
-    cases = [torch(place, "training", model) for model in NETWORKS]
-    cases += [torch(place, "compiled", model, mode="compiled") for model in NETWORKS]
-    return cases + [sweep(place, model, "fp16", limit_s) for model, limit_s in zip(NETWORKS, (150, 600))]
+    goldens = [("resnet50", "f32"), ("densenet121", "f32"), ("resnet50", "tf32"), ("densenet121", "tf32"),
+               ("densenet121-97-batch1", "f32"), ("mobilenet_v2", "f32"), ("alexnet", "f32"), ("googlenet", "f32")]
+    cases += [golden(place, *arguments) for arguments in goldens]
+    cases += [memcheck(place)]
+    return cases + [sweep(place, model, precision, 100) for precision in ("fp16", "bf16") for model in NETWORKS]

@@ -5,7 +5,12 @@ import statistics
 # In the same run, on an H200: lib/engine/cuda's own kernels around plain convolutions, then with fused convolutions.
 RATIO_GOALS = {"resnet50": [1.5, 2.3], "densenet121": [2.0]}
 FED_SHARE_GOAL = 0.9  # as long as the cores decode that many
+# The parts that say whether numbers are right.
+NUMBERS = {"golden": "golden values", "gate": "as in f32, fused and unfused"}
 OUTSIDE_KERNELS_GOAL = 0.03  # of a step at batch 64, at most
+# Images/s of one GPU in NVIDIA's DeepLearningExamples, MxNet/Classification/RN50v1.5, README.md, "Training
+# performance": (model, precision, batch, images/s). The DGX-1 has V100s of 16 GB.
+PUBLISHED_FOR = {"V100": [("resnet50", "fp16", 192, 1376), ("resnet50", "f32", 96, 384)]}
 PUBLISHED = {"resnet50": "published for PyTorch AMP on an H200: 3079 images/s, on an H100: 2790"}
 
 
@@ -70,13 +75,29 @@ def against_torch(rows, model, batch, precision, goals=(None,)):
     return [figure(name, value, goal, note, judged=len(modes) == 2 or goal is None or value < goal) for goal in goals]
 
 
-def golden(rows):
+def published_for(gpu):
+    return next((known for name, known in PUBLISHED_FOR.items() if name in gpu), [])
+
+
+def published(rows):
     figures = []
     for row in rows.rows:
-        if row["part"] == "golden":
+        for gpu in row.get("doctor", {}).get("gpus", [])[:1]:
+            for model, precision, batch, goal in published_for(gpu["name"]):
+                facts = {"part": "published", "model": model, "precision": precision, "batch": batch}
+                rate = rows.rate(**facts)
+                name = f"{model} {precision} batch {batch}: images/s, goal published by NVIDIA"
+                figures.append(figure(name, rate, goal, "" if rate else rows.why_not(**facts)))
+    return figures
+
+
+def numbers(rows):
+    figures = []
+    for row in rows.rows:
+        if row["part"] in NUMBERS:
             judged = row["outcome"] in ("ok", "failed")
             note = "" if row["outcome"] == "ok" else rows.why_not(case=row["case"])
-            figures.append(figure(f"golden values, {row['model']} {row['precision']}",
+            figures.append(figure(f"{NUMBERS[row['part']]}, {row['model']} {row['precision']}",
                                   row["outcome"] == "ok" if judged else None, True, note))
     return figures
 
@@ -121,9 +142,10 @@ def quotients(rows):
 def outside_kernels(rows, model):
     """Kernels from the run that timed them, the step from one that did not: timing widens the gaps between kernels."""
     name = f"{model} fp16 batch 64: share of the step outside kernels (at most)"
-    timed = next((row for row in rows.rows if row.get("model") == model and row.get("kernel_s_per_step")), None)
+    timed = next((row for row in rows.rows if row.get("model") == model and row.get("batch") == 64
+                  and row.get("kernel_s_per_step")), None)
     if not timed:
-        return figure(name, None, OUTSIDE_KERNELS_GOAL, rows.why_not(part="kernels", model=model))
+        return figure(name, None, OUTSIDE_KERNELS_GOAL, rows.why_not(part="kernels", model=model, batch=64))
     kernels_s = timed["kernel_s_per_step"]
     while_timed = 1 - kernels_s / timed["step_s"]
     note = f"{kernels_s * 1e3:.3f} ms in kernels; while kernels were timed {while_timed:.3f}"
@@ -147,7 +169,7 @@ def memory_errors(rows):
 def summarize(row_list):
     """Every figure, its goal (None: it has none), and whether it is met (None: not measured, or no goal)."""
     rows = Rows(row_list)
-    figures = golden(rows)
+    figures = numbers(rows) + published(rows)
     for model, goals in RATIO_GOALS.items():
         figures += against_torch(rows, model, 256, "fp16", goals)
     for model in RATIO_GOALS:

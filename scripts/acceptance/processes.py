@@ -49,8 +49,8 @@ def run(command, limit_s, log, environment=None):
             cut = True
         finally:  # an interrupt of this program, too, must leave no child behind
             _end(child)
-    return Done(child.returncode, out.read_text(errors="replace"), err.read_text(errors="replace"), cut,
-                time.monotonic() - start)
+    code = -signal.SIGKILL if child.returncode is None else child.returncode
+    return Done(code, out.read_text(errors="replace"), err.read_text(errors="replace"), cut, time.monotonic() - start)
 
 
 def _end(child):
@@ -62,7 +62,10 @@ def _end(child):
         except subprocess.TimeoutExpired:
             pass
     _signal(child, signal.SIGKILL)
-    child.wait()
+    try:
+        child.wait(timeout=GRACE_S)
+    except subprocess.TimeoutExpired:
+        pass  # it hangs in the driver, where no signal reaches it
 
 
 def _signal(child, number):

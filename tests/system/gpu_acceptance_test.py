@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 import unittest
 from pathlib import Path
@@ -29,6 +30,7 @@ answer = next((answer for key, answer in script.items() if all(word in words for
 print(answer.get("output", ""), flush=True)
 if "times" in answer:
     Path(os.environ["CHEXBENCH_KERNEL_TIME_FILE"]).write_text(json.dumps(answer["times"]))
+time.sleep(answer.get("sleeps_s", 0))
 if answer.get("hangs"):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     (here / "pid").write_text(str(subprocess.Popen(["sleep", "1000"]).pid))
@@ -74,7 +76,7 @@ def good_answers():
         "chexbench engine=cuda pipeline=naive": trial(3000),
         "chexbench engine=cuda data.root": trial(5900),
         "chexbench data.root": trial(8000),
-        "chexbench libchexbench_kernel_time.so engine=cuda training.batch_size=64": kernels_timed(),
+        "chexbench libchexbench_kernel_time.so engine=cuda measure.repeats=1": kernels_timed(),
         "chexbench engine=cuda": trial(6000),
         "torch_gpu.py compiled": window(2500),
         "torch_gpu.py": window(2000),
@@ -126,20 +128,45 @@ class GpuAcceptance(SystemTest):
     def test_parts_come_in_order_of_their_worth(self):
         rows = self.accept(good_answers())
         parts = list(dict.fromkeys(row["part"] for row in rows.values()))
-        self.assertEqual(parts, ["machine", "golden", "training", "compiled", "input", "batches", "kernels", "bf16",
-                                 "graph", "plan-sweep", "memcheck", "again", "summary"])
+        self.assertEqual(parts, ["machine", "golden", "gate", "training", "kernels", "compiled", "batches", "input",
+                                 "graph", "bf16", "again", "memcheck", "plan-sweep", "summary"])
+
+    def test_the_first_row_with_a_goal_comes_after_two_that_say_whether_numbers_are_right(self):
+        rows = self.accept(good_answers())
+        self.assertEqual([name for name in rows][2:6],
+                         ["golden resnet50-128-batch3 f32", "gate resnet50 fp16",
+                          "training 1 resnet50 fp16 256 chexbench", "training 1 resnet50 fp16 256 torch eager"])
+
+    def test_a_gpu_with_published_figures_is_held_against_them(self):
+        answers = {"chexbench engine=cuda training.precision=f32": trial(300), **good_answers(),
+                   "chexbench doctor": doctor([{"name": "Tesla V100-SXM2-16GB"}]), "chexbench engine=cuda": trial(1400)}
+        rows = self.accept(answers, "--only", "published", code=5)
+        figures = self.figures(rows)
+        met = {goal["goal"]: goal["met"] for goal in figures.values() if "published by NVIDIA" in goal["figure"]}
+        self.assertEqual(met, {1376: True, 384: False})
+
+    def test_rows_hold_the_clock_and_the_power_while_the_gpu_worked(self):
+        smi = self.bundle / "nvidia-smi"
+        smi.write_text("#!/bin/sh\nprintf '345, 90.0\\n1755, 690.5\\n1980, [N/A]\\n1725, 700.5\\n'\nexec sleep 60\n")
+        smi.chmod(0o755)
+        rows = self.accept({"torch_gpu.py": {**window(2000), "sleeps_s": 1}, **good_answers()}, "--only", "training")
+        row = rows["training 1 resnet50 fp16 256 torch eager"]
+        self.assertEqual((row["sm_clock_mhz"], row["power_w"]), (1740, 695.5))
+
+    def test_plans_are_brought_along_and_handed_back_with_one_archive_of_all_logs(self):
+        (self.bundle / "convolution-plans.txt").write_text("known")
+        self.accept(good_answers(), "--only", "golden")
+        self.assertEqual((self.output / "convolution-plans.txt").read_text(), "known")
+        with tarfile.open(self.output / "logs.tar.gz") as archive:
+            self.assertIn("logs/golden-resnet50-f32.out", archive.getnames())
+        self.assertEqual(sorted(path.name for path in self.output.iterdir()),
+                         ["convolution-plans.txt", "logs.tar.gz", "rows.jsonl"])
 
     def test_both_sides_are_measured_in_turn(self):
         rows = self.accept(good_answers(), "--only", "training")
         self.assertEqual([(row["model"], row["framework"]) for row in rows.values() if row["part"] == "training"],
                          [("resnet50", "chexbench"), ("resnet50", "torch"),
                           ("densenet121", "chexbench"), ("densenet121", "torch")])
-
-    def test_the_first_run_on_a_gpu_needs_no_engine(self):
-        rows = self.accept({**good_answers(), "chexbench engine=cuda": {"code": 2}}, "--first")
-        self.assertEqual({row["part"] for row in rows.values()},
-                         {"machine", "training", "compiled", "plan-sweep", "summary"})
-        self.assertNotIn("engine=cuda", (self.bundle / "calls").read_text())
 
     def test_a_sweep_is_told_to_end_before_it_would_be_killed(self):
         self.accept(good_answers(), "--only", "plan-sweep")
@@ -150,7 +177,7 @@ class GpuAcceptance(SystemTest):
         row = rows["kernels 1 resnet50 fp16 64 chexbench kernels timed"]
         self.assertEqual((row["kernel_s_per_step"], row["step_s"], row["steps"]), (0.0105, 0.012, 100))
         calls = (self.bundle / "calls").read_text().splitlines()
-        self.assertEqual(sum(str(self.timer) in call for call in calls), 2)
+        self.assertEqual(sum(str(self.timer) in call for call in calls), 4)
         figure = self.figures(rows)["resnet50 fp16 batch 64: share of the step outside kernels (at most)"]
         self.assertEqual((figure["value"], figure["met"]), (0.0156, True))  # of a step of 64 / 6000 s
 
