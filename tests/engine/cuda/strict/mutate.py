@@ -47,7 +47,7 @@ def test(build):
         return "killed by the compiler"
     try:
         done = subprocess.run([ROOT / build / "bin/cuda_strict_test", "--gtest_brief=1", "--gtest_fail_fast"],
-                              capture_output=True, text=True, timeout=120)
+                              capture_output=True, text=True, timeout=600)
     except subprocess.TimeoutExpired:
         return "killed by a test that never ends"
     if done.returncode == 0:
@@ -69,7 +69,7 @@ def main():
             continue
         original = file.read_text()
         lines = original.splitlines(keepends=True)
-        lines[number] = "\n" if not lines[number].lstrip().startswith("if") else ";\n"
+        lines[number] = f"if (false) {text}\n"  # still compiled, so that nothing becomes unused
         try:
             file.write_text("".join(lines))
             outcome = test(options.build)

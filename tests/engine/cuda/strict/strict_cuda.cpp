@@ -13,6 +13,8 @@
 namespace strict {
 namespace {
 
+constexpr std::size_t kMemoryBytes = std::size_t{8} << 30;
+
 enum class Kind { device, pinned };
 
 struct Range {
@@ -207,7 +209,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::strcpy(properties->name, "strict stand-in");
   properties->major = 9;
   properties->multiProcessorCount = 3;
-  properties->totalGlobalMem = std::size_t{8} << 30;
+  properties->totalGlobalMem = kMemoryBytes;
   properties->l2CacheSize = 1 << 16;
   return cudaSuccess;
 }
@@ -220,7 +222,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int) {
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total) {
-  *available = *total = std::size_t{8} << 30;
+  *available = *total = kMemoryBytes;
   return begin_call();
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
@@ -247,6 +249,7 @@ cudaError_t cudaGetLastError() {
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   const std::lock_guard lock(state().mutex);
   if (const cudaError_t error = make_something("device memory", true); error != cudaSuccess) return error;
+  if (bytes > kMemoryBytes) return fail(cudaErrorMemoryAllocation);
   return allocate(memory, bytes, Kind::device);
 }
 cudaError_t cudaFree(void* memory) {

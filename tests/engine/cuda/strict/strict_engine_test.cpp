@@ -7,6 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
+#include <span>
+#include <thread>
 
 #include "comm/nccl/nccl_world.hpp"
 #include "core/errors.hpp"
@@ -77,6 +80,16 @@ class StrictEngine : public testing::Test {
     values.insert(values.end(), more.begin(), more.end());
   }
 
+  // Continues from a checkpoint whose tensors are all the same numbers.
+  static void resume(CudaEngine& engine) {
+    engine.epoch_training()->resume(
+        [](const TensorInfo& info, std::span<float> values) {
+          std::ranges::fill(values, info.name.find("var") != std::string::npos ? 1.0f : 0.01f);
+          if (info.name == "grad_scaler") values.front() = 1024;
+        },
+        7);
+  }
+
   Results train(const EngineConfig& config) {
     const auto world = join_ranks();
     const auto reducer = world->make_reducer(kWorld);
@@ -109,6 +122,12 @@ class StrictEngine : public testing::Test {
     engine.epoch_training()->evaluate(batches.next(0), logits);
     append(results.values, logits);
     append(results.values, {static_cast<float>(engine.epoch_training()->updates())});
+    resume(engine);
+    engine.step(batches.next(1), *reducer);
+    engine.finish();
+    results.losses.push_back(engine.timings().loss);
+    const std::span<const float> read = engine.logits();
+    append(results.values, {read.begin(), read.end()});
     engine.restart();
     engine.step(batches.next(0), *reducer);
     engine.finish();
@@ -148,6 +167,42 @@ TEST_F(StrictEngine, ComputesTheSameInAnyOrderWithSeveralBatchesAStep) {
   EngineConfig accumulating = config(Precision::f32);
   accumulating.training.accumulate_steps = 2;
   expect_the_same_in_any_order(accumulating, 2);
+}
+
+TEST_F(StrictEngine, ALossThatIsNotFiniteNamesTheSameLayerInAnyOrder) {
+  std::set<std::string> messages;
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    strict::reset(seed, seed == 0);
+    EngineConfig diverging = config(Precision::f32);
+    diverging.training.learning_rate = 1e30;
+    diverging.world = 1;
+    SingleReducer reducer;
+    CudaEngine engine(diverging);
+    Batches batches(engine);
+    try {
+      for (int i = 0; i < kSteps; ++i) engine.step(batches.next(i), reducer);
+      engine.finish();
+      ADD_FAILURE() << "a finite loss";
+    } catch (const DeviceError& error) {
+      messages.insert(error.what());
+    }
+    EXPECT_THAT(strict::violations(), IsEmpty());
+  }
+  EXPECT_EQ(messages.size(), 1u);
+}
+
+TEST_F(StrictEngine, OtherThreadsPinMemoryForTheDeviceOfTheProcess) {
+  strict::reset(1, false);
+  select_device(strict::kDevice);
+  std::jthread([] { const PinnedMemory memory(64); }).join();
+  EXPECT_THAT(strict::violations(), IsEmpty());
+}
+
+TEST_F(StrictEngine, MemoryThatIsNotThereIsAnErrorThatNoLaunchReportsAgain) {
+  strict::reset(1, false);
+  select_device(strict::kDevice);
+  EXPECT_THROW(DeviceMemory(std::size_t{1} << 40), DeviceError);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
 TEST_F(StrictEngine, ADeviceThatFailsInAStepIsLostAndSaysSo) {
