@@ -46,8 +46,8 @@ TEST_F(DeviceReducers, AllRanksJoinNcclByTheIdOfRankZeroOnTheirOwnGpu) {
   ASSERT_NE(reducer, nullptr);
   EXPECT_EQ(reducer->world(), group_->world());
   EXPECT_EQ(calls_like("ncclGetUniqueId").size(), group_->rank() == 0 ? 1u : 0u);
-  const std::string joined = "ncclCommInitRank comm1 rank " + std::to_string(group_->rank()) + " of " +
-                             std::to_string(group_->world()) + " id=abcdefghijklmnopqrstuvwxyzabcdef";
+  const std::string joined = "ncclCommInitRankConfig comm1 rank " + std::to_string(group_->rank()) + " of " +
+                             std::to_string(group_->world()) + " blocking=0 id=abcdefghijklmnopqrstuvwxyzabcdef";
   EXPECT_THAT(calls(), Contains(StartsWith(joined)));
   EXPECT_THAT(calls(), Contains("cudaSetDevice " + std::to_string(group_->rank() + 4)));
 }
