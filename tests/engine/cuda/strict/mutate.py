@@ -5,7 +5,7 @@ says which of them no test over the strict stand-in misses.
   mutate.py [--build DIR] [PATTERN]   only places whose "file:line: text" holds PATTERN
 
 Builds and runs cuda_strict_test for each place, in the working tree itself, which must have no changes; it takes some
-15 s a place. A survivor is a statement whose absence no test finds; survivors.md says why those that are known are
+15 s a place. A survivor is a statement whose absence no test finds; README.md says why those that are known are
 harmless. Exit status: 0 no other survivor, 1 some.
 """
 
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[4]
-KNOWN = Path(__file__).with_name("survivors.md")
+KNOWN = Path(__file__).with_name("README.md")
 FILES = ["lib/engine/cuda/runtime/*.cpp", "lib/engine/cuda/runtime/fetch.hpp", "lib/engine/cuda/training/*.cpp",
          "lib/engine/cuda/convolution/plan_bench.cpp", "lib/comm/nccl/nccl_reducer.cpp",
          "lib/comm/nccl/bucket_clock.cpp"]

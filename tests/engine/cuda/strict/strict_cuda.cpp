@@ -94,6 +94,7 @@ cudaError_t allocate(void** memory, std::size_t bytes, Kind kind) {
 // As in CUDA, freeing waits for the device.
 cudaError_t release(void* memory, Kind kind) {
   if (memory == nullptr) return cudaSuccess;
+  if (current_device != kDevice) return refuse(cudaErrorInvalidDevice, "freed memory by a thread with another device");
   const auto found = state().ranges.find(static_cast<std::byte*>(memory));
   if (found == state().ranges.end() || found->second.kind != kind)
     return refuse(cudaErrorInvalidValue, "freed what was not allocated so");

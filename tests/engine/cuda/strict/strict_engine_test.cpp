@@ -2,11 +2,13 @@
 // the same bits must come out as in the order of queueing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <span>
 #include <thread>
@@ -27,6 +29,8 @@ using testing::IsEmpty;
 constexpr const char* kNetwork = "mobilenet_v2";  // the smallest
 constexpr int kSteps = 5;                         // eager ones, the capture, and replays of both graphs
 constexpr int kWorld = 2;
+constexpr std::int64_t kResumedUpdates = 70;
+constexpr float kResumedValue = 0.01f;
 
 class StrictEngine : public testing::Test {
  protected:
@@ -84,10 +88,10 @@ class StrictEngine : public testing::Test {
   static void resume(CudaEngine& engine) {
     engine.epoch_training()->resume(
         [](const TensorInfo& info, std::span<float> values) {
-          std::ranges::fill(values, info.name.find("var") != std::string::npos ? 1.0f : 0.01f);
+          std::ranges::fill(values, info.name.find("var") != std::string::npos ? 1.0f : kResumedValue);
           if (info.name == "grad_scaler") values.front() = 1024;
         },
-        7);
+        kResumedUpdates);
   }
 
   Results train(const EngineConfig& config) {
@@ -111,6 +115,7 @@ class StrictEngine : public testing::Test {
     for (const TensorInfo& info : {engine.parameters().front(), engine.parameters().back()}) {
       std::vector<float> values(static_cast<std::size_t>(info.count()));
       engine.read_parameter(info.name, values);
+      EXPECT_GT(norm(values), 0) << info.name;
       append(results.values, values);
       append(results.values, gradient(engine, info));
     }
@@ -121,13 +126,22 @@ class StrictEngine : public testing::Test {
     std::vector<float> logits(static_cast<std::size_t>(kImages) * kNihLabels);
     engine.epoch_training()->evaluate(batches.next(0), logits);
     append(results.values, logits);
+    const std::vector<float> of_first = logits;
+    engine.epoch_training()->evaluate(batches.next(1), logits);
+    EXPECT_NE(logits, of_first);
     append(results.values, {static_cast<float>(engine.epoch_training()->updates())});
     resume(engine);
+    EXPECT_EQ(engine.epoch_training()->updates(), kResumedUpdates);
+    const TensorInfo moment = engine.epoch_training()->moments().front();
+    std::vector<float> resumed(static_cast<std::size_t>(moment.count()));
+    engine.epoch_training()->read_moment(moment.name, resumed);
+    EXPECT_THAT(resumed, testing::Each(kResumedValue));
     engine.step(batches.next(1), *reducer);
     engine.finish();
     results.losses.push_back(engine.timings().loss);
-    const std::span<const float> read = engine.logits();
-    append(results.values, {read.begin(), read.end()});
+    const std::vector<float> read(engine.logits().begin(), engine.logits().end());
+    EXPECT_GT(norm(read), 0);
+    append(results.values, read);
     engine.restart();
     engine.step(batches.next(0), *reducer);
     engine.finish();
@@ -148,7 +162,8 @@ class StrictEngine : public testing::Test {
     }
   }
 
-  const std::filesystem::path cache_ = std::filesystem::path(testing::TempDir()) / "chexbench-strict";
+  const std::filesystem::path cache_ =
+      std::filesystem::path(testing::TempDir()) / ("chexbench-strict-" + std::to_string(getpid()));
 };
 
 TEST_F(StrictEngine, ComputesTheSameInAnyOrder) { expect_the_same_in_any_order(config(Precision::f32)); }
@@ -191,10 +206,12 @@ TEST_F(StrictEngine, ALossThatIsNotFiniteNamesTheSameLayerInAnyOrder) {
   EXPECT_EQ(messages.size(), 1u);
 }
 
-TEST_F(StrictEngine, OtherThreadsPinMemoryForTheDeviceOfTheProcess) {
+TEST_F(StrictEngine, OtherThreadsPinAndFreeMemoryOfTheDeviceOfTheProcess) {
   strict::reset(1, false);
   select_device(strict::kDevice);
-  std::jthread([] { const PinnedMemory memory(64); }).join();
+  std::unique_ptr<PinnedMemory> memory;
+  std::jthread([&] { memory = std::make_unique<PinnedMemory>(64); }).join();
+  std::jthread([&] { memory.reset(); }).join();
   EXPECT_THAT(strict::violations(), IsEmpty());
 }
 
