@@ -204,6 +204,7 @@ TEST_F(StrictEngine, ALossThatIsNotFiniteNamesTheSameLayerInAnyOrder) {
     EXPECT_THAT(strict::violations(), IsEmpty());
   }
   EXPECT_EQ(messages.size(), 1u);
+  EXPECT_THAT(*messages.begin(), testing::HasSubstr("features.0.1 is the first layer whose output is not finite"));
 }
 
 TEST_F(StrictEngine, OtherThreadsPinAndFreeMemoryOfTheDeviceOfTheProcess) {
