@@ -6,6 +6,7 @@
 #include "engine/cuda/host/host_stream.hpp"
 #include "engine/cuda/kernels/dispatch.hpp"
 #include "engine/cuda/kernels/host_run.hpp"
+#include "engine/cuda/kernels/host_sums.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
 
 namespace chexbench::engine::cuda::kernels {
@@ -25,15 +26,6 @@ void launch_calls(const Op& op, std::int64_t calls, Stream stream) {
 template <typename R>
 void launch_blocks(const R& reduction, int blocks, Stream stream) {
   host::enqueue(stream, [=] { run_reduction(reduction, blocks); });
-}
-
-template <typename Op, typename Finish>
-void launch_sums(const Op& op, const Finish& finish, int rows, int channels, void* scratch, Stream stream) {
-  const int most = kSumBlocks * multiprocessors();
-  const BlockSums<Op> sums{op, ChannelGrid::of(rows, channels, Op::kWidth, most), static_cast<Pair*>(scratch)};
-  launch_blocks(sums, sums.grid.blocks(), stream);
-  const ChannelFinish<Finish> last{finish, sums.grid, sums.partials};
-  launch_blocks(last, last.blocks(), stream);
 }
 
 }  // namespace chexbench::engine::cuda::kernels

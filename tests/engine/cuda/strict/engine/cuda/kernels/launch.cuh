@@ -6,6 +6,7 @@
 
 #include "engine/cuda/kernels/dispatch.hpp"
 #include "engine/cuda/kernels/host_run.hpp"
+#include "engine/cuda/kernels/host_sums.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
 #include "engine/cuda/strict/strict_cuda.hpp"
 
@@ -35,15 +36,6 @@ template <typename R>
 void launch_blocks(const R& reduction, int blocks, Stream stream) {
   launch(
       stream, [=] { run_reduction(reduction, blocks); }, "reduction");
-}
-
-template <typename Op, typename Finish>
-void launch_sums(const Op& op, const Finish& finish, int rows, int channels, void* scratch, Stream stream) {
-  const int most = kSumBlocks * multiprocessors();
-  const BlockSums<Op> sums{op, ChannelGrid::of(rows, channels, Op::kWidth, most), static_cast<Pair*>(scratch)};
-  launch_blocks(sums, sums.grid.blocks(), stream);
-  const ChannelFinish<Finish> last{finish, sums.grid, sums.partials};
-  launch_blocks(last, last.blocks(), stream);
 }
 
 }  // namespace chexbench::engine::cuda::kernels
