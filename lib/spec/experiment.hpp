@@ -132,6 +132,7 @@ struct TrainingSpec {
   bool fused = true;               // fuses convolutions with neighbouring layers if that was measured to be faster
   std::optional<double> tuning_s;  // after that, convolutions take the first plan that runs; empty: no limit
   bool cuda_graph = true;          // launches a step as one CUDA graph if communication allows it
+  bool concurrent_weight_gradients = false;  // runs them on a second stream, beside the rest of backward
 
   friend bool operator==(const TrainingSpec&, const TrainingSpec&) = default;
 };

@@ -270,6 +270,10 @@ void add_training_keys(std::vector<KeyRule>& rules) {
                                          "then each takes the first plan that runs; null: no limit."))));
   rules.push_back(cuda_only(key("training.cuda_graph", training, &TrainingSpec::cuda_graph,
                                 "A step is launched as one CUDA graph, where communication allows it.")));
+  rules.push_back(
+      cuda_only(key("training.concurrent_weight_gradients", training, &TrainingSpec::concurrent_weight_gradients,
+                    "Weight gradients of convolutions run on a second stream, beside the rest of "
+                    "backward.")));
 }
 
 void add_emulation_keys(std::vector<KeyRule>& rules) {

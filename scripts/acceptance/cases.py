@@ -204,13 +204,16 @@ def input_cases(place):
 
 
 def graph_cases(place):
-    """Replay against eager at 64, where launches weigh most; one update in 4 batches; fused against unfused at 256."""
+    """Replay against eager at 64, where launches weigh most; one update in 4 batches; fused against unfused, and weight
+    gradients on a second stream, at 256."""
     return [case for model in NETWORKS for case in (
         ours(place, "graph", model, batch=64, label="eager", training__cuda_graph="false"),
         ours(place, "graph", model, batch=64, label="replay", training__cuda_graph="true"),
         ours(place, "graph", model, batch=64, label="accumulated", training__accumulate_steps=4, measure__steps=5),
         ours(place, "graph", model, label="unfused", training__fused="false"),
-        ours(place, "graph", model, label="fused", training__fused="true"))]
+        ours(place, "graph", model, label="fused", training__fused="true"),
+        ours(place, "graph", model, label="concurrent weight gradients",
+             training__concurrent_weight_gradients="true"))]
 
 
 def sweep(place, model, precision, limit_s):

@@ -24,7 +24,8 @@ std::vector<DeviceMemoryLine> forecast_memory(const EngineConfig& config) {
                                        .precision = config.training.precision,
                                        .optimizer = config.training.optimizer,
                                        .deliver = config.deliver,
-                                       .accumulates = config.training.accumulate_steps > 1});
+                                       .accumulates = config.training.accumulate_steps > 1,
+                                       .concurrent_weight_gradients = config.training.concurrent_weight_gradients});
   const std::size_t parameters = plan.regions.parameter_bytes(), batches = plan.regions.batch_bytes();
   return {{"activations and their gradients", plan.arena_bytes()},
           {"weights, gradients, moments and copies", parameters},

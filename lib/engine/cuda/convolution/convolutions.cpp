@@ -149,6 +149,15 @@ std::size_t Convolutions::workspace_bytes() const {
   return static_cast<std::size_t>(most_bytes);
 }
 
+std::size_t Convolutions::weight_gradient_workspace_bytes() const {
+  std::int64_t most_bytes = 0;
+  for (const ShapePlans& plans : impl_->plans) {
+    most_bytes = std::max(most_bytes, plans.weight_gradient.plan.workspace_bytes);
+    if (plans.behind_norm) most_bytes = std::max(most_bytes, plans.behind_norm->weight_gradient.plan.workspace_bytes);
+  }
+  return static_cast<std::size_t>(most_bytes);
+}
+
 bool Convolutions::gives_sums(const ConvShape& shape) const { return impl_->of(shape).forward_and_sums.has_value(); }
 
 bool Convolutions::takes_prologue(const ConvShape& shape) const { return impl_->of(shape).behind_norm.has_value(); }
@@ -190,7 +199,7 @@ void Convolutions::weight_gradient(const ConvShape& shape, const void* x, const 
       {OperandRole::x, readable(x)}, {OperandRole::dy, readable(dy)}, {OperandRole::dw, dweight}};
   const bool normalizes = add_prologue(plans, prologue, memory);
   const TunedPlan& tuned = normalizes ? plans.behind_norm->weight_gradient : plans.weight_gradient;
-  tuned.candidates->run(tuned.index, memory, workspace_, stream);
+  tuned.candidates->run(tuned.index, memory, weight_gradient_workspace_, stream);
 }
 
 }  // namespace chexbench::engine::cuda

@@ -83,8 +83,16 @@ class Convolutions {
 
   // Returns the bytes of the largest workspace that a chosen plan needs.
   std::size_t workspace_bytes() const;
+  // The same of the plans of weight gradients alone.
+  std::size_t weight_gradient_workspace_bytes() const;
   // Sets the workspace for all passes: at least workspace_bytes() of device memory, which must outlive their work.
-  void use_workspace(void* workspace) { workspace_ = workspace; }
+  void use_workspace(void* workspace) { use_workspaces(workspace, workspace); }
+  // Gives a workspace of their own, of at least weight_gradient_workspace_bytes(), to the weight gradients, which may
+  // then run beside the other passes.
+  void use_workspaces(void* workspace, void* of_weight_gradients) {
+    workspace_ = workspace;
+    weight_gradient_workspace_ = of_weight_gradients;
+  }
 
   // Returns whether forward() of that shape can compute the sums of its outputs: only if that is faster than a
   // separate pass for statistics. Always false in deterministic mode.
@@ -115,6 +123,7 @@ class Convolutions {
   struct Impl;
   std::unique_ptr<Impl> impl_;
   void* workspace_ = nullptr;
+  void* weight_gradient_workspace_ = nullptr;
 };
 
 }  // namespace chexbench::engine::cuda

@@ -113,6 +113,7 @@ DeviceRegions lay_out(const Program& program, const ParameterLayout& parameters,
   regions.scalars = builder.add(sizeof(kernels::StepScalars));
   regions.reductions = builder.add(kernels::reduction_scratch_bytes(most_channels(program), request.multiprocessors));
   regions.workspace = builder.add(request.workspace_bytes);
+  regions.weight_gradient_workspace = builder.add(request.weight_gradient_workspace_bytes);
   regions.arena = builder.add(request.arena_bytes);
   regions.bytes = builder.bytes();
   return regions;

@@ -33,10 +33,11 @@ struct RegionRequest {
   spec::Precision precision = spec::Precision::f32;
   spec::OptimizerKind optimizer = spec::OptimizerKind::adam;
   std::size_t arena_bytes = 0;
-  std::size_t workspace_bytes = 0;  // shared by convolutions and linear layers
-  int multiprocessors = 132;        // of an H100 or H200; only the size of partial sums depends on it
-  bool has_prologues = false;       // whether convolutions compute the norm before them
-  bool accumulates = false;         // gradients are summed over several batches of a step
+  std::size_t workspace_bytes = 0;                  // shared by convolutions and linear layers
+  std::size_t weight_gradient_workspace_bytes = 0;  // of weight gradients that run beside them
+  int multiprocessors = 132;                        // of an H100 or H200; only the size of partial sums depends on it
+  bool has_prologues = false;                       // whether convolutions compute the norm before them
+  bool accumulates = false;                         // gradients are summed over several batches of a step
 };
 
 // The flat arrays of all parameters of one kind (parameter_layout.hpp).
@@ -66,7 +67,7 @@ struct DeviceRegions {
   Region prologue_scale, prologue_shift;
   Region images[kSlots], labels[kSlots], losses[kSlots];
   Region logits;  // f32[images][outputs]
-  Region scalars, reductions, workspace, arena;
+  Region scalars, reductions, workspace, weight_gradient_workspace, arena;
   std::size_t bytes = 0;
 
   std::vector<std::size_t> channel_offsets;  // of each buffer, in values; back() is their number

@@ -37,7 +37,7 @@ using Uses = std::vector<Use>;
 // training backward follows.
 class Schedule {
  public:
-  Schedule(const Program& program, const MemoryPlan& plan, bool trains)
+  Schedule(const Program& program, const MemoryPlan& plan, bool trains, bool concurrent_weight_gradients)
       : activations(program.buffers.size()),
         gradients(program.buffers.size()),
         second_gradients(program.buffers.size()),
@@ -50,7 +50,12 @@ class Schedule {
     at(activations, program.logits, time);
     if (!trains) return;
     at(gradients, program.logits, time);  // the loss writes it
-    for (const BackwardStep& step : backward_order(program)) backward(step, time++);
+    int gradient_step = -1;               // of the convolution whose weight gradient runs beside the steps after it
+    for (const BackwardStep& step : backward_order(program)) {
+      if (node(step.node).kind == NodeKind::convolution) gradient_step = step.node;
+      if (concurrent_weight_gradients && gradient_step >= 0) weight_gradient(gradient_step, time);
+      backward(step, time++);
+    }
   }
 
   Uses activations, gradients, second_gradients, winners;
@@ -79,6 +84,12 @@ class Schedule {
     if (step.two) at(second_gradients, node.out, time);
     write(step.residual, node.residual, time);
     write(step.in, node.in, time);
+  }
+
+  // The operands of a weight gradient.
+  void weight_gradient(int convolution, int time) {
+    at(activations, plan_.input_of(program_, convolution), time);
+    at(gradients, node(convolution).out, time);
   }
 
   static bool reads_input(const Node& node) {
@@ -122,7 +133,7 @@ class Lifetimes {
 
 // Places the tensors of `plan` and returns the bytes of the arena.
 std::size_t plan_arena(const Program& program, const MemoryRequest& request, bool trains, MemoryPlan& plan) {
-  const Schedule schedule(program, plan, trains);
+  const Schedule schedule(program, plan, trains, request.concurrent_weight_gradients);
   Lifetimes lifetimes;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const std::size_t bytes =
@@ -171,6 +182,7 @@ MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const 
                           .arena_bytes = std::max(plan_arena(program, request, true, plan),
                                                   plan_arena(evaluation, request, false, of_evaluation)),
                           .workspace_bytes = request.workspace_bytes,
+                          .weight_gradient_workspace_bytes = request.weight_gradient_workspace_bytes,
                           .multiprocessors = request.multiprocessors,
                           .has_prologues = !request.prologues.empty(),
                           .accumulates = request.accumulates});

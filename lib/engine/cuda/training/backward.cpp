@@ -12,9 +12,15 @@ void Network::backward(Stream stream, const OnComplete& on_complete) {
   const std::vector<ParameterPlace>& places = addresses_.config().parameters.places();
   std::size_t complete[kParameterKinds] = {0, 0};
   auto next = places.begin();
+  // Gradients are complete once the weight gradient that runs beside this stream is, and every convolution joins that
+  // of the one before it.
+  const auto join = [&] {
+    if (weight_gradients_.join(stream)) on_complete(complete[0], complete[1]);
+  };
   for (const BackwardStep& step : order_) {
-    backward(step, stream);
     const NodeKind kind = node(step.node).kind;
+    if (kind == NodeKind::convolution) join();
+    backward(step, stream);
     // These nodes have the layer of the node before them in the program, whose own step completes the layer's
     // gradients.
     if (kind == NodeKind::statistics || kind == NodeKind::bias) continue;
@@ -22,8 +28,9 @@ void Network::backward(Stream stream, const OnComplete& on_complete) {
     const bool has_parameters = next != places.end() && next->parameter.layer == layer;
     for (; next != places.end() && next->parameter.layer == layer; ++next)
       complete[static_cast<std::size_t>(next->kind)] = next->offset + next->count;
-    if (has_parameters) on_complete(complete[0], complete[1]);
+    if (has_parameters && !weight_gradients_.is_forked()) on_complete(complete[0], complete[1]);
   }
+  join();
 }
 
 void Network::backward(const BackwardStep& step, Stream stream) {
@@ -176,7 +183,8 @@ void Network::backward_convolution(const BackwardStep& step, Stream stream) {
   }
   const Addresses::Config& config = addresses_.config();
   convolutions_.weight_gradient(shape, addresses_.activation(config.plan.input_of(config.program, step.node)).data, dy,
-                                addresses_.matrix_gradient(weight), prologue(step.node), stream);
+                                addresses_.matrix_gradient(weight), prologue(step.node),
+                                weight_gradients_.fork(stream));
 }
 
 void Network::backward_linear(const BackwardStep& step, Stream stream) {

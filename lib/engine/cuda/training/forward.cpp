@@ -7,10 +7,12 @@ namespace chexbench::engine::cuda {
 
 using model::ParameterRole;
 
-Network::Network(const Addresses& addresses, Convolutions& convolutions, LinearProducts& linear)
+Network::Network(const Addresses& addresses, Convolutions& convolutions, LinearProducts& linear,
+                 bool concurrent_weight_gradients)
     : addresses_(addresses),
       convolutions_(convolutions),
       linear_(linear),
+      weight_gradients_(concurrent_weight_gradients),
       order_(backward_order(addresses.config().program)),
       norms_before_(prologue_norms(addresses.config().program)) {
   for (std::size_t i = 0; i < norms_before_.size(); ++i) {

@@ -8,6 +8,7 @@
 #include "engine/cuda/convolution/convolutions.hpp"
 #include "engine/cuda/program/addresses.hpp"
 #include "engine/cuda/runtime/linear_products.hpp"
+#include "engine/cuda/training/weight_gradient_stream.hpp"
 
 namespace chexbench::engine::cuda {
 
@@ -23,9 +24,12 @@ struct AffineMemory {
 // DeviceError if CUDA or one of its libraries refuses a launch
 class Network {
  public:
+  // With `concurrent_weight_gradients`, those of convolutions run on a second stream; the memory must be planned for
+  // it.
   // @throws DeviceError if the engine cannot compute backward (backward_order.hpp), std::logic_error if
   // `convolutions` lacks a shape
-  Network(const Addresses& addresses, Convolutions& convolutions, LinearProducts& linear);
+  Network(const Addresses& addresses, Convolutions& convolutions, LinearProducts& linear,
+          bool concurrent_weight_gradients = false);
 
   void forward(Stream stream);
   void forward(int node, Stream stream);  // queues one node of it
@@ -77,6 +81,7 @@ class Network {
   const Addresses& addresses_;
   Convolutions& convolutions_;
   LinearProducts& linear_;
+  WeightGradientStream weight_gradients_;
   const std::vector<BackwardStep> order_;
   std::vector<int> norms_before_;  // For each node, the norm whose sums the node's data gradient computes, or -1.
 };

@@ -58,7 +58,8 @@ MemoryRequest memory_request(const EngineConfig& config, const DeviceIdentity& d
           .deliver = config.deliver,
           .reserve_bytes = config.world > 1 ? kReserveOfRanksBytes : kReserveBytes,
           .multiprocessors = device.multiprocessors,
-          .accumulates = config.training.accumulate_steps > 1};
+          .accumulates = config.training.accumulate_steps > 1,
+          .concurrent_weight_gradients = config.training.concurrent_weight_gradients};
 }
 
 std::string text(const DeviceIdentity& device) {
@@ -91,7 +92,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
                   .frozen = is_frozen(config),
                   .dropout_seed = dropout_seed(config.model.seed, config.rank),
                   .batches_of_step = config.training.accumulate_steps}),
-      network_(addresses_, *convolutions_, linear_),
+      network_(addresses_, *convolutions_, linear_, config.training.concurrent_weight_gradients),
       update_(addresses_, config.training),
       accumulation_(addresses_),
       buckets_(addresses_, accumulation_, config.comm),
@@ -112,8 +113,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
   traits_.name = "cuda";
   traits_.device = text(device_);
   traits_.gpu_uuid = device_.uuid;
-  convolutions_->use_workspace(addresses_.at(plan_.regions.workspace));
-  linear_.use_workspace(addresses_.at(plan_.regions.workspace));
+  use_workspaces();
   // The update also runs over the padding between parameters, whose gradients nobody writes.
   for (const ParameterRegions& kind : plan_.regions.parameters)
     clear(addresses_.at(kind.gradients), kind.gradients.bytes, queue_.stream());
@@ -154,9 +154,18 @@ std::vector<int> CudaEngine::chosen_prologues() const {
 
 MemoryPlan CudaEngine::plan() {
   request_.workspace_bytes = std::max(convolutions_->workspace_bytes(), linear_.workspace_bytes());
+  if (request_.concurrent_weight_gradients)
+    request_.weight_gradient_workspace_bytes = convolutions_->weight_gradient_workspace_bytes();
   request_.prologues = chosen_prologues();
   check_fits(graph_, program_, request_, free_device_bytes());
   return plan_memory(graph_, program_, request_);
+}
+
+void CudaEngine::use_workspaces() {
+  void* const workspace = addresses_.at(plan_.regions.workspace);
+  void* const of_weight_gradients = addresses_.at(plan_.regions.weight_gradient_workspace);
+  convolutions_->use_workspaces(workspace, request_.concurrent_weight_gradients ? of_weight_gradients : workspace);
+  linear_.use_workspace(workspace);
 }
 
 void CudaEngine::step(BatchLease batch, Reducer& reducer) {

@@ -52,6 +52,7 @@ class CudaEngine final : public TrainingEngine {
   std::unique_ptr<Convolutions> planned_convolutions(const EngineConfig& config) const;
   std::vector<int> chosen_prologues() const;
   MemoryPlan plan();
+  void use_workspaces();
   // Waits for the oldest pass that is not finished, and takes its timings and loss.
   // @throws DeviceError if the loss, or without loss scaling a gradient, is not finite
   void collect();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "core/errors.hpp"
 #include "core/param_name.hpp"
@@ -51,6 +52,24 @@ class MemoryRun {
     evaluate();
     write(gradient(program_.logits));
     for (std::size_t i = program_.nodes.size(); i-- > 0;) backward(i);
+  }
+  // Each weight gradient reads its operands for the last time when the next convolution begins.
+  void step_with_concurrent_weight_gradients() {
+    evaluate();
+    write(gradient(program_.logits));
+    std::optional<std::size_t> running;
+    const auto join = [&] {
+      if (!running) return;
+      read(activation(plan_.input_of(program_, static_cast<int>(*running))));
+      read(gradient(program_.nodes[*running].out));
+    };
+    for (std::size_t i = program_.nodes.size(); i-- > 0;) {
+      const bool is_convolution = program_.nodes[i].kind == NodeKind::convolution;
+      if (is_convolution) join();
+      backward(i);
+      if (is_convolution) running = i;
+    }
+    join();
   }
 
  private:
@@ -156,6 +175,16 @@ TEST_P(CudaMemoryPlan, NormsThatConvolutionsComputeTakeNoMemory) {
   } else {
     EXPECT_EQ(plan.arena_bytes(), before);
   }
+}
+
+TEST_P(CudaMemoryPlan, ConcurrentWeightGradientsKeepTheirOperands) {
+  MemoryRequest request = kPlanned;
+  request.concurrent_weight_gradients = true;
+  request.weight_gradient_workspace_bytes = 1 << 20;
+  const MemoryPlan plan = plan_memory(graph_, program_, request);
+  MemoryRun(program_, plan, request.images).step_with_concurrent_weight_gradients();
+  EXPECT_EQ(plan.regions.weight_gradient_workspace.bytes, request.weight_gradient_workspace_bytes);
+  EXPECT_GE(plan.arena_bytes(), plan_memory(graph_, program_, kPlanned).arena_bytes());
 }
 
 TEST_P(CudaMemoryPlan, AnEvaluationFitsIntoTheArenaOfTheSteps) {

@@ -178,6 +178,21 @@ TEST_F(StrictEngine, ComputesTheSameInAnyOrderWithoutGraphs) {
   expect_the_same_in_any_order(eager);
 }
 
+TEST_F(StrictEngine, ComputesTheSameInAnyOrderWithWeightGradientsOnASecondStream) {
+  EngineConfig concurrent = config(Precision::f32);
+  concurrent.training.concurrent_weight_gradients = true;
+  expect_the_same_in_any_order(concurrent);
+}
+
+TEST_F(StrictEngine, ASecondStreamChangesNoBit) {
+  EngineConfig config = this->config(Precision::fp16);
+  strict::reset(0, true);
+  const Results expected = train(config);
+  config.training.concurrent_weight_gradients = true;
+  strict::reset(1, false);
+  EXPECT_EQ(train(config), expected);
+}
+
 TEST_F(StrictEngine, ComputesTheSameInAnyOrderWithSeveralBatchesAStep) {
   EngineConfig accumulating = config(Precision::f32);
   accumulating.training.accumulate_steps = 2;
