@@ -86,6 +86,7 @@ bool Scheduler::step() {
   now_ms_ += 0.01;
   ++executed_;
   if (has_failed()) return false;
+  before_each_();
   Stream::Operation& next = favourite_->queue.front();
   if (next.launch && next.launch->left > 0) {
     run_node(*next.launch);

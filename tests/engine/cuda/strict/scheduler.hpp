@@ -80,6 +80,9 @@ class Scheduler {
   bool is_idle(const Stream& stream) const { return stream.queue.empty(); }
   bool is_idle() const;
 
+  // Calls `act` before each piece of work: what another thread may do at any time. Nothing may be queued there.
+  void before_each(std::function<void()> act) { before_each_ = std::move(act); }
+
   std::uint64_t executed() const { return executed_; }
   // The device fails at that piece of work, and runs nothing from then on.
   void fail_at(std::uint64_t number) { fails_at_ = number; }
@@ -96,6 +99,7 @@ class Scheduler {
   std::deque<Stream> streams_;
   std::deque<Event> events_;
   Stream* favourite_ = nullptr;  // runs ahead of the others, for a while
+  std::function<void()> before_each_ = [] {};
   std::uint64_t executed_ = 0;
   std::uint64_t fails_at_ = UINT64_MAX;
   double now_ms_ = 1;

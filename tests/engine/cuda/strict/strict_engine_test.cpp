@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <stop_token>
 #include <thread>
 
 #include "comm/nccl/nccl_world.hpp"
@@ -50,12 +51,20 @@ class StrictEngine : public testing::Test {
     return comm::nccl::join(comm::nccl::make_id(), {.rank = 0, .world = kWorld, .gpu = strict::kDevice});
   }
 
-  // Fills the only buffer of a pool anew for each step, as a pipeline does with what an engine has released.
+  // Fills the only buffer of a pool anew for each step. While it is free, other numbers are written there before each
+  // piece of the device's work, as a pipeline's threads may do at any time.
   class Batches {
    public:
     explicit Batches(Engine& engine)
         : pool_(BatchPool::create({.images = kImages, .height = kSize, .width = kSize, .deliver = Deliver::u8}, 1,
-                                  engine.allocator())) {}
+                                  engine.allocator())) {
+      strict::scheduler().before_each([this] { overwrite_if_free(); });
+    }
+    ~Batches() {
+      strict::scheduler().before_each([] {});
+    }
+    Batches(const Batches&) = delete;
+    Batches& operator=(const Batches&) = delete;
     BatchLease next(int number) {
       BatchLease batch = pool_->acquire({});
       const BatchLease noise = batch_of(number);
@@ -66,7 +75,14 @@ class StrictEngine : public testing::Test {
     }
 
    private:
+    void overwrite_if_free() {
+      std::stop_source no_wait;
+      no_wait.request_stop();
+      if (const BatchLease batch = pool_->acquire(no_wait.get_token()))
+        std::memset(batch->images, ++written_ % 0x100, batch->shape.bytes());
+    }
     const std::shared_ptr<BatchPool> pool_;
+    int written_ = 0;
   };
 
   // What a training computes: losses, and then what is read back.
@@ -119,10 +135,7 @@ class StrictEngine : public testing::Test {
       append(results.values, values);
       append(results.values, gradient(engine, info));
     }
-    const TensorInfo buffer = engine.buffers().front();
-    std::vector<float> values(static_cast<std::size_t>(buffer.count()));
-    engine.read_buffer(buffer.name, values);
-    append(results.values, values);
+    append(results.values, running_statistics(engine));
     std::vector<float> logits(static_cast<std::size_t>(kImages) * kNihLabels);
     engine.epoch_training()->evaluate(batches.next(0), logits);
     append(results.values, logits);
@@ -147,6 +160,19 @@ class StrictEngine : public testing::Test {
     engine.finish();
     results.losses.push_back(engine.timings().loss);
     return results;
+  }
+
+  // Returns those of the first norm. Each channel has moved towards statistics of its own.
+  static std::vector<float> running_statistics(CudaEngine& engine) {
+    std::vector<float> statistics;
+    for (const TensorInfo& info : {engine.buffers().at(0), engine.buffers().at(1)}) {
+      std::vector<float> values(static_cast<std::size_t>(info.count()));
+      engine.read_buffer(info.name, values);
+      EXPECT_EQ(std::set(values.begin(), values.end()).size(), values.size()) << info.name;
+      for (const float value : values) EXPECT_TRUE(std::isfinite(value)) << info.name;
+      append(statistics, values);
+    }
+    return statistics;
   }
 
   void expect_the_same_in_any_order(const EngineConfig& config, unsigned seeds = 3) {
