@@ -1,6 +1,9 @@
 // Implements conv_plans.hpp in place of cuDNN: two candidates for each request, which compute with plain sums.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "core/errors.hpp"
 #include "engine/cuda/convolution/conv_plans.hpp"
 #include "engine/cuda/host/host_arithmetic.hpp"
@@ -8,6 +11,11 @@
 #include "engine/cuda/strict/strict_cuda.hpp"
 
 namespace chexbench::engine::cuda {
+namespace {
+
+constexpr std::size_t kWorkspaceBytes = 1000;
+
+}  // namespace
 
 struct PlanTarget::Impl {};
 
@@ -118,14 +126,24 @@ ConvPlans& ConvPlans::operator=(ConvPlans&&) noexcept = default;
 int ConvPlans::candidates() const { return 2; }
 std::string ConvPlans::engine(int index) const { return fmt::format("plain sums {}", index); }
 Plan ConvPlans::build(int index) {
-  return {.state = PlanState::ready, .engine = engine(index), .workspace_bytes = 1000};
+  return {.state = PlanState::ready, .engine = engine(index), .workspace_bytes = kWorkspaceBytes};
 }
 const std::vector<Operand>& ConvPlans::operands() const { return impl_->operands; }
 
+// Two pieces of work, between which other streams may run: the first leaves a mark in the workspace that the second
+// must find.
 void ConvPlans::run(int, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream) {
   if (workspace == nullptr) throw DeviceError("strict stand-in: a plan got no workspace");
-  const cudaError_t error = strict::enqueue(stream, [request = impl_->request, memory] { host::run(request, memory); });
-  if (error != cudaSuccess) throw DeviceError("strict stand-in: a convolution did not start");
+  static int runs = 0;
+  const std::vector<std::byte> mark(kWorkspaceBytes, static_cast<std::byte>(++runs % 0x100));
+  const auto begin = [=] { std::ranges::copy(mark, static_cast<std::byte*>(workspace)); };
+  const auto end = [=, request = impl_->request] {
+    if (!std::ranges::equal(mark, std::span(static_cast<const std::byte*>(workspace), mark.size())))
+      strict::refuse(cudaErrorIllegalAddress, "two convolutions use one workspace at the same time");
+    host::run(request, memory);
+  };
+  if (strict::enqueue(stream, begin) != cudaSuccess || strict::enqueue(stream, end) != cudaSuccess)
+    throw DeviceError("strict stand-in: a convolution did not start");
 }
 
 }  // namespace chexbench::engine::cuda
