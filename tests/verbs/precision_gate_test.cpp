@@ -40,6 +40,19 @@ TEST(PrecisionComparison, AFusedGradientThatIsFarOffFailsAndIsNamed) {
   EXPECT_THAT(text, HasSubstr("layer1.weight"));
 }
 
+TEST(PrecisionComparison, FusedGradientsThatAreAllALittleFartherFail) {
+  std::string text;
+  EXPECT_TRUE(holds({learned(), learned(0.02), learned(0.05)}, text)) << text;
+  EXPECT_FALSE(holds({learned(), learned(0.02), learned(0.12)}, text)) << text;
+}
+
+TEST(PrecisionComparison, SeparateGradientsThatAreMostlyFarFail) {
+  Learned apart = learned(0.1);
+  for (const std::size_t i : {2, 3, 4}) apart.gradients[i] = {-apart.gradients[i][1], apart.gradients[i][0]};
+  std::string text;
+  EXPECT_FALSE(holds({learned(), apart, apart}, text)) << text;
+}
+
 TEST(PrecisionComparison, WhatRoundingAloneMovesFarIsNotJudged) {
   Learned apart = learned(0.1), fused = learned(0.1);
   apart.gradients[2] = {3, -4};

@@ -27,9 +27,10 @@ double Comparison::judged() const {
 }
 
 std::string Comparison::text() const {
-  const bool names_place = by_ == By::worst && !where_.empty();
-  return fmt::format("  {:<24} {:.1e} of {:.0e}{}{}\n", name_, judged(), allowed_, names_place ? "  worst at " : "",
-                     names_place ? where_ : "");
+  const std::string place = where_.empty()     ? ""
+                            : by_ == By::worst ? "  worst at " + where_
+                                               : fmt::format("  worst {:.1e} at {}", worst_, where_);
+  return fmt::format("  {:<24} {:.1e} of {:.0e}{}\n", name_, judged(), allowed_, place);
 }
 
 double l2_norm(const std::vector<float>& values) {

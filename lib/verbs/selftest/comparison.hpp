@@ -18,7 +18,7 @@ class Comparison {
   void add(double deviation, const std::string& where);
   // Returns whether the deviation is within what is allowed; true if nothing was added.
   bool holds() const { return judged() <= allowed_; }
-  // Returns one line with the deviation and what is allowed; for By::worst also where the worst deviation is.
+  // Returns one line with the deviation, what is allowed, and where the worst deviation is.
   std::string text() const;
 
  private:
