@@ -184,6 +184,14 @@ TEST_F(StrictEngine, ComputesTheSameInAnyOrderWithSeveralBatchesAStep) {
   expect_the_same_in_any_order(accumulating, 2);
 }
 
+TEST_F(StrictEngine, ComputesTheSameInAnyOrderWithPackedDenseLayers) {
+  EngineConfig packed = config(Precision::fp16);
+  packed.model.name = "densenet121";
+  packed.training.deterministic = false;  // which packs nothing; the stand-in's plans have one order all the same
+  packed.plan_choice.forces_fused = true;
+  expect_the_same_in_any_order(packed, 1);
+}
+
 TEST_F(StrictEngine, ALossThatIsNotFiniteNamesTheSameLayerInAnyOrder) {
   std::set<std::string> messages;
   for (unsigned seed = 0; seed < 4; ++seed) {
