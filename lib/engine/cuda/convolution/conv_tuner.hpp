@@ -84,8 +84,7 @@ class ConvTuner {
 
   // Returns whether a convolution behind a norm, which writes into a dense block, takes less time if it writes a
   // packed tensor that is then copied there: in all passes together, with those of the norm and the statistics of the
-  // output. Fused plans are what makes it worth while, so it is also true if they are forced, and false once the time
-  // for tuning is over.
+  // output. True if fused plans, for which outputs are packed, are forced; false if the time for tuning is over.
   bool packs(const ChosenPlans& in_block, const ChosenPlans& packed);
 
   const TuningCounts& counts() const { return counts_; }

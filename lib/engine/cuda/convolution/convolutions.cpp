@@ -21,6 +21,7 @@ struct ShapePlans {
   std::optional<TunedPlan> data_gradient_norm;
   TunedPlan weight_gradient;
   std::optional<ProloguePlans> behind_norm;
+  bool packs = false;  // its packed shape is used in its place
 
   // Calls use(plan) for each plan that exists.
   template <typename Use>
@@ -124,7 +125,6 @@ void report(const TuningCounts& counts, const std::string& cache_file) {
 
 struct Convolutions::Impl {
   std::vector<ShapePlans> plans;
-  std::vector<ConvShape> packed;  // the shapes in blocks that are replaced by their packed shapes
 
   Impl(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config, const ConvDevice& device) {
     PlanCache cache(config.cache_file);
@@ -146,11 +146,9 @@ struct Convolutions::Impl {
     plans.push_back(plans_of(shape, config, tuner));
     if (!may_fuse(config) || std::ranges::count(config.in_blocks, shape) == 0) return;
     ShapePlans own = plans_of(with_packed_output(shape), config, tuner);
-    if (!tuner.packs(chosen(plans.back(), config), chosen(own, config))) return;
-    packed.push_back(shape);
-    plans.push_back(std::move(own));
+    plans.back().packs = tuner.packs(chosen(plans.back(), config), chosen(own, config));
+    if (plans.back().packs) plans.push_back(std::move(own));
   }
-  bool packs(const ConvShape& shape) const { return std::ranges::count(packed, shape) > 0; }
 
   std::vector<ShapePlans>::const_iterator find(const ConvShape& shape) const {
     return std::ranges::find(plans, shape, &ShapePlans::shape);
@@ -183,7 +181,7 @@ bool Convolutions::takes_norm_before(const ConvShape& shape) const {
   return impl_->of(shape).data_gradient_norm.has_value();
 }
 
-bool Convolutions::packs(const ConvShape& shape) const { return impl_->packs(shape); }
+bool Convolutions::packs(const ConvShape& shape) const { return impl_->of(shape).packs; }
 
 void Convolutions::forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
                            const Prologue& prologue, kernels::Stream stream) {

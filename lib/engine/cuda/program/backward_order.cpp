@@ -81,8 +81,7 @@ class Order {
   }
 
   void add_copy(const Node& node, BackwardStep& step) {
-    if (!is_dense(node.out))
-      throw DeviceError("engine 'cuda' cannot compute a copy to anything but a dense block");
+    if (!is_dense(node.out)) throw DeviceError("engine 'cuda' cannot compute a copy to anything but a dense block");
     step.lazy = true;
     step.in = target(node.in);
   }

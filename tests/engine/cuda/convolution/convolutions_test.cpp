@@ -360,8 +360,8 @@ TEST_F(ConvolutionsBehindNorms, NoneIsAskedForUnfusedOrDeterministicOrElsewhere)
   EXPECT_FALSE(made().takes_prologue(kShape));
 }
 
-// A dense layer's convolution: separately, norm, forward, statistics, data gradient, the norm's sums, and weight gradient
-// take 1 s each. Packed, the first three take 1 s together, and so do data gradient and sums.
+// A dense layer's convolution: separately, norm, forward, statistics, data gradient, the norm's sums, and weight
+// gradient take 1 s each. Packed, the first three take 1 s together, and so do data gradient and sums.
 class ConvolutionsInDenseBlocks : public ConvolutionsBehindNorms {
  protected:
   static constexpr double kSaved_s = 3;

@@ -102,7 +102,7 @@ class MemoryRun {
       read(activation(plan_.input_of(program_, static_cast<int>(i))));
     if ((node.residual.exists() || node.kind == NodeKind::bias) && node.activation != Activation::none)
       read(activation(node.out));
-    if (node.kind == NodeKind::copy) read(activation(node.out));  // the norms of the block need what they read
+    if (node.kind == NodeKind::copy) read(activation(node.out));
     if (node.residual.exists()) write_gradient(node.residual);
     if (node.in.buffer != program_.input.buffer) write_gradient(node.in);
   }

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <span>
@@ -190,6 +192,9 @@ TEST_F(StrictEngine, ComputesTheSameInAnyOrderWithPackedDenseLayers) {
   packed.training.deterministic = false;  // which packs nothing; the stand-in's plans have one order all the same
   packed.plan_choice.forces_fused = true;
   expect_the_same_in_any_order(packed, 1);
+  std::ifstream plans(cache_ / "chexbench" / "convolution-plans.txt");
+  const std::string timed{std::istreambuf_iterator<char>(plans), {}};
+  EXPECT_THAT(timed, testing::HasSubstr("normalized_weight_gradient")) << "only packed ones are fused in DenseNet";
 }
 
 TEST_F(StrictEngine, ALossThatIsNotFiniteNamesTheSameLayerInAnyOrder) {
