@@ -40,6 +40,8 @@ class CandidateTimer {
   // shift of a norm, or the inverse deviations of its channels.
   virtual double affine_s() = 0;
   virtual double inverse_deviation_s() = 0;
+  // The time of copying a packed tensor to where a forward pass writes its output.
+  virtual double copy_s() = 0;
 };
 
 // The candidates of one request. The functions have the contracts of ConvPlans' functions (conv_plans.hpp). Not

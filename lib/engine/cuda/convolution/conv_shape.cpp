@@ -36,6 +36,11 @@ ConvShape conv_shape(const model::Graph& graph, const Program& program, const No
           .reads_images = node.in.buffer == program.input.buffer};
 }
 
+ConvShape with_packed_output(ConvShape shape) {
+  shape.out_pixel_stride = shape.out_channels;
+  return shape;
+}
+
 std::vector<ConvShape> conv_shapes(const model::Graph& graph, const Program& program, int images) {
   std::vector<ConvShape> shapes;
   for (const Node& node : program.nodes) {

@@ -47,6 +47,9 @@ struct ConvShape {
 // Returns the shape of convolution `node` of a program that was lowered from `graph`, for batches of `images`.
 ConvShape conv_shape(const model::Graph& graph, const Program& program, const Node& node, int images);
 
+// Returns the shape of the same convolution if its output is a buffer of its own.
+ConvShape with_packed_output(ConvShape shape);
+
 // Returns the distinct shapes of all convolutions, in the order in which they first appear.
 std::vector<ConvShape> conv_shapes(const model::Graph& graph, const Program& program, int images);
 

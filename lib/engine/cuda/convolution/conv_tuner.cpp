@@ -171,18 +171,30 @@ std::optional<ProloguePlans> ConvTuner::prologue(const PlanRequest& request, con
                                                  bool forward_gives_sums, const TunedPlan& weight_gradient) {
   const PlanRequest fused = with(request, ConvPattern::normalized_forward_statistics);
   return if_it_runs(fused, [&]() -> std::optional<ProloguePlans> {
-    const PlanRequest apart = forward_gives_sums ? with(request, ConvPattern::forward_statistics) : request;
     const double apart_s = apart_limit_s([&] {
-      return own_pass_s(request, forward, "norm before", &CandidateTimer::norm_s) + with_statistics_s(apart, forward) +
-             weight_gradient.seconds;
+      return norm_apart_s({.request = request,
+                           .forward = &forward,
+                           .gives_sums = forward_gives_sums,
+                           .weight_gradient = &weight_gradient});
     });
     ProloguePlans plans{.forward = fastest(fused),
                         .weight_gradient = fastest(with(request, ConvPattern::normalized_weight_gradient))};
-    const double fused_s = own_pass_s(request, forward, "affine", &CandidateTimer::affine_s) +
-                           with_statistics_s(fused, plans.forward) + plans.weight_gradient.seconds;
-    if (fused_s < apart_s) return plans;
+    if (norm_within_s(request, forward, plans) < apart_s) return plans;
     return {};
   });
+}
+
+double ConvTuner::norm_apart_s(const ChosenPlans& plans) {
+  const PlanRequest& request = plans.request;
+  const PlanRequest forward = plans.gives_sums ? with(request, ConvPattern::forward_statistics) : request;
+  return own_pass_s(request, *plans.forward, "norm before", &CandidateTimer::norm_s) +
+         with_statistics_s(forward, *plans.forward) + plans.weight_gradient->seconds;
+}
+
+double ConvTuner::norm_within_s(const PlanRequest& request, const TunedPlan& forward, const ProloguePlans& plans) {
+  return own_pass_s(request, forward, "affine", &CandidateTimer::affine_s) +
+         with_statistics_s(with(request, ConvPattern::normalized_forward_statistics), plans.forward) +
+         plans.weight_gradient.seconds;
 }
 
 std::optional<TunedPlan> ConvTuner::norm_before(const PlanRequest& request, const TunedPlan& data_gradient) {
@@ -196,6 +208,26 @@ std::optional<TunedPlan> ConvTuner::norm_before(const PlanRequest& request, cons
         own_pass_s(request, data_gradient, "inverse deviation", &CandidateTimer::inverse_deviation_s);
     if (fused.seconds + small_s < apart_s) return fused;
     return {};
+  });
+}
+
+double ConvTuner::with_norm_s(const ChosenPlans& plans) {
+  const double forward_s =
+      plans.prologue != nullptr ? norm_within_s(plans.request, *plans.forward, *plans.prologue) : norm_apart_s(plans);
+  const TunedPlan& data_gradient = *plans.data_gradient;
+  const PlanRequest request = with(plans.request, ConvPattern::data_gradient);
+  if (plans.data_gradient_norm == nullptr)
+    return forward_s + data_gradient.seconds +
+           own_pass_s(request, data_gradient, "norm sums", &CandidateTimer::norm_sums_s);
+  return forward_s + plans.data_gradient_norm->seconds +
+         own_pass_s(request, data_gradient, "inverse deviation", &CandidateTimer::inverse_deviation_s);
+}
+
+bool ConvTuner::packs(const ChosenPlans& in_block, const ChosenPlans& packed) {
+  return if_it_runs(with(packed.request, ConvPattern::normalized_forward_statistics), [&] {
+    if (limits_.forces_fused) return true;
+    return with_norm_s(packed) + own_pass_s(in_block.request, *in_block.forward, "copy", &CandidateTimer::copy_s) <
+           with_norm_s(in_block);
   });
 }
 

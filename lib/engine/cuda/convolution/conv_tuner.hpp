@@ -31,6 +31,17 @@ struct ProloguePlans {
   TunedPlan weight_gradient;
 };
 
+// The plans that were chosen for all passes of one convolution, as pointers to what its owner holds.
+struct ChosenPlans {
+  PlanRequest request;  // of the plain forward pass
+  const TunedPlan* forward = nullptr;
+  bool gives_sums = false;  // whether `forward` writes the sums of its output
+  const TunedPlan* data_gradient = nullptr;
+  const TunedPlan* data_gradient_norm = nullptr;  // null if the norm before it has a pass for its sums
+  const TunedPlan* weight_gradient = nullptr;
+  const ProloguePlans* prologue = nullptr;  // null if the norm before it has a pass of its own
+};
+
 // What the tuner did, for the log.
 struct TuningCounts {
   int cached = 0;           // timings found in the cache
@@ -71,6 +82,11 @@ class ConvTuner {
   // std::nullopt if it is not faster, or if no such plan runs, which counts() reports.
   std::optional<TunedPlan> norm_before(const PlanRequest& request, const TunedPlan& data_gradient);
 
+  // Returns whether a convolution behind a norm, which writes into a dense block, takes less time if it writes a
+  // packed tensor that is then copied there: in all passes together, with those of the norm and the statistics of the
+  // output. True if fused plans, for which outputs are packed, are forced; false if the time for tuning is over.
+  bool packs(const ChosenPlans& in_block, const ChosenPlans& packed);
+
   const TuningCounts& counts() const { return counts_; }
 
  private:
@@ -86,6 +102,12 @@ class ConvTuner {
   double apart_limit_s(const Separate& separate_s) {
     return limits_.forces_fused ? std::numeric_limits<double>::infinity() : separate_s();
   }
+  // The seconds of the norm, forward, the statistics and the weight gradient: with a pass of its own for the norm, and
+  // with the norm within the convolution.
+  double norm_apart_s(const ChosenPlans& plans);
+  double norm_within_s(const PlanRequest& request, const TunedPlan& forward, const ProloguePlans& plans);
+  // The seconds of all passes of a convolution, of the norm before it, and of the statistics of its output.
+  double with_norm_s(const ChosenPlans& plans);
   bool is_late() const { return counts_.timing_s > limits_.seconds; }
   double with_statistics_s(const PlanRequest& request, const TunedPlan& tuned);
   // Returns the seconds of one of our own passes, measured by `time` or found in the cache under `name`.

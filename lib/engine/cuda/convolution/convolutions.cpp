@@ -21,6 +21,7 @@ struct ShapePlans {
   std::optional<TunedPlan> data_gradient_norm;
   TunedPlan weight_gradient;
   std::optional<ProloguePlans> behind_norm;
+  bool packs = false;  // its packed shape is used in its place
 
   // Calls use(plan) for each plan that exists.
   template <typename Use>
@@ -36,16 +37,20 @@ struct ShapePlans {
   }
 };
 
+PlanRequest request_for(const ConvShape& shape, ConvPattern pattern, const ConvolutionsConfig& config) {
+  return {.pattern = pattern,
+          .shape = shape,
+          .precision = config.precision,
+          .workspace_limit_bytes = config.workspace_limit_bytes,
+          .deterministic = config.deterministic};
+}
+
+// A deterministic step takes the sums from our own kernels, whose code fixes the order of the additions.
+bool may_fuse(const ConvolutionsConfig& config) { return config.fused && !config.deterministic; }
+
 ShapePlans plans_of(const ConvShape& shape, const ConvolutionsConfig& config, ConvTuner& tuner) {
-  const auto request = [&](ConvPattern pattern) {
-    return PlanRequest{.pattern = pattern,
-                       .shape = shape,
-                       .precision = config.precision,
-                       .workspace_limit_bytes = config.workspace_limit_bytes,
-                       .deterministic = config.deterministic};
-  };
-  // A deterministic step takes the sums from our own kernels, whose code fixes the order of the additions.
-  const bool fuses = config.fused && !config.deterministic;
+  const auto request = [&](ConvPattern pattern) { return request_for(shape, pattern, config); };
+  const bool fuses = may_fuse(config);
   const bool behind_norm = fuses && std::ranges::count(config.behind_norms, shape) > 0;
   const auto is_wanted = [&](ConvPattern pattern) { return wanted(pattern, shape, config.precision); };
   ShapePlans plans{.shape = shape};
@@ -62,6 +67,16 @@ ShapePlans plans_of(const ConvShape& shape, const ConvolutionsConfig& config, Co
                        plans.forward_and_sums.has_value(), plans.weight_gradient);
   }
   return plans;
+}
+
+ChosenPlans chosen(const ShapePlans& plans, const ConvolutionsConfig& config) {
+  return {.request = request_for(plans.shape, ConvPattern::forward, config),
+          .forward = plans.forward_and_sums ? &*plans.forward_and_sums : &plans.forward,
+          .gives_sums = plans.forward_and_sums.has_value(),
+          .data_gradient = &plans.data_gradient.value(),
+          .data_gradient_norm = plans.data_gradient_norm ? &*plans.data_gradient_norm : nullptr,
+          .weight_gradient = &plans.weight_gradient,
+          .prologue = plans.behind_norm ? &*plans.behind_norm : nullptr};
 }
 
 // cuDNN's interface has no const pointers.
@@ -116,7 +131,7 @@ struct Convolutions::Impl {
     ConvTuner tuner(device, cache, config.tuning);
     try {
       for (const ConvShape& shape : shapes) {
-        if (find(shape) == plans.end()) plans.push_back(plans_of(shape, config, tuner));
+        if (find(shape) == plans.end()) add(shape, config, tuner);
         cache.save();  // each time, because timing takes minutes in which the process may be killed
       }
     } catch (...) {  // what was timed before the error is worth keeping
@@ -124,6 +139,15 @@ struct Convolutions::Impl {
       throw;
     }
     report(tuner.counts(), config.cache_file);
+  }
+
+  // Plans the shape, and keeps the plans of its packed shape, too, if they are faster.
+  void add(const ConvShape& shape, const ConvolutionsConfig& config, ConvTuner& tuner) {
+    plans.push_back(plans_of(shape, config, tuner));
+    if (!may_fuse(config) || std::ranges::count(config.in_blocks, shape) == 0) return;
+    ShapePlans own = plans_of(with_packed_output(shape), config, tuner);
+    plans.back().packs = tuner.packs(chosen(plans.back(), config), chosen(own, config));
+    if (plans.back().packs) plans.push_back(std::move(own));
   }
 
   std::vector<ShapePlans>::const_iterator find(const ConvShape& shape) const {
@@ -165,6 +189,8 @@ bool Convolutions::takes_prologue(const ConvShape& shape) const { return impl_->
 bool Convolutions::takes_norm_before(const ConvShape& shape) const {
   return impl_->of(shape).data_gradient_norm.has_value();
 }
+
+bool Convolutions::packs(const ConvShape& shape) const { return impl_->of(shape).packs; }
 
 void Convolutions::forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
                            const Prologue& prologue, kernels::Stream stream) {

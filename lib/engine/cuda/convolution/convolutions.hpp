@@ -33,6 +33,9 @@ struct ConvolutionsConfig {
   std::string cache_file;  // for timings, see plan_cache.hpp; if empty, all are made anew and not kept
   TuningLimits tuning;
   std::vector<ConvShape> behind_norms;  // the shapes that may compute parts of the norm before them
+  // The shapes that write into a dense block and might write a packed output instead (program/dense_packing.hpp).
+  // They are behind norms; where their packed shapes may compute parts of these, behind_norms has the packed shapes.
+  std::vector<ConvShape> in_blocks;
 };
 
 // Where a forward pass writes the sums of y and y^2 over all rows: f32[out_channels] each, or null for no sums.
@@ -101,6 +104,10 @@ class Convolutions {
   // Returns whether forward() and weight_gradient() of that shape can take a prologue: only if both together are then
   // faster than with a separate pass of the norm. With a prologue, forward() also writes the sums.
   bool takes_prologue(const ConvShape& shape) const;
+  // Returns whether convolutions of that shape should write a packed output, which is then copied into the dense block:
+  // only if all passes together are then faster. If so, the packed shape (with_packed_output()) has plans, too. False
+  // for shapes that are not in the config's in_blocks, and in deterministic mode.
+  bool packs(const ConvShape& shape) const;
   // Writes `sums` if they are given and gives_sums(), or if there is a prologue, which needs them; otherwise leaves
   // them untouched.
   // @throws DeviceError if the plan does not start, std::logic_error for a prologue without takes_prologue()

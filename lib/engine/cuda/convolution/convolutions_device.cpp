@@ -10,6 +10,7 @@
 #include "engine/cuda/convolution/conv_candidates.hpp"
 #include "engine/cuda/convolution/convolutions.hpp"
 #include "engine/cuda/convolution/plan_bench.hpp"
+#include "engine/cuda/kernels/copy_launch.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
 #include "engine/cuda/kernels/norm_launch.hpp"
 #include "engine/cuda/program/element_type.hpp"
@@ -118,6 +119,35 @@ class NormPass {
   DeviceMemory scratch_;
 };
 
+// Copies a packed tensor, which it allocates, to the output of a forward pass.
+class CopyPass {
+ public:
+  CopyPass(const PlanRequest& request, const PlanBench& bench)
+      : shape_(request.shape),
+        type_(element_type(request.precision)),
+        bench_(bench),
+        packed_(static_cast<std::size_t>(rows()) * static_cast<std::size_t>(shape_.out_channels) * bytes_of(type_)) {
+    packed_.fill(0x2c);
+  }
+
+  void launch() const {
+    kernels::launch_copy({.type = type_,
+                          .rows = rows(),
+                          .channels = shape_.out_channels,
+                          .from = {packed_.data(), shape_.out_channels},
+                          .to = {bench_.at(OperandRole::y), shape_.out_pixel_stride}},
+                         nullptr);
+  }
+
+ private:
+  int rows() const { return shape_.images * shape_.out_height() * shape_.out_width(); }
+
+  const ConvShape shape_;
+  const kernels::ElementType type_;
+  const PlanBench& bench_;
+  DeviceMemory packed_;
+};
+
 class DeviceTimings : public CandidateTimer {
  public:
   DeviceTimings(const PlanRequest& request, ConvPlans& plans)
@@ -152,6 +182,10 @@ class DeviceTimings : public CandidateTimer {
   double inverse_deviation_s() override {
     const NormPass norm(request_, bench_);
     return bench_.median_s(0, [&](void*) { norm.inverse_deviation(); });
+  }
+  double copy_s() override {
+    const CopyPass copy(request_, bench_);
+    return bench_.median_s(0, [&](void*) { copy.launch(); });
   }
 
  private:

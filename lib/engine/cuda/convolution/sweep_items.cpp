@@ -1,5 +1,8 @@
 #include "engine/cuda/convolution/sweep_items.hpp"
 
+#include <algorithm>
+
+#include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "model/networks.hpp"
 
@@ -8,12 +11,22 @@ namespace {
 
 constexpr int kImageSize = 224;
 
+// Returns all shapes that the engine may choose from: outputs in dense blocks come strided and packed.
+std::vector<ConvShape> shapes_of(const model::Graph& graph, int images) {
+  const Program program = lower(graph);
+  std::vector<ConvShape> shapes = conv_shapes(graph, program, images);
+  const Program packed = with_packed_outputs(program, [](const Node&) { return true; });
+  for (const ConvShape& shape : conv_shapes(graph, packed, images)) {
+    if (std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
+  }
+  return shapes;
+}
+
 void add_items(const PlanSweepOptions& options, bool fused, std::vector<SweepItem>& items) {
   for (const std::string& network : options.networks) {
     const model::Graph graph = model::make_network(network, kImageSize);
-    const Program program = lower(graph);
     for (const int images : options.batches) {
-      const std::vector<ConvShape> shapes = conv_shapes(graph, program, images);
+      const std::vector<ConvShape> shapes = shapes_of(graph, images);
       for (const spec::Precision precision : options.precisions) {
         for (const ConvPattern pattern : conv_patterns()) {
           if (is_fused(pattern) != fused) continue;

@@ -53,7 +53,8 @@ struct LazyAccumulate {
   CHEXBENCH_HOST_DEVICE static Pair merge(Pair a, float, Pair b, float) { return added(a, b); }
 };
 
-// Computes dx = total + b x + c. dx may use the memory of x, or that of total if the types are the same.
+// Computes dx = total + b x + c. dx may use the memory of x, or that of total if the types are the same;
+// where the channels were copied into the block, it is the packed gradient of what was copied.
 template <typename T, typename S, int V>
 struct LazyApply {
   Rows<const T> x;

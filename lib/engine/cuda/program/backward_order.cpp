@@ -53,12 +53,14 @@ class Order {
   void add(int i) {
     const Node& node = program_.nodes[static_cast<std::size_t>(i)];
     if (node.kind == NodeKind::statistics) {
-      if (is_dense(node.in)) steps.push_back({.node = i, .lazy = true});
+      if (is_dense(node.in) && !follows_copy(i)) steps.push_back({.node = i, .lazy = true});
       return;
     }
     BackwardStep step{.node = i, .two = !is_dense(node.out) && written_[index(node.out)] > 1};
     if (node.kind == NodeKind::normalize && is_dense(node.in)) {
       add_dense(node, step);
+    } else if (node.kind == NodeKind::copy) {
+      add_copy(node, step);
     } else {
       step.residual = target(node.residual);
       if (node.in.buffer != program_.input.buffer) step.in = target(node.in);
@@ -72,6 +74,16 @@ class Order {
     step.first = written_[index(node.in)]++ == 0;
     if (step.two || node.residual.exists() || (step.first && node.in.channels != program_.buffer(node.in).channels))
       throw DeviceError("engine 'cuda' cannot compute this kind of dense block");
+  }
+
+  bool follows_copy(int i) const {
+    return i > 0 && program_.nodes[static_cast<std::size_t>(i) - 1].kind == NodeKind::copy;
+  }
+
+  void add_copy(const Node& node, BackwardStep& step) {
+    if (!is_dense(node.out)) throw DeviceError("engine 'cuda' cannot compute a copy to anything but a dense block");
+    step.lazy = true;
+    step.in = target(node.in);
   }
 
   Target target(const Slice& slice) {

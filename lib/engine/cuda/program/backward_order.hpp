@@ -22,7 +22,8 @@ struct BackwardStep {
   bool two = false;                // the gradient of `out` is the sum of both places
   // For norms of a dense block (kernels/norm_lazy.hpp): `lazy` norms add to the block's gradient, except that the one
   // with `first` overwrites it. A lazy statistics node comes after all readers of its channels and turns what they
-  // added up into the gradient of the values that were computed there.
+  // added up into the gradient of the values that were computed there. Where these values were copied into the block
+  // (dense_packing.hpp), the copy does so instead, and writes the gradient of what it copied.
   bool lazy = false;
   bool first = false;
 };
@@ -31,7 +32,8 @@ struct BackwardStep {
 // have nothing to do.
 // @throws DeviceError for programs whose gradients would be wrong: several norms share their input with another kind
 // of layer; several layers read one concatenation and one of them reads only a part; the last norm of a dense block
-// does not read all of it; or a norm of a dense block has a residual or more than one reader
+// does not read all of it; a norm of a dense block has a residual or more than one reader; or a copy does not go to a
+// dense block
 std::vector<BackwardStep> backward_order(const Program& program);
 
 }  // namespace chexbench::engine::cuda

@@ -97,8 +97,10 @@ class Schedule {
            node.kind == NodeKind::statistics;
   }
 
-  // If a norm adds no residual, the sign of its activation's input is computed again from `in`.
+  // If a norm adds no residual, the sign of its activation's input is computed again from `in`. What a copy wrote is
+  // read in its place in the block, so that the packed tensor need not live until then.
   static bool reads_output(const Node& node) {
+    if (node.kind == NodeKind::copy) return true;
     return node.activation != Activation::none && (node.residual.exists() || node.kind == NodeKind::bias);
   }
 

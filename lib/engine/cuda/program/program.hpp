@@ -37,6 +37,7 @@ enum class NodeKind {
   global_average_pool,
   adaptive_average_pool,
   dropout,
+  copy,    // out = in, where `out` is a part of a dense block (dense_packing.hpp)
   linear,  // reads all values of an image in the order of `in`: pixel by pixel
 };
 

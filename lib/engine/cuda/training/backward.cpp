@@ -23,7 +23,7 @@ void Network::backward(Stream stream, const OnComplete& on_complete) {
     backward(step, stream);
     // These nodes have the layer of the node before them in the program, whose own step completes the layer's
     // gradients.
-    if (kind == NodeKind::statistics || kind == NodeKind::bias) continue;
+    if (kind == NodeKind::statistics || kind == NodeKind::bias || kind == NodeKind::copy) continue;
     const int layer = node(step.node).layer;
     const bool has_parameters = next != places.end() && next->parameter.layer == layer;
     for (; next != places.end() && next->parameter.layer == layer; ++next)
@@ -42,7 +42,9 @@ void Network::backward(const BackwardStep& step, Stream stream) {
     case NodeKind::convolution:
       return backward_convolution(step, stream);
     case NodeKind::statistics:
-      return apply_lazy(node, stream);
+      return apply_lazy(node.in, addresses_.gradient(node.in), stream);
+    case NodeKind::copy:
+      return apply_lazy(node.out, addresses_.gradient(node.in, step.in), stream);
     case NodeKind::normalize:
       return step.lazy ? backward_lazy_norm(step, stream) : backward_norm(step, stream);
     case NodeKind::bias:
@@ -135,18 +137,17 @@ void Network::backward_lazy_norm(const BackwardStep& step, Stream stream) {
                                   norm_sums(norm), stream);
 }
 
-void Network::apply_lazy(const Node& node, Stream stream) {
+void Network::apply_lazy(const Slice& in_block, const kernels::Matrix& dx, Stream stream) {
   const DeviceRegions& regions = addresses_.config().plan.regions;
-  const kernels::Matrix gradient = addresses_.gradient(node.in);
   kernels::launch_lazy_apply({.type = addresses_.type(),
                               .total_type = addresses_.type(),
-                              .rows = addresses_.rows(node.in),
-                              .channels = node.in.channels,
-                              .x = addresses_.activation(node.in),
-                              .total = gradient,
-                              .dx = gradient,
-                              .b = addresses_.channels(regions.slope, node.in),
-                              .c = addresses_.channels(regions.constant, node.in)},
+                              .rows = addresses_.rows(in_block),
+                              .channels = in_block.channels,
+                              .x = addresses_.activation(in_block),
+                              .total = addresses_.gradient(in_block),
+                              .dx = dx,
+                              .b = addresses_.channels(regions.slope, in_block),
+                              .c = addresses_.channels(regions.constant, in_block)},
                              stream);
 }
 

@@ -1,4 +1,5 @@
 #include "engine/cuda/kernels/bias_launch.hpp"
+#include "engine/cuda/kernels/copy_launch.hpp"
 #include "engine/cuda/kernels/dropout_launch.hpp"
 #include "engine/cuda/program/prologue.hpp"
 #include "engine/cuda/training/network.hpp"
@@ -61,6 +62,13 @@ void Network::forward(int i, Stream stream) {
       return kernels::launch_adaptive_average(pool, stream);
     case NodeKind::dropout:
       return drop(node, addresses_.activation(node.in), addresses_.activation(node.out), stream);
+    case NodeKind::copy:
+      return kernels::launch_copy({.type = addresses_.type(),
+                                   .rows = addresses_.rows(node.in),
+                                   .channels = node.in.channels,
+                                   .from = addresses_.activation(node.in),
+                                   .to = addresses_.activation(node.out)},
+                                  stream);
     case NodeKind::linear:
       return linear_.forward(linear_shape(addresses_.config().program, node, addresses_.config().images),
                              addresses_.activation(node.in).data,
@@ -96,9 +104,11 @@ float* Network::channel_row(int row) const {
 }
 
 bool Network::has_output_sums(int i) const {
-  if (i == 0 || node(i - 1).kind != NodeKind::convolution || !(node(i - 1).out == node(i).in)) return false;
-  const bool normalizes = addresses_.config().plan.prologues[static_cast<std::size_t>(i - 1)] >= 0;
-  return normalizes || convolutions_.gives_sums(shape(node(i - 1)));
+  if (i == 0 || !(node(i - 1).out == node(i).in)) return false;
+  const int writer = node(i - 1).kind == NodeKind::copy ? i - 2 : i - 1;
+  if (node(writer).kind != NodeKind::convolution) return false;
+  const bool normalizes = addresses_.config().plan.prologues[static_cast<std::size_t>(writer)] >= 0;
+  return normalizes || convolutions_.gives_sums(shape(node(writer)));
 }
 
 void Network::compute_statistics(int i, Stream stream) {

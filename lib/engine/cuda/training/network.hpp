@@ -49,7 +49,7 @@ class Network {
  private:
   const Node& node(int i) const;
   ConvShape shape(const Node& node) const;
-  // Whether the sums for statistics node i are written by the convolution before it.
+  // Whether the sums for statistics node i are written by the convolution before it, or before the copy before it.
   bool has_output_sums(int i) const;
   float* channel_row(int row) const;  // one of the two rows of DeviceRegions::channel_rows
   // The prologue of convolution i if it computes the norm before it; else empty.
@@ -68,7 +68,7 @@ class Network {
   void add_second_gradient(const Slice& slice, Stream stream);
   void backward_norm(const BackwardStep& step, Stream stream);
   void backward_lazy_norm(const BackwardStep& step, Stream stream);
-  void apply_lazy(const Node& node, Stream stream);
+  void apply_lazy(const Slice& in_block, const kernels::Matrix& dx, Stream stream);
   void backward_convolution(const BackwardStep& step, Stream stream);
   void backward_bias(const BackwardStep& step, Stream stream);
   void backward_linear(const BackwardStep& step, Stream stream);

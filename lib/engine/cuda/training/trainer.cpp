@@ -13,6 +13,7 @@
 #include "core/errors.hpp"
 #include "engine/checks.hpp"
 #include "engine/cuda/convolution/plan_cache.hpp"
+#include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "engine/cuda/program/prologue.hpp"
 #include "engine/cuda/runtime/fetch.hpp"
@@ -75,10 +76,10 @@ CudaEngine::CudaEngine(const EngineConfig& config)
       world_(config.world),
       device_(take_device(config)),
       graph_(model::make_network(config.model.name, config.model.image_size, config.outputs)),
-      program_(lower(graph_, lowering_options(config.model))),
-      parameters_(graph_, program_),
       request_(memory_request(config, device_)),
       convolutions_(planned_convolutions(config)),
+      program_(chosen_program(config)),
+      parameters_(graph_, program_),
       linear_(linear_shapes(program_, shape_.images), config.training.precision),
       plan_(plan()),
       memory_(plan_.total_bytes()),
@@ -133,13 +134,27 @@ CudaEngine::~CudaEngine() {
 
 // A network that does not fit even without a workspace is refused before convolutions are timed for minutes.
 std::unique_ptr<Convolutions> CudaEngine::planned_convolutions(const EngineConfig& config) const {
-  check_fits(graph_, program_, request_, free_device_bytes());
-  ConvolutionsConfig tuning = convolutions_config(config, program_, device_);
-  const std::vector<int> norms = prologue_norms(program_);
+  const Program program = lower(graph_, lowering_options(config.model));
+  check_fits(graph_, program, request_, free_device_bytes());
+  ConvolutionsConfig tuning = convolutions_config(config, program, device_);
+  const Program packed = with_packed_outputs(program, [](const Node&) { return true; });
+  const std::vector<int> norms = prologue_norms(packed);
   for (std::size_t i = 0; i < norms.size(); ++i) {
-    if (norms[i] >= 0) tuning.behind_norms.push_back(conv_shape(graph_, program_, program_.nodes[i], shape_.images));
+    if (norms[i] >= 0) tuning.behind_norms.push_back(conv_shape(graph_, packed, packed.nodes[i], shape_.images));
   }
-  return std::make_unique<Convolutions>(conv_shapes(graph_, program_, shape_.images), tuning);
+  for (const int conv : dense_convolutions(program)) {
+    const Node& node = program.nodes[static_cast<std::size_t>(conv)];
+    tuning.in_blocks.push_back(conv_shape(graph_, program, node, shape_.images));
+  }
+  return std::make_unique<Convolutions>(conv_shapes(graph_, program, shape_.images), tuning);
+}
+
+// Returns the program in which the outputs are packed for which that is faster.
+Program CudaEngine::chosen_program(const EngineConfig& config) const {
+  const Program program = lower(graph_, lowering_options(config.model));
+  return with_packed_outputs(program, [&](const Node& conv) {
+    return convolutions_->packs(conv_shape(graph_, program, conv, shape_.images));
+  });
 }
 
 // Returns the norms that convolutions compute, because that is faster.

@@ -50,6 +50,7 @@ class CudaEngine final : public TrainingEngine {
   void resume(const WeightSource& source, std::int64_t updates) override;
 
   std::unique_ptr<Convolutions> planned_convolutions(const EngineConfig& config) const;
+  Program chosen_program(const EngineConfig& config) const;
   std::vector<int> chosen_prologues() const;
   MemoryPlan plan();
   void use_workspaces();
@@ -68,10 +69,10 @@ class CudaEngine final : public TrainingEngine {
   const int rank_, world_;
   const DeviceIdentity device_;
   const model::Graph graph_;
-  const Program program_;
-  const ParameterLayout parameters_;
   MemoryRequest request_;
   const std::unique_ptr<Convolutions> convolutions_;
+  const Program program_;
+  const ParameterLayout parameters_;
   LinearProducts linear_;
   const MemoryPlan plan_;
   const DeviceMemory memory_;

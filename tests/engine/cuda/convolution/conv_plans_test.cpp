@@ -12,6 +12,7 @@
 
 #include "core/errors.hpp"
 #include "engine/cuda/convolution/device_file.hpp"
+#include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "model/networks.hpp"
 
@@ -58,6 +59,28 @@ TEST_P(EveryPlanTheEngineWants, ExistsForAnH200) {
     }
   }
   EXPECT_GE(planned, kPlainPlans.at(network));
+}
+
+// DenseNet's dense layers, if their outputs are packed: one shape for each of its blocks.
+TEST(ConvPlansOfH200, HaveAllThatIsFusedForDenseLayersWithPackedOutputs) {
+  const model::Graph graph = model::densenet121(224);
+  const Program program = lower(graph);
+  const PlanTarget target = h200();
+  std::set<ConvShape> shapes;
+  for (const int i : dense_convolutions(program))
+    shapes.insert(with_packed_output(conv_shape(graph, program, program.nodes[static_cast<std::size_t>(i)], 256)));
+  EXPECT_EQ(shapes.size(), 4u);
+  int planned = 0;
+  for (const ConvShape& shape : shapes) {
+    for (const ConvPattern pattern : {ConvPattern::normalized_forward_statistics, ConvPattern::data_gradient_norm,
+                                      ConvPattern::normalized_weight_gradient}) {
+      EXPECT_TRUE(wanted(pattern, shape, Precision::fp16));
+      const Plan plan = first_plan({target, {.pattern = pattern, .shape = shape, .precision = Precision::fp16}});
+      EXPECT_EQ(plan.state, PlanState::ready) << to_string(pattern) << " of " << shape.text() << ": " << plan.reason;
+      ++planned;
+    }
+  }
+  EXPECT_EQ(planned, 3 * 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(

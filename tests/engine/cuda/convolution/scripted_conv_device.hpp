@@ -46,6 +46,7 @@ struct ScriptedDevice {
   double norm_sums_s = 1;
   double affine_s = 0;
   double inverse_deviation_s = 0;
+  double copy_s = 0;
 
   inline ConvDevice device();
 };
@@ -76,6 +77,10 @@ class ScriptedTimer : public CandidateTimer {
   }
   double affine_s() override { return device_.affine_s; }
   double inverse_deviation_s() override { return device_.inverse_deviation_s; }
+  double copy_s() override {
+    device_.timed.push_back("copy");
+    return device_.copy_s;
+  }
   double plan_and_statistics_s(int index, const Plan&) override {
     const ScriptedPlan& plan = plans_.at(static_cast<std::size_t>(index));
     device_.timed.push_back(plan.engine + " with statistics");

@@ -24,27 +24,31 @@ class HostPlan final : public ConvCandidates {
   std::string engine(int) const override { return "host"; }
   Plan build(int) override { return {.state = PlanState::ready, .engine = "host", .workspace_bytes = 1000}; }
   int keep_only(int index) override { return index; }
-  std::unique_ptr<CandidateTimer> timer() override { return std::make_unique<HostTimer>(request_.pattern); }
+  std::unique_ptr<CandidateTimer> timer() override { return std::make_unique<HostTimer>(request_); }
 
   void run(int, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream) override {
     if (workspace == nullptr) throw DeviceError("host twin: a plan got no workspace");
+    host::shapes_run().insert(request_.shape);
     host::enqueue(stream, [request = request_, memory] { host::run(request, memory); });
   }
 
  private:
-  // Sums that a convolution returns are always faster here, so they are used if a norm needs them.
+  // Sums that a convolution returns are always faster here, so they are used if a norm needs them. So are outputs that
+  // are packed, so that dense layers write those.
   class HostTimer final : public CandidateTimer {
    public:
-    explicit HostTimer(ConvPattern pattern) : statistics_s_(is_fused(pattern) ? 1 : 2) {}
-    CandidateRun run_plan(int, const Plan&, double) override { return {.seconds = 1}; }
+    explicit HostTimer(const PlanRequest& request)
+        : plan_s_(request.shape.packed() ? 1 : 1.5), statistics_s_(is_fused(request.pattern) ? 1 : 2) {}
+    CandidateRun run_plan(int, const Plan&, double) override { return {.seconds = plan_s_}; }
     double plan_and_statistics_s(int, const Plan&) override { return statistics_s_; }
     double norm_s() override { return 1; }
     double norm_sums_s() override { return 1; }
     double affine_s() override { return 0; }
     double inverse_deviation_s() override { return 0; }
+    double copy_s() override { return 0; }
 
    private:
-    double statistics_s_;
+    double plan_s_, statistics_s_;
   };
 
   const PlanRequest request_;
@@ -69,6 +73,11 @@ ConvolutionsConfig without_file(ConvolutionsConfig config) {
 std::vector<ConvPattern>& host::lacking_patterns() {
   static std::vector<ConvPattern> patterns;
   return patterns;
+}
+
+std::set<ConvShape>& host::shapes_run() {
+  static std::set<ConvShape> shapes;
+  return shapes;
 }
 
 Convolutions::Convolutions(const std::vector<ConvShape>& shapes, const ConvolutionsConfig& config)

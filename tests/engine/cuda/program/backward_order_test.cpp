@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "core/param_name.hpp"
+#include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "model/networks.hpp"
 
@@ -69,13 +70,9 @@ class GradientRun {
     if (node.kind == NodeKind::statistics) {
       EXPECT_TRUE(step.lazy);
       EXPECT_TRUE(is_dense(node.in));
-      each(node.in, [](Channel& channel) {
-        EXPECT_EQ(channel.written, channel.readers);
-        EXPECT_FALSE(channel.applied);
-        channel.applied = true;
-      });
-      return;
+      return apply(node.in);
     }
+    if (node.kind == NodeKind::copy) apply(node.out);
     each(node.out, [&](Channel& channel) {
       EXPECT_EQ(channel.written, channel.readers);
       EXPECT_EQ(step.two, channel.readers >= 2 && !is_dense(node.out));
@@ -86,6 +83,14 @@ class GradientRun {
     write(node.in, step.in, step);
   }
 
+  void apply(const Slice& slice) {
+    each(slice, [](Channel& channel) {
+      EXPECT_EQ(channel.written, channel.readers);
+      EXPECT_FALSE(channel.applied);
+      channel.applied = true;
+    });
+  }
+
   void write(const Slice& slice, Target target, const BackwardStep& step) {
     if (!slice.exists() || slice.buffer == program_.input.buffer) {
       EXPECT_EQ(target, Target::none);
@@ -93,7 +98,7 @@ class GradientRun {
     }
     each(slice, [&](Channel& channel) {
       EXPECT_FALSE(channel.applied);
-      if (step.lazy) {
+      if (step.lazy && is_dense(slice)) {
         EXPECT_EQ(target, Target::gradient);
         EXPECT_EQ(step.first, channel.written == 0);
       } else {
@@ -206,6 +211,24 @@ TEST(BackwardOrder, OfDensenetAddsToTheBlocksInPlace) {
   EXPECT_EQ(count(steps, &BackwardStep::two), 0);
 }
 
+// The copies into the blocks turn the sums into gradients, and write them where the packed outputs have theirs. What is
+// left to statistics are the inputs of the blocks.
+TEST(BackwardOrder, OfPackedDenseLayersReadsTheBlocksAtTheCopies) {
+  const Program program = with_packed_outputs(lower(model::densenet121(224)), [](const Node&) { return true; });
+  const std::vector<BackwardStep> steps = backward_order(program);
+  GradientRun run(program);
+  run.run(steps);
+  run.expect_complete();
+  int copies = 0, statistics = 0;
+  for (const BackwardStep& step : steps) {
+    const NodeKind kind = program.nodes[static_cast<std::size_t>(step.node)].kind;
+    copies += kind == NodeKind::copy && step.lazy && step.in == Target::gradient;
+    statistics += kind == NodeKind::statistics;
+  }
+  EXPECT_EQ(copies, 58);
+  EXPECT_EQ(statistics, 4);
+}
+
 TEST(BackwardOrder, FrozenNormsLeaveNothingToStatistics) {
   const Program program = lower(model::densenet121(224), {.frozen = true});
   const std::vector<BackwardStep> steps = backward_order(program);
@@ -266,6 +289,14 @@ TEST(BackwardOrder, RefusesNormsThatShareTheirInputWithOtherLayers) {
   program.buffers.push_back({.channels = 8});
   program.nodes.insert(program.nodes.begin() + 3, {.kind = NodeKind::max_pool, .in = {1, 0, 8}, .out = {5, 0, 8}});
   EXPECT_THAT(refusal(program), HasSubstr("share their input with other layers"));
+}
+
+TEST(BackwardOrder, RefusesACopyToAnythingButADenseBlock) {
+  Program program = dense_block();
+  program.buffers.push_back({.channels = 16});
+  program.nodes.insert(program.nodes.begin() + 4, {.kind = NodeKind::copy, .in = {3, 0, 16}, .out = {5, 0, 16}});
+  program.nodes.back().in = {5, 0, 16};
+  EXPECT_THAT(refusal(program), HasSubstr("a copy to anything but a dense block"));
 }
 
 TEST(BackwardOrder, RefusesADenseBlockThatIsAResidualToo) {

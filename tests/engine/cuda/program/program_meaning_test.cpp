@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/param_name.hpp"
+#include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/feature_map.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "model/networks.hpp"
@@ -177,6 +178,8 @@ class ProgramRun {
         return store(adaptive_average(in, layer.height), node.out);
       case NodeKind::bias:
         return store(biased(node, layer, in), node.out);
+      case NodeKind::copy:
+        return store(in, node.out);
       case NodeKind::dropout:
         throw std::logic_error("a program that was lowered without dropout has some");
       case NodeKind::linear: {
@@ -211,16 +214,25 @@ class ProgramRun {
 
 class ProgramMeaning : public testing::TestWithParam<const char*> {};
 
-TEST_P(ProgramMeaning, IsThatOfTheGraph) {
-  const model::Graph graph = model::make_network(GetParam(), image_size(GetParam()));
+void expect_meaning(const model::Graph& graph, const Program& program) {
   const Weights weights = weights_of(graph);
   const GraphRun expected(graph, weights);
-  const FeatureMap logits = ProgramRun(graph, lower(graph), weights).logits();
+  const FeatureMap logits = ProgramRun(graph, program, weights).logits();
   for (int n = 0; n < kImages; ++n) {
     for (int c = 0; c < expected.logits().channels; ++c)
       EXPECT_NEAR(logits.at(n, 0, 0, c), expected.logits().at(n, 0, 0, c), 1e-9);
     for (int c = expected.logits().channels; c < logits.channels; ++c) EXPECT_EQ(logits.at(n, 0, 0, c), 0);
   }
+}
+
+TEST_P(ProgramMeaning, IsThatOfTheGraph) {
+  const model::Graph graph = model::make_network(GetParam(), image_size(GetParam()));
+  expect_meaning(graph, lower(graph));
+}
+
+TEST(PackedProgramMeaning, IsThatOfTheGraph) {
+  const model::Graph graph = model::densenet121(image_size("densenet121"));
+  expect_meaning(graph, with_packed_outputs(lower(graph), [](const Node&) { return true; }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, ProgramMeaning,

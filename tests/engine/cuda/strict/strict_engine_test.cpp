@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <span>
@@ -223,6 +225,17 @@ TEST_F(StrictEngine, ComputesTheSameInAnyOrderWithSeveralBatchesAStep) {
   EngineConfig accumulating = config(Precision::f32);
   accumulating.training.accumulate_steps = 2;
   expect_the_same_in_any_order(accumulating, 2);
+}
+
+TEST_F(StrictEngine, ComputesTheSameInAnyOrderWithPackedDenseLayers) {
+  EngineConfig packed = config(Precision::fp16);
+  packed.model.name = "densenet121";
+  packed.training.deterministic = false;  // which packs nothing; the stand-in's plans have one order all the same
+  packed.plan_choice.forces_fused = true;
+  expect_the_same_in_any_order(packed, 1);
+  std::ifstream plans(cache_ / "chexbench" / "convolution-plans.txt");
+  const std::string timed{std::istreambuf_iterator<char>(plans), {}};
+  EXPECT_THAT(timed, testing::HasSubstr("normalized_weight_gradient")) << "only packed ones are fused in DenseNet";
 }
 
 TEST_F(StrictEngine, ALossThatIsNotFiniteNamesTheSameLayerInAnyOrder) {
