@@ -31,7 +31,8 @@ struct BackwardStep {
 // have nothing to do.
 // @throws DeviceError for programs whose gradients would be wrong: several norms share their input with another kind
 // of layer; several layers read one concatenation and one of them reads only a part; the last norm of a dense block
-// does not read all of it; or a norm of a dense block has a residual or more than one reader
+// does not read all of it; another norm of a dense block has a pool; or a norm of a dense block has a residual or more
+// than one reader
 std::vector<BackwardStep> backward_order(const Program& program);
 
 }  // namespace chexbench::engine::cuda

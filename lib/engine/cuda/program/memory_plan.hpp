@@ -23,6 +23,7 @@ struct MemoryRequest {
   std::size_t reserve_bytes = 0;    // left free for what libraries allocate for themselves
   int multiprocessors = 132;
   bool accumulates = false;  // gradients are summed over several batches of a step
+  bool fuses_pools = true;   // as the program was lowered; an evaluation is lowered likewise
   // For each node, the norm that it computes itself while it reads that norm's input (prologue.hpp), or -1. Empty if
   // no node does.
   std::vector<int> prologues;
@@ -56,7 +57,7 @@ inline constexpr std::size_t kNoMemory = static_cast<std::size_t>(-1);
 MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request);
 
 // Returns the plan of forward alone, which runs between steps that were planned with the same request. `evaluation`
-// is the graph lowered with kEvaluation; `regions` are the steps' regions. Of the values by channel, the evaluation
+// is the graph lowered with evaluation_options(); `regions` are the steps' regions. Of the values by channel, the evaluation
 // has only the running statistics.
 // @throws DeviceError if the engine cannot compute the network
 MemoryPlan plan_evaluation(const Program& evaluation, const MemoryRequest& request, const DeviceRegions& regions);

@@ -58,7 +58,8 @@ MemoryRequest memory_request(const EngineConfig& config, const DeviceIdentity& d
           .deliver = config.deliver,
           .reserve_bytes = config.world > 1 ? kReserveOfRanksBytes : kReserveBytes,
           .multiprocessors = device.multiprocessors,
-          .accumulates = config.training.accumulate_steps > 1};
+          .accumulates = config.training.accumulate_steps > 1,
+          .fuses_pools = config.training.fused};
 }
 
 std::string text(const DeviceIdentity& device) {
@@ -74,7 +75,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
       world_(config.world),
       device_(take_device(config)),
       graph_(model::make_network(config.model.name, config.model.image_size, config.outputs)),
-      program_(lower(graph_, lowering_options(config.model))),
+      program_(lower(graph_, lowering_options(config.model, config.training.fused))),
       parameters_(graph_, program_),
       request_(memory_request(config, device_)),
       convolutions_(planned_convolutions(config)),

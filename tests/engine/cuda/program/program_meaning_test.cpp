@@ -166,8 +166,11 @@ class ProgramRun {
       case NodeKind::statistics:
         std::ranges::copy(statistics(in), statistics_[index(node.in)].begin() + node.in.first_channel);
         return;
-      case NodeKind::normalize:
-        return store(normalized(node, layer, in), node.out);
+      case NodeKind::normalize: {
+        const FeatureMap map = normalized(node, layer, in);
+        if (!node.pool.exists()) return store(map, node.out);
+        return store(pool(graph_.layers[static_cast<std::size_t>(node.pool.layer)], map), node.out);
+      }
       case NodeKind::max_pool:
       case NodeKind::average_pool:
         return store(pool(layer, in), node.out);
@@ -215,11 +218,13 @@ TEST_P(ProgramMeaning, IsThatOfTheGraph) {
   const model::Graph graph = model::make_network(GetParam(), image_size(GetParam()));
   const Weights weights = weights_of(graph);
   const GraphRun expected(graph, weights);
-  const FeatureMap logits = ProgramRun(graph, lower(graph), weights).logits();
-  for (int n = 0; n < kImages; ++n) {
-    for (int c = 0; c < expected.logits().channels; ++c)
-      EXPECT_NEAR(logits.at(n, 0, 0, c), expected.logits().at(n, 0, 0, c), 1e-9);
-    for (int c = expected.logits().channels; c < logits.channels; ++c) EXPECT_EQ(logits.at(n, 0, 0, c), 0);
+  for (const bool fuses_pools : {true, false}) {
+    const FeatureMap logits = ProgramRun(graph, lower(graph, {.fuses_pools = fuses_pools}), weights).logits();
+    for (int n = 0; n < kImages; ++n) {
+      for (int c = 0; c < expected.logits().channels; ++c)
+        EXPECT_NEAR(logits.at(n, 0, 0, c), expected.logits().at(n, 0, 0, c), 1e-9);
+      for (int c = expected.logits().channels; c < logits.channels; ++c) EXPECT_EQ(logits.at(n, 0, 0, c), 0);
+    }
   }
 }
 
