@@ -184,6 +184,13 @@ TEST_F(StrictEngine, ComputesTheSameInAnyOrderWithSeveralBatchesAStep) {
   expect_the_same_in_any_order(accumulating, 2);
 }
 
+// The smallest network has no norm with a pool, and no dense block.
+TEST_F(StrictEngine, ComputesTheSameInAnyOrderWhereNormsTakeInPools) {
+  EngineConfig dense = config(Precision::fp16);
+  dense.model.name = "densenet121";
+  expect_the_same_in_any_order(dense, 1);
+}
+
 TEST_F(StrictEngine, ALossThatIsNotFiniteNamesTheSameLayerInAnyOrder) {
   std::set<std::string> messages;
   for (unsigned seed = 0; seed < 4; ++seed) {
