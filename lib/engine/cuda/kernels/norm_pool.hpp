@@ -9,8 +9,8 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// What Normalize writes. It is rounded to T here too: values that are equal for the pool after Normalize are equal here,
-// so the same places win, and pooled maps are those of separate passes bit by bit.
+// What Normalize writes. It is rounded to T here too: values that are equal for the pool after Normalize are equal
+// here, so the same places win, and pooled maps are those of separate passes bit by bit.
 template <typename T, int V>
 struct NormedValues {
   NormParameters norm;
@@ -43,8 +43,8 @@ struct WindowGradient {
 
 // Windows of a max pool (3x3, stride 2, padding 0 or 1) or an average pool (2x2, stride 2), as seen from patches of 2x2
 // pixels. Along each axis, pixel p (0 or 1) of a patch is at place p + kSide - 2 - 2w of the patch's window w, whatever
-// the patch. All of this is known when a kernel is compiled; for_windows_around() divides several times for each pixel,
-// which would take longer than its memory.
+// the patch. All of this is known when a kernel is compiled, so that nothing but a row is divided; for_windows_around()
+// also divides by the stride, for each pixel.
 template <bool kMax>
 struct PatchGrid {
   static constexpr int kSide = kMax ? 3 : 2;

@@ -106,8 +106,8 @@ struct WindowWorker {
   CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const { op.pool(row, channel, values); }
 };
 
-// The worker of other pools. They gather from many rows, so for_rows() has nothing to load for them, and all the work on a
-// row is in op.pool(row, channel).
+// The worker of other pools. They gather from many rows, so for_rows() has nothing to load for them, and all the work
+// on a row is in op.pool(row, channel).
 template <typename Op>
 struct PoolWorker {
   static constexpr int kUnroll = 1;

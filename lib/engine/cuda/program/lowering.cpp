@@ -263,7 +263,7 @@ class Lowering {
   const model::Graph& graph_;
   const LoweringOptions options_;
   const Fusion fusion_;
-  std::vector<Slice> slices_;  // of each layer's output; does not exist if the layer is merged into another
+  std::vector<Slice> slices_;    // of each layer's output; does not exist if the layer is merged into another
   std::vector<bool> is_pooled_;  // of each layer, whether it is a pool that a norm has taken in
   Program program_;
 };

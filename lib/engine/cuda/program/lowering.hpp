@@ -13,8 +13,8 @@ inline constexpr int kInputChannels = 4;
 inline constexpr int kOutputMultiple = 8;
 
 struct LoweringOptions {
-  bool frozen = false;   // batch norms use their running statistics, so there are no statistics nodes
-  bool dropout = false;  // whether dropout drops anything; if not, it has no nodes
+  bool frozen = false;      // batch norms use their running statistics, so there are no statistics nodes
+  bool dropout = false;     // whether dropout drops anything; if not, it has no nodes
   bool fuses_pools = true;  // norms compute the pool after them, if they can
 };
 

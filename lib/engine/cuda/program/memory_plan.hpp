@@ -57,8 +57,8 @@ inline constexpr std::size_t kNoMemory = static_cast<std::size_t>(-1);
 MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request);
 
 // Returns the plan of forward alone, which runs between steps that were planned with the same request. `evaluation`
-// is the graph lowered with evaluation_options(); `regions` are the steps' regions. Of the values by channel, the evaluation
-// has only the running statistics.
+// is the graph lowered with evaluation_options(); `regions` are the steps' regions. Of the values by channel, the
+// evaluation has only the running statistics.
 // @throws DeviceError if the engine cannot compute the network
 MemoryPlan plan_evaluation(const Program& evaluation, const MemoryRequest& request, const DeviceRegions& regions);
 

@@ -138,8 +138,7 @@ void Network::backward_pooled_norm(const BackwardStep& step, Stream stream) {
   const kernels::NormSums sums = norm_sums(norm);
   const kernels::PoolBetween pool{addresses_.config().images, addresses_.pool(norm).shape,
                                   has_winners(norm) ? addresses_.winners(step.node) : nullptr};
-  if (step.lazy)
-    return kernels::launch_pooled_lazy_accumulate(call, pool, addresses_.gradient(norm.in), sums, stream);
+  if (step.lazy) return kernels::launch_pooled_lazy_accumulate(call, pool, addresses_.gradient(norm.in), sums, stream);
   kernels::launch_pooled_gradient_sums(call, pool, sums, stream);
   kernels::launch_pooled_gradient_apply(call, pool, sums.b, sums.c, addresses_.gradient(norm.in, step.in), stream);
 }

@@ -42,7 +42,8 @@ TEST_P(PooledNorms, GiveTheSameStepAndEvaluationAsNormsAndPoolsApart) {
     EXPECT_EQ(evaluated(*fused), evaluated(*apart));
     double most = 0;
     for (const TensorInfo& parameter : fused->parameters()) {
-      // Norms alone read the channels of this one, and undo its scale and shift: its gradients are what rounding leaves.
+      // Norms alone read the channels of this one, and undo its scale and shift: its gradients are what rounding
+      // leaves.
       if (parameter.name.starts_with("features.norm0.")) continue;
       const std::vector<float> expected = gradient(*apart, parameter);
       const double relative = distance(gradient(*fused, parameter), expected) / norm(expected);

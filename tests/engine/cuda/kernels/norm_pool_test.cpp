@@ -17,8 +17,8 @@ PoolShape shape_of(int height, int width, int kernel, int padding, bool ceil = f
 }
 
 const std::vector<PoolShape>& max_shapes() {
-  static const std::vector<PoolShape> shapes{shape_of(8, 8, 3, 1), shape_of(7, 9, 3, 1), shape_of(1, 1, 3, 1),
-                                             shape_of(2, 5, 3, 1), shape_of(7, 5, 3, 0), shape_of(8, 6, 3, 0),
+  static const std::vector<PoolShape> shapes{shape_of(8, 8, 3, 1),      shape_of(7, 9, 3, 1), shape_of(1, 1, 3, 1),
+                                             shape_of(2, 5, 3, 1),      shape_of(7, 5, 3, 0), shape_of(8, 6, 3, 0),
                                              shape_of(8, 6, 3, 0, true)};
   return shapes;
 }
@@ -56,9 +56,10 @@ struct NormAndPool {
   Pooled pool(const Tensor<T>& from, const Values& values) const {
     Pooled pooled(dy.rows());
     if constexpr (kMax) {
-      run_channels(MaxPool<T, V, kKernel, Values>{from.view(), pooled.y.view(), {pooled.winner.data(), kChannels}, shape,
-                                                  values},
-                   dy.rows(), kChannels, V);
+      run_channels(
+          MaxPool<T, V, kKernel, Values>{
+              from.view(), pooled.y.view(), {pooled.winner.data(), kChannels}, shape, values},
+          dy.rows(), kChannels, V);
     } else {
       run_channels(AveragePool<T, V, kKernel, Values>{from.view(), pooled.y.view(), shape, values}, dy.rows(),
                    kChannels, V);

@@ -159,8 +159,8 @@ TEST_P(CudaMemoryPlan, NormsThatConvolutionsComputeTakeNoMemory) {
   }
 }
 
-// The maps between are the largest of all, but they live where the arena is emptiest: at the begin of forward and at the
-// end of backward. So its size, which another moment decides, is no larger, and mostly the same.
+// The maps between are the largest of all, but they live where the arena is emptiest: at the begin of forward and at
+// the end of backward. So its size, which another moment decides, is no larger, and mostly the same.
 TEST_P(CudaMemoryPlan, NormsThatTakeInAPoolHoldNoMapBetween) {
   const Program apart = lower(graph_, {.dropout = true, .fuses_pools = false});
   MemoryRequest request = kPlanned;
