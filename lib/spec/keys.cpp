@@ -264,7 +264,7 @@ void add_training_keys(std::vector<KeyRule>& rules) {
                                 "The same bits on the same device, each time: slower convolutions.")));
   rules.push_back(cuda_only(key("training.fused", training, &TrainingSpec::fused,
                                 "Convolutions together with what surrounds them, where that was measured to be "
-                                "faster.")));
+                                "faster, and pools together with the norm before them.")));
   rules.push_back(above(0, cuda_only(key("training.tuning_s", training, &TrainingSpec::tuning_s,
                                          "Time for which convolutions that this GPU has not run before are timed; "
                                          "then each takes the first plan that runs; null: no limit."))));

@@ -14,18 +14,21 @@ namespace {
 // The device file of NVIDIA's driver. Looking for it costs nothing, while loading CUDA takes a tenth of a second.
 bool has_gpu_driver() { return std::filesystem::exists("/dev/nvidiactl"); }
 
-void check_layers(const model::Graph& graph, const spec::ModelSpec& model) { lower(graph, lowering_options(model)); }
+void check_layers(const model::Graph& graph, const spec::ModelSpec& model) {
+  lower(graph, lowering_options(model, true));
+}
 
 std::vector<DeviceMemoryLine> forecast_memory(const EngineConfig& config) {
   const model::Graph graph = model::make_network(config.model.name, config.model.image_size, config.outputs);
-  const Program program = lower(graph, lowering_options(config.model));
+  const Program program = lower(graph, lowering_options(config.model, config.training.fused));
   const MemoryPlan plan = plan_memory(graph, program,
                                       {.images = config.training.batch_size,
                                        .precision = config.training.precision,
                                        .optimizer = config.training.optimizer,
                                        .deliver = config.deliver,
                                        .accumulates = config.training.accumulate_steps > 1,
-                                       .concurrent_weight_gradients = config.training.concurrent_weight_gradients});
+                                       .concurrent_weight_gradients = config.training.concurrent_weight_gradients,
+                                       .fuses_pools = config.training.fused});
   const std::size_t parameters = plan.regions.parameter_bytes(), batches = plan.regions.batch_bytes();
   return {{"activations and their gradients", plan.arena_bytes()},
           {"weights, gradients, moments and copies", parameters},

@@ -22,21 +22,23 @@ CHEXBENCH_HOST_DEVICE void add_row(const Rows<const T>& rows, int row, int chann
 
 // Forward over square windows. Rows are output pixels; K is the side of the window. Padding counts as 0 and is part of
 // the divisor K * K.
-template <typename T, int V, int K>
+template <typename T, int V, int K, typename Read = StoredValues<T, V>>
 struct AveragePool {
+  typedef Read Values;
   Rows<const T> x;
   Rows<T> y;
   PoolShape shape;
-  typedef PoolWorker<AveragePool> Worker;
+  Values values{};
+  typedef WindowWorker<AveragePool> Worker;
 
-  CHEXBENCH_HOST_DEVICE void pool(int row, int channel) const {
+  CHEXBENCH_HOST_DEVICE void pool(int row, int channel, const typename Values::OfChannels& value_of) const {
     const Pixel out(row, shape.out_height, shape.out_width);
     const int top = out.y * shape.stride - shape.padding, left = out.x * shape.stride - shape.padding;
     float sum[V] = {};
     for (int h = 0; h < K; ++h) {
       const WindowLine<T, V, K> line(x, shape, out.image, top + h, left, channel);
       for (int w = 0; w < K; ++w) {
-        for (int i = 0; i < V; ++i) sum[i] += line.counts[w] ? widened(line.at[w], i) : 0.0f;
+        for (int i = 0; i < V; ++i) sum[i] += line.counts[w] ? value_of(line.at[w], i) : 0.0f;
       }
     }
     store(y.at(row, channel), scaled<T>(sum, 1.0f / static_cast<float>(K * K)));

@@ -12,15 +12,17 @@ namespace chexbench::engine::cuda::kernels {
 
 // Forward. Rows are output pixels. K is the side of the window; it is a template argument so that the compiler can
 // issue the loads of a whole window at once.
-template <typename T, int V, int K>
+template <typename T, int V, int K, typename Read = StoredValues<T, V>>
 struct MaxPool {
+  typedef Read Values;
   Rows<const T> x;
   Rows<T> y;
   Rows<std::uint8_t> winner;
   PoolShape shape;
-  typedef PoolWorker<MaxPool> Worker;
+  Values values{};
+  typedef WindowWorker<MaxPool> Worker;
 
-  CHEXBENCH_HOST_DEVICE void pool(int row, int channel) const {
+  CHEXBENCH_HOST_DEVICE void pool(int row, int channel, const typename Values::OfChannels& value_of) const {
     const Pixel out(row, shape.out_height, shape.out_width);
     const int top = out.y * shape.stride - shape.padding, left = out.x * shape.stride - shape.padding;
     float best[V];
@@ -34,7 +36,7 @@ struct MaxPool {
       const WindowLine<T, V, K> line(x, shape, out.image, top + h, left, channel);
       for (int w = 0; w < K; ++w) {
         for (int i = 0; i < V; ++i) {
-          const float value = widened(line.at[w], i);
+          const float value = value_of(line.at[w], i);
           // NaN wins, as in PyTorch. & and | instead of && and || avoid branches.
           const bool wins = line.counts[w] & ((value > best[i]) | (value != value));
           best[i] = wins ? value : best[i];

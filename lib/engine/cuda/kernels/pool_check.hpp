@@ -9,4 +9,13 @@ namespace chexbench::engine::cuda::kernels {
 // @throws DeviceError for any other shape
 void check_pool(const PoolShape& shape);
 
+// Returns whether a norm can compute a pool of this shape as well (norm_pool.hpp): a max pool with windows of 3x3,
+// stride 2 and a padding of at most 1, or an average pool with windows of 2x2, stride 2 and no padding.
+inline bool norm_takes_max_pool(const PoolShape& shape) {
+  return shape.kernel == 3 && shape.stride == 2 && (shape.padding == 0 || shape.padding == 1);
+}
+inline bool norm_takes_average_pool(const PoolShape& shape) {
+  return shape.kernel == 2 && shape.stride == 2 && shape.padding == 0;
+}
+
 }  // namespace chexbench::engine::cuda::kernels

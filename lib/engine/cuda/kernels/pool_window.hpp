@@ -83,8 +83,31 @@ CHEXBENCH_HOST_DEVICE void for_windows_around(int row, const PoolShape& shape, c
   }
 }
 
-// The worker of pools. They gather from many rows, so for_rows() has nothing to load for them, and all the work on a
-// row is in op.pool(row, channel).
+// What a pool takes of the packs that it loads: the values as they are. norm_pool.hpp has another choice.
+template <typename T, int V>
+struct StoredValues {
+  struct OfChannels {
+    CHEXBENCH_HOST_DEVICE OfChannels(const StoredValues&, int) {}
+    CHEXBENCH_HOST_DEVICE float operator()(const Pack<T, V>& pack, int i) const { return widened(pack, i); }
+  };
+};
+
+// The worker of pools over windows: what op.values needs for a thread's channels stays in registers.
+template <typename Op>
+struct WindowWorker {
+  static constexpr int kUnroll = 1;
+  struct Loaded {};
+  const Op& op;
+  const int channel;
+  const typename Op::Values::OfChannels values;
+
+  CHEXBENCH_HOST_DEVICE WindowWorker(const Op& of, int first) : op(of), channel(first), values(of.values, first) {}
+  CHEXBENCH_HOST_DEVICE Loaded load(int) const { return {}; }
+  CHEXBENCH_HOST_DEVICE void use(int row, Loaded) const { op.pool(row, channel, values); }
+};
+
+// The worker of other pools. They gather from many rows, so for_rows() has nothing to load for them, and all the work
+// on a row is in op.pool(row, channel).
 template <typename Op>
 struct PoolWorker {
   static constexpr int kUnroll = 1;

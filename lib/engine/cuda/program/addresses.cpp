@@ -69,7 +69,7 @@ kernels::Clamp Addresses::clamp(const Node& node) const {
 }
 
 kernels::PoolCall Addresses::pool(const Node& node) const {
-  const model::Layer& layer = config_.graph.layers[index(node.layer)];
+  const model::Layer& layer = config_.graph.layers[index(node.pool.exists() ? node.pool.layer : node.layer)];
   const Buffer &in = config_.program.buffer(node.in), &out = config_.program.buffer(node.out);
   return {.type = type_,
           .images = config_.images,

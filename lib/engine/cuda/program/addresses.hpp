@@ -45,7 +45,7 @@ class Addresses {
   kernels::Matrix activation(const Slice& slice) const;
   kernels::Matrix gradient(const Slice& slice) const { return gradient(slice, Target::gradient); }
   kernels::Matrix gradient(const Slice& slice, Target target) const;  // does not exist if target is none
-  // For max pool `node`: which place of the window each output took.
+  // For max pool `node`, or a norm with one: which place of the window each output took.
   std::uint8_t* winners(int node) const;
 
   // The element of `region` that belongs to the slice's first channel. `region` is one of DeviceRegions' four f32
@@ -56,7 +56,7 @@ class Addresses {
   kernels::NormParameters norm(int node) const;
   // The interval that the node's activation clamps its values to.
   kernels::Clamp clamp(const Node& node) const;
-  kernels::PoolCall pool(const Node& node) const;  // x and y are left empty
+  kernels::PoolCall pool(const Node& node) const;  // of a pool, or a norm with one; x and y are left empty
 
   // The parameter that forward and backward read, and the place of its gradient. Matrices are in type(): these are
   // the f32 weights themselves if type() is f32, else their copies. Vectors are f32.

@@ -72,7 +72,8 @@ class Order {
     step.lazy = true;
     step.in = Target::gradient;
     step.first = written_[index(node.in)]++ == 0;
-    if (step.two || node.residual.exists() || (step.first && node.in.channels != program_.buffer(node.in).channels))
+    if (step.two || node.residual.exists() || (node.pool.exists() && !step.first) ||
+        (step.first && node.in.channels != program_.buffer(node.in).channels))
       throw DeviceError("engine 'cuda' cannot compute this kind of dense block");
   }
 

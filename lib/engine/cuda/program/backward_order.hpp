@@ -32,8 +32,8 @@ struct BackwardStep {
 // have nothing to do.
 // @throws DeviceError for programs whose gradients would be wrong: several norms share their input with another kind
 // of layer; several layers read one concatenation and one of them reads only a part; the last norm of a dense block
-// does not read all of it; a norm of a dense block has a residual or more than one reader; or a copy does not go to a
-// dense block
+// does not read all of it; another norm of a dense block has a pool; a norm of a dense block has a residual or more
+// than one reader; or a copy does not go to a dense block
 std::vector<BackwardStep> backward_order(const Program& program);
 
 }  // namespace chexbench::engine::cuda

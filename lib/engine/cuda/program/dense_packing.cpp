@@ -6,8 +6,9 @@ namespace chexbench::engine::cuda {
 namespace {
 
 bool reads_a_norm(const Program& program, const Node& conv) {
-  return std::ranges::any_of(program.nodes,
-                             [&](const Node& node) { return node.kind == NodeKind::normalize && node.out == conv.in; });
+  return std::ranges::any_of(program.nodes, [&](const Node& node) {
+    return node.kind == NodeKind::normalize && !node.pool.exists() && node.out == conv.in;
+  });
 }
 
 bool adds_to_a_dense_block(const Program& program, const Slice& out) {

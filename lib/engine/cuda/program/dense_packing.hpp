@@ -9,8 +9,8 @@
 
 namespace chexbench::engine::cuda {
 
-// Returns the nodes that may be packed, in their order: convolutions that read a norm's output, write a part of a
-// buffer that several norms read, and are followed by the statistics of what they write.
+// Returns the nodes that may be packed, in their order: convolutions that read the output of a norm without a pool,
+// write a part of a buffer that several norms read, and are followed by the statistics of what they write.
 std::vector<int> dense_convolutions(const Program& program);
 
 // Returns the program in which each of these convolutions for which `packs` holds writes a buffer of its own, and a

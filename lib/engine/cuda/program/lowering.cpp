@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
+#include "engine/cuda/kernels/pool_check.hpp"
 #include "engine/fusion.hpp"
 
 namespace chexbench::engine::cuda {
@@ -18,7 +19,11 @@ using model::LayerKind;
 class Lowering {
  public:
   Lowering(const model::Graph& graph, LoweringOptions options)
-      : graph_(graph), options_(options), fusion_(graph), slices_(graph.layers.size()) {
+      : graph_(graph),
+        options_(options),
+        fusion_(graph),
+        slices_(graph.layers.size()),
+        is_pooled_(graph.layers.size()) {
     place_dense_blocks();
   }
 
@@ -164,14 +169,47 @@ class Lowering {
 
   void lower_pool_and_convolution(int pool) {
     const int conv = input(pool);
-    const Slice pooled = new_map(pool, layer(input(conv)).channels);
-    add({.kind = NodeKind::average_pool, .layer = pool, .in = input_slice(conv), .out = pooled});
+    Slice pooled = input_slice(conv);
+    if (!is_pooled_[index(pool)]) {
+      pooled = new_map(pool, layer(input(conv)).channels);
+      add({.kind = NodeKind::average_pool, .layer = pool, .in = input_slice(conv), .out = pooled});
+    }
     lower_convolution(conv, pooled, pool);
   }
 
   void lower_pool(int i, NodeKind kind) {
-    add({.kind = kind, .layer = i, .in = input_slice(i), .out = output(i)});
+    if (!is_pooled_[index(i)]) add({.kind = kind, .layer = i, .in = input_slice(i), .out = output(i)});
     add_statistics(i);
+  }
+
+  // Merges into norm `node` the pool after layer `last` or its activation, if it can. The slice of that layer is then
+  // what the pool makes of it.
+  void take_in_pool(Node& node, int last) {
+    const int activation = fusion_.activation_after(last), end = activation >= 0 ? activation : last;
+    node.pool = pool_after(node.layer, end);
+    if (!node.pool.exists()) return;
+    const int pool = node.pool.layer;
+    is_pooled_[index(pool)] = true;
+    slices_[index(end)] = input(pool) == end ? output(pool) : new_map(pool, layer(end).channels);
+  }
+
+  // Returns the pool that alone reads the output of layer `last` and that batch norm `norm`, which computes that
+  // output, can take in. In a dense block these are only average pools of a norm that alone reads the whole block:
+  // backward reaches it before any other norm of the block.
+  FusedPool pool_after(int norm, int last) const {
+    const int reader = fusion_.sole_reader(last);
+    if (!options_.fuses_pools || reader < 0) return {};
+    const int pool = waits_for_pool(reader) ? fusion_.sole_reader(reader) : reader;
+    const kernels::PoolShape window{
+        .kernel = layer(pool).kernel, .stride = layer(pool).stride, .padding = layer(pool).padding};
+    const Slice in = input_slice(norm);
+    if (in.channels != program_.buffer(in).channels || fusion_.sole_reader(input(norm)) != norm) return {};
+    if (layer(pool).kind == LayerKind::max_pool && kernels::norm_takes_max_pool(window) &&
+        layer(input(norm)).kind != LayerKind::concat)
+      return {NodeKind::max_pool, pool};
+    if (layer(pool).kind == LayerKind::average_pool && kernels::norm_takes_average_pool(window))
+      return {NodeKind::average_pool, pool};
+    return {};
   }
 
   void lower_adaptive_pool(int i) {
@@ -197,7 +235,9 @@ class Lowering {
 
   // Adds batch norm `norm`, whose output is the output of layer `last`: its own, or that of the add after it.
   void add_norm(int norm, Slice residual, int last) {
-    add_activated({.kind = NodeKind::normalize, .layer = norm, .in = input_slice(norm), .residual = residual}, last);
+    Node node{.kind = NodeKind::normalize, .layer = norm, .in = input_slice(norm), .residual = residual};
+    if (!residual.exists()) take_in_pool(node, last);
+    add_activated(node, last);
   }
 
   // Adds `node`, which computes the output of layer `last`, and merges into it an activation that alone reads that
@@ -223,14 +263,15 @@ class Lowering {
   const model::Graph& graph_;
   const LoweringOptions options_;
   const Fusion fusion_;
-  std::vector<Slice> slices_;  // of each layer's output; does not exist if the layer is merged into another
+  std::vector<Slice> slices_;    // of each layer's output; does not exist if the layer is merged into another
+  std::vector<bool> is_pooled_;  // of each layer, whether it is a pool that a norm has taken in
   Program program_;
 };
 
 }  // namespace
 
-LoweringOptions lowering_options(const spec::ModelSpec& model) {
-  return {.frozen = model.batch_norm == spec::BatchNormMode::frozen, .dropout = model.dropout};
+LoweringOptions lowering_options(const spec::ModelSpec& model, bool fused) {
+  return {.frozen = model.batch_norm == spec::BatchNormMode::frozen, .dropout = model.dropout, .fuses_pools = fused};
 }
 
 Program lower(const model::Graph& graph, LoweringOptions options) { return Lowering(graph, options).run(); }

@@ -67,7 +67,7 @@ class Schedule {
   }
 
   void forward(int i) {
-    if (node(i).kind == NodeKind::max_pool) winners[static_cast<std::size_t>(i)].at(i);
+    if (has_winners(node(i))) winners[static_cast<std::size_t>(i)].at(i);
     at(activations, plan_.input_of(program_, i), i);
     if (plan_.is_left_out(i)) return;
     at(activations, node(i).out, i);
@@ -78,7 +78,7 @@ class Schedule {
     const Node& node = this->node(step.node);
     if (reads_input(node)) at(activations, plan_.input_of(program_, step.node), time);
     if (reads_output(node)) at(activations, node.out, time);
-    if (node.kind == NodeKind::max_pool) winners[static_cast<std::size_t>(step.node)].at(time);
+    if (has_winners(node)) winners[static_cast<std::size_t>(step.node)].at(time);
     if (node.kind == NodeKind::statistics) at(gradients, node.in, time);
     at(gradients, node.out, time);
     if (step.two) at(second_gradients, node.out, time);
@@ -172,7 +172,7 @@ const Slice& MemoryPlan::input_of(const Program& program, int i) const {
 MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request) {
   MemoryPlan plan = unplaced(program);
   if (!request.prologues.empty()) plan.prologues = request.prologues;
-  const Program evaluation = lower(graph, kEvaluation);
+  const Program evaluation = lower(graph, evaluation_options(request.fuses_pools));
   MemoryPlan of_evaluation = unplaced(evaluation);
   plan.regions = lay_out(program, ParameterLayout(graph, program),
                          {.images = request.images,

@@ -25,6 +25,7 @@ struct MemoryRequest {
   bool accumulates = false;                         // gradients are summed over several batches of a step
   bool concurrent_weight_gradients = false;         // they run beside the steps of backward that follow them
   std::size_t weight_gradient_workspace_bytes = 0;  // of their own, if they are concurrent
+  bool fuses_pools = true;                          // as the program was lowered; an evaluation is lowered likewise
   // For each node, the norm that it computes itself while it reads that norm's input (prologue.hpp), or -1. Empty if
   // no node does.
   std::vector<int> prologues;
@@ -58,8 +59,8 @@ inline constexpr std::size_t kNoMemory = static_cast<std::size_t>(-1);
 MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request);
 
 // Returns the plan of forward alone, which runs between steps that were planned with the same request. `evaluation`
-// is the graph lowered with kEvaluation; `regions` are the steps' regions. Of the values by channel, the evaluation
-// has only the running statistics.
+// is the graph lowered with evaluation_options(); `regions` are the steps' regions. Of the values by channel, the
+// evaluation has only the running statistics.
 // @throws DeviceError if the engine cannot compute the network
 MemoryPlan plan_evaluation(const Program& evaluation, const MemoryRequest& request, const DeviceRegions& regions);
 

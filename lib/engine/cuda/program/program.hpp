@@ -45,6 +45,14 @@ inline bool is_pool(NodeKind kind) { return kind >= NodeKind::max_pool && kind <
 
 enum class Activation { none, relu, relu6 };
 
+// A pool that a norm computes as well.
+struct FusedPool {
+  NodeKind kind = NodeKind::max_pool;  // or average_pool
+  int layer = -1;                      // gives the window
+
+  bool exists() const { return layer >= 0; }
+};
+
 // One operation of a step.
 struct Node {
   NodeKind kind = NodeKind::convolution;
@@ -53,7 +61,13 @@ struct Node {
   Slice out;       // does not exist for statistics
   Slice residual;  // only for normalize, and optional
   Activation activation = Activation::none;
+  FusedPool pool;  // only for normalize without a residual, and optional: `out` is what the pool makes of the result
 };
+
+// Whether the node computes a max pool, which keeps the place of each window that it took.
+inline bool has_winners(const Node& node) {
+  return node.kind == NodeKind::max_pool || (node.pool.exists() && node.pool.kind == NodeKind::max_pool);
+}
 
 // Nodes are in the order of forward; backward runs them from last to first. Not changed after the lowering.
 struct Program {

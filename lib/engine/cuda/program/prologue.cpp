@@ -26,7 +26,9 @@ std::vector<int> prologue_norms(const Program& program) {
   std::vector<int> norm_of(program.buffers.size(), -1);
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     const Node& node = program.nodes[i];
-    if (node.kind != NodeKind::normalize || node.activation != Activation::relu || node.residual.exists()) continue;
+    if (node.kind != NodeKind::normalize || node.activation != Activation::relu || node.residual.exists() ||
+        node.pool.exists())
+      continue;
     if (readers[index(node.in)] == 1 && readers[index(node.out)] == 1 && is_whole(program, node.in) &&
         is_whole(program, node.out))
       norm_of[index(node.out)] = static_cast<int>(i);

@@ -2,6 +2,7 @@
 
 #include "engine/cuda/kernels/add_launch.hpp"
 #include "engine/cuda/kernels/bias_launch.hpp"
+#include "engine/cuda/kernels/norm_pool_launch.hpp"
 #include "engine/cuda/training/network.hpp"
 
 namespace chexbench::engine::cuda {
@@ -37,7 +38,7 @@ void Network::backward(const BackwardStep& step, Stream stream) {
   const Node& node = this->node(step.node);
   make_room(node.residual, step.residual, stream);
   make_room(node.in, step.in, stream);
-  if (step.two && node.kind != NodeKind::normalize) add_second_gradient(node.out, stream);
+  if (step.two && (node.kind != NodeKind::normalize || node.pool.exists())) add_second_gradient(node.out, stream);
   switch (node.kind) {
     case NodeKind::convolution:
       return backward_convolution(step, stream);
@@ -46,6 +47,7 @@ void Network::backward(const BackwardStep& step, Stream stream) {
     case NodeKind::copy:
       return apply_lazy(node.out, addresses_.gradient(node.in, step.in), stream);
     case NodeKind::normalize:
+      if (node.pool.exists()) return backward_pooled_norm(step, stream);
       return step.lazy ? backward_lazy_norm(step, stream) : backward_norm(step, stream);
     case NodeKind::bias:
       return backward_bias(step, stream);
@@ -135,6 +137,19 @@ void Network::backward_lazy_norm(const BackwardStep& step, Stream stream) {
   const Node& norm = node(step.node);
   kernels::launch_lazy_accumulate(norm_gradient(step), addresses_.type(), addresses_.gradient(norm.in), step.first,
                                   norm_sums(norm), stream);
+}
+
+// If the gradient of the pool's output has two places, they have been added: the passes read it up to four times.
+void Network::backward_pooled_norm(const BackwardStep& step, Stream stream) {
+  const Node& norm = node(step.node);
+  kernels::NormGradientCall call = norm_gradient(step);
+  call.gradient2 = {};
+  const kernels::NormSums sums = norm_sums(norm);
+  const kernels::PoolBetween pool{addresses_.config().images, addresses_.pool(norm).shape,
+                                  has_winners(norm) ? addresses_.winners(step.node) : nullptr};
+  if (step.lazy) return kernels::launch_pooled_lazy_accumulate(call, pool, addresses_.gradient(norm.in), sums, stream);
+  kernels::launch_pooled_gradient_sums(call, pool, sums, stream);
+  kernels::launch_pooled_gradient_apply(call, pool, sums.b, sums.c, addresses_.gradient(norm.in, step.in), stream);
 }
 
 void Network::apply_lazy(const Slice& in_block, const kernels::Matrix& dx, Stream stream) {

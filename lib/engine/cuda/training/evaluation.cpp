@@ -22,7 +22,7 @@ Addresses::Config config_of(const Addresses::Config& of_steps, const Program& pr
 
 Evaluation::Evaluation(const Parts& parts)
     : deliver_(parts.deliver),
-      program_(lower(parts.addresses.config().graph, kEvaluation)),
+      program_(lower(parts.addresses.config().graph, evaluation_options(parts.request.fuses_pools))),
       plan_(plan_evaluation(program_, parts.request, parts.addresses.config().plan.regions)),
       addresses_(config_of(parts.addresses.config(), program_, plan_)),
       network_(addresses_, parts.convolutions, parts.linear) {}

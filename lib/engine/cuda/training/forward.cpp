@@ -1,6 +1,7 @@
 #include "engine/cuda/kernels/bias_launch.hpp"
 #include "engine/cuda/kernels/copy_launch.hpp"
 #include "engine/cuda/kernels/dropout_launch.hpp"
+#include "engine/cuda/kernels/norm_pool_launch.hpp"
 #include "engine/cuda/program/prologue.hpp"
 #include "engine/cuda/training/network.hpp"
 
@@ -133,6 +134,7 @@ void Network::compute_statistics(int i, Stream stream) {
 
 void Network::normalize(int i, Stream stream) {
   const Node& norm = node(i);
+  if (norm.pool.exists()) return normalize_and_pool(i, stream);
   if (addresses_.config().plan.is_left_out(i)) {
     const AffineMemory memory = affine_memory(i);
     return kernels::launch_affine({.type = addresses_.type(),
@@ -151,6 +153,18 @@ void Network::normalize(int i, Stream stream) {
                               .clamp = addresses_.clamp(norm)};
   if (norm.residual.exists()) call.residual = addresses_.activation(norm.residual);
   kernels::launch_normalize(call, stream);
+}
+
+void Network::normalize_and_pool(int i, Stream stream) {
+  const Node& norm = node(i);
+  kernels::NormPoolCall call{addresses_.pool(norm), addresses_.norm(i), addresses_.clamp(norm)};
+  call.pool.x = addresses_.activation(norm.in);
+  call.pool.y = addresses_.activation(norm.out);
+  if (has_winners(norm)) {
+    kernels::launch_norm_max_pool(call, addresses_.winners(i), stream);
+  } else {
+    kernels::launch_norm_average_pool(call, stream);
+  }
 }
 
 void Network::add_bias(const Node& node, Stream stream) {

@@ -59,6 +59,7 @@ class Network {
   void compute_statistics(int i, Stream stream);
   void convolve(int i, Stream stream);
   void normalize(int i, Stream stream);
+  void normalize_and_pool(int i, Stream stream);
   void add_bias(const Node& node, Stream stream);
   void drop(const Node& node, const kernels::Matrix& from, const kernels::Matrix& to, Stream stream);
 
@@ -68,6 +69,7 @@ class Network {
   void add_second_gradient(const Slice& slice, Stream stream);
   void backward_norm(const BackwardStep& step, Stream stream);
   void backward_lazy_norm(const BackwardStep& step, Stream stream);
+  void backward_pooled_norm(const BackwardStep& step, Stream stream);
   void apply_lazy(const Slice& in_block, const kernels::Matrix& dx, Stream stream);
   void backward_convolution(const BackwardStep& step, Stream stream);
   void backward_bias(const BackwardStep& step, Stream stream);

@@ -60,7 +60,8 @@ MemoryRequest memory_request(const EngineConfig& config, const DeviceIdentity& d
           .reserve_bytes = config.world > 1 ? kReserveOfRanksBytes : kReserveBytes,
           .multiprocessors = device.multiprocessors,
           .accumulates = config.training.accumulate_steps > 1,
-          .concurrent_weight_gradients = config.training.concurrent_weight_gradients};
+          .concurrent_weight_gradients = config.training.concurrent_weight_gradients,
+          .fuses_pools = config.training.fused};
 }
 
 std::string text(const DeviceIdentity& device) {
@@ -134,7 +135,7 @@ CudaEngine::~CudaEngine() {
 
 // A network that does not fit even without a workspace is refused before convolutions are timed for minutes.
 std::unique_ptr<Convolutions> CudaEngine::planned_convolutions(const EngineConfig& config) const {
-  const Program program = lower(graph_, lowering_options(config.model));
+  const Program program = lower(graph_, lowering_options(config.model, config.training.fused));
   check_fits(graph_, program, request_, free_device_bytes());
   ConvolutionsConfig tuning = convolutions_config(config, program, device_);
   const Program packed = with_packed_outputs(program, [](const Node&) { return true; });
@@ -151,7 +152,7 @@ std::unique_ptr<Convolutions> CudaEngine::planned_convolutions(const EngineConfi
 
 // Returns the program in which the outputs are packed for which that is faster.
 Program CudaEngine::chosen_program(const EngineConfig& config) const {
-  const Program program = lower(graph_, lowering_options(config.model));
+  const Program program = lower(graph_, lowering_options(config.model, config.training.fused));
   return with_packed_outputs(program, [&](const Node& conv) {
     return convolutions_->packs(conv_shape(graph_, program, conv, shape_.images));
   });

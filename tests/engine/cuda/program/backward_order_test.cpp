@@ -320,6 +320,14 @@ TEST(BackwardOrder, RefusesADenseBlockThatIsNormalizedWithAResidual) {
   EXPECT_THAT(refusal(program), HasSubstr("this kind of dense block"));
 }
 
+TEST(BackwardOrder, RefusesADenseBlockWithAPoolWhereOthersHaveAddedTheirGradients) {
+  Program program = dense_block();
+  program.nodes[3].pool = {NodeKind::average_pool, 0};
+  EXPECT_EQ(refusal(program), "ordered");
+  program.nodes[1].pool = {NodeKind::average_pool, 0};
+  EXPECT_THAT(refusal(program), HasSubstr("this kind of dense block"));
+}
+
 TEST(BackwardOrder, RefusesADenseBlockWhoseNormHasTwoReaders) {
   Program program = dense_block();
   program.buffers.push_back({.channels = 8});

@@ -37,7 +37,7 @@ TEST(LowerToCuda, Resnet50HasItsLayersAndNoPassOfItsOwnForReluAndAdd) {
   EXPECT_EQ(count(program, NodeKind::convolution), 53);
   EXPECT_EQ(count(program, NodeKind::normalize), 53);
   EXPECT_EQ(count(program, NodeKind::statistics), 53);
-  EXPECT_EQ(program.nodes.size(), 53u * 3 + 3);  // Max pool, global average pool, linear.
+  EXPECT_EQ(program.nodes.size(), 53u * 3 + 2);  // Global average pool, linear.
 }
 
 TEST(LowerToCuda, ResidualsAreAddedByTheNormBeforeTheActivation) {
@@ -76,7 +76,7 @@ TEST(LowerToCuda, MobilenetAddsNormsWithoutAnActivationAndClampsTheOthersAtSix) 
 TEST(LowerToCuda, DropoutIsANodeOnlyWhereItIsWanted) {
   const model::Graph graph = model::mobilenet_v2(224);
   EXPECT_EQ(count(lower(graph), NodeKind::dropout), 0);
-  const Program program = lower(graph, lowering_options({.name = "mobilenet_v2"}));
+  const Program program = lower(graph, lowering_options({.name = "mobilenet_v2"}, true));
   const std::vector<Node> dropouts = nodes_of(program, NodeKind::dropout);
   ASSERT_EQ(dropouts.size(), 1u);
   EXPECT_EQ(graph.layers[static_cast<std::size_t>(dropouts[0].layer)].kind, model::LayerKind::dropout);
@@ -118,7 +118,7 @@ TEST(LowerToCuda, DenseLayersWriteTheirChannelsOfTheBlockAndReadAllBefore) {
 }
 
 TEST(LowerToCuda, TransitionsPoolBeforeTheyConvolve) {
-  const Program program = lower(model::densenet121(224));
+  const Program program = lower(model::densenet121(224), {.fuses_pools = false});
   int transitions = 0;
   for (std::size_t i = 0; i + 1 < program.nodes.size(); ++i) {
     if (program.nodes[i].kind != NodeKind::average_pool) continue;
@@ -130,6 +130,54 @@ TEST(LowerToCuda, TransitionsPoolBeforeTheyConvolve) {
     ++transitions;
   }
   EXPECT_EQ(transitions, 3);
+}
+
+// Returns the nodes of norms that have taken in a pool, checked against the window that reads their activation.
+std::vector<Node> pooled_norms(const model::Graph& graph) {
+  const Program program = lower(graph);
+  std::vector<Node> norms = nodes_of(program, NodeKind::normalize);
+  std::erase_if(norms, [](const Node& node) { return !node.pool.exists(); });
+  for (const Node& norm : norms) {
+    const model::Layer& pool = graph.layers[static_cast<std::size_t>(norm.pool.layer)];
+    EXPECT_EQ(pool.kind == model::LayerKind::max_pool, has_winners(norm));
+    EXPECT_EQ(norm.activation, Activation::relu);
+    EXPECT_EQ(norm.out.channels, norm.in.channels);
+    EXPECT_EQ(program.buffer(norm.out).height, pool.height);
+    EXPECT_EQ(program.buffer(norm.in).height, 2 * pool.height);
+  }
+  return norms;
+}
+
+TEST(LowerToCuda, NormsTakeInThePoolThatAloneReadsThem) {
+  const std::vector<Node> resnet = pooled_norms(model::resnet50(224)), densenet = pooled_norms(model::densenet121(224)),
+                          googlenet = pooled_norms(model::googlenet(224));
+  ASSERT_EQ(resnet.size(), 1u);
+  EXPECT_TRUE(has_winners(resnet[0]));
+  ASSERT_EQ(densenet.size(), 4u);  // The first norm, and those of the transitions.
+  EXPECT_EQ(std::ranges::count_if(densenet, has_winners), 1);
+  EXPECT_EQ(densenet[0].out.channels, 64);  // Of the dense block of 256 that it begins.
+  EXPECT_EQ(googlenet.size(), 2u);          // The other pools read concatenations.
+  EXPECT_TRUE(pooled_norms(model::mobilenet_v2(224)).empty());
+  EXPECT_TRUE(pooled_norms(model::alexnet(224)).empty());
+}
+
+TEST(LowerToCuda, PoolsStayApartWhereTheyShouldOrMust) {
+  const model::Graph densenet = model::densenet121(224);
+  const Program apart = lower(densenet, lowering_options({.name = "densenet121"}, false));
+  EXPECT_EQ(count(apart, NodeKind::max_pool), 1);
+  EXPECT_EQ(count(apart, NodeKind::average_pool), 3);
+  const auto max_pools_after = [](model::GraphBuilder::Window window, bool read_twice) {
+    model::GraphBuilder net("tiny", 32);
+    const int x = net.relu(net.batch_norm(net.convolution(net.input(), "a", 8, {}), "an"));
+    const int pool = net.max_pool(x, window);
+    if (read_twice) net.convolution(x, "b", 8, {});
+    net.linear(net.global_average_pool(pool), "fc", 14);
+    return count(lower(net.finish()), NodeKind::max_pool);
+  };
+  EXPECT_EQ(max_pools_after({.kernel = 3, .stride = 2, .padding = 1}, false), 0);
+  EXPECT_EQ(max_pools_after({.kernel = 3, .stride = 2, .padding = 1}, true), 1);
+  EXPECT_EQ(max_pools_after({.kernel = 3, .stride = 1, .padding = 1}, false), 1);
+  EXPECT_EQ(max_pools_after({.kernel = 2, .stride = 2}, false), 1);
 }
 
 TEST(LowerToCuda, ImagesAndLogitsArePaddedToWholeVectors) {
@@ -191,7 +239,7 @@ TEST(LowerToCuda, LinearLayersReadMapsAsTheyAre) {
 TEST(LowerToCuda, BranchesOfAnInceptionWriteTheirChannelsOfItsOutput) {
   const Program program = lower(model::googlenet(224));
   EXPECT_EQ(count(program, NodeKind::convolution), 57);
-  EXPECT_EQ(program.nodes.size(), 57u * 3 + 13 + 2);  // Max pools, global average pool, linear.
+  EXPECT_EQ(program.nodes.size(), 57u * 3 + 11 + 2);  // Max pools, global average pool, linear.
   std::vector<int> begins;
   for (const Node& norm : nodes_of(program, NodeKind::normalize)) {
     if (program.buffer(norm.out) == Buffer{256, 28, 28}) begins.push_back(norm.out.first_channel);

@@ -167,8 +167,11 @@ class ProgramRun {
       case NodeKind::statistics:
         std::ranges::copy(statistics(in), statistics_[index(node.in)].begin() + node.in.first_channel);
         return;
-      case NodeKind::normalize:
-        return store(normalized(node, layer, in), node.out);
+      case NodeKind::normalize: {
+        const FeatureMap map = normalized(node, layer, in);
+        if (!node.pool.exists()) return store(map, node.out);
+        return store(pool(graph_.layers[static_cast<std::size_t>(node.pool.layer)], map), node.out);
+      }
       case NodeKind::max_pool:
       case NodeKind::average_pool:
         return store(pool(layer, in), node.out);
@@ -227,7 +230,7 @@ void expect_meaning(const model::Graph& graph, const Program& program) {
 
 TEST_P(ProgramMeaning, IsThatOfTheGraph) {
   const model::Graph graph = model::make_network(GetParam(), image_size(GetParam()));
-  expect_meaning(graph, lower(graph));
+  for (const bool fuses_pools : {true, false}) expect_meaning(graph, lower(graph, {.fuses_pools = fuses_pools}));
 }
 
 TEST(PackedProgramMeaning, IsThatOfTheGraph) {

@@ -1,0 +1,82 @@
+#include <type_traits>
+
+#include "core/errors.hpp"
+#include "engine/cuda/kernels/norm_gradient.cuh"
+#include "engine/cuda/kernels/norm_lazy.hpp"
+#include "engine/cuda/kernels/norm_pool.hpp"
+#include "engine/cuda/kernels/norm_pool_launch.hpp"
+#include "engine/cuda/kernels/pool_check.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+namespace {
+
+void check(bool taken) {
+  if (!taken) throw DeviceError("no CUDA kernel for a norm with this pool (pool_check.hpp)");
+}
+
+// Calls launch(op, width), where `op` runs make_pass<T, V>(the norm's gradient) over patches. `written` is what the
+// pass writes.
+template <bool kMax, typename MakePass, typename Launch>
+void with_patches(const NormGradientCall& call, const PoolBetween& pool, const Matrix& written,
+                  const MakePass& make_pass, const Launch& launch) {
+  with_vectors(
+      call.type, call.channels,
+      [&]<typename T, int V>() {
+        const auto pass = make_pass.template operator()<T, V>(norm_gradient<T>(call, {}));
+        const Rows<const std::uint8_t> winners{pool.winner, call.channels};
+        const OverPatches<std::decay_t<decltype(pass)>, T, V, kMax> op{
+            pass, rows_of<const T>(call.gradient), winners, {pool.shape}};
+        launch(op, V);
+      },
+      call.x, call.gradient, written);
+}
+
+// The same for either kind of pool.
+void with_patches_of(const NormGradientCall& call, const PoolBetween& pool, const Matrix& written,
+                     const auto& make_pass, const auto& launch) {
+  if (pool.winner != nullptr) {
+    check(norm_takes_max_pool(pool.shape));
+    with_patches<true>(call, pool, written, make_pass, launch);
+  } else {
+    check(norm_takes_average_pool(pool.shape));
+    with_patches<false>(call, pool, written, make_pass, launch);
+  }
+}
+
+// Launches the sums of a pass, and what follows from them.
+auto sums_launcher(const NormGradientCall& call, const PoolBetween& pool, const NormSums& sums, Stream stream) {
+  return [&call, &pool, &sums, stream](const auto& op, int) {
+    launch_sums(op, gradient_finish(call, sums, false), op.rows(pool.images), call.channels, sums.scratch, stream);
+  };
+}
+
+}  // namespace
+
+void launch_pooled_gradient_sums(const NormGradientCall& call, const PoolBetween& pool, const NormSums& sums,
+                                 Stream stream) {
+  const auto pass = [&]<typename T, int V>(const NormGradient<T>& from) {
+    return GradientSums<T, V, false, false>{from, {}};
+  };
+  with_patches_of(call, pool, {}, pass, sums_launcher(call, pool, sums, stream));
+}
+
+void launch_pooled_gradient_apply(const NormGradientCall& call, const PoolBetween& pool, const float* b, const float* c,
+                                  Matrix dx, Stream stream) {
+  const auto pass = [&]<typename T, int V>(const NormGradient<T>& from) {
+    return GradientApply<T, V, false, false>{from, b, c, rows_of<T>(dx)};
+  };
+  with_patches_of(call, pool, dx, pass, [&](const auto& op, int width) {
+    launch_channels(op, op.rows(pool.images), call.channels, width, stream);
+  });
+}
+
+void launch_pooled_lazy_accumulate(const NormGradientCall& call, const PoolBetween& pool, Matrix total,
+                                   const NormSums& sums, Stream stream) {
+  check(pool.winner == nullptr && norm_takes_average_pool(pool.shape));
+  const auto pass = [&]<typename T, int V>(const NormGradient<T>& from) {
+    return LazyAccumulate<T, T, V, true>{from, rows_of<T>(total)};
+  };
+  with_patches<false>(call, pool, total, pass, sums_launcher(call, pool, sums, stream));
+}
+
+}  // namespace chexbench::engine::cuda::kernels
