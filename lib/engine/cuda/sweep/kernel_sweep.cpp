@@ -1,5 +1,7 @@
 #include "engine/cuda/sweep/kernel_sweep.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -68,10 +70,22 @@ void check_names(const std::vector<std::string>& names) {
   }
 }
 
+// Kernels count rows in int.
+void check_size(const KernelSweepOptions& options) {
+  constexpr std::int64_t kMostPixels = std::int64_t{1} << 30;
+  const std::int64_t pixels = std::int64_t{options.batch_size} * options.image_size * options.image_size;
+  if (pixels > kMostPixels)
+    throw SpecError(
+        fmt::format("kernel-sweep: a batch of {} images of {}x{} has more than {} pixels; give a smaller "
+                    "--batch-size or --image-size",
+                    options.batch_size, options.image_size, options.image_size, kMostPixels));
+}
+
 }  // namespace
 
 std::vector<KernelUse> kernels_to_sweep(const KernelSweepOptions& options, const std::string& network) {
   check_names(options.kernels);
+  check_size(options);
   const model::Graph graph = model::make_network(network, options.image_size);
   std::vector<KernelUse> uses = kernel_list(graph, options.batch_size, options.precision);
   if (!options.kernels.empty()) {
