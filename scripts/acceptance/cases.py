@@ -101,8 +101,8 @@ def read_sweep(output, errors):
 
 
 def read_kernel_sweep(output, errors):
-    """What the kernels compute, from their lines; how long they take beside copies, from the summary, which only a sweep
-    that ends by itself has. The summary's "fused" step is what a training does by default."""
+    """What the kernels compute, from their lines; how long they take beside copies, from the summary, which only a
+    sweep that ends by itself has. Its "fused" step is the nearer to what a training does by default."""
     lines = [json.loads(line) for line in output.splitlines() if line.endswith("}")]
     kernels = [line for line in lines if not line.get("summary")]
     if not any(kernel["ran"] for kernel in kernels):

@@ -181,7 +181,7 @@ class GpuAcceptance(SystemTest):
         self.accept(good_answers(), "--only", "plan-sweep", "--only", "kernel-sweep")
         calls = (self.bundle / "calls").read_text()
         self.assertIn("--budget 95\n", calls)
-        self.assertIn("kernel-sweep --model resnet50 --batch-size 256 --precision fp16 --format json --budget 85\n", calls)
+        self.assertIn("--model resnet50 --batch-size 256 --precision fp16 --format json --budget 85\n", calls)
 
     def test_a_kernel_that_computes_something_else_is_a_failure_and_is_named(self):
         answers = {"chexbench kernel-sweep densenet121": kernels_swept(agrees=False), **good_answers()}
@@ -375,7 +375,7 @@ class Summary(unittest.TestCase):
         self.assertIn("was not timed", figure["note"])
 
     def shares(self, answer):
-        row = {"part": "kernel-sweep", "case": "", "outcome": "ok", "model": "resnet50", "precision": "fp16", "batch": 256}
+        row = {"part": "kernel-sweep", "case": "", **self.TRAINING}
         rows = [{**row, **cases.read_kernel_sweep(answer["output"], "")}]
         begin = "resnet50 fp16 batch 256: own kernels / a copy of as many bytes, "
         return [self.figure(rows, begin + what) for what in ("all, weighted by time", "the worst")]

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "report/csv_row.hpp"
 #include "report/text_table.hpp"
 #include "verbs/kernel_sweep/kernel_sweep.hpp"
+#include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -41,17 +43,6 @@ void visit_timing(Visitor&& visit, const KernelSweepOptions& options, const Kern
   visit("allowed_difference", if_ran(timing.allowed_difference));
   visit("agrees", timing.ran && timing.agrees());
 }
-
-struct ToJson {
-  Json& object;
-  template <class Value>
-  void operator()(const char* name, const Value& value) const {
-    object[name] = value;
-  }
-  void operator()(const char* name, const std::optional<double>& value) const {
-    object[name] = value ? Json(*value) : Json(nullptr);  // which also stands for an infinite difference
-  }
-};
 
 std::string json_line(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 

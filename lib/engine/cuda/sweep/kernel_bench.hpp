@@ -13,7 +13,8 @@
 namespace chexbench::engine::cuda {
 
 // What a comparison found. Differences are relative: |device - host| / (|host| + mean |host|), the mean over what was
-// compared of that result. Those of half types may be two roundings of the type.
+// compared of that result; those of scalars are to |host| alone. Those of half types may be two roundings of the type.
+// What a kernel wrote between rows, where it has nothing to write, is an infinite difference.
 struct KernelCheck {
   std::int64_t values = 0;  // that were compared
   std::string result;       // the one that is nearest to its limit, or farthest beyond
@@ -46,11 +47,16 @@ class KernelBench {
     DeviceMemory memory;
   };
 
+  struct Results {
+    std::vector<float> expected, found;
+  };
+
   void fill();
   bool finds_infinity();
   std::vector<std::vector<std::byte>> computed(const Selection& selection) const;
-  void compare(const Selection& selection, KernelCheck& check) const;
-  std::vector<std::byte> fetch(const Tensor& tensor, const Selection& selection) const;
+  bool leaves_gaps(const Tensor& tensor, const Selection& selection) const;
+  // Appends what the host and the device have of the selection's results, by tensor.
+  void compute(const Selection& selection, std::vector<Results>& all, KernelCheck& check) const;
 
   const KernelCall call_;
   const Launch launch_;

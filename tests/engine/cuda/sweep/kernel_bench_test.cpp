@@ -76,6 +76,27 @@ TEST(KernelBench, FindsAMissingRowOfThousands) {
   }
 }
 
+// Writes the first element behind the first row of the result, which belongs to another layer.
+void launch_too_widely(const KernelCall& call, const KernelMemory& memory, void* scratch, kernels::Stream stream) {
+  launch_kernel(call, memory, scratch, stream);
+  static_cast<float*>(memory.matrix(spoilt->name).data)[spoilt->channels] = 1;
+}
+
+TEST(KernelBench, FindsWhatIsWrittenBetweenRows) {
+  int found = 0;
+  for (const KernelCall& call : small_calls(ElementType::f32)) {
+    for (const KernelOperand& operand : operands(call)) {
+      if (operand.access == Access::read || operand.ld == operand.channels) continue;
+      spoilt = &operand;
+      const KernelCheck check = KernelBench(call, launch_too_widely).check();
+      EXPECT_FALSE(check.agrees()) << operand.name << " of " << to_string(call.kernel);
+      EXPECT_NE(check.result.find("between its rows"), std::string::npos) << check.result;
+      ++found;
+    }
+  }
+  EXPECT_GE(found, 5);
+}
+
 TEST(KernelBench, TellsAnOverflowCheckThatFindsNoInfinity) {
   const KernelCall call = small_call(Kernel::overflow_check, ElementType::bf16);
   const KernelCheck check =
