@@ -153,7 +153,7 @@ std::string timing_line(const KernelSweepSetting& setting, const KernelTiming& t
     visit_timing(ToJson{object}, setting.options, timing);
     return json_line(object);
   }
-  const auto if_ran = [&](std::string text) { return timing.ran ? text : "-"; };
+  const auto if_ran = [&](const std::string& text) { return timing.ran ? text : "-"; };
   return fmt::format("{:<27} {:<46} {:>9} {:>8} {:>9} {:>4} {:>5}  {}\n", timing.kernel, timing.shape,
                      if_ran(fmt::format("{:.1f}", 1e6 * timing.median_s)),
                      if_ran(fmt::format("{:.0f}", 1e-9 * timing.bytes_per_s())), if_ran(percent(timing.copy_share())),

@@ -12,7 +12,8 @@
 
 namespace chexbench::engine::cuda {
 
-// One value for each launcher of kernels/*_launch.hpp, or several where arguments decide how many bytes it moves.
+// One value for each launcher of kernels/*_launch.hpp, or several where arguments decide how many bytes it moves. They
+// stand in groups (norms, pools, other layers, the end of a step) that other files tell apart by their order.
 enum class Kernel {
   statistics,
   moments,
