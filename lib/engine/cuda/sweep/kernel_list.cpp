@@ -15,17 +15,24 @@ namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-class KernelList {
+struct Count {
+  KernelCall call;
+  int runs = 0;
+};
+
+// The calls of one step of a program. With `fused`, convolutions compute all that they may of the norms beside them.
+class StepCalls {
  public:
-  KernelList(const model::Graph& graph, int images, spec::Precision precision)
+  StepCalls(const model::Graph& graph, const Program& program, int images, spec::Precision precision, bool fused)
       : graph_(graph),
+        program_(program),
         images_(images),
         precision_(precision),
+        fused_(fused),
         type_(element_type(precision)),
-        program_(lower(graph, {.dropout = true})),
-        norms_(prologue_norms(program_)) {}
+        norms_(prologue_norms(program)) {}
 
-  std::vector<KernelUse> run() {
+  std::vector<Count> run() {
     add({.kernel = Kernel::upload_gray,
          .type = type_,
          .items = rows(program_.input),
@@ -35,7 +42,7 @@ class KernelList {
     for (const BackwardStep& step : backward_order(program_)) add_backward(step);
     add_update();
     add_other_settings();
-    return std::move(uses_);
+    return std::move(counts_);
   }
 
  private:
@@ -43,12 +50,10 @@ class KernelList {
   std::int64_t rows(const Slice& slice) const { return std::int64_t{images_} * program_.buffer(slice).pixels(); }
   int ld(const Slice& slice) const { return slice.exists() ? program_.buffer(slice).channels : 0; }
 
-  void add(const KernelCall& call, int runs = 1) { add(call, runs, runs); }
-  void add(const KernelCall& call, int runs, int fused_runs) {
-    auto use = std::ranges::find_if(uses_, [&](const KernelUse& known) { return same(known.call, call); });
-    if (use == uses_.end()) use = uses_.insert(use, {.call = call});
-    use->runs += runs;
-    use->fused_runs += fused_runs;
+  void add(const KernelCall& call, int runs = 1) {
+    auto count = std::ranges::find_if(counts_, [&](const Count& known) { return same(known.call, call); });
+    if (count == counts_.end()) count = counts_.insert(count, {.call = call});
+    count->runs += runs;
   }
 
   KernelCall call(Kernel kernel, const Slice& in, const Slice& out = {}, const Slice& residual = {}) const {
@@ -70,21 +75,21 @@ class KernelList {
     return {.kernel = kernel, .type = kernel == Kernel::affine ? type_ : kernels::ElementType::f32, .items = channels};
   }
 
-  // Whether convolution i may compute what `pattern` says of the norm that it alone reads.
-  bool takes(int i, ConvPattern pattern) const { return norms_[index(i)] >= 0 && may_fuse(i, pattern); }
-  bool may_fuse(int i, ConvPattern pattern) const {
-    return node(i).kind == NodeKind::convolution &&
+  // Whether node i is a convolution that computes `pattern`.
+  bool fuses(int i, ConvPattern pattern) const {
+    return fused_ && node(i).kind == NodeKind::convolution &&
            wanted(pattern, conv_shape(graph_, program_, node(i), images_), precision_);
   }
-  // The convolution that reads norm i and computes `pattern` with it; -1 if there is none.
+  // Whether convolution i computes what `pattern` says of the norm that it alone reads.
+  bool takes(int i, ConvPattern pattern) const { return norms_[index(i)] >= 0 && fuses(i, pattern); }
+  // Whether a convolution does so with norm i.
   bool is_taken(int norm, ConvPattern pattern) const {
     const auto reader = std::ranges::find(norms_, norm);
-    return reader != norms_.end() && may_fuse(static_cast<int>(reader - norms_.begin()), pattern);
+    return reader != norms_.end() && fuses(static_cast<int>(reader - norms_.begin()), pattern);
   }
 
   void add_forward(int i) {
     const Node& of = node(i);
-    if (is_pool(of.kind)) return add_pool(of, false);
     switch (of.kind) {
       case NodeKind::statistics:
         return add_statistics(i);
@@ -94,25 +99,29 @@ class KernelList {
         return add(activated(Kernel::bias, of));
       case NodeKind::dropout:
         return add_dropout(of);
-      default:
-        return;  // convolutions and linear layers are not kernels of our own
+      case NodeKind::convolution:
+      case NodeKind::linear:
+        return;  // no kernels of our own
+      case NodeKind::max_pool:
+      case NodeKind::average_pool:
+      case NodeKind::global_average_pool:
+      case NodeKind::adaptive_average_pool:
+        return add_pool(of, false);
     }
   }
 
   void add_statistics(int i) {
     const Slice& in = node(i).in;
-    const bool after = i > 0 && node(i - 1).out == in;
-    const bool fused = after && (may_fuse(i - 1, ConvPattern::forward_statistics) ||
-                                 takes(i - 1, ConvPattern::normalized_forward_statistics));
-    add(call(Kernel::statistics, in), 1, fused ? 0 : 1);
-    if (fused) add(per_channel(Kernel::moments, in.channels), 0, 1);
+    const bool follows = i > 0 && node(i - 1).out == in;
+    const bool fused = follows && (fuses(i - 1, ConvPattern::forward_statistics) ||
+                                   takes(i - 1, ConvPattern::normalized_forward_statistics));
+    add(fused ? per_channel(Kernel::moments, in.channels) : call(Kernel::statistics, in));
   }
 
   void add_norm(int i) {
-    const bool fused = is_taken(i, ConvPattern::normalized_forward_statistics);
-    const Kernel kernel = node(i).residual.exists() ? Kernel::normalize_residual : Kernel::normalize;
-    add(activated(kernel, node(i)), 1, fused ? 0 : 1);
-    if (fused) add(per_channel(Kernel::affine, node(i).in.channels), 0, 1);
+    if (is_taken(i, ConvPattern::normalized_forward_statistics))
+      return add(per_channel(Kernel::affine, node(i).in.channels));
+    add(activated(node(i).residual.exists() ? Kernel::normalize_residual : Kernel::normalize, node(i)));
   }
 
   void add_dropout(const Node& of) {
@@ -157,7 +166,6 @@ class KernelList {
     for (const auto& [slice, target] : {std::pair{of.residual, step.residual}, std::pair{of.in, step.in}})
       if (target == Target::second_again) add(call(Kernel::add, slice, slice));
     if (step.two && of.kind != NodeKind::normalize) add(call(Kernel::add, of.out, of.out));
-    if (is_pool(of.kind)) return add_pool(of, true);
     switch (of.kind) {
       case NodeKind::statistics:
         return add(call(Kernel::lazy_apply, of.in));
@@ -170,10 +178,15 @@ class KernelList {
         return add_dropout(of);
       case NodeKind::convolution:
         if (step.in != Target::none && takes(step.node, ConvPattern::data_gradient_norm))
-          add(per_channel(Kernel::inverse_deviation, of.in.channels), 0, 1);
+          add(per_channel(Kernel::inverse_deviation, of.in.channels));
         return;
-      default:
+      case NodeKind::linear:
         return;
+      case NodeKind::max_pool:
+      case NodeKind::average_pool:
+      case NodeKind::global_average_pool:
+      case NodeKind::adaptive_average_pool:
+        return add_pool(of, true);
     }
   }
 
@@ -182,11 +195,10 @@ class KernelList {
     const bool residual = of.residual.exists(), summed = is_taken(step.node, ConvPattern::data_gradient_norm);
     const Kernel sums = residual ? (step.two ? Kernel::gradient_sums_residual_two : Kernel::gradient_sums_residual)
                                  : (step.two ? Kernel::gradient_sums_two : Kernel::gradient_sums);
-    add(activated(sums, of), 1, summed ? 0 : 1);
-    KernelCall masked = call(Kernel::gradient_apply_masked, of.in, residual ? of.residual : of.out);
-    if (residual) return add(masked);
-    add(activated(step.two ? Kernel::gradient_apply_two : Kernel::gradient_apply, of), 1, summed ? 0 : 1);
-    if (summed) add(masked, 0, 1);
+    if (!summed) add(activated(sums, of));
+    const Kernel apply = step.two ? Kernel::gradient_apply_two : Kernel::gradient_apply;
+    add(residual || summed ? call(Kernel::gradient_apply_masked, of.in, residual ? of.residual : of.out)
+                           : activated(apply, of));
   }
 
   void add_update() {
@@ -214,7 +226,7 @@ class KernelList {
   }
 
   void add_other_settings() {
-    KernelCall color = uses_.front().call;
+    KernelCall color = counts_.front().call;
     color.kernel = Kernel::upload_color;
     add(color, 0);
     for_parameters([&](KernelCall of) {
@@ -231,18 +243,28 @@ class KernelList {
   }
 
   const model::Graph& graph_;
+  const Program& program_;
   const int images_;
   const spec::Precision precision_;
+  const bool fused_;
   const kernels::ElementType type_;
-  const Program program_;
   const std::vector<int> norms_;
-  std::vector<KernelUse> uses_;
+  std::vector<Count> counts_;
 };
 
 }  // namespace
 
 std::vector<KernelUse> kernel_list(const model::Graph& graph, int images, spec::Precision precision) {
-  return KernelList(graph, images, precision).run();
+  const Program program = lower(graph, {.dropout = true});
+  std::vector<KernelUse> uses;
+  for (const Count& count : StepCalls(graph, program, images, precision, false).run())
+    uses.push_back({.call = count.call, .runs = count.runs});
+  for (const Count& count : StepCalls(graph, program, images, precision, true).run()) {
+    auto use = std::ranges::find_if(uses, [&](const KernelUse& known) { return same(known.call, count.call); });
+    if (use == uses.end()) use = uses.insert(use, {.call = count.call});
+    use->fused_runs = count.runs;
+  }
+  return uses;
 }
 
 }  // namespace chexbench::engine::cuda

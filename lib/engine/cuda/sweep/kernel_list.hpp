@@ -18,7 +18,8 @@ struct KernelUse {
 };
 
 // Returns the distinct calls of a training step with Adam on gray images, in the order in which they first appear.
-// Copies of what Network, StepQueue and Update queue; tests/engine/cuda/sweep compares the list with what they launch.
+// The walk over the program is that of Network and Update; tests/engine/cuda/sweep compares the list with what they
+// launch.
 // @throws DeviceError for a network that the engine cannot compute
 std::vector<KernelUse> kernel_list(const model::Graph& graph, int images, spec::Precision precision);
 
