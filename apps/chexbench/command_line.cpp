@@ -12,6 +12,7 @@
 #include "data_command.hpp"
 #include "diagnose_command.hpp"
 #include "doctor_command.hpp"
+#include "kernel_sweep_command.hpp"
 #include "model_command.hpp"
 #include "plan_sweep_command.hpp"
 #include "predict_command.hpp"
@@ -74,6 +75,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_doctor_command(app, session);
   add_model_command(app);
   add_report_command(app);
+  add_kernel_sweep_command(app);
   add_plan_sweep_command(app);
   add_predict_command(app);
 }

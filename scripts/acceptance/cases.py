@@ -100,6 +100,22 @@ def read_sweep(output, errors):
     return {"plans": ran, "complete": "stopped at its budget" not in errors, "patterns": patterns}
 
 
+def read_kernel_sweep(output, errors):
+    """What the kernels compute, from their lines; how long they take beside copies, from the summary, which only a
+    sweep that ends by itself has. Its "fused" step is the nearer to what a training does by default."""
+    lines = [json.loads(line) for line in output.splitlines() if line.endswith("}")]
+    kernels = [line for line in lines if not line.get("summary")]
+    if not any(kernel["ran"] for kernel in kernels):
+        raise ValueError("no kernel ran")
+    read = {"kernels": len(kernels), "checked_values": sum(kernel["checked_values"] for kernel in kernels),
+            "wrong": [f"{kernel['kernel']} at {kernel['shape']}" for kernel in kernels
+                      if kernel["ran"] and not kernel["agrees"]]}
+    for summary in lines[len(kernels):]:
+        read |= {"complete": summary["complete"], "device": summary["device"], **summary["fused"],
+                 "separate": summary["separate"]}
+    return read
+
+
 def read_memcheck(output, errors):
     for line in output.splitlines():
         if "ERROR SUMMARY:" in line:
@@ -223,6 +239,14 @@ def sweep(place, model, precision, limit_s):
                 {"framework": "chexbench", "model": model, "precision": precision, "batch": 256}, limit_s)
 
 
+def kernel_sweep(place, model, precision="fp16", batch=256, limit_s=90):
+    """Each own kernel at each of its shapes, beside a copy of as many bytes and held against the host."""
+    command = [place.home / "chexbench", "kernel-sweep", "--model", model, "--batch-size", batch, "--precision",
+               precision, "--format", "json", "--budget", TIME_LEFT]
+    return Case("kernel-sweep", f"kernel-sweep {model} {precision} {batch}", command, read_kernel_sweep,
+                {"framework": "chexbench", "model": model, "precision": precision, "batch": batch}, limit_s)
+
+
 def memcheck(place):
     """On kernels of our own alone, which their mangled names tell: all of cuDNN's would take hours."""
     found = shutil.which("compute-sanitizer") or next(
@@ -253,6 +277,7 @@ def all_cases(place):
     cases += in_turns("training", ["eager"], [resnet]) + [kernel_time(place, resnet, 256)]
     cases += in_turns("training", ["eager"], [densenet]) + [gate(place, densenet, "fp16")]
     cases += [torch(place, "compiled", model, mode="compiled") for model in NETWORKS]
+    cases += [kernel_sweep(place, model) for model in NETWORKS]
     cases += in_turns("batches", ["eager", "compiled"], batch=64)
     cases += [kernel_time(place, model, 64) for model in NETWORKS] + [kernel_time(place, densenet, 256)]
     cases += input_cases(place)

@@ -7,6 +7,7 @@ RATIO_GOALS = {"resnet50": [1.5, 2.3], "densenet121": [2.0]}
 FED_SHARE_GOAL = 0.9  # as long as the cores decode that many
 # The parts that say whether numbers are right.
 NUMBERS = {"golden": "golden values", "gate": "as in f32, fused and unfused"}
+COPY_SHARE_GOAL = 0.85  # of a plain copy's bandwidth, by own kernels
 OUTSIDE_KERNELS_GOAL = 0.03  # of a step at batch 64, at most
 # Images/s of one GPU in NVIDIA's DeepLearningExamples, MxNet/Classification/RN50v1.5, README.md, "Training
 # performance": (model, precision, batch, images/s). The DGX-1 has V100s of 16 GB.
@@ -157,6 +158,31 @@ def outside_kernels(rows, model):
     return figure(name, 1 - kernels_s * rate / 64, OUTSIDE_KERNELS_GOAL, note, at_most=True)
 
 
+def own_kernels(rows):
+    """Whether they compute what the host does, and how near they are to a copy: all together, and the worst of those
+    that take at least a twentieth of their time. A sweep that did not come to its end says nothing of a share."""
+    for row in rows.rows:
+        if row["part"] != "kernel-sweep":
+            continue
+        name = f"{row['model']} {row['precision']} batch {row['batch']}: own kernels"
+        wrong = row.get("wrong")
+        if wrong:
+            yield figure(f"{name} compute what the host does", False, True, f"wrong: {', '.join(wrong[:3])}")
+        else:
+            checked = "" if wrong is None else f"{row['kernels']} kernels and shapes, {row['checked_values']} values"
+            yield figure(f"{name} compute what the host does", None if wrong is None else True, True,
+                         checked or rows.why_not(case=row["case"]))
+        worst = row.get("worst_kernel")
+        for what, value, note in (("all, weighted by time", row.get("copy_share"), ""),
+                                  ("the worst", row.get("worst_copy_share"), worst)):
+            complete = row.get("complete", False)
+            if value is None:
+                note = rows.why_not(case=row["case"])
+            elif not complete:
+                note = "not all were measured"
+            yield figure(f"{name} / a copy of as many bytes, {what}", value, COPY_SHARE_GOAL, note, judged=complete)
+
+
 def memory_errors(rows):
     for row in rows.rows:
         if row["part"] == "memcheck":
@@ -184,5 +210,6 @@ def summarize(row_list):
         for batch, precision in ((64, "fp16"), (128, "fp16"), (256, "bf16")):
             figures += against_torch(rows, model, batch, precision)
     figures += quotients(rows)
+    figures += own_kernels(rows)
     figures += memory_errors(rows)
     return figures + [outside_kernels(rows, model) for model in RATIO_GOALS]

@@ -64,6 +64,14 @@ def kernels_timed(**changes):
     return {**trial(5333), "times": {**times, **changes}}
 
 
+def kernels_swept(agrees=True, complete=True, **changes):
+    """One kernel and the summary of a step that is nine tenths as fast as copies."""
+    step = {"own_us_per_step": 10, "copy_share": 0.9, "worst_kernel": "loss", "worst_copy_share": 0.86, "kernels": []}
+    kernel = {"kernel": "loss", "shape": "256x16", "ran": True, "agrees": agrees, "checked_values": 7}
+    summary = {"summary": True, "complete": complete, "device": "a GPU", "fused": {**step, **changes}, "separate": step}
+    return {"output": json.dumps(kernel) + "\n" + json.dumps(summary), "code": 0 if agrees else 5}
+
+
 def good_answers():
     """Everything runs and meets its goals."""
     return {
@@ -71,6 +79,7 @@ def good_answers():
         "chexbench plan-sweep": {
             "output": json.dumps({"pattern": "forward", "shape": "s", "ran": True, "median_us": 5})
         },
+        "chexbench kernel-sweep": kernels_swept(),
         "chexbench memcheck": {"output": "========= ERROR SUMMARY: 0 errors"},
         "chexbench selftest": {"output": "  logits  1e-4 of 1e-3"},
         "chexbench engine=cuda pipeline=naive": trial(3000),
@@ -128,8 +137,8 @@ class GpuAcceptance(SystemTest):
     def test_parts_come_in_order_of_their_worth(self):
         rows = self.accept(good_answers())
         parts = list(dict.fromkeys(row["part"] for row in rows.values()))
-        self.assertEqual(parts, ["machine", "golden", "gate", "training", "kernels", "compiled", "batches", "input",
-                                 "graph", "bf16", "again", "memcheck", "plan-sweep", "summary"])
+        self.assertEqual(parts, ["machine", "golden", "gate", "training", "kernels", "compiled", "kernel-sweep",
+                                 "batches", "input", "graph", "bf16", "again", "memcheck", "plan-sweep", "summary"])
 
     def test_the_first_row_with_a_goal_comes_after_two_that_say_whether_numbers_are_right(self):
         rows = self.accept(good_answers())
@@ -169,8 +178,19 @@ class GpuAcceptance(SystemTest):
                           ("densenet121", "chexbench"), ("densenet121", "torch")])
 
     def test_a_sweep_is_told_to_end_before_it_would_be_killed(self):
-        self.accept(good_answers(), "--only", "plan-sweep")
-        self.assertIn("--budget 95\n", (self.bundle / "calls").read_text())
+        self.accept(good_answers(), "--only", "plan-sweep", "--only", "kernel-sweep")
+        calls = (self.bundle / "calls").read_text()
+        self.assertIn("--budget 95\n", calls)
+        self.assertIn("--model resnet50 --batch-size 256 --precision fp16 --format json --budget 85\n", calls)
+
+    def test_a_kernel_that_computes_something_else_is_a_failure_and_is_named(self):
+        answers = {"chexbench kernel-sweep densenet121": kernels_swept(agrees=False), **good_answers()}
+        rows = self.accept(answers, "--only", "kernel-sweep", code=5)
+        self.assertEqual(rows["kernel-sweep densenet121 fp16 256"]["outcome"], "failed")
+        figures = self.figures(rows)
+        figure = figures["densenet121 fp16 batch 256: own kernels compute what the host does"]
+        self.assertEqual((figure["met"], figure["note"]), (False, "wrong: loss at 256x16"))
+        self.assertIs(figures["resnet50 fp16 batch 256: own kernels compute what the host does"]["met"], True)
 
     def test_kernels_are_timed_in_a_run_of_their_own(self):
         rows = self.accept(good_answers(), "--only", "batches", "--only", "kernels")
@@ -353,6 +373,24 @@ class Summary(unittest.TestCase):
         figure = self.outside()
         self.assertEqual((figure["value"], figure["met"]), (0.2344, None))
         self.assertIn("was not timed", figure["note"])
+
+    def shares(self, answer):
+        row = {"part": "kernel-sweep", "case": "", **self.TRAINING}
+        rows = [{**row, **cases.read_kernel_sweep(answer["output"], "")}]
+        begin = "resnet50 fp16 batch 256: own kernels / a copy of as many bytes, "
+        return [self.figure(rows, begin + what) for what in ("all, weighted by time", "the worst")]
+
+    def test_own_kernels_are_held_against_copies_together_and_the_worst_of_them(self):
+        both, worst = self.shares(kernels_swept(worst_copy_share=0.7))
+        self.assertEqual((both["value"], both["met"]), (0.9, True))
+        self.assertEqual((worst["value"], worst["met"], worst["note"]), (0.7, False, "loss"))
+
+    def test_a_sweep_that_did_not_come_to_its_end_meets_no_goal(self):
+        figures = self.shares(kernels_swept(complete=False))
+        self.assertEqual([figure["met"] for figure in figures], [None, None])
+        cut = kernels_swept()
+        cut["output"] = cut["output"].splitlines()[0]
+        self.assertEqual([figure["value"] for figure in self.shares(cut)], [None, None])
 
     def test_memory_errors_miss_their_goal(self):
         rows = [{"part": "memcheck", "case": "", "outcome": "failed", "memory_errors": 3}]

@@ -16,3 +16,13 @@ class WithoutAGpu(SystemTest):
         self.fail_with(2, "plan-sweep", "--batch", "0", says=["--batch"])
         self.fail_with(2, "plan-sweep", "--precision", "fp8", says=["fp8"])
         self.fail_with(2, "plan-sweep", "--netwerk", "resnet50", says=["--network"])
+
+    def test_a_kernel_sweep_says_what_is_missing(self):
+        done = self.fail_with(4, "kernel-sweep", says=["CUDA"])
+        self.assertEqual(done.stdout, "")
+
+    def test_wrong_arguments_of_a_kernel_sweep_are_told_first(self):
+        self.fail_with(2, "kernel-sweep", "--batch-size", "0", says=["--batch-size"])
+        self.fail_with(2, "kernel-sweep", "--precision", "fp8", says=["fp8"])
+        self.fail_with(2, "kernel-sweep", "--format", "yaml", says=["--format"])
+        self.fail_with(2, "kernel-sweep", "--modle", "resnet50", says=["--model"])

@@ -152,12 +152,12 @@ TEST(ComputedRoofline, IsPrintedForPeopleAndForPrograms) {
   const std::string table = roofline_table(roofline);
   EXPECT_THAT(table, AllOf(HasSubstr("computed, not measured"), HasSubstr("\"computed\": true"),
                            HasSubstr("median misfit: by the same network a factor of 1.")));
-  const auto json = nlohmann::json::parse(roofline_json(roofline));
-  ASSERT_EQ(json["entries"].size(), 2u);
-  EXPECT_EQ(json["entries"][0]["batch_size"], 32);
-  EXPECT_EQ(json["entries"][0]["computed"], true);
-  EXPECT_EQ(json["checks"].size(), 4u);
-  EXPECT_GT(json["median_misfit_by_other_networks"], 1.0);
+  const auto object = nlohmann::json::parse(roofline_json(roofline));
+  ASSERT_EQ(object["entries"].size(), 2u);
+  EXPECT_EQ(object["entries"][0]["batch_size"], 32);
+  EXPECT_EQ(object["entries"][0]["computed"], true);
+  EXPECT_EQ(object["checks"].size(), 4u);
+  EXPECT_GT(object["median_misfit_by_other_networks"], 1.0);
 }
 
 TEST(ComputedRoofline, ReckonsByProportionToAnotherDevice) {

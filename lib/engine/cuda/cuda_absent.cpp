@@ -2,6 +2,7 @@
 #include "core/errors.hpp"
 #include "engine/cuda/cuda_engine.hpp"
 #include "engine/gpus.hpp"
+#include "engine/kernel_sweep.hpp"
 #include "engine/plan_sweep.hpp"
 
 namespace chexbench::engine {
@@ -16,6 +17,10 @@ namespace {
 }  // namespace
 
 bool sweep_plans(const PlanSweepOptions&, const std::function<void(const PlanTiming&)>&) { throw_absent("plan-sweep"); }
+
+bool sweep_kernels(const KernelSweepOptions&, const std::function<void(const KernelTiming&)>&) {
+  throw_absent("kernel-sweep");
+}
 
 std::vector<GpuIdentity> visible_gpus() { throw_absent("engine 'cuda'"); }
 

@@ -1,5 +1,6 @@
 // The engine that trains on NVIDIA GPUs, with cuDNN for the convolutions. In a build without CUDA the functions exist
-// too, and say so. So do those of gpus.hpp and plan_sweep.hpp, which the same module holds.
+// too, and say so. So do those of gpus.hpp, kernel_sweep.hpp and plan_sweep.hpp, which the same module
+// holds.
 #pragma once
 
 #include <memory>

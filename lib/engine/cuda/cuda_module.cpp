@@ -2,6 +2,7 @@
 #include "core/module.hpp"
 #include "engine/cuda/cuda_engine.hpp"
 #include "engine/gpus.hpp"
+#include "engine/kernel_sweep.hpp"
 #include "engine/plan_sweep.hpp"
 
 namespace chexbench::engine {
@@ -15,6 +16,12 @@ constexpr const char* kEngine = "engine 'cuda'";
 bool sweep_plans(const PlanSweepOptions& options, const std::function<void(const PlanTiming&)>& on_timing) {
   using Sweep = bool(const PlanSweepOptions&, const std::function<void(const PlanTiming&)>&);
   auto* const sweep = reinterpret_cast<Sweep*>(module_symbol("plan-sweep", kFile, "chexbench_sweep_plans"));
+  return sweep(options, on_timing);
+}
+
+bool sweep_kernels(const KernelSweepOptions& options, const std::function<void(const KernelTiming&)>& on_timing) {
+  using Sweep = bool(const KernelSweepOptions&, const std::function<void(const KernelTiming&)>&);
+  auto* const sweep = reinterpret_cast<Sweep*>(module_symbol("kernel-sweep", kFile, "chexbench_sweep_kernels"));
   return sweep(options, on_timing);
 }
 

@@ -6,6 +6,7 @@
 #include "core/errors.hpp"
 #include "report/csv_row.hpp"
 #include "verbs/comm/comm_result.hpp"
+#include "verbs/to_json.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -26,17 +27,6 @@ void visit_row(Visitor&& visit, const CommRow& row) {
   visit("iterations", row.iterations);
   visit("fit_error", row.fit_error);
 }
-
-struct ToJson {
-  Json& object;
-  template <class Value>
-  void operator()(const char* name, const Value& value) const {
-    object[name] = value;
-  }
-  void operator()(const char* name, const std::optional<double>& value) const {
-    object[name] = value ? Json(*value) : Json(nullptr);
-  }
-};
 
 Json fit_to_json(const LinkFit& fit) {
   return {{"alpha_s", fit.alpha_s},           {"beta_bytes_per_s", fit.beta_bytes_per_s},

@@ -30,21 +30,13 @@ std::vector<T> pattern() {
   return values;
 }
 
-// Repeats the pattern over the memory, by doubling what is there.
-void fill(const DeviceMemory& memory, const void* pattern) {
-  std::size_t filled = std::min(kPatternBytes, memory.bytes());
-  auto* const begin = static_cast<std::byte*>(memory.data());
-  copy_to_device(begin, pattern, filled, nullptr);
-  for (; filled < memory.bytes(); filled *= 2)
-    copy_on_device(begin + filled, begin, std::min(filled, memory.bytes() - filled), nullptr);
-}
-
 void fill(const DeviceMemory& memory, kernels::ElementType type) {
   static const auto floats = pattern<float>();
   static const auto halves = pattern<kernels::Half>();
   static const auto bfloats = pattern<kernels::BFloat16>();
-  if (type == kernels::ElementType::f32) return fill(memory, floats.data());
-  fill(memory, type == kernels::ElementType::f16 ? static_cast<const void*>(halves.data()) : bfloats.data());
+  if (type == kernels::ElementType::f32) return fill_with(memory, std::as_bytes(std::span(floats)));
+  fill_with(memory,
+            type == kernels::ElementType::f16 ? std::as_bytes(std::span(halves)) : std::as_bytes(std::span(bfloats)));
 }
 
 // Appends values from the begin and the end of some rows of the tensor.
@@ -60,6 +52,15 @@ void append_sample(const Operand& operand, const void* tensor, std::vector<float
 }
 
 }  // namespace
+
+// By doubling what is there.
+void fill_with(const DeviceMemory& memory, std::span<const std::byte> pattern) {
+  std::size_t filled = std::min(pattern.size(), memory.bytes());
+  auto* const begin = static_cast<std::byte*>(memory.data());
+  copy_to_device(begin, pattern.data(), filled, nullptr);
+  for (; filled < memory.bytes(); filled *= 2)
+    copy_on_device(begin + filled, begin, std::min(filled, memory.bytes() - filled), nullptr);
+}
 
 CacheFlush::CacheFlush()
     : rows_(kFlushedPerCache * current_device().cache_bytes / (sizeof(float) * kFlushChannels)),
@@ -86,6 +87,22 @@ void CacheFlush::queue() {
 
 std::size_t CacheFlush::half_bytes() const { return rows_ * kFlushChannels * sizeof(float); }
 
+double ColdTimer::median_s(const std::function<void()>& run, double give_up_s) {
+  const auto run_s = [&] {
+    flush_.queue();
+    timer_.begin();
+    run();
+    timer_.end();
+    return timer_.elapsed_s();
+  };
+  run_s();
+  std::vector<double> times_s{run_s()};
+  while (times_s.size() < kTimedRuns && times_s.front() <= give_up_s) times_s.push_back(run_s());
+  const auto middle = times_s.begin() + static_cast<std::ptrdiff_t>(times_s.size() / 2);
+  std::ranges::nth_element(times_s, middle);
+  return *middle;
+}
+
 PlanBench::PlanBench(const std::vector<Operand>& operands) : operands_(operands) {
   for (const Operand& operand : operands_) {
     tensors_.emplace_back(operand.bytes);
@@ -103,29 +120,13 @@ double PlanBench::median_s(std::int64_t workspace_bytes, const std::function<voi
                            double give_up_s) {
   const DeviceMemory workspace(static_cast<std::size_t>(std::max<std::int64_t>(workspace_bytes, 1)));
   try {
-    return measured_s([&] { run(workspace.data()); }, give_up_s);
+    return timer_.median_s([&] { run(workspace.data()); }, give_up_s);
   } catch (const DeviceLostError&) {
     throw;
   } catch (const DeviceError&) {
     check_device();  // a library's error may hide that the device is lost
     throw;
   }
-}
-
-double PlanBench::measured_s(const std::function<void()>& run, double give_up_s) {
-  const auto run_s = [&] {
-    flush_.queue();
-    timer_.begin();
-    run();
-    timer_.end();
-    return timer_.elapsed_s();
-  };
-  run_s();
-  std::vector<double> times_s{run_s()};
-  while (times_s.size() < kTimedRuns && times_s.front() <= give_up_s) times_s.push_back(run_s());
-  const auto middle = times_s.begin() + static_cast<std::ptrdiff_t>(times_s.size() / 2);
-  std::ranges::nth_element(times_s, middle);
-  return *middle;
 }
 
 void PlanBench::poison_results() {

@@ -4,12 +4,17 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "engine/cuda/convolution/conv_operand.hpp"
 #include "engine/cuda/runtime/device.hpp"
 
 namespace chexbench::engine::cuda {
+
+// Queues filling the memory with the pattern, again and again, on the default stream. @throws DeviceError if CUDA
+// reports an error
+void fill_with(const DeviceMemory& memory, std::span<const std::byte> pattern);
 
 // Empties the device's caches of what was there before: no run then finds its operands in a cache, as none does in the
 // middle of a step, nor has to write back what others left. Not thread-safe.
@@ -29,6 +34,19 @@ class CacheFlush {
   DeviceMemory scratch_;
 };
 
+// Times work whose operands are in no cache. Not thread-safe.
+class ColdTimer {
+ public:
+  // Returns the seconds of one `run`, which queues its work on the default stream: the median of several runs, each
+  // with cold caches; of one run, if that takes longer than `give_up_s`.
+  // @throws DeviceError if the device fails, and whatever `run` throws
+  double median_s(const std::function<void()>& run, double give_up_s = std::numeric_limits<double>::infinity());
+
+ private:
+  CacheFlush flush_;
+  DeviceTimer timer_;
+};
+
 // Device memory for the operands of one request, filled with numbers between -1 and 1. Not thread-safe.
 class PlanBench {
  public:
@@ -38,9 +56,7 @@ class PlanBench {
   const std::vector<OperandMemory>& memory() const { return memory_; }
   void* at(OperandRole role) const;  // nullptr if no operand has that role
 
-  // Returns the seconds of one `run`, which gets `workspace_bytes` of device memory and queues its work on the
-  // default stream: the median of several runs, each with cold caches; of one run, if that takes longer than
-  // `give_up_s`.
+  // Returns the seconds of one `run`, which gets `workspace_bytes` of device memory, as ColdTimer does.
   // @throws DeviceLostError if the device no longer works afterwards, DeviceError if it lacks the memory, and whatever
   // `run` throws
   double median_s(std::int64_t workspace_bytes, const std::function<void(void* workspace)>& run,
@@ -52,13 +68,10 @@ class PlanBench {
   std::vector<float> sample() const;
 
  private:
-  double measured_s(const std::function<void()>& run, double give_up_s);
-
-  CacheFlush flush_;
   const std::vector<Operand> operands_;
   std::vector<DeviceMemory> tensors_;
   std::vector<OperandMemory> memory_;
-  DeviceTimer timer_;
+  ColdTimer timer_;
 };
 
 }  // namespace chexbench::engine::cuda

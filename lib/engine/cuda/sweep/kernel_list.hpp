@@ -1,0 +1,26 @@
+// Lists the calls of the engine's own kernels in a step, from the program alone.
+#pragma once
+
+#include <vector>
+
+#include "engine/cuda/sweep/kernel_call.hpp"
+#include "model/graph.hpp"
+#include "spec/experiment.hpp"
+
+namespace chexbench::engine::cuda {
+
+// A call, and how many times one step makes it. Calls of settings other than the default ones (SGD, color images,
+// several batches a step) are listed with no runs.
+struct KernelUse {
+  KernelCall call;
+  int runs = 0;        // with separate passes (training.fused false)
+  int fused_runs = 0;  // if the convolutions compute all that they may of the norms beside them
+};
+
+// Returns the distinct calls of a training step with Adam on gray images, in the order in which they first appear.
+// The walk over the program is that of Network and Update; tests/engine/cuda/sweep compares the list with what they
+// launch.
+// @throws DeviceError for a network that the engine cannot compute
+std::vector<KernelUse> kernel_list(const model::Graph& graph, int images, spec::Precision precision);
+
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,240 @@
+#include "engine/cuda/sweep/launch_kernel.hpp"
+
+#include "engine/cuda/kernels/add_launch.hpp"
+#include "engine/cuda/kernels/bias_launch.hpp"
+#include "engine/cuda/kernels/dropout_launch.hpp"
+#include "engine/cuda/kernels/norm_launch.hpp"
+#include "engine/cuda/kernels/pool_launch.hpp"
+#include "engine/cuda/kernels/step_launch.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+using kernels::Matrix;
+using kernels::Stream;
+
+// The launch of one call. The functions are named after the kernels that they launch.
+class Launch {
+ public:
+  Launch(const KernelCall& call, const KernelMemory& memory, void* scratch, Stream stream)
+      : call_(call), memory_(memory), scratch_(scratch), stream_(stream) {}
+
+  void run() const {
+    if (call_.kernel <= Kernel::lazy_apply) return run_norm();
+    if (call_.kernel <= Kernel::adaptive_average_backward) return run_pool();
+    if (call_.kernel <= Kernel::loss) return run_layer();
+    run_step();
+  }
+
+ private:
+  int rows() const { return static_cast<int>(call_.items); }
+  int channels() const { return call_.channels; }
+  Matrix matrix(const char* name) const { return memory_.matrix(name); }
+  float* floats(const char* name) const { return memory_.array<float>(name); }
+
+  void run_norm() const {
+    switch (call_.kernel) {
+      case Kernel::statistics:
+        return kernels::launch_statistics({.type = call_.type,
+                                           .rows = rows(),
+                                           .channels = channels(),
+                                           .x = matrix("x"),
+                                           .mean = floats("mean"),
+                                           .variance = floats("variance"),
+                                           .scratch = scratch_},
+                                          stream_);
+      case Kernel::moments:
+        return kernels::launch_moments({floats("sum"), floats("squares"), {1, floats("mean"), floats("variance")}},
+                                       rows(), stream_);
+      case Kernel::running_update:
+        return kernels::launch_running_update({floats("mean"), floats("variance"), memory_.array<int>("source"),
+                                               floats("unbias"), floats("running_mean"), floats("running_variance")},
+                                              call_.items, stream_);
+      case Kernel::affine:
+        return kernels::launch_affine({call_.type, rows(), memory_.norm(), matrix("scale").data, matrix("shift").data},
+                                      stream_);
+      case Kernel::inverse_deviation:
+        return kernels::launch_inverse_deviation(memory_.norm(), rows(), floats("inverse"), stream_);
+      case Kernel::normalize:
+      case Kernel::normalize_residual:
+        return kernels::launch_normalize({.type = call_.type,
+                                          .rows = rows(),
+                                          .channels = channels(),
+                                          .x = matrix("x"),
+                                          .residual = matrix("residual"),
+                                          .y = matrix("y"),
+                                          .norm = memory_.norm(),
+                                          .clamp = clamp_of(call_.activation)},
+                                         stream_);
+      default:
+        return run_norm_backward();
+    }
+  }
+
+  void run_norm_backward() const {
+    const kernels::NormGradientCall gradient{.type = call_.type,
+                                             .rows = rows(),
+                                             .channels = channels(),
+                                             .x = matrix("x"),
+                                             .gradient = matrix("gradient"),
+                                             .gradient2 = matrix("gradient2"),
+                                             .norm = memory_.norm(),
+                                             .clamp = clamp_of(call_.activation)};
+    const kernels::NormSums sums{.weight_gradient = floats("weight_gradient"),
+                                 .bias_gradient = floats("bias_gradient"),
+                                 .b = floats("b"),
+                                 .c = floats("c"),
+                                 .scratch = scratch_};
+    const Matrix masked = matrix("masked"), output = matrix("output");
+    switch (call_.kernel) {
+      case Kernel::gradient_apply:
+      case Kernel::gradient_apply_two:
+      case Kernel::gradient_apply_masked:
+        return kernels::launch_gradient_apply(gradient, call_.kernel == Kernel::gradient_apply_masked, sums.b, sums.c,
+                                              matrix("dx"), stream_);
+      case Kernel::lazy_accumulate_first:
+      case Kernel::lazy_accumulate:
+        return kernels::launch_lazy_accumulate(gradient, call_.type, matrix("total"),
+                                               call_.kernel == Kernel::lazy_accumulate_first, sums, stream_);
+      case Kernel::lazy_apply:
+        return kernels::launch_lazy_apply({.type = call_.type,
+                                           .total_type = call_.type,
+                                           .rows = rows(),
+                                           .channels = channels(),
+                                           .x = matrix("x"),
+                                           .total = matrix("total"),
+                                           .dx = matrix("total"),
+                                           .b = sums.b,
+                                           .c = sums.c},
+                                          stream_);
+      default:
+        return kernels::launch_gradient_sums(gradient, masked.exists() && !output.exists() ? gradient.x : output,
+                                             masked, sums, stream_);
+    }
+  }
+
+  void run_pool() const {
+    const kernels::PoolCall pool{.type = call_.type,
+                                 .images = rows(),
+                                 .channels = channels(),
+                                 .shape = call_.pool,
+                                 .x = matrix("x"),
+                                 .y = matrix("y")};
+    switch (call_.kernel) {
+      case Kernel::max_pool:
+        return kernels::launch_max_pool(pool, memory_.array<std::uint8_t>("winners"), stream_);
+      case Kernel::max_pool_backward:
+        return kernels::launch_max_pool_backward(pool, memory_.array<std::uint8_t>("winners"), stream_);
+      case Kernel::average_pool:
+        return kernels::launch_average_pool(pool, stream_);
+      case Kernel::average_pool_backward:
+        return kernels::launch_average_pool_backward(pool, stream_);
+      case Kernel::global_average:
+        return kernels::launch_global_average(pool, stream_);
+      case Kernel::global_average_backward:
+        return kernels::launch_global_average_backward(pool, stream_);
+      case Kernel::adaptive_average:
+        return kernels::launch_adaptive_average(pool, stream_);
+      default:
+        return kernels::launch_adaptive_average_backward(pool, stream_);
+    }
+  }
+
+  void run_layer() const {
+    const kernels::UploadCall upload{call_.type, channels(), call_.items, matrix("to").data};
+    switch (call_.kernel) {
+      case Kernel::bias:
+        return kernels::launch_bias({call_.type, rows(), channels(), floats("bias"), clamp_of(call_.activation)},
+                                    matrix("x"), matrix("y"), stream_);
+      case Kernel::bias_backward:
+        return kernels::launch_bias_backward({.type = call_.type,
+                                              .rows = rows(),
+                                              .channels = channels(),
+                                              .clamp = clamp_of(call_.activation),
+                                              .output = matrix("output"),
+                                              .gradient = matrix("gradient"),
+                                              .bias_gradient = floats("bias_gradient"),
+                                              .scratch = scratch_},
+                                             matrix("dx"), stream_);
+      case Kernel::dropout:
+        return kernels::launch_dropout({.type = call_.type,
+                                        .images = rows(),
+                                        .channels = channels(),
+                                        .pixels = call_.pool.pixels(),
+                                        .from = matrix("from"),
+                                        .to = matrix("to"),
+                                        .scalars = memory_.scalars(),
+                                        .seed = kDropoutSeed,
+                                        .layer = kDropoutLayer,
+                                        .rate = kDropRate},
+                                       stream_);
+      case Kernel::add:
+        return kernels::launch_add({call_.type, rows(), channels(), matrix("from"), matrix("to")}, stream_);
+      case Kernel::upload_gray:
+        return kernels::launch_upload_gray(upload, memory_.array<std::uint8_t>("images"), kImageNorm, stream_);
+      case Kernel::upload_color:
+        return kernels::launch_upload_color(upload, floats("images"), stream_);
+      default:
+        return kernels::launch_loss({.type = call_.type,
+                                     .batch = rows(),
+                                     .outputs = call_.outputs,
+                                     .ld = channels(),
+                                     .logits = matrix("logits").data,
+                                     .bias = floats("bias"),
+                                     .gradient = matrix("gradient").data,
+                                     .bias_gradient = floats("bias_gradient"),
+                                     .targets = floats("targets"),
+                                     .scalars = memory_.scalars(),
+                                     .loss = floats("loss"),
+                                     .biased = floats("biased")},
+                                    stream_);
+    }
+  }
+
+  void run_step() const {
+    const kernels::AccumulateCall sum{call_.type, call_.items, matrix("gradient").data, floats("sum")};
+    const kernels::UpdateCall update{.gradient_type = call_.type,
+                                     .copy_type = call_.type,
+                                     .count = call_.items,
+                                     .gradient = matrix("gradient").data,
+                                     .weight = floats("weight"),
+                                     .copy = matrix("copy").data,
+                                     .first = floats("first"),
+                                     .second = floats("second"),
+                                     .scalars = memory_.scalars()};
+    switch (call_.kernel) {
+      case Kernel::accumulate_first:
+      case Kernel::accumulate:
+        return kernels::launch_accumulate(sum, call_.kernel == Kernel::accumulate_first, stream_);
+      case Kernel::average:
+        return kernels::launch_average(sum, kBatchesOfStep, stream_);
+      case Kernel::end_batch:
+        return kernels::launch_end_batch(memory_.scalars(), stream_);
+      case Kernel::overflow_check:
+        return kernels::launch_overflow_check(call_.type, sum.gradient, call_.items, memory_.scalars(), stream_);
+      case Kernel::set_learning_rate:
+        return kernels::launch_set_learning_rate(memory_.scalars(), kLearningRate, stream_);
+      case Kernel::decide:
+        return kernels::launch_decide(memory_.scalars(), kStepRules, stream_);
+      case Kernel::adam:
+        return kernels::launch_adam(update, kStepRules, kAdamEpsilon, stream_);
+      case Kernel::sgd:
+        return kernels::launch_sgd(update, kMomentum, stream_);
+      default:
+        return kernels::launch_copy_weights(update, stream_);
+    }
+  }
+
+  const KernelCall& call_;
+  const KernelMemory& memory_;
+  void* const scratch_;
+  const Stream stream_;
+};
+
+}  // namespace
+
+void launch_kernel(const KernelCall& call, const KernelMemory& memory, void* scratch, Stream stream) {
+  Launch(call, memory, scratch, stream).run();
+}
+
+}  // namespace chexbench::engine::cuda

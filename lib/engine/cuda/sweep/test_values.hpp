@@ -1,0 +1,33 @@
+// The input of the calls, and the same numbers on the host without fetching them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/cuda/sweep/operands.hpp"
+
+namespace chexbench::engine::cuda {
+
+// The elements of one operand, gaps between rows included: random numbers that repeat after a prime number of elements,
+// so that no two rows of a tensor are the same. Immutable, thread-safe.
+class TestValues {
+ public:
+  // `number` tells operands of one call apart, and `elements` is how many the operand has.
+  TestValues(const KernelOperand& operand, int number, std::int64_t elements);
+
+  // The elements until they repeat.
+  const std::vector<std::byte>& period() const { return period_; }
+  // Writes element i to `to`.
+  void write(std::int64_t i, std::byte* to) const;
+
+ private:
+  std::size_t cell_bytes_;
+  std::int64_t length_;  // of the period, in elements
+  std::vector<std::byte> period_;
+};
+
+// Returns cells as numbers; those of StepScalars as several numbers each.
+std::vector<float> as_floats(Cell cell, const std::vector<std::byte>& cells);
+
+}  // namespace chexbench::engine::cuda

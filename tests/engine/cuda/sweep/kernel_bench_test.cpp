@@ -1,0 +1,109 @@
+// Every kernel on the host twin of a device: the same functions on the same numbers agree, and a result that is wrong
+// in one place is found.
+#include "engine/cuda/sweep/kernel_bench.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "engine/cuda/sweep/small_calls.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+using kernels::ElementType;
+
+TEST(KernelBench, AgreesWithTheHostInEveryKernelAndType) {
+  for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::bf16}) {
+    for (const KernelCall& call : small_calls(type)) {
+      const KernelCheck check = KernelBench(call).check();
+      EXPECT_TRUE(check.agrees()) << to_string(call.kernel) << " at " << shape_text(call) << ": " << check.result
+                                  << " differs by " << check.difference;
+      EXPECT_GT(check.values, 0) << to_string(call.kernel);
+    }
+  }
+}
+
+// What the test wants to be wrong: launchers have no state.
+const KernelOperand* spoilt = nullptr;
+
+// Launches the kernel, and then changes the last element of the result, which the twin keeps on the host.
+void launch_wrongly(const KernelCall& call, const KernelMemory& memory, void* scratch, kernels::Stream stream) {
+  launch_kernel(call, memory, scratch, stream);
+  const kernels::Matrix result = memory.matrix(spoilt->name);
+  const std::size_t cell_bytes = bytes_of(spoilt->cell);
+  const std::int64_t last = (spoilt->rows(call.items) - 1) * spoilt->ld + spoilt->channels - 1;
+  auto* const cell = static_cast<std::byte*>(result.data) + static_cast<std::size_t>(last) * cell_bytes;
+  if (spoilt->cell == Cell::scalars) {
+    ++static_cast<kernels::StepScalars*>(result.data)->step;
+  } else {
+    cell[cell_bytes - 1] ^= std::byte{0x40};  // of floats, the highest bit of the exponent
+  }
+}
+
+TEST(KernelBench, FindsOneWrongElementInEveryResultOfEveryKernel) {
+  for (const KernelCall& call : small_calls(ElementType::f16)) {
+    for (const KernelOperand& operand : operands(call)) {
+      if (operand.access == Access::read) continue;
+      spoilt = &operand;
+      const KernelCheck check = KernelBench(call, launch_wrongly).check();
+      EXPECT_FALSE(check.agrees()) << operand.name << " of " << to_string(call.kernel);
+      EXPECT_EQ(check.result, operand.name) << to_string(call.kernel);
+    }
+  }
+}
+
+void launch_nothing(const KernelCall&, const KernelMemory&, void*, kernels::Stream) {}
+
+TEST(KernelBench, FindsAKernelThatWritesNothing) {
+  for (const KernelCall& call : small_calls(ElementType::f16))
+    EXPECT_FALSE(KernelBench(call, launch_nothing).check().agrees()) << to_string(call.kernel);
+}
+
+// A sum that misses a row must be found, although it is one of thousands.
+void launch_without_last_row(const KernelCall& call, const KernelMemory& memory, void* scratch,
+                             kernels::Stream stream) {
+  KernelCall shorter = call;
+  --shorter.items;
+  launch_kernel(shorter, memory, scratch, stream);
+}
+
+TEST(KernelBench, FindsAMissingRowOfThousands) {
+  for (const Kernel kernel : all_kernels()) {
+    if (!sums_rows(kernel)) continue;
+    EXPECT_FALSE(KernelBench(small_call(kernel, ElementType::f16), launch_without_last_row).check().agrees())
+        << to_string(kernel);
+  }
+}
+
+// Writes the first element behind the first row of the result, which belongs to another layer.
+void launch_too_widely(const KernelCall& call, const KernelMemory& memory, void* scratch, kernels::Stream stream) {
+  launch_kernel(call, memory, scratch, stream);
+  static_cast<float*>(memory.matrix(spoilt->name).data)[spoilt->channels] = 1;
+}
+
+TEST(KernelBench, FindsWhatIsWrittenBetweenRows) {
+  int found = 0;
+  for (const KernelCall& call : small_calls(ElementType::f32)) {
+    for (const KernelOperand& operand : operands(call)) {
+      if (operand.access == Access::read || operand.ld == operand.channels) continue;
+      spoilt = &operand;
+      const KernelCheck check = KernelBench(call, launch_too_widely).check();
+      EXPECT_FALSE(check.agrees()) << operand.name << " of " << to_string(call.kernel);
+      EXPECT_NE(check.result.find("between its rows"), std::string::npos) << check.result;
+      ++found;
+    }
+  }
+  EXPECT_GE(found, 5);
+}
+
+TEST(KernelBench, TellsAnOverflowCheckThatFindsNoInfinity) {
+  const KernelCall call = small_call(Kernel::overflow_check, ElementType::bf16);
+  const KernelCheck check =
+      KernelBench(call, [](const KernelCall&, const KernelMemory&, void*, kernels::Stream) {}).check();
+  EXPECT_FALSE(check.agrees());
+  EXPECT_NE(check.result.find("infinite"), std::string::npos) << check.result;
+}
+
+}  // namespace
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,133 @@
+#include "engine/cuda/sweep/kernel_list.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/cuda/sweep/operands.hpp"
+#include "model/networks.hpp"
+
+namespace chexbench::engine::cuda {
+namespace {
+
+using kernels::ElementType;
+
+struct Runs {
+  int separate = 0, fused = 0;
+  friend bool operator==(const Runs&, const Runs&) = default;
+};
+
+// Returns how often a step runs any of the kernels.
+Runs runs(const std::vector<KernelUse>& uses, const std::vector<Kernel>& kernels) {
+  Runs sum;
+  for (const KernelUse& use : uses) {
+    if (std::ranges::count(kernels, use.call.kernel) == 0) continue;
+    sum.separate += use.runs;
+    sum.fused += use.fused_runs;
+  }
+  return sum;
+}
+
+std::vector<KernelUse> list_of(const std::string& network, spec::Precision precision = spec::Precision::fp16) {
+  const model::Graph graph = model::make_network(network, 224);
+  return kernel_list(graph, 256, precision);
+}
+
+// 53 batch norms, 16 of them with a residual, 4 of whose residuals are norms of their own.
+TEST(KernelList, HasEveryNormOfResnet50) {
+  const std::vector<KernelUse> uses = list_of("resnet50", spec::Precision::f32);
+  EXPECT_EQ(runs(uses, {Kernel::statistics}), (Runs{53, 53}));
+  EXPECT_EQ(runs(uses, {Kernel::normalize}), (Runs{37, 37}));
+  EXPECT_EQ(runs(uses, {Kernel::normalize_residual}), (Runs{16, 16}));
+  EXPECT_EQ(runs(uses, {Kernel::gradient_sums, Kernel::gradient_sums_two, Kernel::gradient_sums_residual,
+                        Kernel::gradient_sums_residual_two}),
+            (Runs{53, 53}));
+  EXPECT_EQ(runs(uses, {Kernel::gradient_apply, Kernel::gradient_apply_two, Kernel::gradient_apply_masked}),
+            (Runs{53, 53}));
+  EXPECT_EQ(runs(uses, {Kernel::moments, Kernel::affine, Kernel::inverse_deviation}), (Runs{0, 0}));
+}
+
+TEST(KernelList, LeavesToConvolutionsWhatTheyFuse) {
+  const std::vector<KernelUse> uses = list_of("resnet50");
+  EXPECT_EQ(runs(uses, {Kernel::statistics}).separate, 53);
+  EXPECT_EQ(runs(uses, {Kernel::statistics, Kernel::moments}).fused, 53);
+  EXPECT_EQ(runs(uses, {Kernel::normalize, Kernel::affine}).fused, 37);
+  EXPECT_GT(runs(uses, {Kernel::affine}).fused, 0);
+  const Runs sums = runs(uses, {Kernel::gradient_sums, Kernel::gradient_sums_two, Kernel::gradient_sums_residual,
+                                Kernel::gradient_sums_residual_two});
+  EXPECT_EQ(sums.separate, 53);
+  EXPECT_EQ(sums.fused + runs(uses, {Kernel::inverse_deviation}).fused, 53);
+}
+
+// 58 norms of the dense blocks' 1x1 convolutions and of three transitions and the end read a block; every dense block
+// has as many parts as layers, and one more that it begins with.
+TEST(KernelList, HasEveryPassOverDenseBlocks) {
+  const std::vector<KernelUse> uses = list_of("densenet121");
+  EXPECT_EQ(runs(uses, {Kernel::lazy_accumulate_first, Kernel::lazy_accumulate}).separate, 58 + 4);
+  EXPECT_EQ(runs(uses, {Kernel::lazy_accumulate_first}).separate, 4);
+  EXPECT_EQ(runs(uses, {Kernel::lazy_apply}).separate, 58 + 4);
+}
+
+TEST(KernelList, HasEachCallOnce) {
+  for (const std::string& network : model::network_names()) {
+    const std::vector<KernelUse> uses = list_of(network);
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      for (std::size_t j = i + 1; j < uses.size(); ++j) EXPECT_FALSE(same(uses[i].call, uses[j].call)) << network;
+    }
+  }
+}
+
+TEST(KernelList, NamesEveryKernel) {
+  for (const Kernel kernel : all_kernels()) EXPECT_FALSE(to_string(kernel).empty());
+  EXPECT_EQ(static_cast<std::size_t>(Kernel::copy_weights) + 1, all_kernels().size());
+  EXPECT_TRUE(std::ranges::is_sorted(all_kernels()));
+}
+
+// The table of lib/engine/cuda/kernels/README.md, per element of a type of T bytes. What a kernel reads by channel adds
+// less than a thousandth.
+TEST(KernelBytes, AreThoseOfTheTable) {
+  constexpr std::int64_t kRows = 1 << 20, kT = 2;
+  const auto of = [](Kernel kernel, Activation activation = Activation::relu) {
+    const KernelCall call{
+        .kernel = kernel, .type = ElementType::f16, .items = kRows, .channels = 64, .activation = activation};
+    return static_cast<double>(bytes_moved(call)) / (64 * kRows);
+  };
+  const auto near = [](double found, double expected) { EXPECT_NEAR(found, expected, 1e-3 * expected); };
+  near(of(Kernel::statistics), kT);
+  near(of(Kernel::normalize), 2 * kT);
+  near(of(Kernel::normalize_residual), 3 * kT);
+  near(of(Kernel::gradient_sums), 2 * kT);
+  near(of(Kernel::gradient_sums_residual), 4 * kT);
+  near(of(Kernel::gradient_sums_residual, Activation::none), 3 * kT);
+  near(of(Kernel::gradient_sums_residual_two), 5 * kT);
+  near(of(Kernel::gradient_apply), 3 * kT);
+  near(of(Kernel::lazy_accumulate_first), 2 * kT + kT);
+  near(of(Kernel::lazy_accumulate), 2 * kT + 2 * kT);
+  near(of(Kernel::lazy_apply), 2 * kT + kT);
+  near(of(Kernel::add), 3 * kT);
+  near(of(Kernel::bias), 2 * kT);
+  near(of(Kernel::bias_backward), 3 * kT);
+}
+
+TEST(KernelBytes, OfPoolsAndFlatArraysAreThoseOfTheTable) {
+  const KernelCall pool{
+      .kernel = Kernel::max_pool,
+      .type = ElementType::f16,
+      .items = 2,
+      .channels = 64,
+      .pool = {.height = 112, .width = 112, .out_height = 56, .out_width = 56, .kernel = 3, .stride = 2, .padding = 1}};
+  EXPECT_EQ(bytes_moved(pool), 2 * 64 * (112 * 112 * 2 + 56 * 56 * (2 + 1)));
+  const auto of = [](Kernel kernel, ElementType type) {
+    return static_cast<double>(bytes_moved({.kernel = kernel, .type = type, .items = 1 << 20})) / (1 << 20);
+  };
+  EXPECT_NEAR(of(Kernel::adam, ElementType::f16), 24 + 2 * 2, 1e-3);
+  EXPECT_NEAR(of(Kernel::sgd, ElementType::f16), 16 + 2 * 2, 1e-3);
+  EXPECT_NEAR(of(Kernel::adam, ElementType::f32), 24 + 4, 1e-3);  // without a copy
+  EXPECT_NEAR(of(Kernel::accumulate, ElementType::f16), 8 + 2, 1e-3);
+  EXPECT_NEAR(of(Kernel::accumulate_first, ElementType::f16), 4 + 2, 1e-3);
+  EXPECT_NEAR(of(Kernel::average, ElementType::f16), 4 + 2 * 2, 1e-3);
+  EXPECT_NEAR(of(Kernel::overflow_check, ElementType::f16), 2, 1e-3);
+}
+
+}  // namespace
+}  // namespace chexbench::engine::cuda

@@ -1,0 +1,194 @@
+#include "engine/cuda/sweep/noted_launches.hpp"
+
+#include "engine/cuda/kernels/add_launch.hpp"
+#include "engine/cuda/kernels/bias_launch.hpp"
+#include "engine/cuda/kernels/dropout_launch.hpp"
+#include "engine/cuda/kernels/norm_launch.hpp"
+#include "engine/cuda/kernels/pool_launch.hpp"
+#include "engine/cuda/kernels/step_launch.hpp"
+#include "engine/cuda/runtime/linear_products.hpp"
+#include "engine/cuda/runtime/stream.hpp"
+
+namespace chexbench::engine::cuda {
+
+std::vector<KernelCall>& noted_launches() {
+  static std::vector<KernelCall> launches;
+  return launches;
+}
+
+// Products and copies are no kernels of the engine's own.
+struct LinearProducts::Impl {};
+LinearProducts::LinearProducts(const std::vector<LinearShape>&, spec::Precision) {}
+LinearProducts::~LinearProducts() = default;
+void LinearProducts::forward(const LinearShape&, const void*, const void*, void*, Stream) {}
+void LinearProducts::data_gradient(const LinearShape&, const void*, const void*, void*, Stream) {}
+void LinearProducts::weight_gradient(const LinearShape&, const void*, const void*, void*, Stream) {}
+void copy_to_device(void*, const void*, std::size_t, Stream) {}
+void clear(void*, std::size_t, Stream) {}
+
+namespace kernels {
+namespace {
+
+int ld(const Matrix& matrix) { return static_cast<int>(matrix.ld); }
+
+Activation activation(const Clamp& clamp) {
+  if (clamp.low < 0) return Activation::none;
+  return clamp.high == 6 ? Activation::relu6 : Activation::relu;
+}
+
+// The launchers launch nothing for no items, as the running statistics of a network without norms.
+void note(const KernelCall& call) {
+  if (call.items > 0) noted_launches().push_back(call);
+}
+
+void note_pool(Kernel kernel, const PoolCall& call, bool has_window) {
+  PoolShape shape = call.shape;
+  if (!has_window) shape.kernel = shape.stride = shape.padding = 0;
+  note({.kernel = kernel,
+        .type = call.type,
+        .items = call.images,
+        .channels = call.channels,
+        .in_ld = ld(call.x),
+        .out_ld = ld(call.y),
+        .pool = shape});
+}
+
+void note_gradient(Kernel kernel, const NormGradientCall& call, const Matrix& residual = {}) {
+  note({.kernel = kernel,
+        .type = call.type,
+        .items = call.rows,
+        .channels = call.channels,
+        .in_ld = ld(call.x),
+        .out_ld = ld(call.gradient),
+        .residual_ld = ld(residual),
+        .activation = kernel == Kernel::gradient_apply_masked ? Activation::none : activation(call.clamp)});
+}
+
+void note_update(Kernel kernel, const UpdateCall& call) {
+  note({.kernel = kernel, .type = call.gradient_type, .items = call.count});
+}
+
+}  // namespace
+
+void launch_statistics(const StatisticsCall& call, Stream) {
+  note({.kernel = Kernel::statistics,
+        .type = call.type,
+        .items = call.rows,
+        .channels = call.channels,
+        .in_ld = ld(call.x)});
+}
+void launch_moments(const MomentsOfSums&, int channels, Stream) {
+  note({.kernel = Kernel::moments, .items = channels});
+}
+void launch_running_update(const RunningUpdate&, std::int64_t channels, Stream) {
+  note({.kernel = Kernel::running_update, .items = channels});
+}
+void launch_affine(const AffineCall& call, Stream) {
+  note({.kernel = Kernel::affine, .type = call.type, .items = call.channels});
+}
+void launch_inverse_deviation(const NormParameters&, int channels, float*, Stream) {
+  note({.kernel = Kernel::inverse_deviation, .items = channels});
+}
+void launch_normalize(const NormalizeCall& call, Stream) {
+  note({.kernel = call.residual.exists() ? Kernel::normalize_residual : Kernel::normalize,
+        .type = call.type,
+        .items = call.rows,
+        .channels = call.channels,
+        .in_ld = ld(call.x),
+        .out_ld = ld(call.y),
+        .residual_ld = ld(call.residual),
+        .activation = activation(call.clamp)});
+}
+void launch_gradient_sums(const NormGradientCall& call, Matrix output, Matrix masked, const NormSums&, Stream) {
+  const bool two = call.gradient2.exists();
+  if (output.exists()) {
+    note_gradient(two ? Kernel::gradient_sums_residual_two : Kernel::gradient_sums_residual, call, masked);
+  } else {
+    note_gradient(two ? Kernel::gradient_sums_two : Kernel::gradient_sums, call);
+  }
+}
+void launch_gradient_apply(const NormGradientCall& call, bool masked, const float*, const float*, Matrix, Stream) {
+  const Kernel unmasked = call.gradient2.exists() ? Kernel::gradient_apply_two : Kernel::gradient_apply;
+  note_gradient(masked ? Kernel::gradient_apply_masked : unmasked, call);
+}
+void launch_lazy_accumulate(const NormGradientCall& call, ElementType, Matrix, bool first, const NormSums&, Stream) {
+  note_gradient(first ? Kernel::lazy_accumulate_first : Kernel::lazy_accumulate, call);
+}
+void launch_lazy_apply(const LazyApplyCall& call, Stream) {
+  note({.kernel = Kernel::lazy_apply,
+        .type = call.type,
+        .items = call.rows,
+        .channels = call.channels,
+        .in_ld = ld(call.x)});
+}
+
+void launch_max_pool(const PoolCall& call, std::uint8_t*, Stream) { note_pool(Kernel::max_pool, call, true); }
+void launch_max_pool_backward(const PoolCall& call, const std::uint8_t*, Stream) {
+  note_pool(Kernel::max_pool_backward, call, true);
+}
+void launch_average_pool(const PoolCall& call, Stream) { note_pool(Kernel::average_pool, call, true); }
+void launch_average_pool_backward(const PoolCall& call, Stream) {
+  note_pool(Kernel::average_pool_backward, call, true);
+}
+void launch_global_average(const PoolCall& call, Stream) { note_pool(Kernel::global_average, call, false); }
+void launch_global_average_backward(const PoolCall& call, Stream) {
+  note_pool(Kernel::global_average_backward, call, false);
+}
+void launch_adaptive_average(const PoolCall& call, Stream) { note_pool(Kernel::adaptive_average, call, false); }
+void launch_adaptive_average_backward(const PoolCall& call, Stream) {
+  note_pool(Kernel::adaptive_average_backward, call, false);
+}
+
+void launch_bias(const BiasCall& call, const Matrix& x, const Matrix& y, Stream) {
+  note({.kernel = Kernel::bias,
+        .type = call.type,
+        .items = call.rows,
+        .channels = call.channels,
+        .in_ld = ld(x),
+        .out_ld = ld(y),
+        .activation = activation(call.clamp)});
+}
+void launch_bias_backward(const BiasBackwardCall& call, const Matrix& dx, Stream) {
+  note({.kernel = Kernel::bias_backward,
+        .type = call.type,
+        .items = call.rows,
+        .channels = call.channels,
+        .in_ld = ld(dx),
+        .out_ld = ld(call.gradient),
+        .activation = call.output.exists() ? activation(call.clamp) : Activation::none});
+}
+void launch_dropout(const DropoutCall& call, Stream) {
+  note({.kernel = Kernel::dropout,
+        .type = call.type,
+        .items = call.images,
+        .channels = call.channels,
+        .in_ld = ld(call.from),
+        .out_ld = ld(call.to),
+        .pool = {.height = call.pixels, .width = 1}});
+}
+void launch_add(const AddCall& call, Stream) {
+  note({.kernel = Kernel::add,
+        .type = call.type,
+        .items = call.rows,
+        .channels = call.channels,
+        .in_ld = ld(call.from),
+        .out_ld = ld(call.to)});
+}
+
+void launch_upload_gray(const UploadCall& call, const std::uint8_t*, const Normalization&, Stream) {
+  note({.kernel = Kernel::upload_gray, .type = call.type, .items = call.pixels, .channels = call.channels});
+}
+void launch_upload_color(const UploadCall& call, const float*, Stream) {
+  note({.kernel = Kernel::upload_color, .type = call.type, .items = call.pixels, .channels = call.channels});
+}
+void launch_overflow_check(ElementType type, const void*, std::int64_t count, StepScalars*, Stream) {
+  note({.kernel = Kernel::overflow_check, .type = type, .items = count});
+}
+void launch_set_learning_rate(StepScalars*, float, Stream) { note({.kernel = Kernel::set_learning_rate}); }
+void launch_decide(StepScalars*, const StepRules&, Stream) { note({.kernel = Kernel::decide}); }
+void launch_adam(const UpdateCall& call, const StepRules&, float, Stream) { note_update(Kernel::adam, call); }
+void launch_sgd(const UpdateCall& call, float, Stream) { note_update(Kernel::sgd, call); }
+void launch_copy_weights(const UpdateCall& call, Stream) { note_update(Kernel::copy_weights, call); }
+
+}  // namespace kernels
+}  // namespace chexbench::engine::cuda

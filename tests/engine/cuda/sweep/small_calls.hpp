@@ -1,0 +1,51 @@
+// A small call of each kernel.
+#pragma once
+
+#include <vector>
+
+#include "engine/cuda/sweep/kernel_call.hpp"
+#include "engine/cuda/sweep/operands.hpp"
+
+namespace chexbench::engine::cuda {
+
+inline constexpr kernels::PoolShape kWindows{
+    .height = 9, .width = 8, .out_height = 5, .out_width = 4, .kernel = 3, .stride = 2, .padding = 1};
+
+// Returns a small call of the kernel, with rows that have gaps where the engine has such rows.
+inline KernelCall small_call(Kernel kernel, kernels::ElementType type) {
+  KernelCall call{.kernel = kernel, .type = type, .items = 3000, .channels = 24, .activation = Activation::relu};
+  if (kernel >= Kernel::max_pool && kernel <= Kernel::adaptive_average_backward) {
+    call.items = 5;
+    call.pool = kWindows;
+    if (kernel == Kernel::global_average || kernel == Kernel::global_average_backward)
+      call.pool.out_height = call.pool.out_width = 1;
+  } else if (kernel == Kernel::dropout) {
+    call.items = 7;
+    call.pool = {.height = 2, .width = 3};
+  } else if (kernel == Kernel::upload_gray || kernel == Kernel::upload_color) {
+    call.channels = 4;
+  } else if (kernel == Kernel::loss) {
+    call.items = 6;
+    call.channels = 16;
+    call.outputs = 14;
+  } else if (kernel >= Kernel::accumulate_first || (kernel > Kernel::statistics && kernel < Kernel::normalize)) {
+    call.channels = 1;
+    if (operands(call).size() == 1) call.items = 1;
+  } else {
+    call.in_ld = 64;
+  }
+  return call;
+}
+
+// Returns one of every kernel, and those of two kernels that an activation makes another one.
+inline std::vector<KernelCall> small_calls(kernels::ElementType type) {
+  std::vector<KernelCall> calls;
+  for (const Kernel kernel : all_kernels()) calls.push_back(small_call(kernel, type));
+  for (const Kernel kernel : {Kernel::gradient_sums_residual, Kernel::bias_backward}) {
+    calls.push_back(small_call(kernel, type));
+    calls.back().activation = Activation::none;
+  }
+  return calls;
+}
+
+}  // namespace chexbench::engine::cuda
