@@ -26,8 +26,8 @@ MOST_REGISTERS = 128
 REGISTERS_OF_SM, THREADS_OF_SM = 65536, 2048
 LEAST_BYTES_IN_FLIGHT = 30_000
 # Kernels that stream a tensor, by a part of their mangled names, and how many loads of 16 bytes each has in flight.
-STREAMING = {"run_reduction.*BlockSums.*10Statistics.*6__halfLi8": 4, "run_channels.*9Normalize.*6__halfLi8": 2,
-             "run_reduction.*BlockSums.*12GradientSums.*6__halfLi8": 4, "run_channels.*13GradientApply.*6__halfLi8": 4,
+STREAMING = {"run_sums.*10Statistics.*6__halfLi8": 4, "run_channels.*9Normalize.*6__halfLi8": 2,
+             "run_sums.*12GradientSums.*6__halfLi8": 4, "run_channels.*13GradientApply.*6__halfLi8": 4,
              "run_channels.*3Add.*6__halfLi8": 2}
 THREADS = 256  # of a block of these kernels
 

@@ -10,6 +10,7 @@
 #include "engine/cuda/convolution/conv_candidates.hpp"
 #include "engine/cuda/convolution/convolutions.hpp"
 #include "engine/cuda/convolution/plan_bench.hpp"
+#include "engine/cuda/kernels/channel_sums.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
 #include "engine/cuda/kernels/norm_launch.hpp"
 #include "engine/cuda/program/element_type.hpp"
@@ -25,7 +26,9 @@ class StatisticsPass {
         type_(element_type(request.precision)),
         bench_(bench),
         moments_(2 * sizeof(float) * static_cast<std::size_t>(shape_.out_channels)),
-        scratch_(kernels::reduction_scratch_bytes(shape_.out_channels, kernels::multiprocessors())) {}
+        scratch_(kernels::reduction_scratch_bytes(shape_.out_channels, kernels::multiprocessors())) {
+    scratch_.fill(0);
+  }
 
   void launch() const {
     float* const mean = static_cast<float*>(moments_.data());
@@ -68,6 +71,7 @@ class NormPass {
         parameters_(kRows * sizeof(float) * static_cast<std::size_t>(shape_.in_channels)),
         scratch_(kernels::reduction_scratch_bytes(shape_.in_channels, kernels::multiprocessors())) {
     parameters_.fill(0x2c);
+    scratch_.fill(0);
     other_.fill(0x2c);
   }
 

@@ -1,6 +1,6 @@
 // Launches batch norm on the device; the formulas are in statistics.hpp, norm_forward.hpp, norm_backward.hpp and
-// norm_lazy.hpp. In all calls `scratch` holds reduction_scratch_bytes() (reduction.hpp); one scratch serves all calls
-// on one stream.
+// norm_lazy.hpp. In all calls `scratch` holds reduction_scratch_bytes() (channel_sums.hpp), whose first kTicketBytes
+// were set to 0 once; one scratch serves all calls on one stream.
 #pragma once
 
 #include "engine/cuda/kernels/device_tensor.hpp"

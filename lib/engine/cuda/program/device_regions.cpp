@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/cuda/kernels/reduction.hpp"
+#include "engine/cuda/kernels/channel_sums.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
 #include "engine/cuda/program/element_type.hpp"
 
