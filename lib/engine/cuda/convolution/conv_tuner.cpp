@@ -192,9 +192,7 @@ std::optional<TunedPlan> ConvTuner::norm_before(const PlanRequest& request, cons
       return data_gradient.seconds + own_pass_s(request, data_gradient, "norm sums", &CandidateTimer::norm_sums_s);
     });
     TunedPlan fused = fastest(fused_request);
-    const double small_s =
-        own_pass_s(request, data_gradient, "inverse deviation", &CandidateTimer::inverse_deviation_s);
-    if (fused.seconds + small_s < apart_s) return fused;
+    if (fused.seconds < apart_s) return fused;
     return {};
   });
 }

@@ -102,7 +102,6 @@ class NormPass {
     kernels::launch_affine(
         {.type = type_, .channels = shape_.in_channels, .norm = norm(), .scale = row(1), .shift = row(2)}, nullptr);
   }
-  void inverse_deviation() const { kernels::launch_inverse_deviation(norm(), shape_.in_channels, row(1), nullptr); }
 
  private:
   static constexpr std::size_t kRows = 5;
@@ -152,10 +151,6 @@ class DeviceTimings : public CandidateTimer {
   double affine_s() override {
     const NormPass norm(request_, bench_);
     return bench_.median_s(0, [&](void*) { norm.affine(); });
-  }
-  double inverse_deviation_s() override {
-    const NormPass norm(request_, bench_);
-    return bench_.median_s(0, [&](void*) { norm.inverse_deviation(); });
   }
 
  private:
