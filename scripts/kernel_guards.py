@@ -26,14 +26,14 @@ MOST_REGISTERS = 128
 REGISTERS_OF_SM, THREADS_OF_SM = 65536, 2048
 LEAST_BYTES_IN_FLIGHT = 30_000
 # Kernels that stream a tensor, by a part of their mangled names, and how many loads of 16 bytes each has in flight.
-STREAMING = {"run_reduction.*BlockSums.*10Statistics.*6__halfLi8": 4, "run_channels.*9Normalize.*6__halfLi8": 2,
-             "run_reduction.*BlockSums.*12GradientSums.*6__halfLi8": 4, "run_channels.*13GradientApply.*6__halfLi8": 4,
+STREAMING = {"run_sums.*10Statistics.*6__halfLi8": 4, "run_channels.*9Normalize.*6__halfLi8": 2,
+             "run_sums.*12GradientSums.*6__halfLi8": 4, "run_channels.*13GradientApply.*6__halfLi8": 4,
              "run_channels.*3Add.*6__halfLi8": 2, "run_channels.*4Copy.*6__halfLi8": 4,
              "run_channels.*7MaxPoolI6__halfLi8.*12NormedValues": 3,
              "run_channels.*11AveragePoolI6__halfLi8.*12NormedValues": 4,
-             "run_reduction.*11OverPatches.*12GradientSumsI6__halfLi8.*Li8ELb1E": 8,
+             "run_sums.*11OverPatches.*12GradientSumsI6__halfLi8.*Li8ELb1E": 8,
              "run_channels.*11OverPatches.*13GradientApplyI6__halfLi8.*Li8ELb1E": 8,
-             "run_reduction.*11OverPatches.*14LazyAccumulateI6__half.*Li8ELb0E": 5}
+             "run_sums.*11OverPatches.*14LazyAccumulateI6__half.*Li8ELb0E": 5}
 THREADS = 256  # of a block of these kernels
 
 

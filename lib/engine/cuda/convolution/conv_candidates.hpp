@@ -36,10 +36,8 @@ class CandidateTimer {
   // The time of the separate backward pass that computes such a norm's sums from the norm's input and its output's
   // gradient.
   virtual double norm_sums_s() = 0;
-  // The time of the small kernels that compute, before such passes run fused, what the fused plans read: scale and
-  // shift of a norm, or the inverse deviations of its channels.
+  // The time of the small kernel that computes what a fused forward pass reads: scale and shift of a norm.
   virtual double affine_s() = 0;
-  virtual double inverse_deviation_s() = 0;
   // The time of copying a packed tensor to where a forward pass writes its output.
   virtual double copy_s() = 0;
 };

@@ -204,9 +204,7 @@ std::optional<TunedPlan> ConvTuner::norm_before(const PlanRequest& request, cons
       return data_gradient.seconds + own_pass_s(request, data_gradient, "norm sums", &CandidateTimer::norm_sums_s);
     });
     TunedPlan fused = fastest(fused_request);
-    const double small_s =
-        own_pass_s(request, data_gradient, "inverse deviation", &CandidateTimer::inverse_deviation_s);
-    if (fused.seconds + small_s < apart_s) return fused;
+    if (fused.seconds < apart_s) return fused;
     return {};
   });
 }
@@ -219,8 +217,7 @@ double ConvTuner::with_norm_s(const ChosenPlans& plans) {
   if (plans.data_gradient_norm == nullptr)
     return forward_s + data_gradient.seconds +
            own_pass_s(request, data_gradient, "norm sums", &CandidateTimer::norm_sums_s);
-  return forward_s + plans.data_gradient_norm->seconds +
-         own_pass_s(request, data_gradient, "inverse deviation", &CandidateTimer::inverse_deviation_s);
+  return forward_s + plans.data_gradient_norm->seconds;
 }
 
 bool ConvTuner::packs(const ChosenPlans& in_block, const ChosenPlans& packed) {

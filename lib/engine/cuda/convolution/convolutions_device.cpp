@@ -10,6 +10,7 @@
 #include "engine/cuda/convolution/conv_candidates.hpp"
 #include "engine/cuda/convolution/convolutions.hpp"
 #include "engine/cuda/convolution/plan_bench.hpp"
+#include "engine/cuda/kernels/channel_sums.hpp"
 #include "engine/cuda/kernels/copy_launch.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
 #include "engine/cuda/kernels/norm_launch.hpp"
@@ -26,7 +27,9 @@ class StatisticsPass {
         type_(element_type(request.precision)),
         bench_(bench),
         moments_(2 * sizeof(float) * static_cast<std::size_t>(shape_.out_channels)),
-        scratch_(kernels::reduction_scratch_bytes(shape_.out_channels, kernels::multiprocessors())) {}
+        scratch_(kernels::reduction_scratch_bytes(shape_.out_channels, kernels::multiprocessors())) {
+    scratch_.fill(0);
+  }
 
   void launch() const {
     float* const mean = static_cast<float*>(moments_.data());
@@ -69,6 +72,7 @@ class NormPass {
         parameters_(kRows * sizeof(float) * static_cast<std::size_t>(shape_.in_channels)),
         scratch_(kernels::reduction_scratch_bytes(shape_.in_channels, kernels::multiprocessors())) {
     parameters_.fill(0x2c);
+    scratch_.fill(0);
     other_.fill(0x2c);
   }
 
@@ -99,7 +103,6 @@ class NormPass {
     kernels::launch_affine(
         {.type = type_, .channels = shape_.in_channels, .norm = norm(), .scale = row(1), .shift = row(2)}, nullptr);
   }
-  void inverse_deviation() const { kernels::launch_inverse_deviation(norm(), shape_.in_channels, row(1), nullptr); }
 
  private:
   static constexpr std::size_t kRows = 5;
@@ -178,10 +181,6 @@ class DeviceTimings : public CandidateTimer {
   double affine_s() override {
     const NormPass norm(request_, bench_);
     return bench_.median_s(0, [&](void*) { norm.affine(); });
-  }
-  double inverse_deviation_s() override {
-    const NormPass norm(request_, bench_);
-    return bench_.median_s(0, [&](void*) { norm.inverse_deviation(); });
   }
   double copy_s() override {
     const CopyPass copy(request_, bench_);

@@ -4,9 +4,9 @@
 
 #include "core/errors.hpp"
 #include "core/random.hpp"
+#include "engine/cuda/kernels/channel_sums.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
 #include "engine/cuda/kernels/norm_launch.hpp"
-#include "engine/cuda/kernels/reduction.hpp"
 #include "engine/cuda/program/element_type.hpp"
 #include "engine/cuda/runtime/fetch.hpp"
 
@@ -68,6 +68,7 @@ CacheFlush::CacheFlush()
       moments_(2 * sizeof(float) * kFlushChannels),
       scratch_(kernels::reduction_scratch_bytes(static_cast<int>(kFlushChannels), kernels::multiprocessors())) {
   memory_.fill(0);
+  scratch_.fill(0);
 }
 
 // What was written last would still be dirty in the cache, and be written back during the run, so reading comes last.

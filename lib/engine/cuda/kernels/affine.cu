@@ -5,15 +5,23 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-void launch_affine(const AffineCall& call, Stream stream) {
-  with_type(call.type, [&]<typename T>() {
-    launch_calls(WriteAffine<T>{call.norm, static_cast<T*>(call.scale), static_cast<T*>(call.shift)}, call.channels,
-                 stream);
-  });
+namespace {
+
+template <typename T>
+WriteAffine<T> write_affine(const AffineCall& call) {
+  return {call.norm, static_cast<T*>(call.scale), static_cast<T*>(call.shift)};
 }
 
-void launch_inverse_deviation(const NormParameters& norm, int channels, float* inverse, Stream stream) {
-  launch_calls(WriteInverseDeviation{norm.variance, norm.epsilon, inverse}, channels, stream);
+}  // namespace
+
+void launch_affine(const AffineCall& call, Stream stream) {
+  with_type(call.type, [&]<typename T>() { launch_calls(write_affine<T>(call), call.channels, stream); });
+}
+
+void launch_moments_and_affine(const MomentsOfSums& moments, const AffineCall& call, Stream stream) {
+  with_type(call.type, [&]<typename T>() {
+    launch_calls(MomentsAndAffine<T>{moments, write_affine<T>(call)}, call.channels, stream);
+  });
 }
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -1,8 +1,9 @@
-// Computes what a convolution needs from a batch norm that it fuses: in forward the norm's scale and shift, in the
-// element type; in backward its inverse deviation.
+// Computes what a convolution needs from a batch norm that it fuses in forward: the norm's scale and shift, in the
+// element type.
 #pragma once
 
 #include "engine/cuda/kernels/norm_forward.hpp"
+#include "engine/cuda/kernels/statistics.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 
@@ -20,14 +21,15 @@ struct WriteAffine {
   }
 };
 
-// Called once for each channel.
-struct WriteInverseDeviation {
-  const float* variance = nullptr;
-  float epsilon = 0;
-  float* inverse = nullptr;
+// Computes mean and variance, and then scale and shift of the norm that has them. Called once for each channel.
+template <typename T>
+struct MomentsAndAffine {
+  MomentsOfSums moments;
+  WriteAffine<T> affine;
 
   CHEXBENCH_HOST_DEVICE void operator()(std::int64_t channel) const {
-    inverse[channel] = inverse_deviation(variance[channel], epsilon);
+    moments(channel);
+    affine(channel);  // reads what this thread has just written
   }
 };
 

@@ -24,7 +24,7 @@ struct BiasBackwardCall {
   Matrix output;  // Does not exist if there is no activation.
   Matrix gradient;
   float* bias_gradient = nullptr;  // [channels]
-  void* scratch = nullptr;         // Holds reduction_scratch_bytes() (reduction.hpp).
+  void* scratch = nullptr;         // As in norm_launch.hpp.
 };
 void launch_bias_backward(const BiasBackwardCall& call, const Matrix& dx, Stream stream);
 

@@ -44,10 +44,10 @@ struct ChannelGrid {
 
   // Returns a grid of at most `most_blocks` blocks, but at least one block for each tile. `channels` must be a multiple
   // of `width`.
-  static ChannelGrid of(int rows, int channels, int width, int most_blocks) {
+  static ChannelGrid of(int rows, int channels, int width, int most_blocks, int most_lanes = kMostLanes) {
     const int vectors = channels / width;
     ChannelGrid grid{.rows = rows, .channels = channels, .width = width};
-    grid.tiles = (vectors + kMostLanes - 1) / kMostLanes;
+    grid.tiles = (vectors + most_lanes - 1) / most_lanes;
     grid.lanes = (vectors + grid.tiles - 1) / grid.tiles;  // Tiles of similar size: 33 vectors are 17 + 16, not 32 + 1.
     grid.row_lanes = kThreads / grid.lanes;
     const int useful = (rows + grid.row_lanes - 1) / grid.row_lanes;

@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "engine/cuda/kernels/channel_grid.hpp"
+#include "engine/cuda/kernels/channel_sums.hpp"
 #include "engine/cuda/kernels/dispatch.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
-#include "engine/cuda/kernels/reduction.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 
@@ -32,6 +32,41 @@ struct BlockBarrier {
 #endif
   }
 };
+
+// Waits for the threads of a block, and draws tickets among blocks. One thread's fences suffice, because they cover
+// what its block wrote before the barrier: so does the grid's barrier of CUDA's cooperative groups. The indices are
+// read anew at each call, which costs less than a register that holds one while rows stream through.
+struct DeviceSync : BlockBarrier {
+  CHEXBENCH_HOST_DEVICE unsigned draw([[maybe_unused]] unsigned* ticket) const {
+    unsigned drawn = 0;
+#ifdef __CUDA_ARCH__
+    __threadfence();
+    drawn = atomicAdd(ticket, 1u);
+    __threadfence();
+#endif
+    return drawn;
+  }
+  CHEXBENCH_HOST_DEVICE int block() const {
+    int index = 0;
+#ifdef __CUDA_ARCH__
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
+#endif
+    return index;
+  }
+  CHEXBENCH_HOST_DEVICE int thread() const {
+    int index = 0;
+#ifdef __CUDA_ARCH__
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(index));
+#endif
+    return index;
+  }
+};
+
+template <typename Op, typename Finish>
+__global__ void __launch_bounds__(kThreads) run_sums(const ChannelSums<Op, Finish> sums) {
+  __shared__ typename ChannelSums<Op, Finish>::Scratch scratch;
+  run_sums_thread(sums, static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x), scratch, DeviceSync{});
+}
 
 template <typename R>
 __global__ void __launch_bounds__(R::kThreads) run_reduction(const R reduction) {
@@ -76,14 +111,14 @@ void launch_blocks(const R& reduction, int blocks, Stream stream) {
   check_launch("reduction");
 }
 
-// Runs both stages of a reduction over the rows, per channel.
+// Computes sums over the rows, per channel. `scratch` is the memory of channel_sums.hpp.
 template <typename Op, typename Finish>
 void launch_sums(const Op& op, const Finish& finish, int rows, int channels, void* scratch, Stream stream) {
-  const int most = std::min(resident_blocks<run_reduction<BlockSums<Op>>>(), kSumBlocks * multiprocessors());
-  const BlockSums<Op> sums{op, ChannelGrid::of(rows, channels, Op::kWidth, most), static_cast<Pair*>(scratch)};
-  launch_blocks(sums, sums.grid.blocks(), stream);
-  const ChannelFinish<Finish> last{finish, sums.grid, sums.partials};
-  launch_blocks(last, last.blocks(), stream);
+  const int most = std::min(resident_blocks<run_sums<Op, Finish>>(), kSumBlocks * multiprocessors());
+  const ChannelGrid grid = sums_grid(rows, channels, Op::kWidth, most);
+  const auto sums = ChannelSums<Op, Finish>::of(op, finish, grid, scratch);
+  run_sums<<<static_cast<unsigned>(grid.blocks()), kThreads, 0, stream>>>(sums);
+  check_launch("sums");
 }
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -1,6 +1,6 @@
 // Launches batch norm on the device; the formulas are in statistics.hpp, norm_forward.hpp, norm_backward.hpp and
-// norm_lazy.hpp. In all calls `scratch` holds reduction_scratch_bytes() (reduction.hpp); one scratch serves all calls
-// on one stream.
+// norm_lazy.hpp. In all calls `scratch` holds reduction_scratch_bytes() (channel_sums.hpp), whose first kTicketBytes
+// were set to 0 once; one scratch serves all calls on one stream.
 #pragma once
 
 #include "engine/cuda/kernels/device_tensor.hpp"
@@ -9,13 +9,16 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Computes mean and biased variance, f32[channels] each, of the rows of x.
+// Computes mean and biased variance, f32[channels] each, of the rows of x; and 1 / sqrt(variance + epsilon) if there is
+// a place for it.
 struct StatisticsCall {
   ElementType type = ElementType::f32;
   int rows = 0, channels = 0;
   Matrix x;
   float* mean = nullptr;
   float* variance = nullptr;
+  float* inverse_deviation = nullptr;
+  float epsilon = 0;
   void* scratch = nullptr;
 };
 void launch_statistics(const StatisticsCall& call, Stream stream);
@@ -36,8 +39,8 @@ struct AffineCall {
 };
 void launch_affine(const AffineCall& call, Stream stream);
 
-// Writes 1 / sqrt(variance + epsilon), f32[channels]; of `norm` it reads variance and epsilon only.
-void launch_inverse_deviation(const NormParameters& norm, int channels, float* inverse, Stream stream);
+// Does the same after computing the norm's mean and variance, which `moments` must write where call.norm has them.
+void launch_moments_and_affine(const MomentsOfSums& moments, const AffineCall& call, Stream stream);
 
 // Computes y = clamp(norm(x) + residual); the residual is optional. y may be x or the residual.
 struct NormalizeCall {

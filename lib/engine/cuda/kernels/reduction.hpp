@@ -15,7 +15,7 @@ namespace chexbench::engine::cuda::kernels {
 CHEXBENCH_HOST_DEVICE inline int folded(int active) { return (active + 1) / 2; }
 
 // Two sums of one channel over some rows.
-struct Pair {
+struct alignas(8) Pair {
   float first = 0;
   float second = 0;
 };
@@ -25,6 +25,9 @@ struct DoublePair {
   double first = 0;
   double second = 0;
 };
+CHEXBENCH_HOST_DEVICE inline DoublePair added(DoublePair a, DoublePair b) {
+  return {a.first + b.first, a.second + b.second};
+}
 
 // The sums of one thread, channel by channel.
 template <int V>
@@ -32,7 +35,7 @@ struct Totals {
   Pair at[V];
 };
 
-// First stage: writes one Pair for each channel of each row of blocks to partials[row_block * channels + channel]. Op
+// Writes one Pair for each channel of each row of blocks to partials[row_block * channels + channel]. Op
 // must have kWidth, a Worker(op, lane) that for_rows() passes the rows of a lane to and whose result(rows) is their
 // Totals<kWidth>, and static Pair merge(Pair a, float count_a, Pair b, float share), where a has count_a rows and
 // `share` is b's share of the rows of both.
@@ -92,54 +95,6 @@ struct BlockSums {
   }
 };
 
-// Second stage, in double precision: the few hundred Pairs of a channel cost little time, and the sum loses no digits.
-// Finish must have static DoublePair term(Pair partial, int count) and void write(int channel, DoublePair sum) const.
-template <typename Finish>
-struct ChannelFinish {
-  static constexpr int kChannels = 16;  // Channels of a block: 128 contiguous bytes of partials.
-  static constexpr int kLanes = 32;
-  static constexpr int kThreads = kChannels * kLanes;
-  struct Scratch {
-    double first[kThreads];
-    double second[kThreads];
-  };
-
-  Finish finish;
-  ChannelGrid grid;  // Of the first stage.
-  const Pair* partials = nullptr;
-
-  int blocks() const { return (grid.channels + kChannels - 1) / kChannels; }
-  CHEXBENCH_HOST_DEVICE int lanes() const { return kLanes; }
-
-  CHEXBENCH_HOST_DEVICE void gather(int block, int thread, Scratch& scratch) const {
-    const int channel = block * kChannels + thread % kChannels;
-    DoublePair sum;
-    if (channel < grid.channels) {
-      for (int row_block = thread / kChannels; row_block < grid.row_blocks; row_block += kLanes) {
-        const Pair partial = partials[std::int64_t{row_block} * grid.channels + channel];
-        const DoublePair term = Finish::term(partial, grid.rows_of_block(row_block));
-        sum.first += term.first;
-        sum.second += term.second;
-      }
-    }
-    scratch.first[thread] = sum.first;
-    scratch.second[thread] = sum.second;
-  }
-
-  CHEXBENCH_HOST_DEVICE void fold(int thread, int active, Scratch& scratch) const {
-    const int other = thread + folded(active) * kChannels;
-    if (other >= active * kChannels) return;
-    scratch.first[thread] += scratch.first[other];
-    scratch.second[thread] += scratch.second[other];
-  }
-
-  CHEXBENCH_HOST_DEVICE void publish(int block, int thread, const Scratch& scratch) const {
-    const int channel = block * kChannels + thread;
-    if (thread >= kChannels || channel >= grid.channels) return;
-    finish.write(channel, {scratch.first[thread], scratch.second[thread]});
-  }
-};
-
 // Does the work of one thread of a reduction; barrier() waits for all threads of the block. No barrier is needed before
 // publish, because a publishing thread reads only what it wrote itself.
 template <typename R, typename Barrier>
@@ -151,18 +106,6 @@ CHEXBENCH_HOST_DEVICE void run_thread(const R& reduction, int block, int thread,
     reduction.fold(thread, active, scratch);
   }
   reduction.publish(block, thread, scratch);
-}
-
-// Blocks per multiprocessor in the first stage: enough loads in flight to saturate the memory bus of any device, and
-// few enough partial sums for the second stage.
-inline constexpr int kSumBlocks = 4;
-
-// Returns the bytes of scratch that suffice for the partial sums of any reduction over at most `channels` channels,
-// whatever its element type and rows.
-inline std::size_t reduction_scratch_bytes(int channels, int multiprocessors) {
-  // A tile has at most kMostLanes lanes of at most 8 channels each.
-  const int most_blocks = kSumBlocks * multiprocessors, most_channels = std::min(channels, kMostLanes * 8);
-  return sizeof(Pair) * (static_cast<std::size_t>(most_blocks) * most_channels + static_cast<std::size_t>(channels));
 }
 
 }  // namespace chexbench::engine::cuda::kernels

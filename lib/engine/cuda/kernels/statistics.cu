@@ -4,7 +4,8 @@
 namespace chexbench::engine::cuda::kernels {
 
 void launch_statistics(const StatisticsCall& call, Stream stream) {
-  const StatisticsFinish finish{static_cast<double>(call.rows), call.mean, call.variance};
+  const StatisticsFinish finish{static_cast<double>(call.rows), call.mean, call.variance, call.inverse_deviation,
+                                call.epsilon};
   with_vectors(
       call.type, call.channels,
       [&]<typename T, int V>() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/cuda/kernels/element.hpp"
+#include "engine/cuda/kernels/norm_forward.hpp"
 #include "engine/cuda/kernels/reduction.hpp"
 
 namespace chexbench::engine::cuda::kernels {
@@ -65,6 +66,9 @@ struct StatisticsFinish {
   double count = 0;  // Rows.
   float* mean = nullptr;
   float* variance = nullptr;
+  // If given, 1 / sqrt(variance + epsilon) is written too, for a data gradient that takes the norm.
+  float* inverse_deviation = nullptr;
+  float epsilon = 0;
 
   CHEXBENCH_HOST_DEVICE static DoublePair term(Pair partial, int count) {
     const double mean = static_cast<double>(partial.first);
@@ -73,7 +77,9 @@ struct StatisticsFinish {
   CHEXBENCH_HOST_DEVICE void write(int channel, DoublePair sum) const {
     const double average = sum.first / count, spread = sum.second / count - average * average;
     mean[channel] = static_cast<float>(average);
-    variance[channel] = static_cast<float>(spread < 0 ? 0.0 : spread);
+    const auto biased = static_cast<float>(spread < 0 ? 0.0 : spread);
+    variance[channel] = biased;
+    if (inverse_deviation != nullptr) inverse_deviation[channel] = kernels::inverse_deviation(biased, epsilon);
   }
 };
 

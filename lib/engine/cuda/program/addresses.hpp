@@ -48,8 +48,8 @@ class Addresses {
   // For max pool `node`, or a norm with one: which place of the window each output took.
   std::uint8_t* winners(int node) const;
 
-  // The element of `region` that belongs to the slice's first channel. `region` is one of DeviceRegions' four f32
-  // arrays by channel: mean, variance, slope or constant.
+  // The element of `region` that belongs to the slice's first channel. `region` is one of DeviceRegions' five f32
+  // arrays by channel: mean, variance, inverse_deviation, slope or constant.
   float* channels(const Region& region, const Slice& slice) const;
   // Mean, variance, weight, bias and epsilon of norm `node`; the running statistics if norms are frozen.
   // @throws DeviceError if the program's layer has no such parameters

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/cuda/kernels/reduction.hpp"
+#include "engine/cuda/kernels/channel_sums.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
 #include "engine/cuda/program/element_type.hpp"
 
@@ -50,7 +50,8 @@ int most_channels(const Program& program) {
 void add_channels(const Program& program, const RegionRequest& request, DeviceRegions& regions, Builder& builder) {
   regions.channel_offsets = offsets(program.buffers, [](const Buffer& buffer) { return buffer.channels; });
   const std::size_t channels = regions.channel_offsets.back();
-  for (Region* region : {&regions.mean, &regions.variance, &regions.slope, &regions.constant})
+  for (Region* region :
+       {&regions.mean, &regions.variance, &regions.inverse_deviation, &regions.slope, &regions.constant})
     *region = builder.add_floats(channels);
   regions.norm_offsets = norm_offsets(program);
   const std::size_t running = regions.norm_offsets.back();
@@ -85,9 +86,9 @@ std::size_t DeviceRegions::parameter_bytes() const {
 }
 
 std::size_t DeviceRegions::channel_bytes() const {
-  return mean.bytes + variance.bytes + slope.bytes + constant.bytes + channel_rows.bytes + running_mean.bytes +
-         running_variance.bytes + running_source.bytes + running_unbias.bytes + prologue_scale.bytes +
-         prologue_shift.bytes;
+  return mean.bytes + variance.bytes + inverse_deviation.bytes + slope.bytes + constant.bytes + channel_rows.bytes +
+         running_mean.bytes + running_variance.bytes + running_source.bytes + running_unbias.bytes +
+         prologue_scale.bytes + prologue_shift.bytes;
 }
 
 std::size_t DeviceRegions::batch_bytes() const {

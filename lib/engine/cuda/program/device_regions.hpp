@@ -53,11 +53,11 @@ struct ParameterRegions {
 // All regions of the allocation, by purpose.
 struct DeviceRegions {
   ParameterRegions parameters[kParameterKinds];
-  // f32, one value for each channel of each buffer (channel_offsets): statistics, and the b and c of
-  // kernels/norm_backward.hpp.
-  Region mean, variance, slope, constant;
+  // f32, one value for each channel of each buffer (channel_offsets): statistics, what data gradients
+  // that take a norm read of it, and the b and c of kernels/norm_backward.hpp.
+  Region mean, variance, inverse_deviation, slope, constant;
   // f32, two rows as long as the widest buffer has channels. They carry values from one kernel to the next: the sums
-  // of a convolution's output, and what its data gradient reads and writes of the norm before it.
+  // of a convolution's output, and what its data gradient writes besides the gradients of the norm before it.
   Region channel_rows;
   // One value for each channel of each norm (norm_offsets): the running statistics, and the tables that say from
   // which channel each of them is updated and with which factor (kernels/statistics.hpp). running_source is int32,

@@ -173,14 +173,14 @@ NormBefore Network::norm_before(int i) const {
   const kernels::NormSums sums = norm_sums(node(before));
   return {.x = addresses_.activation(node(before).in).data,
           .mean = norm.mean,
-          .inverse_deviation = channel_row(0),
+          .inverse_deviation = addresses_.channels(addresses_.config().plan.regions.inverse_deviation, node(before).in),
           .weight = norm.weight,
           .bias = norm.bias,
           .weight_gradient = sums.weight_gradient,
           .bias_gradient = sums.bias_gradient,
           .b = sums.b,
           .c = sums.c,
-          .scratch = channel_row(1)};
+          .scratch = channel_row(0)};
 }
 
 void Network::backward_convolution(const BackwardStep& step, Stream stream) {
@@ -189,13 +189,8 @@ void Network::backward_convolution(const BackwardStep& step, Stream stream) {
   const ParameterPlace& weight = addresses_.config().parameters.place(conv.layer, ParameterRole::convolution_weight);
   const void* const dy = addresses_.gradient(conv.out).data;
   if (step.in != Target::none) {
-    const NormBefore norm = norm_before(step.node);
-    if (norm.x != nullptr) {
-      const kernels::NormParameters parameters = addresses_.norm(norms_before_[static_cast<std::size_t>(step.node)]);
-      kernels::launch_inverse_deviation(parameters, conv.in.channels, channel_row(0), stream);
-    }
-    convolutions_.data_gradient(shape, dy, addresses_.matrix(weight), addresses_.gradient(conv.in, step.in).data, norm,
-                                stream);
+    convolutions_.data_gradient(shape, dy, addresses_.matrix(weight), addresses_.gradient(conv.in, step.in).data,
+                                norm_before(step.node), stream);
   }
   const Addresses::Config& config = addresses_.config();
   convolutions_.weight_gradient(shape, addresses_.activation(config.plan.input_of(config.program, step.node)).data, dy,

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/cuda/kernels/bias_launch.hpp"
 #include "engine/cuda/kernels/copy_launch.hpp"
 #include "engine/cuda/kernels/dropout_launch.hpp"
@@ -19,7 +21,9 @@ Network::Network(const Addresses& addresses, Convolutions& convolutions, LinearP
       norms_before_(prologue_norms(addresses.config().program)) {
   for (std::size_t i = 0; i < norms_before_.size(); ++i) {
     if (norms_before_[i] < 0) continue;
-    if (!convolutions.takes_norm_before(shape(node(static_cast<int>(i))))) norms_before_[i] = -1;
+    const bool taken =
+        convolutions.takes_norm_before(shape(node(static_cast<int>(i)))) && follows_statistics(norms_before_[i]);
+    if (!taken) norms_before_[i] = -1;
   }
 }
 
@@ -112,37 +116,55 @@ bool Network::has_output_sums(int i) const {
   return normalizes || convolutions_.gives_sums(shape(node(writer)));
 }
 
+bool Network::follows_statistics(int i) const {
+  return i > 0 && node(i).kind == NodeKind::normalize && node(i - 1).kind == NodeKind::statistics &&
+         node(i - 1).in == node(i).in;
+}
+
+bool Network::writes_affine(int i) const {
+  return has_output_sums(i) && follows_statistics(i + 1) && addresses_.config().plan.is_left_out(i + 1);
+}
+
 void Network::compute_statistics(int i, Stream stream) {
   const Slice& in = node(i).in;
   const DeviceRegions& regions = addresses_.config().plan.regions;
-  float* const mean = addresses_.channels(regions.mean, in);
-  float* const variance = addresses_.channels(regions.variance, in);
-  const int rows = addresses_.rows(in);
-  if (has_output_sums(i)) {
-    const kernels::StatisticsFinish finish{static_cast<double>(rows), mean, variance};
-    return kernels::launch_moments({channel_row(0), channel_row(1), finish}, in.channels, stream);
+  kernels::StatisticsFinish finish{.count = static_cast<double>(addresses_.rows(in)),
+                                   .mean = addresses_.channels(regions.mean, in),
+                                   .variance = addresses_.channels(regions.variance, in)};
+  if (follows_statistics(i + 1)) {
+    finish.inverse_deviation = addresses_.channels(regions.inverse_deviation, in);
+    finish.epsilon = addresses_.norm(i + 1).epsilon;
   }
+  const kernels::MomentsOfSums moments{channel_row(0), channel_row(1), finish};
+  if (writes_affine(i)) return kernels::launch_moments_and_affine(moments, affine_call(i + 1), stream);
+  if (has_output_sums(i)) return kernels::launch_moments(moments, in.channels, stream);
   kernels::launch_statistics({.type = addresses_.type(),
-                              .rows = rows,
+                              .rows = addresses_.rows(in),
                               .channels = in.channels,
                               .x = addresses_.activation(in),
-                              .mean = mean,
-                              .variance = variance,
+                              .mean = finish.mean,
+                              .variance = finish.variance,
+                              .inverse_deviation = finish.inverse_deviation,
+                              .epsilon = finish.epsilon,
                               .scratch = addresses_.at(regions.reductions)},
                              stream);
+}
+
+kernels::AffineCall Network::affine_call(int norm) const {
+  const AffineMemory memory = affine_memory(norm);
+  return {.type = addresses_.type(),
+          .channels = node(norm).in.channels,
+          .norm = addresses_.norm(norm),
+          .scale = memory.scale,
+          .shift = memory.shift};
 }
 
 void Network::normalize(int i, Stream stream) {
   const Node& norm = node(i);
   if (norm.pool.exists()) return normalize_and_pool(i, stream);
   if (addresses_.config().plan.is_left_out(i)) {
-    const AffineMemory memory = affine_memory(i);
-    return kernels::launch_affine({.type = addresses_.type(),
-                                   .channels = norm.in.channels,
-                                   .norm = addresses_.norm(i),
-                                   .scale = memory.scale,
-                                   .shift = memory.shift},
-                                  stream);
+    if (!follows_statistics(i) || !writes_affine(i - 1)) kernels::launch_affine(affine_call(i), stream);
+    return;
   }
   kernels::NormalizeCall call{.type = addresses_.type(),
                               .rows = addresses_.rows(norm.in),

@@ -55,6 +55,11 @@ class Network {
   // The prologue of convolution i if it computes the norm before it; else empty.
   Prologue prologue(int i) const;
   AffineMemory affine_memory(int norm) const;
+  kernels::AffineCall affine_call(int norm) const;
+  // Whether node i is a norm and the node before it computes its statistics, and no others.
+  bool follows_statistics(int i) const;
+  // Whether statistics node i, in the same launch, does what is left of the norm after it.
+  bool writes_affine(int i) const;
 
   void compute_statistics(int i, Stream stream);
   void convolve(int i, Stream stream);

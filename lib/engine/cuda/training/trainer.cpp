@@ -13,6 +13,7 @@
 #include "core/errors.hpp"
 #include "engine/checks.hpp"
 #include "engine/cuda/convolution/plan_cache.hpp"
+#include "engine/cuda/kernels/channel_sums.hpp"
 #include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "engine/cuda/program/prologue.hpp"
@@ -119,6 +120,7 @@ CudaEngine::CudaEngine(const EngineConfig& config)
   // The update also runs over the padding between parameters, whose gradients nobody writes.
   for (const ParameterRegions& kind : plan_.regions.parameters)
     clear(addresses_.at(kind.gradients), kind.gradients.bytes, queue_.stream());
+  clear(addresses_.at(plan_.regions.reductions), kernels::kTicketBytes, queue_.stream());
   network_.prepare_running(queue_.stream());
   InitialWeights initial = initial_weights(config.model, config.outputs);
   traits_.notes = std::move(initial.notes);

@@ -45,7 +45,6 @@ struct ScriptedDevice {
   double norm_s = 1;
   double norm_sums_s = 1;
   double affine_s = 0;
-  double inverse_deviation_s = 0;
   double copy_s = 0;
 
   inline ConvDevice device();
@@ -76,7 +75,6 @@ class ScriptedTimer : public CandidateTimer {
     return device_.norm_sums_s;
   }
   double affine_s() override { return device_.affine_s; }
-  double inverse_deviation_s() override { return device_.inverse_deviation_s; }
   double copy_s() override {
     device_.timed.push_back("copy");
     return device_.copy_s;

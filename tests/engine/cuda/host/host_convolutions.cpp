@@ -44,7 +44,6 @@ class HostPlan final : public ConvCandidates {
     double norm_s() override { return 1; }
     double norm_sums_s() override { return 1; }
     double affine_s() override { return 0; }
-    double inverse_deviation_s() override { return 0; }
     double copy_s() override { return 0; }
 
    private:

@@ -77,19 +77,6 @@ TEST(ChannelGrid, RowsOfABlockAreThoseOfItsThreads) {
   }
 }
 
-TEST(ChannelGrid, ScratchHoldsThePartialSumsOfAnyShape) {
-  for (int channels : {1, 3, 16, 32, 64, 96, 100, 128, 255, 256, 257, 1000, 1024, 1056, 2048, 4096, 100000}) {
-    for (int width : {1, 4, 8}) {
-      for (int multiprocessors : {1, 40, 132}) {
-        if (channels % width != 0) continue;
-        const auto grid = ChannelGrid::of(1 << 30, channels, width, kSumBlocks * multiprocessors);
-        const auto pairs = static_cast<std::size_t>(grid.row_blocks) * static_cast<std::size_t>(channels);
-        EXPECT_LE(pairs * sizeof(Pair), reduction_scratch_bytes(channels, multiprocessors)) << channels << " " << width;
-      }
-    }
-  }
-}
-
 TEST(ChannelGrid, VectorsNeedWholeAlignedRows) {
   alignas(16) const float data[16] = {};
   EXPECT_TRUE(whole_vectors(data, 8, 4, 4));

@@ -283,13 +283,26 @@ TYPED_TEST(AffineOf, AScaleAndAShiftAreTheNorm) {
   }
 }
 
-TEST(InverseDeviation, IsOfTheVarianceAndEpsilon) {
-  const std::vector<float> variance{0.75f, 0, 3.75f};
-  float inverse[3];
-  run_calls(WriteInverseDeviation{variance.data(), 0.25f, inverse}, 3);
-  EXPECT_FLOAT_EQ(inverse[0], 1);
-  EXPECT_FLOAT_EQ(inverse[1], 2);
-  EXPECT_FLOAT_EQ(inverse[2], 0.5f);
+TYPED_TEST(AffineOf, ComesWithTheMomentsAsFromAKernelOfItsOwn) {
+  const std::vector<float> sum{6, -15}, squares{14, 75.5f}, weight{3, -1}, bias{0.5f, 2};
+  float mean[2], variance[2], inverse[2], expected_mean[2], expected_variance[2];
+  TypeParam scale[2], shift[2], expected_scale[2], expected_shift[2];
+  const MomentsOfSums apart{sum.data(), squares.data(), {3, expected_mean, expected_variance}};
+  run_calls(apart, 2);
+  run_calls(
+      WriteAffine<TypeParam>{
+          {expected_mean, expected_variance, weight.data(), bias.data(), kEpsilon}, expected_scale, expected_shift},
+      2);
+  const MomentsOfSums moments{sum.data(), squares.data(), {3, mean, variance, inverse, kEpsilon}};
+  run_calls(
+      MomentsAndAffine<TypeParam>{moments, {{mean, variance, weight.data(), bias.data(), kEpsilon}, scale, shift}}, 2);
+  for (int c = 0; c < 2; ++c) {
+    EXPECT_EQ(mean[c], expected_mean[c]);
+    EXPECT_EQ(variance[c], expected_variance[c]);
+    EXPECT_EQ(inverse[c], inverse_deviation(expected_variance[c], kEpsilon));
+    EXPECT_EQ(Element<TypeParam>::widen(scale[c]), Element<TypeParam>::widen(expected_scale[c]));
+    EXPECT_EQ(Element<TypeParam>::widen(shift[c]), Element<TypeParam>::widen(expected_shift[c]));
+  }
 }
 
 }  // namespace

@@ -129,6 +129,14 @@ TEST(MomentsOfSums, AreThoseOfTheValuesSummed) {  // The values are 1 2 3 and 5 
   EXPECT_EQ(variance[1], 0);
 }
 
+TEST(MomentsOfSums, ComeWithTheInverseDeviationIfThereIsAPlaceForIt) {
+  const float sum[]{6, 15}, squares[]{15, 75};
+  float mean[2], variance[2], inverse[2];
+  run_calls(MomentsOfSums{sum, squares, {3, mean, variance, inverse, 0.25f}}, 2);
+  EXPECT_FLOAT_EQ(inverse[0], 1 / std::sqrt(1.25f));
+  EXPECT_FLOAT_EQ(inverse[1], 2);
+}
+
 TEST(MergedMoments, AreThoseOfAllValues) {  // The values are 1 2 3 and 5 9.
   const Pair merged = merged_moments({2, 2}, 3, {7, 8}, 2.0f / 5);
   EXPECT_FLOAT_EQ(merged.first, 4);

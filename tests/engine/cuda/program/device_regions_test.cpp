@@ -24,20 +24,11 @@ constexpr RegionRequest kRequest{.images = 5,
                                  .workspace_bytes = 3};
 
 std::vector<Region> all(const DeviceRegions& regions) {
-  std::vector<Region> result{regions.mean,
-                             regions.variance,
-                             regions.slope,
-                             regions.constant,
-                             regions.channel_rows,
-                             regions.running_mean,
-                             regions.running_variance,
-                             regions.running_source,
-                             regions.running_unbias,
-                             regions.logits,
-                             regions.scalars,
-                             regions.reductions,
-                             regions.workspace,
-                             regions.arena};
+  std::vector<Region> result{regions.mean,           regions.variance,         regions.inverse_deviation,
+                             regions.slope,          regions.constant,         regions.channel_rows,
+                             regions.running_mean,   regions.running_variance, regions.running_source,
+                             regions.running_unbias, regions.logits,           regions.scalars,
+                             regions.reductions,     regions.workspace,        regions.arena};
   for (const ParameterRegions& kind : regions.parameters)
     result.insert(result.end(), {kind.weights, kind.gradients, kind.first, kind.second, kind.copies, kind.sums});
   for (int slot = 0; slot < kSlots; ++slot)
