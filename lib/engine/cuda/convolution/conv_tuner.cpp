@@ -185,17 +185,51 @@ std::optional<ProloguePlans> ConvTuner::prologue(const PlanRequest& request, con
   });
 }
 
+double ConvTuner::norm_sums_s(const PlanRequest& request, const TunedPlan& data_gradient) {
+  return own_pass_s(request, data_gradient, "norm sums", &CandidateTimer::norm_sums_s);
+}
+
+double ConvTuner::join_apart_s(const PlanRequest& request, const TunedPlan& data_gradient) {
+  return data_gradient.seconds + own_pass_s(request, data_gradient, "join sums", &CandidateTimer::join_sums_s);
+}
+
+double ConvTuner::inverse_deviation_s(const PlanRequest& request, const TunedPlan& data_gradient) {
+  return own_pass_s(request, data_gradient, "inverse deviation", &CandidateTimer::inverse_deviation_s);
+}
+
+std::optional<TunedPlan> ConvTuner::faster(const PlanRequest& fused, int norms, const PlanRequest& request,
+                                           const TunedPlan& data_gradient, double apart_s) {
+  TunedPlan plan = fastest(fused);
+  if (plan.seconds + norms * inverse_deviation_s(request, data_gradient) < apart_s) return plan;
+  return {};
+}
+
 std::optional<TunedPlan> ConvTuner::norm_before(const PlanRequest& request, const TunedPlan& data_gradient) {
-  const PlanRequest fused_request = with(request, ConvPattern::data_gradient_norm);
-  return if_it_runs(fused_request, [&]() -> std::optional<TunedPlan> {
+  const PlanRequest fused = with(request, ConvPattern::data_gradient_norm);
+  return if_it_runs(fused, [&] {
+    const double apart_s = apart_limit_s([&] { return data_gradient.seconds + norm_sums_s(request, data_gradient); });
+    return faster(fused, 1, request, data_gradient, apart_s);
+  });
+}
+
+std::optional<TunedPlan> ConvTuner::join(const PlanRequest& request, const TunedPlan& data_gradient) {
+  const PlanRequest fused = with(request, ConvPattern::data_gradient_join);
+  return if_it_runs(fused, [&] {
+    const double apart_s = apart_limit_s([&] { return join_apart_s(request, data_gradient); });
+    return faster(fused, 1, request, data_gradient, apart_s);
+  });
+}
+
+std::optional<TunedPlan> ConvTuner::join_norms(const PlanRequest& request, const TunedPlan& data_gradient,
+                                               const std::optional<TunedPlan>& join) {
+  const PlanRequest fused = with(request, ConvPattern::data_gradient_join_norms);
+  return if_it_runs(fused, [&] {
     const double apart_s = apart_limit_s([&] {
-      return data_gradient.seconds + own_pass_s(request, data_gradient, "norm sums", &CandidateTimer::norm_sums_s);
+      const double joined_s =
+          join ? join->seconds + inverse_deviation_s(request, data_gradient) : join_apart_s(request, data_gradient);
+      return joined_s + norm_sums_s(request, data_gradient);
     });
-    TunedPlan fused = fastest(fused_request);
-    const double small_s =
-        own_pass_s(request, data_gradient, "inverse deviation", &CandidateTimer::inverse_deviation_s);
-    if (fused.seconds + small_s < apart_s) return fused;
-    return {};
+    return faster(fused, 2, request, data_gradient, apart_s);
   });
 }
 

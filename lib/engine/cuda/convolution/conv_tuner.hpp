@@ -71,6 +71,14 @@ class ConvTuner {
   // std::nullopt if it is not faster, or if no such plan runs, which counts() reports.
   std::optional<TunedPlan> norm_before(const PlanRequest& request, const TunedPlan& data_gradient);
 
+  // Returns the plan of a data gradient that also adds the other gradient of a residual join and computes the sums of
+  // its norm, if it takes less time than `data_gradient` and a separate pass; otherwise as norm_before().
+  std::optional<TunedPlan> join(const PlanRequest& request, const TunedPlan& data_gradient);
+
+  // The same where the residual is a norm too, whose sums would take one more pass. `join` is what join() returned.
+  std::optional<TunedPlan> join_norms(const PlanRequest& request, const TunedPlan& data_gradient,
+                                      const std::optional<TunedPlan>& join);
+
   const TuningCounts& counts() const { return counts_; }
 
  private:
@@ -87,6 +95,12 @@ class ConvTuner {
     return limits_.forces_fused ? std::numeric_limits<double>::infinity() : separate_s();
   }
   bool is_late() const { return counts_.timing_s > limits_.seconds; }
+  // Returns the fused plan if it and the small kernel for each of `norms` norms take less than `apart_s`.
+  std::optional<TunedPlan> faster(const PlanRequest& fused, int norms, const PlanRequest& request,
+                                  const TunedPlan& data_gradient, double apart_s);
+  double join_apart_s(const PlanRequest& request, const TunedPlan& data_gradient);
+  double norm_sums_s(const PlanRequest& request, const TunedPlan& data_gradient);
+  double inverse_deviation_s(const PlanRequest& request, const TunedPlan& data_gradient);
   double with_statistics_s(const PlanRequest& request, const TunedPlan& tuned);
   // Returns the seconds of one of our own passes, measured by `time` or found in the cache under `name`.
   double own_pass_s(const PlanRequest& request, const TunedPlan& tuned, const char* name,

@@ -10,6 +10,7 @@
 #include "engine/cuda/program/backward_order.hpp"
 #include "engine/cuda/program/element_type.hpp"
 #include "engine/cuda/program/lowering.hpp"
+#include "engine/cuda/program/residual_join.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -50,7 +51,7 @@ class Schedule {
     at(activations, program.logits, time);
     if (!trains) return;
     at(gradients, program.logits, time);  // the loss writes it
-    for (const BackwardStep& step : backward_order(program)) backward(step, time++);
+    for (const BackwardStep& step : backward_order(program, plan.joins)) backward(step, time++);
   }
 
   Uses activations, gradients, second_gradients, winners;
@@ -72,6 +73,8 @@ class Schedule {
   void backward(const BackwardStep& step, int time) {
     const Node& node = this->node(step.node);
     if (reads_input(node)) at(activations, plan_.input_of(program_, step.node), time);
+    if (step.join.norm >= 0) join(step, time);
+    if (step.joined && node.residual.exists()) return joined(step, time);
     if (reads_output(node)) at(activations, node.out, time);
     if (node.kind == NodeKind::max_pool) winners[static_cast<std::size_t>(step.node)].at(time);
     if (node.kind == NodeKind::statistics) at(gradients, node.in, time);
@@ -79,6 +82,20 @@ class Schedule {
     if (step.two) at(second_gradients, node.out, time);
     write(step.residual, node.residual, time);
     write(step.in, node.in, time);
+  }
+
+  void join(const BackwardStep& step, int time) {
+    const Node& norm = node(step.join.norm);
+    at(gradients, norm.out, time);
+    at(activations, norm.in, time);
+    at(activations, step.join.residual_norm >= 0 ? node(step.join.residual_norm).in : norm.residual, time);
+    write(step.residual, norm.residual, time);
+  }
+
+  // A norm whose output's gradient has passed its activation; it is that of the residual.
+  void joined(const BackwardStep& step, int time) {
+    write(step.residual, node(step.node).residual, time);
+    write(step.in, node(step.node).in, time);
   }
 
   static bool reads_input(const Node& node) {
@@ -159,6 +176,7 @@ const Slice& MemoryPlan::input_of(const Program& program, int i) const {
 MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request) {
   MemoryPlan plan = unplaced(program);
   if (!request.prologues.empty()) plan.prologues = request.prologues;
+  plan.joins = request.joins;
   const Program evaluation = lower(graph, kEvaluation);
   MemoryPlan of_evaluation = unplaced(evaluation);
   plan.regions = lay_out(program, ParameterLayout(graph, program),

@@ -1,6 +1,7 @@
 #include "engine/cuda/kernels/bias_launch.hpp"
 #include "engine/cuda/kernels/dropout_launch.hpp"
 #include "engine/cuda/program/prologue.hpp"
+#include "engine/cuda/program/residual_join.hpp"
 #include "engine/cuda/training/network.hpp"
 
 namespace chexbench::engine::cuda {
@@ -11,7 +12,7 @@ Network::Network(const Addresses& addresses, Convolutions& convolutions, LinearP
     : addresses_(addresses),
       convolutions_(convolutions),
       linear_(linear),
-      order_(backward_order(addresses.config().program)),
+      order_(backward_order(addresses.config().program, addresses.config().plan.joins)),
       norms_before_(prologue_norms(addresses.config().program)) {
   for (std::size_t i = 0; i < norms_before_.size(); ++i) {
     if (norms_before_[i] < 0) continue;

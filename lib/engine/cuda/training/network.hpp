@@ -71,8 +71,11 @@ class Network {
   void backward_pool(const BackwardStep& step, Stream stream);
   kernels::NormGradientCall norm_gradient(const BackwardStep& step) const;
   kernels::NormSums norm_sums(const Node& node) const;
-  // The norm before convolution i if its data gradient takes that norm; else empty.
-  NormBefore norm_before(int i) const;
+  // The data gradient of a convolution, alone or with the norm or the residual join before it.
+  void backward_data(const BackwardStep& step, const ConvShape& shape, const void* weight, Stream stream);
+  void backward_join(const BackwardStep& step, const ConvShape& shape, const void* weight, Stream stream);
+  // Norm `norm_node` for the data gradient after it. Both arrays have room for a value of each of its channels.
+  NormBefore norm_before(int norm_node, float* inverse_deviation, float* scratch) const;
 
   const Addresses& addresses_;
   Convolutions& convolutions_;
