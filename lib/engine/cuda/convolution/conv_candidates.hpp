@@ -36,6 +36,9 @@ class CandidateTimer {
   // The time of the separate backward pass that computes such a norm's sums from the norm's input and its output's
   // gradient.
   virtual double norm_sums_s() = 0;
+  // The same for a residual join: the pass adds two gradients of the norm's output, reads that output, and writes the
+  // gradient that passed the ReLU.
+  virtual double join_sums_s() = 0;
   // The time of the small kernel that computes what a fused forward pass reads: scale and shift of a norm.
   virtual double affine_s() = 0;
   // The time of copying a packed tensor to where a forward pass writes its output.

@@ -38,6 +38,30 @@ std::string to_string(OperandRole role) {
       return "dx_per_x";
     case OperandRole::dx_offset:
       return "dx_offset";
+    case OperandRole::residual:
+      return "residual";
+    case OperandRole::other_gradient:
+      return "other_gradient";
+    case OperandRole::residual_x:
+      return "residual_x";
+    case OperandRole::residual_mean:
+      return "residual_mean";
+    case OperandRole::residual_inverse_deviation:
+      return "residual_inverse_deviation";
+    case OperandRole::residual_scale:
+      return "residual_scale";
+    case OperandRole::residual_bias:
+      return "residual_bias";
+    case OperandRole::residual_scale_gradient:
+      return "residual_scale_gradient";
+    case OperandRole::residual_bias_gradient:
+      return "residual_bias_gradient";
+    case OperandRole::residual_dx_per_dy:
+      return "residual_dx_per_dy";
+    case OperandRole::residual_dx_per_x:
+      return "residual_dx_per_x";
+    case OperandRole::residual_dx_offset:
+      return "residual_dx_offset";
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // The tensors that a convolution, and what is fused with it, reads and writes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 
@@ -34,9 +35,46 @@ enum class OperandRole {
   dx_per_dy,
   dx_per_x,
   dx_offset,
+  // Of a residual join (conv_pattern.hpp): what is added to norm(x), and the gradient that is added to dx.
+  residual,
+  other_gradient,
+  // The norm whose result is the residual: its input, and as above its parameters and results. dx is the gradient of
+  // both norms' results.
+  residual_x,
+  residual_mean,
+  residual_inverse_deviation,
+  residual_scale,
+  residual_bias,
+  residual_scale_gradient,
+  residual_bias_gradient,
+  residual_dx_per_dy,
+  residual_dx_per_x,
+  residual_dx_offset,
 };
 // Returns the enumerator's name.
 std::string to_string(OperandRole role);
+
+// The roles of a norm whose backward is computed.
+struct NormRoles {
+  OperandRole x, mean, inverse_deviation, scale, bias;
+  std::array<OperandRole, 5> results;
+};
+inline constexpr NormRoles kNormRoles{OperandRole::x,
+                                      OperandRole::mean,
+                                      OperandRole::inverse_deviation,
+                                      OperandRole::scale,
+                                      OperandRole::bias,
+                                      {OperandRole::scale_gradient, OperandRole::bias_gradient, OperandRole::dx_per_dy,
+                                       OperandRole::dx_per_x, OperandRole::dx_offset}};
+// The same of the norm whose result is the residual.
+inline constexpr NormRoles kResidualNormRoles{
+    OperandRole::residual_x,
+    OperandRole::residual_mean,
+    OperandRole::residual_inverse_deviation,
+    OperandRole::residual_scale,
+    OperandRole::residual_bias,
+    {OperandRole::residual_scale_gradient, OperandRole::residual_bias_gradient, OperandRole::residual_dx_per_dy,
+     OperandRole::residual_dx_per_x, OperandRole::residual_dx_offset}};
 
 // A tensor that a plan reads or writes. Its elements lie in rows of `row_bytes`, one for each pixel, that begin every
 // `pitch_bytes`; what lies between rows belongs to other tensors.

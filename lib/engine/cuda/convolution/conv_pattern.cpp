@@ -14,6 +14,8 @@ constexpr std::array kPatterns{ConvPattern::forward,
                                ConvPattern::normalized_forward,
                                ConvPattern::normalized_forward_statistics,
                                ConvPattern::data_gradient_norm,
+                               ConvPattern::data_gradient_join,
+                               ConvPattern::data_gradient_join_norms,
                                ConvPattern::normalized_weight_gradient};
 
 }  // namespace
@@ -36,6 +38,10 @@ std::string to_string(ConvPattern pattern) {
       return "normalized_forward_statistics";
     case ConvPattern::data_gradient_norm:
       return "data_gradient_norm";
+    case ConvPattern::data_gradient_join:
+      return "data_gradient_join";
+    case ConvPattern::data_gradient_join_norms:
+      return "data_gradient_join_norms";
     case ConvPattern::normalized_weight_gradient:
       return "normalized_weight_gradient";
   }
@@ -47,11 +53,16 @@ bool is_fused(ConvPattern pattern) {
          pattern != ConvPattern::weight_gradient;
 }
 
+bool is_join(ConvPattern pattern) {
+  return pattern == ConvPattern::data_gradient_join || pattern == ConvPattern::data_gradient_join_norms;
+}
+
 bool wanted(ConvPattern pattern, const ConvShape& shape, Precision precision) {
   if (pattern == ConvPattern::forward || pattern == ConvPattern::weight_gradient) return true;
   if (shape.reads_images) return false;  // there is no norm before it, and nobody needs its gradient
   if (!is_fused(pattern)) return true;
   if (precision != Precision::fp16 || shape.groups > 1) return false;
+  if (is_join(pattern) && shape.stride > 1) return false;
   return pattern == ConvPattern::normalized_forward ? !shape.packed() : shape.packed();
 }
 

@@ -80,6 +80,10 @@ class Description {
         return;
       case ConvPattern::data_gradient_norm:
         return data_gradient_norm();
+      case ConvPattern::data_gradient_join:
+        return data_gradient_join();
+      case ConvPattern::data_gradient_join_norms:
+        return data_gradient_join_norms();
       case ConvPattern::weight_gradient:
         return weight_gradient(input());
       case ConvPattern::normalized_weight_gradient:
@@ -128,7 +132,9 @@ class Description {
     provide(role, attributes.set_name(to_string(role)), type, extents, strides);
     return operations_.tensor(attributes);
   }
-  Tensor input() { return tensor(OperandRole::x, type_, input_extents(), input_strides()); }
+  // A tensor with the shape of the input.
+  Tensor map(OperandRole role) { return tensor(role, type_, input_extents(), input_strides()); }
+  Tensor input() { return map(OperandRole::x); }
   Tensor output_gradient() { return tensor(OperandRole::dy, type_, output_extents(), output_strides()); }
   Tensor weights() { return tensor(OperandRole::w, type_, weight_extents(), weight_strides()); }
   // Rows with one value for each channel.
@@ -178,25 +184,58 @@ class Description {
     return dx;
   }
 
-  // The ReLU's input is computed again from x. The gradient of the batch norm's input is a dy + b x + c; dbn_weight()
-  // gives a, b and c and the gradients of scale and bias.
-  void data_gradient_norm() {
-    const Tensor dx = data_gradient(), x = input();
-    const Tensor mean = input_row(OperandRole::mean, DataType_t::FLOAT);
-    const Tensor inverse_deviation = input_row(OperandRole::inverse_deviation, DataType_t::FLOAT);
-    const Tensor scale = input_row(OperandRole::scale, DataType_t::FLOAT);
+  // A norm whose backward is computed.
+  struct Norm {
+    Tensor x, mean, inverse_deviation, scale;
+    Tensor y;  // computed again from x
+  };
+  Norm norm(const NormRoles& roles) {
+    const Tensor x = map(roles.x);
+    const Tensor mean = input_row(roles.mean, DataType_t::FLOAT);
+    const Tensor inverse_deviation = input_row(roles.inverse_deviation, DataType_t::FLOAT);
+    const Tensor scale = input_row(roles.scale, DataType_t::FLOAT);
     const Tensor centred = pointwise(PointwiseMode_t::SUB, x, mean);
     const Tensor unit = pointwise(PointwiseMode_t::MUL, centred, inverse_deviation);
     const Tensor scaled = pointwise(PointwiseMode_t::MUL, unit, scale);
-    const Tensor active = pointwise(PointwiseMode_t::ADD, scaled, input_row(OperandRole::bias, DataType_t::FLOAT));
-    const Tensor through = pointwise(PointwiseMode_t::RELU_BWD, dx, active);
+    return {x, mean, inverse_deviation, scale,
+            pointwise(PointwiseMode_t::ADD, scaled, input_row(roles.bias, DataType_t::FLOAT))};
+  }
+
+  // The gradient of the norm's input is a dy + b x + c; dbn_weight() gives a, b and c and the gradients of scale and
+  // bias.
+  void add_sums(const Norm& norm, const NormRoles& roles, const Tensor& dy) {
+    const std::array sums = operations_.dbn_weight(dy, norm.x, norm.mean, norm.inverse_deviation, norm.scale,
+                                                   graph::DBN_weight_attributes());
+    static_assert(std::tuple_size_v<decltype(NormRoles::results)> == std::tuple_size_v<decltype(sums)>);
+    for (std::size_t i = 0; i < sums.size(); ++i) output_row(roles.results[i], sums[i], shape_.in_channels);
+  }
+
+  Tensor through_relu(const Tensor& gradient, const Tensor& before_relu) {
+    const Tensor through = pointwise(PointwiseMode_t::RELU_BWD, gradient, before_relu);
     output(OperandRole::dx, through, type_, input_extents(), input_strides());
-    const std::array sums =
-        operations_.dbn_weight(through, x, mean, inverse_deviation, scale, graph::DBN_weight_attributes());
-    constexpr std::array kRoles{OperandRole::scale_gradient, OperandRole::bias_gradient, OperandRole::dx_per_dy,
-                                OperandRole::dx_per_x, OperandRole::dx_offset};
-    static_assert(kRoles.size() == sums.size());
-    for (std::size_t i = 0; i < sums.size(); ++i) output_row(kRoles[i], sums[i], shape_.in_channels);
+    return through;
+  }
+
+  void data_gradient_norm() {
+    const Tensor dx = data_gradient();
+    const Norm before = norm(kNormRoles);
+    add_sums(before, kNormRoles, through_relu(dx, before.y));
+  }
+
+  // cuDNN takes the operands of both additions only in this order.
+  void data_gradient_join() {
+    const Tensor dx = pointwise(PointwiseMode_t::ADD, data_gradient(), map(OperandRole::other_gradient));
+    const Norm before = norm(kNormRoles);
+    const Tensor joined = pointwise(PointwiseMode_t::ADD, before.y, map(OperandRole::residual));
+    add_sums(before, kNormRoles, through_relu(dx, joined));
+  }
+
+  void data_gradient_join_norms() {
+    const Tensor dx = pointwise(PointwiseMode_t::ADD, data_gradient(), map(OperandRole::other_gradient));
+    const Norm before = norm(kNormRoles), residual = norm(kResidualNormRoles);
+    const Tensor through = through_relu(dx, pointwise(PointwiseMode_t::ADD, before.y, residual.y));
+    add_sums(before, kNormRoles, through);
+    add_sums(residual, kResidualNormRoles, through);
   }
 
   void weight_gradient(const Tensor& x) {

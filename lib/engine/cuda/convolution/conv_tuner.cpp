@@ -197,15 +197,41 @@ double ConvTuner::norm_within_s(const PlanRequest& request, const TunedPlan& for
          plans.weight_gradient.seconds;
 }
 
+double ConvTuner::norm_sums_s(const PlanRequest& request, const TunedPlan& data_gradient) {
+  return own_pass_s(request, data_gradient, "norm sums", &CandidateTimer::norm_sums_s);
+}
+
+double ConvTuner::join_apart_s(const PlanRequest& request, const TunedPlan& data_gradient) {
+  return data_gradient.seconds + own_pass_s(request, data_gradient, "join sums", &CandidateTimer::join_sums_s);
+}
+
+std::optional<TunedPlan> ConvTuner::faster(const PlanRequest& fused, double apart_s) {
+  TunedPlan plan = fastest(fused);
+  if (plan.seconds < apart_s) return plan;
+  return {};
+}
+
 std::optional<TunedPlan> ConvTuner::norm_before(const PlanRequest& request, const TunedPlan& data_gradient) {
-  const PlanRequest fused_request = with(request, ConvPattern::data_gradient_norm);
-  return if_it_runs(fused_request, [&]() -> std::optional<TunedPlan> {
+  const PlanRequest fused = with(request, ConvPattern::data_gradient_norm);
+  return if_it_runs(fused, [&] {
+    return faster(fused, apart_limit_s([&] { return data_gradient.seconds + norm_sums_s(request, data_gradient); }));
+  });
+}
+
+std::optional<TunedPlan> ConvTuner::join(const PlanRequest& request, const TunedPlan& data_gradient) {
+  const PlanRequest fused = with(request, ConvPattern::data_gradient_join);
+  return if_it_runs(fused,
+                    [&] { return faster(fused, apart_limit_s([&] { return join_apart_s(request, data_gradient); })); });
+}
+
+std::optional<TunedPlan> ConvTuner::join_norms(const PlanRequest& request, const TunedPlan& data_gradient,
+                                               const std::optional<TunedPlan>& join) {
+  const PlanRequest fused = with(request, ConvPattern::data_gradient_join_norms);
+  return if_it_runs(fused, [&] {
     const double apart_s = apart_limit_s([&] {
-      return data_gradient.seconds + own_pass_s(request, data_gradient, "norm sums", &CandidateTimer::norm_sums_s);
+      return (join ? join->seconds : join_apart_s(request, data_gradient)) + norm_sums_s(request, data_gradient);
     });
-    TunedPlan fused = fastest(fused_request);
-    if (fused.seconds < apart_s) return fused;
-    return {};
+    return faster(fused, apart_s);
   });
 }
 
@@ -215,8 +241,7 @@ double ConvTuner::with_norm_s(const ChosenPlans& plans) {
   const TunedPlan& data_gradient = *plans.data_gradient;
   const PlanRequest request = with(plans.request, ConvPattern::data_gradient);
   if (plans.data_gradient_norm == nullptr)
-    return forward_s + data_gradient.seconds +
-           own_pass_s(request, data_gradient, "norm sums", &CandidateTimer::norm_sums_s);
+    return forward_s + data_gradient.seconds + norm_sums_s(request, data_gradient);
   return forward_s + plans.data_gradient_norm->seconds;
 }
 

@@ -82,6 +82,14 @@ class ConvTuner {
   // std::nullopt if it is not faster, or if no such plan runs, which counts() reports.
   std::optional<TunedPlan> norm_before(const PlanRequest& request, const TunedPlan& data_gradient);
 
+  // Returns the plan of a data gradient that also adds the other gradient of a residual join and computes the sums of
+  // its norm, if it takes less time than `data_gradient` and a separate pass; otherwise as norm_before().
+  std::optional<TunedPlan> join(const PlanRequest& request, const TunedPlan& data_gradient);
+
+  // The same where the residual is a norm too, whose sums would take one more pass. `join` is what join() returned.
+  std::optional<TunedPlan> join_norms(const PlanRequest& request, const TunedPlan& data_gradient,
+                                      const std::optional<TunedPlan>& join);
+
   // Returns whether a convolution behind a norm, which writes into a dense block, takes less time if it writes a
   // packed tensor that is then copied there: in all passes together, with those of the norm and the statistics of the
   // output. True if fused plans, for which outputs are packed, are forced; false if the time for tuning is over.
@@ -109,6 +117,10 @@ class ConvTuner {
   // The seconds of all passes of a convolution, of the norm before it, and of the statistics of its output.
   double with_norm_s(const ChosenPlans& plans);
   bool is_late() const { return counts_.timing_s > limits_.seconds; }
+  // Returns the fused plan if it takes less than `apart_s`.
+  std::optional<TunedPlan> faster(const PlanRequest& fused, double apart_s);
+  double join_apart_s(const PlanRequest& request, const TunedPlan& data_gradient);
+  double norm_sums_s(const PlanRequest& request, const TunedPlan& data_gradient);
   double with_statistics_s(const PlanRequest& request, const TunedPlan& tuned);
   // Returns the seconds of one of our own passes, measured by `time` or found in the cache under `name`.
   double own_pass_s(const PlanRequest& request, const TunedPlan& tuned, const char* name,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <stdexcept>
 
@@ -19,6 +20,8 @@ struct ShapePlans {
   std::optional<TunedPlan> forward_and_sums;
   std::optional<TunedPlan> data_gradient;
   std::optional<TunedPlan> data_gradient_norm;
+  std::optional<TunedPlan> data_gradient_join;
+  std::optional<TunedPlan> data_gradient_join_norms;
   TunedPlan weight_gradient;
   std::optional<ProloguePlans> behind_norm;
   bool packs = false;  // its packed shape is used in its place
@@ -28,8 +31,9 @@ struct ShapePlans {
   void each(const Use& use) const {
     use(forward);
     if (forward_and_sums) use(*forward_and_sums);
-    if (data_gradient) use(*data_gradient);
-    if (data_gradient_norm) use(*data_gradient_norm);
+    for (const auto* plan : {&data_gradient, &data_gradient_norm, &data_gradient_join, &data_gradient_join_norms}) {
+      if (*plan) use(**plan);
+    }
     use(weight_gradient);
     if (!behind_norm) return;
     use(behind_norm->forward);
@@ -60,6 +64,14 @@ ShapePlans plans_of(const ConvShape& shape, const ConvolutionsConfig& config, Co
   if (is_wanted(ConvPattern::data_gradient)) plans.data_gradient = tuner.fastest(request(ConvPattern::data_gradient));
   if (behind_norm && is_wanted(ConvPattern::data_gradient_norm))
     plans.data_gradient_norm = tuner.norm_before(request(ConvPattern::data_gradient), *plans.data_gradient);
+  const auto takes_join = [&](ConvPattern pattern) {
+    return fuses && config.behind_joins.has(pattern, shape) && is_wanted(pattern);
+  };
+  if (takes_join(ConvPattern::data_gradient_join))
+    plans.data_gradient_join = tuner.join(request(ConvPattern::data_gradient), *plans.data_gradient);
+  if (takes_join(ConvPattern::data_gradient_join_norms))
+    plans.data_gradient_join_norms =
+        tuner.join_norms(request(ConvPattern::data_gradient), *plans.data_gradient, plans.data_gradient_join);
   plans.weight_gradient = tuner.fastest(request(ConvPattern::weight_gradient));
   if (behind_norm && is_wanted(ConvPattern::normalized_forward_statistics)) {
     plans.behind_norm =
@@ -91,23 +103,23 @@ bool add_prologue(const ShapePlans& plans, const Prologue& prologue, std::vector
   return true;
 }
 
-// Returns whether there is a norm before the convolution, and if so adds its operands.
-bool add_norm(const ShapePlans& plans, const NormBefore& norm, std::vector<OperandMemory>& memory) {
-  if (norm.x == nullptr) return false;
-  if (!plans.data_gradient_norm)
-    throw std::logic_error("convolutions: no data gradient with a norm was planned for " + plans.shape.text());
-  for (const OperandMemory& operand : {OperandMemory{OperandRole::x, readable(norm.x)},
-                                       {OperandRole::mean, readable(norm.mean)},
-                                       {OperandRole::inverse_deviation, readable(norm.inverse_deviation)},
-                                       {OperandRole::scale, readable(norm.weight)},
-                                       {OperandRole::bias, readable(norm.bias)},
-                                       {OperandRole::scale_gradient, norm.weight_gradient},
-                                       {OperandRole::bias_gradient, norm.bias_gradient},
-                                       {OperandRole::dx_per_dy, norm.scratch},
-                                       {OperandRole::dx_per_x, norm.b},
-                                       {OperandRole::dx_offset, norm.c}})
-    memory.push_back(operand);
-  return true;
+// Adds the operands of a norm whose backward is computed.
+void add_norm(const NormRoles& roles, const NormBefore& norm, std::vector<OperandMemory>& memory) {
+  memory.push_back({roles.x, readable(norm.x)});
+  memory.push_back({roles.mean, readable(norm.mean)});
+  memory.push_back({roles.inverse_deviation, readable(norm.inverse_deviation)});
+  memory.push_back({roles.scale, readable(norm.weight)});
+  memory.push_back({roles.bias, readable(norm.bias)});
+  const std::array results{norm.weight_gradient, norm.bias_gradient, norm.scratch, norm.b, norm.c};
+  for (std::size_t i = 0; i < results.size(); ++i) memory.push_back({roles.results[i], results[i]});
+}
+
+// Returns the plan of a data gradient with something before it, `what` for people.
+const TunedPlan& planned(const std::optional<TunedPlan>& plan, const ConvShape& shape, const char* what) {
+  if (!plan)
+    throw std::logic_error(
+        fmt::format("convolutions: no data gradient with {} was planned for {}", what, shape.text()));
+  return *plan;
 }
 
 void report(const TuningCounts& counts, const std::string& cache_file) {
@@ -191,6 +203,11 @@ bool Convolutions::takes_norm_before(const ConvShape& shape) const {
 }
 
 bool Convolutions::packs(const ConvShape& shape) const { return impl_->of(shape).packs; }
+bool Convolutions::takes_join(const ConvShape& shape) const { return impl_->of(shape).data_gradient_join.has_value(); }
+
+bool Convolutions::takes_join_of_norms(const ConvShape& shape) const {
+  return impl_->of(shape).data_gradient_join_norms.has_value();
+}
 
 void Convolutions::forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
                            const Prologue& prologue, kernels::Stream stream) {
@@ -213,8 +230,28 @@ void Convolutions::data_gradient(const ConvShape& shape, const void* dy, const v
   if (!plans.data_gradient) throw std::logic_error("convolutions: no gradient of the images, " + shape.text());
   std::vector<OperandMemory> memory{
       {OperandRole::dy, readable(dy)}, {OperandRole::w, readable(weight)}, {OperandRole::dx, dx}};
-  const bool has_norm = add_norm(plans, norm, memory);
-  const TunedPlan& tuned = has_norm ? *plans.data_gradient_norm : *plans.data_gradient;
+  if (norm.x != nullptr) add_norm(kNormRoles, norm, memory);
+  const TunedPlan& tuned =
+      norm.x != nullptr ? planned(plans.data_gradient_norm, shape, "a norm") : *plans.data_gradient;
+  tuned.candidates->run(tuned.index, memory, workspace_, stream);
+}
+
+void Convolutions::data_gradient_join(const ConvShape& shape, const void* dy, const void* weight, void* dx,
+                                      const JoinBefore& join, kernels::Stream stream) {
+  const ShapePlans& plans = impl_->of(shape);
+  std::vector<OperandMemory> memory{{OperandRole::dy, readable(dy)},
+                                    {OperandRole::w, readable(weight)},
+                                    {OperandRole::dx, dx},
+                                    {OperandRole::other_gradient, readable(join.other_gradient)}};
+  add_norm(kNormRoles, join.norm, memory);
+  const bool of_norms = join.residual == nullptr;
+  if (of_norms) {
+    add_norm(kResidualNormRoles, join.residual_norm, memory);
+  } else {
+    memory.push_back({OperandRole::residual, readable(join.residual)});
+  }
+  const TunedPlan& tuned = of_norms ? planned(plans.data_gradient_join_norms, shape, "a join of two norms")
+                                    : planned(plans.data_gradient_join, shape, "a join");
   tuned.candidates->run(tuned.index, memory, workspace_, stream);
 }
 

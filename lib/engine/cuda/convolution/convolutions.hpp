@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/cuda/convolution/conv_shape.hpp"
+#include "engine/cuda/convolution/join_shapes.hpp"
 #include "engine/cuda/convolution/tuning_limits.hpp"
 #include "engine/cuda/kernels/device_tensor.hpp"
 #include "spec/experiment.hpp"
@@ -36,6 +37,7 @@ struct ConvolutionsConfig {
   // The shapes that write into a dense block and might write a packed output instead (program/dense_packing.hpp).
   // They are behind norms; where their packed shapes may compute parts of these, behind_norms has the packed shapes.
   std::vector<ConvShape> in_blocks;
+  JoinShapes behind_joins;  // those whose data gradients may compute the residual join before them
 };
 
 // Where a forward pass writes the sums of y and y^2 over all rows: f32[out_channels] each, or null for no sums.
@@ -66,6 +68,16 @@ struct NormBefore {
   float* b = nullptr;
   float* c = nullptr;
   float* scratch = nullptr;  // cuDNN writes weight inverse_deviation here
+};
+
+// A residual join before a convolution, in backward: y = relu(norm's result + residual). Its g is the gradient that
+// passed that ReLU, of the data gradient and `other_gradient` together.
+struct JoinBefore {
+  NormBefore norm;
+  const void* other_gradient = nullptr;
+  // What was added: a tensor, or if it is null the result (without a ReLU) of a norm, whose g is the same.
+  const void* residual = nullptr;
+  NormBefore residual_norm;
 };
 
 // Runs the tuned plans of a network's convolutions. Tensors are NHWC with the shape's pixel strides, in the type in
@@ -121,6 +133,14 @@ class Convolutions {
   // takes_norm_before()
   void data_gradient(const ConvShape& shape, const void* dy, const void* weight, void* dx, const NormBefore& norm,
                      kernels::Stream stream);
+  // Returns whether data_gradient_join() of that shape can take a join: only if that is faster than a separate pass.
+  // Always false in deterministic mode. takes_join_of_norms() says the same of a join whose residual is a norm.
+  bool takes_join(const ConvShape& shape) const;
+  bool takes_join_of_norms(const ConvShape& shape) const;
+  // Writes the join's g to dx, which must be none of the tensors that it reads, and the results of the norm or norms.
+  // @throws DeviceError if the plan does not start, std::logic_error for a join that is not taken
+  void data_gradient_join(const ConvShape& shape, const void* dy, const void* weight, void* dx, const JoinBefore& join,
+                          kernels::Stream stream);
   // Computes dweight. With a prologue, x is the norm's input.
   // @throws DeviceError if the plan does not start, std::logic_error for a prologue without takes_prologue()
   void weight_gradient(const ConvShape& shape, const void* x, const void* dy, void* dweight, const Prologue& prologue,

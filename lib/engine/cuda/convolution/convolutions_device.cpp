@@ -61,14 +61,16 @@ class StatisticsPass {
 };
 
 // Runs a norm and its ReLU before a plain pass: either forward over its input x, or the sums of backward from the
-// gradient dx. It allocates the tensor that the bench lacks: forward's output or backward's input.
+// gradient dx. It allocates the tensors that the bench lacks: forward's output, or backward's input and what a residual
+// join reads besides.
 class NormPass {
  public:
-  NormPass(const PlanRequest& request, const PlanBench& bench)
+  // `maps` is the number of tensors that the bench lacks.
+  NormPass(const PlanRequest& request, const PlanBench& bench, std::size_t maps = 1)
       : shape_(request.shape),
         type_(element_type(request.precision)),
         bench_(bench),
-        other_(static_cast<std::size_t>(rows()) * static_cast<std::size_t>(shape_.in_pixel_stride) * sizeof(float)),
+        other_(maps * map_bytes()),
         parameters_(kRows * sizeof(float) * static_cast<std::size_t>(shape_.in_channels)),
         scratch_(kernels::reduction_scratch_bytes(shape_.in_channels, kernels::multiprocessors())) {
     parameters_.fill(0x2c);
@@ -99,6 +101,21 @@ class NormPass {
         {.weight_gradient = row(1), .bias_gradient = row(2), .b = row(3), .c = row(4), .scratch = scratch_.data()},
         nullptr);
   }
+  // Needs three maps.
+  void join_sums() const {
+    kernels::launch_gradient_sums(
+        {.type = type_,
+         .rows = rows(),
+         .channels = shape_.in_channels,
+         .x = map(0),
+         .gradient = map(1),
+         .gradient2 = {bench_.at(OperandRole::dx), shape_.in_pixel_stride},
+         .norm = norm(),
+         .clamp = kRelu},
+        map(2), map(1),
+        {.weight_gradient = row(1), .bias_gradient = row(2), .b = row(3), .c = row(4), .scratch = scratch_.data()},
+        nullptr);
+  }
   void affine() const {
     kernels::launch_affine(
         {.type = type_, .channels = shape_.in_channels, .norm = norm(), .scale = row(1), .shift = row(2)}, nullptr);
@@ -109,6 +126,12 @@ class NormPass {
   static constexpr kernels::Clamp kRelu{0, std::numeric_limits<float>::infinity()};
 
   int rows() const { return shape_.images * shape_.height * shape_.width; }
+  std::size_t map_bytes() const {
+    return static_cast<std::size_t>(rows()) * static_cast<std::size_t>(shape_.in_pixel_stride) * bytes_of(type_);
+  }
+  kernels::Matrix map(std::size_t i) const {
+    return {static_cast<std::byte*>(other_.data()) + i * map_bytes(), shape_.in_pixel_stride};
+  }
   float* row(int i) const { return static_cast<float*>(parameters_.data()) + i * shape_.in_channels; }
   kernels::NormParameters norm() const {
     return {.mean = row(0), .variance = row(0), .weight = row(0), .bias = row(0), .epsilon = 1e-5f};
@@ -177,6 +200,10 @@ class DeviceTimings : public CandidateTimer {
   double norm_sums_s() override {
     const NormPass norm(request_, bench_);
     return bench_.median_s(0, [&](void*) { norm.sums(); });
+  }
+  double join_sums_s() override {
+    const NormPass norm(request_, bench_, 3);
+    return bench_.median_s(0, [&](void*) { norm.join_sums(); });
   }
   double affine_s() override {
     const NormPass norm(request_, bench_);

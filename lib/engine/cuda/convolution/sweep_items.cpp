@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/cuda/convolution/join_shapes.hpp"
 #include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "model/networks.hpp"
@@ -27,11 +28,12 @@ void add_items(const PlanSweepOptions& options, bool fused, std::vector<SweepIte
     const model::Graph graph = model::make_network(network, kImageSize);
     for (const int images : options.batches) {
       const std::vector<ConvShape> shapes = shapes_of(graph, images);
+      const JoinShapes joins = join_shapes(graph, lower(graph), images);
       for (const spec::Precision precision : options.precisions) {
         for (const ConvPattern pattern : conv_patterns()) {
           if (is_fused(pattern) != fused) continue;
           for (const ConvShape& shape : shapes) {
-            if (!wanted(pattern, shape, precision)) continue;
+            if (!wanted(pattern, shape, precision) || (is_join(pattern) && !joins.has(pattern, shape))) continue;
             items.push_back({network, {.pattern = pattern, .shape = shape, .precision = precision}});
           }
         }

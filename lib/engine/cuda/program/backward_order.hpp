@@ -15,6 +15,15 @@ namespace chexbench::engine::cuda {
 // add to one gradient in place instead.
 enum class Target { none, gradient, second, second_again };
 
+// A norm that adds a residual before a ReLU, and the norm, without a ReLU, whose result is that residual; -1 for none
+// (residual_join.hpp).
+struct ResidualJoin {
+  int norm = -1;
+  int residual_norm = -1;
+
+  friend bool operator==(const ResidualJoin&, const ResidualJoin&) = default;
+};
+
 struct BackwardStep {
   int node = 0;                    // index in Program::nodes
   Target in = Target::none;        // for the gradient of the node's `in`
@@ -26,6 +35,10 @@ struct BackwardStep {
   // (dense_packing.hpp), the copy does so instead, and writes the gradient of what it copied.
   bool lazy = false;
   bool first = false;
+  // For a convolution: the join that its data gradient computes. It reads the first place of its input's gradient, and
+  // writes the gradient that passed the join's ReLU to the place `residual` of the gradient of what the norm added.
+  ResidualJoin join = {};
+  bool joined = false;  // for a norm: a join has computed its sums, and `residual` has been written
 };
 
 // Returns the steps in the order of execution: the program's nodes from last to first, without statistics nodes that

@@ -10,6 +10,7 @@
 #include "engine/cuda/program/backward_order.hpp"
 #include "engine/cuda/program/element_type.hpp"
 #include "engine/cuda/program/lowering.hpp"
+#include "engine/cuda/program/residual_join.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -51,7 +52,7 @@ class Schedule {
     if (!trains) return;
     at(gradients, program.logits, time);  // the loss writes it
     int gradient_step = -1;               // of the convolution whose weight gradient runs beside the steps after it
-    for (const BackwardStep& step : backward_order(program)) {
+    for (const BackwardStep& step : backward_order(program, plan.joins)) {
       if (node(step.node).kind == NodeKind::convolution) gradient_step = step.node;
       if (concurrent_weight_gradients && gradient_step >= 0) weight_gradient(gradient_step, time);
       backward(step, time++);
@@ -77,6 +78,8 @@ class Schedule {
   void backward(const BackwardStep& step, int time) {
     const Node& node = this->node(step.node);
     if (reads_input(node)) at(activations, plan_.input_of(program_, step.node), time);
+    if (step.join.norm >= 0) join(step, time);
+    if (step.joined && node.residual.exists()) return joined(step, time);
     if (reads_output(node)) at(activations, node.out, time);
     if (has_winners(node)) winners[static_cast<std::size_t>(step.node)].at(time);
     if (node.kind == NodeKind::statistics) at(gradients, node.in, time);
@@ -90,6 +93,20 @@ class Schedule {
   void weight_gradient(int convolution, int time) {
     at(activations, plan_.input_of(program_, convolution), time);
     at(gradients, node(convolution).out, time);
+  }
+
+  void join(const BackwardStep& step, int time) {
+    const Node& norm = node(step.join.norm);
+    at(gradients, norm.out, time);
+    at(activations, norm.in, time);
+    at(activations, step.join.residual_norm >= 0 ? node(step.join.residual_norm).in : norm.residual, time);
+    write(step.residual, norm.residual, time);
+  }
+
+  // A norm whose output's gradient has passed its activation; it is that of the residual.
+  void joined(const BackwardStep& step, int time) {
+    write(step.residual, node(step.node).residual, time);
+    write(step.in, node(step.node).in, time);
   }
 
   static bool reads_input(const Node& node) {
@@ -172,6 +189,7 @@ const Slice& MemoryPlan::input_of(const Program& program, int i) const {
 MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const MemoryRequest& request) {
   MemoryPlan plan = unplaced(program);
   if (!request.prologues.empty()) plan.prologues = request.prologues;
+  plan.joins = request.joins;
   const Program evaluation = lower(graph, evaluation_options(request.fuses_pools));
   MemoryPlan of_evaluation = unplaced(evaluation);
   plan.regions = lay_out(program, ParameterLayout(graph, program),

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cuda/program/backward_order.hpp"
 #include "engine/cuda/program/device_regions.hpp"
 #include "engine/cuda/program/program.hpp"
 #include "model/graph.hpp"
@@ -29,6 +30,8 @@ struct MemoryRequest {
   // For each node, the norm that it computes itself while it reads that norm's input (prologue.hpp), or -1. Empty if
   // no node does.
   std::vector<int> prologues;
+  // For each node, the join that its data gradient computes (residual_join.hpp). Empty if none does.
+  std::vector<ResidualJoin> joins;
 };
 
 // The offsets of all tensors of a step, in bytes. Activations and their gradients share one arena. Each has its
@@ -41,6 +44,7 @@ struct MemoryPlan {
   std::vector<std::size_t> second_gradients;  // what readers after the first write: backward_order.hpp
   std::vector<std::size_t> winners;           // of each max pool: the place of each window that it took, u8
   std::vector<int> prologues;                 // of each node, as in the request; -1 if it reads its own input
+  std::vector<ResidualJoin> joins;            // as in the request
   DeviceRegions regions;
 
   // Returns the slice that node i of the program reads: the norm's input if the node computes the norm itself.

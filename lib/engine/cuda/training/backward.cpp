@@ -120,7 +120,7 @@ void Network::backward_norm(const BackwardStep& step, Stream stream) {
   const Node& norm = node(step.node);
   kernels::NormGradientCall call = norm_gradient(step);
   const kernels::NormSums sums = norm_sums(norm);
-  const bool summed = std::ranges::find(norms_before_, step.node) != norms_before_.end();
+  const bool summed = step.joined || std::ranges::find(norms_before_, step.node) != norms_before_.end();
   const bool masked = norm.residual.exists() || summed;
   kernels::Matrix output, residual;
   if (norm.residual.exists()) {
@@ -166,21 +166,28 @@ void Network::apply_lazy(const Slice& in_block, const kernels::Matrix& dx, Strea
                              stream);
 }
 
-NormBefore Network::norm_before(int i) const {
-  const int before = norms_before_[static_cast<std::size_t>(i)];
-  if (before < 0) return {};
-  const kernels::NormParameters norm = addresses_.norm(before);
-  const kernels::NormSums sums = norm_sums(node(before));
-  return {.x = addresses_.activation(node(before).in).data,
+NormBefore Network::norm_before(int norm_node, float* scratch) const {
+  const kernels::NormParameters norm = addresses_.norm(norm_node);
+  const kernels::NormSums sums = norm_sums(node(norm_node));
+  const Slice& norm_in = node(norm_node).in;
+  return {.x = addresses_.activation(norm_in).data,
           .mean = norm.mean,
-          .inverse_deviation = addresses_.channels(addresses_.config().plan.regions.inverse_deviation, node(before).in),
+          .inverse_deviation = addresses_.channels(addresses_.config().plan.regions.inverse_deviation, norm_in),
           .weight = norm.weight,
           .bias = norm.bias,
           .weight_gradient = sums.weight_gradient,
           .bias_gradient = sums.bias_gradient,
           .b = sums.b,
           .c = sums.c,
-          .scratch = channel_row(0)};
+          .scratch = scratch};
+}
+
+void Network::backward_data(const BackwardStep& step, const ConvShape& shape, const void* weight, Stream stream) {
+  const Node& conv = node(step.node);
+  const int before = norms_before_[static_cast<std::size_t>(step.node)];
+  convolutions_.data_gradient(shape, addresses_.gradient(conv.out).data, weight,
+                              addresses_.gradient(conv.in, step.in).data,
+                              before >= 0 ? norm_before(before, channel_row(0)) : NormBefore{}, stream);
 }
 
 void Network::backward_convolution(const BackwardStep& step, Stream stream) {
@@ -188,9 +195,10 @@ void Network::backward_convolution(const BackwardStep& step, Stream stream) {
   const ConvShape shape = this->shape(conv);
   const ParameterPlace& weight = addresses_.config().parameters.place(conv.layer, ParameterRole::convolution_weight);
   const void* const dy = addresses_.gradient(conv.out).data;
-  if (step.in != Target::none) {
-    convolutions_.data_gradient(shape, dy, addresses_.matrix(weight), addresses_.gradient(conv.in, step.in).data,
-                                norm_before(step.node), stream);
+  if (step.join.norm >= 0) {
+    backward_join(step, shape, addresses_.matrix(weight), stream);
+  } else if (step.in != Target::none) {
+    backward_data(step, shape, addresses_.matrix(weight), stream);
   }
   const Addresses::Config& config = addresses_.config();
   convolutions_.weight_gradient(shape, addresses_.activation(config.plan.input_of(config.program, step.node)).data, dy,

@@ -5,6 +5,7 @@
 #include "engine/cuda/kernels/dropout_launch.hpp"
 #include "engine/cuda/kernels/norm_pool_launch.hpp"
 #include "engine/cuda/program/prologue.hpp"
+#include "engine/cuda/program/residual_join.hpp"
 #include "engine/cuda/training/network.hpp"
 
 namespace chexbench::engine::cuda {
@@ -17,14 +18,34 @@ Network::Network(const Addresses& addresses, Convolutions& convolutions, LinearP
       convolutions_(convolutions),
       linear_(linear),
       weight_gradients_(concurrent_weight_gradients),
-      order_(backward_order(addresses.config().program)),
+      order_(backward_order(addresses.config().program, addresses.config().plan.joins)),
       norms_before_(prologue_norms(addresses.config().program)) {
   for (std::size_t i = 0; i < norms_before_.size(); ++i) {
     if (norms_before_[i] < 0) continue;
     const bool taken =
-        convolutions.takes_norm_before(shape(node(static_cast<int>(i)))) && follows_statistics(norms_before_[i]);
+        convolutions.takes_norm_before(shape(node(static_cast<int>(i)))) && statistics_of(norms_before_[i]) >= 0;
     if (!taken) norms_before_[i] = -1;
   }
+  collect_inverse_deviations();
+}
+
+void Network::collect_inverse_deviations() {
+  inverse_deviations_.assign(addresses_.config().program.nodes.size(), -1);
+  const auto collect = [this](int norm) {
+    if (norm >= 0) inverse_deviations_.at(static_cast<std::size_t>(statistics_of(norm))) = norm;
+  };
+  std::ranges::for_each(norms_before_, collect);
+  for (const BackwardStep& step : order_) {
+    collect(step.join.norm);
+    collect(step.join.residual_norm);
+  }
+}
+
+int Network::statistics_of(int norm) const {
+  const std::vector<Node>& nodes = addresses_.config().program.nodes;
+  const auto found = std::ranges::find_if(
+      nodes, [&](const Node& other) { return other.kind == NodeKind::statistics && other.in == node(norm).in; });
+  return found == nodes.end() ? -1 : static_cast<int>(found - nodes.begin());
 }
 
 const Node& Network::node(int i) const { return addresses_.config().program.nodes[static_cast<std::size_t>(i)]; }
@@ -131,9 +152,9 @@ void Network::compute_statistics(int i, Stream stream) {
   kernels::StatisticsFinish finish{.count = static_cast<double>(addresses_.rows(in)),
                                    .mean = addresses_.channels(regions.mean, in),
                                    .variance = addresses_.channels(regions.variance, in)};
-  if (follows_statistics(i + 1)) {
+  if (const int norm = inverse_deviations_[static_cast<std::size_t>(i)]; norm >= 0) {
     finish.inverse_deviation = addresses_.channels(regions.inverse_deviation, in);
-    finish.epsilon = addresses_.norm(i + 1).epsilon;
+    finish.epsilon = addresses_.norm(norm).epsilon;
   }
   const kernels::MomentsOfSums moments{channel_row(0), channel_row(1), finish};
   if (writes_affine(i)) return kernels::launch_moments_and_affine(moments, affine_call(i + 1), stream);

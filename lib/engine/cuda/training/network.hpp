@@ -58,6 +58,9 @@ class Network {
   kernels::AffineCall affine_call(int norm) const;
   // Whether node i is a norm and the node before it computes its statistics, and no others.
   bool follows_statistics(int i) const;
+  void collect_inverse_deviations();
+  // The statistics node that gives norm `norm` its mean and variance, and no others; -1 if there is none.
+  int statistics_of(int norm) const;
   // Whether statistics node i, in the same launch, does what is left of the norm after it.
   bool writes_affine(int i) const;
 
@@ -82,8 +85,11 @@ class Network {
   void backward_pool(const BackwardStep& step, Stream stream);
   kernels::NormGradientCall norm_gradient(const BackwardStep& step) const;
   kernels::NormSums norm_sums(const Node& node) const;
-  // The norm before convolution i if its data gradient takes that norm; else empty.
-  NormBefore norm_before(int i) const;
+  // The data gradient of a convolution, alone or with the norm or the residual join before it.
+  void backward_data(const BackwardStep& step, const ConvShape& shape, const void* weight, Stream stream);
+  void backward_join(const BackwardStep& step, const ConvShape& shape, const void* weight, Stream stream);
+  // Norm `norm_node` for the data gradient after it. `scratch` has room for a value of each of its channels.
+  NormBefore norm_before(int norm_node, float* scratch) const;
 
   const Addresses& addresses_;
   Convolutions& convolutions_;
@@ -91,6 +97,8 @@ class Network {
   WeightGradientStream weight_gradients_;
   const std::vector<BackwardStep> order_;
   std::vector<int> norms_before_;  // For each node, the norm whose sums the node's data gradient computes, or -1.
+  // For each statistics node, a norm whose inverse deviation a data gradient reads, or -1.
+  std::vector<int> inverse_deviations_;
 };
 
 }  // namespace chexbench::engine::cuda

@@ -17,6 +17,7 @@
 #include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "engine/cuda/program/prologue.hpp"
+#include "engine/cuda/program/residual_join.hpp"
 #include "engine/cuda/runtime/fetch.hpp"
 #include "engine/cuda/training/bad_layer.hpp"
 #include "engine/cuda/training/precision_check.hpp"
@@ -149,6 +150,7 @@ std::unique_ptr<Convolutions> CudaEngine::planned_convolutions(const EngineConfi
     const Node& node = program.nodes[static_cast<std::size_t>(conv)];
     tuning.in_blocks.push_back(conv_shape(graph_, program, node, shape_.images));
   }
+  tuning.behind_joins = join_shapes(graph_, program, shape_.images);
   return std::make_unique<Convolutions>(conv_shapes(graph_, program, shape_.images), tuning);
 }
 
@@ -170,11 +172,25 @@ std::vector<int> CudaEngine::chosen_prologues() const {
   return norms;
 }
 
+// Returns the joins that data gradients compute, because that is faster.
+std::vector<ResidualJoin> CudaEngine::chosen_joins() const {
+  std::vector<ResidualJoin> joins = residual_joins(program_);
+  for (std::size_t i = 0; i < joins.size(); ++i) {
+    if (joins[i].norm < 0) continue;
+    const ConvShape shape = conv_shape(graph_, program_, program_.nodes[i], shape_.images);
+    if (joins[i].residual_norm >= 0 && convolutions_->takes_join_of_norms(shape)) continue;
+    joins[i].residual_norm = -1;
+    if (!convolutions_->takes_join(shape)) joins[i] = {};
+  }
+  return joins;
+}
+
 MemoryPlan CudaEngine::plan() {
   request_.workspace_bytes = std::max(convolutions_->workspace_bytes(), linear_.workspace_bytes());
   if (request_.concurrent_weight_gradients)
     request_.weight_gradient_workspace_bytes = convolutions_->weight_gradient_workspace_bytes();
   request_.prologues = chosen_prologues();
+  request_.joins = chosen_joins();
   check_fits(graph_, program_, request_, free_device_bytes());
   return plan_memory(graph_, program_, request_);
 }

@@ -52,6 +52,7 @@ class CudaEngine final : public TrainingEngine {
   std::unique_ptr<Convolutions> planned_convolutions(const EngineConfig& config) const;
   Program chosen_program(const EngineConfig& config) const;
   std::vector<int> chosen_prologues() const;
+  std::vector<ResidualJoin> chosen_joins() const;
   MemoryPlan plan();
   void use_workspaces();
   // Waits for the oldest pass that is not finished, and takes its timings and loss.

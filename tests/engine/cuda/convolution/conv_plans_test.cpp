@@ -12,6 +12,7 @@
 
 #include "core/errors.hpp"
 #include "engine/cuda/convolution/device_file.hpp"
+#include "engine/cuda/convolution/join_shapes.hpp"
 #include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "model/networks.hpp"
@@ -47,10 +48,12 @@ TEST_P(EveryPlanTheEngineWants, ExistsForAnH200) {
   const auto& [network, images, precision] = GetParam();
   const model::Graph graph = model::make_network(network, 224);
   const PlanTarget target = h200();
+  const Program program = lower(graph);
+  const JoinShapes joins = join_shapes(graph, program, images);
   int planned = 0;
-  for (const ConvShape& shape : conv_shapes(graph, lower(graph), images)) {
+  for (const ConvShape& shape : conv_shapes(graph, program, images)) {
     for (const ConvPattern pattern : conv_patterns()) {
-      if (!wanted(pattern, shape, precision)) continue;
+      if (!wanted(pattern, shape, precision) || (is_join(pattern) && !joins.has(pattern, shape))) continue;
       const Plan plan = first_plan({target, {.pattern = pattern, .shape = shape, .precision = precision}});
       EXPECT_TRUE(is_there(plan, pattern, shape))
           << to_string(pattern) << " of " << shape.text() << ": " << plan.reason;
@@ -172,6 +175,15 @@ TEST(ConvPlansOfH200, EachOperandHasARoleOfItsOwn) {
   EXPECT_EQ(roles(ConvPattern::normalized_forward_statistics), "bias scale sum sum_of_squares w x y");
   EXPECT_EQ(roles(ConvPattern::data_gradient_norm),
             "bias bias_gradient dx dx_offset dx_per_dy dx_per_x dy inverse_deviation mean scale scale_gradient w x");
+  EXPECT_EQ(
+      roles(ConvPattern::data_gradient_join),
+      "bias bias_gradient dx dx_offset dx_per_dy dx_per_x dy inverse_deviation mean other_gradient residual scale "
+      "scale_gradient w x");
+  EXPECT_EQ(roles(ConvPattern::data_gradient_join_norms),
+            "bias bias_gradient dx dx_offset dx_per_dy dx_per_x dy inverse_deviation mean other_gradient residual_bias "
+            "residual_bias_gradient residual_dx_offset residual_dx_per_dy residual_dx_per_x "
+            "residual_inverse_deviation residual_mean residual_scale residual_scale_gradient residual_x scale "
+            "scale_gradient w x");
   EXPECT_EQ(roles(ConvPattern::normalized_weight_gradient), "bias dw dy scale x");
 }
 
@@ -186,8 +198,9 @@ TEST(ConvPlansOfH200, OperandsAreAsLargeAsTheirRoleSays) {
     }
   }
   const std::size_t pixels = 64 * 56 * 56;
-  EXPECT_EQ(bytes[OperandRole::x], pixels * 256 * 2);
-  EXPECT_EQ(bytes[OperandRole::dx], pixels * 256 * 2);
+  for (const OperandRole role :
+       {OperandRole::x, OperandRole::dx, OperandRole::other_gradient, OperandRole::residual, OperandRole::residual_x})
+    EXPECT_EQ(bytes[role], pixels * 256 * 2) << to_string(role);
   EXPECT_EQ(bytes[OperandRole::y], pixels * 64 * 2);
   EXPECT_EQ(bytes[OperandRole::dy], pixels * 64 * 2);
   EXPECT_EQ(bytes[OperandRole::w], 256u * 64 * 2);
@@ -195,7 +208,8 @@ TEST(ConvPlansOfH200, OperandsAreAsLargeAsTheirRoleSays) {
   for (const OperandRole role : {OperandRole::sum, OperandRole::sum_of_squares}) EXPECT_EQ(bytes[role], 64u * 4);
   for (const OperandRole role :
        {OperandRole::mean, OperandRole::inverse_deviation, OperandRole::scale_gradient, OperandRole::bias_gradient,
-        OperandRole::dx_per_dy, OperandRole::dx_per_x, OperandRole::dx_offset})
+        OperandRole::dx_per_dy, OperandRole::dx_per_x, OperandRole::dx_offset, OperandRole::residual_mean,
+        OperandRole::residual_scale, OperandRole::residual_dx_offset})
     EXPECT_EQ(bytes[role], 256u * 4) << to_string(role);
 }
 

@@ -241,5 +241,63 @@ TEST_F(ConvTunerTest, ACachedFusedPlanThatNoLongerBuildsGivesWayToThePlainOneWit
   EXPECT_EQ(tuner_.counts().without_fused, 1);
 }
 
+// A data gradient of 2 s; separately, a pass for a join's sums takes 4 s and one for a norm's sums 1 s.
+class ConvTunerBehindJoins : public ConvTunerTest {
+ protected:
+  ConvTunerBehindJoins() {
+    scripted_.plans[ConvPattern::data_gradient] = {{.engine = "plain", .seconds = 2}};
+    scripted_.join_sums_s = 4;
+    scripted_.norm_sums_s = 1;
+  }
+
+  std::optional<TunedPlan> join() {
+    const TunedPlan plain = tuner_.fastest(request_);
+    return tuner_.join(request_, plain);
+  }
+  std::optional<TunedPlan> join_norms() {
+    const TunedPlan plain = tuner_.fastest(request_);
+    return tuner_.join_norms(request_, plain, tuner_.join(request_, plain));
+  }
+  void take(ConvPattern pattern, double seconds) {
+    scripted_.plans[pattern] = {{.engine = "fused", .seconds = seconds}};
+  }
+
+  const PlanRequest request_ = [] {
+    PlanRequest request = kForward;
+    request.pattern = ConvPattern::data_gradient;
+    return request;
+  }();
+};
+
+TEST_F(ConvTunerBehindJoins, AJoinMustBeFasterThanTheDataGradientAndItsPass) {
+  take(ConvPattern::data_gradient_join, 5.9);
+  EXPECT_TRUE(join().has_value());
+}
+
+TEST_F(ConvTunerBehindJoins, AJoinThatIsNotFasterIsNotTaken) {
+  take(ConvPattern::data_gradient_join, 6.1);
+  EXPECT_FALSE(join().has_value());
+}
+
+TEST_F(ConvTunerBehindJoins, AJoinOfTwoNormsMustBeFasterThanThePassesOfBoth) {
+  take(ConvPattern::data_gradient_join_norms, 6.9);
+  EXPECT_TRUE(join_norms().has_value());
+  EXPECT_EQ(tuner_.counts().without_fused, 1) << "the join of one norm is not offered";
+}
+
+TEST_F(ConvTunerBehindJoins, AJoinOfTwoNormsMustBeFasterThanAJoinAndThePassOfTheOther) {
+  take(ConvPattern::data_gradient_join, 5);
+  take(ConvPattern::data_gradient_join_norms, 6.1);
+  EXPECT_FALSE(join_norms().has_value());
+}
+
+TEST_F(ConvTunerBehindJoins, AJoinThatIsNotOfferedOrDoesNotRunIsCounted) {
+  EXPECT_FALSE(join().has_value());
+  EXPECT_EQ(tuner_.counts().without_fused, 1);
+  scripted_.plans[ConvPattern::data_gradient_join] = {{.engine = "fused", .runs = false}};
+  EXPECT_FALSE(join().has_value());
+  EXPECT_EQ(tuner_.counts().without_fused, 2);
+}
+
 }  // namespace
 }  // namespace chexbench::engine::cuda

@@ -44,6 +44,7 @@ struct ScriptedDevice {
   int timers = 0;  // Number of timers that exist.
   double norm_s = 1;
   double norm_sums_s = 1;
+  double join_sums_s = 1;
   double affine_s = 0;
   double copy_s = 0;
 
@@ -73,6 +74,10 @@ class ScriptedTimer : public CandidateTimer {
   double norm_sums_s() override {
     device_.timed.push_back("norm sums");
     return device_.norm_sums_s;
+  }
+  double join_sums_s() override {
+    device_.timed.push_back("join sums");
+    return device_.join_sums_s;
   }
   double affine_s() override { return device_.affine_s; }
   double copy_s() override {

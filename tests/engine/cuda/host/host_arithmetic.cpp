@@ -138,6 +138,8 @@ class HostRun {
         return scatter(data_gradient(s_, gather(output(OperandRole::dy)), gather(weight(OperandRole::w))),
                        input(OperandRole::dx));
       case ConvPattern::data_gradient_norm:
+      case ConvPattern::data_gradient_join:
+      case ConvPattern::data_gradient_join_norms:
         return data_gradient_norm();
       case ConvPattern::weight_gradient:
       case ConvPattern::normalized_weight_gradient:
@@ -190,31 +192,57 @@ class HostRun {
 
   float* row(OperandRole role) const { return static_cast<float*>(data(role)); }
 
-  // Backward through the preceding norm's ReLU, and that norm's sums, from gradients that are not rounded yet.
-  void data_gradient_norm() const {
-    std::vector<float> g = data_gradient(s_, gather(output(OperandRole::dy)), gather(weight(OperandRole::w)));
-    const std::vector<float> x = gather(input(OperandRole::x));
-    const float *mean = row(OperandRole::mean), *inverse = row(OperandRole::inverse_deviation);
-    const float *scale = row(OperandRole::scale), *bias = row(OperandRole::bias);
+  // A norm whose backward is computed: its input, as (x - mean) / deviation, and its result.
+  struct Norm {
+    std::vector<float> unit, y;
+  };
+  Norm norm(const NormRoles& roles) const {
+    Norm norm{gather(input(roles.x)), {}};
+    const float *mean = row(roles.mean), *inverse = row(roles.inverse_deviation);
+    const float *scale = row(roles.scale), *bias = row(roles.bias);
+    for (std::size_t i = 0; i < norm.unit.size(); ++i) {
+      const std::size_t c = i % static_cast<std::size_t>(s_.in_channels);
+      norm.unit[i] = (norm.unit[i] - mean[c]) * inverse[c];
+      norm.y.push_back(norm.unit[i] * scale[c] + bias[c]);
+    }
+    return norm;
+  }
+
+  // The norm's sums of gradients g that are not rounded yet.
+  void write_sums(const NormRoles& roles, const Norm& norm, const std::vector<float>& g) const {
     const auto channels = static_cast<std::size_t>(s_.in_channels);
     std::vector<double> sum(channels), sum_with_unit(channels);
     for (std::size_t i = 0; i < g.size(); ++i) {
-      const std::size_t c = i % channels;
-      const float unit = (x[i] - mean[c]) * inverse[c];
-      if (unit * scale[c] + bias[c] <= 0) g[i] = 0;
-      sum[c] += g[i];
-      sum_with_unit[c] += static_cast<double>(g[i]) * unit;
+      sum[i % channels] += g[i];
+      sum_with_unit[i % channels] += static_cast<double>(g[i]) * norm.unit[i];
     }
-    scatter(g, input(OperandRole::dx));
+    const float *mean = row(roles.mean), *inverse = row(roles.inverse_deviation), *scale = row(roles.scale);
     for (std::size_t c = 0; c < channels; ++c) {
       const double per_g = static_cast<double>(scale[c]) * inverse[c], count = Sizes{s_}.in_pixels();
       const double per_x = -per_g * inverse[c] * sum_with_unit[c] / count;
-      row(OperandRole::scale_gradient)[c] = static_cast<float>(sum_with_unit[c]);
-      row(OperandRole::bias_gradient)[c] = static_cast<float>(sum[c]);
-      row(OperandRole::dx_per_dy)[c] = static_cast<float>(per_g);
-      row(OperandRole::dx_per_x)[c] = static_cast<float>(per_x);
-      row(OperandRole::dx_offset)[c] = static_cast<float>(-per_g * sum[c] / count - per_x * mean[c]);
+      const double results[]{sum_with_unit[c], sum[c], per_g, per_x, -per_g * sum[c] / count - per_x * mean[c]};
+      for (std::size_t i = 0; i < roles.results.size(); ++i) row(roles.results[i])[c] = static_cast<float>(results[i]);
     }
+  }
+
+  static void add(const std::vector<float>& from, std::vector<float>& to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+  }
+
+  // Backward through the ReLU of the preceding norm or residual join.
+  void data_gradient_norm() const {
+    std::vector<float> g = data_gradient(s_, gather(output(OperandRole::dy)), gather(weight(OperandRole::w)));
+    Norm before = norm(kNormRoles), residual;
+    if (is_join(request_.pattern)) add(gather(input(OperandRole::other_gradient)), g);
+    if (request_.pattern == ConvPattern::data_gradient_join) residual.y = gather(input(OperandRole::residual));
+    if (request_.pattern == ConvPattern::data_gradient_join_norms) residual = norm(kResidualNormRoles);
+    if (is_join(request_.pattern)) add(residual.y, before.y);
+    for (std::size_t i = 0; i < g.size(); ++i) {
+      if (before.y[i] <= 0) g[i] = 0;
+    }
+    scatter(g, input(OperandRole::dx));
+    write_sums(kNormRoles, before, g);
+    if (!residual.unit.empty()) write_sums(kResidualNormRoles, residual, g);
   }
 
   const ConvShape& s_;

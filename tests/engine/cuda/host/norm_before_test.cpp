@@ -1,7 +1,9 @@
-// Compares data gradients that include the preceding norm with that norm's own pass. Forward is the same bit by bit, so
-// only backward differs, where rounding does not grow from layer to layer as it does through batch norms.
+// Compares data gradients that include the preceding norm or residual join with the separate passes. Forward is the
+// same bit by bit, so only backward differs, where rounding does not grow from layer to layer as it does through batch
+// norms.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/cuda/host/host_convolutions.hpp"
@@ -11,10 +13,20 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-class NormBeforeADataGradient : public testing::Test {
+using Patterns = std::vector<ConvPattern>;
+
+constexpr ConvPattern kForwardPatterns[]{ConvPattern::forward_statistics, ConvPattern::normalized_forward_statistics};
+constexpr ConvPattern kBackwardPatterns[]{ConvPattern::data_gradient_norm, ConvPattern::data_gradient_join,
+                                          ConvPattern::data_gradient_join_norms};
+
+// The engine is offered the given ones of kBackwardPatterns.
+class NormBeforeADataGradient : public testing::TestWithParam<std::pair<const char*, Patterns>> {
  protected:
   NormBeforeADataGradient() {
-    host::lacking_patterns() = {ConvPattern::forward_statistics, ConvPattern::normalized_forward_statistics};
+    host::lacking_patterns() = {std::begin(kForwardPatterns), std::end(kForwardPatterns)};
+    for (const ConvPattern pattern : kBackwardPatterns) {
+      if (std::ranges::count(GetParam().second, pattern) == 0) host::lacking_patterns().push_back(pattern);
+    }
   }
   ~NormBeforeADataGradient() override { host::lacking_patterns().clear(); }
 
@@ -26,7 +38,7 @@ class NormBeforeADataGradient : public testing::Test {
   SingleReducer single_;
 };
 
-TEST_F(NormBeforeADataGradient, GivesAllGradientsThatThePassOfItsOwnGives) {
+TEST_P(NormBeforeADataGradient, GivesAllGradientsThatThePassOfItsOwnGives) {
   EngineConfig config = config_of("resnet50", spec::Precision::fp16);
   config.model.image_size = 2 * kSize;
   config.training.deterministic = false;  // which fuses nothing
@@ -51,6 +63,13 @@ TEST_F(NormBeforeADataGradient, GivesAllGradientsThatThePassOfItsOwnGives) {
   EXPECT_LE(overflows, 2);
   EXPECT_GT(most, 0) << "both took the same way";
 }
+
+INSTANTIATE_TEST_SUITE_P(Patterns, NormBeforeADataGradient,
+                         testing::Values(std::pair{"norm", Patterns{ConvPattern::data_gradient_norm}},
+                                         std::pair{"join", Patterns{ConvPattern::data_gradient_join}},
+                                         std::pair{"all", Patterns{std::begin(kBackwardPatterns),
+                                                                   std::end(kBackwardPatterns)}}),
+                         [](const auto& one) { return one.param.first; });
 
 }  // namespace
 }  // namespace chexbench::engine::cuda

@@ -12,6 +12,7 @@
 #include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "engine/cuda/program/prologue.hpp"
+#include "engine/cuda/program/residual_join.hpp"
 #include "model/networks.hpp"
 #include "model/parameters.hpp"
 
@@ -114,6 +115,7 @@ class MemoryRun {
   void backward(std::size_t i) {
     const Node& node = program_.nodes[i];
     if (node.kind == NodeKind::statistics) return;
+    if (is_joined(i)) return apply_joined(node);
     read(gradient(node.out));
     if (regions_.contains(second(node.out))) read(second(node.out));
     if (has_winners(node)) read({Kind::winners, i});
@@ -122,8 +124,31 @@ class MemoryRun {
     if ((node.residual.exists() || node.kind == NodeKind::bias) && node.activation != Activation::none)
       read(activation(node.out));
     if (node.kind == NodeKind::copy) read(activation(node.out));
+    if (!plan_.joins.empty() && plan_.joins[i].norm >= 0) return join(node, plan_.joins[i]);
     if (node.residual.exists()) write_gradient(node.residual);
     if (node.in.buffer != program_.input.buffer) write_gradient(node.in);
+  }
+
+  bool is_joined(std::size_t norm) const {
+    return std::ranges::count(plan_.joins, static_cast<int>(norm), &ResidualJoin::norm) > 0;
+  }
+  // A data gradient that computes a join. The weight gradient reads the convolution's operands after it.
+  void join(const Node& conv, const ResidualJoin& join) {
+    const Node& norm = program_.nodes[static_cast<std::size_t>(join.norm)];
+    EXPECT_EQ(written_[conv.in.buffer]++, 1);
+    EXPECT_FALSE(regions_.contains(second(conv.in)));
+    read(gradient(conv.in));
+    read(activation(norm.in));
+    read(activation(join.residual_norm >= 0 ? program_.nodes[static_cast<std::size_t>(join.residual_norm)].in
+                                            : norm.residual));
+    write_gradient(norm.residual);
+    read(gradient(conv.out));
+    read(activation(conv.in));
+  }
+  void apply_joined(const Node& norm) {
+    read(gradient(norm.residual));
+    read(activation(norm.in));
+    write_gradient(norm.in);
   }
 
   // A dense block's gradient is accumulated in place. Elsewhere the second reader writes to separate memory, and its
@@ -147,6 +172,7 @@ class MemoryRun {
 
 using Counts = std::map<std::string, int>;  // By network; 0 for networks that are not listed.
 const Counts kNormsLeftOut{{"resnet50", 32}, {"googlenet", 19}};
+const Counts kJoins{{"resnet50", 15}};
 const Counts kReadTwice{{"resnet50", 16}, {"mobilenet_v2", 10}, {"googlenet", 9}};
 const Counts kPooledNorms{{"resnet50", 1}, {"densenet121", 4}, {"googlenet", 2}};
 const Counts kMaxPools{{"resnet50", 1}, {"densenet121", 1}, {"alexnet", 3}, {"googlenet", 13}};
@@ -202,6 +228,22 @@ TEST_P(CudaMemoryPlan, NormsThatTakeInAPoolHoldNoMapBetween) {
   const auto pooled = std::ranges::count_if(program_.nodes, [](const Node& node) { return node.pool.exists(); });
   EXPECT_EQ(pooled, of(kPooledNorms));
   EXPECT_EQ(program_.buffers.size() + static_cast<std::size_t>(pooled), apart.buffers.size());
+}
+
+// The gradient of a join's convolution then needs no second place; only that of ResNet's max pool does. A residual that
+// backward reads again, instead of the norm that it is the result of, takes memory for longer.
+TEST_P(CudaMemoryPlan, JoinsThatDataGradientsComputeOverwriteNothing) {
+  MemoryRequest request = kPlanned;
+  request.joins = residual_joins(program_);
+  const MemoryPlan of_norms = plan_memory(graph_, program_, request);
+  MemoryRun(program_, of_norms, request.images).step();
+  for (ResidualJoin& join : request.joins) join.residual_norm = -1;
+  const MemoryPlan plan = plan_memory(graph_, program_, request);
+  MemoryRun(program_, plan, request.images).step();
+  const auto second =
+      std::ranges::count_if(plan.second_gradients, [](std::size_t offset) { return offset != kNoMemory; });
+  EXPECT_EQ(second, of(kReadTwice) - of(kJoins));
+  EXPECT_LE(of_norms.arena_bytes(), plan.arena_bytes());
 }
 
 TEST_P(CudaMemoryPlan, AnEvaluationFitsIntoTheArenaOfTheSteps) {

@@ -67,7 +67,10 @@ struct ConvPlans::Impl {
         return add_data_gradient();
       case ConvPattern::data_gradient_norm:
         add_data_gradient();
-        return add_norm();
+        return add_norm(kNormRoles);
+      case ConvPattern::data_gradient_join:
+      case ConvPattern::data_gradient_join_norms:
+        return add_join();
       case ConvPattern::weight_gradient:
         return add_weight_gradient();
       case ConvPattern::normalized_weight_gradient:
@@ -95,14 +98,19 @@ struct ConvPlans::Impl {
     add_weights(OperandRole::w);
     add_input(OperandRole::dx, true);
   }
-  void add_norm() {
-    add_input(OperandRole::x);
-    for (const OperandRole role :
-         {OperandRole::mean, OperandRole::inverse_deviation, OperandRole::scale, OperandRole::bias})
+  void add_norm(const NormRoles& roles) {
+    add_input(roles.x);
+    for (const OperandRole role : {roles.mean, roles.inverse_deviation, roles.scale, roles.bias})
       add_row(role, kernels::ElementType::f32, request.shape.in_channels);
-    for (const OperandRole role : {OperandRole::scale_gradient, OperandRole::bias_gradient, OperandRole::dx_per_dy,
-                                   OperandRole::dx_per_x, OperandRole::dx_offset})
+    for (const OperandRole role : roles.results)
       add_row(role, kernels::ElementType::f32, request.shape.in_channels, true);
+  }
+  void add_join() {
+    add_data_gradient();
+    add_norm(kNormRoles);
+    add_input(OperandRole::other_gradient);
+    if (request.pattern == ConvPattern::data_gradient_join) return add_input(OperandRole::residual);
+    add_norm(kResidualNormRoles);
   }
   void add_weight_gradient() {
     add_input(OperandRole::x);

@@ -239,6 +239,15 @@ TEST_F(StrictEngine, ComputesTheSameInAnyOrderWithPackedDenseLayersAndPooledNorm
   EXPECT_THAT(timed, testing::HasSubstr("normalized_weight_gradient")) << "only packed ones are fused in DenseNet";
 }
 
+// ResNet has all fused patterns; MobileNet's ReLU6 leaves few.
+TEST_F(StrictEngine, ComputesTheSameInAnyOrderWhereConvolutionsComputeNormsAndJoins) {
+  EngineConfig fused = config(Precision::fp16);
+  fused.model.name = "resnet50";
+  fused.training.deterministic = false;
+  fused.plan_choice.forces_fused = true;
+  expect_the_same_in_any_order(fused, 1);
+}
+
 TEST_F(StrictEngine, ALossThatIsNotFiniteNamesTheSameLayerInAnyOrder) {
   std::set<std::string> messages;
   for (unsigned seed = 0; seed < 4; ++seed) {

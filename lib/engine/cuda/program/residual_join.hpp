@@ -1,0 +1,23 @@
+// Finds residual joins that the convolution after them can compute in backward: its data gradient adds the gradient
+// from the join's other reader, lets the sum through the join's ReLU, and sums for the backward of the join's norm.
+#pragma once
+
+#include <vector>
+
+#include "engine/cuda/program/backward_order.hpp"
+#include "engine/cuda/program/program.hpp"
+
+namespace chexbench::engine::cuda {
+
+// Returns for each node the join that its data gradient could compute; one without a norm if there is none. The node is
+// a convolution that with one other node reads the output of a norm that adds a residual before a ReLU. It comes last
+// of the two in backward, directly before that norm. All these buffers are read and written as a whole.
+// @throws DeviceError if the engine cannot compute backward (backward_order.hpp)
+std::vector<ResidualJoin> residual_joins(const Program& program);
+
+// Returns the order of backward in which each node computes the join that `joins` has for it. `joins` is what
+// residual_joins() returned, of which the caller may have removed joins or their second norms; or it is empty.
+// @throws DeviceError if the engine cannot compute backward
+std::vector<BackwardStep> backward_order(const Program& program, const std::vector<ResidualJoin>& joins);
+
+}  // namespace chexbench::engine::cuda
