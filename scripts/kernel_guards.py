@@ -4,10 +4,12 @@
 usage: kernel_guards.py [--table] CUBIN...      exit status 1 if a kernel breaks a rule; --table prints every kernel
   scripts/kernel-guards makes the cubins and runs this
 
-For each kernel: no stack and no local memory (values that spilled), at most 128 registers (or too few threads fit). For
-those that stream tensors in vectors of 16 bytes also: as many 16-byte loads as their code asks for before the first is
-used, and enough bytes in flight on a multiprocessor. Little's law: an H100 needs its bandwidth, 3.35 TB/s, times its
-latency, some 0.7 us, in flight, which is 18 KB for each of its 132 multiprocessors; 30 KB leave room.
+For each kernel: no stack and no local memory (values that spilled), at most 128 registers (or too few threads fit), and
+no access to global memory before it has waited for the kernel before it (griddepcontrol.wait of a programmatic launch:
+the compiler may move no load above it). For those that stream tensors in vectors of 16 bytes also: as many 16-byte
+loads as their code asks for before the first is used, and enough bytes in flight on a multiprocessor. Little's law: an
+H100 needs its bandwidth, 3.35 TB/s, times its latency, some 0.7 us, in flight, which is 18 KB for each of its 132
+multiprocessors; 30 KB leave room.
 
 Reads the cubins themselves (ELF): nvcc's wheel has no cuobjdump. Opcodes and sizes are as nvdisasm prints them for
 sm_70 to sm_100: the low 12 bits of an instruction are its opcode, bits 73 to 75 of a load its size.
@@ -20,20 +22,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LOAD_GLOBAL, LOAD_LOCAL, STORE_LOCAL = 0x981, 0x983, 0x387
+LOAD, STORE, STORE_GLOBAL, REDUCE, ATOMIC = 0x980, 0x985, 0x986, 0x98E, 0x9A8  # the first two: of any memory
+WAIT_FOR_KERNEL = 0x82E  # griddepcontrol.wait
 SIXTEEN_BYTES = 6
 FRAME_SIZE, REGISTERS = 0x11, 0x2F  # attributes of .nv.info
+GLOBAL_ACCESSES = (LOAD_GLOBAL, LOAD, STORE, STORE_GLOBAL, REDUCE, ATOMIC)
 MOST_REGISTERS = 128
 REGISTERS_OF_SM, THREADS_OF_SM = 65536, 2048
 LEAST_BYTES_IN_FLIGHT = 30_000
-# Kernels that stream a tensor, by a part of their mangled names, and how many loads of 16 bytes each has in flight.
-STREAMING = {"run_sums.*10Statistics.*6__halfLi8": 4, "run_channels.*9Normalize.*6__halfLi8": 2,
-             "run_sums.*12GradientSums.*6__halfLi8": 4, "run_channels.*13GradientApply.*6__halfLi8": 4,
-             "run_channels.*3Add.*6__halfLi8": 2, "run_channels.*4Copy.*6__halfLi8": 4,
-             "run_channels.*7MaxPoolI6__halfLi8.*12NormedValues": 3,
-             "run_channels.*11AveragePoolI6__halfLi8.*12NormedValues": 4,
-             "run_sums.*11OverPatches.*12GradientSumsI6__halfLi8.*Li8ELb1E": 8,
-             "run_channels.*11OverPatches.*13GradientApplyI6__halfLi8.*Li8ELb1E": 8,
-             "run_sums.*11OverPatches.*14LazyAccumulateI6__half.*Li8ELb0E": 5}
+# Kernels that stream a tensor, by a part of their mangled names, and their loads of 16 bytes: those of values by channel
+# before the rows, and those of rows that are in flight.
+STREAMING = {"run_sums.*10Statistics.*6__halfLi8": (0, 4), "run_channels.*9Normalize.*6__halfLi8": (8, 2),
+             "run_sums.*12GradientSums.*6__halfLi8": (2, 4), "run_channels.*13GradientApply.*6__halfLi8": (8, 4),
+             "run_channels.*3Add.*6__halfLi8": (0, 2), "run_channels.*4Copy.*6__halfLi8": (0, 4),
+             "run_channels.*7MaxPoolI6__halfLi8.*12NormedValues": (8, 3),
+             "run_channels.*11AveragePoolI6__halfLi8.*12NormedValues": (8, 4),
+             "run_sums.*11OverPatches.*12GradientSumsI6__halfLi8.*Li8ELb1E": (2, 8),
+             "run_channels.*11OverPatches.*13GradientApplyI6__halfLi8.*Li8ELb1E": (8, 8),
+             "run_sums.*11OverPatches.*14LazyAccumulateI6__half.*Li8ELb0E": (2, 5)}
 THREADS = 256  # of a block of these kernels
 
 
@@ -44,6 +50,8 @@ class Kernel:
     frame_bytes: int = 0
     wide_loads: int = 0
     local_accesses: int = 0
+    waits: bool = False
+    early_accesses: int = 0  # to global memory, before the wait
 
 
 def sections(data):
@@ -89,6 +97,8 @@ def kernels(path):
             opcode = low & 0xFFF
             kernel.wide_loads += opcode == LOAD_GLOBAL and (high >> 9) & 7 == SIXTEEN_BYTES
             kernel.local_accesses += opcode in (LOAD_LOCAL, STORE_LOCAL)
+            kernel.waits = kernel.waits or opcode == WAIT_FOR_KERNEL
+            kernel.early_accesses += not kernel.waits and opcode in GLOBAL_ACCESSES
     for name, _, data in parts:
         if name != ".nv.info":
             continue
@@ -116,10 +126,14 @@ def problems(kernel):
         yield f"a stack of {kernel.frame_bytes} bytes"
     if kernel.local_accesses:
         yield f"{kernel.local_accesses} accesses to local memory"
-    for pattern, loads in STREAMING.items():
+    if not kernel.waits:
+        yield "no wait for the kernel before it"
+    elif kernel.early_accesses:
+        yield f"{kernel.early_accesses} accesses to global memory before the wait for the kernel before it"
+    for pattern, (first, loads) in STREAMING.items():
         if re.search(pattern, kernel.name):
-            if kernel.wide_loads < loads:
-                yield f"{kernel.wide_loads} loads of 16 bytes, {loads} are needed"
+            if kernel.wide_loads < first + loads:
+                yield f"{kernel.wide_loads} loads of 16 bytes, {first + loads} are needed"
             if bytes_in_flight(kernel, loads) < LEAST_BYTES_IN_FLIGHT:
                 yield f"{bytes_in_flight(kernel, loads)} bytes in flight, {LEAST_BYTES_IN_FLIGHT} are needed"
 

@@ -22,7 +22,7 @@ void launch_bias(const BiasCall& call, const Matrix& x, const Matrix& y, Stream 
         const Bias<T, V> op{rows_of<const T>(x), rows_of<T>(y), call.bias, call.clamp};
         launch_channels(op, call.rows, call.channels, V, stream);
       },
-      x, y);
+      x, y, row_of(call.bias));
 }
 
 void launch_bias_backward(const BiasBackwardCall& call, const Matrix& dx, Stream stream) {

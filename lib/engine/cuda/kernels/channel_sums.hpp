@@ -206,9 +206,10 @@ CHEXBENCH_HOST_DEVICE bool draws_last(unsigned* ticket, int count, int thread, b
 template <typename Op, typename Finish, typename Sync>
 CHEXBENCH_HOST_DEVICE void run_sums_thread(const ChannelSums<Op, Finish>& sums, int block, int thread,
                                            typename ChannelSums<Op, Finish>::Scratch& scratch, const Sync& sync) {
-  run_thread(sums.blocks, block, thread, scratch.blocks, sync);
+  sums.blocks.gather(block, thread, scratch.blocks);
   block = sync.block();
   thread = sync.thread();
+  fold_and_publish(sums.blocks, block, thread, scratch.blocks, sync);
   if (!draws_last(sums.group_ticket(block), sums.group_blocks(block), thread, scratch.last, sync)) return;
   sums.group.add_up(block, thread);
   if (!draws_last(sums.tile_ticket(block), sums.group.groups.count(), thread, scratch.last, sync)) return;

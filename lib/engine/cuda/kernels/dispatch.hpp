@@ -5,6 +5,7 @@
 #include "engine/cuda/kernels/channel_grid.hpp"
 #include "engine/cuda/kernels/device_element.cuh"
 #include "engine/cuda/kernels/device_tensor.hpp"
+#include "engine/cuda/kernels/norm_forward.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 
@@ -25,21 +26,25 @@ void with_type(ElementType type, const Call& call) {
   }
 }
 
-// Returns whether all of `matrices` that exist can be moved in vectors of 16 bytes.
-template <typename T, typename... Matrices>
-bool vectors_fit(int channels, const Matrices&... matrices) {
-  const auto fits = [&](const Matrix& m) {
-    return !m.exists() || whole_vectors(m.data, m.ld, channels, kVectorWidth<T>);
-  };
-  return (fits(matrices) && ...);
+// Values by channel, as a matrix whose row they are.
+inline Matrix row_of(const float* values) { return {const_cast<float*>(values), 0}; }
+
+// Return whether a matrix, if it exists, and the arrays of a norm can be moved in vectors of 16 bytes, `width` elements
+// of a matrix each.
+inline bool vectors_fit(const Matrix& matrix, int channels, int width) {
+  return !matrix.exists() || whole_vectors(matrix.data, matrix.ld, channels, width);
+}
+inline bool vectors_fit(const NormParameters& norm, int channels, int width) {
+  return vectors_fit(row_of(norm.mean), channels, width) && vectors_fit(row_of(norm.variance), channels, width) &&
+         vectors_fit(row_of(norm.weight), channels, width) && vectors_fit(row_of(norm.bias), channels, width);
 }
 
-// Calls call<T, V>(); V is the number of elements that move together: 16 bytes of them if all matrices allow it, else
-// 1.
-template <typename Call, typename... Matrices>
-void with_vectors(ElementType type, int channels, const Call& call, const Matrices&... matrices) {
+// Calls call<T, V>(); V is the number of elements that move together: 16 bytes of them if all that is moved allows it,
+// matrices and norms, else 1.
+template <typename Call, typename... Moved>
+void with_vectors(ElementType type, int channels, const Call& call, const Moved&... moved) {
   with_type(type, [&]<typename T>() {
-    if (vectors_fit<T>(channels, matrices...)) {
+    if ((vectors_fit(moved, channels, kVectorWidth<T>) && ...)) {
       call.template operator()<T, kVectorWidth<T>>();
     } else {
       call.template operator()<T, 1>();

@@ -13,13 +13,27 @@
 
 namespace chexbench::engine::cuda::kernels {
 
+// Begins a kernel. A programmatic launch (programmatic_launch.hpp) starts it while the kernel before it still runs, so
+// it touches no memory before all of that one's results are visible; its arguments are its own. Then it lets the next
+// kernel in: at once, because a grid has as many blocks as run at once, so that those of the next kernel take places
+// only as places become free, and take none from blocks of this kernel that have not begun. Not before its own wait, or
+// a third and a fourth kernel could hold places, too.
+__device__ inline void begin_kernel() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 template <typename Op>
 __global__ void __launch_bounds__(kThreads) run_channels(const Op op, const ChannelGrid grid) {
+  begin_kernel();
   run_lane(op, grid, static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x));
 }
 
 template <typename Op>
 __global__ void __launch_bounds__(kThreads) run_calls(const Op op, const std::int64_t calls) {
+  begin_kernel();
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < calls; i += step) op(i);
 }
@@ -65,12 +79,14 @@ struct DeviceSync : BlockBarrier {
 template <typename Op, typename Finish>
 __global__ void __launch_bounds__(kThreads) run_sums(const ChannelSums<Op, Finish> sums) {
   __shared__ typename ChannelSums<Op, Finish>::Scratch scratch;
+  begin_kernel();
   run_sums_thread(sums, static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x), scratch, DeviceSync{});
 }
 
 template <typename R>
 __global__ void __launch_bounds__(R::kThreads) run_reduction(const R reduction) {
   __shared__ typename R::Scratch scratch;
+  begin_kernel();
   run_thread(reduction, static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x), scratch, BlockBarrier{});
 }
 
@@ -86,13 +102,29 @@ int resident_blocks() {
   return resident;
 }
 
+// Launches a kernel that calls begin_kernel(). `what` names it in errors.
+template <typename... Parameters, typename... Arguments>
+void launch(const char* what, void (*kernel)(Parameters...), int blocks, int threads, Stream stream,
+            const Arguments&... arguments) {
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = launches_programmatically() ? 1 : 0;
+  static_cast<void>(cudaLaunchKernelEx(&config, kernel, arguments...));
+  check_launch(what);
+}
+
 // Runs an elementwise operation; each thread processes its own channels (channel_grid.hpp).
 template <typename Op>
 void launch_channels(const Op& op, int rows, int channels, int width, Stream stream) {
   if (rows == 0) return;
   const auto grid = ChannelGrid::of(rows, channels, width, resident_blocks<run_channels<Op>>());
-  run_channels<<<static_cast<unsigned>(grid.blocks()), kThreads, 0, stream>>>(op, grid);
-  check_launch("elementwise");
+  launch("elementwise", run_channels<Op>, grid.blocks(), kThreads, stream, op, grid);
 }
 
 // Calls op(i) for each i below `calls`.
@@ -101,14 +133,12 @@ void launch_calls(const Op& op, std::int64_t calls, Stream stream) {
   if (calls == 0) return;
   const std::int64_t wanted = (calls + kThreads - 1) / kThreads;
   const std::int64_t blocks = std::min<std::int64_t>(wanted, resident_blocks<run_calls<Op>>());
-  run_calls<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(op, calls);
-  check_launch("flat");
+  launch("flat", run_calls<Op>, static_cast<int>(blocks), kThreads, stream, op, calls);
 }
 
 template <typename R>
 void launch_blocks(const R& reduction, int blocks, Stream stream) {
-  run_reduction<<<static_cast<unsigned>(blocks), R::kThreads, 0, stream>>>(reduction);
-  check_launch("reduction");
+  launch("reduction", run_reduction<R>, blocks, R::kThreads, stream, reduction);
 }
 
 // Computes sums over the rows, per channel. `scratch` is the memory of channel_sums.hpp.
@@ -116,9 +146,8 @@ template <typename Op, typename Finish>
 void launch_sums(const Op& op, const Finish& finish, int rows, int channels, void* scratch, Stream stream) {
   const int most = std::min(resident_blocks<run_sums<Op, Finish>>(), kSumBlocks * multiprocessors());
   const ChannelGrid grid = sums_grid(rows, channels, Op::kWidth, most);
-  const auto sums = ChannelSums<Op, Finish>::of(op, finish, grid, scratch);
-  run_sums<<<static_cast<unsigned>(grid.blocks()), kThreads, 0, stream>>>(sums);
-  check_launch("sums");
+  launch("sums", run_sums<Op, Finish>, grid.blocks(), kThreads, stream,
+         ChannelSums<Op, Finish>::of(op, finish, grid, scratch));
 }
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -2,9 +2,11 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "core/errors.hpp"
+#include "engine/cuda/kernels/programmatic_launch.hpp"
 
 namespace chexbench::engine::cuda::kernels {
 namespace {
@@ -55,6 +57,13 @@ bool is_sticky(cudaError_t error) {
   }
 }
 
+int attribute(cudaDeviceAttr which, const char* what) {
+  int device = 0, found = 0;
+  check_cuda(cudaGetDevice(&device), "current device");
+  check_cuda(cudaDeviceGetAttribute(&found, which, device), what);
+  return found;
+}
+
 }  // namespace
 
 void check_cuda(int error, const char* what) {
@@ -70,13 +79,15 @@ void check_cuda(int error, const char* what) {
 void check_launch(const char* what) { check_cuda(cudaGetLastError(), (std::string("kernel '") + what + "'").c_str()); }
 
 int multiprocessors() {
-  static const int count = [] {
-    int device = 0, found = 0;
-    check_cuda(cudaGetDevice(&device), "current device");
-    check_cuda(cudaDeviceGetAttribute(&found, cudaDevAttrMultiProcessorCount, device), "multiprocessors");
-    return found;
-  }();
+  static const int count = attribute(cudaDevAttrMultiProcessorCount, "multiprocessors");
   return count;
+}
+
+bool launches_programmatically() {
+  static const bool launches =
+      launches_programmatically(10 * attribute(cudaDevAttrComputeCapabilityMajor, "compute capability"),
+                                std::getenv(kProgrammaticLaunchVariable));
+  return launches;
 }
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -1,4 +1,4 @@
-// Converts return values of the CUDA runtime to errors, and reports a property of the device.
+// Converts return values of the CUDA runtime to errors, and reports properties of the device.
 #pragma once
 
 namespace chexbench::engine::cuda::kernels {
@@ -15,5 +15,10 @@ void check_launch(const char* what);
 // Thread-safe.
 // @throws DeviceError if CUDA fails
 int multiprocessors();
+
+// Returns whether kernels are launched on that device while the one before them still runs (programmatic_launch.hpp).
+// Thread-safe.
+// @throws DeviceError if CUDA fails, SpecError for an unknown value of the environment variable
+bool launches_programmatically();
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -24,7 +24,7 @@ void launch_gradient_apply(const NormGradientCall& call, bool masked, const floa
                                                                                                         stream);
         }
       },
-      call.x, call.gradient, gradient2, dx);
+      call.x, call.gradient, gradient2, dx, row_of(b), row_of(c), call.norm);
 }
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -19,7 +19,7 @@ void launch_normalize(const NormalizeCall& call, Stream stream) {
       [&]<typename T, int V>() {
         (call.residual.exists() ? normalize<T, V, true> : normalize<T, V, false>)(call, stream);
       },
-      call.x, call.residual, call.y);
+      call.x, call.residual, call.y, call.norm);
 }
 
 }  // namespace chexbench::engine::cuda::kernels

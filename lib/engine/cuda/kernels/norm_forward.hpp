@@ -10,7 +10,8 @@
 
 namespace chexbench::engine::cuda::kernels {
 
-// Arrays in device memory, indexed by channel of the slice. Frozen norms pass their running statistics.
+// Arrays in device memory, indexed by channel of the slice. Frozen norms pass their running statistics. Kernels that
+// move tensors in vectors need these arrays aligned to 16 bytes, too (dispatch.hpp).
 struct NormParameters {
   const float* mean = nullptr;
   const float* variance = nullptr;
@@ -24,13 +25,18 @@ CHEXBENCH_HOST_DEVICE inline float inverse_deviation(float variance, float epsil
 }
 
 // Per-channel values of one thread. The constructor issues all loads before any value is used; a loop that also
-// computed would prevent that.
+// computed would prevent that. They are loaded 16 bytes at a time: single values of eight channels to a thread would
+// touch each line of the array eight times, while all threads of the device wait to begin.
 template <int V>
 struct Channels {
   float at[V];
 
   CHEXBENCH_HOST_DEVICE Channels(const float* array, int channel) {
-    for (int i = 0; i < V; ++i) at[i] = array[channel + i];
+    constexpr int kMoved = V < kVectorWidth<float> ? V : kVectorWidth<float>;
+    for (int i = 0; i < V; i += kMoved) {
+      const Pack<float, kMoved> values = load<kMoved>(array + channel + i);
+      for (int j = 0; j < kMoved; ++j) at[i + j] = values.at[j];
+    }
   }
 };
 

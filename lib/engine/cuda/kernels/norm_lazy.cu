@@ -7,9 +7,9 @@ namespace {
 
 // Calls call<T, S, V>(). S is the type of the total, f32 or T. A vector of the total has V elements, however many bytes
 // that is.
-template <typename Call>
+template <typename Call, typename... Moved>
 void with_total(ElementType type, ElementType total_type, int channels, const Matrix& total, const Call& call,
-                const Matrix& x, const Matrix& other) {
+                const Moved&... others) {
   with_vectors(
       type, channels,
       [&]<typename T, int V>() {
@@ -20,7 +20,7 @@ void with_total(ElementType type, ElementType total_type, int channels, const Ma
           fits ? call.template operator()<T, T, V>() : call.template operator()<T, T, 1>();
         }
       },
-      x, other);
+      others...);
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ void launch_lazy_accumulate(const NormGradientCall& call, ElementType total_type
     first ? sum(LazyAccumulate<T, S, V, true>{from, rows_of<S>(total)})
           : sum(LazyAccumulate<T, S, V, false>{from, rows_of<S>(total)});
   };
-  with_total(call.type, total_type, call.channels, total, launch, call.x, call.gradient);
+  with_total(call.type, total_type, call.channels, total, launch, call.x, call.gradient, call.norm);
 }
 
 void launch_lazy_apply(const LazyApplyCall& call, Stream stream) {
@@ -43,7 +43,8 @@ void launch_lazy_apply(const LazyApplyCall& call, Stream stream) {
                                 rows_of<T>(call.dx)};
     launch_channels(op, call.rows, call.channels, V, stream);
   };
-  with_total(call.type, call.total_type, call.channels, call.total, launch, call.x, call.dx);
+  with_total(call.type, call.total_type, call.channels, call.total, launch, call.x, call.dx, row_of(call.b),
+             row_of(call.c));
 }
 
 }  // namespace chexbench::engine::cuda::kernels

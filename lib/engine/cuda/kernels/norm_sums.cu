@@ -26,7 +26,7 @@ void launch_gradient_sums(const NormGradientCall& call, Matrix output, Matrix ma
                                                                                        stream);
         }
       },
-      call.x, call.gradient, call.gradient2, output, masked);
+      call.x, call.gradient, call.gradient2, output, masked, call.norm);
 }
 
 }  // namespace chexbench::engine::cuda::kernels

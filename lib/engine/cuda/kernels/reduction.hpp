@@ -95,17 +95,24 @@ struct BlockSums {
   }
 };
 
-// Does the work of one thread of a reduction; barrier() waits for all threads of the block. No barrier is needed before
-// publish, because a publishing thread reads only what it wrote itself.
+// Does the work of one thread of a reduction after it has gathered; barrier() waits for all threads of the block. No
+// barrier is needed before publish, because a publishing thread reads only what it wrote itself.
 template <typename R, typename Barrier>
-CHEXBENCH_HOST_DEVICE void run_thread(const R& reduction, int block, int thread, typename R::Scratch& scratch,
-                                      const Barrier& barrier) {
-  reduction.gather(block, thread, scratch);
+CHEXBENCH_HOST_DEVICE void fold_and_publish(const R& reduction, int block, int thread, typename R::Scratch& scratch,
+                                            const Barrier& barrier) {
   for (int active = reduction.lanes(); active > 1; active = folded(active)) {
     barrier();
     reduction.fold(thread, active, scratch);
   }
   reduction.publish(block, thread, scratch);
+}
+
+// Does all of it.
+template <typename R, typename Barrier>
+CHEXBENCH_HOST_DEVICE void run_thread(const R& reduction, int block, int thread, typename R::Scratch& scratch,
+                                      const Barrier& barrier) {
+  reduction.gather(block, thread, scratch);
+  fold_and_publish(reduction, block, thread, scratch, barrier);
 }
 
 }  // namespace chexbench::engine::cuda::kernels

@@ -29,7 +29,7 @@ class HostPlan final : public ConvCandidates {
   void run(int, const std::vector<OperandMemory>& memory, void* workspace, kernels::Stream stream) override {
     if (workspace == nullptr) throw DeviceError("host twin: a plan got no workspace");
     host::shapes_run().insert(request_.shape);
-    host::enqueue(stream, [request = request_, memory] { host::run(request, memory); });
+    host::launch_plan(stream, [request = request_, memory] { host::run(request, memory); });
   }
 
  private:

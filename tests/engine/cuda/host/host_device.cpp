@@ -37,6 +37,26 @@ void enqueue(kernels::Stream, Work work) {
   }
 }
 
+Launches& launches() {
+  static Launches counts;
+  return counts;
+}
+
+bool& only_counts_launches() {
+  static bool only = false;
+  return only;
+}
+
+void launch_kernel(kernels::Stream stream, Work work) {
+  ++launches().kernels;
+  if (!only_counts_launches()) enqueue(stream, std::move(work));
+}
+
+void launch_plan(kernels::Stream stream, Work work) {
+  ++launches().plans;
+  if (!only_counts_launches()) enqueue(stream, std::move(work));
+}
+
 bool is_capturing() { return capture != nullptr; }
 
 }  // namespace host

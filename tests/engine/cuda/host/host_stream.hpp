@@ -12,6 +12,19 @@ using Work = std::function<void()>;
 
 // Queues work. As on a device, captured work keeps the arguments of its capture.
 void enqueue(kernels::Stream stream, Work work);
+
+// What a device would have launched so far.
+struct Launches {
+  int kernels = 0;  // of our own
+  int plans = 0;    // of cuDNN and cuBLASLt
+};
+Launches& launches();
+// Launches that are only counted do nothing.
+bool& only_counts_launches();
+// Count a launch and queue its work.
+void launch_kernel(kernels::Stream stream, Work work);
+void launch_plan(kernels::Stream stream, Work work);
+
 bool is_capturing();
 
 }  // namespace chexbench::engine::cuda::host

@@ -151,6 +151,15 @@ TEST_P(CudaDeviceRegions, EachChannelOfANormHasItsOwnRunningStatistics) {
     EXPECT_EQ(region.bytes, 4 * next);
 }
 
+// Or the kernels of norms would load their values by channel one by one (kernels/dispatch.hpp).
+TEST_P(CudaDeviceRegions, ValuesByChannelAreAlignedToSixteenBytes) {
+  const DeviceRegions regions = lay_out(kRequest);
+  const auto aligned = [](std::size_t offset) { return offset * sizeof(float) % 16 == 0; };
+  EXPECT_TRUE(std::ranges::all_of(regions.channel_offsets, aligned));
+  EXPECT_TRUE(std::ranges::all_of(regions.norm_offsets, aligned));
+  for (const ParameterPlace& place : layout_.places()) EXPECT_TRUE(aligned(place.offset)) << place.parameter.info.name;
+}
+
 TEST_P(CudaDeviceRegions, OutputSumsHoldTwoRowsOfTheWidestConvolution) {
   EXPECT_GE(lay_out(kRequest).channel_rows.bytes, 2u * 4 * static_cast<std::size_t>(most_outputs(program_)));
 }

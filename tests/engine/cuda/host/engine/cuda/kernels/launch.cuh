@@ -15,17 +15,17 @@ inline constexpr int cudaSuccess = 0, cudaErrorInvalidValue = 1;
 
 template <typename Op>
 void launch_channels(const Op& op, int rows, int channels, int width, Stream stream) {
-  host::enqueue(stream, [=] { run_channels(op, rows, channels, width, 2 * multiprocessors()); });
+  host::launch_kernel(stream, [=] { run_channels(op, rows, channels, width, 2 * multiprocessors()); });
 }
 
 template <typename Op>
 void launch_calls(const Op& op, std::int64_t calls, Stream stream) {
-  host::enqueue(stream, [=] { run_calls(op, calls); });
+  host::launch_kernel(stream, [=] { run_calls(op, calls); });
 }
 
 template <typename R>
 void launch_blocks(const R& reduction, int blocks, Stream stream) {
-  host::enqueue(stream, [=] { run_reduction(reduction, blocks); });
+  host::launch_kernel(stream, [=] { run_reduction(reduction, blocks); });
 }
 
 }  // namespace chexbench::engine::cuda::kernels

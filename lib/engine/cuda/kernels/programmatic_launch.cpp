@@ -1,0 +1,25 @@
+#include "engine/cuda/kernels/programmatic_launch.hpp"
+
+#include <string>
+#include <vector>
+
+#include "core/errors.hpp"
+
+namespace chexbench::engine::cuda::kernels {
+namespace {
+
+constexpr int kFirstCapability = 90;
+
+}  // namespace
+
+bool launches_programmatically(int compute_capability, const char* value) {
+  const std::string word = value == nullptr ? "on" : value;
+  const std::vector<std::string> words{"on", "off"};
+  if (word != words[0] && word != words[1]) {
+    throw SpecError(std::string("environment variable ") + kProgrammaticLaunchVariable + " cannot be '" + word + "'" +
+                    suggestion(word, words));
+  }
+  return word == "on" && compute_capability >= kFirstCapability;
+}
+
+}  // namespace chexbench::engine::cuda::kernels
