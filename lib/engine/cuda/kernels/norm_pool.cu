@@ -25,7 +25,7 @@ void launch_norm_max_pool(const NormPoolCall& call, std::uint8_t* winner, Stream
             rows_of<const T>(pool.x), rows_of<T>(pool.y), winners, pool.shape, {call.norm, call.clamp}};
         launch_channels(op, pool.images * pool.shape.out_pixels(), pool.channels, V, stream);
       },
-      pool.x, pool.y);
+      pool.x, pool.y, call.norm);
 }
 
 void launch_norm_average_pool(const NormPoolCall& call, Stream stream) {
@@ -38,7 +38,7 @@ void launch_norm_average_pool(const NormPoolCall& call, Stream stream) {
             rows_of<const T>(pool.x), rows_of<T>(pool.y), pool.shape, {call.norm, call.clamp}};
         launch_channels(op, pool.images * pool.shape.out_pixels(), pool.channels, V, stream);
       },
-      pool.x, pool.y);
+      pool.x, pool.y, call.norm);
 }
 
 }  // namespace chexbench::engine::cuda::kernels

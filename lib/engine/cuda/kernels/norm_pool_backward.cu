@@ -14,11 +14,17 @@ void check(bool taken) {
   if (!taken) throw DeviceError("no CUDA kernel for a norm with this pool (pool_check.hpp)");
 }
 
-// Calls launch(op, width), where `op` runs make_pass<T, V>(the norm's gradient) over patches. `written` is what the
-// pass writes.
+// What a pass moves besides the norm's input and the gradient: what it writes, and the b and c that it reads.
+struct Moved {
+  Matrix matrix;
+  const float* b = nullptr;
+  const float* c = nullptr;
+};
+
+// Calls launch(op, width), where `op` runs make_pass<T, V>(the norm's gradient) over patches.
 template <bool kMax, typename MakePass, typename Launch>
-void with_patches(const NormGradientCall& call, const PoolBetween& pool, const Matrix& written,
-                  const MakePass& make_pass, const Launch& launch) {
+void with_patches(const NormGradientCall& call, const PoolBetween& pool, const Moved& moved, const MakePass& make_pass,
+                  const Launch& launch) {
   with_vectors(
       call.type, call.channels,
       [&]<typename T, int V>() {
@@ -28,18 +34,18 @@ void with_patches(const NormGradientCall& call, const PoolBetween& pool, const M
             pass, rows_of<const T>(call.gradient), winners, {pool.shape}};
         launch(op, V);
       },
-      call.x, call.gradient, written);
+      call.x, call.gradient, moved.matrix, row_of(moved.b), row_of(moved.c), call.norm);
 }
 
 // The same for either kind of pool.
-void with_patches_of(const NormGradientCall& call, const PoolBetween& pool, const Matrix& written,
-                     const auto& make_pass, const auto& launch) {
+void with_patches_of(const NormGradientCall& call, const PoolBetween& pool, const Moved& moved, const auto& make_pass,
+                     const auto& launch) {
   if (pool.winner != nullptr) {
     check(norm_takes_max_pool(pool.shape));
-    with_patches<true>(call, pool, written, make_pass, launch);
+    with_patches<true>(call, pool, moved, make_pass, launch);
   } else {
     check(norm_takes_average_pool(pool.shape));
-    with_patches<false>(call, pool, written, make_pass, launch);
+    with_patches<false>(call, pool, moved, make_pass, launch);
   }
 }
 
@@ -65,7 +71,7 @@ void launch_pooled_gradient_apply(const NormGradientCall& call, const PoolBetwee
   const auto pass = [&]<typename T, int V>(const NormGradient<T>& from) {
     return GradientApply<T, V, false, false>{from, b, c, rows_of<T>(dx)};
   };
-  with_patches_of(call, pool, dx, pass, [&](const auto& op, int width) {
+  with_patches_of(call, pool, {dx, b, c}, pass, [&](const auto& op, int width) {
     launch_channels(op, op.rows(pool.images), call.channels, width, stream);
   });
 }
@@ -76,7 +82,7 @@ void launch_pooled_lazy_accumulate(const NormGradientCall& call, const PoolBetwe
   const auto pass = [&]<typename T, int V>(const NormGradient<T>& from) {
     return LazyAccumulate<T, T, V, true>{from, rows_of<T>(total)};
   };
-  with_patches<false>(call, pool, total, pass, sums_launcher(call, pool, sums, stream));
+  with_patches<false>(call, pool, {.matrix = total}, pass, sums_launcher(call, pool, sums, stream));
 }
 
 }  // namespace chexbench::engine::cuda::kernels
