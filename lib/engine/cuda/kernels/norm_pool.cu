@@ -1,22 +1,14 @@
 #include "engine/cuda/kernels/norm_pool.hpp"
 
-#include "core/errors.hpp"
 #include "engine/cuda/kernels/launch.cuh"
 #include "engine/cuda/kernels/norm_pool_launch.hpp"
 #include "engine/cuda/kernels/pool_check.hpp"
 
 namespace chexbench::engine::cuda::kernels {
-namespace {
-
-void check(bool taken) {
-  if (!taken) throw DeviceError("no CUDA kernel for a norm with this pool (pool_check.hpp)");
-}
-
-}  // namespace
 
 void launch_norm_max_pool(const NormPoolCall& call, std::uint8_t* winner, Stream stream) {
   const PoolCall& pool = call.pool;
-  check(norm_takes_max_pool(pool.shape));
+  check_norm_pool(pool.shape, true);
   const Rows<std::uint8_t> winners{winner, pool.channels};
   with_vectors(
       pool.type, pool.channels,
@@ -30,7 +22,7 @@ void launch_norm_max_pool(const NormPoolCall& call, std::uint8_t* winner, Stream
 
 void launch_norm_average_pool(const NormPoolCall& call, Stream stream) {
   const PoolCall& pool = call.pool;
-  check(norm_takes_average_pool(pool.shape));
+  check_norm_pool(pool.shape, false);
   with_vectors(
       pool.type, pool.channels,
       [&]<typename T, int V>() {

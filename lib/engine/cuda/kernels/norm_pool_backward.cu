@@ -1,6 +1,5 @@
 #include <type_traits>
 
-#include "core/errors.hpp"
 #include "engine/cuda/kernels/norm_gradient.cuh"
 #include "engine/cuda/kernels/norm_lazy.hpp"
 #include "engine/cuda/kernels/norm_pool.hpp"
@@ -9,10 +8,6 @@
 
 namespace chexbench::engine::cuda::kernels {
 namespace {
-
-void check(bool taken) {
-  if (!taken) throw DeviceError("no CUDA kernel for a norm with this pool (pool_check.hpp)");
-}
 
 // What a pass moves besides the norm's input and the gradient: what it writes, and the b and c that it reads.
 struct Moved {
@@ -25,6 +20,7 @@ struct Moved {
 template <bool kMax, typename MakePass, typename Launch>
 void with_patches(const NormGradientCall& call, const PoolBetween& pool, const Moved& moved, const MakePass& make_pass,
                   const Launch& launch) {
+  check_norm_pool(pool.shape, kMax);
   with_vectors(
       call.type, call.channels,
       [&]<typename T, int V>() {
@@ -40,13 +36,8 @@ void with_patches(const NormGradientCall& call, const PoolBetween& pool, const M
 // The same for either kind of pool.
 void with_patches_of(const NormGradientCall& call, const PoolBetween& pool, const Moved& moved, const auto& make_pass,
                      const auto& launch) {
-  if (pool.winner != nullptr) {
-    check(norm_takes_max_pool(pool.shape));
-    with_patches<true>(call, pool, moved, make_pass, launch);
-  } else {
-    check(norm_takes_average_pool(pool.shape));
-    with_patches<false>(call, pool, moved, make_pass, launch);
-  }
+  if (pool.winner != nullptr) return with_patches<true>(call, pool, moved, make_pass, launch);
+  with_patches<false>(call, pool, moved, make_pass, launch);
 }
 
 // Launches the sums of a pass, and what follows from them.
@@ -78,7 +69,6 @@ void launch_pooled_gradient_apply(const NormGradientCall& call, const PoolBetwee
 
 void launch_pooled_lazy_accumulate(const NormGradientCall& call, const PoolBetween& pool, Matrix total,
                                    const NormSums& sums, Stream stream) {
-  check(pool.winner == nullptr && norm_takes_average_pool(pool.shape));
   const auto pass = [&]<typename T, int V>(const NormGradient<T>& from) {
     return LazyAccumulate<T, T, V, true>{from, rows_of<T>(total)};
   };

@@ -18,4 +18,8 @@ inline bool norm_takes_average_pool(const PoolShape& shape) {
   return shape.kernel == 2 && shape.stride == 2 && shape.padding == 0;
 }
 
+// Checks that, for a max pool if `max` and else for an average pool.
+// @throws DeviceError if a norm cannot
+void check_norm_pool(const PoolShape& shape, bool max);
+
 }  // namespace chexbench::engine::cuda::kernels

@@ -163,8 +163,10 @@ std::size_t plan_arena(const Program& program, const MemoryRequest& request, boo
   }
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     if (!schedule.winners[i].exists()) continue;
-    lifetimes.add(schedule.winners[i], buffer_bytes(program.buffer(program.nodes[i].out), request.images, 1),
-                  plan.winners[i]);
+    const Slice& out = program.nodes[i].out;
+    Buffer packed = program.buffer(out);
+    packed.channels = out.channels;
+    lifetimes.add(schedule.winners[i], buffer_bytes(packed, request.images, 1), plan.winners[i]);
   }
   return lifetimes.place();
 }

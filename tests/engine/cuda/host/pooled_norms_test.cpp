@@ -2,8 +2,14 @@
 // In backward only the sums of those norms are added in another order.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "core/errors.hpp"
 #include "core/param_name.hpp"
 #include "engine/checkpoint_tensors.hpp"
+#include "engine/cuda/kernels/norm_pool_launch.hpp"
 #include "engine/cuda/training/engine_fixture.hpp"
 #include "engine/gradients.hpp"
 
@@ -52,6 +58,20 @@ TEST_P(PooledNorms, GiveTheSameStepAndEvaluationAsNormsAndPoolsApart) {
     }
     EXPECT_GT(most, 0) << "both took the same way";
   }
+}
+
+TEST(PooledNormLaunches, RefuseOtherPools) {
+  kernels::NormPoolCall call{.pool = {.images = 1, .channels = 8, .shape = {8, 8, 4, 4, 2, 2, 0}}};
+  EXPECT_THROW(kernels::launch_norm_max_pool(call, nullptr, nullptr), DeviceError);
+  call.pool.shape = {8, 8, 4, 4, 3, 2, 1};
+  EXPECT_THROW(kernels::launch_norm_average_pool(call, nullptr), DeviceError);
+  const kernels::NormGradientCall gradient{.rows = 64, .channels = 8};
+  const kernels::PoolBetween average{.images = 1, .shape = call.pool.shape};
+  EXPECT_THROW(kernels::launch_pooled_gradient_sums(gradient, average, {}, nullptr), DeviceError);
+  EXPECT_THROW(kernels::launch_pooled_gradient_apply(gradient, average, nullptr, nullptr, {}, nullptr), DeviceError);
+  std::uint8_t winner = 0;
+  const kernels::PoolBetween max{.images = 1, .shape = call.pool.shape, .winner = &winner};
+  EXPECT_THROW(kernels::launch_pooled_lazy_accumulate(gradient, max, {}, {}, nullptr), DeviceError);
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, PooledNorms, testing::Values("resnet50", "densenet121", "googlenet"), ParamName());

@@ -39,7 +39,7 @@ class MemoryRun {
       if (plan.winners[i] == kNoMemory) continue;
       const Slice& out = program.nodes[i].out;
       const Buffer& b = program.buffer(out);
-      add({Kind::winners, i}, plan.winners[i], static_cast<std::size_t>(b.channels * b.height * b.width * images),
+      add({Kind::winners, i}, plan.winners[i], static_cast<std::size_t>(out.channels * b.height * b.width * images),
           plan.arena_bytes());
     }
   }
