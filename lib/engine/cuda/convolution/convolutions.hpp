@@ -34,7 +34,7 @@ struct ConvolutionsConfig {
   std::string cache_file;  // for timings, see plan_cache.hpp; if empty, all are made anew and not kept
   TuningLimits tuning;
   std::vector<ConvShape> behind_norms;  // the shapes that may compute parts of the norm before them
-  JoinShapes behind_joins;              // those whose data gradients may compute the residual join before them
+  JoinShapes behind_joins;              // those that may compute the residual join before them
 };
 
 // Where a forward pass writes the sums of y and y^2 over all rows: f32[out_channels] each, or null for no sums.
@@ -77,6 +77,17 @@ struct JoinBefore {
   NormBefore residual_norm;
 };
 
+// A residual join before a convolution, in forward: it reads relu(scale x + shift + residual), which it also writes to
+// `joined`. If `residual` is null, the residual is residual_norm's scale x + shift of `residual_x`.
+struct JoinPrologue {
+  const void* x = nullptr;
+  Prologue norm;
+  const void* residual = nullptr;
+  const void* residual_x = nullptr;
+  Prologue residual_norm;
+  void* joined = nullptr;
+};
+
 // Runs the tuned plans of a network's convolutions. Tensors are NHWC with the shape's pixel strides, in the type in
 // which the precision computes; weights and their gradients are [out_channels][kernel][kernel][in_channels / groups]
 // of that type. All pointers are device memory, which the caller owns. Calls queue work on the stream, wait for
@@ -110,6 +121,14 @@ class Convolutions {
   // @throws DeviceError if the plan does not start, std::logic_error for a prologue without takes_prologue()
   void forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
                const Prologue& prologue, kernels::Stream stream);
+  // Returns whether joined_forward() of that shape can take a join, or one whose residual is a norm: only if that is
+  // faster than a separate pass of the join. Always false in deterministic mode.
+  bool takes_forward_join(const ConvShape& shape) const;
+  bool takes_forward_join_of_norms(const ConvShape& shape) const;
+  // Writes the join's result, y and its sums.
+  // @throws DeviceError if the plan does not start, std::logic_error for a join that is not taken
+  void joined_forward(const ConvShape& shape, const JoinPrologue& join, const void* weight, void* y,
+                      const OutputSums& sums, kernels::Stream stream);
   // Returns whether data_gradient() of that shape can take a norm: only if that is faster than a separate pass for
   // the norm's sums. Always false in deterministic mode.
   bool takes_norm_before(const ConvShape& shape) const;

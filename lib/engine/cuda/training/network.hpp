@@ -51,9 +51,11 @@ class Network {
   // The prologue of convolution i if it computes the norm before it; else empty.
   Prologue prologue(int i) const;
   AffineMemory affine_memory(int norm) const;
+  Prologue affine(int norm) const;
 
   void compute_statistics(int i, Stream stream);
   void convolve(int i, Stream stream);
+  void convolve_join(int i, Stream stream);
   void normalize(int i, Stream stream);
   void add_bias(const Node& node, Stream stream);
   void drop(const Node& node, const kernels::Matrix& from, const kernels::Matrix& to, Stream stream);

@@ -390,6 +390,36 @@ TEST_F(DataGradientsBehindJoins, NoneIsAskedForUnfusedOrDeterministicOrInBf16OrE
   }
 }
 
+TEST_F(DataGradientsBehindJoins, ForwardComputesAJoinToo) {
+  scripted_.join_s = 3;
+  scripted_.plans[ConvPattern::joined_forward_statistics] = {{.engine = "joined", .statistics_s = 0}};
+  scripted_.plans[ConvPattern::joined_norms_forward_statistics] = {{.engine = "joined norms", .statistics_s = 0}};
+  Convolutions convolutions = made(config_);
+  ASSERT_TRUE(convolutions.takes_forward_join(kShape));
+  ASSERT_TRUE(convolutions.takes_forward_join_of_norms(kShape));
+  float sum = 0, squares = 0;
+  JoinPrologue join{.x = at(1), .norm = {at(2), at(3)}, .residual = at(4), .joined = at(5)};
+  convolutions.joined_forward(kShape, join, at(6), at(7), {&sum, &squares}, stream_);
+  join.residual = nullptr;
+  join.residual_x = at(8);
+  join.residual_norm = {at(9), at(10)};
+  convolutions.joined_forward(kShape, join, at(6), at(7), {&sum, &squares}, stream_);
+  std::map<OperandRole, void*> expected{
+      {OperandRole::x, at(1)},        {OperandRole::scale, at(2)},  {OperandRole::bias, at(3)},
+      {OperandRole::residual, at(4)}, {OperandRole::joined, at(5)}, {OperandRole::w, at(6)},
+      {OperandRole::y, at(7)},        {OperandRole::sum, &sum},     {OperandRole::sum_of_squares, &squares}};
+  EXPECT_EQ(scripted_.runs.at(0).engine, "joined");
+  EXPECT_EQ(scripted_.runs.at(0).memory, expected);
+  expected.erase(OperandRole::residual);
+  expected.insert(
+      {{OperandRole::residual_x, at(8)}, {OperandRole::residual_scale, at(9)}, {OperandRole::residual_bias, at(10)}});
+  EXPECT_EQ(scripted_.runs.at(1).engine, "joined norms");
+  EXPECT_EQ(scripted_.runs.at(1).memory, expected);
+  Convolutions elsewhere = made();
+  EXPECT_FALSE(elsewhere.takes_forward_join(kShape));
+  EXPECT_THROW(elsewhere.joined_forward(kShape, join, at(6), at(7), {&sum, &squares}, stream_), std::logic_error);
+}
+
 TEST_F(DataGradientsBehindJoins, TheirWorkspaceCounts) {
   scripted_.plans[ConvPattern::data_gradient_join_norms][0].workspace_bytes = 1000;
   EXPECT_EQ(made(config_).workspace_bytes(), 1000u);
