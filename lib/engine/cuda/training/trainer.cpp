@@ -154,30 +154,18 @@ std::vector<int> CudaEngine::chosen_prologues() const {
   return norms;
 }
 
-// Returns the joins that data gradients compute, because that is faster.
-std::vector<ResidualJoin> CudaEngine::chosen_joins() const {
+// Returns the joins that convolutions compute, because that is faster: of any residual, or of one that is a norm. The
+// residuals that `readers` read must be written all the same.
+std::vector<ResidualJoin> CudaEngine::chosen_joins(TakesJoin of_any, TakesJoin of_norms,
+                                                   const std::vector<ResidualJoin>& readers) const {
   std::vector<ResidualJoin> joins = residual_joins(program_);
   for (std::size_t i = 0; i < joins.size(); ++i) {
     if (joins[i].norm < 0) continue;
     const ConvShape shape = conv_shape(graph_, program_, program_.nodes[i], shape_.images);
-    if (joins[i].residual_norm >= 0 && convolutions_->takes_join_of_norms(shape)) continue;
+    const bool is_read = !readers.empty() && readers[i].norm >= 0 && readers[i].residual_norm < 0;
+    if (joins[i].residual_norm >= 0 && !is_read && (*convolutions_.*of_norms)(shape)) continue;
     joins[i].residual_norm = -1;
-    if (!convolutions_->takes_join(shape)) joins[i] = {};
-  }
-  return joins;
-}
-
-// Returns the joins that forward passes compute, because that is faster. Where a join of backward reads a residual, it
-// is written.
-std::vector<ResidualJoin> CudaEngine::chosen_forward_joins(const std::vector<ResidualJoin>& of_backward) const {
-  std::vector<ResidualJoin> joins = residual_joins(program_);
-  for (std::size_t i = 0; i < joins.size(); ++i) {
-    if (joins[i].norm < 0) continue;
-    const ConvShape shape = conv_shape(graph_, program_, program_.nodes[i], shape_.images);
-    const bool needs_residual = of_backward[i].norm >= 0 && of_backward[i].residual_norm < 0;
-    if (joins[i].residual_norm >= 0 && !needs_residual && convolutions_->takes_forward_join_of_norms(shape)) continue;
-    joins[i].residual_norm = -1;
-    if (!convolutions_->takes_forward_join(shape)) joins[i] = {};
+    if (!(*convolutions_.*of_any)(shape)) joins[i] = {};
   }
   return joins;
 }
@@ -185,8 +173,9 @@ std::vector<ResidualJoin> CudaEngine::chosen_forward_joins(const std::vector<Res
 MemoryPlan CudaEngine::plan() {
   request_.workspace_bytes = std::max(convolutions_->workspace_bytes(), linear_.workspace_bytes());
   request_.prologues = chosen_prologues();
-  request_.joins = chosen_joins();
-  request_.forward_joins = chosen_forward_joins(request_.joins);
+  request_.joins = chosen_joins(&Convolutions::takes_join, &Convolutions::takes_join_of_norms, {});
+  request_.forward_joins =
+      chosen_joins(&Convolutions::takes_forward_join, &Convolutions::takes_forward_join_of_norms, request_.joins);
   check_fits(graph_, program_, request_, free_device_bytes());
   return plan_memory(graph_, program_, request_);
 }

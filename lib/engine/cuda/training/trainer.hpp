@@ -51,8 +51,9 @@ class CudaEngine final : public TrainingEngine {
 
   std::unique_ptr<Convolutions> planned_convolutions(const EngineConfig& config) const;
   std::vector<int> chosen_prologues() const;
-  std::vector<ResidualJoin> chosen_joins() const;
-  std::vector<ResidualJoin> chosen_forward_joins(const std::vector<ResidualJoin>& of_backward) const;
+  using TakesJoin = bool (Convolutions::*)(const ConvShape&) const;
+  std::vector<ResidualJoin> chosen_joins(TakesJoin of_any, TakesJoin of_norms,
+                                         const std::vector<ResidualJoin>& readers) const;
   MemoryPlan plan();
   // Waits for the oldest pass that is not finished, and takes its timings and loss.
   // @throws DeviceError if the loss, or without loss scaling a gradient, is not finite
