@@ -33,6 +33,8 @@ class CandidateTimer {
   virtual double plan_and_statistics_s(int index, const Plan& plan) = 0;
   // The time of the separate pass of a norm and its ReLU over the input.
   virtual double norm_s() = 0;
+  // The same for a residual join, whose pass also reads the residual.
+  virtual double join_s() = 0;
   // The time of the separate backward pass that computes such a norm's sums from the norm's input and its output's
   // gradient.
   virtual double norm_sums_s() = 0;

@@ -42,6 +42,8 @@ std::string to_string(OperandRole role) {
       return "residual";
     case OperandRole::other_gradient:
       return "other_gradient";
+    case OperandRole::joined:
+      return "joined";
     case OperandRole::residual_x:
       return "residual_x";
     case OperandRole::residual_mean:

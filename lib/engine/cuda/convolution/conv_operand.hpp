@@ -38,6 +38,7 @@ enum class OperandRole {
   // Of a residual join (conv_pattern.hpp): what is added to norm(x), and the gradient that is added to dx.
   residual,
   other_gradient,
+  joined,  // the join's result
   // The norm whose result is the residual: its input, and as above its parameters and results. dx is the gradient of
   // both norms' results.
   residual_x,

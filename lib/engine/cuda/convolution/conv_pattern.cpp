@@ -16,7 +16,9 @@ constexpr std::array kPatterns{ConvPattern::forward,
                                ConvPattern::data_gradient_norm,
                                ConvPattern::data_gradient_join,
                                ConvPattern::data_gradient_join_norms,
-                               ConvPattern::normalized_weight_gradient};
+                               ConvPattern::normalized_weight_gradient,
+                               ConvPattern::joined_forward_statistics,
+                               ConvPattern::joined_norms_forward_statistics};
 
 }  // namespace
 
@@ -44,6 +46,10 @@ std::string to_string(ConvPattern pattern) {
       return "data_gradient_join_norms";
     case ConvPattern::normalized_weight_gradient:
       return "normalized_weight_gradient";
+    case ConvPattern::joined_forward_statistics:
+      return "joined_forward_statistics";
+    case ConvPattern::joined_norms_forward_statistics:
+      return "joined_norms_forward_statistics";
   }
   return {};
 }
@@ -54,7 +60,12 @@ bool is_fused(ConvPattern pattern) {
 }
 
 bool is_join(ConvPattern pattern) {
-  return pattern == ConvPattern::data_gradient_join || pattern == ConvPattern::data_gradient_join_norms;
+  return pattern == ConvPattern::data_gradient_join || pattern == ConvPattern::joined_forward_statistics ||
+         is_join_of_norms(pattern);
+}
+
+bool is_join_of_norms(ConvPattern pattern) {
+  return pattern == ConvPattern::data_gradient_join_norms || pattern == ConvPattern::joined_norms_forward_statistics;
 }
 
 bool wanted(ConvPattern pattern, const ConvShape& shape, Precision precision) {

@@ -14,16 +14,18 @@ namespace chexbench::engine::cuda {
 // relu(scale x + bias + residual), which two nodes read; a data gradient that comes last in backward adds the gradient
 // from the other one. The comments say what a pattern computes.
 enum class ConvPattern {
-  forward,                        // y
-  data_gradient,                  // dx
-  weight_gradient,                // dw
-  forward_statistics,             // y, and the sums of y and y^2 per channel
-  normalized_forward,             // y from norm(x) instead of x
-  normalized_forward_statistics,  // y from norm(x), and the sums of y and y^2 per channel
-  data_gradient_norm,             // dx after the ReLU of norm(x), and the sums for the batch norm's backward
-  data_gradient_join,             // dx + the other gradient, after the ReLU of a join, and the sums of its norm
-  data_gradient_join_norms,       // the same, where the residual is a norm without ReLU, and the sums of both norms
-  normalized_weight_gradient,     // dw from norm(x) instead of x
+  forward,                          // y
+  data_gradient,                    // dx
+  weight_gradient,                  // dw
+  forward_statistics,               // y, and the sums of y and y^2 per channel
+  normalized_forward,               // y from norm(x) instead of x
+  normalized_forward_statistics,    // y from norm(x), and the sums of y and y^2 per channel
+  data_gradient_norm,               // dx after the ReLU of norm(x), and the sums for the batch norm's backward
+  data_gradient_join,               // dx + the other gradient, after the ReLU of a join, and the sums of its norm
+  data_gradient_join_norms,         // the same, where the residual is a norm without ReLU, and the sums of both norms
+  normalized_weight_gradient,       // dw from norm(x) instead of x
+  joined_forward_statistics,        // y from a join instead of x, the join's result, and the sums of y and y^2
+  joined_norms_forward_statistics,  // the same, where the residual is a norm without ReLU
 };
 
 // Returns all patterns, the plain ones first.
@@ -32,13 +34,15 @@ std::span<const ConvPattern> conv_patterns();
 std::string to_string(ConvPattern pattern);
 // Returns whether `pattern` computes anything besides the convolution.
 bool is_fused(ConvPattern pattern);
-// Returns whether `pattern` is a data gradient with a residual join.
+// Returns whether `pattern` computes a residual join, forward or backward.
 bool is_join(ConvPattern pattern);
+// Returns whether `pattern` computes a join whose residual is a norm.
+bool is_join_of_norms(ConvPattern pattern);
 
 // Returns whether the engine would use `pattern` for a convolution of this shape. Fused patterns are used only in
 // fp16 and with one group: cuDNN 9.19 has no plans with sums for other types, and no fused plans for several groups.
 // It also has no plans with sums for strided outputs; there, the only fused pattern is normalized_forward, which
-// cuDNN compiles at run time (half a second a plan). A data gradient with a join must have stride 1.
+// cuDNN compiles at run time (half a second a plan). A convolution with a join must have stride 1.
 // tests/engine/cuda/convolution/conv_plans_test.cpp asks cuDNN for every pattern for which this returns true.
 bool wanted(ConvPattern pattern, const ConvShape& shape, spec::Precision precision);
 

@@ -72,9 +72,13 @@ class Description {
       case ConvPattern::forward_statistics:
         return finish_forward(input(), true);
       case ConvPattern::normalized_forward:
-        return finish_forward(normalized(input()), false);
+        return finish_forward(normalized(), false);
       case ConvPattern::normalized_forward_statistics:
-        return finish_forward(normalized(input()), true);
+        return finish_forward(normalized(), true);
+      case ConvPattern::joined_forward_statistics:
+        return finish_forward(joined(false), true);
+      case ConvPattern::joined_norms_forward_statistics:
+        return finish_forward(joined(true), true);
       case ConvPattern::data_gradient:
         output(OperandRole::dx, data_gradient(), type_, input_extents(), input_strides());
         return;
@@ -87,7 +91,7 @@ class Description {
       case ConvPattern::weight_gradient:
         return weight_gradient(input());
       case ConvPattern::normalized_weight_gradient:
-        return weight_gradient(normalized(input()));
+        return weight_gradient(normalized());
     }
   }
 
@@ -152,13 +156,27 @@ class Description {
   }
 
   // Scale and bias are of the storage type, because cuDNN accepts no other type before a convolution.
-  Tensor normalized(const Tensor& x) {
-    const Tensor scaled = pointwise(PointwiseMode_t::MUL, x, input_row(OperandRole::scale, type_));
-    const Tensor shifted = pointwise(PointwiseMode_t::ADD, scaled, input_row(OperandRole::bias, type_));
+  Tensor affine(const NormRoles& roles) {
+    const Tensor scaled = pointwise(PointwiseMode_t::MUL, map(roles.x), input_row(roles.scale, type_));
+    const Tensor shifted = pointwise(PointwiseMode_t::ADD, scaled, input_row(roles.bias, type_));
+    for (const Tensor& value : {scaled, shifted}) value->set_data_type(type_);
+    return shifted;
+  }
+  Tensor active(const Tensor& value) {
     const Tensor active =
-        operations_.pointwise(shifted, graph::Pointwise_attributes().set_mode(PointwiseMode_t::RELU_FWD));
-    for (const Tensor& value : {scaled, shifted, active}) value->set_data_type(type_);
+        operations_.pointwise(value, graph::Pointwise_attributes().set_mode(PointwiseMode_t::RELU_FWD));
+    active->set_data_type(type_);
     return active;
+  }
+  Tensor normalized() { return active(affine(kNormRoles)); }
+  Tensor joined(bool of_norms) {
+    const Tensor norm = affine(kNormRoles);
+    const Tensor residual = of_norms ? affine(kResidualNormRoles) : map(OperandRole::residual);
+    const Tensor sum = pointwise(PointwiseMode_t::ADD, norm, residual);
+    sum->set_data_type(type_);
+    const Tensor joined = active(sum);
+    output(OperandRole::joined, joined, type_, input_extents(), input_strides());
+    return joined;
   }
 
   template <typename Attributes>

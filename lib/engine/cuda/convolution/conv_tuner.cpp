@@ -253,6 +253,43 @@ bool ConvTuner::packs(const ChosenPlans& in_block, const ChosenPlans& packed) {
   });
 }
 
+double ConvTuner::joined_apart_s(const PlanRequest& request, const TunedPlan& forward, bool forward_gives_sums) {
+  const PlanRequest apart = forward_gives_sums ? with(request, ConvPattern::forward_statistics) : request;
+  return own_pass_s(request, forward, "join before", &CandidateTimer::join_s) + with_statistics_s(apart, forward);
+}
+
+std::optional<TunedPlan> ConvTuner::faster_forward(const PlanRequest& fused, int norms, const PlanRequest& request,
+                                                   const TunedPlan& forward, double apart_s) {
+  TunedPlan plan = fastest(fused);
+  const double affine_s = own_pass_s(request, forward, "affine", &CandidateTimer::affine_s);
+  if (with_statistics_s(fused, plan) + norms * affine_s < apart_s) return plan;
+  return {};
+}
+
+std::optional<TunedPlan> ConvTuner::joined_forward(const PlanRequest& request, const TunedPlan& forward,
+                                                   bool forward_gives_sums) {
+  const PlanRequest fused = with(request, ConvPattern::joined_forward_statistics);
+  return if_it_runs(fused, [&] {
+    const double apart_s = apart_limit_s([&] { return joined_apart_s(request, forward, forward_gives_sums); });
+    return faster_forward(fused, 1, request, forward, apart_s);
+  });
+}
+
+std::optional<TunedPlan> ConvTuner::joined_norms_forward(const PlanRequest& request, const TunedPlan& forward,
+                                                         bool forward_gives_sums,
+                                                         const std::optional<TunedPlan>& joined) {
+  const PlanRequest fused = with(request, ConvPattern::joined_norms_forward_statistics);
+  return if_it_runs(fused, [&] {
+    const double apart_s = apart_limit_s([&] {
+      const double join_s = joined ? with_statistics_s(with(request, ConvPattern::joined_forward_statistics), *joined) +
+                                         own_pass_s(request, forward, "affine", &CandidateTimer::affine_s)
+                                   : joined_apart_s(request, forward, forward_gives_sums);
+      return join_s + own_pass_s(request, forward, "norm before", &CandidateTimer::norm_s);
+    });
+    return faster_forward(fused, 2, request, forward, apart_s);
+  });
+}
+
 void ConvTuner::count_timing() {
   if (counts_.timed++ == 0)
     log::info("timing convolutions on {}: what was not run there before takes seconds to minutes, once",

@@ -90,6 +90,17 @@ class ConvTuner {
   std::optional<TunedPlan> join_norms(const PlanRequest& request, const TunedPlan& data_gradient,
                                       const std::optional<TunedPlan>& join);
 
+  // Returns the forward plan that computes the residual join before it, writes its result, and computes the sums of y,
+  // if it takes less time than the separate passes: the join, `forward` (with sums or without) and the statistics.
+  // `request` is the request of the plain forward pass. Otherwise as norm_before().
+  std::optional<TunedPlan> joined_forward(const PlanRequest& request, const TunedPlan& forward,
+                                          bool forward_gives_sums);
+
+  // The same where the residual is a norm too, which would take one more pass. `joined` is what joined_forward()
+  // returned.
+  std::optional<TunedPlan> joined_norms_forward(const PlanRequest& request, const TunedPlan& forward,
+                                                bool forward_gives_sums, const std::optional<TunedPlan>& joined);
+
   // Returns whether a convolution behind a norm, which writes into a dense block, takes less time if it writes a
   // packed tensor that is then copied there: in all passes together, with those of the norm and the statistics of the
   // output. True if fused plans, for which outputs are packed, are forced; false if the time for tuning is over.
@@ -120,6 +131,11 @@ class ConvTuner {
   // Returns the fused plan if it takes less than `apart_s`.
   std::optional<TunedPlan> faster(const PlanRequest& fused, double apart_s);
   double join_apart_s(const PlanRequest& request, const TunedPlan& data_gradient);
+  // Returns the fused forward plan if it and the small kernels of `norms` norms take less than `apart_s`.
+  std::optional<TunedPlan> faster_forward(const PlanRequest& fused, int norms, const PlanRequest& request,
+                                          const TunedPlan& forward, double apart_s);
+  // The time of the passes from the join to the statistics of y.
+  double joined_apart_s(const PlanRequest& request, const TunedPlan& forward, bool forward_gives_sums);
   double norm_sums_s(const PlanRequest& request, const TunedPlan& data_gradient);
   double with_statistics_s(const PlanRequest& request, const TunedPlan& tuned);
   // Returns the seconds of one of our own passes, measured by `time` or found in the cache under `name`.

@@ -22,6 +22,8 @@ struct ShapePlans {
   std::optional<TunedPlan> data_gradient_norm;
   std::optional<TunedPlan> data_gradient_join;
   std::optional<TunedPlan> data_gradient_join_norms;
+  std::optional<TunedPlan> joined_forward;
+  std::optional<TunedPlan> joined_norms_forward;
   TunedPlan weight_gradient;
   std::optional<ProloguePlans> behind_norm;
   bool packs = false;  // its packed shape is used in its place
@@ -31,7 +33,8 @@ struct ShapePlans {
   void each(const Use& use) const {
     use(forward);
     if (forward_and_sums) use(*forward_and_sums);
-    for (const auto* plan : {&data_gradient, &data_gradient_norm, &data_gradient_join, &data_gradient_join_norms}) {
+    for (const auto* plan : {&data_gradient, &data_gradient_norm, &data_gradient_join, &data_gradient_join_norms,
+                             &joined_forward, &joined_norms_forward}) {
       if (*plan) use(**plan);
     }
     use(weight_gradient);
@@ -67,17 +70,21 @@ ShapePlans plans_of(const ConvShape& shape, const ConvolutionsConfig& config, Co
   const auto takes_join = [&](ConvPattern pattern) {
     return fuses && config.behind_joins.has(pattern, shape) && is_wanted(pattern);
   };
+  const TunedPlan& forward = plans.forward_and_sums ? *plans.forward_and_sums : plans.forward;
+  const bool gives_sums = plans.forward_and_sums.has_value();
+  if (takes_join(ConvPattern::joined_forward_statistics))
+    plans.joined_forward = tuner.joined_forward(request(ConvPattern::forward), forward, gives_sums);
+  if (takes_join(ConvPattern::joined_norms_forward_statistics))
+    plans.joined_norms_forward =
+        tuner.joined_norms_forward(request(ConvPattern::forward), forward, gives_sums, plans.joined_forward);
   if (takes_join(ConvPattern::data_gradient_join))
     plans.data_gradient_join = tuner.join(request(ConvPattern::data_gradient), *plans.data_gradient);
   if (takes_join(ConvPattern::data_gradient_join_norms))
     plans.data_gradient_join_norms =
         tuner.join_norms(request(ConvPattern::data_gradient), *plans.data_gradient, plans.data_gradient_join);
   plans.weight_gradient = tuner.fastest(request(ConvPattern::weight_gradient));
-  if (behind_norm && is_wanted(ConvPattern::normalized_forward_statistics)) {
-    plans.behind_norm =
-        tuner.prologue(request(ConvPattern::forward), plans.forward_and_sums ? *plans.forward_and_sums : plans.forward,
-                       plans.forward_and_sums.has_value(), plans.weight_gradient);
-  }
+  if (behind_norm && is_wanted(ConvPattern::normalized_forward_statistics))
+    plans.behind_norm = tuner.prologue(request(ConvPattern::forward), forward, gives_sums, plans.weight_gradient);
   return plans;
 }
 
@@ -114,11 +121,16 @@ void add_norm(const NormRoles& roles, const NormBefore& norm, std::vector<Operan
   for (std::size_t i = 0; i < results.size(); ++i) memory.push_back({roles.results[i], results[i]});
 }
 
-// Returns the plan of a data gradient with something before it, `what` for people.
+// Adds the operands of a norm that forward computes.
+void add_affine(const NormRoles& roles, const void* x, const Prologue& norm, std::vector<OperandMemory>& memory) {
+  memory.push_back({roles.x, readable(x)});
+  memory.push_back({roles.scale, readable(norm.scale)});
+  memory.push_back({roles.bias, readable(norm.shift)});
+}
+
+// Returns the plan of a pass, `what` for people.
 const TunedPlan& planned(const std::optional<TunedPlan>& plan, const ConvShape& shape, const char* what) {
-  if (!plan)
-    throw std::logic_error(
-        fmt::format("convolutions: no data gradient with {} was planned for {}", what, shape.text()));
+  if (!plan) throw std::logic_error(fmt::format("convolutions: no {} was planned for {}", what, shape.text()));
   return *plan;
 }
 
@@ -203,6 +215,15 @@ bool Convolutions::takes_norm_before(const ConvShape& shape) const {
 }
 
 bool Convolutions::packs(const ConvShape& shape) const { return impl_->of(shape).packs; }
+
+bool Convolutions::takes_forward_join(const ConvShape& shape) const {
+  return impl_->of(shape).joined_forward.has_value();
+}
+
+bool Convolutions::takes_forward_join_of_norms(const ConvShape& shape) const {
+  return impl_->of(shape).joined_norms_forward.has_value();
+}
+
 bool Convolutions::takes_join(const ConvShape& shape) const { return impl_->of(shape).data_gradient_join.has_value(); }
 
 bool Convolutions::takes_join_of_norms(const ConvShape& shape) const {
@@ -224,6 +245,26 @@ void Convolutions::forward(const ConvShape& shape, const void* x, const void* we
   tuned.candidates->run(tuned.index, memory, workspace_, stream);
 }
 
+void Convolutions::joined_forward(const ConvShape& shape, const JoinPrologue& join, const void* weight, void* y,
+                                  const OutputSums& sums, kernels::Stream stream) {
+  const ShapePlans& plans = impl_->of(shape);
+  std::vector<OperandMemory> memory{{OperandRole::w, readable(weight)},
+                                    {OperandRole::y, y},
+                                    {OperandRole::joined, join.joined},
+                                    {OperandRole::sum, sums.sum},
+                                    {OperandRole::sum_of_squares, sums.sum_of_squares}};
+  add_affine(kNormRoles, join.x, join.norm, memory);
+  const bool of_norms = join.residual == nullptr;
+  if (of_norms) {
+    add_affine(kResidualNormRoles, join.residual_x, join.residual_norm, memory);
+  } else {
+    memory.push_back({OperandRole::residual, readable(join.residual)});
+  }
+  const TunedPlan& tuned = of_norms ? planned(plans.joined_norms_forward, shape, "forward pass with a join of norms")
+                                    : planned(plans.joined_forward, shape, "forward pass with a join");
+  tuned.candidates->run(tuned.index, memory, workspace_, stream);
+}
+
 void Convolutions::data_gradient(const ConvShape& shape, const void* dy, const void* weight, void* dx,
                                  const NormBefore& norm, kernels::Stream stream) {
   const ShapePlans& plans = impl_->of(shape);
@@ -232,7 +273,7 @@ void Convolutions::data_gradient(const ConvShape& shape, const void* dy, const v
       {OperandRole::dy, readable(dy)}, {OperandRole::w, readable(weight)}, {OperandRole::dx, dx}};
   if (norm.x != nullptr) add_norm(kNormRoles, norm, memory);
   const TunedPlan& tuned =
-      norm.x != nullptr ? planned(plans.data_gradient_norm, shape, "a norm") : *plans.data_gradient;
+      norm.x != nullptr ? planned(plans.data_gradient_norm, shape, "data gradient with a norm") : *plans.data_gradient;
   tuned.candidates->run(tuned.index, memory, workspace_, stream);
 }
 
@@ -250,8 +291,9 @@ void Convolutions::data_gradient_join(const ConvShape& shape, const void* dy, co
   } else {
     memory.push_back({OperandRole::residual, readable(join.residual)});
   }
-  const TunedPlan& tuned = of_norms ? planned(plans.data_gradient_join_norms, shape, "a join of two norms")
-                                    : planned(plans.data_gradient_join, shape, "a join");
+  const TunedPlan& tuned =
+      of_norms ? planned(plans.data_gradient_join_norms, shape, "data gradient with a join of two norms")
+               : planned(plans.data_gradient_join, shape, "data gradient with a join");
   tuned.candidates->run(tuned.index, memory, workspace_, stream);
 }
 

@@ -37,7 +37,7 @@ struct ConvolutionsConfig {
   // The shapes that write into a dense block and might write a packed output instead (program/dense_packing.hpp).
   // They are behind norms; where their packed shapes may compute parts of these, behind_norms has the packed shapes.
   std::vector<ConvShape> in_blocks;
-  JoinShapes behind_joins;  // those whose data gradients may compute the residual join before them
+  JoinShapes behind_joins;  // those that may compute the residual join before them
 };
 
 // Where a forward pass writes the sums of y and y^2 over all rows: f32[out_channels] each, or null for no sums.
@@ -78,6 +78,17 @@ struct JoinBefore {
   // What was added: a tensor, or if it is null the result (without a ReLU) of a norm, whose g is the same.
   const void* residual = nullptr;
   NormBefore residual_norm;
+};
+
+// A residual join before a convolution, in forward: it reads relu(scale x + shift + residual), which it also writes to
+// `joined`. If `residual` is null, the residual is residual_norm's scale x + shift of `residual_x`.
+struct JoinPrologue {
+  const void* x = nullptr;
+  Prologue norm;
+  const void* residual = nullptr;
+  const void* residual_x = nullptr;
+  Prologue residual_norm;
+  void* joined = nullptr;
 };
 
 // Runs the tuned plans of a network's convolutions. Tensors are NHWC with the shape's pixel strides, in the type in
@@ -125,6 +136,14 @@ class Convolutions {
   // @throws DeviceError if the plan does not start, std::logic_error for a prologue without takes_prologue()
   void forward(const ConvShape& shape, const void* x, const void* weight, void* y, const OutputSums& sums,
                const Prologue& prologue, kernels::Stream stream);
+  // Returns whether joined_forward() of that shape can take a join, or one whose residual is a norm: only if that is
+  // faster than a separate pass of the join. Always false in deterministic mode.
+  bool takes_forward_join(const ConvShape& shape) const;
+  bool takes_forward_join_of_norms(const ConvShape& shape) const;
+  // Writes the join's result, y and its sums.
+  // @throws DeviceError if the plan does not start, std::logic_error for a join that is not taken
+  void joined_forward(const ConvShape& shape, const JoinPrologue& join, const void* weight, void* y,
+                      const OutputSums& sums, kernels::Stream stream);
   // Returns whether data_gradient() of that shape can take a norm: only if that is faster than a separate pass for
   // the norm's sums. Always false in deterministic mode.
   bool takes_norm_before(const ConvShape& shape) const;

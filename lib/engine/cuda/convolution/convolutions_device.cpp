@@ -88,6 +88,18 @@ class NormPass {
                                .clamp = kRelu},
                               nullptr);
   }
+  // Needs two maps.
+  void join() const {
+    kernels::launch_normalize({.type = type_,
+                               .rows = rows(),
+                               .channels = shape_.in_channels,
+                               .x = {bench_.at(OperandRole::x), shape_.in_pixel_stride},
+                               .residual = map(0),
+                               .y = map(1),
+                               .norm = norm(),
+                               .clamp = kRelu},
+                              nullptr);
+  }
   void sums() const {
     kernels::launch_gradient_sums(
         {.type = type_,
@@ -196,6 +208,10 @@ class DeviceTimings : public CandidateTimer {
   double norm_s() override {
     const NormPass norm(request_, bench_);
     return bench_.median_s(0, [&](void*) { norm.forward(); });
+  }
+  double join_s() override {
+    const NormPass norm(request_, bench_, 2);
+    return bench_.median_s(0, [&](void*) { norm.join(); });
   }
   double norm_sums_s() override {
     const NormPass norm(request_, bench_);

@@ -7,7 +7,7 @@
 namespace chexbench::engine::cuda {
 
 bool JoinShapes::has(ConvPattern pattern, const ConvShape& shape) const {
-  return std::ranges::count(pattern == ConvPattern::data_gradient_join ? all : of_norms, shape) > 0;
+  return std::ranges::count(is_join_of_norms(pattern) ? of_norms : all, shape) > 0;
 }
 
 JoinShapes join_shapes(const model::Graph& graph, const Program& program, int images) {

@@ -1,4 +1,4 @@
-// Lists the convolutions of a network whose data gradients may compute a residual join.
+// Lists the convolutions of a network that may compute the residual join before them.
 #pragma once
 
 #include <vector>

@@ -70,6 +70,7 @@ class Schedule {
   void forward(int i) {
     if (has_winners(node(i))) winners[static_cast<std::size_t>(i)].at(i);
     at(activations, plan_.input_of(program_, i), i);
+    read_join(plan_.forward_joins[static_cast<std::size_t>(i)], i);
     if (plan_.is_left_out(i)) return;
     at(activations, node(i).out, i);
     at(activations, node(i).residual, i);
@@ -95,11 +96,17 @@ class Schedule {
     at(gradients, node(convolution).out, time);
   }
 
+  // Reads what a join's norms read, if there is one.
+  void read_join(const ResidualJoin& join, int time) {
+    if (join.norm < 0) return;
+    at(activations, node(join.norm).in, time);
+    at(activations, join.residual_norm >= 0 ? node(join.residual_norm).in : node(join.norm).residual, time);
+  }
+
   void join(const BackwardStep& step, int time) {
     const Node& norm = node(step.join.norm);
+    read_join(step.join, time);
     at(gradients, norm.out, time);
-    at(activations, norm.in, time);
-    at(activations, step.join.residual_norm >= 0 ? node(step.join.residual_norm).in : norm.residual, time);
     write(step.residual, norm.residual, time);
   }
 
@@ -178,7 +185,8 @@ MemoryPlan unplaced(const Program& program) {
           .gradients = std::vector(buffers, kNoMemory),
           .second_gradients = std::vector(buffers, kNoMemory),
           .winners = std::vector(program.nodes.size(), kNoMemory),
-          .prologues = std::vector(program.nodes.size(), -1)};
+          .prologues = std::vector(program.nodes.size(), -1),
+          .forward_joins = std::vector<ResidualJoin>(program.nodes.size())};
 }
 
 }  // namespace
@@ -192,6 +200,7 @@ MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const 
   MemoryPlan plan = unplaced(program);
   if (!request.prologues.empty()) plan.prologues = request.prologues;
   plan.joins = request.joins;
+  if (!request.forward_joins.empty()) plan.forward_joins = request.forward_joins;
   const Program evaluation = lower(graph, evaluation_options(request.fuses_pools));
   MemoryPlan of_evaluation = unplaced(evaluation);
   plan.regions = lay_out(program, ParameterLayout(graph, program),
@@ -206,7 +215,7 @@ MemoryPlan plan_memory(const model::Graph& graph, const Program& program, const 
                           .workspace_bytes = request.workspace_bytes,
                           .weight_gradient_workspace_bytes = request.weight_gradient_workspace_bytes,
                           .multiprocessors = request.multiprocessors,
-                          .has_prologues = !request.prologues.empty(),
+                          .has_prologues = !request.prologues.empty() || !request.forward_joins.empty(),
                           .accumulates = request.accumulates});
   return plan;
 }

@@ -32,6 +32,9 @@ struct MemoryRequest {
   std::vector<int> prologues;
   // For each node, the join that its data gradient computes (residual_join.hpp). Empty if none does.
   std::vector<ResidualJoin> joins;
+  // The same for forward. Where a join in `joins` reads a residual that is a norm's result, that norm is not left to a
+  // join in forward.
+  std::vector<ResidualJoin> forward_joins;
 };
 
 // The offsets of all tensors of a step, in bytes. Activations and their gradients share one arena. Each has its
@@ -45,12 +48,18 @@ struct MemoryPlan {
   std::vector<std::size_t> winners;           // of each max pool: the place of each window that it took, u8
   std::vector<int> prologues;                 // of each node, as in the request; -1 if it reads its own input
   std::vector<ResidualJoin> joins;            // as in the request
+  std::vector<ResidualJoin> forward_joins;    // of each node, as in the request; without a norm if it computes no join
   DeviceRegions regions;
 
   // Returns the slice that node i of the program reads: the norm's input if the node computes the norm itself.
   const Slice& input_of(const Program& program, int i) const;
-  // Returns whether norm i is computed by the node after it, so that its output is not held anywhere.
-  bool is_left_out(int i) const { return std::ranges::find(prologues, i) != prologues.end(); }
+  // Returns whether norm i is computed by a node after it. Then its output is not held anywhere, unless that node
+  // writes the result of the join to which the norm adds a residual.
+  bool is_left_out(int i) const {
+    return std::ranges::find(prologues, i) != prologues.end() ||
+           std::ranges::find(forward_joins, i, &ResidualJoin::norm) != forward_joins.end() ||
+           std::ranges::find(forward_joins, i, &ResidualJoin::residual_norm) != forward_joins.end();
+  }
 
   std::size_t arena_bytes() const { return regions.arena.bytes; }
   std::size_t total_bytes() const { return regions.bytes; }

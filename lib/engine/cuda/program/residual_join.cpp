@@ -34,7 +34,8 @@ class Joins {
     if (node(conv).kind != NodeKind::convolution || conv.in != Target::second || !is_whole(node(conv).out))
       return false;
     const bool writes_once = norm.residual == Target::gradient || norm.residual == Target::second;
-    return is_norm(norm, Activation::relu) && writes_once && node(norm).out == node(conv).in;
+    return is_norm(norm, Activation::relu) && writes_once && node(norm).out == node(conv).in &&
+           conv.node == norm.node + 1;
   }
 
   // Whether what the norm of step i + 1 adds is the result of the norm of step i + 2 and nothing else's business.

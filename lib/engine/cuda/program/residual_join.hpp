@@ -1,5 +1,6 @@
-// Finds residual joins that the convolution after them can compute in backward: its data gradient adds the gradient
-// from the join's other reader, lets the sum through the join's ReLU, and sums for the backward of the join's norm.
+// Finds residual joins that the convolution after them can compute. In forward, it reads what the join reads, and
+// writes the join's result for the other reader. In backward, its data gradient adds the gradient from that reader,
+// lets the sum through the join's ReLU, and sums for the backward of the join's norm.
 #pragma once
 
 #include <vector>
@@ -9,9 +10,9 @@
 
 namespace chexbench::engine::cuda {
 
-// Returns for each node the join that its data gradient could compute; one without a norm if there is none. The node is
-// a convolution that with one other node reads the output of a norm that adds a residual before a ReLU. It comes last
-// of the two in backward, directly before that norm. All these buffers are read and written as a whole.
+// Returns for each node the join that it could compute; one without a norm if there is none. The node is a convolution
+// that with one other node reads the output of a norm that adds a residual before a ReLU. It comes directly after that
+// norm in forward, and directly before it in backward. All these buffers are read and written as a whole.
 // @throws DeviceError if the engine cannot compute backward (backward_order.hpp)
 std::vector<ResidualJoin> residual_joins(const Program& program);
 

@@ -106,6 +106,7 @@ void Network::forward(int i, Stream stream) {
 void Network::convolve(int i, Stream stream) {
   const Node& conv = node(i);
   const Addresses::Config& config = addresses_.config();
+  if (config.plan.forward_joins[static_cast<std::size_t>(i)].norm >= 0) return convolve_join(i, stream);
   convolutions_.forward(shape(conv), addresses_.activation(config.plan.input_of(config.program, i)).data,
                         addresses_.matrix(config.parameters.place(conv.layer, ParameterRole::convolution_weight)),
                         addresses_.activation(conv.out).data, {channel_row(0), channel_row(1)}, prologue(i), stream);
@@ -119,7 +120,10 @@ AffineMemory Network::affine_memory(int norm) const {
 
 Prologue Network::prologue(int i) const {
   const int norm = addresses_.config().plan.prologues[static_cast<std::size_t>(i)];
-  if (norm < 0) return {};
+  return norm < 0 ? Prologue{} : affine(norm);
+}
+
+Prologue Network::affine(int norm) const {
   const AffineMemory memory = affine_memory(norm);
   return {memory.scale, memory.shift};
 }
@@ -133,8 +137,10 @@ bool Network::has_output_sums(int i) const {
   if (i == 0 || !(node(i - 1).out == node(i).in)) return false;
   const int writer = node(i - 1).kind == NodeKind::copy ? i - 2 : i - 1;
   if (node(writer).kind != NodeKind::convolution) return false;
-  const bool normalizes = addresses_.config().plan.prologues[static_cast<std::size_t>(writer)] >= 0;
-  return normalizes || convolutions_.gives_sums(shape(node(writer)));
+  const MemoryPlan& plan = addresses_.config().plan;
+  const auto before = static_cast<std::size_t>(writer);
+  return plan.prologues[before] >= 0 || plan.forward_joins[before].norm >= 0 ||
+         convolutions_.gives_sums(shape(node(writer)));
 }
 
 bool Network::follows_statistics(int i) const {

@@ -55,6 +55,7 @@ class Network {
   // The prologue of convolution i if it computes the norm before it; else empty.
   Prologue prologue(int i) const;
   AffineMemory affine_memory(int norm) const;
+  Prologue affine(int norm) const;
   kernels::AffineCall affine_call(int norm) const;
   // Whether node i is a norm and the node before it computes its statistics, and no others.
   bool follows_statistics(int i) const;
@@ -66,6 +67,7 @@ class Network {
 
   void compute_statistics(int i, Stream stream);
   void convolve(int i, Stream stream);
+  void convolve_join(int i, Stream stream);
   void normalize(int i, Stream stream);
   void normalize_and_pool(int i, Stream stream);
   void add_bias(const Node& node, Stream stream);

@@ -172,15 +172,18 @@ std::vector<int> CudaEngine::chosen_prologues() const {
   return norms;
 }
 
-// Returns the joins that data gradients compute, because that is faster.
-std::vector<ResidualJoin> CudaEngine::chosen_joins() const {
+// Returns the joins that convolutions compute, because that is faster: of any residual, or of one that is a norm. The
+// residuals that `readers` read must be written all the same.
+std::vector<ResidualJoin> CudaEngine::chosen_joins(TakesJoin of_any, TakesJoin of_norms,
+                                                   const std::vector<ResidualJoin>& readers) const {
   std::vector<ResidualJoin> joins = residual_joins(program_);
   for (std::size_t i = 0; i < joins.size(); ++i) {
     if (joins[i].norm < 0) continue;
     const ConvShape shape = conv_shape(graph_, program_, program_.nodes[i], shape_.images);
-    if (joins[i].residual_norm >= 0 && convolutions_->takes_join_of_norms(shape)) continue;
+    const bool is_read = !readers.empty() && readers[i].norm >= 0 && readers[i].residual_norm < 0;
+    if (joins[i].residual_norm >= 0 && !is_read && (*convolutions_.*of_norms)(shape)) continue;
     joins[i].residual_norm = -1;
-    if (!convolutions_->takes_join(shape)) joins[i] = {};
+    if (!(*convolutions_.*of_any)(shape)) joins[i] = {};
   }
   return joins;
 }
@@ -190,7 +193,9 @@ MemoryPlan CudaEngine::plan() {
   if (request_.concurrent_weight_gradients)
     request_.weight_gradient_workspace_bytes = convolutions_->weight_gradient_workspace_bytes();
   request_.prologues = chosen_prologues();
-  request_.joins = chosen_joins();
+  request_.joins = chosen_joins(&Convolutions::takes_join, &Convolutions::takes_join_of_norms, {});
+  request_.forward_joins =
+      chosen_joins(&Convolutions::takes_forward_join, &Convolutions::takes_forward_join_of_norms, request_.joins);
   check_fits(graph_, program_, request_, free_device_bytes());
   return plan_memory(graph_, program_, request_);
 }

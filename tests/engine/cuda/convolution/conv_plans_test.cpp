@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -185,6 +187,9 @@ TEST(ConvPlansOfH200, EachOperandHasARoleOfItsOwn) {
             "residual_inverse_deviation residual_mean residual_scale residual_scale_gradient residual_x scale "
             "scale_gradient w x");
   EXPECT_EQ(roles(ConvPattern::normalized_weight_gradient), "bias dw dy scale x");
+  EXPECT_EQ(roles(ConvPattern::joined_forward_statistics), "bias joined residual scale sum sum_of_squares w x y");
+  EXPECT_EQ(roles(ConvPattern::joined_norms_forward_statistics),
+            "bias joined residual_bias residual_scale residual_x scale sum sum_of_squares w x y");
 }
 
 TEST(ConvPlansOfH200, OperandsAreAsLargeAsTheirRoleSays) {
@@ -192,24 +197,25 @@ TEST(ConvPlansOfH200, OperandsAreAsLargeAsTheirRoleSays) {
   for (const ConvPattern pattern : conv_patterns()) {
     const ConvPlans plans(h200(), {.pattern = pattern, .shape = kShape, .precision = Precision::fp16});
     for (const Operand& operand : plans.operands()) {
-      if (operand.role == OperandRole::scale || operand.role == OperandRole::bias) continue;  // f32 or fp16.
+      constexpr std::array kOfTwoTypes{OperandRole::scale, OperandRole::bias, OperandRole::residual_scale,
+                                       OperandRole::residual_bias};  // f32 or fp16
+      if (std::ranges::count(kOfTwoTypes, operand.role) > 0) continue;
       const auto [known, first] = bytes.emplace(operand.role, operand.bytes);
       EXPECT_EQ(known->second, operand.bytes) << to_string(operand.role) << " of " << to_string(pattern);
     }
   }
   const std::size_t pixels = 64 * 56 * 56;
-  for (const OperandRole role :
-       {OperandRole::x, OperandRole::dx, OperandRole::other_gradient, OperandRole::residual, OperandRole::residual_x})
+  for (const OperandRole role : {OperandRole::x, OperandRole::dx, OperandRole::other_gradient, OperandRole::joined,
+                                 OperandRole::residual, OperandRole::residual_x})
     EXPECT_EQ(bytes[role], pixels * 256 * 2) << to_string(role);
   EXPECT_EQ(bytes[OperandRole::y], pixels * 64 * 2);
   EXPECT_EQ(bytes[OperandRole::dy], pixels * 64 * 2);
   EXPECT_EQ(bytes[OperandRole::w], 256u * 64 * 2);
   EXPECT_EQ(bytes[OperandRole::dw], 256u * 64 * 2);
   for (const OperandRole role : {OperandRole::sum, OperandRole::sum_of_squares}) EXPECT_EQ(bytes[role], 64u * 4);
-  for (const OperandRole role :
-       {OperandRole::mean, OperandRole::inverse_deviation, OperandRole::scale_gradient, OperandRole::bias_gradient,
-        OperandRole::dx_per_dy, OperandRole::dx_per_x, OperandRole::dx_offset, OperandRole::residual_mean,
-        OperandRole::residual_scale, OperandRole::residual_dx_offset})
+  for (const OperandRole role : {OperandRole::mean, OperandRole::inverse_deviation, OperandRole::scale_gradient,
+                                 OperandRole::bias_gradient, OperandRole::dx_per_dy, OperandRole::dx_per_x,
+                                 OperandRole::dx_offset, OperandRole::residual_mean, OperandRole::residual_dx_offset})
     EXPECT_EQ(bytes[role], 256u * 4) << to_string(role);
 }
 

@@ -299,5 +299,54 @@ TEST_F(ConvTunerBehindJoins, AJoinThatIsNotOfferedOrDoesNotRunIsCounted) {
   EXPECT_EQ(tuner_.counts().without_fused, 2);
 }
 
+// A forward pass of 2 s and statistics of 1 s; separately, a join takes 4 s and a norm 3 s.
+class ConvTunerOfForwardJoins : public ConvTunerTest {
+ protected:
+  ConvTunerOfForwardJoins() {
+    scripted_.plans[ConvPattern::forward] = {{.engine = "plain", .seconds = 2, .statistics_s = 1}};
+    scripted_.join_s = 4;
+    scripted_.norm_s = 3;
+  }
+
+  std::optional<TunedPlan> join() { return tuner_.joined_forward(kForward, tuner_.fastest(kForward), false); }
+  std::optional<TunedPlan> join_norms() {
+    const TunedPlan plain = tuner_.fastest(kForward);
+    return tuner_.joined_norms_forward(kForward, plain, false, tuner_.joined_forward(kForward, plain, false));
+  }
+  void take(ConvPattern pattern, double seconds) {
+    scripted_.plans[pattern] = {{.engine = "fused", .seconds = seconds, .statistics_s = 0.1}};
+  }
+};
+
+TEST_F(ConvTunerOfForwardJoins, AJoinMustBeFasterThanItsPassAndForwardWithStatistics) {
+  take(ConvPattern::joined_forward_statistics, 6.8);
+  EXPECT_TRUE(join().has_value());
+}
+
+TEST_F(ConvTunerOfForwardJoins, ItsOwnFinishOfTheStatisticsAndTheSmallKernelCount) {
+  scripted_.affine_s = 0.05;
+  take(ConvPattern::joined_forward_statistics, 6.86);
+  EXPECT_FALSE(join().has_value());
+}
+
+TEST_F(ConvTunerOfForwardJoins, ForwardMayGiveTheSumsAlready) {
+  take(ConvPattern::joined_forward_statistics, 6.8);
+  scripted_.plans[ConvPattern::forward_statistics] = {{.engine = "sums", .seconds = 2, .statistics_s = 0.1}};
+  PlanRequest request = kForward;
+  request.pattern = ConvPattern::forward_statistics;
+  EXPECT_FALSE(tuner_.joined_forward(kForward, tuner_.fastest(request), true).has_value());
+}
+
+TEST_F(ConvTunerOfForwardJoins, AJoinOfTwoNormsMustBeFasterThanThePassesOfBoth) {
+  take(ConvPattern::joined_norms_forward_statistics, 9.8);
+  EXPECT_TRUE(join_norms().has_value());
+}
+
+TEST_F(ConvTunerOfForwardJoins, AJoinOfTwoNormsMustBeFasterThanAJoinAndThePassOfTheOther) {
+  take(ConvPattern::joined_forward_statistics, 5);
+  take(ConvPattern::joined_norms_forward_statistics, 8.05);
+  EXPECT_FALSE(join_norms().has_value());
+}
+
 }  // namespace
 }  // namespace chexbench::engine::cuda

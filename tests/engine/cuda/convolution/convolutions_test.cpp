@@ -4,15 +4,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <stdexcept>
 
 #include "core/interrupt.hpp"
-#include "engine/cuda/convolution/scripted_conv_device.hpp"
+#include "engine/cuda/convolution/convolutions_fixture.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -21,49 +19,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 using testing::UnorderedElementsAre;
-
-constexpr ConvShape kShape{.images = 64,
-                           .in_channels = 256,
-                           .height = 56,
-                           .width = 56,
-                           .out_channels = 64,
-                           .in_pixel_stride = 256,
-                           .out_pixel_stride = 64};
-constexpr ConvShape kOfImages{.images = 64,
-                              .in_channels = 8,
-                              .height = 224,
-                              .width = 224,
-                              .out_channels = 64,
-                              .kernel = 7,
-                              .stride = 2,
-                              .padding = 3,
-                              .in_pixel_stride = 8,
-                              .out_pixel_stride = 64,
-                              .reads_images = true};
-
-class ConvolutionsTest : public testing::Test {
- protected:
-  ConvolutionsTest() {
-    scripted_.plans = {
-        {ConvPattern::forward, {{.engine = "plain", .workspace_bytes = 100}}},
-        {ConvPattern::forward_statistics, {{.engine = "fused", .workspace_bytes = 300, .statistics_s = 0}}},
-        {ConvPattern::data_gradient, {{.engine = "data", .workspace_bytes = 200}}},
-        {ConvPattern::weight_gradient, {{.engine = "weight"}}}};
-    testing::internal::CaptureStderr();
-  }
-  ~ConvolutionsTest() override { testing::internal::GetCapturedStderr(); }
-
-  Convolutions made(ConvolutionsConfig config = {.precision = spec::Precision::fp16}) {
-    return Convolutions({kShape, kOfImages, kShape}, config, scripted_.device());
-  }
-  static void* at(int place) {
-    static std::array<char, 16> memory;
-    return &memory[static_cast<std::size_t>(place)];
-  }
-
-  ScriptedDevice scripted_;
-  const kernels::Stream stream_ = static_cast<kernels::Stream>(at(15));
-};
 
 TEST_F(ConvolutionsTest, ForwardReadsInputAndWeightsAndWritesTheOutputAndItsSums) {
   Convolutions convolutions = made();
@@ -305,94 +260,6 @@ TEST_F(DataGradientsBehindNorms, NoneIsAskedForUnfusedOrDeterministicOrElsewhere
 TEST_F(DataGradientsBehindNorms, WhereThePlanDoesNotRunThePlainOneDoes) {
   scripted_.plans[ConvPattern::data_gradient_norm][0].state = PlanState::refused;
   EXPECT_FALSE(made(config_).takes_norm_before(kShape));
-}
-
-class DataGradientsBehindJoins : public ConvolutionsTest {
- protected:
-  DataGradientsBehindJoins() {
-    scripted_.plans[ConvPattern::data_gradient_join] = {{.engine = "join"}};
-    scripted_.plans[ConvPattern::data_gradient_join_norms] = {{.engine = "join of norms"}};
-    // A row for each operand of a norm.
-    for (NormBefore* norm : {&join_.norm, &join_.residual_norm}) {
-      float* const row = norm == &join_.norm ? rows_ : rows_ + 9;
-      *norm = {.x = row,
-               .mean = row + 1,
-               .inverse_deviation = row + 2,
-               .weight = row + 3,
-               .bias = row + 4,
-               .weight_gradient = row + 5,
-               .bias_gradient = row + 6,
-               .b = row + 7,
-               .c = row + 8,
-               .scratch = norm == &join_.norm ? &scratch_ : &other_scratch_};
-    }
-    join_.other_gradient = at(4);
-  }
-  std::map<OperandRole, void*> expected(bool of_norms) {
-    std::map<OperandRole, void*> memory{{OperandRole::dy, at(1)},
-                                        {OperandRole::w, at(2)},
-                                        {OperandRole::dx, at(3)},
-                                        {OperandRole::other_gradient, at(4)}};
-    add(kNormRoles, rows_, &scratch_, memory);
-    if (of_norms) {
-      add(kResidualNormRoles, rows_ + 9, &other_scratch_, memory);
-    } else {
-      memory[OperandRole::residual] = at(5);
-    }
-    return memory;
-  }
-  static void add(const NormRoles& roles, float* rows, float* scratch, std::map<OperandRole, void*>& memory) {
-    memory.insert({{roles.x, rows},
-                   {roles.mean, rows + 1},
-                   {roles.inverse_deviation, rows + 2},
-                   {roles.scale, rows + 3},
-                   {roles.bias, rows + 4},
-                   {roles.results[0], rows + 5},
-                   {roles.results[1], rows + 6},
-                   {roles.results[2], scratch},
-                   {roles.results[3], rows + 7},
-                   {roles.results[4], rows + 8}});
-  }
-
-  float rows_[18] = {}, scratch_ = 0, other_scratch_ = 0;
-  JoinBefore join_;
-  const ConvolutionsConfig config_{.precision = spec::Precision::fp16,
-                                   .behind_joins = {.all = {kShape}, .of_norms = {kShape}}};
-};
-
-TEST_F(DataGradientsBehindJoins, AllOfTheJoinIsHandedOver) {
-  Convolutions convolutions = made(config_);
-  ASSERT_TRUE(convolutions.takes_join(kShape));
-  join_.residual = at(5);
-  convolutions.data_gradient_join(kShape, at(1), at(2), at(3), join_, stream_);
-  EXPECT_EQ(scripted_.runs.at(0).engine, "join");
-  EXPECT_EQ(scripted_.runs.at(0).memory, expected(false));
-}
-
-TEST_F(DataGradientsBehindJoins, AllOfTheJoinOfTwoNormsIsHandedOver) {
-  Convolutions convolutions = made(config_);
-  ASSERT_TRUE(convolutions.takes_join_of_norms(kShape));
-  convolutions.data_gradient_join(kShape, at(1), at(2), at(3), join_, stream_);
-  EXPECT_EQ(scripted_.runs.at(0).engine, "join of norms");
-  EXPECT_EQ(scripted_.runs.at(0).memory, expected(true));
-}
-
-TEST_F(DataGradientsBehindJoins, NoneIsAskedForUnfusedOrDeterministicOrInBf16OrElsewhere) {
-  std::array<ConvolutionsConfig, 4> configs{config_, config_, config_, {.precision = spec::Precision::fp16}};
-  configs[0].fused = false;
-  configs[1].deterministic = true;
-  configs[2].precision = spec::Precision::bf16;
-  for (const ConvolutionsConfig& config : configs) {
-    Convolutions convolutions = made(config);
-    EXPECT_FALSE(convolutions.takes_join(kShape));
-    EXPECT_FALSE(convolutions.takes_join_of_norms(kShape));
-    EXPECT_THROW(convolutions.data_gradient_join(kShape, at(1), at(2), at(3), join_, stream_), std::logic_error);
-  }
-}
-
-TEST_F(DataGradientsBehindJoins, TheirWorkspaceCounts) {
-  scripted_.plans[ConvPattern::data_gradient_join_norms][0].workspace_bytes = 1000;
-  EXPECT_EQ(made(config_).workspace_bytes(), 1000u);
 }
 
 TEST_F(ConvolutionsBehindNorms, APrologueIsHandedOverWithTheRest) {

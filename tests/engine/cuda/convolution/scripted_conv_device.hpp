@@ -43,6 +43,7 @@ struct ScriptedDevice {
   std::vector<ScriptedRun> runs;
   int timers = 0;  // Number of timers that exist.
   double norm_s = 1;
+  double join_s = 1;
   double norm_sums_s = 1;
   double join_sums_s = 1;
   double affine_s = 0;
@@ -70,6 +71,10 @@ class ScriptedTimer : public CandidateTimer {
   double norm_s() override {
     device_.timed.push_back("norm");
     return device_.norm_s;
+  }
+  double join_s() override {
+    device_.timed.push_back("join");
+    return device_.join_s;
   }
   double norm_sums_s() override {
     device_.timed.push_back("norm sums");

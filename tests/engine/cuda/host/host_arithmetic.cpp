@@ -133,6 +133,8 @@ class HostRun {
       case ConvPattern::forward:
       case ConvPattern::forward_statistics:
       case ConvPattern::normalized_forward_statistics:
+      case ConvPattern::joined_forward_statistics:
+      case ConvPattern::joined_norms_forward_statistics:
         return forward();
       case ConvPattern::data_gradient:
         return scatter(data_gradient(s_, gather(output(OperandRole::dy)), gather(weight(OperandRole::w))),
@@ -161,19 +163,26 @@ class HostRun {
     return {request_.precision, data(role), Sizes{s_}.out_pixels(), s_.out_channels, s_.out_pixel_stride};
   }
 
-  // Returns x, or the result of the prologue, rounded in between as cuDNN does.
+  // Returns a norm's scale x + bias.
+  std::vector<float> affine(const NormRoles& roles) const {
+    std::vector<float> x = gather(input(roles.x));
+    const std::vector<float> scale = gather({request_.precision, data(roles.scale), 1, s_.in_channels, 0});
+    const std::vector<float> bias = gather({request_.precision, data(roles.bias), 1, s_.in_channels, 0});
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = x[i] * scale[i % scale.size()] + bias[i % scale.size()];
+    return x;
+  }
+
+  // Returns what the convolution reads: x, or the result of a norm or join before it, rounded as cuDNN does.
   std::vector<float> convolved() const {
-    std::vector<float> x = gather(input(OperandRole::x));
-    if (request_.pattern != ConvPattern::normalized_forward_statistics &&
+    const bool joins = is_join(request_.pattern);
+    if (!joins && request_.pattern != ConvPattern::normalized_forward_statistics &&
         request_.pattern != ConvPattern::normalized_weight_gradient)
-      return x;
-    const Array row{request_.precision, data(OperandRole::scale), 1, s_.in_channels, 0};
-    const std::vector<float> scale = gather(row);
-    const std::vector<float> shift = gather({row.precision, data(OperandRole::bias), 1, s_.in_channels, 0});
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const std::size_t channel = i % scale.size();
-      x[i] = kernels::to_float(kernels::to_half(std::max(0.0f, x[i] * scale[channel] + shift[channel])));
-    }
+      return gather(input(OperandRole::x));
+    std::vector<float> x = affine(kNormRoles);
+    if (joins)
+      add(is_join_of_norms(request_.pattern) ? affine(kResidualNormRoles) : gather(input(OperandRole::residual)), x);
+    for (float& value : x) value = kernels::to_float(kernels::to_half(std::max(0.0f, value)));
+    if (joins) scatter(x, input(OperandRole::joined));
     return x;
   }
   void forward() const {

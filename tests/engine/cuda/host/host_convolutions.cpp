@@ -42,6 +42,7 @@ class HostPlan final : public ConvCandidates {
     CandidateRun run_plan(int, const Plan&, double) override { return {.seconds = plan_s_}; }
     double plan_and_statistics_s(int, const Plan&) override { return statistics_s_; }
     double norm_s() override { return 1; }
+    double join_s() override { return 1; }
     double norm_sums_s() override { return 1; }
     double join_sums_s() override { return 1; }
     double affine_s() override { return 0; }

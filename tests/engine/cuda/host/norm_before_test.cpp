@@ -15,7 +15,9 @@ namespace {
 
 using Patterns = std::vector<ConvPattern>;
 
-constexpr ConvPattern kForwardPatterns[]{ConvPattern::forward_statistics, ConvPattern::normalized_forward_statistics};
+constexpr ConvPattern kForwardPatterns[]{ConvPattern::forward_statistics, ConvPattern::normalized_forward_statistics,
+                                         ConvPattern::joined_forward_statistics,
+                                         ConvPattern::joined_norms_forward_statistics};
 constexpr ConvPattern kBackwardPatterns[]{ConvPattern::data_gradient_norm, ConvPattern::data_gradient_join,
                                           ConvPattern::data_gradient_join_norms};
 

@@ -106,8 +106,12 @@ class MemoryRun {
 
   void forward(std::size_t i) {
     const Node& node = program_.nodes[i];
+    if (plan_.forward_joins[i].norm >= 0) {
+      read_join(plan_.forward_joins[i]);
+      write(activation(node.in));
+    }
     read(activation(plan_.input_of(program_, static_cast<int>(i))));
-    if (node.residual.exists()) read(activation(node.residual));
+    if (node.residual.exists() && !plan_.is_left_out(static_cast<int>(i))) read(activation(node.residual));
     if (node.kind != NodeKind::statistics && !plan_.is_left_out(static_cast<int>(i))) write(activation(node.out));
     if (has_winners(node)) write({Kind::winners, i});
   }
@@ -132,15 +136,18 @@ class MemoryRun {
   bool is_joined(std::size_t norm) const {
     return std::ranges::count(plan_.joins, static_cast<int>(norm), &ResidualJoin::norm) > 0;
   }
+  void read_join(const ResidualJoin& join) {
+    const auto node = [&](int i) { return program_.nodes[static_cast<std::size_t>(i)]; };
+    read(activation(node(join.norm).in));
+    read(activation(join.residual_norm >= 0 ? node(join.residual_norm).in : node(join.norm).residual));
+  }
   // A data gradient that computes a join. The weight gradient reads the convolution's operands after it.
   void join(const Node& conv, const ResidualJoin& join) {
     const Node& norm = program_.nodes[static_cast<std::size_t>(join.norm)];
     EXPECT_EQ(written_[conv.in.buffer]++, 1);
     EXPECT_FALSE(regions_.contains(second(conv.in)));
     read(gradient(conv.in));
-    read(activation(norm.in));
-    read(activation(join.residual_norm >= 0 ? program_.nodes[static_cast<std::size_t>(join.residual_norm)].in
-                                            : norm.residual));
+    read_join(join);
     write_gradient(norm.residual);
     read(gradient(conv.out));
     read(activation(conv.in));
@@ -244,6 +251,24 @@ TEST_P(CudaMemoryPlan, JoinsThatDataGradientsComputeOverwriteNothing) {
       std::ranges::count_if(plan.second_gradients, [](std::size_t offset) { return offset != kNoMemory; });
   EXPECT_EQ(second, of(kReadTwice) - of(kJoins));
   EXPECT_LE(of_norms.arena_bytes(), plan.arena_bytes());
+}
+
+// Norms whose results are only residuals are then held nowhere.
+TEST_P(CudaMemoryPlan, JoinsThatForwardPassesComputeOverwriteNothing) {
+  MemoryRequest request = kPlanned;
+  for (const bool also_backward : {false, true}) {
+    request.forward_joins = residual_joins(program_);
+    if (also_backward) request.joins = request.forward_joins;
+    const MemoryPlan plan = plan_memory(graph_, program_, request);
+    MemoryRun(program_, plan, request.images).step();
+    for (const ResidualJoin& join : request.forward_joins) {
+      if (join.residual_norm < 0) continue;
+      const Slice& residual = program_.nodes[static_cast<std::size_t>(join.residual_norm)].out;
+      EXPECT_EQ(plan.activations[static_cast<std::size_t>(residual.buffer)], kNoMemory);
+    }
+    for (ResidualJoin& join : request.forward_joins) join.residual_norm = -1;
+    MemoryRun(program_, plan_memory(graph_, program_, request), request.images).step();
+  }
 }
 
 TEST_P(CudaMemoryPlan, AnEvaluationFitsIntoTheArenaOfTheSteps) {

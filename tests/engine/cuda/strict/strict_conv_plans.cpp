@@ -63,6 +63,9 @@ struct ConvPlans::Impl {
         add_forward();
         add_prologue();
         return add_statistics();
+      case ConvPattern::joined_forward_statistics:
+      case ConvPattern::joined_norms_forward_statistics:
+        return add_joined_forward();
       case ConvPattern::data_gradient:
         return add_data_gradient();
       case ConvPattern::data_gradient_norm:
@@ -89,8 +92,17 @@ struct ConvPlans::Impl {
     for (const OperandRole role : {OperandRole::sum, OperandRole::sum_of_squares})
       add_row(role, kernels::ElementType::f32, request.shape.out_channels, true);
   }
-  void add_prologue() {
-    for (const OperandRole role : {OperandRole::scale, OperandRole::bias})
+  void add_joined_forward() {
+    add_forward();
+    add_prologue();
+    add_input(OperandRole::joined, true);
+    add_statistics();
+    if (!is_join_of_norms(request.pattern)) return add_input(OperandRole::residual);
+    add_input(OperandRole::residual_x);
+    add_prologue(kResidualNormRoles);
+  }
+  void add_prologue(const NormRoles& roles = kNormRoles) {
+    for (const OperandRole role : {roles.scale, roles.bias})
       add_row(role, element_type(request.precision), request.shape.in_channels);
   }
   void add_data_gradient() {
