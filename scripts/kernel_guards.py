@@ -30,8 +30,8 @@ GLOBAL_ACCESSES = (LOAD_GLOBAL, LOAD, STORE, STORE_GLOBAL, REDUCE, ATOMIC)
 MOST_REGISTERS = 128
 REGISTERS_OF_SM, THREADS_OF_SM = 65536, 2048
 LEAST_BYTES_IN_FLIGHT = 30_000
-# Kernels that stream a tensor, by a part of their mangled names, and their loads of 16 bytes: those of values by channel
-# before the rows, and those of rows that are in flight.
+# Kernels that stream a tensor, by a part of their mangled names, and their loads of 16 bytes: those of values by
+# channel before the rows, and those of rows that are in flight.
 STREAMING = {"run_sums.*10Statistics.*6__halfLi8": (0, 4), "run_channels.*9Normalize.*6__halfLi8": (8, 2),
              "run_sums.*12GradientSums.*6__halfLi8": (2, 4), "run_channels.*13GradientApply.*6__halfLi8": (8, 4),
              "run_channels.*3Add.*6__halfLi8": (0, 2), "run_channels.*4Copy.*6__halfLi8": (0, 4),
