@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "engine/cuda/convolution/plan_bench.hpp"
+#include "engine/cuda/kernels/channel_sums.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
-#include "engine/cuda/kernels/reduction.hpp"
 #include "engine/cuda/runtime/stream.hpp"
 
 namespace chexbench::engine::cuda {
@@ -129,7 +129,7 @@ KernelBench::KernelBench(const KernelCall& call, Launch launch)
                         DeviceMemory(bytes(elements, list[i].cell))});
     memory_.add(list[i].name, {tensors_.back().memory.data(), list[i].ld});
   }
-  scratch_.fill(0);
+  scratch_.fill(0);  // the tickets of sums, which each launch sets back to 0 (channel_sums.hpp)
   fill();
 }
 
