@@ -17,7 +17,8 @@
 
 namespace chexbench::engine::cuda {
 
-// The operands' memory, by the names of operands.hpp. Does not own it.
+// The operands' memory, by the names of operands.hpp. Does not own it. On the device each operand begins an allocation
+// of its own, so it is aligned to 16 bytes like the engine's, and the launchers choose the same vectors.
 class KernelMemory {
  public:
   void add(std::string_view name, const kernels::Matrix& matrix) { places_.emplace_back(name, matrix); }

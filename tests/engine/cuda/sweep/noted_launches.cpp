@@ -1,5 +1,7 @@
 #include "engine/cuda/sweep/noted_launches.hpp"
 
+#include <cstdint>
+#include <initializer_list>
 #include <stdexcept>
 
 #include "engine/cuda/kernels/add_launch.hpp"
@@ -45,6 +47,15 @@ Activation activation(const Clamp& clamp) {
   return clamp.high == 6 ? Activation::relu6 : Activation::relu;
 }
 
+// The sweep times calls whose arrays by channel can be read 16 bytes at a time, which must be true of the engine's.
+void check_aligned(std::initializer_list<const float*> by_channel) {
+  for (const float* array : by_channel) {
+    if (reinterpret_cast<std::uintptr_t>(array) % 16 != 0)
+      throw std::logic_error("an array by channel is not aligned to 16 bytes");
+  }
+}
+void check_aligned(const NormParameters& norm) { check_aligned({norm.mean, norm.variance, norm.weight, norm.bias}); }
+
 // The launchers launch nothing for no items, as the running statistics of a network without norms.
 void note(const KernelCall& call) {
   if (call.items > 0) noted_launches().push_back(call);
@@ -64,6 +75,7 @@ void note_pool(Kernel kernel, const PoolCall& call, bool has_window, Activation 
 }
 
 void note_gradient(Kernel kernel, const NormGradientCall& call, const Matrix& residual = {}) {
+  check_aligned(call.norm);
   note({.kernel = kernel,
         .type = call.type,
         .items = call.rows,
@@ -76,6 +88,7 @@ void note_gradient(Kernel kernel, const NormGradientCall& call, const Matrix& re
 
 // The rows of the call are those of the pool's images.
 void note_pooled_gradient(Kernel max, Kernel average, const NormGradientCall& call, const PoolBetween& pool) {
+  check_aligned(call.norm);
   if (call.rows != pool.images * pool.shape.pixels()) throw std::logic_error("a norm's rows are not its pool's pixels");
   note_pool(pool.winner != nullptr ? max : average,
             {.type = call.type,
@@ -118,6 +131,7 @@ void launch_affine(const AffineCall& call, Stream) {
   note({.kernel = Kernel::affine, .type = call.type, .items = call.channels});
 }
 void launch_normalize(const NormalizeCall& call, Stream) {
+  check_aligned(call.norm);
   note({.kernel = call.residual.exists() ? Kernel::normalize_residual : Kernel::normalize,
         .type = call.type,
         .items = call.rows,
@@ -135,7 +149,8 @@ void launch_gradient_sums(const NormGradientCall& call, Matrix output, Matrix ma
     note_gradient(two ? Kernel::gradient_sums_two : Kernel::gradient_sums, call);
   }
 }
-void launch_gradient_apply(const NormGradientCall& call, bool masked, const float*, const float*, Matrix, Stream) {
+void launch_gradient_apply(const NormGradientCall& call, bool masked, const float* b, const float* c, Matrix, Stream) {
+  check_aligned({b, c});
   const Kernel unmasked = call.gradient2.exists() ? Kernel::gradient_apply_two : Kernel::gradient_apply;
   note_gradient(masked ? Kernel::gradient_apply_masked : unmasked, call);
 }
@@ -143,6 +158,7 @@ void launch_lazy_accumulate(const NormGradientCall& call, ElementType, Matrix, b
   note_gradient(first ? Kernel::lazy_accumulate_first : Kernel::lazy_accumulate, call);
 }
 void launch_lazy_apply(const LazyApplyCall& call, Stream) {
+  check_aligned({call.b, call.c});
   const bool in_place = call.dx.data == call.total.data;
   note({.kernel = in_place ? Kernel::lazy_apply : Kernel::lazy_apply_packed,
         .type = call.type,
@@ -153,16 +169,19 @@ void launch_lazy_apply(const LazyApplyCall& call, Stream) {
 }
 
 void launch_norm_max_pool(const NormPoolCall& call, std::uint8_t*, Stream) {
+  check_aligned(call.norm);
   note_pool(Kernel::norm_max_pool, call.pool, true, activation(call.clamp));
 }
 void launch_norm_average_pool(const NormPoolCall& call, Stream) {
+  check_aligned(call.norm);
   note_pool(Kernel::norm_average_pool, call.pool, true, activation(call.clamp));
 }
 void launch_pooled_gradient_sums(const NormGradientCall& call, const PoolBetween& pool, const NormSums&, Stream) {
   note_pooled_gradient(Kernel::max_pooled_gradient_sums, Kernel::average_pooled_gradient_sums, call, pool);
 }
-void launch_pooled_gradient_apply(const NormGradientCall& call, const PoolBetween& pool, const float*, const float*,
+void launch_pooled_gradient_apply(const NormGradientCall& call, const PoolBetween& pool, const float* b, const float* c,
                                   Matrix, Stream) {
+  check_aligned({b, c});
   note_pooled_gradient(Kernel::max_pooled_gradient_apply, Kernel::average_pooled_gradient_apply, call, pool);
 }
 void launch_pooled_lazy_accumulate(const NormGradientCall& call, const PoolBetween& pool, Matrix, const NormSums&,
