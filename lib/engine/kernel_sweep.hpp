@@ -26,8 +26,8 @@ struct KernelTiming {
   std::string device;
   std::string kernel;      // As in engine/cuda/sweep/kernel_call.hpp.
   std::string shape;       // "802816x64 relu f16": rows x channels.
-  int runs = 0;            // In one step with separate passes.
-  int fused_runs = 0;      // In one step in which convolutions compute all that they may of the norms beside them.
+  int runs = 0;            // In one step with training.fused false.
+  int fused_runs = 0;      // In one with training.fused, if every fused plan of a convolution is taken.
   std::int64_t bytes = 0;  // That it must read and write.
   bool ran = false;
   std::string reason;   // Why it did not run.

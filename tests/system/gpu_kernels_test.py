@@ -12,7 +12,8 @@ class KernelSweep(SystemTest):
     SMALL = ("kernel-sweep", "--batch-size", "2", "--image-size", "32")
 
     def test_every_kernel_of_a_layer_agrees_with_the_host(self):
-        kernels = "statistics,normalize,gradient_sums,gradient_apply,lazy_accumulate,lazy_apply,max_pool,loss,decide"
+        kernels = ("statistics,moments_and_affine,normalize,gradient_sums,gradient_apply,lazy_accumulate,lazy_apply,"
+                   "norm_max_pool,average_pooled_lazy_accumulate,max_pool,copy,loss,decide")
         done = self.succeed(*self.SMALL, "--kernel", kernels, "--format", "json")
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         rows = [line for line in lines if not line.get("summary")]

@@ -35,8 +35,9 @@ class KernelBench {
 
   // Queues the call on the default stream. What it updates in place changes each time.
   void run();
-  // Runs the call once on its test values, with results that begin as NaN, and compares. An overflow check runs a
-  // second time, with an infinite last gradient.
+  // Runs the call on its test values, with results that begin as NaN, and compares. Sums run twice, of which the second
+  // run is compared, because a sum must leave its scratch as it found it. An overflow check runs a second time, with an
+  // infinite last gradient.
   KernelCheck check();
 
  private:

@@ -17,8 +17,8 @@ constexpr std::array kNames{
     Named{Kernel::statistics, "statistics"},
     Named{Kernel::moments, "moments"},
     Named{Kernel::running_update, "running_update"},
+    Named{Kernel::moments_and_affine, "moments_and_affine"},
     Named{Kernel::affine, "affine"},
-    Named{Kernel::inverse_deviation, "inverse_deviation"},
     Named{Kernel::normalize, "normalize"},
     Named{Kernel::normalize_residual, "normalize_residual"},
     Named{Kernel::gradient_sums, "gradient_sums"},
@@ -31,6 +31,14 @@ constexpr std::array kNames{
     Named{Kernel::lazy_accumulate_first, "lazy_accumulate_first"},
     Named{Kernel::lazy_accumulate, "lazy_accumulate"},
     Named{Kernel::lazy_apply, "lazy_apply"},
+    Named{Kernel::lazy_apply_packed, "lazy_apply_packed"},
+    Named{Kernel::norm_max_pool, "norm_max_pool"},
+    Named{Kernel::norm_average_pool, "norm_average_pool"},
+    Named{Kernel::max_pooled_gradient_sums, "max_pooled_gradient_sums"},
+    Named{Kernel::average_pooled_gradient_sums, "average_pooled_gradient_sums"},
+    Named{Kernel::max_pooled_gradient_apply, "max_pooled_gradient_apply"},
+    Named{Kernel::average_pooled_gradient_apply, "average_pooled_gradient_apply"},
+    Named{Kernel::average_pooled_lazy_accumulate, "average_pooled_lazy_accumulate"},
     Named{Kernel::max_pool, "max_pool"},
     Named{Kernel::max_pool_backward, "max_pool_backward"},
     Named{Kernel::average_pool, "average_pool"},
@@ -43,6 +51,7 @@ constexpr std::array kNames{
     Named{Kernel::bias_backward, "bias_backward"},
     Named{Kernel::dropout, "dropout"},
     Named{Kernel::add, "add"},
+    Named{Kernel::copy, "copy"},
     Named{Kernel::upload_gray, "upload_gray"},
     Named{Kernel::upload_color, "upload_color"},
     Named{Kernel::loss, "loss"},
@@ -89,6 +98,7 @@ std::string shape_text(const KernelCall& call) {
   add_ld("out", call.out_ld);
   add_ld("residual", call.residual_ld);
   if (call.outputs > 0) text += fmt::format(" outputs {}", call.outputs);
+  if (call.inverse_deviation) text += " with 1/deviation";
   return text + kActivations[static_cast<int>(call.activation)] + kTypes[static_cast<int>(call.type)];
 }
 

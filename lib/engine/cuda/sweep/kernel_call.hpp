@@ -13,13 +13,14 @@
 namespace chexbench::engine::cuda {
 
 // One value for each launcher of kernels/*_launch.hpp, or several where arguments decide how many bytes it moves. They
-// stand in groups (norms, pools, other layers, the end of a step) that other files tell apart by their order.
+// stand in groups (norms, norms with pools, pools, other layers, the end of a step) that other files tell apart by
+// their order.
 enum class Kernel {
   statistics,
   moments,
   running_update,
+  moments_and_affine,
   affine,
-  inverse_deviation,
   normalize,
   normalize_residual,
   gradient_sums,
@@ -32,6 +33,14 @@ enum class Kernel {
   lazy_accumulate_first,
   lazy_accumulate,
   lazy_apply,
+  lazy_apply_packed,
+  norm_max_pool,
+  norm_average_pool,
+  max_pooled_gradient_sums,
+  average_pooled_gradient_sums,
+  max_pooled_gradient_apply,
+  average_pooled_gradient_apply,
+  average_pooled_lazy_accumulate,
   max_pool,
   max_pool_backward,
   average_pool,
@@ -44,6 +53,7 @@ enum class Kernel {
   bias_backward,
   dropout,
   add,
+  copy,
   upload_gray,
   upload_color,
   loss,
@@ -74,8 +84,9 @@ struct KernelCall {
   // that rows follow one another.
   int in_ld = 0, out_ld = 0, residual_ld = 0;
   Activation activation = Activation::none;
-  kernels::PoolShape pool{};  // also the image of dropout
-  int outputs = 0;            // of the loss, without padding
+  kernels::PoolShape pool{};       // also the image of dropout
+  int outputs = 0;                 // of the loss, without padding
+  bool inverse_deviation = false;  // statistics and moments: whether they write it too
 };
 
 // Returns the shape for people, e.g. "802816x64 relu f16". It tells all that the call says, but for the kernel.

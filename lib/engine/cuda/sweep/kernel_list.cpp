@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
-#include "engine/cuda/convolution/conv_pattern.hpp"
-#include "engine/cuda/program/backward_order.hpp"
 #include "engine/cuda/program/device_regions.hpp"
 #include "engine/cuda/program/element_type.hpp"
-#include "engine/cuda/program/lowering.hpp"
 #include "engine/cuda/program/parameter_layout.hpp"
-#include "engine/cuda/program/prologue.hpp"
+#include "engine/cuda/program/residual_join.hpp"
+#include "engine/cuda/sweep/fused_parts.hpp"
 
 namespace chexbench::engine::cuda {
 namespace {
@@ -20,17 +18,15 @@ struct Count {
   int runs = 0;
 };
 
-// The calls of one step of a program. With `fused`, convolutions compute all that they may of the norms beside them.
+// The calls of one step.
 class StepCalls {
  public:
-  StepCalls(const model::Graph& graph, const Program& program, int images, spec::Precision precision, bool fused)
+  StepCalls(const model::Graph& graph, const StepKind& kind)
       : graph_(graph),
-        program_(program),
-        images_(images),
-        precision_(precision),
-        fused_(fused),
-        type_(element_type(precision)),
-        norms_(prologue_norms(program)) {}
+        program_(step_program(graph, kind)),
+        images_(kind.images),
+        type_(element_type(kind.precision)),
+        fused_(graph, program_, kind) {}
 
   std::vector<Count> run() {
     add({.kernel = Kernel::upload_gray,
@@ -39,7 +35,7 @@ class StepCalls {
          .channels = program_.input.channels});
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) add_forward(static_cast<int>(i));
     add_loss();
-    for (const BackwardStep& step : backward_order(program_)) add_backward(step);
+    for (const BackwardStep& step : backward_order(program_, fused_.joins())) add_backward(step);
     add_update();
     add_other_settings();
     return std::move(counts_);
@@ -70,22 +66,10 @@ class StepCalls {
     result.activation = of.activation;
     return result;
   }
-  // Of those kernels, only affine writes elements of the activations' type.
+  // Of those kernels, only those of scale and shift write elements of the activations' type.
   KernelCall per_channel(Kernel kernel, int channels) const {
-    return {.kernel = kernel, .type = kernel == Kernel::affine ? type_ : kernels::ElementType::f32, .items = channels};
-  }
-
-  // Whether node i is a convolution that computes `pattern`.
-  bool fuses(int i, ConvPattern pattern) const {
-    return fused_ && node(i).kind == NodeKind::convolution &&
-           wanted(pattern, conv_shape(graph_, program_, node(i), images_), precision_);
-  }
-  // Whether convolution i computes what `pattern` says of the norm that it alone reads.
-  bool takes(int i, ConvPattern pattern) const { return norms_[index(i)] >= 0 && fuses(i, pattern); }
-  // Whether a convolution does so with norm i.
-  bool is_taken(int norm, ConvPattern pattern) const {
-    const auto reader = std::ranges::find(norms_, norm);
-    return reader != norms_.end() && fuses(static_cast<int>(reader - norms_.begin()), pattern);
+    const bool writes_affine = kernel == Kernel::affine || kernel == Kernel::moments_and_affine;
+    return {.kernel = kernel, .type = writes_affine ? type_ : kernels::ElementType::f32, .items = channels};
   }
 
   void add_forward(int i) {
@@ -99,6 +83,8 @@ class StepCalls {
         return add(activated(Kernel::bias, of));
       case NodeKind::dropout:
         return add_dropout(of);
+      case NodeKind::copy:
+        return add(call(Kernel::copy, of.in, of.out));
       case NodeKind::convolution:
       case NodeKind::linear:
         return;  // no kernels of our own
@@ -112,16 +98,20 @@ class StepCalls {
 
   void add_statistics(int i) {
     const Slice& in = node(i).in;
-    const bool follows = i > 0 && node(i - 1).out == in;
-    const bool fused = follows && (fuses(i - 1, ConvPattern::forward_statistics) ||
-                                   takes(i - 1, ConvPattern::normalized_forward_statistics));
-    add(fused ? per_channel(Kernel::moments, in.channels) : call(Kernel::statistics, in));
+    const Kernel moments = fused_.writes_affine(i) ? Kernel::moments_and_affine : Kernel::moments;
+    KernelCall statistics =
+        fused_.has_output_sums(i) ? per_channel(moments, in.channels) : call(Kernel::statistics, in);
+    statistics.inverse_deviation = fused_.has_inverse_deviation(i);
+    add(statistics);
   }
 
   void add_norm(int i) {
-    if (is_taken(i, ConvPattern::normalized_forward_statistics))
-      return add(per_channel(Kernel::affine, node(i).in.channels));
-    add(activated(node(i).residual.exists() ? Kernel::normalize_residual : Kernel::normalize, node(i)));
+    const Node& of = node(i);
+    if (of.pool.exists()) return add(pooled(has_winners(of) ? Kernel::norm_max_pool : Kernel::norm_average_pool, of));
+    if (!fused_.is_left_out(i))
+      return add(activated(of.residual.exists() ? Kernel::normalize_residual : Kernel::normalize, of));
+    const bool is_written = node(i - 1).kind == NodeKind::statistics && fused_.writes_affine(i - 1);
+    if (!is_written) add(per_channel(Kernel::affine, of.in.channels));
   }
 
   void add_dropout(const Node& of) {
@@ -131,18 +121,32 @@ class StepCalls {
     add(dropout);
   }
 
-  void add_pool(const Node& of, bool backward) {
+  kernels::PoolShape pool_shape(const Node& of) const {
     const Buffer &in = program_.buffer(of.in), &out = program_.buffer(of.out);
-    const bool windows = of.kind == NodeKind::max_pool || of.kind == NodeKind::average_pool;
-    const model::Layer& layer = graph_.layers[index(of.layer)];
+    return {.height = in.height, .width = in.width, .out_height = out.height, .out_width = out.width};
+  }
+  // A pool whose window is that of a layer.
+  kernels::PoolShape windows(const Node& of, int layer_of_window) const {
+    const model::Layer& layer = graph_.layers[index(layer_of_window)];
+    kernels::PoolShape shape = pool_shape(of);
+    shape.kernel = layer.kernel;
+    shape.stride = layer.stride;
+    shape.padding = layer.padding;
+    return shape;
+  }
+  // A call of a norm with a pool.
+  KernelCall pooled(Kernel kernel, const Node& of) const {
+    KernelCall result = activated(kernel, of);
+    result.items = images_;
+    result.pool = windows(of, of.pool.layer);
+    return result;
+  }
+
+  void add_pool(const Node& of, bool backward) {
+    const bool has_windows = of.kind == NodeKind::max_pool || of.kind == NodeKind::average_pool;
     KernelCall pool = call(Kernel::max_pool, of.in, of.out);
     pool.items = images_;
-    pool.pool = {.height = in.height, .width = in.width, .out_height = out.height, .out_width = out.width};
-    if (windows) {
-      pool.pool.kernel = layer.kernel;
-      pool.pool.stride = layer.stride;
-      pool.pool.padding = layer.padding;
-    }
+    pool.pool = has_windows ? windows(of, of.layer) : pool_shape(of);
     if (of.kind == NodeKind::max_pool) pool.kernel = backward ? Kernel::max_pool_backward : Kernel::max_pool;
     if (of.kind == NodeKind::average_pool)
       pool.kernel = backward ? Kernel::average_pool_backward : Kernel::average_pool;
@@ -165,11 +169,14 @@ class StepCalls {
     const Node& of = node(step.node);
     for (const auto& [slice, target] : {std::pair{of.residual, step.residual}, std::pair{of.in, step.in}})
       if (target == Target::second_again) add(call(Kernel::add, slice, slice));
-    if (step.two && of.kind != NodeKind::normalize) add(call(Kernel::add, of.out, of.out));
+    if (step.two && (of.kind != NodeKind::normalize || of.pool.exists())) add(call(Kernel::add, of.out, of.out));
     switch (of.kind) {
       case NodeKind::statistics:
         return add(call(Kernel::lazy_apply, of.in));
+      case NodeKind::copy:
+        return add(call(Kernel::lazy_apply_packed, of.out, of.in));
       case NodeKind::normalize:
+        if (of.pool.exists()) return add_pooled_norm_backward(step);
         return step.lazy ? add(activated(step.first ? Kernel::lazy_accumulate_first : Kernel::lazy_accumulate, of))
                          : add_norm_backward(step);
       case NodeKind::bias:
@@ -177,9 +184,6 @@ class StepCalls {
       case NodeKind::dropout:
         return add_dropout(of);
       case NodeKind::convolution:
-        if (step.in != Target::none && takes(step.node, ConvPattern::data_gradient_norm))
-          add(per_channel(Kernel::inverse_deviation, of.in.channels));
-        return;
       case NodeKind::linear:
         return;
       case NodeKind::max_pool:
@@ -192,13 +196,21 @@ class StepCalls {
 
   void add_norm_backward(const BackwardStep& step) {
     const Node& of = node(step.node);
-    const bool residual = of.residual.exists(), summed = is_taken(step.node, ConvPattern::data_gradient_norm);
+    const bool residual = of.residual.exists(), summed = step.joined || fused_.has_gradient_sums(step.node);
     const Kernel sums = residual ? (step.two ? Kernel::gradient_sums_residual_two : Kernel::gradient_sums_residual)
                                  : (step.two ? Kernel::gradient_sums_two : Kernel::gradient_sums);
     if (!summed) add(activated(sums, of));
     const Kernel apply = step.two ? Kernel::gradient_apply_two : Kernel::gradient_apply;
     add(residual || summed ? call(Kernel::gradient_apply_masked, of.in, residual ? of.residual : of.out)
                            : activated(apply, of));
+  }
+
+  void add_pooled_norm_backward(const BackwardStep& step) {
+    const Node& of = node(step.node);
+    const bool max = has_winners(of);
+    if (step.lazy) return add(pooled(Kernel::average_pooled_lazy_accumulate, of));
+    add(pooled(max ? Kernel::max_pooled_gradient_sums : Kernel::average_pooled_gradient_sums, of));
+    add(pooled(max ? Kernel::max_pooled_gradient_apply : Kernel::average_pooled_gradient_apply, of));
   }
 
   void add_update() {
@@ -243,23 +255,20 @@ class StepCalls {
   }
 
   const model::Graph& graph_;
-  const Program& program_;
+  const Program program_;
   const int images_;
-  const spec::Precision precision_;
-  const bool fused_;
   const kernels::ElementType type_;
-  const std::vector<int> norms_;
+  const FusedParts fused_;
   std::vector<Count> counts_;
 };
 
 }  // namespace
 
 std::vector<KernelUse> kernel_list(const model::Graph& graph, int images, spec::Precision precision) {
-  const Program program = lower(graph, {.dropout = true});
   std::vector<KernelUse> uses;
-  for (const Count& count : StepCalls(graph, program, images, precision, false).run())
+  for (const Count& count : StepCalls(graph, {images, precision, false}).run())
     uses.push_back({.call = count.call, .runs = count.runs});
-  for (const Count& count : StepCalls(graph, program, images, precision, true).run()) {
+  for (const Count& count : StepCalls(graph, {images, precision, true}).run()) {
     auto use = std::ranges::find_if(uses, [&](const KernelUse& known) { return same(known.call, count.call); });
     if (use == uses.end()) use = uses.insert(use, {.call = count.call});
     use->fused_runs = count.runs;

@@ -13,8 +13,10 @@ namespace chexbench::engine::cuda {
 // several batches a step) are listed with no runs.
 struct KernelUse {
   KernelCall call;
-  int runs = 0;        // with separate passes (training.fused false)
-  int fused_runs = 0;  // if the convolutions compute all that they may of the norms beside them
+  int runs = 0;  // with separate passes (training.fused false)
+  // With training.fused, if convolutions compute all that they may of the norms beside them; pools that norms can
+  // compute are then part of these, in every precision.
+  int fused_runs = 0;
 };
 
 // Returns the distinct calls of a training step with Adam on gray images, in the order in which they first appear.

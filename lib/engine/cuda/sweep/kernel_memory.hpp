@@ -10,13 +10,15 @@
 #include "engine/cuda/kernels/clamp.hpp"
 #include "engine/cuda/kernels/device_tensor.hpp"
 #include "engine/cuda/kernels/norm_forward.hpp"
+#include "engine/cuda/kernels/statistics.hpp"
 #include "engine/cuda/kernels/step_scalars.hpp"
 #include "engine/cuda/kernels/upload.hpp"
 #include "engine/cuda/program/program.hpp"
 
 namespace chexbench::engine::cuda {
 
-// The operands' memory, by the names of operands.hpp. Does not own it.
+// The operands' memory, by the names of operands.hpp. Does not own it. On the device each operand begins an allocation
+// of its own, so it is aligned to 16 bytes like the engine's, and the launchers choose the same vectors.
 class KernelMemory {
  public:
   void add(std::string_view name, const kernels::Matrix& matrix) { places_.emplace_back(name, matrix); }
@@ -34,6 +36,12 @@ class KernelMemory {
   kernels::StepScalars* scalars() const { return array<kernels::StepScalars>("scalars"); }
   kernels::NormParameters norm() const {
     return {array<float>("mean"), array<float>("variance"), array<float>("weight"), array<float>("bias"), kEpsilon};
+  }
+  // Of a moments call, whose sums are those of one row.
+  kernels::MomentsOfSums moments() const { return {array<float>("sum"), array<float>("squares"), statistics(1)}; }
+  kernels::StatisticsFinish statistics(int rows) const {
+    return {static_cast<double>(rows), array<float>("mean"), array<float>("variance"),
+            array<float>("inverse_deviation"), kEpsilon};
   }
 
   static constexpr float kEpsilon = 1e-5f;

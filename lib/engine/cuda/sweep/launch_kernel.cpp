@@ -2,8 +2,9 @@
 
 #include "engine/cuda/kernels/add_launch.hpp"
 #include "engine/cuda/kernels/bias_launch.hpp"
+#include "engine/cuda/kernels/copy_launch.hpp"
 #include "engine/cuda/kernels/dropout_launch.hpp"
-#include "engine/cuda/kernels/norm_launch.hpp"
+#include "engine/cuda/kernels/norm_pool_launch.hpp"
 #include "engine/cuda/kernels/pool_launch.hpp"
 #include "engine/cuda/kernels/step_launch.hpp"
 
@@ -20,7 +21,8 @@ class Launch {
       : call_(call), memory_(memory), scratch_(scratch), stream_(stream) {}
 
   void run() const {
-    if (call_.kernel <= Kernel::lazy_apply) return run_norm();
+    if (call_.kernel <= Kernel::lazy_apply_packed) return run_norm();
+    if (call_.kernel <= Kernel::average_pooled_lazy_accumulate) return run_norm_pool();
     if (call_.kernel <= Kernel::adaptive_average_backward) return run_pool();
     if (call_.kernel <= Kernel::loss) return run_layer();
     run_step();
@@ -41,20 +43,20 @@ class Launch {
                                            .x = matrix("x"),
                                            .mean = floats("mean"),
                                            .variance = floats("variance"),
+                                           .inverse_deviation = floats("inverse_deviation"),
+                                           .epsilon = KernelMemory::kEpsilon,
                                            .scratch = scratch_},
                                           stream_);
       case Kernel::moments:
-        return kernels::launch_moments({floats("sum"), floats("squares"), {1, floats("mean"), floats("variance")}},
-                                       rows(), stream_);
+        return kernels::launch_moments(memory_.moments(), rows(), stream_);
+      case Kernel::moments_and_affine:
+        return kernels::launch_moments_and_affine(memory_.moments(), affine(), stream_);
       case Kernel::running_update:
         return kernels::launch_running_update({floats("mean"), floats("variance"), memory_.array<int>("source"),
                                                floats("unbias"), floats("running_mean"), floats("running_variance")},
                                               call_.items, stream_);
       case Kernel::affine:
-        return kernels::launch_affine({call_.type, rows(), memory_.norm(), matrix("scale").data, matrix("shift").data},
-                                      stream_);
-      case Kernel::inverse_deviation:
-        return kernels::launch_inverse_deviation(memory_.norm(), rows(), floats("inverse"), stream_);
+        return kernels::launch_affine(affine(), stream_);
       case Kernel::normalize:
       case Kernel::normalize_residual:
         return kernels::launch_normalize({.type = call_.type,
@@ -71,20 +73,30 @@ class Launch {
     }
   }
 
+  kernels::AffineCall affine() const {
+    return {call_.type, rows(), memory_.norm(), matrix("scale").data, matrix("shift").data};
+  }
+  kernels::NormGradientCall norm_gradient(int rows) const {
+    return {.type = call_.type,
+            .rows = rows,
+            .channels = channels(),
+            .x = matrix("x"),
+            .gradient = matrix("gradient"),
+            .gradient2 = matrix("gradient2"),
+            .norm = memory_.norm(),
+            .clamp = clamp_of(call_.activation)};
+  }
+  kernels::NormSums norm_sums() const {
+    return {.weight_gradient = floats("weight_gradient"),
+            .bias_gradient = floats("bias_gradient"),
+            .b = floats("b"),
+            .c = floats("c"),
+            .scratch = scratch_};
+  }
+
   void run_norm_backward() const {
-    const kernels::NormGradientCall gradient{.type = call_.type,
-                                             .rows = rows(),
-                                             .channels = channels(),
-                                             .x = matrix("x"),
-                                             .gradient = matrix("gradient"),
-                                             .gradient2 = matrix("gradient2"),
-                                             .norm = memory_.norm(),
-                                             .clamp = clamp_of(call_.activation)};
-    const kernels::NormSums sums{.weight_gradient = floats("weight_gradient"),
-                                 .bias_gradient = floats("bias_gradient"),
-                                 .b = floats("b"),
-                                 .c = floats("c"),
-                                 .scratch = scratch_};
+    const kernels::NormGradientCall gradient = norm_gradient(rows());
+    const kernels::NormSums sums = norm_sums();
     const Matrix masked = matrix("masked"), output = matrix("output");
     switch (call_.kernel) {
       case Kernel::gradient_apply:
@@ -97,13 +109,14 @@ class Launch {
         return kernels::launch_lazy_accumulate(gradient, call_.type, matrix("total"),
                                                call_.kernel == Kernel::lazy_accumulate_first, sums, stream_);
       case Kernel::lazy_apply:
+      case Kernel::lazy_apply_packed:
         return kernels::launch_lazy_apply({.type = call_.type,
                                            .total_type = call_.type,
                                            .rows = rows(),
                                            .channels = channels(),
                                            .x = matrix("x"),
                                            .total = matrix("total"),
-                                           .dx = matrix("total"),
+                                           .dx = matrix(call_.kernel == Kernel::lazy_apply ? "total" : "dx"),
                                            .b = sums.b,
                                            .c = sums.c},
                                           stream_);
@@ -113,13 +126,39 @@ class Launch {
     }
   }
 
+  kernels::PoolCall pool() const {
+    return {.type = call_.type,
+            .images = rows(),
+            .channels = channels(),
+            .shape = call_.pool,
+            .x = matrix("x"),
+            .y = matrix("y")};
+  }
+
+  void run_norm_pool() const {
+    const kernels::NormPoolCall forward{pool(), memory_.norm(), clamp_of(call_.activation)};
+    const kernels::NormGradientCall gradient = norm_gradient(rows() * call_.pool.pixels());
+    auto* const winners = memory_.array<std::uint8_t>("winners");
+    const kernels::PoolBetween between{rows(), call_.pool, winners};
+    switch (call_.kernel) {
+      case Kernel::norm_max_pool:
+        return kernels::launch_norm_max_pool(forward, winners, stream_);
+      case Kernel::norm_average_pool:
+        return kernels::launch_norm_average_pool(forward, stream_);
+      case Kernel::max_pooled_gradient_sums:
+      case Kernel::average_pooled_gradient_sums:
+        return kernels::launch_pooled_gradient_sums(gradient, between, norm_sums(), stream_);
+      case Kernel::max_pooled_gradient_apply:
+      case Kernel::average_pooled_gradient_apply:
+        return kernels::launch_pooled_gradient_apply(gradient, between, floats("b"), floats("c"), matrix("dx"),
+                                                     stream_);
+      default:
+        return kernels::launch_pooled_lazy_accumulate(gradient, between, matrix("total"), norm_sums(), stream_);
+    }
+  }
+
   void run_pool() const {
-    const kernels::PoolCall pool{.type = call_.type,
-                                 .images = rows(),
-                                 .channels = channels(),
-                                 .shape = call_.pool,
-                                 .x = matrix("x"),
-                                 .y = matrix("y")};
+    const kernels::PoolCall pool = this->pool();
     switch (call_.kernel) {
       case Kernel::max_pool:
         return kernels::launch_max_pool(pool, memory_.array<std::uint8_t>("winners"), stream_);
@@ -170,6 +209,8 @@ class Launch {
                                        stream_);
       case Kernel::add:
         return kernels::launch_add({call_.type, rows(), channels(), matrix("from"), matrix("to")}, stream_);
+      case Kernel::copy:
+        return kernels::launch_copy({call_.type, rows(), channels(), matrix("from"), matrix("to")}, stream_);
       case Kernel::upload_gray:
         return kernels::launch_upload_gray(upload, memory_.array<std::uint8_t>("images"), kImageNorm, stream_);
       case Kernel::upload_color:

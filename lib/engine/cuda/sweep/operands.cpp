@@ -23,6 +23,12 @@ Cell cell_of(kernels::ElementType type) {
   return type == kernels::ElementType::f32 ? Cell::f32 : type == kernels::ElementType::f16 ? Cell::f16 : Cell::bf16;
 }
 
+// Any place of a window.
+Values winners_of(const kernels::PoolShape& pool) {
+  const float half = static_cast<float>(pool.kernel * pool.kernel) / 2;
+  return {.center = half, .width = half};
+}
+
 class OperandList {
  public:
   explicit OperandList(const KernelCall& call) : call_(call) {}
@@ -68,6 +74,41 @@ class OperandList {
   std::vector<KernelOperand> list_;
 };
 
+// A norm with a pool. Its forward has a small bias, too: where the activation begins to pass, the last bit of 1 / sqrt
+// would decide who wins a window. Unequal x stay unequal in every type.
+void add_norm_pool(const KernelCall& call, OperandList& list) {
+  const Kernel kernel = call.kernel;
+  const int pixels = call.pool.pixels(), outputs = call.pool.out_pixels();
+  const bool forward = kernel == Kernel::norm_max_pool || kernel == Kernel::norm_average_pool;
+  list.matrix("x", Access::read, kX, call.in_ld, pixels);
+  if (forward) {
+    list.matrix("y", Access::write, {}, call.out_ld, outputs);
+  } else {
+    list.matrix("gradient", Access::read, kGradient, call.out_ld, outputs);
+  }
+  list.norm(kSmallBias);
+  switch (kernel) {
+    case Kernel::norm_max_pool:
+      list.winners(Access::write, {}, outputs);
+      return;
+    case Kernel::norm_average_pool:
+      return;
+    case Kernel::max_pooled_gradient_sums:
+    case Kernel::max_pooled_gradient_apply:
+      list.winners(Access::read, winners_of(call.pool), outputs);
+      break;
+    default:
+      break;
+  }
+  if (kernel == Kernel::max_pooled_gradient_apply || kernel == Kernel::average_pooled_gradient_apply) {
+    list.vector("b", Access::read, kFactor).vector("c", Access::read, kFactor);
+    list.matrix("dx", Access::write, {}, call.in_ld, pixels);
+    return;
+  }
+  if (kernel == Kernel::average_pooled_lazy_accumulate) list.matrix("total", Access::write, {}, call.in_ld, pixels);
+  list.sums(Access::write);
+}
+
 // The kernels of a norm's backward.
 void add_norm_backward(const KernelCall& call, OperandList& list) {
   const Kernel kernel = call.kernel;
@@ -102,7 +143,6 @@ void add_norm_backward(const KernelCall& call, OperandList& list) {
 
 void add_pool(const KernelCall& call, OperandList& list) {
   const int pixels = call.pool.pixels(), outputs = call.pool.out_pixels();
-  const auto windows = static_cast<float>(call.pool.kernel * call.pool.kernel);
   switch (call.kernel) {
     case Kernel::max_pool_backward:
     case Kernel::average_pool_backward:
@@ -116,7 +156,7 @@ void add_pool(const KernelCall& call, OperandList& list) {
   }
   const bool backward = call.kernel == Kernel::max_pool_backward;
   if (!backward && call.kernel != Kernel::max_pool) return;
-  list.winners(backward ? Access::read : Access::write, {.center = windows / 2, .width = windows / 2}, outputs);
+  list.winners(backward ? Access::read : Access::write, winners_of(call.pool), outputs);
 }
 
 void add_loss(const KernelCall& call, OperandList& list) {
@@ -144,19 +184,23 @@ void add_update(const KernelCall& call, OperandList& list) {
 // Kernels that call a function for each element of flat arrays.
 void add_flat(const KernelCall& call, OperandList& list) {
   const Cell cell = cell_of(call.type);
-  const auto parameters = [&] {
-    list.flat("variance", Cell::f32, Access::read, kAroundOne);
-    if (call.kernel == Kernel::affine)
-      list.flat("mean", Cell::f32, Access::read, kMean)
-          .flat("weight", Cell::f32, Access::read, kAroundOne)
-          .flat("bias", Cell::f32, Access::read, kFactor);
+  const auto moments = [&] {
+    list.flat("mean", Cell::f32, Access::write).flat("variance", Cell::f32, Access::write);
+    if (call.inverse_deviation) list.flat("inverse_deviation", Cell::f32, Access::write);
+  };
+  const auto affine = [&] {
+    list.flat("weight", Cell::f32, Access::read, kAroundOne)
+        .flat("bias", Cell::f32, Access::read, kFactor)
+        .flat("scale", cell, Access::write)
+        .flat("shift", cell, Access::write);
   };
   switch (call.kernel) {
     case Kernel::moments:
+    case Kernel::moments_and_affine:
       list.flat("sum", Cell::f32, Access::read, kAroundOne)
-          .flat("squares", Cell::f32, Access::read, {.center = 8, .width = 1})
-          .flat("mean", Cell::f32, Access::write)
-          .flat("variance", Cell::f32, Access::write);
+          .flat("squares", Cell::f32, Access::read, {.center = 8, .width = 1});
+      moments();
+      if (call.kernel == Kernel::moments_and_affine) affine();
       return;
     case Kernel::running_update:
       list.flat("mean", Cell::f32, Access::read, kMean)
@@ -167,12 +211,8 @@ void add_flat(const KernelCall& call, OperandList& list) {
           .flat("running_variance", Cell::f32, Access::update, kAroundOne);
       return;
     case Kernel::affine:
-      parameters();
-      list.flat("scale", cell, Access::write).flat("shift", cell, Access::write);
-      return;
-    case Kernel::inverse_deviation:
-      parameters();
-      list.flat("inverse", Cell::f32, Access::write);
+      list.flat("mean", Cell::f32, Access::read, kMean).flat("variance", Cell::f32, Access::read, kAroundOne);
+      affine();
       return;
     case Kernel::accumulate_first:
     case Kernel::accumulate:
@@ -209,6 +249,7 @@ std::vector<KernelOperand> operands(const KernelCall& call) {
   switch (call.kernel) {
     case Kernel::statistics:
       list.matrix("x", Access::read, kX, call.in_ld).vector("mean", Access::write).vector("variance", Access::write);
+      if (call.inverse_deviation) list.vector("inverse_deviation", Access::write);
       break;
     case Kernel::normalize:
     case Kernel::normalize_residual:
@@ -229,6 +270,20 @@ std::vector<KernelOperand> operands(const KernelCall& call) {
     case Kernel::lazy_apply:  // in place, as in Network::apply_lazy
       list.matrix("x", Access::read, kX, call.in_ld).matrix("total", Access::update, kGradient, call.in_ld);
       list.vector("b", Access::read, kFactor).vector("c", Access::read, kFactor);
+      break;
+    case Kernel::lazy_apply_packed:
+      list.matrix("x", Access::read, kX, call.in_ld).matrix("total", Access::read, kGradient, call.in_ld);
+      list.vector("b", Access::read, kFactor).vector("c", Access::read, kFactor);
+      list.matrix("dx", Access::write, {}, call.out_ld);
+      break;
+    case Kernel::norm_max_pool:
+    case Kernel::norm_average_pool:
+    case Kernel::max_pooled_gradient_sums:
+    case Kernel::average_pooled_gradient_sums:
+    case Kernel::max_pooled_gradient_apply:
+    case Kernel::average_pooled_gradient_apply:
+    case Kernel::average_pooled_lazy_accumulate:
+      add_norm_pool(call, list);
       break;
     case Kernel::max_pool:
     case Kernel::max_pool_backward:
@@ -255,6 +310,9 @@ std::vector<KernelOperand> operands(const KernelCall& call) {
       break;
     case Kernel::add:
       list.matrix("from", Access::read, kGradient, call.in_ld).matrix("to", Access::update, kGradient, call.out_ld);
+      break;
+    case Kernel::copy:
+      list.matrix("from", Access::read, kX, call.in_ld).matrix("to", Access::write, {}, call.out_ld);
       break;
     case Kernel::upload_gray:
     case Kernel::upload_color:
@@ -284,14 +342,26 @@ std::int64_t bytes_moved(const KernelCall& call) {
 }
 
 bool sums_rows(Kernel kernel) {
-  return kernel == Kernel::statistics || kernel == Kernel::bias_backward ||
-         (kernel >= Kernel::gradient_sums && kernel <= Kernel::gradient_sums_residual_two) ||
-         kernel == Kernel::lazy_accumulate_first || kernel == Kernel::lazy_accumulate;
+  switch (kernel) {
+    case Kernel::statistics:
+    case Kernel::gradient_sums:
+    case Kernel::gradient_sums_two:
+    case Kernel::gradient_sums_residual:
+    case Kernel::gradient_sums_residual_two:
+    case Kernel::lazy_accumulate_first:
+    case Kernel::lazy_accumulate:
+    case Kernel::max_pooled_gradient_sums:
+    case Kernel::average_pooled_gradient_sums:
+    case Kernel::average_pooled_lazy_accumulate:
+    case Kernel::bias_backward:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool is_checked_whole(Kernel kernel) {
-  return kernel <= Kernel::inverse_deviation ? kernel != Kernel::statistics
-                                             : kernel == Kernel::dropout || kernel == Kernel::loss;
+  return kernel <= Kernel::affine ? kernel != Kernel::statistics : kernel == Kernel::dropout || kernel == Kernel::loss;
 }
 
 std::size_t bytes_of(Cell cell) {

@@ -5,10 +5,11 @@
 #include "engine/cuda/kernels/add.hpp"
 #include "engine/cuda/kernels/affine.hpp"
 #include "engine/cuda/kernels/bias.hpp"
+#include "engine/cuda/kernels/copy.hpp"
 #include "engine/cuda/kernels/dropout.hpp"
 #include "engine/cuda/kernels/loss.hpp"
-#include "engine/cuda/kernels/max_pool.hpp"
 #include "engine/cuda/kernels/norm_lazy.hpp"
+#include "engine/cuda/kernels/norm_pool.hpp"
 #include "engine/cuda/kernels/optimizer.hpp"
 #include "engine/cuda/kernels/overflow.hpp"
 #include "engine/cuda/kernels/statistics.hpp"
@@ -25,7 +26,7 @@ constexpr int kRowsAtOnce = 512;  // of which a sum in f32 loses no digit that m
 template <typename Op>
 void each_row(const Op& op, int rows, int channels) {
   for (int channel = 0; channel < channels; ++channel) {
-    const typename Op::Worker worker(op, channel);
+    typename Op::Worker worker(op, channel);
     for (int row = 0; row < rows; ++row) worker.use(row, worker.load(row));
   }
 }
@@ -65,7 +66,8 @@ class HostRun {
 
   void run() const {
     if (call_.kernel <= Kernel::normalize_residual) return run_norm();
-    if (call_.kernel <= Kernel::lazy_apply) return run_norm_backward();
+    if (call_.kernel <= Kernel::lazy_apply_packed) return run_norm_backward();
+    if (call_.kernel <= Kernel::average_pooled_lazy_accumulate) return run_norm_pool();
     if (call_.kernel <= Kernel::adaptive_average_backward) return run_pool();
     if (call_.kernel <= Kernel::loss) return run_layer();
     run_step();
@@ -82,21 +84,17 @@ class HostRun {
   void run_norm() const {
     switch (call_.kernel) {
       case Kernel::statistics:
-        return sum_rows(kernels::Statistics<T, 1>{rows("x")},
-                        kernels::StatisticsFinish{static_cast<double>(rows_), floats("mean"), floats("variance")},
-                        rows_, channels_);
+        return sum_rows(kernels::Statistics<T, 1>{rows("x")}, memory_.statistics(rows_), rows_, channels_);
       case Kernel::moments:
-        return each_call(
-            kernels::MomentsOfSums{floats("sum"), floats("squares"), {1, floats("mean"), floats("variance")}}, rows_);
+        return each_call(memory_.moments(), rows_);
+      case Kernel::moments_and_affine:
+        return each_call(kernels::MomentsAndAffine<T>{memory_.moments(), affine()}, rows_);
       case Kernel::running_update:
         return each_call(kernels::RunningUpdate{floats("mean"), floats("variance"), memory_.array<int>("source"),
                                                 floats("unbias"), floats("running_mean"), floats("running_variance")},
                          rows_);
       case Kernel::affine:
-        return each_call(kernels::WriteAffine<T>{memory_.norm(), array("scale"), array("shift")}, rows_);
-      case Kernel::inverse_deviation:
-        return each_call(kernels::WriteInverseDeviation{floats("variance"), KernelMemory::kEpsilon, floats("inverse")},
-                         rows_);
+        return each_call(affine(), rows_);
       case Kernel::normalize:
         return each_row(kernels::Normalize<T, 1, false>{rows("x"), {}, rows("y"), memory_.norm(), clamp_}, rows_,
                         channels_);
@@ -106,21 +104,25 @@ class HostRun {
     }
   }
 
+  kernels::WriteAffine<T> affine() const { return {memory_.norm(), array("scale"), array("shift")}; }
+
   kernels::NormGradient<T> norm_gradient() const {
     const bool has_output = memory_.matrix("output").exists();
     return {rows("x"), rows(has_output ? "output" : "x"), rows("gradient"), rows("gradient2"), memory_.norm(), clamp_};
   }
 
-  void sum_gradients(const auto& op) const {
+  // Sums over the norm's rows, of which `op` may have several in each of its own.
+  void sum_gradients(const auto& op, int norm_rows, int op_rows) const {
     const kernels::GradientFinish finish{.norm = memory_.norm(),
-                                         .count = static_cast<double>(rows_),
+                                         .count = static_cast<double>(norm_rows),
                                          .add = call_.kernel == Kernel::lazy_accumulate,
                                          .weight_gradient = floats("weight_gradient"),
                                          .bias_gradient = floats("bias_gradient"),
                                          .b = floats("b"),
                                          .c = floats("c")};
-    sum_rows(op, finish, rows_, channels_);
+    sum_rows(op, finish, op_rows, channels_);
   }
+  void sum_gradients(const auto& op) const { sum_gradients(op, rows_, rows_); }
 
   template <bool kMasked, bool kTwo>
   void apply_gradient() const {
@@ -150,8 +152,48 @@ class HostRun {
       case Kernel::lazy_accumulate:
         return sum_gradients(kernels::LazyAccumulate<T, T, 1, false>{from, rows("total")});
       default:
-        return each_row(kernels::LazyApply<T, T, 1>{rows("x"), rows("total"), floats("b"), floats("c"), rows("total")},
+        return each_row(kernels::LazyApply<T, T, 1>{rows("x"), rows("total"), floats("b"), floats("c"),
+                                                    rows(call_.kernel == Kernel::lazy_apply ? "total" : "dx")},
                         rows_, channels_);
+    }
+  }
+
+  template <bool kMax, typename Pass>
+  kernels::OverPatches<Pass, T, 1, kMax> over_patches(const Pass& pass) const {
+    return {pass, rows("gradient"), winners(), {call_.pool}};
+  }
+  void sum_over_patches(const auto& op) const { sum_gradients(op, rows_ * call_.pool.pixels(), op.rows(rows_)); }
+  template <bool kMax>
+  void apply_over_patches() const {
+    const auto op = over_patches<kMax>(
+        kernels::GradientApply<T, 1, false, false>{norm_gradient(), floats("b"), floats("c"), rows("dx")});
+    each_row(op, op.rows(rows_), channels_);
+  }
+
+  void run_norm_pool() const {
+    const kernels::PoolShape& shape = call_.pool;
+    const int outputs = rows_ * shape.out_pixels();
+    const kernels::NormedValues<T, 1> normed{memory_.norm(), clamp_};
+    const kernels::GradientSums<T, 1, false, false> sums{norm_gradient(), {}};
+    switch (call_.kernel) {
+      case Kernel::norm_max_pool:
+        return each_row(
+            kernels::MaxPool<T, 1, 3, kernels::NormedValues<T, 1>>{rows("x"), rows("y"), winners(), shape, normed},
+            outputs, channels_);
+      case Kernel::norm_average_pool:
+        return each_row(kernels::AveragePool<T, 1, 2, kernels::NormedValues<T, 1>>{rows("x"), rows("y"), shape, normed},
+                        outputs, channels_);
+      case Kernel::max_pooled_gradient_sums:
+        return sum_over_patches(over_patches<true>(sums));
+      case Kernel::average_pooled_gradient_sums:
+        return sum_over_patches(over_patches<false>(sums));
+      case Kernel::max_pooled_gradient_apply:
+        return apply_over_patches<true>();
+      case Kernel::average_pooled_gradient_apply:
+        return apply_over_patches<false>();
+      default:
+        return sum_over_patches(
+            over_patches<false>(kernels::LazyAccumulate<T, T, 1, true>{norm_gradient(), rows("total")}));
     }
   }
 
@@ -204,6 +246,8 @@ class HostRun {
       }
       case Kernel::add:
         return each_row(kernels::Add<T, 1>{rows("from"), rows("to")}, rows_, channels_);
+      case Kernel::copy:
+        return each_row(kernels::Copy<T, 1>{rows("from"), rows("to")}, rows_, channels_);
       case Kernel::upload_gray:
         return upload(kernels::GraySource{memory_.array<std::uint8_t>("images"), kImageNorm});
       case Kernel::upload_color:

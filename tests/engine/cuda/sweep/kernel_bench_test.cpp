@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "engine/cuda/kernels/channel_sums.hpp"
 #include "engine/cuda/sweep/small_calls.hpp"
 
 namespace chexbench::engine::cuda {
@@ -72,6 +74,21 @@ TEST(KernelBench, FindsAMissingRowOfThousands) {
   for (const Kernel kernel : all_kernels()) {
     if (!sums_rows(kernel)) continue;
     EXPECT_FALSE(KernelBench(small_call(kernel, ElementType::f16), launch_without_last_row).check().agrees())
+        << to_string(kernel);
+  }
+}
+
+// A sum that does not set its tickets back would be right once.
+void launch_without_resetting(const KernelCall& call, const KernelMemory& memory, void* scratch,
+                              kernels::Stream stream) {
+  launch_kernel(call, memory, scratch, stream);
+  std::fill_n(static_cast<unsigned*>(scratch), kernels::SumsMemory::kTickets, 1000u);
+}
+
+TEST(KernelBench, FindsASumThatLeavesItsTicketsDrawn) {
+  for (const Kernel kernel : all_kernels()) {
+    if (!sums_rows(kernel)) continue;
+    EXPECT_FALSE(KernelBench(small_call(kernel, ElementType::f32), launch_without_resetting).check().agrees())
         << to_string(kernel);
   }
 }

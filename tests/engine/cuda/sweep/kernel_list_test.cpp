@@ -28,44 +28,78 @@ Runs runs(const std::vector<KernelUse>& uses, const std::vector<Kernel>& kernels
   return sum;
 }
 
+const std::vector<Kernel> kSums{Kernel::gradient_sums, Kernel::gradient_sums_two, Kernel::gradient_sums_residual,
+                                Kernel::gradient_sums_residual_two};
+const std::vector<Kernel> kApplies{Kernel::gradient_apply, Kernel::gradient_apply_two, Kernel::gradient_apply_masked};
+
 std::vector<KernelUse> list_of(const std::string& network, spec::Precision precision = spec::Precision::fp16) {
   const model::Graph graph = model::make_network(network, 224);
   return kernel_list(graph, 256, precision);
 }
 
-// 53 batch norms, 16 of them with a residual, 4 of whose residuals are norms of their own.
+// 53 batch norms: 16 with a residual, and one with a max pool, which is separate without training.fused.
 TEST(KernelList, HasEveryNormOfResnet50) {
   const std::vector<KernelUse> uses = list_of("resnet50", spec::Precision::f32);
   EXPECT_EQ(runs(uses, {Kernel::statistics}), (Runs{53, 53}));
-  EXPECT_EQ(runs(uses, {Kernel::normalize}), (Runs{37, 37}));
+  EXPECT_EQ(runs(uses, {Kernel::normalize}), (Runs{37, 36}));
   EXPECT_EQ(runs(uses, {Kernel::normalize_residual}), (Runs{16, 16}));
-  EXPECT_EQ(runs(uses, {Kernel::gradient_sums, Kernel::gradient_sums_two, Kernel::gradient_sums_residual,
-                        Kernel::gradient_sums_residual_two}),
-            (Runs{53, 53}));
-  EXPECT_EQ(runs(uses, {Kernel::gradient_apply, Kernel::gradient_apply_two, Kernel::gradient_apply_masked}),
-            (Runs{53, 53}));
-  EXPECT_EQ(runs(uses, {Kernel::moments, Kernel::affine, Kernel::inverse_deviation}), (Runs{0, 0}));
+  EXPECT_EQ(runs(uses, kSums), (Runs{53, 52}));
+  EXPECT_EQ(runs(uses, kApplies), (Runs{53, 52}));
+  EXPECT_EQ(runs(uses, {Kernel::max_pool}), (Runs{1, 0}));
+  EXPECT_EQ(runs(uses, {Kernel::max_pool_backward}), (Runs{1, 0}));
+  for (const Kernel kernel :
+       {Kernel::norm_max_pool, Kernel::max_pooled_gradient_sums, Kernel::max_pooled_gradient_apply})
+    EXPECT_EQ(runs(uses, {kernel}), (Runs{0, 1})) << to_string(kernel);
+  EXPECT_EQ(runs(uses, {Kernel::moments, Kernel::moments_and_affine, Kernel::affine}), (Runs{0, 0}));
+  EXPECT_FALSE(std::ranges::any_of(uses, [](const KernelUse& use) { return use.call.inverse_deviation; }));
 }
 
+// Whichever sums a data gradient computes, it needs the norm's inverse deviation.
 TEST(KernelList, LeavesToConvolutionsWhatTheyFuse) {
   const std::vector<KernelUse> uses = list_of("resnet50");
   EXPECT_EQ(runs(uses, {Kernel::statistics}).separate, 53);
-  EXPECT_EQ(runs(uses, {Kernel::statistics, Kernel::moments}).fused, 53);
-  EXPECT_EQ(runs(uses, {Kernel::normalize, Kernel::affine}).fused, 37);
-  EXPECT_GT(runs(uses, {Kernel::affine}).fused, 0);
-  const Runs sums = runs(uses, {Kernel::gradient_sums, Kernel::gradient_sums_two, Kernel::gradient_sums_residual,
-                                Kernel::gradient_sums_residual_two});
-  EXPECT_EQ(sums.separate, 53);
-  EXPECT_EQ(sums.fused + runs(uses, {Kernel::inverse_deviation}).fused, 53);
+  EXPECT_EQ(runs(uses, {Kernel::statistics, Kernel::moments, Kernel::moments_and_affine}).fused, 53);
+  EXPECT_EQ(runs(uses, {Kernel::normalize, Kernel::normalize_residual, Kernel::norm_max_pool,
+                        Kernel::moments_and_affine, Kernel::affine})
+                .fused,
+            53);
+  EXPECT_GT(runs(uses, {Kernel::moments_and_affine}).fused, 0);
+  EXPECT_EQ(runs(uses, kSums).separate, 53);
+  int inverse_deviations = 0;
+  for (const KernelUse& use : uses) {
+    if (!use.call.inverse_deviation) continue;
+    EXPECT_EQ(use.runs, 0) << shape_text(use.call);
+    inverse_deviations += use.fused_runs;
+  }
+  EXPECT_EQ(runs(uses, kSums).fused + runs(uses, {Kernel::max_pooled_gradient_sums}).fused + inverse_deviations, 53);
+  EXPECT_EQ(runs(uses, kApplies).fused + runs(uses, {Kernel::max_pooled_gradient_apply}).fused, 53);
+}
+
+// All blocks but the last have a convolution after them, whose data gradient computes the join. It leaves to the join's
+// norm only the masked apply.
+TEST(KernelList, HasNoGradientSumsOfNormsThatJoinsSum) {
+  const std::vector<KernelUse> uses = list_of("resnet50");
+  const std::vector<Kernel> of_residuals{Kernel::gradient_sums_residual, Kernel::gradient_sums_residual_two};
+  EXPECT_EQ(runs(uses, of_residuals).separate, 16);
+  EXPECT_EQ(runs(uses, of_residuals).fused, 16 - 15);
 }
 
 // 58 norms of the dense blocks' 1x1 convolutions and of three transitions and the end read a block; every dense block
 // has as many parts as layers, and one more that it begins with.
 TEST(KernelList, HasEveryPassOverDenseBlocks) {
   const std::vector<KernelUse> uses = list_of("densenet121");
-  EXPECT_EQ(runs(uses, {Kernel::lazy_accumulate_first, Kernel::lazy_accumulate}).separate, 58 + 4);
-  EXPECT_EQ(runs(uses, {Kernel::lazy_accumulate_first}).separate, 4);
-  EXPECT_EQ(runs(uses, {Kernel::lazy_apply}).separate, 58 + 4);
+  EXPECT_EQ(runs(uses, {Kernel::lazy_accumulate_first, Kernel::lazy_accumulate}), (Runs{58 + 4, 58 + 1}));
+  EXPECT_EQ(runs(uses, {Kernel::lazy_accumulate_first}), (Runs{4, 1}));
+  EXPECT_EQ(runs(uses, {Kernel::average_pooled_lazy_accumulate}), (Runs{0, 3}));
+  EXPECT_EQ(runs(uses, {Kernel::lazy_apply}), (Runs{58 + 4, 4}));
+  EXPECT_EQ(runs(uses, {Kernel::lazy_apply_packed}), (Runs{0, 58}));
+  EXPECT_EQ(runs(uses, {Kernel::copy}), (Runs{0, 58}));
+}
+
+// Packed layers serve fused plans, which exist in fp16 alone.
+TEST(KernelList, PacksNoDenseBlockWhereNothingIsFused) {
+  for (const spec::Precision precision : {spec::Precision::f32, spec::Precision::bf16})
+    EXPECT_EQ(runs(list_of("densenet121", precision), {Kernel::copy, Kernel::lazy_apply_packed}), (Runs{0, 0}));
 }
 
 TEST(KernelList, HasEachCallOnce) {
@@ -104,9 +138,32 @@ TEST(KernelBytes, AreThoseOfTheTable) {
   near(of(Kernel::lazy_accumulate_first), 2 * kT + kT);
   near(of(Kernel::lazy_accumulate), 2 * kT + 2 * kT);
   near(of(Kernel::lazy_apply), 2 * kT + kT);
+  near(of(Kernel::lazy_apply_packed), 2 * kT + kT);
   near(of(Kernel::add), 3 * kT);
+  near(of(Kernel::copy), 2 * kT);
   near(of(Kernel::bias), 2 * kT);
   near(of(Kernel::bias_backward), 3 * kT);
+}
+
+// Per element of the norm's input; a thousandth is what lies by channel.
+TEST(KernelBytes, OfNormsWithPoolsAreThoseOfTheTable) {
+  constexpr kernels::PoolShape kMax{
+      .height = 112, .width = 112, .out_height = 56, .out_width = 56, .kernel = 3, .stride = 2, .padding = 1};
+  constexpr kernels::PoolShape kAverage{
+      .height = 56, .width = 56, .out_height = 28, .out_width = 28, .kernel = 2, .stride = 2};
+  const auto expect = [](Kernel kernel, const kernels::PoolShape& pool, double expected) {
+    const KernelCall call{.kernel = kernel, .type = ElementType::f16, .items = 64, .channels = 64, .pool = pool};
+    const double found = static_cast<double>(bytes_moved(call)) / (64 * 64 * pool.pixels());
+    EXPECT_NEAR(found, expected, 1e-3 * expected) << to_string(kernel);
+  };
+  constexpr double kT = 2;
+  expect(Kernel::norm_max_pool, kMax, 1.25 * kT + 0.25);
+  expect(Kernel::max_pooled_gradient_sums, kMax, 1.25 * kT + 0.25);
+  expect(Kernel::max_pooled_gradient_apply, kMax, 2.25 * kT + 0.25);
+  expect(Kernel::norm_average_pool, kAverage, 1.25 * kT);
+  expect(Kernel::average_pooled_gradient_sums, kAverage, 1.25 * kT);
+  expect(Kernel::average_pooled_gradient_apply, kAverage, 2.25 * kT);
+  expect(Kernel::average_pooled_lazy_accumulate, kAverage, 2.25 * kT);
 }
 
 TEST(KernelBytes, OfPoolsAndFlatArraysAreThoseOfTheTable) {

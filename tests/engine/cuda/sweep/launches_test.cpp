@@ -5,8 +5,10 @@
 #include <map>
 
 #include "engine/cuda/convolution/scripted_conv_device.hpp"
+#include "engine/cuda/program/dense_packing.hpp"
 #include "engine/cuda/program/lowering.hpp"
 #include "engine/cuda/program/prologue.hpp"
+#include "engine/cuda/program/residual_join.hpp"
 #include "engine/cuda/sweep/kernel_list.hpp"
 #include "engine/cuda/sweep/noted_launches.hpp"
 #include "engine/cuda/training/batch_input.hpp"
@@ -31,50 +33,39 @@ ScriptedDevice device_with(bool fused) {
   return device;
 }
 
-struct Step {
-  model::Graph graph;
-  spec::Precision precision;
-  bool fused;
-  Program program = lower(graph, {.dropout = true});
-  ParameterLayout parameters{graph, program};
-
-  ConvShape shape(std::size_t node) const { return conv_shape(graph, program, program.nodes[node], kImages); }
-
-  ConvolutionsConfig config() const {
-    ConvolutionsConfig config{.precision = precision, .fused = fused, .tuning = {.forces_fused = fused}};
-    const std::vector<int> norms = prologue_norms(program);
-    for (std::size_t i = 0; i < norms.size(); ++i) {
-      if (norms[i] >= 0) config.behind_norms.push_back(shape(i));
-    }
-    return config;
-  }
-
-  // As CudaEngine chooses them.
-  std::vector<int> prologues(const Convolutions& convolutions) const {
-    std::vector<int> norms = prologue_norms(program);
-    for (std::size_t i = 0; i < norms.size(); ++i) {
-      if (norms[i] >= 0 && !convolutions.takes_prologue(shape(i))) norms[i] = -1;
-    }
-    return norms;
-  }
+// A step with the choices of CudaEngine, which this test makes in the same way.
+class Step {
+ public:
+  Step(const model::Graph& graph, spec::Precision precision, bool fused)
+      : graph_(graph),
+        precision_(precision),
+        fused_(fused),
+        lowered_(lower(graph, {.dropout = true, .fuses_pools = fused})),
+        device_(device_with(fused)),
+        convolutions_(conv_shapes(graph, lowered_, kImages), config(), device_.device()),
+        program_(with_packed_outputs(lowered_,
+                                     [&](const Node& conv) { return convolutions_.packs(shape(lowered_, conv)); })),
+        parameters_(graph, program_) {}
 
   // Runs the step, and returns what it launched.
-  Counts launched() const {
-    ScriptedDevice device = device_with(fused);
-    Convolutions convolutions(conv_shapes(graph, program, kImages), config(), device.device());
-    LinearProducts linear(linear_shapes(program, kImages), precision);
-    const MemoryPlan plan =
-        plan_memory(graph, program, {.images = kImages, .precision = precision, .prologues = prologues(convolutions)});
+  Counts launched() {
+    LinearProducts linear(linear_shapes(program_, kImages), precision_);
+    const MemoryPlan plan = plan_memory(graph_, program_,
+                                        {.images = kImages,
+                                         .precision = precision_,
+                                         .fuses_pools = fused_,
+                                         .prologues = prologues(),
+                                         .joins = joins()});
     auto* const somewhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);  // nothing is read or written
-    const Addresses addresses({.graph = graph,
-                               .program = program,
-                               .parameters = parameters,
+    const Addresses addresses({.graph = graph_,
+                               .program = program_,
+                               .parameters = parameters_,
                                .plan = plan,
                                .memory = somewhere,
                                .images = kImages,
-                               .precision = precision});
-    Network network(addresses, convolutions, linear);
-    Update update(addresses, spec::TrainingSpec{.precision = precision});
+                               .precision = precision_});
+    Network network(addresses, convolutions_, linear);
+    Update update(addresses, spec::TrainingSpec{.precision = precision_});
     noted_launches().clear();
     convert_images(addresses, Deliver::u8, plan.regions.images[0], nullptr);
     network.forward(nullptr);
@@ -89,20 +80,66 @@ struct Step {
   // The same from the list; the loss is not launched above.
   Counts listed() const {
     Counts counts;
-    for (const KernelUse& use : kernel_list(graph, kImages, precision)) {
-      const int runs = fused ? use.fused_runs : use.runs;
+    for (const KernelUse& use : kernel_list(graph_, kImages, precision_)) {
+      const int runs = fused_ ? use.fused_runs : use.runs;
       if (runs > 0 && use.call.kernel != Kernel::loss)
         counts[to_string(use.call.kernel) + " " + shape_text(use.call)] = runs;
     }
     return counts;
   }
+
+ private:
+  ConvShape shape(const Program& program, const Node& node) const { return conv_shape(graph_, program, node, kImages); }
+
+  ConvolutionsConfig config() const {
+    ConvolutionsConfig config{.precision = precision_, .fused = fused_};
+    const Program packed = with_packed_outputs(lowered_, [](const Node&) { return true; });
+    const std::vector<int> norms = prologue_norms(packed);
+    for (std::size_t i = 0; i < norms.size(); ++i) {
+      if (norms[i] >= 0) config.behind_norms.push_back(shape(packed, packed.nodes[i]));
+    }
+    for (const int conv : dense_convolutions(lowered_))
+      config.in_blocks.push_back(shape(lowered_, lowered_.nodes[static_cast<std::size_t>(conv)]));
+    config.behind_joins = join_shapes(graph_, lowered_, kImages);
+    return config;
+  }
+
+  std::vector<int> prologues() const {
+    std::vector<int> norms = prologue_norms(program_);
+    for (std::size_t i = 0; i < norms.size(); ++i) {
+      if (norms[i] >= 0 && !convolutions_.takes_prologue(shape(program_, program_.nodes[i]))) norms[i] = -1;
+    }
+    return norms;
+  }
+
+  std::vector<ResidualJoin> joins() const {
+    std::vector<ResidualJoin> joins = residual_joins(program_);
+    for (std::size_t i = 0; i < joins.size(); ++i) {
+      if (joins[i].norm < 0) continue;
+      const ConvShape conv = shape(program_, program_.nodes[i]);
+      if (joins[i].residual_norm >= 0 && convolutions_.takes_join_of_norms(conv)) continue;
+      joins[i].residual_norm = -1;
+      if (!convolutions_.takes_join(conv)) joins[i] = {};
+    }
+    return joins;
+  }
+
+  const model::Graph& graph_;
+  const spec::Precision precision_;
+  const bool fused_;
+  const Program lowered_;
+  ScriptedDevice device_;
+  Convolutions convolutions_;
+  const Program program_;
+  const ParameterLayout parameters_;
 };
 
 TEST(KernelList, IsWhatAStepLaunches) {
   for (const std::string& network : model::network_names()) {
+    const model::Graph graph = model::make_network(network, 224);
     for (const spec::Precision precision : {spec::Precision::f32, spec::Precision::fp16, spec::Precision::bf16}) {
       for (const bool fused : {false, true}) {
-        const Step step{model::make_network(network, 224), precision, fused};
+        Step step(graph, precision, fused);
         EXPECT_EQ(step.launched(), step.listed()) << network << (fused ? ", fused" : "");
       }
     }

@@ -1,9 +1,14 @@
 #include "engine/cuda/sweep/noted_launches.hpp"
 
+#include <cstdint>
+#include <initializer_list>
+#include <stdexcept>
+
 #include "engine/cuda/kernels/add_launch.hpp"
 #include "engine/cuda/kernels/bias_launch.hpp"
+#include "engine/cuda/kernels/copy_launch.hpp"
 #include "engine/cuda/kernels/dropout_launch.hpp"
-#include "engine/cuda/kernels/norm_launch.hpp"
+#include "engine/cuda/kernels/norm_pool_launch.hpp"
 #include "engine/cuda/kernels/pool_launch.hpp"
 #include "engine/cuda/kernels/step_launch.hpp"
 #include "engine/cuda/runtime/linear_products.hpp"
@@ -16,7 +21,7 @@ std::vector<KernelCall>& noted_launches() {
   return launches;
 }
 
-// Products and copies are no kernels of the engine's own.
+// Products, copies from the host and the order of streams are no kernels of the engine's own.
 struct LinearProducts::Impl {};
 LinearProducts::LinearProducts(const std::vector<LinearShape>&, spec::Precision) {}
 LinearProducts::~LinearProducts() = default;
@@ -25,6 +30,12 @@ void LinearProducts::data_gradient(const LinearShape&, const void*, const void*,
 void LinearProducts::weight_gradient(const LinearShape&, const void*, const void*, void*, Stream) {}
 void copy_to_device(void*, const void*, std::size_t, Stream) {}
 void clear(void*, std::size_t, Stream) {}
+OwnedStream::OwnedStream() = default;
+OwnedStream::~OwnedStream() = default;
+Event::Event() = default;
+Event::~Event() = default;
+void Event::record(Stream) {}
+void wait_for(Stream, const Event&) {}
 
 namespace kernels {
 namespace {
@@ -36,12 +47,21 @@ Activation activation(const Clamp& clamp) {
   return clamp.high == 6 ? Activation::relu6 : Activation::relu;
 }
 
+// The sweep times calls whose arrays by channel can be read 16 bytes at a time, which must be true of the engine's.
+void check_aligned(std::initializer_list<const float*> by_channel) {
+  for (const float* array : by_channel) {
+    if (reinterpret_cast<std::uintptr_t>(array) % 16 != 0)
+      throw std::logic_error("an array by channel is not aligned to 16 bytes");
+  }
+}
+void check_aligned(const NormParameters& norm) { check_aligned({norm.mean, norm.variance, norm.weight, norm.bias}); }
+
 // The launchers launch nothing for no items, as the running statistics of a network without norms.
 void note(const KernelCall& call) {
   if (call.items > 0) noted_launches().push_back(call);
 }
 
-void note_pool(Kernel kernel, const PoolCall& call, bool has_window) {
+void note_pool(Kernel kernel, const PoolCall& call, bool has_window, Activation activation = Activation::none) {
   PoolShape shape = call.shape;
   if (!has_window) shape.kernel = shape.stride = shape.padding = 0;
   note({.kernel = kernel,
@@ -50,10 +70,12 @@ void note_pool(Kernel kernel, const PoolCall& call, bool has_window) {
         .channels = call.channels,
         .in_ld = ld(call.x),
         .out_ld = ld(call.y),
+        .activation = activation,
         .pool = shape});
 }
 
 void note_gradient(Kernel kernel, const NormGradientCall& call, const Matrix& residual = {}) {
+  check_aligned(call.norm);
   note({.kernel = kernel,
         .type = call.type,
         .items = call.rows,
@@ -62,6 +84,20 @@ void note_gradient(Kernel kernel, const NormGradientCall& call, const Matrix& re
         .out_ld = ld(call.gradient),
         .residual_ld = ld(residual),
         .activation = kernel == Kernel::gradient_apply_masked ? Activation::none : activation(call.clamp)});
+}
+
+// The rows of the call are those of the pool's images.
+void note_pooled_gradient(Kernel max, Kernel average, const NormGradientCall& call, const PoolBetween& pool) {
+  check_aligned(call.norm);
+  if (call.rows != pool.images * pool.shape.pixels()) throw std::logic_error("a norm's rows are not its pool's pixels");
+  note_pool(pool.winner != nullptr ? max : average,
+            {.type = call.type,
+             .images = pool.images,
+             .channels = call.channels,
+             .shape = pool.shape,
+             .x = call.x,
+             .y = call.gradient},
+            true, activation(call.clamp));
 }
 
 void note_update(Kernel kernel, const UpdateCall& call) {
@@ -75,10 +111,18 @@ void launch_statistics(const StatisticsCall& call, Stream) {
         .type = call.type,
         .items = call.rows,
         .channels = call.channels,
-        .in_ld = ld(call.x)});
+        .in_ld = ld(call.x),
+        .inverse_deviation = call.inverse_deviation != nullptr});
 }
-void launch_moments(const MomentsOfSums&, int channels, Stream) {
-  note({.kernel = Kernel::moments, .items = channels});
+void launch_moments(const MomentsOfSums& moments, int channels, Stream) {
+  note(
+      {.kernel = Kernel::moments, .items = channels, .inverse_deviation = moments.finish.inverse_deviation != nullptr});
+}
+void launch_moments_and_affine(const MomentsOfSums& moments, const AffineCall& call, Stream) {
+  note({.kernel = Kernel::moments_and_affine,
+        .type = call.type,
+        .items = call.channels,
+        .inverse_deviation = moments.finish.inverse_deviation != nullptr});
 }
 void launch_running_update(const RunningUpdate&, std::int64_t channels, Stream) {
   note({.kernel = Kernel::running_update, .items = channels});
@@ -86,10 +130,8 @@ void launch_running_update(const RunningUpdate&, std::int64_t channels, Stream) 
 void launch_affine(const AffineCall& call, Stream) {
   note({.kernel = Kernel::affine, .type = call.type, .items = call.channels});
 }
-void launch_inverse_deviation(const NormParameters&, int channels, float*, Stream) {
-  note({.kernel = Kernel::inverse_deviation, .items = channels});
-}
 void launch_normalize(const NormalizeCall& call, Stream) {
+  check_aligned(call.norm);
   note({.kernel = call.residual.exists() ? Kernel::normalize_residual : Kernel::normalize,
         .type = call.type,
         .items = call.rows,
@@ -107,7 +149,8 @@ void launch_gradient_sums(const NormGradientCall& call, Matrix output, Matrix ma
     note_gradient(two ? Kernel::gradient_sums_two : Kernel::gradient_sums, call);
   }
 }
-void launch_gradient_apply(const NormGradientCall& call, bool masked, const float*, const float*, Matrix, Stream) {
+void launch_gradient_apply(const NormGradientCall& call, bool masked, const float* b, const float* c, Matrix, Stream) {
+  check_aligned({b, c});
   const Kernel unmasked = call.gradient2.exists() ? Kernel::gradient_apply_two : Kernel::gradient_apply;
   note_gradient(masked ? Kernel::gradient_apply_masked : unmasked, call);
 }
@@ -115,11 +158,35 @@ void launch_lazy_accumulate(const NormGradientCall& call, ElementType, Matrix, b
   note_gradient(first ? Kernel::lazy_accumulate_first : Kernel::lazy_accumulate, call);
 }
 void launch_lazy_apply(const LazyApplyCall& call, Stream) {
-  note({.kernel = Kernel::lazy_apply,
+  check_aligned({call.b, call.c});
+  const bool in_place = call.dx.data == call.total.data;
+  note({.kernel = in_place ? Kernel::lazy_apply : Kernel::lazy_apply_packed,
         .type = call.type,
         .items = call.rows,
         .channels = call.channels,
-        .in_ld = ld(call.x)});
+        .in_ld = ld(call.x),
+        .out_ld = in_place ? 0 : ld(call.dx)});
+}
+
+void launch_norm_max_pool(const NormPoolCall& call, std::uint8_t*, Stream) {
+  check_aligned(call.norm);
+  note_pool(Kernel::norm_max_pool, call.pool, true, activation(call.clamp));
+}
+void launch_norm_average_pool(const NormPoolCall& call, Stream) {
+  check_aligned(call.norm);
+  note_pool(Kernel::norm_average_pool, call.pool, true, activation(call.clamp));
+}
+void launch_pooled_gradient_sums(const NormGradientCall& call, const PoolBetween& pool, const NormSums&, Stream) {
+  note_pooled_gradient(Kernel::max_pooled_gradient_sums, Kernel::average_pooled_gradient_sums, call, pool);
+}
+void launch_pooled_gradient_apply(const NormGradientCall& call, const PoolBetween& pool, const float* b, const float* c,
+                                  Matrix, Stream) {
+  check_aligned({b, c});
+  note_pooled_gradient(Kernel::max_pooled_gradient_apply, Kernel::average_pooled_gradient_apply, call, pool);
+}
+void launch_pooled_lazy_accumulate(const NormGradientCall& call, const PoolBetween& pool, Matrix, const NormSums&,
+                                   Stream) {
+  note_pooled_gradient(Kernel::average_pooled_lazy_accumulate, Kernel::average_pooled_lazy_accumulate, call, pool);
 }
 
 void launch_max_pool(const PoolCall& call, std::uint8_t*, Stream) { note_pool(Kernel::max_pool, call, true); }
@@ -168,6 +235,14 @@ void launch_dropout(const DropoutCall& call, Stream) {
 }
 void launch_add(const AddCall& call, Stream) {
   note({.kernel = Kernel::add,
+        .type = call.type,
+        .items = call.rows,
+        .channels = call.channels,
+        .in_ld = ld(call.from),
+        .out_ld = ld(call.to)});
+}
+void launch_copy(const CopyCall& call, Stream) {
+  note({.kernel = Kernel::copy,
         .type = call.type,
         .items = call.rows,
         .channels = call.channels,
