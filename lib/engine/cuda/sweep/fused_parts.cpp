@@ -21,8 +21,10 @@ FusedParts::FusedParts(const model::Graph& graph, const Program& program, const 
       program_(program),
       kind_(kind),
       norms_(prologue_norms(program)),
+      joins_(chosen_joins(ConvPattern::data_gradient_join, ConvPattern::data_gradient_join_norms, {})),
+      forward_joins_(
+          chosen_joins(ConvPattern::joined_forward_statistics, ConvPattern::joined_norms_forward_statistics, joins_)),
       inverse_deviations_(program.nodes.size()) {
-  choose_joins();
   for (int i = 0; i < static_cast<int>(norms_.size()); ++i) {
     if (takes(i, ConvPattern::data_gradient_norm)) mark_statistics_of(norms_[static_cast<std::size_t>(i)]);
   }
@@ -32,13 +34,23 @@ FusedParts::FusedParts(const model::Graph& graph, const Program& program, const 
   }
 }
 
-void FusedParts::choose_joins() {
-  joins_ = residual_joins(program_);
-  for (int i = 0; i < static_cast<int>(joins_.size()); ++i) {
-    ResidualJoin& join = joins_[static_cast<std::size_t>(i)];
-    if (!fuses(i, ConvPattern::data_gradient_join_norms)) join.residual_norm = -1;
-    if (join.residual_norm < 0 && !fuses(i, ConvPattern::data_gradient_join)) join = {};
+std::vector<ResidualJoin> FusedParts::chosen_joins(ConvPattern of_any, ConvPattern of_norms,
+                                                   const std::vector<ResidualJoin>& readers) const {
+  std::vector<ResidualJoin> joins = residual_joins(program_);
+  for (std::size_t i = 0; i < joins.size(); ++i) {
+    const int conv = static_cast<int>(i);
+    const bool is_read = !readers.empty() && readers[i].norm >= 0 && readers[i].residual_norm < 0;
+    if (is_read || !fuses(conv, of_norms)) joins[i].residual_norm = -1;
+    if (joins[i].residual_norm < 0 && !fuses(conv, of_any)) joins[i] = {};
   }
+  return joins;
+}
+
+bool FusedParts::is_left_out(int norm) const {
+  return is_taken(norm, ConvPattern::normalized_forward_statistics) ||
+         std::ranges::any_of(forward_joins_, [norm](const ResidualJoin& join) {
+           return join.norm == norm || join.residual_norm == norm;
+         });
 }
 
 void FusedParts::mark_statistics_of(int norm) {
@@ -69,7 +81,8 @@ bool FusedParts::is_taken(int norm, ConvPattern pattern) const {
 bool FusedParts::has_output_sums(int i) const {
   if (i == 0 || !(node(i - 1).out == node(i).in)) return false;
   const int writer = node(i - 1).kind == NodeKind::copy ? i - 2 : i - 1;
-  return fuses(writer, ConvPattern::forward_statistics) || takes(writer, ConvPattern::normalized_forward_statistics);
+  return forward_joins_[static_cast<std::size_t>(writer)].norm >= 0 || fuses(writer, ConvPattern::forward_statistics) ||
+         takes(writer, ConvPattern::normalized_forward_statistics);
 }
 
 bool FusedParts::writes_affine(int i) const {

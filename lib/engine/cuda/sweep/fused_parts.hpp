@@ -36,8 +36,8 @@ class FusedParts {
   bool writes_affine(int i) const;
   // Whether a data gradient reads the inverse deviation that statistics node i writes.
   bool has_inverse_deviation(int i) const { return inverse_deviations_[static_cast<std::size_t>(i)]; }
-  // Whether a convolution computes norm i while it reads its input.
-  bool is_left_out(int norm) const { return is_taken(norm, ConvPattern::normalized_forward_statistics); }
+  // Whether a convolution computes norm i while it reads its input, alone or in a join.
+  bool is_left_out(int norm) const;
   // Whether a data gradient computes the sums of norm i that have no join.
   bool has_gradient_sums(int norm) const { return is_taken(norm, ConvPattern::data_gradient_norm); }
   // The joins that data gradients compute, for backward_order().
@@ -48,14 +48,17 @@ class FusedParts {
   bool fuses(int i, ConvPattern pattern) const;
   bool takes(int i, ConvPattern pattern) const;
   bool is_taken(int norm, ConvPattern pattern) const;
-  void choose_joins();
+  // Returns the joins that convolutions compute by one of two patterns; the residuals that `readers` read must be
+  // written all the same.
+  std::vector<ResidualJoin> chosen_joins(ConvPattern of_any, ConvPattern of_norms,
+                                         const std::vector<ResidualJoin>& readers) const;
   void mark_statistics_of(int norm);
 
   const model::Graph& graph_;
   const Program& program_;
   const StepKind kind_;
   const std::vector<int> norms_;  // that each node may compute
-  std::vector<ResidualJoin> joins_;
+  const std::vector<ResidualJoin> joins_, forward_joins_;
   std::vector<bool> inverse_deviations_;
 };
 

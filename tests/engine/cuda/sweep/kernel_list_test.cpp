@@ -75,6 +75,14 @@ TEST(KernelList, LeavesToConvolutionsWhatTheyFuse) {
   EXPECT_EQ(runs(uses, kApplies).fused + runs(uses, {Kernel::max_pooled_gradient_apply}).fused, 53);
 }
 
+// All blocks but the last have a convolution after them that computes the block's join, in forward. In four blocks that
+// is two norms.
+TEST(KernelList, HasOneJoinThatNoConvolutionComputes) {
+  const std::vector<KernelUse> uses = list_of("resnet50");
+  EXPECT_EQ(runs(uses, {Kernel::normalize_residual}), (Runs{16, 1}));
+  EXPECT_EQ(runs(uses, {Kernel::normalize}), (Runs{37, 0}));
+}
+
 // All blocks but the last have a convolution after them, whose data gradient computes the join. It leaves to the join's
 // norm only the masked apply.
 TEST(KernelList, HasNoGradientSumsOfNormsThatJoinsSum) {

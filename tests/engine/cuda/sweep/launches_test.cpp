@@ -50,12 +50,17 @@ class Step {
   // Runs the step, and returns what it launched.
   Counts launched() {
     LinearProducts linear(linear_shapes(program_, kImages), precision_);
-    const MemoryPlan plan = plan_memory(graph_, program_,
-                                        {.images = kImages,
-                                         .precision = precision_,
-                                         .fuses_pools = fused_,
-                                         .prologues = prologues(),
-                                         .joins = joins()});
+    const std::vector<ResidualJoin> backward_joins =
+        joins(&Convolutions::takes_join, &Convolutions::takes_join_of_norms, {});
+    const MemoryPlan plan =
+        plan_memory(graph_, program_,
+                    {.images = kImages,
+                     .precision = precision_,
+                     .fuses_pools = fused_,
+                     .prologues = prologues(),
+                     .joins = backward_joins,
+                     .forward_joins = joins(&Convolutions::takes_forward_join,
+                                            &Convolutions::takes_forward_join_of_norms, backward_joins)});
     auto* const somewhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);  // nothing is read or written
     const Addresses addresses({.graph = graph_,
                                .program = program_,
@@ -112,14 +117,17 @@ class Step {
     return norms;
   }
 
-  std::vector<ResidualJoin> joins() const {
+  using TakesJoin = bool (Convolutions::*)(const ConvShape&) const;
+  std::vector<ResidualJoin> joins(TakesJoin of_any, TakesJoin of_norms,
+                                  const std::vector<ResidualJoin>& readers) const {
     std::vector<ResidualJoin> joins = residual_joins(program_);
     for (std::size_t i = 0; i < joins.size(); ++i) {
       if (joins[i].norm < 0) continue;
       const ConvShape conv = shape(program_, program_.nodes[i]);
-      if (joins[i].residual_norm >= 0 && convolutions_.takes_join_of_norms(conv)) continue;
+      const bool is_read = !readers.empty() && readers[i].norm >= 0 && readers[i].residual_norm < 0;
+      if (joins[i].residual_norm >= 0 && !is_read && (convolutions_.*of_norms)(conv)) continue;
       joins[i].residual_norm = -1;
-      if (!convolutions_.takes_join(conv)) joins[i] = {};
+      if (!(convolutions_.*of_any)(conv)) joins[i] = {};
     }
     return joins;
   }
