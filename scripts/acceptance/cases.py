@@ -220,11 +220,17 @@ def input_cases(place):
 
 
 def graph_cases(place):
-    """Replay against eager at 64, where launches weigh most; one update in 4 batches; fused against unfused, and weight
-    gradients on a second stream, at 256."""
+    """Replay against eager at 64, where launches weigh most, and without programmatic launches; one update in 4
+    batches; fused against unfused, and weight gradients on a second stream, at 256."""
+    def one_by_one(model):
+        case = ours(place, "graph", model, batch=64, label="one by one")
+        case.command = ["env", "CHEXBENCH_PROGRAMMATIC_LAUNCH=off", *case.command]
+        return case
+
     return [case for model in NETWORKS for case in (
         ours(place, "graph", model, batch=64, label="eager", training__cuda_graph="false"),
         ours(place, "graph", model, batch=64, label="replay", training__cuda_graph="true"),
+        one_by_one(model),
         ours(place, "graph", model, batch=64, label="accumulated", training__accumulate_steps=4, measure__steps=5),
         ours(place, "graph", model, label="unfused", training__fused="false"),
         ours(place, "graph", model, label="fused", training__fused="true"),

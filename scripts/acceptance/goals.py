@@ -133,6 +133,7 @@ def quotients(rows):
         for part, name, above, below in (("input", "fed by PNGs", "optimized", "naive"),
                                          ("graph", "fp16 batch 64", "replay", "eager"),
                                          ("graph", "fp16 batch 64", "accumulated", "replay"),
+                                         ("graph", "fp16 batch 64", "replay", "one by one"),
                                          ("graph", "fp16 batch 256", "fused", "unfused"),
                                          ("graph", "fp16 batch 256", "concurrent weight gradients", "fused")):
             facts = {"part": part, "model": model}
