@@ -147,6 +147,7 @@ struct CommSpec {
   GradientDtype gradient_dtype = GradientDtype::f32;  // the type in which gradients are sent; sums are in f32
   CommModel model = CommModel::real;
   CommBackend backend = CommBackend::automatic;
+  double stall_limit_s = 60;      // engine cuda: least time after which a step that does not end is given up
   double alpha_s = 3e-6;          // models alpha_beta and shaped: latency of a message, in seconds
   double beta_bytes_per_s = 9e9;  // models alpha_beta and shaped: bandwidth of a link
   double launch_s = 0;            // model alpha_beta: fixed cost of a bucket, in seconds

@@ -76,8 +76,10 @@ struct DeviceSync : BlockBarrier {
   }
 };
 
+// With two blocks on a multiprocessor, wide kernels have enough loads in flight. Unasked, ptxas keeps registers low for
+// more blocks, and spills for that.
 template <typename Op, typename Finish>
-__global__ void __launch_bounds__(kThreads) run_sums(const ChannelSums<Op, Finish> sums) {
+__global__ void __launch_bounds__(kThreads, 2) run_sums(const ChannelSums<Op, Finish> sums) {
   __shared__ typename ChannelSums<Op, Finish>::Scratch scratch;
   begin_kernel();
   run_sums_thread(sums, static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x), scratch, DeviceSync{});

@@ -7,7 +7,7 @@ namespace chexbench::engine::cuda {
 namespace {
 
 constexpr std::size_t kRemembered = 31;
-constexpr double kFirst_s = 600, kLeast_s = 60, kSteps = 50;
+constexpr double kFirst = 10, kSteps = 50;
 
 }  // namespace
 
@@ -20,11 +20,11 @@ void StallLimit::add(double step_s) {
 }
 
 double StallLimit::seconds() const {
-  if (steps_s_.empty()) return kFirst_s;
+  if (steps_s_.empty()) return kFirst * least_s_;
   std::vector<double> sorted = steps_s_;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::ranges::nth_element(sorted, middle);
-  return std::max(kLeast_s, kSteps * *middle);
+  return std::max(least_s_, kSteps * *middle);
 }
 
 }  // namespace chexbench::engine::cuda

@@ -113,7 +113,8 @@ CudaEngine::CudaEngine(const EngineConfig& config)
               .accumulation = accumulation_,
               .buckets = buckets_,
               .deliver = config.deliver,
-              .use_graphs = config.training.cuda_graph}) {
+              .use_graphs = config.training.cuda_graph}),
+      stall_limit_(config.comm.stall_limit_s) {
   traits_.name = "cuda";
   traits_.device = text(device_);
   traits_.gpu_uuid = device_.uuid;
@@ -254,7 +255,7 @@ void CudaEngine::collect() {
 // The communicator must end first, or the destructor would wait for kernels that wait for another rank.
 void CudaEngine::report_stall() {
   const std::string message = fmt::format(
-      "engine 'cuda': rank {} has waited {:.0f} s for step {}, which does not end: {}", rank_, stall_limit_.seconds(),
+      "engine 'cuda': rank {} has waited {:.3g} s for step {}, which does not end: {}", rank_, stall_limit_.seconds(),
       finished_ / parts().batches() + 1,
       world_ > 1 ? "a rank that does not report this has died or stalled" : "its GPU is stuck (nvidia-smi, Xid)");
   reducer_->give_up(message);

@@ -298,6 +298,29 @@ TEST_F(StrictEngine, ADeviceThatFailsInAStepIsLostAndSaysSo) {
   EXPECT_THROW(for (int i = 3; i < 6; ++i) engine.step(batches.next(i), *reducer), DeviceLostError);
 }
 
+TEST_F(StrictEngine, AStepThatDoesNotEndIsGivenUpAndNamed) {
+  strict::reset(1, false);
+  const auto world = join_ranks();
+  const auto reducer = world->make_reducer(kWorld);
+  EngineConfig impatient = config(Precision::f32);
+  impatient.comm.stall_limit_s = 1;
+  impatient.training.cuda_graph = false;  // the other ranks of a graph's all-reduce always come
+  CudaEngine engine(impatient);
+  Batches batches(engine);
+  for (int i = 0; i < kSteps; ++i) engine.step(batches.next(i), *reducer);
+  engine.finish();
+  strict::stall_other_ranks();
+  try {
+    engine.step(batches.next(kSteps), *reducer);
+    engine.finish();
+    ADD_FAILURE() << "the other rank came";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("rank 0 has waited 1 s for step 6, which does not end"));
+  }
+  EXPECT_THROW(reducer->check(), DeviceError) << "the communicator ends, so that the device does";
+  EXPECT_THAT(strict::violations(), IsEmpty());
+}
+
 TEST_F(StrictEngine, ARankThatGivesUpLetsItsDeviceEnd) {
   strict::reset(1, false);
   auto world = join_ranks();

@@ -5,22 +5,24 @@
 namespace chexbench::engine::cuda {
 namespace {
 
-TEST(StallLimit, IsTenMinutesBeforeTheFirstStep) { EXPECT_EQ(StallLimit().seconds(), 600); }
+constexpr double kLeast_s = 60;
 
-TEST(StallLimit, IsAMinuteForShortSteps) {
-  StallLimit limit;
+TEST(StallLimit, IsTenTimesTheLeastBeforeTheFirstStep) { EXPECT_EQ(StallLimit(kLeast_s).seconds(), 600); }
+
+TEST(StallLimit, IsTheLeastForShortSteps) {
+  StallLimit limit(kLeast_s);
   limit.add(0.1);
   EXPECT_EQ(limit.seconds(), 60);
 }
 
 TEST(StallLimit, IsFiftyMedianStepsForLongOnes) {
-  StallLimit limit;
+  StallLimit limit(kLeast_s);
   for (const double step_s : {2.0, 100.0, 3.0}) limit.add(step_s);
   EXPECT_EQ(limit.seconds(), 150);
 }
 
 TEST(StallLimit, ForgetsOldSteps) {
-  StallLimit limit;
+  StallLimit limit(kLeast_s);
   for (int i = 0; i < 100; ++i) limit.add(10);
   for (int i = 0; i < 20; ++i) limit.add(2);
   EXPECT_EQ(limit.seconds(), 100);
