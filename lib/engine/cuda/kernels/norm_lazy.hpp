@@ -36,16 +36,16 @@ struct LazyAccumulate {
       return loaded;
     }
     CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& loaded) {
-      Pack<S, V> total;
+      Pack<S, V> grown;
       for (int i = 0; i < V; ++i) {
         const float g = loaded.from.masked(i, affine, op.from.clamp);
         float before = 0;
         if constexpr (!kFirst) before = widened(loaded.total, i);
-        total.at[i] = Element<S>::narrow(fmaf(affine.scale[i], g, before));
+        grown.at[i] = Element<S>::narrow(fmaf(affine.scale[i], g, before));
         totals.at[i].first += g;
         totals.at[i].second += g * (widened(loaded.from.x, i) - mean.at[i]);
       }
-      store(op.total.at(row, channel), total);
+      store(op.total.at(row, channel), grown);
     }
     CHEXBENCH_HOST_DEVICE Totals<V> result(int) const { return totals; }
   };
@@ -79,11 +79,11 @@ struct LazyApply {
       return {kernels::load<V>(op.x.at(row, channel)), kernels::load<V>(op.total.at(row, channel))};
     }
     CHEXBENCH_HOST_DEVICE void use(int row, const Loaded& loaded) const {
-      Pack<T, V> dx;
+      Pack<T, V> result;
       for (int i = 0; i < V; ++i) {
-        dx.at[i] = Element<T>::narrow(widened(loaded.total, i) + fmaf(b.at[i], widened(loaded.x, i), c.at[i]));
+        result.at[i] = Element<T>::narrow(widened(loaded.total, i) + fmaf(b.at[i], widened(loaded.x, i), c.at[i]));
       }
-      store(op.dx.at(row, channel), dx);
+      store(op.dx.at(row, channel), result);
     }
   };
 };

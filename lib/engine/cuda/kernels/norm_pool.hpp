@@ -65,7 +65,7 @@ struct Nearest {
 
   CHEXBENCH_HOST_DEVICE Nearest(int image, int y, int x, int height, int width)
       : row((image * height + nearest_inside(y, height)) * width + nearest_inside(x, width)),
-        exists(inside(y, height) & inside(x, width)) {}
+        exists(inside(y, height) && inside(x, width)) {}
 };
 
 // Runs Pass (GradientSums, GradientApply or LazyAccumulate) over the pixels of a norm's input, whose output's gradient
