@@ -54,6 +54,20 @@ class Joins {
 
 std::vector<ResidualJoin> residual_joins(const Program& program) { return Joins(program).all(); }
 
+std::vector<ResidualJoin> chosen_joins(const Program& program, const TakesJoin& of_any, const TakesJoin& of_norms,
+                                       const std::vector<ResidualJoin>& readers) {
+  std::vector<ResidualJoin> joins = residual_joins(program);
+  for (std::size_t i = 0; i < joins.size(); ++i) {
+    if (joins[i].norm < 0) continue;
+    const Node& conv = program.nodes[i];
+    const bool is_read = !readers.empty() && readers[i].norm >= 0 && readers[i].residual_norm < 0;
+    if (joins[i].residual_norm >= 0 && !is_read && of_norms(conv)) continue;
+    joins[i].residual_norm = -1;
+    if (!of_any(conv)) joins[i] = {};
+  }
+  return joins;
+}
+
 std::vector<BackwardStep> backward_order(const Program& program, const std::vector<ResidualJoin>& joins) {
   std::vector<BackwardStep> steps = backward_order(program);
   if (joins.empty()) return steps;

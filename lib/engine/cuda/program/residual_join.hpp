@@ -3,6 +3,7 @@
 // lets the sum through the join's ReLU, and sums for the backward of the join's norm.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "engine/cuda/program/backward_order.hpp"
@@ -15,6 +16,16 @@ namespace chexbench::engine::cuda {
 // norm in forward, and directly before it in backward. All these buffers are read and written as a whole.
 // @throws DeviceError if the engine cannot compute backward (backward_order.hpp)
 std::vector<ResidualJoin> residual_joins(const Program& program);
+
+// Whether a convolution, which could compute a join, does so.
+using TakesJoin = std::function<bool(const Node& conv)>;
+
+// Returns those of residual_joins() that are taken: as joins of two norms if `of_norms` holds, else as joins of any
+// residual if `of_any` holds. The residuals that the joins of `readers` read must be written all the same, so these are
+// none of two norms; `readers` has a join for each node, or is empty.
+// @throws DeviceError if the engine cannot compute backward
+std::vector<ResidualJoin> chosen_joins(const Program& program, const TakesJoin& of_any, const TakesJoin& of_norms,
+                                       const std::vector<ResidualJoin>& readers);
 
 // Returns the order of backward in which each node computes the join that `joins` has for it. `joins` is what
 // residual_joins() returned, of which the caller may have removed joins or their second norms; or it is empty.

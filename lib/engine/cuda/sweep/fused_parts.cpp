@@ -21,9 +21,10 @@ FusedParts::FusedParts(const model::Graph& graph, const Program& program, const 
       program_(program),
       kind_(kind),
       norms_(prologue_norms(program)),
-      joins_(chosen_joins(ConvPattern::data_gradient_join, ConvPattern::data_gradient_join_norms, {})),
-      forward_joins_(
-          chosen_joins(ConvPattern::joined_forward_statistics, ConvPattern::joined_norms_forward_statistics, joins_)),
+      joins_(chosen_joins(program, where(ConvPattern::data_gradient_join), where(ConvPattern::data_gradient_join_norms),
+                          {})),
+      forward_joins_(chosen_joins(program, where(ConvPattern::joined_forward_statistics),
+                                  where(ConvPattern::joined_norms_forward_statistics), joins_)),
       inverse_deviations_(program.nodes.size()) {
   for (int i = 0; i < static_cast<int>(norms_.size()); ++i) {
     if (takes(i, ConvPattern::data_gradient_norm)) mark_statistics_of(norms_[static_cast<std::size_t>(i)]);
@@ -34,16 +35,8 @@ FusedParts::FusedParts(const model::Graph& graph, const Program& program, const 
   }
 }
 
-std::vector<ResidualJoin> FusedParts::chosen_joins(ConvPattern of_any, ConvPattern of_norms,
-                                                   const std::vector<ResidualJoin>& readers) const {
-  std::vector<ResidualJoin> joins = residual_joins(program_);
-  for (std::size_t i = 0; i < joins.size(); ++i) {
-    const int conv = static_cast<int>(i);
-    const bool is_read = !readers.empty() && readers[i].norm >= 0 && readers[i].residual_norm < 0;
-    if (is_read || !fuses(conv, of_norms)) joins[i].residual_norm = -1;
-    if (joins[i].residual_norm < 0 && !fuses(conv, of_any)) joins[i] = {};
-  }
-  return joins;
+TakesJoin FusedParts::where(ConvPattern pattern) const {
+  return [this, pattern](const Node& conv) { return fuses(conv, pattern); };
 }
 
 bool FusedParts::is_left_out(int norm) const {
@@ -61,27 +54,28 @@ void FusedParts::mark_statistics_of(int norm) {
   }
 }
 
-// Whether node i is a convolution that computes `pattern`.
-bool FusedParts::fuses(int i, ConvPattern pattern) const {
-  return kind_.fused && node(i).kind == NodeKind::convolution &&
-         wanted(pattern, conv_shape(graph_, program_, node(i), kind_.images), kind_.precision);
+// Whether the node is a convolution that computes `pattern`.
+bool FusedParts::fuses(const Node& conv, ConvPattern pattern) const {
+  return kind_.fused && conv.kind == NodeKind::convolution &&
+         wanted(pattern, conv_shape(graph_, program_, conv, kind_.images), kind_.precision);
 }
 
 // Whether convolution i computes what `pattern` says of the norm that it alone reads.
 bool FusedParts::takes(int i, ConvPattern pattern) const {
-  return norms_[static_cast<std::size_t>(i)] >= 0 && fuses(i, pattern);
+  return norms_[static_cast<std::size_t>(i)] >= 0 && fuses(node(i), pattern);
 }
 
 // Whether a convolution does so with that norm.
 bool FusedParts::is_taken(int norm, ConvPattern pattern) const {
   const auto reader = std::ranges::find(norms_, norm);
-  return reader != norms_.end() && fuses(static_cast<int>(reader - norms_.begin()), pattern);
+  return reader != norms_.end() && fuses(node(static_cast<int>(reader - norms_.begin())), pattern);
 }
 
 bool FusedParts::has_output_sums(int i) const {
   if (i == 0 || !(node(i - 1).out == node(i).in)) return false;
   const int writer = node(i - 1).kind == NodeKind::copy ? i - 2 : i - 1;
-  return forward_joins_[static_cast<std::size_t>(writer)].norm >= 0 || fuses(writer, ConvPattern::forward_statistics) ||
+  return forward_joins_[static_cast<std::size_t>(writer)].norm >= 0 ||
+         fuses(node(writer), ConvPattern::forward_statistics) ||
          takes(writer, ConvPattern::normalized_forward_statistics);
 }
 

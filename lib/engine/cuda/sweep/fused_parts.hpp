@@ -45,13 +45,11 @@ class FusedParts {
 
  private:
   const Node& node(int i) const { return program_.nodes[static_cast<std::size_t>(i)]; }
-  bool fuses(int i, ConvPattern pattern) const;
+  bool fuses(const Node& conv, ConvPattern pattern) const;
   bool takes(int i, ConvPattern pattern) const;
   bool is_taken(int norm, ConvPattern pattern) const;
-  // Returns the joins that convolutions compute by one of two patterns; the residuals that `readers` read must be
-  // written all the same.
-  std::vector<ResidualJoin> chosen_joins(ConvPattern of_any, ConvPattern of_norms,
-                                         const std::vector<ResidualJoin>& readers) const;
+  // Whether a join is computed by `pattern`.
+  TakesJoin where(ConvPattern pattern) const;
   void mark_statistics_of(int norm);
 
   const model::Graph& graph_;

@@ -112,20 +112,14 @@ void Network::convolve(int i, Stream stream) {
                         addresses_.activation(conv.out).data, {channel_row(0), channel_row(1)}, prologue(i), stream);
 }
 
-AffineMemory Network::affine_memory(int norm) const {
-  const DeviceRegions& regions = addresses_.config().plan.regions;
-  const std::size_t offset = regions.norm_offsets[static_cast<std::size_t>(norm)] * bytes_of(addresses_.type());
-  return {addresses_.at(regions.prologue_scale, offset), addresses_.at(regions.prologue_shift, offset)};
-}
-
 Prologue Network::prologue(int i) const {
   const int norm = addresses_.config().plan.prologues[static_cast<std::size_t>(i)];
   return norm < 0 ? Prologue{} : affine(norm);
 }
 
 Prologue Network::affine(int norm) const {
-  const AffineMemory memory = affine_memory(norm);
-  return {memory.scale, memory.shift};
+  const kernels::AffineCall written = affine_call(norm);
+  return {written.scale, written.shift};
 }
 
 float* Network::channel_row(int row) const {
@@ -178,12 +172,13 @@ void Network::compute_statistics(int i, Stream stream) {
 }
 
 kernels::AffineCall Network::affine_call(int norm) const {
-  const AffineMemory memory = affine_memory(norm);
+  const DeviceRegions& regions = addresses_.config().plan.regions;
+  const std::size_t offset = regions.norm_offsets[static_cast<std::size_t>(norm)] * bytes_of(addresses_.type());
   return {.type = addresses_.type(),
           .channels = node(norm).in.channels,
           .norm = addresses_.norm(norm),
-          .scale = memory.scale,
-          .shift = memory.shift};
+          .scale = addresses_.at(regions.prologue_scale, offset),
+          .shift = addresses_.at(regions.prologue_shift, offset)};
 }
 
 void Network::normalize(int i, Stream stream) {

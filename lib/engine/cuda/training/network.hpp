@@ -12,13 +12,6 @@
 
 namespace chexbench::engine::cuda {
 
-// Where the scale and shift of a norm are, for the convolution that computes it: in the type of the activations, one
-// value for each channel of the norm.
-struct AffineMemory {
-  void* scale = nullptr;
-  void* shift = nullptr;
-};
-
 // Queues forward and backward. Waits for nothing, and all work may be captured into a CUDA graph, except
 // prepare_running(). References must outlive this object. Not thread-safe. All functions that take a stream @throws
 // DeviceError if CUDA or one of its libraries refuses a launch
@@ -54,7 +47,6 @@ class Network {
   float* channel_row(int row) const;  // one of the two rows of DeviceRegions::channel_rows
   // The prologue of convolution i if it computes the norm before it; else empty.
   Prologue prologue(int i) const;
-  AffineMemory affine_memory(int norm) const;
   Prologue affine(int norm) const;
   kernels::AffineCall affine_call(int norm) const;
   // Whether node i is a norm and the node before it computes its statistics, and no others.

@@ -173,30 +173,20 @@ std::vector<int> CudaEngine::chosen_prologues() const {
   return norms;
 }
 
-// Returns the joins that convolutions compute, because that is faster: of any residual, or of one that is a norm. The
-// residuals that `readers` read must be written all the same.
-std::vector<ResidualJoin> CudaEngine::chosen_joins(TakesJoin of_any, TakesJoin of_norms,
-                                                   const std::vector<ResidualJoin>& readers) const {
-  std::vector<ResidualJoin> joins = residual_joins(program_);
-  for (std::size_t i = 0; i < joins.size(); ++i) {
-    if (joins[i].norm < 0) continue;
-    const ConvShape shape = conv_shape(graph_, program_, program_.nodes[i], shape_.images);
-    const bool is_read = !readers.empty() && readers[i].norm >= 0 && readers[i].residual_norm < 0;
-    if (joins[i].residual_norm >= 0 && !is_read && (*convolutions_.*of_norms)(shape)) continue;
-    joins[i].residual_norm = -1;
-    if (!(*convolutions_.*of_any)(shape)) joins[i] = {};
-  }
-  return joins;
-}
-
 MemoryPlan CudaEngine::plan() {
   request_.workspace_bytes = std::max(convolutions_->workspace_bytes(), linear_.workspace_bytes());
   if (request_.concurrent_weight_gradients)
     request_.weight_gradient_workspace_bytes = convolutions_->weight_gradient_workspace_bytes();
   request_.prologues = chosen_prologues();
-  request_.joins = chosen_joins(&Convolutions::takes_join, &Convolutions::takes_join_of_norms, {});
-  request_.forward_joins =
-      chosen_joins(&Convolutions::takes_forward_join, &Convolutions::takes_forward_join_of_norms, request_.joins);
+  const auto where = [this](bool (Convolutions::*is_faster)(const ConvShape&) const) -> TakesJoin {
+    return [this, is_faster](const Node& conv) {
+      return (*convolutions_.*is_faster)(conv_shape(graph_, program_, conv, shape_.images));
+    };
+  };
+  request_.joins =
+      chosen_joins(program_, where(&Convolutions::takes_join), where(&Convolutions::takes_join_of_norms), {});
+  request_.forward_joins = chosen_joins(program_, where(&Convolutions::takes_forward_join),
+                                        where(&Convolutions::takes_forward_join_of_norms), request_.joins);
   check_fits(graph_, program_, request_, free_device_bytes());
   return plan_memory(graph_, program_, request_);
 }

@@ -52,9 +52,6 @@ class CudaEngine final : public TrainingEngine {
   std::unique_ptr<Convolutions> planned_convolutions(const EngineConfig& config) const;
   Program chosen_program(const EngineConfig& config) const;
   std::vector<int> chosen_prologues() const;
-  using TakesJoin = bool (Convolutions::*)(const ConvShape&) const;
-  std::vector<ResidualJoin> chosen_joins(TakesJoin of_any, TakesJoin of_norms,
-                                         const std::vector<ResidualJoin>& readers) const;
   MemoryPlan plan();
   void use_workspaces();
   // Waits for the oldest pass that is not finished, and takes its timings and loss.

@@ -117,19 +117,12 @@ class Step {
     return norms;
   }
 
-  using TakesJoin = bool (Convolutions::*)(const ConvShape&) const;
-  std::vector<ResidualJoin> joins(TakesJoin of_any, TakesJoin of_norms,
+  std::vector<ResidualJoin> joins(bool (Convolutions::*of_any)(const ConvShape&) const,
+                                  bool (Convolutions::*of_norms)(const ConvShape&) const,
                                   const std::vector<ResidualJoin>& readers) const {
-    std::vector<ResidualJoin> joins = residual_joins(program_);
-    for (std::size_t i = 0; i < joins.size(); ++i) {
-      if (joins[i].norm < 0) continue;
-      const ConvShape conv = shape(program_, program_.nodes[i]);
-      const bool is_read = !readers.empty() && readers[i].norm >= 0 && readers[i].residual_norm < 0;
-      if (joins[i].residual_norm >= 0 && !is_read && (convolutions_.*of_norms)(conv)) continue;
-      joins[i].residual_norm = -1;
-      if (!(convolutions_.*of_any)(conv)) joins[i] = {};
-    }
-    return joins;
+    return chosen_joins(
+        program_, [&](const Node& conv) { return (convolutions_.*of_any)(shape(program_, conv)); },
+        [&](const Node& conv) { return (convolutions_.*of_norms)(shape(program_, conv)); }, readers);
   }
 
   const model::Graph& graph_;
