@@ -22,6 +22,7 @@
 #include "bench/scale_model.hpp"
 #include "bench/stopping.hpp"
 #include "bench/trace_gather.hpp"
+#include "bench/training/finished_repeat.hpp"
 #include "bench/trial.hpp"
 #include "comm/texts.hpp"
 #include "core/affinity.hpp"
@@ -128,11 +129,14 @@ class Runner {
   static bool agree_on_extra_round(const std::vector<RunningArm>& arms, comm::Communicator& members);
   // Collective over the group, like measure_repeat(). Only rank 0 keeps the result.
   void run_repeat_of(RunningArm& arm, int repeat, const TrialContext& context);
-  void measure_repeat(RunningArm& arm, const TrialContext& context);
-  results::RepeatResult run_repeat_traced(RunningArm& arm, const TrialContext& context) const;
+  void measure_repeat(RunningArm& arm, TrialContext context);
+  // Merges what the ranks measured in the repeat that began at `begin_s`, and keeps it with the training's checkpoints.
+  void merge_repeat(RunningArm& arm, const TrialContext& context, const results::RepeatResult& mine, double begin_s);
+  void run_repeat_traced(RunningArm& arm, const TrialContext& context) const;
   void warn_of_gpus(const results::RepeatResult& result);
   void warn_of_others(const results::RepeatResult& result);
-  bool take_from_journal(RunningArm& arm, int repeat, comm::Communicator& members);
+  // Takes a repeat that an earlier run finished. Collective over the group.
+  bool take_known_repeat(RunningArm& arm, const TrialContext& context);
   // Returns the number of the network's outputs, which is the number of labels of the group's data sets.
   // @throws SpecError if these numbers differ
   int outputs_of(const ArmGroup& group);
@@ -258,10 +262,20 @@ std::string Runner::checkpoint_folder(const RunningArm& arm, int repeat) const {
   return fmt::format("{}/{:02}-{}-repeat{}", options_.checkpoint_folder, arm.number, name, repeat);
 }
 
-bool Runner::take_from_journal(RunningArm& arm, int repeat, comm::Communicator& members) {
-  const results::RepeatResult* known = journal_ ? journal_->find(arm.trial.key, repeat) : nullptr;
-  if (known != nullptr) arm.trial.repeats.push_back(*known);
-  return !comm::broadcast_text(members, known != nullptr ? "known" : "").empty();
+bool Runner::take_known_repeat(RunningArm& arm, const TrialContext& context) {
+  const std::string& key = arm.trial.key;
+  std::optional<results::RepeatResult> known;
+  if (const auto* written = journal_ ? journal_->find(key, context.repeat) : nullptr) {
+    known = *written;
+  } else if (journal_ && !context.checkpoint_folder.empty()) {
+    known = find_finished_repeat(context.checkpoint_folder, key, context.repeat);
+    if (known) {
+      log::info("takes the finished training in {} into the journal", context.checkpoint_folder);
+      journal_->append(key, *known);
+    }
+  }
+  if (known) arm.trial.repeats.push_back(*known);
+  return !comm::broadcast_text(context.communicator, known ? "known" : "").empty();
 }
 
 std::string Runner::prepare_files(const RunningArm& arm, comm::Communicator& members) const {
@@ -283,9 +297,9 @@ measure::CachedShare Runner::look_at_files(const RunningArm& arm) const {
 }
 
 // Calls run_repeat(). If the device fails, the trial's notes and the error get what NVML knows about it.
-results::RepeatResult run_repeat_watched(RunningArm& arm, const TrialContext& context) {
+void run_repeat_watched(RunningArm& arm, const TrialContext& context) {
   try {
-    return run_repeat(context);
+    run_repeat(context);
   } catch (const DeviceError& error) {
     const std::string words = context.gpu_watch.last_words();
     if (words.empty()) throw;
@@ -295,13 +309,12 @@ results::RepeatResult run_repeat_watched(RunningArm& arm, const TrialContext& co
 }
 
 // Every repeat of a traced trial records a trace, so that all repeats are measured under the same conditions.
-results::RepeatResult Runner::run_repeat_traced(RunningArm& arm, const TrialContext& context) const {
+void Runner::run_repeat_traced(RunningArm& arm, const TrialContext& context) const {
   if (!arm.trial.spec.measure.trace) return run_repeat_watched(arm, context);
   const double ready_s = now_s();
   measure::TraceRecording recording(most_spans(context.communicator.world()));
-  results::RepeatResult result = run_repeat_watched(arm, context);
+  run_repeat_watched(arm, context);
   arm.recording = {.repeat = context.repeat, .host = host_.host, .ready_s = ready_s, .trace = recording.take()};
-  return result;
 }
 
 // Logs each problem once, because a driver that does not answer stays silent in every repeat, on every rank.
@@ -324,28 +337,41 @@ void Runner::warn_of_others(const results::RepeatResult& result) {
       100 * results::disturbed_share(result));
 }
 
-void Runner::measure_repeat(RunningArm& arm, const TrialContext& context) {
+void Runner::merge_repeat(RunningArm& arm, const TrialContext& context, const results::RepeatResult& mine,
+                          double begin_s) {
   comm::Communicator& members = context.communicator;
-  const double begin_s = now_s();
-  const std::string page_cache = prepare_files(arm, members);
-  const measure::CachedShare before = look_at_files(arm);
-  members.barrier();
-  results::RepeatResult mine = run_repeat_traced(arm, context);
-  mine.page_cache = page_cache;
-  mine.looked_at_bytes = before.bytes;
-  mine.cached_bytes_before = before.resident_bytes;
-  mine.cached_bytes_after = look_at_files(arm).resident_bytes;
-  malloc_trim(0);  // memory that this arm freed must not count as memory of the next arm
   std::vector<results::RepeatResult> all;
   for (const std::string& text : members.gather(results::to_journal_line({.key = arm.trial.key, .repeat = mine}), 0)) {
     all.push_back(results::journal_from_text(text + "\n", "a rank's result").entries.front().repeat);
   }
   if (members.rank() != 0) return;
   const spec::TrainingSpec& training = arm.trial.spec.training;
-  arm.trial.repeats.push_back(merge_ranks(all, training.batch_size * training.accumulate_steps));
-  if (arm.scale) to_full_scale(arm.trial.repeats.back(), *arm.scale, arm.trial.spec.emulation);
-  arm.trial.repeats.back().spent_s = now_s() - begin_s;
-  arm.trial.repeats.back().ended_unix_s = measure::unix_now_s();
+  results::RepeatResult merged = merge_ranks(all, training.batch_size * training.accumulate_steps);
+  if (arm.scale) to_full_scale(merged, *arm.scale, arm.trial.spec.emulation);
+  merged.spent_s = now_s() - begin_s;
+  merged.ended_unix_s = measure::unix_now_s();
+  if (training.epochs > 0 && !context.checkpoint_folder.empty()) {
+    keep_finished_repeat(context.checkpoint_folder, arm.trial.key, merged);
+  }
+  arm.trial.repeats.push_back(std::move(merged));
+}
+
+void Runner::measure_repeat(RunningArm& arm, TrialContext context) {
+  comm::Communicator& members = context.communicator;
+  const double begin_s = now_s();
+  const std::string page_cache = prepare_files(arm, members);
+  const measure::CachedShare before = look_at_files(arm);
+  members.barrier();
+  context.on_measured = [&](results::RepeatResult mine) {
+    mine.page_cache = page_cache;
+    mine.looked_at_bytes = before.bytes;
+    mine.cached_bytes_before = before.resident_bytes;
+    mine.cached_bytes_after = look_at_files(arm).resident_bytes;
+    merge_repeat(arm, context, mine, begin_s);
+  };
+  run_repeat_traced(arm, context);
+  malloc_trim(0);  // memory that this arm freed must not count as memory of the next arm
+  if (members.rank() != 0) return;
   warn_of_gpus(arm.trial.repeats.back());
   warn_of_others(arm.trial.repeats.back());
   if (journal_) journal_->append(arm.trial.key, arm.trial.repeats.back());
@@ -361,7 +387,7 @@ std::vector<double> rates_of_all_repeats(const results::TrialResult& trial) {
 void Runner::run_repeat_of(RunningArm& arm, int repeat, const TrialContext& context) {
   comm::Communicator& members = context.communicator;
   const bool is_root = members.rank() == 0;
-  if (!take_from_journal(arm, repeat, members)) {
+  if (!take_known_repeat(arm, context)) {
     progress_.begin(arm.number, report_.trials.size(), arm.trial.trial, repeat,
                     std::max(arm.trial.spec.measure.repeats, repeat + 1));
     measure_repeat(arm, context);

@@ -90,11 +90,8 @@ void run_step(std::int64_t step, const Steps& steps, const TrialContext& context
   }
 }
 
-}  // namespace
-
-results::RepeatResult run_repeat(const TrialContext& context) {
-  std::optional<Epochs> epochs;
-  if (context.spec.training.epochs > 0) epochs.emplace(context);  // restarts the engine, or loads a checkpoint
+// Runs the steps with a pipeline of their own, which is gone when this returns.
+results::RepeatResult run_steps(const TrialContext& context, std::optional<Epochs>& epochs) {
   const Steps steps = plan_steps(context.spec.measure, epochs);
   const auto pipeline = make_pipeline(context, epochs ? epochs->training_images() : context.dataset);
   const InterruptWatch watch(*pipeline);
@@ -117,6 +114,17 @@ results::RepeatResult run_repeat(const TrialContext& context) {
   results::RepeatResult result = recorder.result();
   result.repeat = context.repeat;
   observers.end_repeat(result);
+  return result;
+}
+
+}  // namespace
+
+results::RepeatResult run_repeat(const TrialContext& context) {
+  std::optional<Epochs> epochs;
+  if (context.spec.training.epochs > 0) epochs.emplace(context);  // restarts the engine, or loads a checkpoint
+  results::RepeatResult result = run_steps(context, epochs);
+  if (context.on_measured) context.on_measured(result);
+  if (epochs) epochs->save_last();
   return result;
 }
 

@@ -29,6 +29,8 @@ struct TrialContext {
   int repeat = 0;
   std::string checkpoint_folder;  // for a training over epochs; empty if this repeat writes no checkpoints
   std::function<void(std::int64_t step, std::int64_t total_steps)> on_step;  // updates a progress line; may be empty
+  // Keeps what this rank measured, before a training over epochs writes its last checkpoint. May be empty. Collective.
+  std::function<void(const results::RepeatResult& mine)> on_measured;
 };
 
 // Runs warm-up and measured steps with a new pipeline and newly initialized weights. Returns what this rank measured;

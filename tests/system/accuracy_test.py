@@ -1,5 +1,6 @@
 """Trainings over epochs: they learn, validate, keep checkpoints, and go on from them to the bit."""
 
+import re
 import resource
 import subprocess
 import unittest
@@ -106,13 +107,42 @@ class Accuracy(EpochsTest):
             2, "--config", spec, "--resume", out, says=["belongs to a training by another spec", "training.checkpoint"]
         )
 
-    def test_one_that_ended_before_it_was_written_down_is_trained_anew(self):
-        out, spec = self.folder / "out", self.training(training__epochs=1)
-        expected = self.train(spec, out)
+    def lose_the_journal(self, ranks):
+        """What a kill between the last checkpoint and the journal's line leaves: folder, spec, and the run's report."""
+        out, spec = self.folder / f"out{ranks}", self.training(training__epochs=1)
+        self.train(spec, out, ranks=ranks)
         (out / "journal.jsonl").write_text("")
-        done = self.succeed("--config", spec, "--resume", out)
-        self.assertIn("training again", done.stderr)
-        self.assertEqual(self.epochs_of(out)[0]["validation_loss"], expected[0]["validation_loss"])
+        return out, spec, self.report(out)
+
+    def test_one_that_ended_before_it_was_written_down_is_not_trained_again(self):
+        for ranks in (None, 2):
+            with self.subTest(ranks=ranks):
+                out, spec, report = self.lose_the_journal(ranks)
+                last = self.last(out).read_bytes()
+                done = self.succeed("--config", spec, "--resume", out, ranks=ranks)
+                self.assertIn("takes the finished training", done.stderr)
+                self.assertEqual(self.report(out)["trials"][0]["repeats"], report["trials"][0]["repeats"])
+                self.assertEqual(self.last(out).read_bytes(), last)
+                self.assertEqual((out / "journal.jsonl").read_text().count("\n"), 1)
+
+    def test_one_whose_measurements_are_lost_is_trained_anew(self):
+        for ranks in (None, 2):
+            with self.subTest(ranks=ranks):
+                out, spec, report = self.lose_the_journal(ranks)
+                self.last(out).with_name("repeat.json").unlink()
+                done = self.succeed("--config", spec, "--resume", out, ranks=ranks)
+                self.assertIn("training again", done.stderr)
+                expected = report["trials"][0]["repeats"][0]["epochs"][0]
+                self.assertEqual(self.epochs_of(out)[0]["validation_loss"], expected["validation_loss"])
+
+    def test_a_record_of_another_training_beside_the_checkpoint_is_left_alone(self):
+        out, spec, _ = self.lose_the_journal(None)
+        beside = self.last(out).with_name("repeat.json")
+        beside.write_text(re.sub(r'"key":"[0-9a-f]*"', '"key":"0123456789abcdef"', beside.read_text()))
+        self.assertIn("training again", self.succeed("--config", spec, "--resume", out).stderr)
+        (out / "journal.jsonl").write_text("")
+        beside.write_text(beside.read_text()[:-20] + "\n")
+        self.fail_with(3, "--config", spec, "--resume", out, says="repeat.json")
 
     @measured
     def test_what_lies_between_epochs_belongs_to_no_step(self):

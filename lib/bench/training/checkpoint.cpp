@@ -56,6 +56,10 @@ Number number_of(const spec::Safetensors& file, const std::string& path, const s
   throw DataError(fmt::format("{}: {}: damaged: its '{}' is \"{}\", which is not a number", kSubject, path, key, text));
 }
 
+std::string line_of(const std::string& experiment, const std::vector<results::EpochRecord>& epochs) {
+  return results::to_journal_line({.key = experiment, .repeat = {.epochs = epochs}});
+}
+
 std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, const TrainingState& state) {
   return {{"format", "pt"},
           {"network", spec.model.name},
@@ -67,7 +71,7 @@ std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, con
           {"epochs_without_better", fmt::to_string(state.rate.epochs_without_better)},
           {"rate_factor", exact(state.rate.factor)},
           {"best_score", exact(state.best_score)},
-          {"epochs", results::to_journal_line({.key = state.experiment, .repeat = {.epochs = state.epochs}})}};
+          {"epochs", line_of(state.experiment, state.epochs)}};
 }
 
 TrainingState state_of(const spec::Safetensors& file, const std::string& path) {
@@ -116,8 +120,7 @@ TrainingState shared_state(TrainingState state, comm::Communicator& communicator
   share(state.rate);
   share(state.best_score);
   state.experiment = comm::broadcast_text(communicator, state.experiment);
-  const std::string epochs = comm::broadcast_text(
-      communicator, results::to_journal_line({.key = state.experiment, .repeat = {.epochs = state.epochs}}));
+  const std::string epochs = comm::broadcast_text(communicator, line_of(state.experiment, state.epochs));
   state.epochs = results::journal_from_text(epochs + '\n', kSubject).entries.front().repeat.epochs;
   return state;
 }
@@ -131,6 +134,13 @@ model::WeightSource shared_tensors(const std::optional<spec::Safetensors>& file,
 }
 
 }  // namespace
+
+std::string last_checkpoint(const std::string& folder) { return folder + "/last.safetensors"; }
+
+bool is_checkpoint_after(const std::string& path, const std::vector<results::EpochRecord>& epochs) {
+  const spec::Safetensors file(path, kSubject);
+  return text_of(file, path, "epochs") == line_of(text_of(file, path, "trial"), epochs);
+}
 
 void write_checkpoint(const std::string& path, const spec::Experiment& spec, const TrainingState& state,
                       engine::Engine& engine, bool moments) {

@@ -23,6 +23,13 @@ struct TrainingState {
   std::vector<results::EpochRecord> epochs;  // those that are finished
 };
 
+// Returns the path of the checkpoint in `folder` from which an interrupted training continues.
+std::string last_checkpoint(const std::string& folder);
+
+// Returns whether the file at `path` was written after exactly these epochs.
+// @throws DataError if it is not a checkpoint, or is damaged
+bool is_checkpoint_after(const std::string& path, const std::vector<results::EpochRecord>& epochs);
+
 // Writes a safetensors file at `path` atomically: the parameters and the running statistics (with num_batches_tracked,
 // which PyTorch looks for) as f32, and, if `moments` is set, the optimizer's moments, without which a training cannot
 // continue from the file. Creates missing folders, and removes files that killed runs left half-written in the folder.

@@ -24,18 +24,18 @@ engine::EpochTraining& epoch_training(engine::Engine& engine) {
   throw SpecError(fmt::format("training.epochs: engine {} cannot validate and keep checkpoints", engine.traits().name));
 }
 
-std::string last_of(const std::string& folder) { return folder + "/last.safetensors"; }
-
-// Returns the checkpoint to resume from; empty to begin anew. Only rank 0 looks, because only its host may have the
-// folder.
-std::string checkpoint_to_resume(const TrialContext& context) {
-  std::string path;
+// Returns the checkpoint to resume from, the same on every rank; its path is empty to begin anew. Only rank 0 looks,
+// because only its host may have the folder.
+CheckpointToResume checkpoint_to_resume(const TrialContext& context) {
+  CheckpointToResume checkpoint;
   if (context.communicator.rank() == 0) {
-    const bool was_interrupted =
-        !context.checkpoint_folder.empty() && std::filesystem::exists(last_of(context.checkpoint_folder));
-    path = was_interrupted ? last_of(context.checkpoint_folder) : context.spec.training.checkpoint;
+    const std::string own = last_checkpoint(context.checkpoint_folder);
+    checkpoint.same_training = !context.checkpoint_folder.empty() && std::filesystem::exists(own);
+    checkpoint.path = checkpoint.same_training ? own : context.spec.training.checkpoint;
   }
-  return comm::broadcast_text(context.communicator, path);
+  checkpoint.path = comm::broadcast_text(context.communicator, checkpoint.path);
+  context.communicator.broadcast(std::as_writable_bytes(std::span(&checkpoint.same_training, 1)), 0);
+  return checkpoint;
 }
 
 }  // namespace
@@ -47,26 +47,26 @@ Epochs::Epochs(const TrialContext& context)
       rate_(context.spec.training, plan_) {
   epoch_training(context.engine);  // or this is refused before anything is done
   context.engine.restart();
-  if (const std::string path = checkpoint_to_resume(context); !path.empty()) resume(path);
+  if (const CheckpointToResume checkpoint = checkpoint_to_resume(context); !checkpoint.path.empty()) resume(checkpoint);
   state_.experiment = context.spec.name;
 }
 
-void Epochs::resume(const std::string& path) {
-  const bool is_own = path == last_of(context_.checkpoint_folder);
-  state_ = resume_from({.path = path, .same_training = is_own}, context_.spec, context_.engine, context_.communicator);
+void Epochs::resume(const CheckpointToResume& checkpoint) {
+  const std::string& path = checkpoint.path;
+  state_ = resume_from(checkpoint, context_.spec, context_.engine, context_.communicator);
   const std::size_t done = state_.epochs.size();
-  const auto wanted = static_cast<std::size_t>(context_.spec.training.epochs);
-  if (done < wanted) {
+  const int wanted = context_.spec.training.epochs;
+  if (!is_over()) {
     log::info("continues from {}: {} of {} epochs are done", path, done, wanted);
     rate_.resume(state_.rate);
     return;
   }
-  if (!is_own) {
+  if (!checkpoint.same_training) {
     throw SpecError(fmt::format(
         "training.epochs is {}, and {} has already trained {}: raise it, or start again without that checkpoint",
         wanted, path, done));
   }
-  // The earlier run ended before it wrote this repeat to its journal.
+  // The protocol would have taken the repeat from the journal, or from beside the checkpoint.
   log::warning("{} has already trained all {} epochs, but their measurements are lost: training again", path, done);
   state_ = {};
   context_.engine.restart();
@@ -135,15 +135,14 @@ void Epochs::average_buffers() {
   });
 }
 
-void Epochs::save(bool is_best) {
+void Epochs::save_best() {
   if (context_.communicator.rank() != 0 || context_.checkpoint_folder.empty()) return;
-  state_.updates = epoch_training(context_.engine).updates();
-  state_.rate = rate_.state();
-  // This comes first: `last` stores the best score, so no later epoch would write `best` again.
-  if (is_best) {
-    write_checkpoint(context_.checkpoint_folder + "/best.safetensors", context_.spec, state_, context_.engine, false);
-  }
-  write_checkpoint(last_of(context_.checkpoint_folder), context_.spec, state_, context_.engine, true);
+  write_checkpoint(context_.checkpoint_folder + "/best.safetensors", context_.spec, state_, context_.engine, false);
+}
+
+void Epochs::save_last() {
+  if (context_.communicator.rank() != 0 || context_.checkpoint_folder.empty()) return;
+  write_checkpoint(last_checkpoint(context_.checkpoint_folder), context_.spec, state_, context_.engine, true);
 }
 
 void Epochs::end_epoch(std::int64_t step) {
@@ -171,7 +170,10 @@ void Epochs::end_epoch(std::int64_t step) {
   epoch.validation_s = now_s() - ended_s;
   epoch.elapsed_s = now_s() - began_s_;
   state_.epochs.push_back(std::move(epoch));
-  save(is_best);
+  state_.updates = epoch_training(context_.engine).updates();
+  state_.rate = rate_.state();
+  if (is_best) save_best();  // first: `last` stores the best score, so no later epoch would write `best` again
+  if (!is_over()) save_last();
 }
 
 }  // namespace chexbench::bench

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace chexbench::bench {
 
 // An epoch has as many steps as its images make full batches for all ranks. After its last step it averages the running
 // statistics of all ranks, validates with the images of other patients, and writes a checkpoint: last.safetensors in
-// the repeat's folder, and, if no earlier epoch was better, best.safetensors without the optimizer's moments.
+// the repeat's folder (after the last epoch, save_last() does that), and, if no earlier epoch was better, best.safetensors without the optimizer's moments.
 class Epochs final : public StepObserver {
  public:
   // Restarts the engine and resumes from last.safetensors in the repeat's folder, or else from training.checkpoint.
@@ -36,15 +37,19 @@ class Epochs final : public StepObserver {
   // Collective at an epoch's end, which it keeps out of the recorder's window.
   void after_step(std::int64_t step, Recorder& recorder) override;
   void end_repeat(results::RepeatResult& result) override { result.epochs = state_.epochs; }
+  // Writes the checkpoint that ends the training. What the training measured must be kept before, because a run that
+  // finds this checkpoint has nothing left to measure.
+  void save_last();
 
  private:
   EpochPlan plan() const;
-  void resume(const std::string& path);
+  bool is_over() const { return std::ssize(state_.epochs) >= context_.spec.training.epochs; }
+  void resume(const CheckpointToResume& checkpoint);
   void look();  // adds the loss of the step that has finished since the last call
   void end_epoch(std::int64_t step);
   void average_buffers();
   double mean_loss();
-  void save(bool is_best);
+  void save_best();
 
   const TrialContext& context_;
   const dataset::PatientSplit images_;
