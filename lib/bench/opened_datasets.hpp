@@ -16,6 +16,8 @@ class OpenedDatasets {
   // Returns what the trial reads, and opens it unless an earlier trial reads the same.
   // @throws DataError, SpecError as dataset::open_dataset()
   const dataset::Dataset& of(const spec::Experiment& trial) { return open(trial).dataset; }
+  // Returns whether two trials read the same files in the same way, so that they share a data set.
+  static bool share_data(const spec::Experiment& a, const spec::Experiment& b) { return key_of(a) == key_of(b); }
   // Returns what the report says about the trial's data set. Call it after all measuring, because it reads the lists of
   // the whole data set.
   // @throws DataError, SpecError as of()

@@ -19,6 +19,7 @@
 #include "bench/opened_datasets.hpp"
 #include "bench/progress.hpp"
 #include "bench/provenance.hpp"
+#include "bench/rank_agreement.hpp"
 #include "bench/scale_model.hpp"
 #include "bench/stopping.hpp"
 #include "bench/trace_gather.hpp"
@@ -104,6 +105,8 @@ class Runner {
   }
 
   void run() {
+    check_same_trials(report_.trials, ranks_, rank_cores_);
+    check_same_data(report_.trials, datasets_, ranks_, rank_cores_);
     for (const ArmGroup& group : group_arms(report_.trials)) {
       const std::unique_ptr<comm::Communicator> members = ranks_.first(group.ranks);
       if (members) {

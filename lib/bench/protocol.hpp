@@ -30,11 +30,12 @@ struct RunOptions {
 // Repeats that the journal contains are taken from it instead of being measured again. Only rank 0 gets results; the
 // other ranks measure with it. Collective over the world. What was measured before an error or a signal stays in
 // `report`.
-// @throws DataError if a data set cannot be opened or read, or has too few images or patients for a training over
-// epochs
+// @throws DataError if a data set cannot be opened or read, is another one on another rank, or has too few images or
+// patients for a training over epochs
 // @throws DeviceError if an engine or a GPU is missing or fails, if ranks would share a GPU without allow_shared_gpu,
 // or if a rank is lost
-// @throws SpecError if a finite pipeline ends too early, or if trials that share an engine have different labels
+// @throws SpecError if the ranks have different trials, if a finite pipeline ends too early, or if trials that share an
+// engine have different labels
 // @throws OutputError if the journal, a checkpoint or a pipeline's cache cannot be written
 // @throws InterruptedError if a signal arrives
 void run_trials(results::Report& report, comm::World& world, const RunOptions& options);

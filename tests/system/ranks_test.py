@@ -3,13 +3,15 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
 import unittest
 from pathlib import Path
 
-from harness import HAS_ONEDNN, SystemTest, command_line, ranks_of, run
+from harness import (BINARY, HAS_ONEDNN, REAL_IMAGES, TIMEOUT_S, TRAIN_IMAGES, SystemTest, command_line, ranks_of,
+                     run)
 
 
 class Ranks(SystemTest):
@@ -128,6 +130,61 @@ class Ranks(SystemTest):
         entries = json.loads(path.read_text())["entries"]
         self.assertEqual(len(entries), 1)
         self.assertIn("2 ranks", entries[0]["source"])
+
+
+class UnlikeRanks(SystemTest):
+    """Each of two ranks runs in a folder of its own, so that what is relative in a spec differs between them."""
+
+    def setUp(self):
+        super().setUp()
+        for rank in (0, 1):
+            shutil.copytree(REAL_IMAGES, self.folder / f"rank{rank}/data")
+        self.names = sorted((REAL_IMAGES / "train_val_list.txt").read_text().split())
+
+    def change_table(self, was, becomes):
+        table = self.folder / "rank1/data/Data_Entry_2017.csv"
+        text = table.read_text()
+        self.assertIn(was, text)
+        table.write_text(text.replace(was, becomes))
+
+    def fail_soon(self, code, *words, config=None, **keys):
+        wrapper = self.folder / "in_own_folder"
+        wrapper.write_text(f'cd "{self.folder}/rank${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}" && exec "$@"\n')
+        spec = self.spec(data__root="data", data__split="train", **keys)
+        started = time.monotonic()
+        done = subprocess.run(["mpirun", "-np", "2", "sh", wrapper, BINARY, "--config", config or spec, "--output",
+                               self.folder / "out"], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        self.assertLess(time.monotonic() - started, 30)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+        for word in ("rank 1 (", *words):
+            self.assertIn(word, done.stderr)
+        self.assertFalse((self.folder / "out/journal.jsonl").exists())
+
+    def test_one_image_less_is_an_error_of_the_data(self):
+        victim = self.names[3]
+        next((self.folder / "rank1/data").rglob(victim)).unlink()
+        self.fail_soon(3, "in 'data' (split train, format png)", f"'{TRAIN_IMAGES - 1} images in {TRAIN_IMAGES - 1} files",
+                       f"instead of '{TRAIN_IMAGES} images", f"'{self.names[4]} of", f"instead of '{victim} of")
+
+    def test_another_label_is_an_error_of_the_data(self):
+        table = (REAL_IMAGES / "Data_Entry_2017.csv").read_text().splitlines()
+        row = next(line for line in table if line.startswith(self.names[0]))
+        name, findings, rest = row.split(",", 2)
+        self.change_table(row, ",".join((name, "Hernia" if findings != "Hernia" else "Mass", rest)))
+        self.fail_soon(3, f"'{name} of patient", f"instead of '{name} of patient", "labels")
+
+    def test_another_spec_is_an_error_of_the_spec(self):
+        for rank in (0, 1):
+            spec = self.spec(data__root="data", measure__steps=3 + rank, sweep={"pipeline": ["naive", "optimized"]})
+            spec.rename(self.folder / f"rank{rank}/own.json")
+        self.fail_soon(2, '\'"steps": 4\' instead of \'"steps": 3\'', config="own.json")
+
+    def test_fewer_trials_are_an_error_of_the_spec(self):
+        for rank in (0, 1):
+            spec = self.spec(data__root="data", sweep={"pipeline": ["naive", "optimized"][rank:]})
+            spec.rename(self.folder / f"rank{rank}/own.json")
+        self.fail_soon(2, "'1 trials' instead of '2 trials'", config="own.json")
 
 
 class LostRanks(SystemTest):

@@ -1,0 +1,146 @@
+#include "bench/rank_agreement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <string_view>
+
+#include "comm/texts.hpp"
+#include "core/errors.hpp"
+#include "core/random.hpp"
+#include "spec/names.hpp"
+#include "spec/resolved.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+// Returns the line without indent and comma, cut to a readable length.
+std::string quoted(std::string_view line) {
+  constexpr std::size_t kLongest = 120;
+  const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  line.remove_prefix(begin);
+  if (line.ends_with(',')) line.remove_suffix(1);
+  if (line.empty()) return "nothing";
+  return fmt::format("'{}{}'", line.substr(0, kLongest), line.size() > kLongest ? "..." : "");
+}
+
+std::string name_of(int rank, const std::vector<RankCores>& rank_cores) {
+  return fmt::format("rank {} ({})", rank, rank_cores[static_cast<std::size_t>(rank)].host);
+}
+
+std::string names_of(const std::vector<int>& some, const std::vector<RankCores>& rank_cores) {
+  constexpr std::size_t kMostNamed = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(some.size(), kMostNamed); ++i)
+    text += (i == 0 ? "" : ", ") + name_of(some[i], rank_cores);
+  if (some.size() > kMostNamed) text += fmt::format(" and {} more", some.size() - kMostNamed);
+  return text;
+}
+
+// Compares a text of every rank that takes part; empty texts do not. Returns on rank 0 a sentence about who differs and
+// how, or nothing if all are the same; on the other ranks it then does not return. Collective.
+std::string find_difference(const std::string& text, comm::Communicator& ranks,
+                            const std::vector<RankCores>& rank_cores) {
+  const std::string digest = text.empty() ? "" : fmt::format("{:016x}", fnv1a64(text));
+  const std::vector<int> unlike = ranks_unlike_most(comm::all_gather(ranks, digest));
+  if (unlike.empty()) return {};
+  const std::string of_root = comm::broadcast_text(ranks, text);
+  const std::vector<std::string> differences =
+      comm::all_gather(ranks, text.empty() ? "" : describe_difference(text, of_root));
+  if (ranks.rank() != 0) ranks.barrier();  // which rank 0 never reaches, because it ends the job with the error
+  const auto first = std::ranges::find_if(differences, [](const std::string& one) { return !one.empty(); });
+  const auto rank = static_cast<int>(std::distance(differences.begin(), first));
+  return fmt::format("{} differ{} from the others; {}, compared with {}: {}", names_of(unlike, rank_cores),
+                     unlike.size() == 1 ? "s" : "", name_of(rank, rank_cores), name_of(0, rank_cores),
+                     first == differences.end() ? "its texts have equal lines" : *first);
+}
+
+std::string text_of(const std::vector<results::TrialResult>& trials) {
+  std::string text = fmt::format("{} trials\n", trials.size());
+  for (const results::TrialResult& trial : trials)
+    text += fmt::format("trial {}\n{}\n", trial.trial, spec::to_json(trial.spec));
+  return text;
+}
+
+std::string text_of(const dataset::Dataset& dataset) {
+  // Other stores report sizes only if they like, so ranks may estimate them differently.
+  const bool knows_bytes = dataset.store->is_local() || spec::reads_shards(dataset.format);
+  std::string text = fmt::format("{} images in {} files{}\n", dataset.images.size(), dataset.files(),
+                                 knows_bytes ? fmt::format(" of {} bytes", dataset.total_bytes) : "");
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "{} labels: {}\n", dataset.labels(), fmt::join(dataset.label_names, ", "));
+  for (const dataset::ImageEntry& image : dataset.images) {
+    fmt::format_to(out, "{} of patient {}, labels", image.name, image.patient);
+    image.labels.for_each([&](std::size_t label) { fmt::format_to(out, " {}", label); });
+    text += '\n';
+  }
+  for (const std::string& shard : dataset.shards) fmt::format_to(out, "{}\n", shard);
+  fmt::format_to(out, "partial: {}, compressed: {}\n", dataset.partial, dataset.compressed);
+  return text;
+}
+
+}  // namespace
+
+std::string describe_difference(const std::string& own, const std::string& of_root) {
+  std::istringstream mine(own), theirs(of_root);
+  std::string text;
+  for (std::size_t line = 0; mine || theirs; ++line) {
+    std::string a, b;
+    std::getline(mine, a);
+    std::getline(theirs, b);
+    if (a == b) continue;
+    text += fmt::format("{}{} instead of {}", text.empty() ? "" : "; the first that differs: ", quoted(a), quoted(b));
+    if (line > 0) break;
+  }
+  return text;
+}
+
+std::vector<int> ranks_unlike_most(const std::vector<std::string>& digests) {
+  std::map<std::string, std::size_t> counts;
+  for (const std::string& digest : digests) {
+    if (!digest.empty()) ++counts[digest];
+  }
+  const auto usual = std::ranges::max_element(digests, {}, [&](const std::string& digest) {
+    return digest.empty() ? std::size_t{0} : counts[digest];
+  });  // the first of the largest
+  std::vector<int> unlike;
+  for (std::size_t rank = 0; rank < digests.size(); ++rank) {
+    if (!digests[rank].empty() && digests[rank] != *usual) unlike.push_back(static_cast<int>(rank));
+  }
+  return unlike;
+}
+
+void check_same_trials(const std::vector<results::TrialResult>& trials, comm::Communicator& ranks,
+                       const std::vector<RankCores>& rank_cores) {
+  if (ranks.world() == 1) return;
+  const std::string difference = find_difference(text_of(trials), ranks, rank_cores);
+  if (difference.empty()) return;
+  throw SpecError(fmt::format(
+      "the ranks have different specs: {}. Give all ranks the same --config and --set, and hosts the same files",
+      difference));
+}
+
+void check_same_data(const std::vector<results::TrialResult>& trials, OpenedDatasets& datasets,
+                     comm::Communicator& ranks, const std::vector<RankCores>& rank_cores) {
+  if (ranks.world() == 1) return;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const spec::Experiment& spec = trials[i].spec;
+    const bool is_known = std::any_of(
+        trials.begin(), trials.begin() + static_cast<std::ptrdiff_t>(i),
+        [&](auto& other) { return other.ranks >= trials[i].ranks && OpenedDatasets::share_data(other.spec, spec); });
+    if (is_known) continue;
+    const std::string text = ranks.rank() < trials[i].ranks ? text_of(datasets.of(spec)) : "";
+    const std::string difference = find_difference(text, ranks, rank_cores);
+    if (difference.empty()) continue;
+    throw DataError(fmt::format(
+        "the ranks do not see the same data in '{}' (split {}, format {}): {}. Bring the same files to every "
+        "host, for example by `chexbench data stage` from one source",
+        spec.data.root, spec::to_string(spec.data.split), spec::to_string(spec.data.format), difference));
+  }
+}
+
+}  // namespace chexbench::bench
