@@ -105,6 +105,8 @@ class Runner {
   }
 
   void run() {
+    ranks_.enter({.what = "opens the data"});
+    if (!report_.trials.empty()) ranks_.limit_waits(report_.trials.front().spec.comm.timeout_s);
     check_same_trials(report_.trials, ranks_, rank_cores_);
     check_same_data(report_.trials, datasets_, ranks_, rank_cores_);
     for (const ArmGroup& group : group_arms(report_.trials)) {
@@ -114,8 +116,10 @@ class Runner {
       } else {
         sit_out(group);
       }
+      ranks_.enter({.what = "waits for trials of fewer ranks", .patience = comm::Patience::silent});
       ranks_.barrier();  // ranks that sat this group out sleep here
     }
+    ranks_.enter({.what = "gathers and writes the results"});
     if (ranks_.rank() != 0) return;
     // After all measuring, because it reads the lists of whole data sets and nothing needs it earlier.
     for (results::TrialResult& trial : report_.trials) trial.data = datasets_.facts_of(trial.spec);
@@ -172,6 +176,7 @@ std::unique_ptr<Reducer> Runner::make_device_reducer(const ArmGroup& group) {
 }
 
 void Runner::sit_out(const ArmGroup& group) {
+  ranks_.limit_waits(spec_of(group).comm.timeout_s);
   if (engine::computes_on_gpu(spec_of(group).engine)) make_device_reducer(group);
 }
 
@@ -190,6 +195,8 @@ int Runner::outputs_of(const ArmGroup& group) {
 
 void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   const spec::Experiment& spec = spec_of(group);
+  ranks_.enter({.what = fmt::format("builds engine '{}'", spec.engine)});
+  ranks_.limit_waits(spec.comm.timeout_s);
   const CoreShare share = share_cores(host_, spec, group.ranks);
   const std::optional<ScaleModel> scale = agree_on_scale(spec, host_, share, members);
   const double slowdown = scale ? scale->factor : 1;
@@ -362,6 +369,7 @@ void Runner::merge_repeat(RunningArm& arm, const TrialContext& context, const re
 void Runner::measure_repeat(RunningArm& arm, TrialContext context) {
   comm::Communicator& members = context.communicator;
   const double begin_s = now_s();
+  members.enter({.what = fmt::format("prepares repeat {} of '{}'", context.repeat + 1, arm.trial.trial)});
   const std::string page_cache = prepare_files(arm, members);
   const measure::CachedShare before = look_at_files(arm);
   members.barrier();

@@ -100,16 +100,19 @@ results::RepeatResult run_steps(const TrialContext& context, std::optional<Epoch
   observers.begin_repeat();
   skip_batches(*pipeline, context, steps);
   context.communicator.barrier();
+  context.communicator.enter(stepping(steps.total, context.repeat));
   if (!epochs) context.engine.restart();
   observers.begin_steps();
   Recorder recorder(*pipeline, steps.measure, context.communicator.rank(), context.spec.training.accumulate_steps);
   for (std::int64_t step = steps.first; step < steps.total; ++step) {
+    context.communicator.enter_step(step);
     observers.before_step(step);
     run_step(step, steps, context, *pipeline, recorder);
     observers.after_step(step, recorder);
   }
   context.engine.finish();
   recorder.look(context.engine);
+  context.communicator.enter({.what = fmt::format("ends repeat {}", context.repeat + 1)});
 
   results::RepeatResult result = recorder.result();
   result.repeat = context.repeat;
@@ -118,6 +121,10 @@ results::RepeatResult run_steps(const TrialContext& context, std::optional<Epoch
 }
 
 }  // namespace
+
+comm::Phase stepping(std::int64_t total_steps, int repeat) {
+  return {.what = fmt::format("{} in repeat {}", total_steps, repeat + 1), .patience = comm::Patience::limited};
+}
 
 results::RepeatResult run_repeat(const TrialContext& context) {
   std::optional<Epochs> epochs;

@@ -33,6 +33,9 @@ struct TrialContext {
   std::function<void(const results::RepeatResult& mine)> on_measured;
 };
 
+// What a rank does in the steps of a repeat, behind the number of the step: Communicator::enter_step().
+comm::Phase stepping(std::int64_t total_steps, int repeat);
+
 // Runs warm-up and measured steps with a new pipeline and newly initialized weights. Returns what this rank measured;
 // merge_ranks() combines the ranks. Collective over the communicator.
 // @throws SpecError if a finite pipeline ends too early; DataError if an image cannot be read; DeviceError if the

@@ -95,6 +95,13 @@ void CommThread::run(const void* lane, const std::function<void()>& action) {
   run({.lane = lane, .poll = poll, .on_signal = OnSignal::go_on, .done = {}});
 }
 
+void CommThread::attend(std::function<double()> duty) {
+  run(this, [this, &duty] {
+    duty_ = std::move(duty);
+    duty_due_s_ = now_s();
+  });
+}
+
 void CommThread::freeze() {
   struct sigaction stop {};
   stop.sa_handler = [](int) {
@@ -113,17 +120,33 @@ void CommThread::work() {
   double moved_s = now_s();
   while (take(active)) {
     const bool was_idle = active.empty();
-    if (poll_all(active) || was_idle) {
-      moved_s = now_s();
+    const bool moved = poll_all(active) || was_idle;
+    const double time_s = now_s();
+    do_duty(time_s);
+    if (moved) {
+      moved_s = time_s;
     } else {
-      nap(active, now_s() - moved_s);
+      nap(active, time_s - moved_s);
     }
+  }
+}
+
+void CommThread::do_duty(double time_s) {
+  if (duty_ && time_s >= duty_due_s_) duty_due_s_ = time_s + duty_();
+}
+
+void CommThread::wait_for_work(std::unique_lock<std::mutex>& lock) {
+  const auto has_work = [this] { return stopping_ || !pending_.empty(); };
+  if (duty_) {
+    changed_.wait_for(lock, std::chrono::duration<double>(std::max(0.0, duty_due_s_ - now_s())), has_work);
+  } else {
+    changed_.wait(lock, has_work);
   }
 }
 
 bool CommThread::take(std::vector<Operation>& active) {
   std::unique_lock lock(mutex_);
-  if (active.empty()) changed_.wait(lock, [this] { return stopping_ || !pending_.empty(); });
+  if (active.empty()) wait_for_work(lock);
   if (stopping_) return false;
   std::vector<const void*> busy;
   for (const Operation& operation : active) busy.push_back(operation.lane);

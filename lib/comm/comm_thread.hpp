@@ -51,6 +51,9 @@ class CommThread {
   // Runs `action` in the lane's order, even after a signal, and waits for it.
   // @throws whatever `action` threw
   void run(const void* lane, const std::function<void()>& action);
+  // Has the thread call `duty` between polls and while it has nothing to do, from now on. The duty returns the seconds
+  // after which it must be called again. An empty one ends that: after the call, the former one no longer runs.
+  void attend(std::function<double()> duty);
   // Stops the thread for ever, even inside a library call. After that the process can only exit, and must not
   // allocate memory before it does, because the thread may hold the allocator's locks.
   void freeze();
@@ -61,12 +64,16 @@ class CommThread {
   // Moves the operations that may begin from `pending_` to `active`. Waits for one if none is active. Returns false
   // to stop.
   bool take(std::vector<Operation>& active);
+  void wait_for_work(std::unique_lock<std::mutex>& lock);
+  void do_duty(double time_s);
   void nap(const std::vector<Operation>& active, double idle_s);
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Operation> pending_;
   bool stopping_ = false;
+  std::function<double()> duty_;  // used by thread_ only, as is the next line
+  double duty_due_s_ = 0;
   std::thread thread_;
 };
 

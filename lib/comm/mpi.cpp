@@ -21,9 +21,11 @@
 #include "comm/library_name.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/mpi_half_sums.hpp"
+#include "comm/mpi_notes.hpp"
 #include "comm/mpi_transport.hpp"
 #include "comm/schemes/scheduled_average.hpp"
 #include "comm/schemes/shaped_transport.hpp"
+#include "comm/wait_watch.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
@@ -40,6 +42,7 @@ constexpr double kFinalizeS = 5;    // MPI_Finalize normally takes milliseconds
 constexpr double kRankNapS = 5e-3;  // for ranks that wait for others, or that do not belong to the current sub-world
 constexpr std::size_t kPieceBytes = 4u << 20;  // README.md: faster than whole buckets
 constexpr std::size_t kHandshakeBytes = 64u << 10;
+constexpr int kCollectives = 0, kGradients = 1;  // WatchedLane::part
 
 // Returns a nonblocking collective as an operation of the comm thread. The first poll posts it.
 Poll make_poll(std::string_view what, std::function<int(MPI_Request*)> post) {
@@ -120,7 +123,8 @@ struct Group {
   MPI_Comm gradients = MPI_COMM_NULL;
   int rank = 0;
   int world = 1;
-  Hosts hosts;  // for each rank: the first rank on its host
+  std::uint64_t id = 0;  // the same on all its ranks
+  Hosts hosts;           // for each rank: the first rank on its host
 };
 
 // Collective, on the comm thread.
@@ -137,8 +141,8 @@ Hosts find_hosts(MPI_Comm control, int rank, int world) {
 }
 
 // Takes ownership of `control`. Collective, on the comm thread.
-Group make_group(MPI_Comm control) {
-  Group group{.control = control};
+Group make_group(MPI_Comm control, std::uint64_t id) {
+  Group group{.control = control, .id = id};
   check_mpi(MPI_Comm_dup(control, &group.gradients), "MPI_Comm_dup");
   check_mpi(MPI_Comm_rank(control, &group.rank), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(control, &group.world), "MPI_Comm_size");
@@ -154,10 +158,11 @@ int checked_size(std::size_t bytes, std::string_view what) {
 
 class MpiCommunicator final : public Communicator {
  public:
-  MpiCommunicator(CommThread& thread, Group group) : thread_(thread), group_(std::move(group)) {}
+  MpiCommunicator(CommThread& thread, WaitWatch& watch, Group group)
+      : thread_(thread), watch_(watch), group_(std::move(group)) {}
   ~MpiCommunicator() override {
-    // A signal may have interrupted a collective whose buffers no longer exist. Then only MPI_Abort may follow.
-    if (interrupt_requested()) return;
+    // A signal or a time-out may have ended a collective whose buffers no longer exist. Then only MPI_Abort may follow.
+    if (interrupt_requested() || watch_.gave_up()) return;
     thread_.run(this, [this] {
       if (half_sums_) half_sums_->free();
       MPI_Comm_free(&group_.gradients);
@@ -167,11 +172,18 @@ class MpiCommunicator final : public Communicator {
 
   int rank() const override { return group_.rank; }
   int world() const override { return group_.world; }
-  void all_reduce_sum(std::span<float> values) override { run(make_all_reduce<float>(group_.control, values, 1)); }
-  void all_reduce_sum(std::span<double> values) override { run(make_all_reduce<double>(group_.control, values, 1)); }
+  void all_reduce_sum(std::span<float> values) override {
+    run("sum over ranks", make_all_reduce<float>(group_.control, values, 1));
+  }
+  void all_reduce_sum(std::span<double> values) override {
+    run("sum over ranks", make_all_reduce<double>(group_.control, values, 1));
+  }
   void broadcast(std::span<std::byte> bytes, int root) override;
-  void barrier() override { run(make_barrier(group_.control)); }
+  void barrier() override { run("barrier", make_barrier(group_.control)); }
   std::vector<std::string> gather(const std::string& bytes, int root) override;
+  void enter(const Phase& phase) override { watch_.enter(phase); }
+  void enter_step(std::int64_t step) override { watch_.enter_step(step); }
+  void limit_waits(double timeout_s) override { watch_.limit(timeout_s); }
   std::unique_ptr<Communicator> first(int ranks) override;
   std::unique_ptr<Reducer> make_reducer(const spec::CommSpec& comm) override;
   std::unique_ptr<Reducer> make_device_reducer(int ranks, const DeviceReducerConfig& config) override {
@@ -179,11 +191,16 @@ class MpiCommunicator final : public Communicator {
   }
 
  private:
-  void run(Poll poll) { thread_.run(this, kRankNapS, std::move(poll)); }
+  void run(std::string_view what, Poll poll) {
+    thread_.run(this, kRankNapS, watch_.watched(lane(kCollectives), what, std::move(poll)));
+  }
+  WatchedLane lane(int part) const { return {.group = group_.id, .part = part, .ranks = group_.world}; }
   MakeAverage library_averages(spec::GradientDtype dtype);
 
   CommThread& thread_;
+  WaitWatch& watch_;
   Group group_;
+  std::uint64_t groups_made_ = 0;
   std::unique_ptr<HalfSums> half_sums_;  // made at the first request
   DeviceReducers device_reducers_;
 };
@@ -191,9 +208,9 @@ class MpiCommunicator final : public Communicator {
 void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root) {
   check_root(root, group_.world);
   const int count = checked_size(bytes.size(), "a broadcast");
-  run(make_poll("MPI_Ibcast", [&](MPI_Request* request) {
-    return MPI_Ibcast(bytes.data(), count, MPI_BYTE, root, group_.control, request);
-  }));
+  run("broadcast", make_poll("MPI_Ibcast", [&](MPI_Request* request) {
+        return MPI_Ibcast(bytes.data(), count, MPI_BYTE, root, group_.control, request);
+      }));
 }
 
 std::vector<std::string> MpiCommunicator::gather(const std::string& bytes, int root) {
@@ -201,17 +218,17 @@ std::vector<std::string> MpiCommunicator::gather(const std::string& bytes, int r
   const int own_bytes = checked_size(bytes.size(), "a gathered text");
   const bool is_root = group_.rank == root;
   std::vector<int> counts(is_root ? static_cast<std::size_t>(group_.world) : 0);
-  run(make_poll("MPI_Igather", [&](MPI_Request* request) {
-    return MPI_Igather(&own_bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, root, group_.control, request);
-  }));
+  run("gather", make_poll("MPI_Igather", [&](MPI_Request* request) {
+        return MPI_Igather(&own_bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, root, group_.control, request);
+      }));
   checked_size(std::accumulate(counts.begin(), counts.end(), std::size_t{0}), "all gathered text");
   std::vector<int> offsets(counts.size());
   if (is_root) std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
   std::string all(is_root ? static_cast<std::size_t>(offsets.back() + counts.back()) : 0, '\0');
-  run(make_poll("MPI_Igatherv", [&](MPI_Request* request) {
-    return MPI_Igatherv(bytes.data(), own_bytes, MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE, root,
-                        group_.control, request);
-  }));
+  run("gather", make_poll("MPI_Igatherv", [&](MPI_Request* request) {
+        return MPI_Igatherv(bytes.data(), own_bytes, MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE,
+                            root, group_.control, request);
+      }));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     texts.push_back(all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(counts[i])));
@@ -221,16 +238,18 @@ std::vector<std::string> MpiCommunicator::gather(const std::string& bytes, int r
 
 std::unique_ptr<Communicator> MpiCommunicator::first(int ranks) {
   check_first(ranks, group_.world);
-  barrier();  // MPI_Comm_split blocks and spins, so all ranks enter it together
+  barrier();                                       // MPI_Comm_split blocks and spins, so all ranks enter it together
+  constexpr std::uint64_t kMostGroups = 1u << 16;  // of one group: far more than any run makes
+  const std::uint64_t id = group_.id * kMostGroups + ++groups_made_;
   Group group;
   thread_.run(this, [&] {
     MPI_Comm control = MPI_COMM_NULL;
     const int color = group_.rank < ranks ? 0 : MPI_UNDEFINED;
     check_mpi(MPI_Comm_split(group_.control, color, group_.rank, &control), "MPI_Comm_split");
-    if (control != MPI_COMM_NULL) group = make_group(control);
+    if (control != MPI_COMM_NULL) group = make_group(control, id);
   });
   if (group.control == MPI_COMM_NULL) return nullptr;
-  return std::make_unique<MpiCommunicator>(thread_, std::move(group));
+  return std::make_unique<MpiCommunicator>(thread_, watch_, std::move(group));
 }
 
 // Returns averages by messages between ranks, which is how the project's own schemes work.
@@ -268,7 +287,10 @@ std::unique_ptr<Reducer> MpiCommunicator::make_reducer(const spec::CommSpec& com
   if (group_.world == 1) return make_single_reducer();
   MakeAverage averages = comm.update == spec::UpdateScheme::all_reduce ? library_averages(comm.gradient_dtype)
                                                                        : scheduled_averages(group_, comm);
-  return std::make_unique<BackgroundReducer>(thread_, &group_, group_.world, std::move(averages),
+  const auto watched = [this, averages = std::move(averages)](std::span<float> values) {
+    return watch_.watched(lane(kGradients), "averaging of gradients", averages(values));
+  };
+  return std::make_unique<BackgroundReducer>(thread_, &group_, group_.world, watched,
                                              spec::gradient_bytes(comm.gradient_dtype));
 }
 
@@ -283,16 +305,32 @@ class MpiWorld final : public World {
 
  private:
   void initialize();
+  void meet_at_the_end();
   void finalize(bool is_root);
 
   std::string library_;
   const int exceptions_ = std::uncaught_exceptions();
+  MPI_Comm notes_ = MPI_COMM_NULL;
+  std::unique_ptr<WaitWatch> watch_;  // outlives thread_
   CommThread thread_;
   std::unique_ptr<Communicator> communicator_;
 };
 
 MpiWorld::MpiWorld() {
   thread_.run(this, [this] { initialize(); });
+  thread_.attend([this] { return watch_->look(); });
+}
+
+// Collective, on the comm thread.
+std::vector<std::string> names_of_hosts(MPI_Comm comm, int world) {
+  char own[MPI_MAX_PROCESSOR_NAME] = {};
+  int length = 0;
+  check_mpi(MPI_Get_processor_name(own, &length), "MPI_Get_processor_name");
+  std::string all(static_cast<std::size_t>(world) * sizeof own, '\0');
+  check_mpi(MPI_Allgather(own, sizeof own, MPI_CHAR, all.data(), sizeof own, MPI_CHAR, comm), "MPI_Allgather");
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < all.size(); at += sizeof own) names.emplace_back(all.c_str() + at);
+  return names;
 }
 
 void MpiWorld::initialize() {
@@ -306,19 +344,38 @@ void MpiWorld::initialize() {
   library_ = short_library_name({text, static_cast<std::size_t>(length)});
   MPI_Comm control = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &control), "MPI_Comm_dup");
-  communicator_ = std::make_unique<MpiCommunicator>(thread_, make_group(control));
+  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &notes_), "MPI_Comm_dup");
+  Group group = make_group(control, 0);
+  watch_ = std::make_unique<WaitWatch>(group.rank, names_of_hosts(control, group.world), make_mpi_notes(&notes_), now_s,
+                                       [](const std::string& line) { log::warning("{}", line); });
+  communicator_ = std::make_unique<MpiCommunicator>(thread_, *watch_, std::move(group));
 }
 
 MpiWorld::~MpiWorld() {
   // MPI_Finalize waits for all ranks. A rank that leaves because of an exception must not call it, because the others
   // may be waiting for that rank elsewhere.
   if (std::uncaught_exceptions() > exceptions_) abort(static_cast<int>(ExitCode::device));
-  // MPI_Finalize spins, so all ranks enter it together. A signal must not end this barrier: rank 0 may still be
-  // writing.
-  thread_.run(this, kRankNapS, make_barrier(MPI_COMM_WORLD), OnSignal::go_on);
+  meet_at_the_end();
   const bool is_root = communicator_->rank() == 0;
   communicator_.reset();
+  thread_.attend({});
+  thread_.run(this, [this] { MPI_Comm_free(&notes_); });
   finalize(is_root);
+}
+
+// MPI_Finalize spins, so all ranks enter it together. A signal must not end this barrier: rank 0 may still be writing.
+void MpiWorld::meet_at_the_end() {
+  constexpr std::uint64_t kEnd = ~std::uint64_t{0};  // no other group has this number
+  watch_->enter({.what = "has nothing left to do", .patience = Patience::unlimited});
+  try {
+    thread_.run(this, kRankNapS,
+                watch_->watched({.group = kEnd, .ranks = communicator_->world()}, "end of the run",
+                                make_barrier(MPI_COMM_WORLD)),
+                OnSignal::go_on);
+  } catch (const DeviceError& error) {
+    log::error("{}", error.what());
+    abort(static_cast<int>(ExitCode::device));
+  }
 }
 
 // Called after all ranks have met and all results are written. Some libraries still hang in MPI_Finalize (README.md);

@@ -148,6 +148,7 @@ struct CommSpec {
   CommModel model = CommModel::real;
   CommBackend backend = CommBackend::automatic;
   double stall_limit_s = 60;      // engine cuda: least time after which a step that does not end is given up
+  double timeout_s = 1800;        // most time that a rank waits for another one between hosts' memories; 0: no limit
   double alpha_s = 3e-6;          // models alpha_beta and shaped: latency of a message, in seconds
   double beta_bytes_per_s = 9e9;  // models alpha_beta and shaped: bandwidth of a link
   double launch_s = 0;            // model alpha_beta: fixed cost of a bucket, in seconds

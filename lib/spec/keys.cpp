@@ -317,6 +317,9 @@ void add_comm_keys(std::vector<KeyRule>& rules) {
       above(0, gpu_only(key("comm.stall_limit_s", comm, &CommSpec::stall_limit_s,
                             "Seconds after which a step that does not end is given up, if they are also 50 "
                             "median steps, as a rank may have died; the first step has ten times as long."))));
+  rules.push_back(at_least(0, key("comm.timeout_s", comm, &CommSpec::timeout_s,
+                                  "Seconds for which a rank waits for another one that does not answer, or that is "
+                                  "late in a step; then the job ends with exit code 4. 0: no limit.")));
   rules.push_back(links_only(key("comm.alpha_s", comm, &CommSpec::alpha_s, "Latency of a message, in seconds.")));
   rules.push_back(links_only(
       above(0, key("comm.beta_bytes_per_s", comm, &CommSpec::beta_bytes_per_s, "Bandwidth of a link, in bytes/s."))));

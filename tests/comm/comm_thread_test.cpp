@@ -40,6 +40,26 @@ TEST(CommThread, HandsAnErrorToTheCallerAndGoesOn) {
   EXPECT_TRUE(ran);
 }
 
+TEST(CommThread, DoesItsDutyWhileItIdlesAndBetweenPolls) {
+  CommThread thread;
+  std::thread::id comm_thread;
+  thread.run(nullptr, [&] { comm_thread = std::this_thread::get_id(); });
+  std::latch idle(3);
+  std::atomic<int> calls = 0;
+  thread.attend([&] {
+    EXPECT_EQ(std::this_thread::get_id(), comm_thread);
+    if (++calls <= 3) idle.count_down();
+    return 1e-3;
+  });
+  idle.wait();
+  thread.run(nullptr, kNapS,
+             [&, begun = calls.load()] { return calls > begun + 2 ? Progress::done : Progress::waiting; });
+  thread.attend({});
+  const int last = calls;
+  thread.run(nullptr, [] {});
+  EXPECT_EQ(calls, last);
+}
+
 TEST(CommThread, RunsALaneInOrderOneOperationAtATime) {
   CommThread thread;
   const int lane = 0;

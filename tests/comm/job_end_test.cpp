@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include <chrono>
-#include <cstdlib>
+#include <cstdio>
 #include <string>
 
 namespace {
@@ -11,14 +11,18 @@ namespace {
 struct Outcome {
   int exit_code = -1;
   double wall_s = 0;
+  std::string said;  // on stdout and stderr
 };
 
 Outcome run_job(const std::string& arguments) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string command = std::string(CHEXBENCH_MPIEXEC) + " -np 3 " + CHEXBENCH_RANK_THAT_FAILS + " " + arguments;
-  const int status = std::system((command + " >/dev/null 2>&1").c_str());
+  FILE* const output = popen((command + " 2>&1").c_str(), "r");
+  std::string said;
+  for (int c = std::fgetc(output); c != EOF; c = std::fgetc(output)) said += static_cast<char>(c);
+  const int status = pclose(output);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1, .wall_s = wall.count()};
+  return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1, .wall_s = wall.count(), .said = said};
 }
 
 // Users are promised 10 s, but a busy machine can take longer. A job that does not end by itself never ends.
@@ -44,6 +48,15 @@ TEST(JobEnd, AKilledRankEndsTheJob) {
   const Outcome outcome = run_job("kill");
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_LT(outcome.wall_s, kLimitS);
+}
+
+TEST(JobEnd, ARankThatIsStoppedIsNamedAndEndsTheJob) {
+  const Outcome outcome = run_job("stop");
+  EXPECT_EQ(outcome.exit_code, 4) << outcome.said;
+  EXPECT_LT(outcome.wall_s, kLimitS);
+  const std::size_t line = outcome.said.find("waiting for rank 2 (");
+  ASSERT_NE(line, std::string::npos) << outcome.said;
+  EXPECT_NE(outcome.said.find("rank 2 does not answer", line), std::string::npos) << outcome.said;
 }
 
 TEST(JobEnd, ARankThatLeavesByAnExceptionEndsTheJob) {

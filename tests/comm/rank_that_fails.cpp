@@ -1,5 +1,6 @@
 // One rank of a job that goes wrong; job_end_test.cpp checks how the job ends.
 //   rank_that_fails abort CODE   the last rank ends the job with CODE while the others wait for it in a collective
+//   rank_that_fails stop         the last rank is stopped by a signal while the others wait, for at most 2 s
 //   rank_that_fails kill         the last rank is killed by a signal while the others wait
 //   rank_that_fails throw        the last rank leaves by an exception while the others wait
 //   rank_that_fails leave        all ranks leave together
@@ -23,6 +24,7 @@ void fail(chexbench::comm::World& world, const std::string& how, int exit_code) 
   std::cerr << "the last rank fails on purpose" << std::endl;
   if (how == "abort") world.abort(exit_code);
   if (how == "kill") std::raise(SIGKILL);
+  if (how == "stop") std::raise(SIGSTOP);
   throw chexbench::DeviceError("thrown on purpose");
 }
 
@@ -41,6 +43,7 @@ int main(int argc, char** argv) {
   try {
     const auto world = chexbench::comm::join_world();
     auto& group = world->communicator();
+    if (how == "stop") group.limit_waits(2);
     group.barrier();
     if (how != "leave" && how != "hang" && group.rank() == group.world() - 1) fail(*world, how, exit_code);
     group.barrier();

@@ -133,9 +133,9 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
     if (rule.path == "experiment") continue;
     // Chooses a trial in which the key has a meaning: modelled communication and emulation need an emulated
     // engine, weights need one that trains, and a backend needs GPUs.
-    const bool is_emulated =
-        (rule.path.starts_with("comm.") && rule.path != "comm.backend" && rule.path != "comm.stall_limit_s") ||
-        rule.path.starts_with("emulation.");
+    const bool is_emulated = (rule.path.starts_with("comm.") && rule.path != "comm.backend" &&
+                              rule.path != "comm.stall_limit_s" && rule.path != "comm.timeout_s") ||
+                             rule.path.starts_with("emulation.");
     experiment.engine = is_emulated ? "emulated:v100" : "cuda";
     experiment.comm.model = is_emulated ? CommModel::alpha_beta : CommModel::real;
     const bool is_table = rule.path.starts_with("data.labels.");

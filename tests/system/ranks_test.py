@@ -14,6 +14,19 @@ from harness import (BINARY, HAS_ONEDNN, REAL_IMAGES, TIMEOUT_S, TRAIN_IMAGES, S
                      run)
 
 
+def kill(process):
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def rank_number(process):
+    environment = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+    return int(next(value.split(b"=")[1] for value in environment
+                    if value.startswith((b"PMI_RANK=", b"OMPI_COMM_WORLD_RANK="))))
+
+
 class Ranks(SystemTest):
     def test_one_two_and_four_ranks_measure_and_write_once(self):
         for ranks in (1, 2, 4):
@@ -164,8 +177,8 @@ class UnlikeRanks(SystemTest):
     def test_one_image_less_is_an_error_of_the_data(self):
         victim = self.names[3]
         next((self.folder / "rank1/data").rglob(victim)).unlink()
-        self.fail_soon(3, "in 'data' (split train, format png)", f"'{TRAIN_IMAGES - 1} images in {TRAIN_IMAGES - 1} files",
-                       f"instead of '{TRAIN_IMAGES} images", f"'{self.names[4]} of", f"instead of '{victim} of")
+        less = TRAIN_IMAGES - 1
+        self.fail_soon(3, "in 'data' (split train, format png)", f"'{less} images in {less} files", f"instead of '{TRAIN_IMAGES} images", f"'{self.names[4]} of", f"instead of '{victim} of")
 
     def test_another_label_is_an_error_of_the_data(self):
         table = (REAL_IMAGES / "Data_Entry_2017.csv").read_text().splitlines()
@@ -198,10 +211,10 @@ class LostRanks(SystemTest):
         self.fail_with(3, "--config", spec, "--output", self.folder / "out", ranks=2, says=victim)
         self.assertLess(time.monotonic() - started, 10)
 
-    def start_long_job(self):
+    def start_long_job(self, **keys):
         out = self.folder / "out"
         launcher = subprocess.Popen(
-            command_line(["--config", self.spec(measure__repeats=5000), "--output", out], ranks=2),
+            command_line(["--config", self.spec(measure__repeats=5000, **keys), "--output", out], ranks=2),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -231,6 +244,29 @@ class LostRanks(SystemTest):
         self.assertEqual(len(ranks), 2)
         os.kill(max(ranks), signal.SIGKILL)
         self.check_that_it_ends_soon(launcher, ranks)
+
+    def stop_a_rank(self, which):
+        """What the job says until it ends, with exit code 4."""
+        launcher = self.start_long_job(comm={"timeout_s": 2})
+        ranks = ranks_of(launcher.pid)
+        victim = next(rank for rank in ranks if rank_number(rank) == which)
+        os.kill(victim, signal.SIGSTOP)
+        self.addCleanup(kill, victim)
+        started = time.monotonic()
+        _, said = launcher.communicate(timeout=TIMEOUT_S)
+        self.assertLess(time.monotonic() - started, 10)
+        self.assertEqual(launcher.returncode, 4, said)
+        self.assertRegex(said, f"warning: rank {1 - which}: waiting for rank {which} .* for [12] s: .*does not answer")
+        self.assertIn("error: rank", said)
+        self.assertIn("comm.timeout_s: gave up after 2 s", said)
+        self.assertGreaterEqual((self.folder / "out/journal.jsonl").read_text().count("\n"), 2)
+
+    def test_a_rank_that_is_stopped_is_named_and_the_report_of_what_is_finished_is_written(self):
+        self.stop_a_rank(1)
+        self.assertTrue(self.report(self.folder / "out")["interrupted"])
+
+    def test_so_is_rank_0_and_the_journal_stays(self):
+        self.stop_a_rank(0)
 
     def test_control_c_of_a_job_keeps_what_was_measured(self):
         launcher = self.start_long_job()

@@ -99,8 +99,11 @@ void Epochs::after_step(std::int64_t step, Recorder& recorder) {
   look();
   recorder.look(context_.engine);
   recorder.pause();
+  context_.communicator.enter(
+      {.what = fmt::format("validates after epoch {}", state_.epochs.size() + 1), .patience = comm::Patience::limited});
   end_epoch(step);
   context_.communicator.barrier();  // rank 0 had more to do
+  context_.communicator.enter(stepping(total_steps(), context_.repeat));
   epoch_training(context_.engine).leave_out_time();
   recorder.go_on();
 }

@@ -18,7 +18,8 @@ namespace chexbench::bench {
 
 // An epoch has as many steps as its images make full batches for all ranks. After its last step it averages the running
 // statistics of all ranks, validates with the images of other patients, and writes a checkpoint: last.safetensors in
-// the repeat's folder (after the last epoch, save_last() does that), and, if no earlier epoch was better, best.safetensors without the optimizer's moments.
+// the repeat's folder (after the last epoch, save_last() does that), and, if no earlier epoch was better,
+// best.safetensors without the optimizer's moments.
 class Epochs final : public StepObserver {
  public:
   // Restarts the engine and resumes from last.safetensors in the repeat's folder, or else from training.checkpoint.

@@ -1,5 +1,5 @@
-// What a finished training has measured, kept beside its last checkpoint, so that a kill between that checkpoint and the
-// line in the journal costs nothing.
+// What a finished training has measured, kept beside its last checkpoint, so that a kill between that checkpoint and
+// the line in the journal costs nothing.
 #pragma once
 
 #include <optional>
