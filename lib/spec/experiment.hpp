@@ -35,6 +35,7 @@ enum class PageCache { as_is, warm, cold };
 enum class Schedule { constant, cosine, plateau };
 enum class BatchNormMode { train, frozen };
 enum class S3Addressing { automatic, path, virtual_host };
+enum class Redirects { same_host, any };
 
 // The speed to which reading from a store is slowed down, for each rank by itself. An empty member is no limit.
 struct StoreShape {
@@ -51,8 +52,9 @@ struct StoreSpec {
   std::string endpoint;  // of s3://; empty: AWS_ENDPOINT_URL, or else Amazon's
   std::string region;    // of s3://; empty: AWS_REGION, or else ~/.aws/config
   S3Addressing addressing = S3Addressing::automatic;
-  double timeout_s = 20;  // a request fails after this time to connect, or without a byte coming in
+  double timeout_s = 20;  // a request fails after this time to connect, or (nearly) without bytes coming in
   int tries = 5;          // attempts of a request
+  Redirects redirects = Redirects::same_host;  // which redirects of a web server are followed
   StoreShape shape;
 
   friend bool operator==(const StoreSpec&, const StoreSpec&) = default;
@@ -206,7 +208,7 @@ concept OneOf = (std::same_as<T, Types> || ...);
 template <typename T>
 concept NamedEnum = OneOf<T, DataFormat, DataLayout, Split, DecoderKind, JpegDecode, OnBadRecord, ResizeMethod,
                           Precision, OptimizerKind, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache,
-                          Schedule, BatchNormMode, Deliver, S3Addressing>;
+                          Schedule, BatchNormMode, Deliver, S3Addressing, Redirects>;
 
 // Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". They are no template, because overload
 // resolution could not choose between a template and that of CLI11.
@@ -228,5 +230,6 @@ std::string to_string(Schedule value);
 std::string to_string(BatchNormMode value);
 std::string to_string(Deliver value);
 std::string to_string(S3Addressing value);
+std::string to_string(Redirects value);
 
 }  // namespace chexbench::spec

@@ -144,6 +144,16 @@ KeyRule distant_only(KeyRule rule) {
   return rule;
 }
 
+KeyRule web_only(KeyRule rule) {
+  rule.stated_where = {[](const Experiment& experiment) {
+                         const std::string& root = experiment.data.root;
+                         return uses_pipeline(experiment) &&
+                                (root.starts_with("http://") || root.starts_with("https://"));
+                       },
+                       "data.root begins with http:// or https://"};
+  return rule;
+}
+
 KeyRule s3_only(KeyRule rule) {
   rule.stated_where = {[](const Experiment& experiment) {
                          return uses_pipeline(experiment) && experiment.data.root.starts_with("s3://");

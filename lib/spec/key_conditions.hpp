@@ -28,5 +28,6 @@ KeyRule own_table_only(KeyRule rule);
 KeyRule joined_labels_only(KeyRule rule);
 KeyRule fast_decoder_only(KeyRule rule);
 KeyRule s3_only(KeyRule rule);
+KeyRule web_only(KeyRule rule);
 
 }  // namespace chexbench::spec

@@ -177,6 +177,23 @@ void add_preprocess_keys(std::vector<KeyRule>& rules) {
                           "middle.")))));
 }
 
+// The limits keep every sleep short enough to be told from a run that hangs.
+void add_shape_keys(std::vector<KeyRule>& rules) {
+  constexpr double kSlowest = 1e-3;  // MB/s, and requests per second
+  constexpr double kMostDelayMs = 60'000;
+  rules.push_back(at_least(kSlowest, shape_key("store.shape.bandwidth_mb_per_s", &StoreShape::bandwidth_mb_per_s,
+                                               "Slows reading down, for each rank, to so many MB/s; null: it does "
+                                               "not.")));
+  rules.push_back(at_most(kMostDelayMs, shape_key("store.shape.latency_ms", &StoreShape::latency_ms,
+                                                  "Added to each request (a file, or 1 MiB of a shard); null: "
+                                                  "nothing.")));
+  rules.push_back(at_most(kMostDelayMs, shape_key("store.shape.jitter_ms", &StoreShape::jitter_ms,
+                                                  "Mean of a random latency on top: exponential, from a fixed seed; "
+                                                  "null: none.")));
+  rules.push_back(at_least(kSlowest, shape_key("store.shape.iops", &StoreShape::iops,
+                                               "Requests of a rank that may begin in a second; null: any number.")));
+}
+
 void add_store_keys(std::vector<KeyRule>& rules) {
   rules.push_back(s3_only(store_key("store.endpoint", &StoreSpec::endpoint,
                                     "Server, http(s)://host[:port]; empty: as AWS_ENDPOINT_URL says, or Amazon's.")));
@@ -185,20 +202,19 @@ void add_store_keys(std::vector<KeyRule>& rules) {
   rules.push_back(s3_only(store_key("store.addressing", &StoreSpec::addressing,
                                     "Whether the bucket stands in the path or before the host's name; auto: in the "
                                     "path where an endpoint is given.")));
-  rules.push_back(distant_only(above(0, store_key("store.timeout_s", &StoreSpec::timeout_s,
-                                                  "Seconds to connect, and with not a byte coming in, after which a "
-                                                  "request has failed."))));
+  rules.push_back(
+      distant_only(at_most(3600, above(0, store_key("store.timeout_s", &StoreSpec::timeout_s,
+                                                    "Seconds to connect, and with less than 1 kB/s coming in, after "
+                                                    "which a request has failed; one as a whole has 15 times as "
+                                                    "long.")))));
   rules.push_back(distant_only(at_most(100, at_least(1, store_key("store.tries", &StoreSpec::tries,
                                                                   "How often a request is tried, with pauses that "
                                                                   "grow.")))));
-  rules.push_back(above(0, shape_key("store.shape.bandwidth_mb_per_s", &StoreShape::bandwidth_mb_per_s,
-                                     "Slows reading down, for each rank, to so many MB/s; null: it does not.")));
-  rules.push_back(shape_key("store.shape.latency_ms", &StoreShape::latency_ms,
-                            "Added to each request (a file, or 1 MiB of a shard); null: nothing."));
-  rules.push_back(shape_key("store.shape.jitter_ms", &StoreShape::jitter_ms,
-                            "Mean of a random latency on top: exponential, from a fixed seed; null: none."));
-  rules.push_back(above(0, shape_key("store.shape.iops", &StoreShape::iops,
-                                     "Requests of a rank that may begin in a second; null: any number.")));
+  rules.push_back(
+      web_only(store_key("store.redirects", &StoreSpec::redirects,
+                         "Redirects that are followed: to the same scheme, host and port only (same_host), or to any "
+                         "(any), without a password and never from https to http.")));
+  add_shape_keys(rules);
 }
 
 void add_epoch_keys(std::vector<KeyRule>& rules) {

@@ -65,6 +65,7 @@ Names<Deliver> names_of(Deliver) { return {{Deliver::f32, "f32"}, {Deliver::u8, 
 Names<S3Addressing> names_of(S3Addressing) {
   return {{S3Addressing::automatic, "auto"}, {S3Addressing::path, "path"}, {S3Addressing::virtual_host, "virtual"}};
 }
+Names<Redirects> names_of(Redirects) { return {{Redirects::same_host, "same_host"}, {Redirects::any, "any"}}; }
 
 }  // namespace
 
@@ -123,5 +124,7 @@ template std::span<const std::pair<Deliver, std::string>> named_values();
 std::string to_string(Deliver value) { return word_of(value); }
 template std::span<const std::pair<S3Addressing, std::string>> named_values();
 std::string to_string(S3Addressing value) { return word_of(value); }
+template std::span<const std::pair<Redirects, std::string>> named_values();
+std::string to_string(Redirects value) { return word_of(value); }
 
 }  // namespace chexbench::spec

@@ -23,7 +23,9 @@ std::shared_ptr<const Store> open_plain(const std::string& path, const spec::Sto
     throw DataError(fmt::format("data.root '{}' names no {}", path, url->scheme == "s3" ? "bucket" : "host"));
   }
   const RetryPolicy policy{.tries = spec.tries, .timeout_s = spec.timeout_s};
-  if (url->scheme == "http" || url->scheme == "https") return make_web_store(path, make_http_client(), policy);
+  if (url->scheme == "http" || url->scheme == "https") {
+    return make_web_store(path, make_http_client(), policy, spec.redirects);
+  }
   if (url->scheme == "s3") {
     return make_s3_store(*url, spec, find_aws_settings(environment_variable), make_http_client(), policy);
   }

@@ -1,5 +1,7 @@
 #include "storage/range_stream.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -8,6 +10,9 @@
 #include <exception>
 #include <mutex>
 #include <utility>
+
+#include "core/errors.hpp"
+#include "storage/limits.hpp"
 
 namespace chexbench::storage {
 namespace {
@@ -67,6 +72,9 @@ class RangeStream final : public ByteStream {
 
   // Copies the bytes out of the parts: with views, a shuffle buffer would keep a whole part for each of its records.
   SharedBytes take(std::size_t bytes) override {
+    if (bytes > kMostObjectBytes) {
+      throw DataError(fmt::format("cannot read {}: a record of {} bytes is too large", path(), bytes));
+    }
     const std::shared_ptr<std::byte[]> memory = plan_.blocks->take(bytes);
     std::size_t done = 0;
     while (done < bytes) {

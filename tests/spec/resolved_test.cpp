@@ -48,14 +48,20 @@ TEST(Resolved, HasEveryKeyThatHasAMeaning) {
   in_bucket.data.labels.separator = "|";
   in_bucket.training.epochs = 3;
   in_bucket.training.schedule = Schedule::plateau;
-  const std::string text = to_json(experiment), gpu_text = to_json(on_gpu), bucket_text = to_json(in_bucket);
+  Experiment on_web = example();
+  on_web.data.root = "https://host/set";
+  on_web.data.store.redirects = Redirects::any;
+  const std::string text = to_json(experiment), gpu_text = to_json(on_gpu), bucket_text = to_json(in_bucket),
+                    web_text = to_json(on_web);
   for (const KeyRule& rule : key_rules()) {
-    EXPECT_THAT(text + gpu_text + bucket_text, HasSubstr('"' + rule.path.substr(rule.path.rfind('.') + 1) + '"'))
+    EXPECT_THAT(text + gpu_text + bucket_text + web_text,
+                HasSubstr('"' + rule.path.substr(rule.path.rfind('.') + 1) + '"'))
         << rule.path;
   }
   EXPECT_EQ(parse_experiment(text, "x"), experiment);
   EXPECT_EQ(parse_experiment(gpu_text, "x"), on_gpu);
   EXPECT_EQ(parse_experiment(bucket_text, "x"), in_bucket);
+  EXPECT_EQ(parse_experiment(web_text, "x"), on_web);
 }
 
 TEST(Resolved, LeavesOutWhatHasNoMeaning) {

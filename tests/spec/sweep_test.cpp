@@ -138,6 +138,7 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
                              rule.path.starts_with("emulation.");
     experiment.engine = is_emulated ? "emulated:v100" : "cuda";
     experiment.comm.model = is_emulated ? CommModel::alpha_beta : CommModel::real;
+    experiment.data.root = rule.path == "store.redirects" ? "https://host" : "s3://bucket";
     const bool is_table = rule.path.starts_with("data.labels.");
     experiment.data.layout = is_table ? DataLayout::csv : DataLayout::automatic;
     experiment.data.labels.separator = is_table ? "|" : "";

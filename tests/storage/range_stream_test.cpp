@@ -136,5 +136,11 @@ TEST_F(RangeStreamTest, AWaitEndsWhenItIsStopped) {
   pool_.reset();
 }
 
+TEST_F(RangeStreamTest, NeverTakesTheMemoryThatALieAsksFor) {
+  serve([this](const HttpRequest& request, const auto& sink) { return test::send_range(body_, request, sink); });
+  EXPECT_THAT(message_of<DataError>([&] { open()->take(std::size_t{1} << 50); }),
+              HasSubstr("a record of 1125899906842624 bytes is too large"));
+}
+
 }  // namespace
 }  // namespace chexbench::storage

@@ -4,7 +4,9 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
+#include "storage/http/entities.hpp"
 #include "storage/http/http_index.hpp"
+#include "storage/limits.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::storage {
@@ -65,6 +67,21 @@ TEST(IndexPage, OfApacheAndPythonIsRead) {
 TEST(IndexPage, NeverLeadsOutOfItsFolder) {
   EXPECT_THAT(parse_index_page("<a href=\"..%2f..%2fetc\">x</a><a href=\"a/b\">x</a><a href=\"..\">x</a><a href=\"\">"),
               IsEmpty());
+}
+
+TEST(IndexPage, OfMoreLinksThanAnyFolderHasIsRefused) {
+  std::string page;
+  for (std::size_t i = 0; i <= kMostEntries; ++i) page += "href=\"a\"";
+  EXPECT_THAT(message_of<DataError>([&] { parse_index_page(page); }), HasSubstr("more than 2000000 links"));
+}
+
+TEST(Entities, AreDecodedOnceAndInOneGo) {
+  EXPECT_EQ(without_entities("&lt;&gt;&quot;&#34;&apos;&#39;&#x27;&amp;"), "<>\"\"'''&");
+  EXPECT_EQ(without_entities("&amp;lt; & &nbsp; &am"), "&lt; & &nbsp; &am");
+  constexpr std::size_t kMany = 1'000'000;  // what takes quadratic time takes a minute
+  std::string text;
+  for (std::size_t i = 0; i < kMany; ++i) text += "&amp;";
+  EXPECT_EQ(without_entities(text), std::string(kMany, '&'));
 }
 
 }  // namespace

@@ -1,24 +1,34 @@
 #include "storage/http/entities.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
 namespace chexbench::storage {
+namespace {
 
-std::string without_entities(std::string text) {
-  for (const auto& [code, plain] : {std::pair<std::string_view, char>{"&lt;", '<'},
-                                    {"&gt;", '>'},
-                                    {"&quot;", '"'},
-                                    {"&#34;", '"'},
-                                    {"&apos;", '\''},
-                                    {"&#39;", '\''},
-                                    {"&#x27;", '\''},
-                                    {"&amp;", '&'}}) {
-    for (std::size_t at = text.find(code); at != std::string::npos; at = text.find(code, at + 1)) {
-      text.replace(at, code.size(), 1, plain);
-    }
+constexpr std::array<std::pair<std::string_view, char>, 8> kEntities{{{"&lt;", '<'},
+                                                                      {"&gt;", '>'},
+                                                                      {"&quot;", '"'},
+                                                                      {"&#34;", '"'},
+                                                                      {"&apos;", '\''},
+                                                                      {"&#39;", '\''},
+                                                                      {"&#x27;", '\''},
+                                                                      {"&amp;", '&'}}};
+
+}  // namespace
+
+std::string without_entities(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const auto entity = std::ranges::find_if(kEntities, [&](const auto& one) { return text.starts_with(one.first); });
+    const bool is_known = entity != kEntities.end();
+    result += is_known ? entity->second : text.front();
+    text.remove_prefix(is_known ? entity->first.size() : 1);
   }
-  return text;
+  return result;
 }
 
 }  // namespace chexbench::storage

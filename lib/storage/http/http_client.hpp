@@ -10,24 +10,33 @@
 #include <string>
 #include <vector>
 
+#include "spec/experiment.hpp"
+#include "storage/retry.hpp"
+
 namespace chexbench::storage {
 
 // A GET or HEAD request.
 struct HttpRequest {
+  // Is called about once a second while the request is not done; gets the seconds since it began.
+  using WaitNote = std::function<void(double waited_s)>;
+
   std::string url;                   // percent-encoded
   std::vector<std::string> headers;  // "Name: value"; may hold secrets
   bool head_only = false;
-  bool may_redirect = true;
+  // Which redirects are followed (redirects.hpp); none: an answer that redirects is an answer like any other.
+  std::optional<spec::Redirects> redirects = {};
   bool may_use_netrc = false;  // take a password for the host from ~/.netrc
-  double timeout_s = 20;       // to connect, and without a byte coming in
+  RetryPolicy limits = {};     // its timeouts; the tries are the caller's
+  WaitNote note_wait = {};     // may be empty
 };
 
-// The outcome of one request.
+// The outcome of one request. Texts of the server are as it wrote them: shown.hpp makes them safe to print.
 struct HttpReply {
   int status = 0;                       // 0: no answer
   std::string failure;                  // why the answer is not complete, without secrets; empty: it is complete
   bool is_temporary = false;            // the next try may succeed
   std::optional<std::uint64_t> length;  // Content-Length
+  std::string content_encoding;
   std::string content_range;
   std::string etag;
   std::string last_modified;
@@ -43,8 +52,9 @@ class HttpClient {
   using Sink = std::function<std::string(const HttpReply& reply, std::span<const std::byte> piece)>;
 
   virtual ~HttpClient() = default;
-  // Sends the request once and blocks until it ends. HttpReply::failure reports failures of the transfer. Ends within a
-  // second after cancel() is called or a signal asks the run to end.
+  // Sends the request once, and after each redirect that may be followed again, and blocks until it ends.
+  // HttpReply::failure reports failures of the transfer, and a redirect that may not be followed. Ends within a second
+  // after cancel() is called or a signal asks the run to end.
   // @throws DataError if libcurl runs out of memory
   virtual HttpReply perform(const HttpRequest& request, const Sink& sink) = 0;
   // Ends all requests in flight, and lets later ones fail at once.

@@ -10,18 +10,25 @@
 #include <string_view>
 #include <utility>
 
+#include "core/clock.hpp"
 #include "core/csv.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/numbers.hpp"
 #include "storage/environment.hpp"
 #include "storage/http/http_client.hpp"
+#include "storage/http/redirects.hpp"
+#include "storage/shown.hpp"
 
 namespace chexbench::storage {
 namespace {
 
 constexpr long kReceiveBytes = 512 * 1024;     // libcurl's maximum, for fewer calls per megabyte
 constexpr std::size_t kMostErrorBytes = 4096;  // kept of the body of an error
+// Read of the body of an error, so that its connection can be used again.
+constexpr std::size_t kMostErrorBodyBytes = 64 * 1024;
+constexpr std::size_t kMostHeaderBytes = 256 * 1024;  // of one request, in all
+constexpr int kMostRedirects = 5;
 
 struct FreeHandle {
   void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
@@ -43,11 +50,27 @@ bool is_header(std::string_view line, std::string_view name) {
 struct Exchange {
   const HttpClient& client;
   const HttpClient::Sink& sink;
-  HttpReply reply;
+  const HttpRequest& request;
+  HttpReply reply = {};
   std::string refusal = {};             // returned by the sink
   std::exception_ptr thrown = nullptr;  // by the sink; it must not pass through libcurl, which is C
+  std::size_t header_bytes = 0;
+  std::size_t error_bytes = 0;
+  double begin_s = now_s();
 
-  void read_header(std::string_view line) {
+  bool is_error_cut() const { return error_bytes > kMostErrorBodyBytes; }
+
+  bool read_header(std::string_view line) {
+    header_bytes += line.size();
+    if (header_bytes > kMostHeaderBytes) {
+      refusal = fmt::format("the server sends more than {} bytes of headers", kMostHeaderBytes);
+      return false;
+    }
+    take_header(line);
+    return true;
+  }
+
+  void take_header(std::string_view line) {
     while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) return;
     if (line.starts_with("HTTP/")) {  // the first line of an answer, maybe after a redirect or a 1xx answer
@@ -58,6 +81,7 @@ struct Exchange {
     }
     const std::string_view value = trimmed(line.substr(std::min(line.find(':') + 1, line.size())));
     if (is_header(line, "content-length")) reply.length = parse_number<std::uint64_t>(value);
+    if (is_header(line, "content-encoding")) reply.content_encoding = value;
     if (is_header(line, "content-range")) reply.content_range = value;
     if (is_header(line, "etag")) reply.etag = value;
     if (is_header(line, "last-modified")) reply.last_modified = value;
@@ -71,13 +95,13 @@ struct Exchange {
     }
     const std::size_t room = kMostErrorBytes - std::min(reply.error_text.size(), kMostErrorBytes);
     reply.error_text.append(reinterpret_cast<const char*>(piece.data()), std::min(room, piece.size()));
-    return true;
+    error_bytes += piece.size();
+    return !is_error_cut();
   }
 };
 
 std::size_t on_header(char* data, std::size_t, std::size_t bytes, void* exchange) {
-  static_cast<Exchange*>(exchange)->read_header({data, bytes});
-  return bytes;
+  return static_cast<Exchange*>(exchange)->read_header({data, bytes}) ? bytes : 0;
 }
 
 std::size_t on_body(char* data, std::size_t, std::size_t bytes, void* exchange) {
@@ -92,16 +116,49 @@ std::size_t on_body(char* data, std::size_t, std::size_t bytes, void* exchange) 
 }
 
 int on_progress(void* exchange, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-  const bool ends = static_cast<Exchange*>(exchange)->client.is_cancelled() || interrupt_requested();
-  return ends ? 1 : 0;
+  const Exchange& of = *static_cast<const Exchange*>(exchange);
+  if (of.request.note_wait) of.request.note_wait(now_s() - of.begin_s);
+  return of.client.is_cancelled() || interrupt_requested() ? 1 : 0;
 }
 
-// Returns libcurl's own reason, unless it may hold a secret: libcurl repeats a proxy URL that it does not understand,
-// with its password.
-std::string told_reason(std::string_view reason, CURLcode code) {
-  const bool has_user = reason.find('@') != std::string_view::npos;
-  return has_user || reason.empty() ? curl_easy_strerror(code) : std::string(reason);
+// Returns the first variable that sets a proxy, or nullptr.
+const char* proxy_variable() {
+  for (const char* const name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+    if (!environment_variable(name).empty()) return name;
+  }
+  return nullptr;
 }
+
+// Returns true for failures whose reasons tell of the connection, not of how it was to be made.
+bool comes_after_connecting(CURLcode code) {
+  constexpr std::array kAfter{CURLE_PEER_FAILED_VERIFICATION,
+                              CURLE_OPERATION_TIMEDOUT,
+                              CURLE_PARTIAL_FILE,
+                              CURLE_WEIRD_SERVER_REPLY,
+                              CURLE_GOT_NOTHING,
+                              CURLE_SEND_ERROR,
+                              CURLE_RECV_ERROR};
+  return std::ranges::find(kAfter, code) != kAfter.end();
+}
+
+// Returns libcurl's own reason, unless it may hold a secret: if a proxy cannot be used, libcurl repeats parts of its
+// URL, any of which may be of the password that was meant.
+std::string told_reason(std::string_view reason, CURLcode code) {
+  const char* const proxy = proxy_variable();
+  const bool has_user = reason.find('@') != std::string_view::npos;
+  if (proxy != nullptr && !comes_after_connecting(code)) {
+    return fmt::format("{} ({} sets a proxy)", curl_easy_strerror(code), proxy);
+  }
+  return has_user || reason.empty() ? curl_easy_strerror(code) : shown(reason);
+}
+
+HttpReply failed(std::string reason) {
+  HttpReply reply;
+  reply.failure = std::move(reason);
+  return reply;
+}
+
+long milliseconds(double seconds) { return std::max(1L, std::lround(seconds * 1e3)); }
 
 bool is_temporary(CURLcode code) {
   constexpr std::array kTemporary{CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT,    CURLE_WEIRD_SERVER_REPLY,
@@ -121,7 +178,8 @@ class CurlClient final : public HttpClient {
   // A handle keeps its connections, and the handle used last is the likeliest to have one that is still open.
   Handle take_handle();
   void put_back(Handle handle);
-  static void set_options(CURL* handle, const HttpRequest& request, const curl_slist* headers, Exchange& exchange);
+  static void set_options(CURL* handle, const std::string& url, const curl_slist* headers, Exchange& exchange);
+  HttpReply perform_once(const HttpRequest& request, const std::string& url, const Sink& sink, std::string& location);
 
   const std::string ca_file_;  // holds the certificates to trust; empty: the system's
   std::atomic<bool> cancelled_ = false;
@@ -149,24 +207,26 @@ void CurlClient::put_back(Handle handle) {
   idle_.push_back(std::move(handle));
 }
 
-void CurlClient::set_options(CURL* handle, const HttpRequest& request, const curl_slist* headers, Exchange& exchange) {
-  const auto timeout_ms = static_cast<long>(request.timeout_s * 1e3);
-  curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
+// Redirects are followed by perform(), because libcurl looks for a password for each new host, and follows to any.
+void CurlClient::set_options(CURL* handle, const std::string& url, const curl_slist* headers, Exchange& exchange) {
+  const HttpRequest& request = exchange.request;
+  const RetryPolicy& limits = request.limits;
+  const bool may_use_netrc = request.may_use_netrc && (url == request.url || have_same_origin(url, request.url));
+  curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
   curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);  // the signature covers the path as it is
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, request.may_redirect ? 1L : 0L);
-  curl_easy_setopt(handle, CURLOPT_MAXREDIRS, 5L);
-  curl_easy_setopt(handle, CURLOPT_NETRC, request.may_use_netrc ? static_cast<long>(CURL_NETRC_OPTIONAL) : 0L);
+  curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(handle, CURLOPT_NETRC, may_use_netrc ? static_cast<long>(CURL_NETRC_OPTIONAL) : 0L);
   curl_easy_setopt(handle, CURLOPT_NOBODY, request.head_only ? 1L : 0L);
   curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
   curl_easy_setopt(handle, CURLOPT_USERAGENT, "chexbench");
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, kReceiveBytes);
-  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
-  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, std::max(1L, std::lround(request.timeout_s)));
+  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(limits.timeout_s));
+  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, kLeastBytesPerS);
+  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, std::max(1L, std::lround(limits.timeout_s)));
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, milliseconds(limits.whole_try_s()));
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &on_header);
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, &exchange);
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &on_body);
@@ -177,11 +237,23 @@ void CurlClient::set_options(CURL* handle, const HttpRequest& request, const cur
 }
 
 HttpReply CurlClient::perform(const HttpRequest& request, const Sink& sink) {
-  Exchange exchange{.client = *this, .sink = sink, .reply = {}};
-  if (cancelled_) {
-    exchange.reply.failure = "cancelled";
-    return exchange.reply;
+  std::string url = request.url;
+  for (int redirects = 0;; ++redirects) {
+    std::string location;
+    HttpReply reply = perform_once(request, url, sink, location);
+    if (!request.redirects || location.empty() || !reply.failure.empty()) return reply;
+    std::string refusal = redirect_refusal(url, location, *request.redirects);
+    if (redirects == kMostRedirects) refusal = fmt::format("the server redirects more than {} times", kMostRedirects);
+    if (!refusal.empty()) return failed(std::move(refusal));
+    url = without_user(location);
   }
+}
+
+// Sets `location` to the URL to which the answer redirects.
+HttpReply CurlClient::perform_once(const HttpRequest& request, const std::string& url, const Sink& sink,
+                                   std::string& location) {
+  Exchange exchange{.client = *this, .sink = sink, .request = request};
+  if (cancelled_) return failed("cancelled");
   HeaderList headers;
   for (const std::string& header : request.headers) {
     curl_slist* const longer = curl_slist_append(headers.get(), header.c_str());
@@ -191,15 +263,21 @@ HttpReply CurlClient::perform(const HttpRequest& request, const Sink& sink) {
   }
   Handle handle = take_handle();
   std::array<char, CURL_ERROR_SIZE> reason{};
-  set_options(handle.get(), request, headers.get(), exchange);
+  set_options(handle.get(), url, headers.get(), exchange);
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, reason.data());
   if (!ca_file_.empty()) curl_easy_setopt(handle.get(), CURLOPT_CAINFO, ca_file_.c_str());
   const CURLcode code = curl_easy_perform(handle.get());
-  if (code != CURLE_OK) {
+  if (code != CURLE_OK && !exchange.is_error_cut()) {
     exchange.reply.failure = told_reason(reason.data(), code);
     exchange.reply.is_temporary = is_temporary(code);
   }
-  if (!exchange.refusal.empty()) exchange.reply.failure = std::move(exchange.refusal);
+  if (!exchange.refusal.empty()) {
+    exchange.reply.failure = std::move(exchange.refusal);
+    if (!is_success(exchange.reply.status)) exchange.reply.status = 0;  // what was refused is no answer
+  }
+  const char* redirect = nullptr;
+  curl_easy_getinfo(handle.get(), CURLINFO_REDIRECT_URL, &redirect);
+  if (redirect != nullptr) location = redirect;
   put_back(std::move(handle));
   if (exchange.thrown) std::rethrow_exception(exchange.thrown);
   return std::move(exchange.reply);

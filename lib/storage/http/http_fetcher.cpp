@@ -8,15 +8,18 @@
 #include <string_view>
 #include <utility>
 
+#include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
-#include "core/log.hpp"
 #include "core/numbers.hpp"
+#include "storage/limits.hpp"
+#include "storage/shown.hpp"
 
 namespace chexbench::storage {
 namespace {
 
 constexpr double kMostRetryAfterS = 30;  // the longest wait, even if the server asks for more
+constexpr double kLongWaitS = 9.5;  // of which the user is told; a little less than 10, as notes come once a second
 constexpr std::uint64_t kMostTrustedBytes = 64u << 20;
 constexpr int kNotFound = 404;
 constexpr int kPartialContent = 206;
@@ -61,7 +64,7 @@ class RangeSink {
       const auto range = parse_content_range(reply.content_range);
       const std::uint64_t last = first_ + part_.size() - 1;
       if (!range || (*range)[0] != first_ || (*range)[1] != last) {
-        return fmt::format("asked for bytes {}-{}, the server sends '{}'", first_, last, reply.content_range);
+        return fmt::format("asked for bytes {}-{}, the server sends '{}'", first_, last, shown(reply.content_range));
       }
       size_ = (*range)[2];
     }
@@ -81,35 +84,78 @@ class RangeSink {
   std::uint64_t size_ = 0;
 };
 
-// Collects a body of any size. The memory grows with what arrives if the server does not announce the size, or
-// announces more than kMostTrustedBytes, which may be a lie.
-HttpClient::Sink collect(ByteBuffer& buffer, std::size_t& filled) {
-  filled = 0;
-  return [&buffer, &filled](const HttpReply& reply, std::span<const std::byte> piece) {
-    if (filled == 0)
-      buffer.reserve(std::max<std::size_t>(std::min(reply.length.value_or(0), kMostTrustedBytes), piece.size()));
-    if (filled + piece.size() > buffer.capacity()) {
-      ByteBuffer larger;
-      std::memcpy(larger.reserve(2 * (filled + piece.size())), buffer.reserve(filled), filled);
-      std::swap(buffer, larger);
+std::string too_long(std::uint64_t most_bytes) {
+  return fmt::format("the server sends more than {} bytes, which is too much to be read as a whole", most_bytes);
+}
+
+// Collects a body, which may be of any size up to its limit. Memory grows with what arrives if the server does not
+// announce the size, or announces more than kMostTrustedBytes, which may be a lie.
+class BodySink {
+ public:
+  // `known_bytes` are those that the object must have; `check` throws if an announced size is another.
+  BodySink(ByteBuffer& buffer, std::optional<std::uint64_t> known_bytes,
+           std::function<void(const HttpReply& reply)> check)
+      : buffer_(buffer), known_bytes_(known_bytes), check_(std::move(check)) {}
+
+  std::string operator()(const HttpReply& reply, std::span<const std::byte> piece) {
+    if (filled_ == 0) {
+      check_(reply);
+      const std::optional<std::uint64_t> announced = known_bytes_ ? known_bytes_ : reply.length;
+      most_ = std::min(announced.value_or(kMostUnannouncedBytes), kMostObjectBytes);
+      if (announced.value_or(0) > kMostObjectBytes) return too_long(kMostObjectBytes);
+      buffer_.reserve(std::max<std::size_t>(std::min(announced.value_or(0), kMostTrustedBytes), piece.size()));
     }
-    std::memcpy(buffer.reserve(0) + filled, piece.data(), piece.size());
-    filled += piece.size();
-    return std::string();
-  };
+    if (piece.size() > most_ - filled_) {
+      return known_bytes_ ? fmt::format("it had {} bytes, and the server sends more now", *known_bytes_)
+                          : too_long(most_);
+    }
+    if (filled_ + piece.size() > buffer_.capacity()) {
+      ByteBuffer larger;
+      const std::uint64_t bytes = std::min<std::uint64_t>(2 * (filled_ + piece.size()), most_);
+      std::memcpy(larger.reserve(bytes), buffer_.reserve(filled_), filled_);
+      std::swap(buffer_, larger);
+    }
+    std::memcpy(buffer_.reserve(0) + filled_, piece.data(), piece.size());
+    filled_ += piece.size();
+    return {};
+  }
+  std::size_t filled() const { return filled_; }
+
+ private:
+  ByteBuffer& buffer_;
+  const std::optional<std::uint64_t> known_bytes_;
+  const std::function<void(const HttpReply& reply)> check_;
+  std::uint64_t most_ = 0;
+  std::size_t filled_ = 0;
+};
+
+// Returns true if the object is sent in another form than it has. Only what is called so is kept compressed.
+bool is_compressed_on_the_way(const HttpTarget& target, const HttpReply& reply) {
+  constexpr std::array<std::string_view, 6> kCompressions{"gzip", "x-gzip", "deflate", "br", "zstd", "compress"};
+  return std::ranges::find(kCompressions, reply.content_encoding) != kCompressions.end() &&
+         !target.path.ends_with(".gz");
 }
 
 }  // namespace
 
-HttpFetcher::HttpFetcher(std::unique_ptr<HttpClient> client, const HttpDialect& dialect, const RetryPolicy& policy)
-    : client_(std::move(client)), dialect_(dialect), policy_(policy) {}
+HttpFetcher::HttpFetcher(std::unique_ptr<HttpClient> client, const HttpDialect& dialect, const RetryPolicy& policy,
+                         const std::string& name)
+    : client_(std::move(client)), dialect_(dialect), policy_(policy), notes_(name) {}
 
 HttpReply HttpFetcher::try_once(const Ask& ask, const HttpClient::Sink& sink) {
   HttpRequest request = dialect_.request(ask.target.url, ask.range, ask.head_only);
-  request.timeout_s = policy_.timeout_s;
+  request.limits = policy_;
+  request.note_wait = [&](double waited_s) {
+    if (waited_s > kLongWaitS) notes_.tell_wait(ask.target.path, waited_s, now_s());
+  };
   HttpReply reply = client_->perform(request, sink);
   throw_if_interrupted();
   const bool is_success = reply.status >= 200 && reply.status < 300;
+  if (is_success && is_compressed_on_the_way(ask.target, reply)) {
+    reply.failure = fmt::format("the server sends it compressed ({}), though nothing asked for that: turn it off there",
+                                shown(reply.content_encoding));
+    reply.is_temporary = false;
+  }
   if (reply.status == 0 || is_success || (reply.status == kNotFound && ask.may_be_absent)) return reply;
   const std::string reason = dialect_.reason(reply);
   reply.failure = fmt::format("the server says {}{}{}", reply.status, reason.empty() ? "" : ", ", reason);
@@ -127,7 +173,7 @@ HttpReply HttpFetcher::ask(const Ask& ask, const std::function<HttpClient::Sink(
       const std::string times = tried == 1 ? "" : fmt::format(" ({} tries)", tried);
       throw cannot_read(ask.target, reply.failure + times);
     }
-    log::debug("{}: {}; try {} of {}", ask.target.path, reply.failure, tried + 1, policy_.tries);
+    notes_.tell_retry(ask.target.path, reply.failure, tried + 1, policy_.tries, now_s());
     pause_before(policy_, tried, std::min(reply.retry_after_s.value_or(0), kMostRetryAfterS),
                  [this] { return client_->is_cancelled(); });
   }
@@ -149,8 +195,13 @@ std::optional<std::uint64_t> HttpFetcher::size(const HttpTarget& target) {
 }
 
 std::span<const std::byte> HttpFetcher::read(const HttpTarget& target, ByteBuffer& buffer) {
-  std::size_t filled = 0;
-  const HttpReply reply = ask({.target = target, .range = {}}, [&] { return collect(buffer, filled); });
+  std::optional<BodySink> sink;
+  const auto check = [&](const HttpReply& answer) { check_version(target, answer, answer.length); };
+  const HttpReply reply = ask({.target = target, .range = {}}, [&] {
+    sink.emplace(buffer, known_.bytes(target.path), check);
+    return [&sink](const HttpReply& answer, std::span<const std::byte> piece) { return (*sink)(answer, piece); };
+  });
+  const std::size_t filled = sink->filled();
   if (reply.length && *reply.length != filled) {
     throw cannot_read(target, fmt::format("the server promised {} bytes and sent {}", *reply.length, filled));
   }
@@ -158,15 +209,23 @@ std::span<const std::byte> HttpFetcher::read(const HttpTarget& target, ByteBuffe
   return {buffer.reserve(0), filled};
 }
 
-std::string HttpFetcher::read_listing(const HttpTarget& target) { return ask_listing(target, false).value_or(""); }
+std::string HttpFetcher::read_listing(const HttpTarget& target, std::uint64_t most_bytes) {
+  return ask_listing(target, most_bytes, false).value_or("");
+}
 
-std::optional<std::string> HttpFetcher::find_listing(const HttpTarget& target) { return ask_listing(target, true); }
+std::optional<std::string> HttpFetcher::find_listing(const HttpTarget& target, std::uint64_t most_bytes) {
+  return ask_listing(target, most_bytes, true);
+}
 
-std::optional<std::string> HttpFetcher::ask_listing(const HttpTarget& target, bool may_be_absent) {
+std::optional<std::string> HttpFetcher::ask_listing(const HttpTarget& target, std::uint64_t most_bytes,
+                                                    bool may_be_absent) {
   std::string text;
   const HttpReply reply = ask({.target = target, .range = {}, .may_be_absent = may_be_absent}, [&] {
     text.clear();
-    return [&text](const HttpReply&, std::span<const std::byte> piece) {
+    return [&text, most_bytes](const HttpReply&, std::span<const std::byte> piece) {
+      if (piece.size() > most_bytes - text.size()) {
+        return fmt::format("the server lists it in more than {} bytes, which is too much", most_bytes);
+      }
       text.append(reinterpret_cast<const char*>(piece.data()), piece.size());
       return std::string();
     };

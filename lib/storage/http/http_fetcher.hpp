@@ -15,6 +15,7 @@
 #include "storage/http/http_client.hpp"
 #include "storage/known_versions.hpp"
 #include "storage/retry.hpp"
+#include "storage/retry_notes.hpp"
 
 namespace chexbench::storage {
 
@@ -42,17 +43,20 @@ class HttpDialect {
 // @throws InterruptedError from the same functions, if a signal asked the run to end
 class HttpFetcher {
  public:
-  // `dialect` must outlive the fetcher.
-  HttpFetcher(std::unique_ptr<HttpClient> client, const HttpDialect& dialect, const RetryPolicy& policy);
+  // `dialect` must outlive the fetcher. `name` names the store in warnings.
+  HttpFetcher(std::unique_ptr<HttpClient> client, const HttpDialect& dialect, const RetryPolicy& policy,
+              const std::string& name = "a store");
 
   // Returns the bytes of the object, or std::nullopt if there is none. Asks the server only if they are not known yet.
   std::optional<std::uint64_t> size(const HttpTarget& target);
-  // Reads the whole object into `buffer`; the view is valid until the next use of the buffer.
+  // Reads the whole object into `buffer`; the view is valid until the next use of the buffer. An object of more than
+  // kMostObjectBytes, or kMostUnannouncedBytes if nothing announces its size, is a DataError.
   std::span<const std::byte> read(const HttpTarget& target, ByteBuffer& buffer);
-  // Returns the answer to a listing of a folder. A listing is not an object, so it may differ each time.
-  std::string read_listing(const HttpTarget& target);
+  // Returns the answer to a listing of a folder, of at most `most_bytes` bytes. A listing is not an object, so it may
+  // differ each time.
+  std::string read_listing(const HttpTarget& target, std::uint64_t most_bytes);
   // Does the same, but returns std::nullopt if the server answers 404: there is no such folder.
-  std::optional<std::string> find_listing(const HttpTarget& target);
+  std::optional<std::string> find_listing(const HttpTarget& target, std::uint64_t most_bytes);
   // Fills `part` with the bytes of the object from byte `first` on. Calls `wanted` for every piece that arrives: false
   // ends the request and leaves `part` undefined.
   void read_range(const HttpTarget& target, std::uint64_t first, std::span<std::byte> part,
@@ -70,7 +74,7 @@ class HttpFetcher {
     bool may_be_absent = false;
     std::function<bool()> wanted = {};
   };
-  std::optional<std::string> ask_listing(const HttpTarget& target, bool may_be_absent);
+  std::optional<std::string> ask_listing(const HttpTarget& target, std::uint64_t most_bytes, bool may_be_absent);
   // Tries until there is a complete answer and returns it. A 404 is an answer if ask.may_be_absent is set.
   HttpReply ask(const Ask& ask, const std::function<HttpClient::Sink()>& new_sink);
   HttpReply try_once(const Ask& ask, const HttpClient::Sink& sink);
@@ -81,6 +85,7 @@ class HttpFetcher {
   const HttpDialect& dialect_;
   const RetryPolicy policy_;
   KnownVersions known_;
+  RetryNotes notes_;
 };
 
 }  // namespace chexbench::storage

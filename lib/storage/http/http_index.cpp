@@ -1,9 +1,14 @@
 #include "storage/http/http_index.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
+#include "core/errors.hpp"
 #include "storage/http/entities.hpp"
+#include "storage/limits.hpp"
+#include "storage/listed_names.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::storage {
@@ -26,8 +31,11 @@ std::vector<StoreEntry> parse_index_page(std::string_view html) {
     if (link.starts_with("./")) link.remove_prefix(2);
     const bool is_folder = link.ends_with('/');
     if (is_folder) link.remove_suffix(1);
-    std::string name = percent_decoded(without_entities(std::string(link)));
-    if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) continue;
+    std::string name = percent_decoded(without_entities(link));
+    if (!is_one_name(name)) continue;
+    if (entries.size() == kMostEntries) {
+      throw DataError(fmt::format("it has more than {} links, which is no folder of a data set", kMostEntries));
+    }
     entries.push_back({std::move(name), is_folder ? StoreEntry::Kind::folder : StoreEntry::Kind::file, {}});
   }
   return entries;

@@ -10,7 +10,8 @@
 namespace chexbench::storage {
 
 // Returns the entries of the folder, one for each link that leads to a direct child; links that end in '/' are folders.
-// Skips all other links. Reports no sizes, because each server writes them in its own way. Never throws DataError.
+// Skips all other links. Reports no sizes, because each server writes them in its own way.
+// @throws DataError if there are more than kMostEntries; the message does not name the page
 std::vector<StoreEntry> parse_index_page(std::string_view html);
 
 }  // namespace chexbench::storage

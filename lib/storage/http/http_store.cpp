@@ -15,10 +15,10 @@ constexpr std::size_t kRequestsAtOnce = 16;
 
 }  // namespace
 
-HttpStore::HttpStore(std::unique_ptr<HttpDialect> dialect, std::unique_ptr<HttpClient> client,
+HttpStore::HttpStore(const std::string& root, std::unique_ptr<HttpDialect> dialect, std::unique_ptr<HttpClient> client,
                      const RetryPolicy& policy)
     : dialect_(std::move(dialect)),
-      fetcher_(std::make_unique<HttpFetcher>(std::move(client), *dialect_, policy)),
+      fetcher_(std::make_unique<HttpFetcher>(std::move(client), *dialect_, policy, root)),
       pool_(std::make_unique<ThreadPool>(kRequestsAtOnce)) {}
 
 HttpStore::~HttpStore() { fetcher_->cancel(); }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/thread_pool.hpp"
+#include "spec/experiment.hpp"
 #include "storage/http/http_fetcher.hpp"
 #include "storage/range_stream.hpp"
 #include "storage/store.hpp"
@@ -23,7 +24,9 @@ class HttpStore : public Store {
   bool is_local() const override { return false; }
 
  protected:
-  HttpStore(std::unique_ptr<HttpDialect> dialect, std::unique_ptr<HttpClient> client, const RetryPolicy& policy);
+  // `root` is the name of the store in messages.
+  HttpStore(const std::string& root, std::unique_ptr<HttpDialect> dialect, std::unique_ptr<HttpClient> client,
+            const RetryPolicy& policy);
   // Returns the URL of a path of the store.
   virtual HttpTarget target(const std::string& path) const = 0;
   HttpFetcher& fetcher() const { return *fetcher_; }
@@ -38,6 +41,7 @@ class HttpStore : public Store {
 // Returns a store of the folders that a web server shows as index pages. `root` is an http:// or https:// URL without a
 // '/' at its end. Sends no request yet.
 std::unique_ptr<Store> make_web_store(const std::string& root, std::unique_ptr<HttpClient> client,
-                                      const RetryPolicy& policy);
+                                      const RetryPolicy& policy,
+                                      spec::Redirects redirects = spec::Redirects::same_host);
 
 }  // namespace chexbench::storage

@@ -6,6 +6,8 @@
 #include "core/errors.hpp"
 #include "storage/http/http_index.hpp"
 #include "storage/http/http_store.hpp"
+#include "storage/limits.hpp"
+#include "storage/listed_names.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::storage {
@@ -13,8 +15,11 @@ namespace {
 
 class WebDialect final : public HttpDialect {
  public:
+  explicit WebDialect(spec::Redirects redirects) : redirects_(redirects) {}
+
   HttpRequest request(const std::string& url, const std::string& range, bool head_only) const override {
-    HttpRequest request{.url = url, .headers = {}, .head_only = head_only, .may_use_netrc = true};
+    HttpRequest request{
+        .url = url, .headers = {}, .head_only = head_only, .redirects = redirects_, .may_use_netrc = true};
     if (!range.empty()) request.headers.push_back("Range: " + range);
     return request;
   }
@@ -30,19 +35,28 @@ class WebDialect final : public HttpDialect {
         return {};
     }
   }
+
+ private:
+  const spec::Redirects redirects_;
 };
 
 class WebStore final : public HttpStore {
  public:
-  WebStore(std::string root, std::unique_ptr<HttpClient> client, const RetryPolicy& policy)
-      : HttpStore(std::make_unique<WebDialect>(), std::move(client), policy), root_(std::move(root)) {}
+  WebStore(std::string root, std::unique_ptr<HttpClient> client, const RetryPolicy& policy, spec::Redirects redirects)
+      : HttpStore(root, std::make_unique<WebDialect>(redirects), std::move(client), policy), root_(std::move(root)) {}
 
   std::vector<StoreEntry> list(const std::string& folder) const override {
     HttpTarget page = target(folder);
     if (!page.url.ends_with('/')) page.url += '/';
-    const std::optional<std::string> html = fetcher().find_listing(page);
+    const std::optional<std::string> html = fetcher().find_listing(page, kMostIndexPageBytes);
     if (!html) return {};
-    return parse_index_page(*html);
+    try {
+      std::vector<StoreEntry> entries = parse_index_page(*html);
+      keep_safe_names(folder, entries);
+      return entries;
+    } catch (const DataError& error) {
+      throw DataError(fmt::format("cannot list {}: {}", folder, error.what()));
+    }
   }
 
  private:
@@ -58,8 +72,8 @@ class WebStore final : public HttpStore {
 }  // namespace
 
 std::unique_ptr<Store> make_web_store(const std::string& root, std::unique_ptr<HttpClient> client,
-                                      const RetryPolicy& policy) {
-  return std::make_unique<WebStore>(root, std::move(client), policy);
+                                      const RetryPolicy& policy, spec::Redirects redirects) {
+  return std::make_unique<WebStore>(root, std::move(client), policy, redirects);
 }
 
 }  // namespace chexbench::storage

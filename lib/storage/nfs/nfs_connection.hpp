@@ -17,8 +17,9 @@ namespace chexbench::storage {
 struct NfsPlace {
   std::string host;
   int port = 2049;
-  std::string folder;     // on the server, begins with '/'; may be below an export
-  double timeout_s = 20;  // to connect, and without an answer coming in
+  std::string folder;        // on the server, begins with '/'; may be below an export
+  double timeout_s = 20;     // to connect, and without an answer coming in
+  double whole_try_s = 300;  // for all answers of one call
 };
 
 struct NfsAttributes {

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "core/clock.hpp"
+#include "storage/limits.hpp"
 #include "storage/nfs/nfs_connection.hpp"
 
 namespace chexbench::storage {
@@ -158,7 +159,8 @@ void LibnfsConnection::lose(const std::string& reason) {
 }
 
 void LibnfsConnection::wait_until_answered(double timeout_s) {
-  double since_s = now_s();
+  const double begin_s = now_s();
+  double since_s = begin_s;
   for (std::size_t answered = answered_; waiting_ > 0;) {
     if (ends_()) lose("nobody waits for it any more");
     pollfd events{nfs_get_fd(context_.get()), static_cast<short>(nfs_which_events(context_.get())), 0};
@@ -167,6 +169,7 @@ void LibnfsConnection::wait_until_answered(double timeout_s) {
     if (answered != answered_) since_s = now_s();
     answered = answered_;
     if (now_s() > since_s + timeout_s) lose(fmt::format("no answer for {} s", timeout_s));
+    if (now_s() > begin_s + place_.whole_try_s) lose(fmt::format("not done after {} s", place_.whole_try_s));
   }
   requests_.clear();
 }
@@ -249,6 +252,7 @@ std::vector<NfsEntry> LibnfsConnection::list(const std::string& folder) {
   while (const nfsdirent* const entry = nfs_readdir(context_.get(), opened)) {
     const std::string name = entry->name;
     if (name == "." || name == "..") continue;
+    if (entries.size() > kMostEntries) break;  // NfsStore refuses as many
     entries.push_back(
         {name,
          {kind_of(entry->mode), entry->size, static_cast<std::uint64_t>(entry->mtime.tv_sec), entry->mtime_nsec}});

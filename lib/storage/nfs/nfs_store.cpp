@@ -8,13 +8,18 @@
 #include <mutex>
 #include <utility>
 
+#include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
 #include "core/numbers.hpp"
 #include "core/thread_pool.hpp"
 #include "storage/known_versions.hpp"
+#include "storage/limits.hpp"
+#include "storage/listed_names.hpp"
 #include "storage/range_stream.hpp"
+#include "storage/retry_notes.hpp"
+#include "storage/shown.hpp"
 
 namespace chexbench::storage {
 namespace {
@@ -24,12 +29,17 @@ namespace {
 constexpr std::size_t kConnectionsAtOnce = 16;
 
 ObjectVersion version_of(const NfsAttributes& attributes) {
+  constexpr std::uint64_t kYear10000S = 253'402'300'800;  // no calendar has to know a time that a server made up
+  if (attributes.changed_s >= kYear10000S) {
+    return {attributes.bytes, fmt::format("{}.{:09} s", attributes.changed_s, attributes.changed_ns)};
+  }
   return {attributes.bytes, fmt::format("{:%FT%T}.{:09}Z", fmt::gmtime(static_cast<std::time_t>(attributes.changed_s)),
                                         attributes.changed_ns)};
 }
 
 NfsPlace place_of(const Url& root, const RetryPolicy& policy) {
-  NfsPlace place{.host = root.authority, .folder = root.path, .timeout_s = policy.timeout_s};
+  NfsPlace place{
+      .host = root.authority, .folder = root.path, .timeout_s = policy.timeout_s, .whole_try_s = policy.whole_try_s()};
   const std::size_t colon = root.authority.rfind(':');
   if (colon != std::string::npos) {
     place.host = root.authority.substr(0, colon);
@@ -51,6 +61,7 @@ class NfsStore final : public Store {
         place_(place_of(root, policy)),
         policy_(policy),
         connect_(std::move(connect)),
+        notes_(root_),
         pool_(std::make_unique<ThreadPool>(kConnectionsAtOnce)) {}
   ~NfsStore() override { is_closing_ = true; }
 
@@ -80,6 +91,7 @@ class NfsStore final : public Store {
   const NfsConnect connect_;
   std::atomic<bool> is_closing_ = false;
   const RangePlan plan_;
+  mutable RetryNotes notes_;
   mutable KnownVersions known_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<NfsConnection>> idle_;
@@ -102,7 +114,8 @@ std::unique_ptr<NfsConnection> NfsStore::take() const {
       const std::string reason = fmt::format("no connection to {}:{}: {}", place_.host, place_.port, failure.reason);
       throw NfsFailure{.reason = reason, .is_temporary = failure.is_temporary};
     }
-    throw DataError(fmt::format("cannot read {}: the server has no such export or folder ({})", root_, failure.reason));
+    throw DataError(
+        fmt::format("cannot read {}: the server has no such export or folder ({})", root_, shown(failure.reason)));
   }
 }
 
@@ -120,9 +133,9 @@ bool NfsStore::ask(const std::string& path, Absence absence, const Work& work) c
       if (failure.is_absent && absence == Absence::is_an_answer) return false;
       if (!failure.is_temporary || tried >= policy_.tries || is_closing_) {
         const std::string times = tried == 1 ? "" : fmt::format(" ({} tries)", tried);
-        throw DataError(fmt::format("cannot read {}: {}{}", path, failure.reason, times));
+        throw DataError(fmt::format("cannot read {}: {}{}", path, shown(failure.reason), times));
       }
-      log::debug("{}: {}; try {} of {}", path, failure.reason, tried + 1, policy_.tries);
+      notes_.tell_retry(path, shown(failure.reason), tried + 1, policy_.tries, now_s());
     }
     pause_before(policy_, tried, 0, [this] { return is_closing_.load(); });
   }
@@ -131,17 +144,24 @@ bool NfsStore::ask(const std::string& path, Absence absence, const Work& work) c
 std::vector<StoreEntry> NfsStore::list(const std::string& folder) const {
   std::vector<NfsEntry> found;
   ask(folder, Absence::is_an_answer, [&](NfsConnection& connection) { found = connection.list(inner(folder)); });
+  if (found.size() > kMostEntries) {
+    throw DataError(fmt::format("cannot list {}: it has more than {} entries", folder, kMostEntries));
+  }
   std::vector<StoreEntry> entries;
   for (NfsEntry& entry : found) {
-    if (entry.attributes.kind == StoreEntry::Kind::other) {  // libnfs 4.0 follows links to a wrong place
+    if (!is_one_name(entry.name)) continue;  // of a server that leads out of the folder
+    if (entry.attributes.kind == StoreEntry::Kind::other &&
+        is_safe_name(entry.name)) {  // libnfs 4.0 follows links to a wrong place
       log::warning("{}/{} is left out: it is neither a file nor a folder, and links of an nfs:// root are not followed",
                    folder, entry.name);
     }
     const bool is_file = entry.attributes.kind == StoreEntry::Kind::file;
-    if (is_file) known_.expect(fmt::format("{}/{}", folder, entry.name), version_of(entry.attributes));
+    if (is_file && is_safe_name(entry.name))
+      known_.expect(fmt::format("{}/{}", folder, entry.name), version_of(entry.attributes));
     entries.push_back(
         {std::move(entry.name), entry.attributes.kind, is_file ? std::optional(entry.attributes.bytes) : std::nullopt});
   }
+  keep_safe_names(folder, entries);
   return entries;
 }
 
@@ -170,6 +190,10 @@ void NfsStore::read_part(const std::string& path, std::uint64_t first, std::span
 std::span<const std::byte> NfsStore::read(const std::string& path, ByteBuffer& buffer) const {
   const std::optional<std::uint64_t> bytes = size(path);
   if (!bytes) throw DataError(fmt::format("cannot read {}: there is no such file", path));
+  if (*bytes > kMostObjectBytes) {
+    throw DataError(fmt::format("cannot read {}: it has {} bytes, and at most {} are read as a whole", path, *bytes,
+                                kMostObjectBytes));
+  }
   const std::span<std::byte> all{buffer.reserve(*bytes), static_cast<std::size_t>(*bytes)};
   read_part(path, 0, all);
   return all;

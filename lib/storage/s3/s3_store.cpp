@@ -2,11 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
+#include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "core/log.hpp"
 #include "storage/http/http_store.hpp"
+#include "storage/limits.hpp"
+#include "storage/listed_names.hpp"
 #include "storage/s3/s3_xml.hpp"
 
 namespace chexbench::storage {
@@ -34,7 +40,7 @@ class S3Dialect final : public HttpDialect {
 
   // Signs each try anew, because a signature is valid for minutes only.
   HttpRequest request(const std::string& url, const std::string& range, bool head_only) const override {
-    HttpRequest request{.url = url, .headers = {}, .head_only = head_only, .may_redirect = false};
+    HttpRequest request{.url = url, .headers = {}, .head_only = head_only};
     AwsRequest aws{.method = head_only ? "HEAD" : "GET", .host = place_.host, .path = {}, .query = {}, .headers = {}};
     if (!range.empty()) aws.headers.emplace_back("range", range);
     if (credentials_.access_key.empty()) {
@@ -66,16 +72,44 @@ class S3Dialect final : public HttpDialect {
   const AwsCredentials credentials_;
 };
 
-// Returns true for the name of one file or folder, so that no server can lead out of the folder that is listed.
-bool is_name(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
-}
+// Checks that a listing comes to an end, whatever the server says, and tells of one that takes long.
+class ListingLimits {
+ public:
+  explicit ListingLimits(const std::string& folder) : folder_(folder) {}
+
+  // Checks a page after which `entries` entries are known.
+  void check(const S3Page& page, std::size_t entries) {
+    if (entries > kMostEntries) fail(fmt::format("it has more than {} entries", kMostEntries));
+    if (page.next.empty()) return;
+    if (page.next.size() > kMostTokenBytes) fail("the server continues with a token of absurd length");
+    if (!tokens_.insert(std::hash<std::string>{}(page.next)).second)
+      fail("the server repeats what it has already sent");
+    if (tokens_.size() > kMostPages) fail(fmt::format("the server sends more than {} pages", kMostPages));
+    if (now_s() < next_note_s_) return;
+    log::info("listing {}: {} entries so far", folder_, entries);
+    next_note_s_ = now_s() + kNoteS;
+  }
+
+ private:
+  static constexpr std::size_t kMostPages = kMostEntries / 100;  // a page has 1000 entries, of some servers fewer
+  static constexpr std::size_t kMostTokenBytes = 16 * 1024;
+  static constexpr double kNoteS = 10;
+
+  [[noreturn]] void fail(std::string_view reason) const {
+    throw DataError(fmt::format("cannot list {}: {}", folder_, reason));
+  }
+
+  const std::string& folder_;
+  std::unordered_set<std::size_t> tokens_;  // their hashes
+  double next_note_s_ = now_s() + kNoteS;
+};
 
 class S3Store final : public HttpStore {
  public:
   S3Store(std::string bucket, const S3Place& place, const AwsCredentials& credentials,
           std::unique_ptr<HttpClient> client, const RetryPolicy& policy)
-      : HttpStore(std::make_unique<S3Dialect>(place, credentials), std::move(client), policy),
+      : HttpStore(fmt::format("{}{}", kScheme, bucket), std::make_unique<S3Dialect>(place, credentials),
+                  std::move(client), policy),
         bucket_(std::move(bucket)),
         place_(place) {}
 
@@ -83,15 +117,15 @@ class S3Store final : public HttpStore {
     std::string prefix = key_of(folder);
     if (!prefix.empty()) prefix += '/';
     std::vector<StoreEntry> entries;
+    ListingLimits limits(folder);
     std::string next;
     do {
       const S3Page page = ask_page(folder, prefix, next);
       add(page, folder, prefix, entries);
-      if (!page.next.empty() && page.next == next) {
-        throw DataError(fmt::format("cannot list {}: the server repeats what it has just sent", folder));
-      }
+      limits.check(page, entries.size());
       next = page.next;
     } while (!next.empty());
+    keep_safe_names(folder, entries);
     return entries;
   }
 
@@ -113,7 +147,7 @@ class S3Store final : public HttpStore {
     std::string bucket_url = url_of("");
     if (place_.before.size() > 1) bucket_url.pop_back();  // "/bucket": to some servers "/bucket/" is another request
     const HttpTarget page{folder, fmt::format("{}?{}", bucket_url, sorted_query(std::move(query)))};
-    const std::string xml = fetcher().read_listing(page);
+    const std::string xml = fetcher().read_listing(page, kMostS3PageBytes);
     try {
       return parse_s3_page(xml);
     } catch (const DataError& error) {
@@ -126,14 +160,14 @@ class S3Store final : public HttpStore {
            std::vector<StoreEntry>& entries) const {
     for (const S3Page::Object& object : page.objects) {
       std::string name = object.key.substr(std::min(prefix.size(), object.key.size()));
-      if (!is_name(name)) continue;  // the marker object of the folder itself
-      fetcher().known().expect(fmt::format("{}/{}", folder, name), object.version);
+      if (!is_one_name(name)) continue;  // the marker object of the folder itself
+      if (is_safe_name(name)) fetcher().known().expect(fmt::format("{}/{}", folder, name), object.version);
       entries.push_back({std::move(name), StoreEntry::Kind::file, object.version.bytes});
     }
     for (const std::string& key : page.folders) {
       std::string name = key.substr(std::min(prefix.size(), key.size()));
       if (name.ends_with('/')) name.pop_back();
-      if (is_name(name)) entries.push_back({std::move(name), StoreEntry::Kind::folder, {}});
+      if (is_one_name(name)) entries.push_back({std::move(name), StoreEntry::Kind::folder, {}});
     }
   }
 

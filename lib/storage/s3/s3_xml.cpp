@@ -59,7 +59,7 @@ std::string s3_error_code(std::string_view xml) {
   if (!is_whole && !found.next_sibling()) return {};  // it may itself be cut
   const std::string code = found.child_value();
   const bool is_word = code.size() <= 64 && std::ranges::all_of(code, [](char c) {
-                         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+                         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
                        });
   return is_word ? code : std::string();
 }

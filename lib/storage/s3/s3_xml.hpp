@@ -25,7 +25,8 @@ struct S3Page {
 // @throws DataError if it is not a ListBucketResult, was cut or damaged, or goes on without a token
 S3Page parse_s3_page(std::string_view xml);
 
-// Returns the <Code> of an error, such as NoSuchBucket, or "" if `xml` has none of up to 64 letters and digits. The
+// Returns the <Code> of an error, such as NoSuchBucket, or "" if `xml` has none of up to 64 letters (access keys
+// have digits). The
 // rest must not appear in messages, since it may repeat keys. `xml` may be the beginning of an answer.
 std::string s3_error_code(std::string_view xml);
 

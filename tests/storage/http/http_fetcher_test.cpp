@@ -155,6 +155,58 @@ TEST_F(HttpFetcherTest, NoticesAnObjectThatChanged) {
   EXPECT_THAT(message_of<DataError>([&] { one.read(kTarget, buffer_); }), HasSubstr("had 5 bytes and has 14 now"));
 }
 
+// Sends pieces of 1 MiB until the sink has enough.
+HttpReply send_for_ever(HttpReply reply, const HttpClient::Sink& sink, int* mebibytes) {
+  const std::string piece(1 << 20, 'x');
+  for (*mebibytes = 0; reply.failure.empty(); ++*mebibytes) reply.failure = sink(reply, test::bytes_of(piece));
+  return reply;
+}
+
+TEST_F(HttpFetcherTest, TakesNoMoreThanItsLimitFromAnEndlessBody) {
+  int mebibytes = 0;
+  HttpFetcher one =
+      fetcher([&](const auto&, const auto& sink) { return send_for_ever({.status = 200}, sink, &mebibytes); });
+  EXPECT_THAT(message_of<DataError>([&] { one.read(kTarget, buffer_); }),
+              AllOf(HasSubstr("cannot read s3://b/x"), HasSubstr("more than 67108864 bytes")));
+  EXPECT_EQ(mebibytes, 65);
+  EXPECT_THAT(message_of<DataError>([&] { one.read_listing(kTarget, 5 << 20); }), HasSubstr("more than 5242880 bytes"));
+  EXPECT_EQ(mebibytes, 6);
+}
+
+TEST_F(HttpFetcherTest, TakesNothingOfABodyThatIsAnnouncedTooLong) {
+  int mebibytes = 0;
+  HttpFetcher one = fetcher([&](const auto&, const auto& sink) {
+    return send_for_ever({.status = 200, .length = std::uint64_t{1} << 40}, sink, &mebibytes);
+  });
+  EXPECT_THAT(message_of<DataError>([&] { one.read(kTarget, buffer_); }), HasSubstr("more than 536870912 bytes"));
+  EXPECT_EQ(mebibytes, 1);
+}
+
+TEST_F(HttpFetcherTest, TakesNoMoreThanAnObjectHad) {
+  int mebibytes = 0;
+  HttpFetcher one =
+      fetcher([&](const auto&, const auto& sink) { return send_for_ever({.status = 200}, sink, &mebibytes); });
+  one.known().expect(kTarget.path, {.bytes = 5, .tag = ""});
+  EXPECT_THAT(message_of<DataError>([&] { one.read(kTarget, buffer_); }), HasSubstr("it had 5 bytes"));
+  EXPECT_EQ(mebibytes, 1);
+}
+
+TEST_F(HttpFetcherTest, RefusesWhatIsCompressedOnTheWay) {
+  HttpFetcher one = fetcher([](const auto&, const auto& sink) {
+    return test::send({.status = 200, .content_encoding = "gzip"}, "hello", sink);
+  });
+  EXPECT_THAT(message_of<DataError>([&] { one.read(kTarget, buffer_); }), HasSubstr("compressed (gzip)"));
+  const HttpTarget packed{.path = "s3://b/x.gz", .url = "http://h/b/x.gz"};
+  EXPECT_EQ(test::text_of(one.read(packed, buffer_)), "hello");
+}
+
+TEST_F(HttpFetcherTest, ShowsNoControlCharacterOfTheServer) {
+  EXPECT_THAT(range_failure([](const auto&, const auto& sink) {
+                return test::send({.status = 206, .content_range = "bytes \x1B[2J"}, "0123", sink);
+              }),
+              AllOf(HasSubstr("'bytes \\x1B[2J'"), Not(HasSubstr("\x1B"))));
+}
+
 TEST_F(HttpFetcherTest, HoldsAnObjectAgainstItsListing) {
   HttpFetcher one = fetcher([](const auto&, const auto& sink) {
     return test::send({.status = 200, .length = 5, .etag = "\"2\""}, "hello", sink);

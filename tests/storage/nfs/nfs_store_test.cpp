@@ -20,11 +20,13 @@ using testing::HasSubstr;
 struct FakeServer {
   std::string body = "0123456789";
   std::uint64_t changed_s = 1000;
+  std::optional<std::uint64_t> bytes = {};  // as its attributes say, if that is a lie
+  std::vector<std::string> names = {"x"};
   std::function<void()> before_read = [] {};
   std::atomic<int> connections = 0, reads = 0;
 
   NfsAttributes attributes() const {
-    return {.kind = StoreEntry::Kind::file, .bytes = body.size(), .changed_s = changed_s};
+    return {.kind = StoreEntry::Kind::file, .bytes = bytes.value_or(body.size()), .changed_s = changed_s};
   }
 };
 
@@ -32,7 +34,9 @@ class FakeConnection final : public NfsConnection {
  public:
   explicit FakeConnection(FakeServer& server) : server_(server) { ++server.connections; }
   std::vector<NfsEntry> list(const std::string&) override {
-    return {{"x", server_.attributes()}, {"d", {.kind = StoreEntry::Kind::folder}}};
+    std::vector<NfsEntry> entries{{"d", {.kind = StoreEntry::Kind::folder}}};
+    for (const std::string& name : server_.names) entries.push_back({name, server_.attributes()});
+    return entries;
   }
   NfsAttributes attributes(const std::string& path) override {
     if (path != "/x") throw NfsFailure{.reason = "no such file", .is_absent = true};
@@ -91,8 +95,8 @@ TEST_F(NfsStoreTest, ReadsWholeFilesAndListsFolders) {
   EXPECT_EQ(store->size("nfs://host/export/y"), std::nullopt);
   const auto entries = store->list("nfs://host/export");
   ASSERT_EQ(entries.size(), 2u);
-  EXPECT_EQ(entries[0].bytes, 10u);
-  EXPECT_EQ(entries[1].kind, StoreEntry::Kind::folder);
+  EXPECT_EQ(entries[0].kind, StoreEntry::Kind::folder);
+  EXPECT_EQ(entries[1].bytes, 10u);
 }
 
 TEST_F(NfsStoreTest, UsesAConnectionAgain) {
@@ -139,6 +143,29 @@ TEST_F(NfsStoreTest, AFileThatEndsEarlyIsAnErrorThoughItsSizeSaysOtherwise) {
     return store->stream("nfs://host/export/x", {});
   }();
   EXPECT_THAT(message_of<DataError>([&] { stream->take(10); }), HasSubstr("it had 10 bytes and has 4 now"));
+}
+
+TEST_F(NfsStoreTest, NeverUsesANameThatLeadsElsewhere) {
+  server_.names = {"../../etc/passwd", "..", "", "a/b", "\x1B[2J", "x"};
+  const auto entries = open()->list("nfs://host/export");
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[1].name, "x");
+}
+
+TEST_F(NfsStoreTest, NeverAsksForTheMemoryThatALieAsksFor) {
+  server_.bytes = std::uint64_t{1} << 62;
+  EXPECT_THAT(read_failure(*open()), HasSubstr("it has 4611686018427387904 bytes, and at most 536870912"));
+  EXPECT_EQ(server_.reads, 0);
+}
+
+TEST_F(NfsStoreTest, TakesATimeThatNoCalendarKnows) {
+  server_.changed_s = ~std::uint64_t{0} / 2;
+  EXPECT_EQ(open()->read("nfs://host/export/x", buffer_).size(), 10u);
+}
+
+TEST_F(NfsStoreTest, ShowsNoControlCharacterOfTheServer) {
+  server_.before_read = [] { throw NfsFailure{.reason = "\x1B[2J"}; };
+  EXPECT_EQ(read_failure(*open()), "cannot read nfs://host/export/x: \\x1B[2J");
 }
 
 }  // namespace

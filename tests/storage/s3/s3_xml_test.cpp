@@ -65,6 +65,8 @@ TEST(S3Page, ThatGoesOnWithoutATokenIsRefused) {
 TEST(S3Error, GivesItsCodeAndNothingElse) {
   EXPECT_EQ(s3_error_code("<Error><Code>NoSuchBucket</Code><Message>hunter2</Message></Error>"), "NoSuchBucket");
   EXPECT_EQ(s3_error_code("<Error><Code>key hunter2 is bad</Code></Error>"), "");
+  EXPECT_EQ(s3_error_code("<Error><Code>AKIAIOSFODNN7EXAMPLE</Code></Error>"), "");
+  EXPECT_EQ(s3_error_code("<Error><Code>No\x1B[2J</Code></Error>"), "");
   EXPECT_EQ(s3_error_code("502 Bad Gateway"), "");
 }
 

@@ -1,0 +1,86 @@
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "storage/http/redirects.hpp"
+#include "storage/shown.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+// The part of a URL that says where its requests go.
+struct Origin {
+  std::string scheme;
+  std::string host;
+  std::string port;
+  bool has_user = false;
+
+  std::string text() const { return shown(fmt::format("{}://{}:{}", scheme, host, port)); }
+};
+
+std::string part_of(CURLU* url, CURLUPart part) {
+  char* text = nullptr;
+  if (curl_url_get(url, part, &text, CURLU_DEFAULT_PORT) != CURLUE_OK) return {};
+  std::string result = text;
+  curl_free(text);
+  for (char& c : result) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return result;
+}
+
+// Returns std::nullopt if libcurl does not accept the URL.
+std::optional<Origin> origin_of(const std::string& text) {
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> url(curl_url(), &curl_url_cleanup);
+  if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) return {};
+  return Origin{
+      .scheme = part_of(url.get(), CURLUPART_SCHEME),
+      .host = part_of(url.get(), CURLUPART_HOST),
+      .port = part_of(url.get(), CURLUPART_PORT),
+      .has_user = !part_of(url.get(), CURLUPART_USER).empty() || !part_of(url.get(), CURLUPART_PASSWORD).empty()};
+}
+
+bool are_same(const Origin& a, const Origin& b) { return a.scheme == b.scheme && a.host == b.host && a.port == b.port; }
+
+}  // namespace
+
+bool have_same_origin(const std::string& a, const std::string& b) {
+  const std::optional<Origin> first = origin_of(a);
+  const std::optional<Origin> second = origin_of(b);
+  return first && second && are_same(*first, *second);
+}
+
+std::string without_user(const std::string& url) {
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> parsed(curl_url(), &curl_url_cleanup);
+  char* text = nullptr;
+  if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK ||
+      curl_url_set(parsed.get(), CURLUPART_USER, nullptr, 0) != CURLUE_OK ||
+      curl_url_set(parsed.get(), CURLUPART_PASSWORD, nullptr, 0) != CURLUE_OK ||
+      curl_url_get(parsed.get(), CURLUPART_URL, &text, 0) != CURLUE_OK) {
+    return {};
+  }
+  std::string result = text;
+  curl_free(text);
+  return result;
+}
+
+std::string redirect_refusal(const std::string& from, const std::string& to, spec::Redirects allowed) {
+  const std::optional<Origin> old_origin = origin_of(from);
+  const std::optional<Origin> new_origin = origin_of(to);
+  if (!old_origin || !new_origin) return "the server redirects to something that is no URL";
+  if (new_origin->scheme != "http" && new_origin->scheme != "https") {
+    return fmt::format("the server redirects to a {}:// URL: only http and https are followed",
+                       shown(new_origin->scheme));
+  }
+  if (old_origin->scheme == "https" && new_origin->scheme == "http") {
+    return fmt::format("the server redirects from https to {}, where anybody on the way may read and change all",
+                       new_origin->text());
+  }
+  if (are_same(*old_origin, *new_origin)) return {};
+  if (new_origin->has_user) return fmt::format("the server redirects to {} with a user", new_origin->text());
+  if (allowed == spec::Redirects::any) return {};
+  return fmt::format("the server redirects from {} to {}: name that one in data.root, or set store.redirects to any",
+                     old_origin->text(), new_origin->text());
+}
+
+}  // namespace chexbench::storage

@@ -1,0 +1,49 @@
+#include "storage/retry_notes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace chexbench::storage {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class RetryNotesTest : public testing::Test {
+ protected:
+  // Returns what the user sees of a retry at this time.
+  std::string told_at(double now_s) {
+    testing::internal::CaptureStderr();
+    notes_->tell_retry("s3://b/x", "the server says 503", 2, 5, now_s);
+    return testing::internal::GetCapturedStderr();
+  }
+  std::unique_ptr<RetryNotes> notes_ = std::make_unique<RetryNotes>("s3://b");
+};
+
+TEST_F(RetryNotesTest, TellTheFirstRetryAndThenALineInTenSecondsWithACount) {
+  EXPECT_THAT(told_at(100),
+              AllOf(HasSubstr("warning: s3://b/x: the server says 503; try 2 of 5"), Not(HasSubstr("more"))));
+  EXPECT_THAT(told_at(100.5), IsEmpty());
+  EXPECT_THAT(told_at(109.9), IsEmpty());
+  EXPECT_THAT(told_at(110), HasSubstr("(2 more since the last warning)"));
+  EXPECT_THAT(told_at(121), Not(HasSubstr("more")));
+}
+
+TEST_F(RetryNotesTest, TellInTheEndHowManyWereNotTold) {
+  told_at(1), told_at(2), told_at(3);
+  testing::internal::CaptureStderr();
+  notes_.reset();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("s3://b: 2 more retries"));
+}
+
+TEST_F(RetryNotesTest, TellOfALongWait) {
+  testing::internal::CaptureStderr();
+  notes_->tell_wait("s3://b/x", 12, 100);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("s3://b/x: the request has been waiting for 12 s"));
+  EXPECT_THAT(told_at(101), IsEmpty());
+}
+
+}  // namespace
+}  // namespace chexbench::storage

@@ -1,0 +1,75 @@
+// Tests of how listings of S3 come to an end, and of the names in them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/errors.hpp"
+#include "core/scratch.hpp"
+#include "storage/http/fake_http.hpp"
+#include "storage/s3/s3_store.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// Returns a store whose server answers its n-th request, from 0 on, with the page `page(n)`.
+std::unique_ptr<Store> open(std::function<std::string(int)> page) {
+  auto answer = [page = std::move(page), asked = 0](const HttpRequest&, const HttpClient::Sink& sink) mutable {
+    return test::send({.status = 200}, page(asked++), sink);
+  };
+  return make_s3_store(*parse_url("s3://b/set"), {}, {}, std::make_unique<test::FakeClient>(std::move(answer)),
+                       {.tries = 1});
+}
+
+std::string page_of(const std::string& entries, const std::string& next) {
+  const std::string more =
+      next.empty() ? "" : "<IsTruncated>true</IsTruncated><NextContinuationToken>" + next + "</NextContinuationToken>";
+  return "<ListBucketResult>" + more + entries + "</ListBucketResult>";
+}
+
+std::string listing_failure(std::function<std::string(int)> page) {
+  const auto store = open(std::move(page));
+  return message_of<DataError>([&] { store->list("s3://b/set"); });
+}
+
+TEST(S3Listing, ThatRepeatsItsTokensIsRefused) {
+  EXPECT_THAT(listing_failure([](int) { return page_of("", "x"); }), HasSubstr("repeats what it has already sent"));
+  EXPECT_THAT(listing_failure([](int n) { return page_of("", fmt::format("{}", n % 3)); }),
+              AllOf(HasSubstr("cannot list s3://b/set"), HasSubstr("repeats")));
+}
+
+TEST(S3Listing, ThatNeverEndsIsRefused) {
+  EXPECT_THAT(listing_failure([](int n) { return page_of("", fmt::format("{}", n)); }), HasSubstr("20000 pages"));
+  EXPECT_THAT(listing_failure([](int) { return page_of("", std::string(20'000, 'x')); }), HasSubstr("absurd length"));
+}
+
+TEST(S3Listing, OfTooManyEntriesIsRefused) {
+  std::string entries;
+  for (int i = 0; i < 250'000; ++i)
+    entries += fmt::format("<CommonPrefixes><Prefix>set/{}/</Prefix></CommonPrefixes>", i);
+  EXPECT_THAT(listing_failure([&](int n) { return page_of(entries, fmt::format("{}", n)); }),
+              HasSubstr("more than 2000000 entries"));
+}
+
+TEST(S3Listing, PageThatIsTooLongIsRefused) {
+  EXPECT_THAT(listing_failure([](int) { return std::string((16u << 20) + 1, ' '); }), HasSubstr("which is too much"));
+}
+
+TEST(S3Listing, LeavesNamesOutThatNobodyMayPrint) {
+  const auto store = open([](int) {
+    return page_of(
+        "<EncodingType>url</EncodingType><Contents><Key>set/a%00.png</Key></Contents><Contents><Key>"
+        "set/b.png</Key></Contents><CommonPrefixes><Prefix>set/%1B[2J/</Prefix></CommonPrefixes>",
+        "");
+  });
+  testing::internal::CaptureStderr();
+  const auto entries = store->list("s3://b/set");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("2 of its names"));
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].name, "b.png");
+}
+
+}  // namespace
+}  // namespace chexbench::storage
