@@ -178,7 +178,8 @@ class UnlikeRanks(SystemTest):
         victim = self.names[3]
         next((self.folder / "rank1/data").rglob(victim)).unlink()
         less = TRAIN_IMAGES - 1
-        self.fail_soon(3, "in 'data' (split train, format png)", f"'{less} images in {less} files", f"instead of '{TRAIN_IMAGES} images", f"'{self.names[4]} of", f"instead of '{victim} of")
+        self.fail_soon(3, "in 'data' (split train, format png)", f"'{less} images in {less} files",
+                       f"instead of '{TRAIN_IMAGES} images", f"'{self.names[4]} of", f"instead of '{victim} of")
 
     def test_another_label_is_an_error_of_the_data(self):
         table = (REAL_IMAGES / "Data_Entry_2017.csv").read_text().splitlines()
