@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include <set>
 
 #include "core/errors.hpp"
+#include "spec/document.hpp"
 
 namespace chexbench::spec {
 namespace {
@@ -24,6 +24,7 @@ using Json = nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian, and read as they are");
 constexpr std::uint64_t kLengthBytes = 8;
+constexpr std::size_t kMostReason = 400;                 // bytes of the JSON library's message, which quotes the header
 constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // the format's own limit
 const std::map<std::string, std::uint64_t> kTypeBytes = {
     {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"I16", 2}, {"U16", 2}, {"F16", 2},
@@ -61,16 +62,30 @@ Json parse_header(const char* begin, const char* end) {
     if (event == Json::parse_event_t::object_start) names.emplace_back();
     if (event == Json::parse_event_t::object_end) names.pop_back();
     if (event == Json::parse_event_t::key && !names.back().insert(parsed.get<std::string>()).second) {
-      throw DataError(fmt::format("'{}' appears twice", parsed.get<std::string>()));
+      throw DataError(fmt::format("'{}' appears twice", shown(parsed.get<std::string>())));
     }
     return true;
   });
 }
 
+template <typename Number>
+std::string shown_shape(const std::vector<Number>& shape) {
+  return shown(fmt::format("{}", shape));
+}
+
+// Returns the numbers of a list. The library would cast 1e300 and -1 to unsigned ones.
+std::vector<std::uint64_t> whole_numbers(const Json& list, const char* what) {
+  std::vector<std::uint64_t> numbers;
+  const bool is_list = list.is_array() && std::ranges::all_of(list, &Json::is_number_unsigned);
+  if (!is_list) throw DataError(fmt::format("its {} is not a list of whole numbers from 0 on", what));
+  for (const Json& number : list) numbers.push_back(number.get<std::uint64_t>());
+  return numbers;
+}
+
 // Returns the bytes of a tensor, or std::nullopt if 64 bits cannot hold their number.
 std::optional<std::uint64_t> bytes_of(const std::string& type, const std::vector<std::uint64_t>& shape) {
   const auto found = kTypeBytes.find(type);
-  if (found == kTypeBytes.end()) throw DataError(fmt::format("its dtype '{}' is not one of the format's", type));
+  if (found == kTypeBytes.end()) throw DataError(fmt::format("its dtype '{}' is not one of the format's", shown(type)));
   std::uint64_t bytes = found->second;
   for (const std::uint64_t side : shape) {
     if (__builtin_mul_overflow(bytes, side, &bytes)) return std::nullopt;
@@ -85,6 +100,15 @@ Safetensors::Safetensors(const std::string& path, const std::string& subject)
   const Mapping file = map_file(path, where_);
   mapping_ = file.memory;
   read_header(file.bytes);
+}
+
+Safetensors::Safetensors(std::span<const std::byte> file, std::string where) : where_(std::move(where)) {
+  read_header(file);
+}
+
+void Safetensors::refuse_header(const std::string& tensor, const std::string& reason) const {
+  const std::string place = tensor.empty() ? "" : fmt::format(", at '{}'", shown(tensor));
+  throw DataError(fmt::format("{}: damaged header{}: {}", where_, place, reason));
 }
 
 void Safetensors::read_header(std::span<const std::byte> file) {
@@ -105,24 +129,23 @@ void Safetensors::read_header(std::span<const std::byte> file) {
         metadata_ = item.value().get<std::map<std::string, std::string>>();
         continue;
       }
-      const auto shape = item.value().at("shape").get<std::vector<std::uint64_t>>();
-      const auto place = item.value().at("data_offsets").get<std::array<std::uint64_t, 2>>();
+      const std::vector<std::uint64_t> shape = whole_numbers(item.value().at("shape"), "shape");
+      const std::vector<std::uint64_t> place = whole_numbers(item.value().at("data_offsets"), "data_offsets");
+      if (place.size() != 2) throw DataError("its data_offsets are not two");
       const auto type = item.value().at("dtype").get<std::string>();
       if (place[0] > place[1] || place[1] > data.size()) {
         throw DataError(
             fmt::format("its bytes {} to {} lie beyond the {} that the file has", place[0], place[1], data.size()));
       }
       if (bytes_of(type, shape) != place[1] - place[0]) {
-        throw DataError(fmt::format("{} {} does not fill its {} bytes", type, shape, place[1] - place[0]));
+        throw DataError(fmt::format("{} {} does not fill its {} bytes", type, shown_shape(shape), place[1] - place[0]));
       }
       tensors_[name] = {type, {shape.begin(), shape.end()}, data.subspan(place[0], place[1] - place[0])};
     }
   } catch (const Json::exception& wrong) {
-    throw DataError(fmt::format("{}: damaged header{}: {}", where_, name.empty() ? "" : fmt::format(", at '{}'", name),
-                                wrong.what()));
+    refuse_header(name, std::string(wrong.what()).substr(0, kMostReason));
   } catch (const DataError& wrong) {
-    throw DataError(fmt::format("{}: damaged header{}: {}", where_, name.empty() ? "" : fmt::format(", at '{}'", name),
-                                wrong.what()));
+    refuse_header(name, wrong.what());
   }
   check_places(data);
 }
@@ -138,7 +161,7 @@ void Safetensors::check_places(std::span<const std::byte> data) const {
   const std::byte* end = data.data();
   for (const auto& [bytes, name] : places) {
     if (bytes.data() != end) {
-      throw DataError(fmt::format("{}: tensor '{}' {}", where_, name,
+      throw DataError(fmt::format("{}: tensor '{}' {}", where_, shown(name),
                                   bytes.data() < end ? "overlaps the one before it" : "leaves a gap before it"));
     }
     end = bytes.data() + bytes.size();
@@ -164,14 +187,17 @@ void Safetensors::read(const std::string& name, const std::vector<std::int64_t>&
   if (found == tensors_.end()) {
     std::vector<std::string> names;
     for (const auto& [known, entry] : tensors_) names.push_back(known);
-    throw DataError(fmt::format("{} has no tensor '{}'{}", where_, name, suggestion(name, names)));
+    const std::string nearest = nearest_name(name, names);  // not a list of all, which a header may make endless
+    const std::string known =
+        nearest.empty() ? fmt::format("; it has {}", names.size()) : fmt::format(" (did you mean '{}'?)", nearest);
+    throw DataError(fmt::format("{} has no tensor '{}'{}", where_, shown(name), known));
   }
   const Entry& entry = found->second;
   if (entry.type != "F32" || entry.shape != shape || entry.bytes.size() != values.size_bytes()) {
-    throw DataError(
-        fmt::format("{}: tensor '{}' is {} {}, the model needs F32 {}", where_, name, entry.type, entry.shape, shape));
+    throw DataError(fmt::format("{}: tensor '{}' is {} {}, the model needs F32 {}", where_, shown(name), entry.type,
+                                shown_shape(entry.shape), shown_shape(shape)));
   }
-  std::memcpy(values.data(), entry.bytes.data(), entry.bytes.size());
+  if (!values.empty()) std::memcpy(values.data(), entry.bytes.data(), entry.bytes.size());
 }
 
 }  // namespace chexbench::spec

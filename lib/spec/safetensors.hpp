@@ -22,6 +22,8 @@ class Safetensors {
   // fill the file without gaps or overlaps; and that no name is there twice. `subject` begins the messages.
   // @throws DataError if the file cannot be read or its header is wrong; the message names the tensor and what is wrong
   explicit Safetensors(const std::string& path, const std::string& subject = "model.weights");
+  // Does the same for the bytes of a file, which must outlive the object. `where` begins the messages.
+  Safetensors(std::span<const std::byte> file, std::string where);
 
   bool contains(const std::string& name) const { return tensors_.contains(name); }
   // Returns the text of `key` in the header's "__metadata__", or std::nullopt if there is none.
@@ -39,6 +41,7 @@ class Safetensors {
     std::span<const std::byte> bytes;
   };
   void read_header(std::span<const std::byte> file);
+  [[noreturn]] void refuse_header(const std::string& tensor, const std::string& reason) const;
   void check_places(std::span<const std::byte> data) const;
 
   const std::string where_;  // begins messages: "model.weights: FILE"

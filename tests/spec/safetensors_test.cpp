@@ -91,12 +91,15 @@ TEST_P(SafetensorsHeaderTest, IsRefusedByTheTensorsName) {
 const BadHeader kBadHeaders[] = {
     {R"({"dtype": "F32", "shape": [3], "data_offsets": [0, 8]})", "does not fill its 8 bytes"},
     {R"({"dtype": "F32", "shape": [4611686018427387904, 4], "data_offsets": [0, 8]})", "does not fill"},
-    {R"({"dtype": "F32", "shape": [-2], "data_offsets": [0, 8]})", "does not fill"},
+    {R"({"dtype": "F32", "shape": [-2], "data_offsets": [0, 8]})", "shape is not a list of whole numbers"},
+    {R"({"dtype": "F32", "shape": [1e300], "data_offsets": [0, 8]})", "shape is not a list of whole numbers"},
+    {R"({"dtype": "F32", "shape": [2], "data_offsets": [0, 8.0]})", "data_offsets is not a list of whole numbers"},
+    {R"({"dtype": "F32", "shape": [2], "data_offsets": [0, 4, 8]})", "data_offsets are not two"},
     {R"({"dtype": "F31", "shape": [2], "data_offsets": [0, 8]})", "dtype 'F31'"},
     {R"({"dtype": "F32", "shape": [2], "data_offsets": [8, 0]})", "lie beyond"},
     {R"({"dtype": "F32", "shape": [2], "data_offsets": [0, 9223372036854775808]})", "lie beyond"},
     {R"({"dtype": "F32", "shape": [1], "data_offsets": [4, 8]})", "leaves a gap"},
-    {R"({"dtype": "F32", "shape": "2", "data_offsets": [0, 8]})", "type"},
+    {R"({"dtype": "F32", "shape": "2", "data_offsets": [0, 8]})", "shape is not a list"},
     {R"({"shape": [2], "data_offsets": [0, 8]})", "dtype"},
     {R"({"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}, "w": {})", "appears twice"},
     {R"({"dtype": "F32", "shape": [1], "data_offsets": [4, 8]},
@@ -104,6 +107,24 @@ const BadHeader kBadHeaders[] = {
      "overlaps"}};
 
 INSTANTIATE_TEST_SUITE_P(Spec, SafetensorsHeaderTest, testing::ValuesIn(kBadHeaders));
+
+TEST_F(SafetensorsTest, QuotesLittleOfAHeader) {
+  const std::string name(100'000, 'n');
+  const std::string header = "{\"" + name + "\": {\"dtype\": \"F32\", \"shape\": [1], \"data_offsets\": [0, 4]}}";
+  const auto error_bytes = [](const auto& work) {
+    try {
+      work();
+    } catch (const DataError& error) {
+      return std::string(error.what()).size();
+    }
+    return std::string::npos;
+  };
+  EXPECT_LT(error_bytes([&] { Safetensors{write(header, {})}; }), 1000u);
+  const Safetensors file(write(header, {1}));
+  std::vector<float> values(1);
+  EXPECT_LT(error_bytes([&] { file.read("absent", {1}, values); }), 1000u);
+  EXPECT_LT(error_bytes([&] { file.read(name, {2}, values); }), 1000u);
+}
 
 TEST_F(SafetensorsTest, RefusesBytesThatBelongToNoTensor) {
   EXPECT_THROW(Safetensors(write(header_, {1, 2, 3, 4, 5})), DataError);

@@ -230,7 +230,7 @@ class BadServer(SystemTest):
     def test_a_listing_that_never_ends(self):
         page = (b"<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>"
                 b"</ListBucketResult>")
-        self.index(Times(10**6, lambda *_: True, say(200, page)), "repeats what it has just sent")
+        self.index(Times(10**6, lambda *_: True, say(200, page)), "repeats what it has already sent")
 
     def test_names_that_lead_out_of_the_bucket(self):
         prefixes = "<CommonPrefixes><Prefix>set/../../evil/</Prefix></CommonPrefixes></ListBucketResult>"

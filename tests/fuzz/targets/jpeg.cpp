@@ -1,0 +1,54 @@
+// JPEGs: what libjpeg-turbo decodes at full size must be what OpenCV decodes, and every scale has the promised size.
+#include <algorithm>
+
+#include "fuzz/fuzz.hpp"
+#include "fuzz/pixels.hpp"
+#include "image/decoder.hpp"
+#include "image/jpeg/jpeg_file.hpp"
+#include "image/jpeg/jpeg_gray.hpp"
+
+namespace chexbench::fuzz {
+namespace {
+
+constexpr std::int64_t kMostJpegPixels = 1 << 20;
+constexpr image::LeastSize kLeast[] = {{}, {.width = 16, .height = 16}, {.width = 100, .height = 3}};
+
+struct JpegDecoders {
+  image::LeastSize least;
+  std::unique_ptr<image::Decoder> decoder;
+};
+
+std::vector<JpegDecoders> scaled_decoders() {
+  std::vector<JpegDecoders> decoders;
+  for (const image::LeastSize& least : kLeast) {
+    decoders.push_back({least, image::make_decoder(spec::DecoderKind::fast, least)});
+  }
+  return decoders;
+}
+
+}  // namespace
+
+FUZZ_TARGET(jpeg, "image/decoder.cpp image/jpeg/jpeg_file.cpp image/jpeg/jpeg_gray_turbo.cpp") {
+  static const std::vector<JpegDecoders> fast = scaled_decoders();
+  static const auto general = image::make_decoder(spec::DecoderKind::opencv);
+  Input input(bytes);
+  const JpegDecoders& chosen = fast[input.byte() % fast.size()];
+  const Bytes file = input.rest();
+  if (!image::is_jpeg(file)) return;
+  const auto parsed = accepted({ExitCode::data}, [&] { return image::parse_jpeg(file, "input"); });
+  if (!parsed || std::int64_t{parsed->width} * parsed->height > kMostJpegPixels) return;
+  const auto decode = [&](image::Decoder& decoder) {
+    return accepted({ExitCode::data}, [&] { return copy_of(decoder.decode(file, "input")); });
+  };
+  const std::optional<Pixels> decoded = decode(*chosen.decoder);
+  const auto fresh = image::make_decoder(spec::DecoderKind::fast, chosen.least);
+  require(decoded == decode(*fresh), "what a JPEG decodes to depends on the image before it");
+  if (!decoded) return;
+  const int by = image::jpeg_scale_denominator(*parsed, chosen.least);
+  require(decoded->width == (parsed->width + by - 1) / by && decoded->height == (parsed->height + by - 1) / by,
+          "a JPEG has another size than its header says");
+  if (by > 1) return;
+  require(decoded == decode(*general), "libjpeg-turbo and OpenCV differ in the pixels of a JPEG");
+}
+
+}  // namespace chexbench::fuzz
