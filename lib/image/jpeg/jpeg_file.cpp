@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstring>
 
 #include "core/errors.hpp"
@@ -90,6 +91,14 @@ class Parser {
     if (const auto refusal = refuse_size(file_.width, file_.height)) fail(offset, *refusal);
     if (file_.components < 1 || file_.components > 4) {
       fail(offset, fmt::format("{} components; 1 (gray), 3 (color) and 4 (CMYK) are known", file_.components));
+    }
+    // libjpeg holds all components of a file of several scans, so a fourth one counts as pixels do.
+    const std::int64_t counted = std::int64_t{file_.width} * file_.height * file_.components / 3;
+    if (counted > max_image_pixels()) {
+      fail(offset,
+           fmt::format("image of {}x{} pixels and {} components: more than {} pixels of 3 are refused; save it in "
+                       "gray or color, or set CHEXBENCH_MAX_IMAGE_PIXELS={} if it may take the memory",
+                       file_.width, file_.height, file_.components, max_image_pixels(), counted));
     }
   }
 
