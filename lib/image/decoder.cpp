@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/errors.hpp"
+#include "image/image_limits.hpp"
 #include "image/jpeg/jpeg_file.hpp"
 #include "image/jpeg/jpeg_gray.hpp"
 #include "image/opencv_decoder.hpp"
@@ -16,27 +19,63 @@ namespace {
 // or a JPEG, because OpenCV accepts truncated files as whole ones.
 class CheckingDecoder final : public Decoder {
  public:
-  CheckingDecoder(spec::DecoderKind kind, const LeastSize& least) : least_(least) {
-    if (kind != spec::DecoderKind::fast) return;
-    fast_.emplace();
-    jpeg_ = make_jpeg_gray_decoder();
-  }
+  CheckingDecoder(spec::DecoderKind kind, const LeastSize& least) : kind_(kind), least_(least) { start(); }
 
   GrayImage decode(std::span<const std::byte> bytes, const std::string& name) override {
     if (bytes.empty()) throw DataError(fmt::format("{}: the file is empty (0 bytes); fetch it again", name));
     if (is_jpeg(bytes)) return decode_jpeg(bytes, name);
     if (!is_png(bytes)) return decode_other(bytes, name, "byte 0: not a PNG or JPEG file");
     parse_png(bytes, name, png_);
-    if (!fast_ || !png_.simple) return decode_other(essentials(), name, describe(png_));
+    give_back(png_.pixels());
+    const GrayImage image = decode_png(name);
+    check_size(image, png_.width, png_.height, name);
+    return image;
+  }
+
+ private:
+  void start() {
+    if (kind_ != spec::DecoderKind::fast) return;
+    fast_.emplace();
+    jpeg_ = make_jpeg_gray_decoder();
+  }
+
+  // Gives back all memory if the next image needs far less than the largest since the last time: one large image must
+  // not hold its memory for the rest of a run.
+  void give_back(std::int64_t pixels) {
+    constexpr std::int64_t kKept = std::int64_t{16} << 20;
+    if (held_pixels_ > kKept && held_pixels_ / 4 > pixels) {
+      other_.reset();
+      joined_ = {};
+      start();
+      held_pixels_ = 0;
+    }
+    held_pixels_ = std::max(held_pixels_, pixels);
+  }
+
+  static void check_size(const GrayImage& image, int width, int height, const std::string& name) {
+    if (image.width == width && image.height == height) return;
+    throw DataError(fmt::format("{}: its header says {}x{} pixels, and OpenCV found {}x{}", name, width, height,
+                                image.width, image.height));
+  }
+
+  GrayImage decode_png(const std::string& name) {
+    // The fast path holds all rows of all channels. OpenCV mixes colors to gray row by row.
+    constexpr std::int64_t kMostFastBytes = std::int64_t{64} << 20;
+    const bool is_taken = fast_ && png_.simple && png_.pixels() * png_.channels() <= kMostFastBytes;
+    if (!is_taken) return decode_other(essentials(), name, describe(png_));
     const auto failure = fast_->decode(png_);
     return failure ? decode_other(essentials(), name, *failure) : fast_->image();
   }
 
- private:
   GrayImage decode_jpeg(std::span<const std::byte> bytes, const std::string& name) {
     const JpegFile file = parse_jpeg(bytes, name);
+    give_back(std::int64_t{file.width} * file.height);
     const bool is_taken = file.components == 1 || file.components == 3;
-    if (!jpeg_ || !is_taken) return decode_other(bytes, name, fmt::format("JPEG of {} components", file.components));
+    if (!jpeg_ || !is_taken) {
+      const auto image = decode_other(bytes, name, fmt::format("JPEG of {} components", file.components));
+      check_size(image, file.width, file.height, name);
+      return image;
+    }
     try {
       return jpeg_->decode(bytes, file, least_);
     } catch (const DataError& error) {
@@ -45,12 +84,12 @@ class CheckingDecoder final : public Decoder {
   }
 
   static std::string describe(const PngFile& png) {
-    return fmt::format("byte {}: PNG of color type {}, {} bits{}", png.image_data_offset, png.color_type, png.bit_depth,
-                       png.interlaced ? ", interlaced" : "");
+    return fmt::format("byte {}: PNG of {}x{} pixels, color type {}, {} bits{}", png.image_data_offset, png.width,
+                       png.height, png.color_type, png.bit_depth, png.interlaced ? ", interlaced" : "");
   }
 
-  // Returns the file without its ancillary chunks, for OpenCV: libpng writes a line to stderr for each odd one, at
-  // every decode, and NIH's RGBA files have a color profile for gray images.
+  // Returns the file for OpenCV, without the chunks that change no pixels: libpng writes a line to stderr for each odd
+  // one, at every decode, and keeps up to 8 MB of each text.
   std::span<const std::byte> essentials() {
     std::size_t bytes = 0;
     for (const auto& piece : png_.essentials) bytes += piece.size();
@@ -69,19 +108,22 @@ class CheckingDecoder final : public Decoder {
     } catch (const DataError& error) {
       throw DataError(fmt::format("{}: {}; {}", name, what, error.what()));
     }
-    if (image.width > kMaxImageSide || image.height > kMaxImageSide) {
-      throw DataError(fmt::format("{}: image of {}x{} pixels: more than {} a side are refused", name, image.width,
-                                  image.height, kMaxImageSide));
+    // The user's own limits of OpenCV may be higher than ours.
+    if (const auto refusal = refuse_size(image.width, image.height)) {
+      throw DataError(fmt::format("{}: {}", name, *refusal));
     }
+    held_pixels_ = std::max(held_pixels_, std::int64_t{image.width} * image.height);
     return image;
   }
 
+  const spec::DecoderKind kind_;
   const LeastSize least_;
   std::optional<PngGrayDecoder> fast_;
   std::unique_ptr<JpegGrayDecoder> jpeg_;
   std::unique_ptr<OpencvDecoder> other_;
   PngFile png_;
   storage::ByteBuffer joined_;
+  std::int64_t held_pixels_ = 0;  // of the largest image since all memory was given back
 };
 
 }  // namespace

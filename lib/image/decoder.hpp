@@ -19,18 +19,21 @@ class Decoder {
  public:
   virtual ~Decoder() = default;
   // Decodes one file, which messages call `name`. The result is valid until the next call.
-  // @throws DataError if the file is empty, damaged, or larger than kMaxImageSide on a side, or if its format needs
+  // Gives back memory if the image needs far less than an earlier one did.
+  // @throws DataError if the file is empty or damaged, asks for too much (image_limits.hpp), or if its format needs
   // OpenCV and that is missing or cannot read it; the message has the offset in the file if it is known
+  // @throws InterruptedError if a signal comes while a JPEG is decoded
   virtual GrayImage decode(std::span<const std::byte> bytes, const std::string& name) = 0;
 };
 
 // Returns a decoder of the kind:
-// - fast decodes PNGs of 8 bits (gray or RGB, with or without alpha, not interlaced) by its own code and JPEGs by
-//   libjpeg-turbo, and leaves everything else to OpenCV. Only its JPEGs use `least` (jpeg_gray.hpp).
+// - fast decodes PNGs of 8 bits (gray or RGB, with or without alpha, not interlaced) up to 64 MiB by its own code and
+//   JPEGs by libjpeg-turbo, and leaves everything else to OpenCV. Only its JPEGs use `least` (jpeg_gray.hpp).
 // - opencv leaves every image to OpenCV.
-// Both check the structure of PNGs and JPEGs themselves. OpenCV is loaded at the first image that needs it.
+// Both give the pixels of cv::imdecode of the whole file, and check the structure of PNGs and JPEGs themselves. OpenCV
+// is loaded at the first image that needs it.
 // @throws DataError if libjpeg-turbo does not start
-// @throws SpecError if CHEXBENCH_ISA holds an unknown word (fast only)
+// @throws SpecError if CHEXBENCH_ISA holds an unknown word (fast only), or as max_image_pixels()
 std::unique_ptr<Decoder> make_decoder(spec::DecoderKind kind, const LeastSize& least = {});
 
 }  // namespace chexbench::image

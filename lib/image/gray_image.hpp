@@ -14,9 +14,7 @@ struct GrayImage {
   std::size_t stride = 0;  // bytes from one row to the next, at least `width`
 };
 
-// Images larger than this on a side are refused by their header, before memory is allocated for their pixels. The
-// exception: if the user sets OpenCV's OPENCV_IO_MAX_IMAGE_WIDTH, _HEIGHT or _PIXELS, OpenCV respects those instead,
-// and images beyond our limit are refused after decoding.
+// Images larger than this on a side are refused. image_limits.hpp limits their pixels, too.
 inline constexpr int kMaxImageSide = 16384;
 
 // The size, in pixels, below which an image must not shrink while it is decoded. If it is empty, the image keeps its

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "image/image_limits.hpp"
 #include "image/opencv_plugin.hpp"
 
 namespace chexbench::image {
@@ -33,7 +34,7 @@ void limit_images() {
   const std::string side = std::to_string(kMaxImageSide);
   ::setenv("OPENCV_IO_MAX_IMAGE_WIDTH", side.c_str(), 0);
   ::setenv("OPENCV_IO_MAX_IMAGE_HEIGHT", side.c_str(), 0);
-  ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(std::int64_t{kMaxImageSide} * kMaxImageSide).c_str(), 0);
+  ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(max_image_pixels()).c_str(), 0);
 }
 
 const OpencvPlugin& load_plugin() {

@@ -6,7 +6,8 @@ namespace chexbench::image {
 std::unique_ptr<OpencvDecoder> make_opencv_decoder() {
   throw DataError(
       "it needs OpenCV, which this build lacks: install libopencv-dev and build again "
-      "(without it only PNGs of 8 bits, without palette and not interlaced, can be decoded)");
+      "(without it only JPEGs and PNGs of 8 bits, up to 64 MiB, without palette, gamma and interlacing, can be "
+      "decoded)");
 }
 
 std::optional<std::string> loaded_opencv_version() { return std::nullopt; }

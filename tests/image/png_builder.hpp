@@ -40,6 +40,11 @@ inline std::vector<std::uint8_t> deflate(std::span<const std::uint8_t> raw) {
   return out;
 }
 
+struct PngChunk {
+  std::string type;
+  std::vector<std::uint8_t> data;
+};
+
 struct PngRecipe {
   std::uint32_t width = 0;
   std::uint32_t height = 0;
@@ -50,6 +55,9 @@ struct PngRecipe {
   std::vector<std::uint8_t> rows{};               // the filter byte and the filtered bytes of each row
   std::vector<std::uint8_t> image_data{};         // replaces the deflated rows unless it is empty
   std::size_t idat_bytes = std::size_t{1} << 30;  // of the longest IDAT chunk
+  std::vector<PngChunk> before_palette{};
+  std::vector<PngChunk> before_data{};  // after the palette
+  std::vector<PngChunk> after_data{};
 };
 
 inline Bytes build_png(const PngRecipe& recipe) {
@@ -60,12 +68,15 @@ inline Bytes build_png(const PngRecipe& recipe) {
   append_big_endian(header, recipe.height);
   append(header, std::array<std::uint8_t, 5>{recipe.bit_depth, recipe.color_type, 0, 0, recipe.interlace});
   append_chunk(out, "IHDR", {reinterpret_cast<const std::uint8_t*>(header.data()), header.size()});
+  for (const PngChunk& chunk : recipe.before_palette) append_chunk(out, chunk.type, chunk.data);
   if (!recipe.palette.empty()) append_chunk(out, "PLTE", recipe.palette);
+  for (const PngChunk& chunk : recipe.before_data) append_chunk(out, chunk.type, chunk.data);
   const std::vector<std::uint8_t> stream = recipe.image_data.empty() ? deflate(recipe.rows) : recipe.image_data;
   for (std::size_t begin = 0; begin < stream.size(); begin += recipe.idat_bytes) {
     const std::size_t size = std::min(recipe.idat_bytes, stream.size() - begin);
     append_chunk(out, "IDAT", std::span(stream).subspan(begin, size));
   }
+  for (const PngChunk& chunk : recipe.after_data) append_chunk(out, chunk.type, chunk.data);
   append_chunk(out, "IEND", {});
   return out;
 }

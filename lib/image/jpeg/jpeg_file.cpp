@@ -2,23 +2,36 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstring>
 
 #include "core/errors.hpp"
-#include "image/gray_image.hpp"
+#include "image/image_limits.hpp"
 
 namespace chexbench::image {
 namespace {
 
-constexpr unsigned kStartOfImage = 0xd8, kEndOfImage = 0xd9, kStartOfScan = 0xda;
+constexpr unsigned kTemporary = 0x01, kStartOfImage = 0xd8, kEndOfImage = 0xd9, kStartOfScan = 0xda;
 
 // Returns true for a start of frame of any kind: 0xc0 to 0xcf without DHT, JPG and DAC, which are in that range too.
 bool is_frame(unsigned marker) {
   return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
 }
 
+bool is_restart(unsigned marker) { return marker >= 0xd0 && marker <= 0xd7; }
+
 // Returns true for the markers inside a scan: stuffed zeros and restarts.
-bool belongs_to_scan(unsigned marker) { return marker == 0 || (marker >= 0xd0 && marker <= 0xd7); }
+bool belongs_to_scan(unsigned marker) { return marker == 0 || is_restart(marker); }
+
+// Returns true for markers without a segment.
+bool stands_alone(unsigned marker) { return marker == kTemporary || is_restart(marker); }
+
+// Returns true for the markers of segments that libjpeg reads or skips: frames and tables, a scan, tables again (DQT to
+// DRI), applications' own, and comments. It ends with an error at all others.
+bool has_known_segment(unsigned marker) {
+  return (marker >= 0xc0 && marker <= 0xcf) || (marker >= kStartOfScan && marker <= 0xdd) ||
+         (marker >= 0xe0 && marker <= 0xef) || marker == 0xfe;
+}
 
 class Parser {
  public:
@@ -27,19 +40,18 @@ class Parser {
   JpegFile run() {
     if (!is_jpeg(bytes_)) fail(0, "not a JPEG file");
     at_ = 2;
-    bool has_scan = false;
     while (true) {
       const std::size_t begin = at_;
       const unsigned marker = next_marker();
       if (marker == kEndOfImage) break;
+      if (stands_alone(marker)) continue;
+      if (!has_known_segment(marker)) fail(begin, fmt::format("unknown marker {:#04x}", marker));
       const std::span<const std::byte> segment = next_segment(begin);
       if (is_frame(marker)) read_frame(segment, begin);
-      if (marker != kStartOfScan) continue;
-      has_scan = true;
-      skip_scan();
+      if (marker == kStartOfScan) skip_scan(begin);
     }
     if (file_.width == 0) fail(at_, "it has no frame: no size is known");
-    if (!has_scan) fail(at_, "it has no image data");
+    if (file_.scans == 0) fail(at_, "it has no image data");
     return file_;
   }
 
@@ -73,19 +85,33 @@ class Parser {
 
   void read_frame(std::span<const std::byte> segment, std::size_t offset) {
     if (segment.size() < 6) fail(offset, "its frame is too short");
+    if (file_.width != 0) fail(offset, "it has two frames");
     const auto number = [&](std::size_t i) { return std::to_integer<int>(segment[i]); };
     file_ = {number(3) << 8 | number(4), number(1) << 8 | number(2), number(5)};
-    if (file_.width == 0 || file_.height == 0) {
-      fail(offset, fmt::format("image of {}x{} pixels", file_.width, file_.height));
+    if (const auto refusal = refuse_size(file_.width, file_.height)) fail(offset, *refusal);
+    if (file_.components < 1 || file_.components > 4) {
+      fail(offset, fmt::format("{} components; 1 (gray), 3 (color) and 4 (CMYK) are known", file_.components));
     }
-    if (file_.width > kMaxImageSide || file_.height > kMaxImageSide) {
-      fail(offset, fmt::format("image of {}x{} pixels: more than {} a side are refused", file_.width, file_.height,
-                               kMaxImageSide));
+    // libjpeg holds all components of a file of several scans, so a fourth one counts as pixels do.
+    const std::int64_t counted = std::int64_t{file_.width} * file_.height * file_.components / 3;
+    if (counted > max_image_pixels()) {
+      fail(offset,
+           fmt::format("image of {}x{} pixels and {} components: more than {} pixels of 3 are refused; save it in "
+                       "gray or color, or set CHEXBENCH_MAX_IMAGE_PIXELS={} if it may take the memory",
+                       file_.width, file_.height, file_.components, max_image_pixels(), counted));
     }
   }
 
-  // Moves to the next marker that ends the scan.
-  void skip_scan() {
+  // Moves to the next marker that ends the scan whose own marker is at `offset`.
+  void skip_scan(std::size_t offset) {
+    if (file_.width == 0) fail(offset, "it has a scan before its frame");
+    const int most = most_jpeg_scans(file_.width, file_.height);
+    if (++file_.scans > most) {
+      fail(offset,
+           fmt::format("more than {} scans are refused for {}x{} pixels; save the image again, by jpegtran or as "
+                       "a baseline JPEG",
+                       most, file_.width, file_.height));
+    }
     while (true) {
       const void* const found = std::memchr(bytes_.data() + at_, 0xff, bytes_.size() - at_);
       if (found == nullptr) fail_truncated();

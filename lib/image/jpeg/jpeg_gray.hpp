@@ -16,7 +16,9 @@ class JpegGrayDecoder {
   // Decodes the image at the smallest of the scales 1/8, 1/4, 1/2 and 1 that leaves at least `least` in both
   // directions. If `least` is empty, decodes all pixels, which then equal OpenCV's. `file` comes from parse_jpeg(). The
   // memory of the result belongs to this object and is valid until the next call.
-  // @throws DataError if libjpeg cannot decode the file, or warns of lost image data; the message has only the reason
+  // @throws DataError if libjpeg cannot decode the file, warns of lost image data, or finds another size or more scans
+  // than `file` has; the message has only the reason
+  // @throws InterruptedError after a signal
   virtual GrayImage decode(std::span<const std::byte> bytes, const JpegFile& file, const LeastSize& least) = 0;
 };
 

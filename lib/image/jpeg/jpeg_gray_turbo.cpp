@@ -11,6 +11,7 @@
 #include <jpeglib.h>
 
 #include "core/errors.hpp"
+#include "core/interrupt.hpp"
 #include "image/jpeg/jpeg_gray.hpp"
 #include "storage/file_bytes.hpp"
 
@@ -40,12 +41,34 @@ void heed(j_common_ptr info, int level) {
   if (level < 0 && !is_harmless(info->err->msg_code)) leave(info);
 }
 
+struct Progress {
+  jpeg_progress_mgr manager;  // first, as in Errors
+  int most_scans;
+};
+
+// Ends the decoding with a reason of our own.
+[[noreturn]] void leave_with(j_common_ptr info, const char* reason) {
+  auto* const errors = reinterpret_cast<Errors*>(info->err);
+  std::snprintf(errors->text.data(), errors->text.size(), "%s", reason);
+  std::longjmp(errors->escape, 1);
+}
+
+// libjpeg calls this for each row of blocks of each scan: a file of many scans is read for seconds before its first
+// row.
+void watch(j_common_ptr info) {
+  if (interrupt_requested()) leave_with(info, "stopped by a signal");
+  const auto* const progress = reinterpret_cast<const Progress*>(info->progress);
+  const auto* const decompress = reinterpret_cast<const jpeg_decompress_struct*>(info);
+  if (decompress->input_scan_number > progress->most_scans) leave_with(info, "it has more scans than its markers tell");
+}
+
 class TurboDecoder final : public JpegGrayDecoder {
  public:
   TurboDecoder() {
     info_.err = jpeg_std_error(&errors_.manager);
     errors_.manager.error_exit = leave;
     errors_.manager.emit_message = heed;
+    progress_.manager.progress_monitor = watch;
     if (!create()) throw DataError(errors_.text.data());
   }
   ~TurboDecoder() override { jpeg_destroy_decompress(&info_); }
@@ -53,7 +76,7 @@ class TurboDecoder final : public JpegGrayDecoder {
   TurboDecoder& operator=(const TurboDecoder&) = delete;
 
   GrayImage decode(std::span<const std::byte> bytes, const JpegFile& file, const LeastSize& least) override {
-    if (!start(bytes, jpeg_scale_denominator(file, least))) fail();
+    if (!start(bytes, file, jpeg_scale_denominator(file, least))) fail();
     const std::size_t stride = info_.output_width;
     auto* const pixels = reinterpret_cast<std::uint8_t*>(pixels_.reserve(stride * info_.output_height));
     const GrayImage image{pixels, static_cast<int>(info_.output_width), static_cast<int>(info_.output_height), stride};
@@ -64,19 +87,27 @@ class TurboDecoder final : public JpegGrayDecoder {
  private:
   [[noreturn]] void fail() {
     jpeg_abort_decompress(&info_);
+    throw_if_interrupted();
     throw DataError(fmt::format("libjpeg: {}", errors_.text.data()));
   }
 
   bool create() {
     if (setjmp(errors_.escape) != 0) return false;
     jpeg_create_decompress(&info_);
+    info_.progress = &progress_.manager;
     return true;
   }
 
-  bool start(std::span<const std::byte> bytes, int denominator) {
+  // Allocates memory for the whole image if the file has several scans.
+  bool start(std::span<const std::byte> bytes, const JpegFile& file, int denominator) {
     if (setjmp(errors_.escape) != 0) return false;
     jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
     jpeg_read_header(&info_, TRUE);
+    const bool is_expected = info_.image_width == static_cast<unsigned>(file.width) &&
+                             info_.image_height == static_cast<unsigned>(file.height) &&
+                             info_.num_components == file.components;
+    if (!is_expected) leave_with(reinterpret_cast<j_common_ptr>(&info_), "its header is not the one that was checked");
+    progress_.most_scans = file.scans;
     info_.out_color_space = JCS_GRAYSCALE;
     info_.scale_num = 1;
     info_.scale_denom = static_cast<unsigned>(denominator);
@@ -96,6 +127,7 @@ class TurboDecoder final : public JpegGrayDecoder {
 
   jpeg_decompress_struct info_{};
   Errors errors_{};
+  Progress progress_{};
   storage::ByteBuffer pixels_;
 };
 

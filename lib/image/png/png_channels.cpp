@@ -1,5 +1,7 @@
 #include "image/png/png_channels.hpp"
 
+#include <cstring>
+
 namespace chexbench::image {
 namespace {
 
@@ -20,6 +22,15 @@ void split_channel(const std::uint8_t* rows, int width, int height, int channels
   if (channels == 4) return split_rows<4>(rows, width, height, channel, out);
   if (channels == 3) return split_rows<3>(rows, width, height, channel, out);
   split_rows<2>(rows, width, height, channel, out);
+}
+
+bool is_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height) {
+  const auto bytes = static_cast<std::size_t>(width);
+  for (int y = 0; y < height; ++y) {
+    if (std::memcmp(red.row(y), green.row(y), bytes) != 0) return false;
+    if (std::memcmp(red.row(y), blue.row(y), bytes) != 0) return false;
+  }
+  return true;
 }
 
 void mix_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height) {

@@ -10,6 +10,9 @@ namespace chexbench::image {
 // the same filter bytes, each followed by `width` pixels of `channels` (2, 3 or 4) bytes.
 void split_channel(const std::uint8_t* rows, int width, int height, int channels, int channel, std::uint8_t* out);
 
+// Returns true if red, green and blue are equal in all pixels.
+bool is_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height);
+
 // Writes the gray values of `width` x `height` pixels over `red`: 0.299 red + 0.587 green + the rest blue, with weights
 // of 15 bits, which are truncated as the sum is. This is png_set_rgb_to_gray of libpng 1.6, which OpenCV calls.
 void mix_gray(const PixelRows& red, const PixelRows& green, const PixelRows& blue, int width, int height);

@@ -8,7 +8,8 @@
 #include <string_view>
 
 #include "core/errors.hpp"
-#include "image/gray_image.hpp"
+#include "image/image_limits.hpp"
+#include "image/png/png_chunks.hpp"
 #include "image/png/png_inflate.hpp"
 
 namespace chexbench::image {
@@ -32,8 +33,6 @@ struct Chunk {
   std::span<const std::byte> whole;
 
   bool critical() const { return (type[0] & 0x20) == 0; }
-  // tRNS and eXIf can change what a general decoder makes of the pixels (transparency, orientation).
-  bool essential() const { return critical() || type == "tRNS" || type == "eXIf"; }
 };
 
 // Reads the chunks of one file in order.
@@ -80,12 +79,7 @@ void read_header(const Chunk& chunk, const ChunkReader& reader, PngFile& png) {
   }
   const std::uint32_t width = big_endian(chunk.data);
   const std::uint32_t height = big_endian(chunk.data.subspan(4));
-  if (width == 0 || height == 0) reader.fail(chunk.offset, fmt::format("PNG of {}x{} pixels", width, height));
-  if (width > kMaxImageSide || height > kMaxImageSide) {
-    reader.fail(chunk.offset,
-                fmt::format("PNG of {}x{} pixels: more than {} a side are refused; shrink the image or leave it out",
-                            width, height, kMaxImageSide));
-  }
+  if (const auto refusal = refuse_size(width, height)) reader.fail(chunk.offset, "PNG: " + *refusal);
   png.width = static_cast<int>(width);
   png.height = static_cast<int>(height);
   png.bit_depth = std::to_integer<int>(chunk.data[8]);
@@ -95,6 +89,35 @@ void read_header(const Chunk& chunk, const ChunkReader& reader, PngFile& png) {
   const bool known_color = png.color_type == 0 || png.color_type == 2 || png.color_type == 4 || png.color_type == 6;
   png.simple = known_methods && known_color && png.bit_depth == 8 && !png.interlaced;
 }
+
+// Collects the chunks that a general decoder needs for the pixels.
+class Essentials {
+ public:
+  explicit Essentials(PngFile& png) : png_(png) {}
+
+  void add(const Chunk& chunk) {
+    if (is_left_out(chunk.type)) return;
+    if (describes_colors(chunk.type)) {
+      if (!png_.has_colors()) return;
+      png_.describes_colors = true;
+      gray_profile_ = 0;
+      if (chunk.type == "iCCP" && is_gray_profile(chunk.data)) gray_profile_ = png_.essentials.size();
+    }
+    png_.essentials.push_back(chunk.whole);
+  }
+
+  // Leaves out a profile for gray images if no chunk that libpng would heed without it comes behind it: libpng writes a
+  // line to stderr for it, at every decode, and NIH's RGBA files have one.
+  void finish() {
+    if (gray_profile_ == 0) return;
+    png_.essentials.erase(png_.essentials.begin() + static_cast<std::ptrdiff_t>(gray_profile_));
+  }
+
+ private:
+  PngFile& png_;
+  // Where the last chunk that describes colors is, if it is such a profile; 0, where the signature is, if it is not.
+  std::size_t gray_profile_ = 0;
+};
 
 // Returns the least number of bytes that the image data must inflate to; interlacing only adds to it.
 std::uint64_t least_inflated_bytes(const PngFile& png) {
@@ -129,23 +152,26 @@ void parse_png(std::span<const std::byte> bytes, const std::string& name, PngFil
   ChunkReader reader(bytes, name);
   if (!is_png(bytes)) reader.fail(0, "not a PNG file");
   png.image_data.clear();
+  png.describes_colors = false;
   png.essentials.assign({bytes.first(kSignature.size())});
   Chunk chunk = reader.next();
   read_header(chunk, reader, png);
-  png.essentials.push_back(chunk.whole);
+  Essentials essentials(png);
+  essentials.add(chunk);
   bool data_ended = false;
   do {
     chunk = reader.next();
-    if (chunk.essential()) png.essentials.push_back(chunk.whole);
+    essentials.add(chunk);
     if (chunk.type == "IDAT") {
       if (png.image_data.empty()) png.image_data_offset = chunk.offset + 8;
       if (data_ended) png.simple = false;  // another chunk is between IDAT chunks, which the specification forbids
       png.image_data.push_back(chunk.data);
     } else {
       data_ended = !png.image_data.empty();
-      if (chunk.essential() && chunk.type != "IEND") png.simple = false;
+      if (chunk.type != "IEND" && (chunk.critical() || changes_pixels(chunk.type))) png.simple = false;
     }
   } while (chunk.type != "IEND");
+  essentials.finish();
   check_image_data(png, reader, chunk.offset);
 }
 

@@ -18,15 +18,20 @@ struct PngFile {
   int color_type = 0;  // 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGBA
   bool interlaced = false;
   // True if the file has 8 bits per channel, no palette, no interlacing, and no chunk that could change how the pixels
-  // are read.
+  // are read, unless describes_colors is set.
   bool simple = false;
+  // True if a file of colors has a chunk that could tell how they are mixed to gray (png_chunks.hpp).
+  bool describes_colors = false;
   std::vector<std::span<const std::byte>> image_data;  // the data of the IDAT chunks, in order
   std::size_t image_data_offset = 0;                   // in the file, of the first IDAT chunk's data
-  // The signature and each whole chunk that affects the pixels. Joined, they are a PNG without the other chunks.
+  // The signature and each whole chunk that can affect the pixels. Joined, they are a PNG without the other chunks.
   std::vector<std::span<const std::byte>> essentials;
 
   // Returns the number of channels of the color type; 1 for a palette or an unknown type.
   int channels() const;
+  // Returns true for RGB, RGBA and palettes.
+  bool has_colors() const { return (color_type & 2) != 0; }
+  std::int64_t pixels() const { return std::int64_t{width} * height; }
 };
 
 // Returns true if the bytes begin with PNG's signature.
@@ -34,9 +39,10 @@ bool is_png(std::span<const std::byte> bytes);
 
 // Parses `bytes` into `png`, whose memory it reuses, and ignores the bytes after IEND. `name` is the file's name for
 // messages.
-// @throws DataError if the bytes are not a PNG or are truncated, have a wrong CRC, no header or no image data, if a
-// side has no pixels or more than kMaxImageSide, or if there is too little image data for the size in the header; the
-// message has the name, the offset and the reason
+// @throws DataError if the bytes are not a PNG or are truncated, have a wrong CRC, no header or no image data, if
+// refuse_size() refuses the size, or if there is too little image data for the size in the header; the message has the
+// name, the offset and the reason
+// @throws SpecError as max_image_pixels()
 void parse_png(std::span<const std::byte> bytes, const std::string& name, PngFile& png);
 
 }  // namespace chexbench::image

@@ -21,9 +21,13 @@ std::optional<std::string> PngGrayDecoder::decode(const PngFile& png) {
   if (const auto reason = inflater_->inflate(png.image_data, {filtered, filtered_bytes})) {
     return fmt::format("byte {}: bad zlib stream in PNG chunk IDAT: {}", png.image_data_offset, *reason);
   }
+  needs_gamma_ = false;
   const int unknown = png.channels() == 1 ? unfilter(png, filtered, pixels_[0]) : unfilter_channels(png, filtered);
   if (unknown >= 0) {
     return fmt::format("byte {}: unknown row filter in row {} of the PNG", png.image_data_offset, unknown);
+  }
+  if (needs_gamma_) {
+    return fmt::format("byte {}: PNG of colors with a chunk that describes them", png.image_data_offset);
   }
   const PixelRows gray = pixel_rows(pixels_[0], png);
   image_ = {gray.pixels, png.width, png.height, gray.stride};
@@ -48,10 +52,12 @@ int PngGrayDecoder::unfilter_channels(const PngFile& png, const std::uint8_t* ro
     const int unknown = unfilter(png, channel, pixels_[static_cast<std::size_t>(color)]);
     if (unknown >= 0) return unknown;
   }
-  if (colors == 3) {
-    mix_gray(pixel_rows(pixels_[0], png), pixel_rows(pixels_[1], png), pixel_rows(pixels_[2], png), png.width,
-             png.height);
-  }
+  if (colors == 1) return -1;
+  const PixelRows red = pixel_rows(pixels_[0], png);
+  const PixelRows green = pixel_rows(pixels_[1], png);
+  const PixelRows blue = pixel_rows(pixels_[2], png);
+  needs_gamma_ = png.describes_colors && !is_gray(red, green, blue, png.width, png.height);
+  if (!png.describes_colors) mix_gray(red, green, blue, png.width, png.height);
   return -1;
 }
 

@@ -22,7 +22,8 @@ class PngGrayDecoder {
       : inflater_(std::move(inflater)), unfilter_(isa) {}
 
   // Decodes a file with PngFile::simple set into image(). Returns std::nullopt on success, or else the reason, without
-  // the name of the file.
+  // the name of the file. A file that describes its colors is decoded only if they all are gray, which no gamma
+  // changes.
   std::optional<std::string> decode(const PngFile& png);
 
   // Returns the result of the last decode that succeeded. Its memory belongs to this object and is valid until the next
@@ -40,6 +41,7 @@ class PngGrayDecoder {
   storage::ByteBuffer filtered_;
   storage::ByteBuffer channel_;                // filtered bytes of one of several channels
   std::array<storage::ByteBuffer, 3> pixels_;  // red, green and blue; the first ends up as gray
+  bool needs_gamma_ = false;                   // the colors of the last file differ, and a chunk describes them
   GrayImage image_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +20,13 @@ inline std::optional<std::string> refuse_window(std::span<const std::byte> strea
   const unsigned bits = stream.empty() ? kMostBits : std::to_integer<unsigned>(stream.front() >> 4) + 8;
   if (bits > kMostBits) return "invalid window size";
   if (bits < kMostBits && bytes > std::size_t{1} << bits) return "its window is smaller than the image";
+  return std::nullopt;
+}
+
+// Returns why a stream cannot be inflated in one call: both libraries count bytes in 32 bits.
+inline std::optional<std::string> refuse_length(std::size_t compressed_bytes, std::size_t bytes) {
+  constexpr std::size_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (compressed_bytes > kMost || bytes > kMost) return "more than 4 GiB of data";
   return std::nullopt;
 }
 

@@ -31,7 +31,10 @@ class IsalInflater final : public Inflater {
  public:
   std::optional<std::string> inflate(std::span<const std::span<const std::byte>> pieces,
                                      std::span<std::uint8_t> out) override {
-    const std::span<const std::byte> stream = pieces.size() == 1 ? pieces.front() : join(pieces);
+    std::size_t compressed_bytes = 0;
+    for (const auto& piece : pieces) compressed_bytes += piece.size();
+    if (auto refusal = refuse_length(compressed_bytes, out.size())) return refusal;
+    const std::span<const std::byte> stream = pieces.size() == 1 ? pieces.front() : join(pieces, compressed_bytes);
     if (auto refusal = refuse_window(stream, out.size())) return refusal;
     ::isal_inflate_init(state_.get());
     state_->crc_flag = ISAL_ZLIB;
@@ -49,9 +52,7 @@ class IsalInflater final : public Inflater {
  private:
   // Joins the pieces, because the stateless call needs the stream in one. Its window is `out` itself, which saves a
   // copy.
-  std::span<const std::byte> join(std::span<const std::span<const std::byte>> pieces) {
-    std::size_t total = 0;
-    for (const auto& piece : pieces) total += piece.size();
+  std::span<const std::byte> join(std::span<const std::span<const std::byte>> pieces, std::size_t total) {
     std::byte* const joined = joined_.reserve(total);
     std::byte* end = joined;
     for (const auto& piece : pieces) end = std::copy(piece.begin(), piece.end(), end);

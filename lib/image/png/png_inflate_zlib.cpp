@@ -19,6 +19,10 @@ class ZlibInflater final : public Inflater {
 
   std::optional<std::string> inflate(std::span<const std::span<const std::byte>> pieces,
                                      std::span<std::uint8_t> out) override {
+    // One piece at a time, so that only each must be short enough.
+    for (const auto& piece : pieces) {
+      if (auto refusal = refuse_length(piece.size(), out.size())) return refusal;
+    }
     const auto first = std::ranges::find_if(pieces, [](const auto& piece) { return !piece.empty(); });
     if (first != pieces.end()) {
       if (auto refusal = refuse_window(*first, out.size())) return refusal;
