@@ -6,15 +6,16 @@ command that goes on must end as an undisturbed run.
 """
 
 import contextlib
+import json
 import os
 import resource
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
+from kill_loop import TOKEN, processes
 from workloads import BINARY, TIMEOUT_S, Run, differences, run, undisturbed
 
 # Codes of the README: data (an input that cannot be opened), device (also memory and threads), output.
@@ -98,7 +99,7 @@ def descriptors(workload, folder, values):
 
 def memory(workload, folder, values):
     return limited(workload, folder, "memory", resource.RLIMIT_AS, [mib << 20 for mib in values], {DEVICE},
-                   ("memory",))
+                   ("memory", "no more threads"))  # a thread's stack is memory, too
 
 
 @contextlib.contextmanager
@@ -154,7 +155,6 @@ class Slow(Run):
 
 def clock_jumps(folder, jumps=("+1h", "-1h", "+10y", "-10y")):
     """Jumps of the clock of the day in the middle of a run, by libfaketime; none may change what was measured."""
-    import json
     workload, disk, offset = Slow(), Path(folder) / "disk", Path(folder) / "offset"
     undisturbed(workload, disk)
 
@@ -180,9 +180,8 @@ def clock_jumps(folder, jumps=("+1h", "-1h", "+10y", "-10y")):
         yield row(workload, "clock", jump, done, set(), (), changed_by=round(change, 3)) | {"kept": abs(change) < 0.1}
 
 
-def stopped_rank(folder, silence_s=15):
+def stopped_ranks(folder, silence_s=15):
     """SIGSTOP of rank 1 of 2: within `silence_s` a message must name it; after SIGCONT the run ends."""
-    from kill_loop import TOKEN, processes
     workload, disk = Slow(ranks=2), Path(folder) / "disk"
     shutil.rmtree(disk, ignore_errors=True)
     disk.mkdir()
@@ -206,11 +205,5 @@ def stopped_rank(folder, silence_s=15):
             os.kill(rank, signal.SIGCONT)
         process.wait(TIMEOUT_S)
     done = subprocess.CompletedProcess([], process.returncode, "", message)
-    return row(workload, "stopped rank", f"{silence_s} s", done, set(), (), silent_s=round(silent_s, 1)) | {
+    yield row(workload, "stopped rank", f"{silence_s} s", done, set(), (), silent_s=round(silent_s, 1)) | {
         "kept": process.returncode == 0 and "rank 1" in message}
-
-
-def in_folder(function, *arguments):
-    """Rows of a function of a workload and a folder."""
-    with tempfile.TemporaryDirectory(prefix="chexbench-limits-") as folder:
-        yield from function(*(folder if argument is in_folder else argument for argument in arguments))

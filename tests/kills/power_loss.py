@@ -13,7 +13,7 @@ from pathlib import Path
 from crash_states import KINDS, Disk, contents, read_log, signature
 from workloads import BINARY, differences, run, undisturbed
 
-WRITE_LOG = Path(os.environ.get("CHEXBENCH_WRITE_LOG", BINARY.parent.parent / "lib/libwrite_log.so"))
+WRITE_LOG = Path(os.environ.get("CHEXBENCH_WRITE_LOG", BINARY.parent.parent / "tests/kills/libwrite_log.so"))
 
 
 def lay_out(disk, state):
@@ -56,12 +56,13 @@ class PowerLoss:
         if done.returncode != 0:
             raise RuntimeError(f"{self.workload}: code {done.returncode} while it was recorded: {done.stderr}")
         self.states, self.lost = [], {}
+        kinds = [kind for kind in KINDS if kind not in self.workload.unpromised]
         seen = set()
         records = read_log(log)
         for number, record in enumerate(records, 1):
             model.apply(record)
             self.lost.update((name, number) for name in model.lost() if name not in self.lost)
-            for kind in KINDS:
+            for kind in kinds:
                 state = model.state(kind, self.seed)
                 if signature(state) not in seen:
                     seen.add(signature(state))

@@ -49,7 +49,7 @@ void claim_directory(const SynthOptions& options) {
   if (fs::exists(marker_path(options), error)) {
     storage::ByteBuffer buffer;
     const std::span<const std::byte> bytes = storage::read_file(marker_path(options), buffer);
-    if (storage::as_text(bytes) == marker_text(options)) return;
+    if (storage::as_text(bytes) == marker_text(options)) return remove_abandoned_files(options.directory);
     throw OutputError(
         fmt::format("{} already holds a synthetic set with other options (see {}): choose another folder, or "
                     "remove it",
