@@ -1,15 +1,15 @@
 """What a loss of power leaves on a disk, computed from a log of write_log.cpp.
 
-POSIX guarantees little: a file's data are on the disk after fsync of the file, and its name after fsync of its folder, of
-which the folder's own name, in the folder above, is no part. All else may be there or not. States of these kinds are
-computed at each moment:
+POSIX guarantees little: a file's data are on the disk after fsync of the file, and its name after fsync of its
+folder, of which the folder's own name, in the folder above, is no part. All else may be there or not. States of
+these kinds are computed at each moment:
 
   guaranteed   what POSIX guarantees, and nothing else
   nameless     all data, and only those names that are guaranteed
   empty        all names, and of each file only what was synced: what ext4 leaves of a rename without fsync
   torn         all names, and half of what was not synced
   blank        all names and sizes, with zeros for what was not synced: what data=writeback leaves
-  ordered      names up to any moment since the last fsync of anything (the commit of a journal), and any part of the data
+  ordered      names up to any moment since the last fsync of anything (a journal's commit), and any part of the data
   killed       everything: what kill -9 leaves
 """
 
@@ -184,7 +184,7 @@ class Disk:
         return state
 
     def lost(self):
-        """Files whose folder was synced for the sake of their names, and whose names a loss of power could take even so."""
+        """Files whose folder was synced for their names, which a loss of power could take even so."""
         kept = {path for path, _ in self._named(lambda folder: folder.synced)}
         return [os.path.relpath(os.path.join(path, name), self.root)
                 for path, folder in self.folders.items() if path != self.root and path not in kept

@@ -1,6 +1,7 @@
 """kill -9 at random moments: of the process, of a rank, of mpirun, or of everything that the job started on this node.
 
-The command that goes on must then end with code 0 and with what an undisturbed run ends with, and no process may be left.
+The command that goes on must then end with code 0 and with what an undisturbed run ends with, and no process may be
+left.
 """
 
 import os
@@ -43,12 +44,15 @@ def kill(process):
         pass  # it ended by itself
 
 
-def await_end(token):
-    """Waits until no process of the job is left; those that are after ENDING_S."""
+def await_end(token, seen):
+    """Waits until no process of the job is left, and those `seen` are reaped; those that still run after ENDING_S.
+
+    To the program a process that nobody has reaped yet is there, so its temporary files stay.
+    """
     give_up = time.monotonic() + ENDING_S
-    while (left := processes(token)) and time.monotonic() < give_up:
+    while (processes(token) or any(Path(f"/proc/{number}").exists() for number in seen)) and time.monotonic() < give_up:
         time.sleep(0.02)
-    return left
+    return processes(token)
 
 
 class KillLoop:
@@ -81,8 +85,8 @@ class KillLoop:
         victim = self.chance.choice(["rank", "mpirun", "all"]) if workload.ranks else "process"
         moment_s = self.chance.uniform(0, whole_s)
         token = str(self.chance.getrandbits(64))
-        ended = self._run_and_kill(workload.command(disk), victim, moment_s, token)
-        left = await_end(token)
+        ended, seen = self._run_and_kill(workload.command(disk), victim, moment_s, token)
+        left = await_end(token, seen)
         for process in left:
             kill(process)
         begun = time.monotonic()
@@ -96,12 +100,13 @@ class KillLoop:
                 wrong = differences(expected, workload.outcome(disk))
             except (OSError, ValueError, KeyError) as error:
                 wrong = [f"{type(error).__name__}: {error}"]
-        return {"workload": workload.name, "ranks": workload.ranks or "", "victim": victim, "moment_s": round(moment_s, 3),
+        return {"workload": workload.name, "ranks": workload.ranks or "", "victim": victim,
+                "moment_s": round(moment_s, 3),
                 "had_ended": ended, "left": len(left), "code": code, "second_run_s": round(time.monotonic() - begun, 2),
                 "survived": code == 0 and not wrong and not left, "wrong": "; ".join(wrong)[:300]}
 
     def _run_and_kill(self, command, victim, moment_s, token):
-        """Whether the command had ended before it was to be killed."""
+        """Whether the command had ended before it was to be killed, and the processes that it had."""
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env={**os.environ, TOKEN: token})
         time.sleep(moment_s)
@@ -118,7 +123,7 @@ class KillLoop:
             if not ended:
                 kill(number)
         process.wait(TIMEOUT_S)
-        return ended
+        return ended, list(running)
 
 
 def measure(workloads, kills, seed):

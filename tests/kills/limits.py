@@ -1,8 +1,8 @@
 """What a machine can run short of: room on the disk, descriptors, threads, memory; and a clock that jumps.
 
-Each case sets one limit, steps it over what a workload needs, and asks for what is promised: code 0, or the code of that
-shortage with a message that names it, and never a signal, a hang or an internal error. After a disk was full and grew, the
-command that goes on must end as an undisturbed run.
+Each case sets one limit, steps it over what a workload needs, and asks for what is promised: code 0, or the code of
+that shortage with a message that names it, and never a signal, a hang or an internal error. After a disk was full
+and grew, the command that goes on must end as an undisturbed run.
 """
 
 import contextlib
@@ -104,7 +104,7 @@ def memory(workload, folder, values):
 
 @contextlib.contextmanager
 def most_tasks(count):
-    """A cgroup in which so many threads may run; its list of processes. @raises PermissionError where none can be made"""
+    """A cgroup for so many threads; its list of processes. @raises PermissionError where none can be made"""
     for root in ("/sys/fs/cgroup/pids", "/sys/fs/cgroup"):
         group = Path(root) / f"chexbench-limits-{os.getpid()}"
         try:
@@ -177,7 +177,8 @@ def clock_jumps(folder, jumps=("+1h", "-1h", "+10y", "-10y")):
         _, errors = process.communicate(timeout=TIMEOUT_S)
         done = subprocess.CompletedProcess([], process.returncode, "", errors)
         change = rate() / steady - 1 if process.returncode == 0 else float("nan")
-        yield row(workload, "clock", jump, done, set(), (), changed_by=round(change, 3)) | {"kept": abs(change) < 0.1}
+        yield row(workload, "clock", jump, done, set(), (), changed_by=round(change, 3)) | {
+            "kept": abs(change) < 0.5}  # an hour in a repeat of a second would change it a thousandfold
 
 
 def stopped_ranks(folder, silence_s=15):

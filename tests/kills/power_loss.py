@@ -1,8 +1,9 @@
 """Loss of power at every moment: what a disk could hold then, and whether the second run copes.
 
-A workload runs once, with write_log.cpp preloaded. For each prefix of its log, and each kind of state that crash_states.py
-computes, the disk is laid out so, and the command that goes on is run: it must end with code 0 and with what an
-undisturbed run ends with. Where the first run had ended with code 0, the disk must hold all of that without another run.
+A workload runs once, with write_log.cpp preloaded. For each prefix of its log, and each kind of state that
+crash_states.py computes, the disk is laid out so, and the command that goes on is run: it must end with code 0 and
+with what an undisturbed run ends with. Where the first run had ended with code 0, the disk must hold all of that
+without another run.
 """
 
 import os

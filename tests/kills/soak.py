@@ -1,6 +1,7 @@
 """One trial for a long time, from a shaped store that fails now and then: what grows, and whether the rate drifts.
 
-The store is a web server of this machine that answers 503, hangs up, or sends half of what it promised, once in a while.
+The store is a web server of this machine that answers 503, hangs up, or sends half of what it promised, once in a
+while.
 """
 
 import argparse
@@ -72,7 +73,8 @@ def slope(times_h, values):
     residuals = sum((value - mean - rise * (time_h - middle)) ** 2 for time_h, value in zip(times_h, values))
     # Student's t of 95 % by its expansion about the normal quantile (Abramowitz and Stegun 26.7.5), to 1 % from 3 on.
     freedom = count - 2
-    return rise, (1.960 + 2.372 / freedom + 2.823 / freedom ** 2 + 2.556 / freedom ** 3) * math.sqrt(residuals / freedom / spread)
+    quantile = 1.960 + 2.372 / freedom + 2.823 / freedom ** 2 + 2.556 / freedom ** 3
+    return rise, quantile * math.sqrt(residuals / freedom / spread)
 
 
 def by_repeat(rows, key):
@@ -93,7 +95,7 @@ def spec_of(url, minutes):
 
 
 def soak(folder, minutes):
-    """Runs; rows of samples, (elapsed_s, images/s) of repeats, the server's counts, exit code and stderr's last line."""
+    """Runs; rows of samples, (elapsed_s, images/s) of repeats, the server's counts, exit code, stderr's last line."""
     images, out = folder / "set", folder / "out"
     synthesize(images, images=240, size=256)
     misbehaving, rows = Misbehaving(), []
@@ -151,8 +153,8 @@ def main():
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    print(f"{rows[-1]['elapsed_s'] / 60:.1f} minutes, {len(rates)} repeats, {server.failed} of {server.requests} requests"
-          f" failed, code {code}")
+    print(f"{rows[-1]['elapsed_s'] / 60:.1f} minutes, {len(rates)} repeats, {server.failed} of"
+          f" {server.requests} requests failed, code {code}")
     print(f"{'':12} {'mean':>10} {'slope an hour':>16} {'95 % interval':>16}")
     for what, unit, mean, rise, half in summary(rows, rates):
         print(f"{what:12} {mean:10.2f} {rise:+16.3f} {f'+- {half:.3f}':>16} {unit}")

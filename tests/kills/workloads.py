@@ -1,7 +1,8 @@
 """What is killed, starved and cut off from power: commands that write, how each goes on, and what it must end with.
 
-A workload keeps all of its files below one folder, its disk. prepare() writes its inputs there; command() is what begins
-it, or goes on with it, by what the disk holds; outcome() is what does not depend on the time that anything took.
+A workload keeps all of its files below one folder, its disk. prepare() writes its inputs there; command() is what
+begins it, or goes on with it, by what the disk holds; outcome() is what does not depend on the time that anything
+took.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ TIMEOUT_S = 120
 
 def run(command, **options):
     """Runs a command to its end; returncode, text of stdout and stderr. @raises subprocess.TimeoutExpired"""
-    return subprocess.run(command, **{"capture_output": True, "text": True, "timeout": TIMEOUT_S, "check": False} | options)
+    return subprocess.run(command, **{"capture_output": True, "text": True, "timeout": TIMEOUT_S} | options)
 
 
 def hash_of(path):
@@ -209,5 +210,7 @@ def undisturbed(workload, disk):
 
 
 def differences(expected, found):
-    """Names of what differs between two outcomes."""
-    return sorted(key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key))
+    """What differs between two outcomes: names, and what a list has too much."""
+    differ = sorted(key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key))
+    return [f"{key} {[item for item in found[key] if item not in expected[key]]}"
+            if isinstance(found.get(key), list) and key in expected else key for key in differ]
