@@ -59,8 +59,7 @@ std::string make_folder(const AdviseArguments& arguments, const std::string& exp
     folder = fs::path("results") / (experiment + "-advice") /
              fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw OutputError(fmt::format("cannot create {}: {}", folder.string(), error.message()));
+  chexbench::make_folder(folder);
   if (fs::exists(folder / "advice.json", error))
     throw OutputError(fmt::format("{} already holds an advice; give another folder to --output", folder.string()));
   return folder.string();

@@ -15,6 +15,7 @@
 #include "bench/protocol.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "core/output_file.hpp"
 #include "core/status_line.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
@@ -57,13 +58,12 @@ std::string output_folder(const RunArguments& arguments, const std::string& expe
   const bool resumes = !arguments.resume.empty();
   fs::path folder = resumes ? arguments.resume : arguments.output;
   if (folder.empty()) folder = fs::path("results") / experiment / date_utc;
-  std::error_code error;  // ignored by exists(): if the name is invalid, create_directories() reports it
+  std::error_code error;  // ignored by exists(): if the name is invalid, make_folder() reports it
   if (resumes && !fs::exists(folder / "journal.jsonl", error)) {
     throw OutputError(fmt::format("--resume {}: there is no journal.jsonl in it; give the folder of an earlier run",
                                   folder.string()));
   }
-  fs::create_directories(folder, error);
-  if (error) throw OutputError(fmt::format("cannot create {}: {}", folder.string(), error.message()));
+  make_folder(folder);
   if (!resumes && (fs::exists(folder / "report.json", error) || !bench::create_journal(folder / "journal.jsonl"))) {
     throw OutputError(fmt::format("{} already holds a run; give another folder to --output, or --resume {}",
                                   folder.string(), folder.string()));

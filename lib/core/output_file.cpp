@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "core/errors.hpp"
 #include "core/folder.hpp"
@@ -27,15 +28,6 @@ pid_t writer_of(std::string_view name) {
   return std::max(0, parse_number<pid_t>(name.substr(mark + kTemporary.size())).value_or(0));
 }
 
-// A rename survives a crash only once the folder is on storage, too. Some file systems cannot: then it is best effort.
-void sync_folder_of(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  fsync(descriptor);
-  close(descriptor);
-}
-
 // A device, a pipe, a link: what it is must stay when it is written to, so it cannot be replaced.
 bool is_no_plain_file(const std::string& path) {
   std::error_code error;
@@ -47,10 +39,32 @@ bool is_gone(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; 
 
 }  // namespace
 
+void sync_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
+}
+
+void sync_file_system(const std::string& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+  const bool failed = descriptor < 0 || ::syncfs(descriptor) != 0;
+  const int reason = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (failed) throw OutputError(fmt::format("cannot write {}: {}", folder, std::strerror(reason)));
+}
+
 void make_folder(const std::string& path) {
   std::error_code error;
+  std::vector<std::filesystem::path> made;
+  for (std::filesystem::path folder = path; !folder.empty() && !std::filesystem::exists(folder, error) && !error;
+       folder = folder.parent_path()) {
+    made.push_back(folder);
+  }
   std::filesystem::create_directories(path, error);
   if (error) throw OutputError(fmt::format("cannot make folder {}: {}", path, error.message()));
+  for (const std::filesystem::path& folder : made) sync_folder_of(folder);
 }
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {

@@ -10,9 +10,18 @@
 
 namespace chexbench {
 
-// Makes the folder and those above it.
+// Makes the folder and those above it, and syncs the names of those that it made: files that are synced in a folder are
+// lost with the folder's own name.
 // @throws OutputError with the path and the system's reason
 void make_folder(const std::string& path);
+
+// Syncs the folder that holds `path`: a file's name survives a crash of the machine only then. Some file systems
+// cannot, so it is best effort.
+void sync_folder_of(const std::string& path);
+
+// Syncs the file system that holds `folder`, with all that was written to it.
+// @throws OutputError with the path and the system's reason
+void sync_file_system(const std::string& folder);
 
 // A file that takes its name when commit() succeeds. Until then it has the temporary name .NAME.tmp-PROCESS beside it,
 // which goes away with this object. A device, a pipe or a link stays what it is: it is written to, not replaced.

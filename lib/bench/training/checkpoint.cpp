@@ -168,9 +168,7 @@ void write_checkpoint(const std::string& path, const spec::Experiment& spec, con
     add(training.moments(), [&](const auto& name, auto values) { training.read_moment(name, values); });
   }
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw OutputError(fmt::format("cannot create the folder of {}: {}", path, error.message()));
+  make_folder(folder);
   remove_abandoned_files(folder.string());  // files of runs that were killed while they wrote
   spec::write_safetensors(path, tensors, metadata_of(spec, state));
 }

@@ -1,13 +1,9 @@
 #include "dataset/make/stage.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <set>
@@ -103,15 +99,6 @@ bool is_there(const Item& item, bool from_local) {
   return !from_local || fs::last_write_time(item.to, error) >= fs::last_write_time(item.from, error);
 }
 
-// Syncs the file system, so that the record never names files that a crash of the machine could still lose.
-void sync_folder(const std::string& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-  const bool failed = descriptor < 0 || ::syncfs(descriptor) != 0;
-  const int reason = errno;
-  if (descriptor >= 0) ::close(descriptor);
-  if (failed) throw OutputError(fmt::format("cannot write {}: {}", folder, std::strerror(reason)));
-}
-
 class Stager {
  public:
   explicit Stager(const StageOptions& options)
@@ -130,7 +117,7 @@ class Stager {
     look();
     check_room();
     copy();
-    sync_folder(options_.folder);
+    sync_file_system(options_.folder);  // the record must not name files that a crash of the machine could still lose
     staging_.seconds = now_s() - start_s;
     staging_.record = staging_record_path(options_.folder, options_.data.split, options_.data.format);
     if (staging_.kept < staging_.files || !fs::exists(staging_.record)) write_staging_record(staging_, options_.data);

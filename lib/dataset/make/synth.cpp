@@ -13,6 +13,7 @@
 #include "dataset/make/parallel.hpp"
 #include "dataset/make/progress.hpp"
 #include "dataset/make/synth_pixels.hpp"
+#include "image/png/png_file.hpp"
 #include "image/png/png_writer.hpp"
 #include "storage/file_bytes.hpp"
 #include "storage/url.hpp"
@@ -24,7 +25,9 @@ namespace fs = std::filesystem;
 
 constexpr int kVersion = 1;  // of the images and rows; increase it whenever either changes
 
-std::string marker_path(const SynthOptions& options) { return fs::path(options.directory) / "synthetic.txt"; }
+constexpr std::string_view kMarker = "synthetic.txt";
+
+std::string marker_path(const SynthOptions& options) { return fs::path(options.directory) / kMarker; }
 
 std::string marker_text(const SynthOptions& options) {
   return fmt::format(
@@ -46,12 +49,14 @@ void claim_directory(const SynthOptions& options) {
   if (fs::exists(marker_path(options), error)) {
     storage::ByteBuffer buffer;
     const std::span<const std::byte> bytes = storage::read_file(marker_path(options), buffer);
-    if (storage::as_text(bytes) == marker_text(options)) return;
+    if (storage::as_text(bytes) == marker_text(options)) return remove_abandoned_files(options.directory);
     throw OutputError(
         fmt::format("{} already holds a synthetic set with other options (see {}): choose another folder, or "
                     "remove it",
                     options.directory, marker_path(options)));
   }
+  // A process that was killed while it wrote the marker has left nothing else.
+  if (fs::is_directory(directory, error)) remove_abandoned_files(options.directory, kMarker);
   if (fs::exists(directory, error) && (!fs::is_directory(directory, error) || !fs::is_empty(directory, error))) {
     throw OutputError(
         fmt::format("{} already exists and is not a synthetic set: choose another folder", options.directory));
@@ -71,7 +76,21 @@ image::PngStyle style_of(std::size_t image) {
 struct RenderBuffers {
   std::vector<std::uint8_t> pixels;
   image::PngWriter writer;
+  storage::ByteBuffer file;
+  image::PngFile png;
 };
+
+// Returns whether the image is there to its end. A crash of the machine can leave an image that has its name and not
+// its bytes, because images are not synced one by one.
+bool is_whole(const std::string& path, RenderBuffers& buffers) {
+  if (!fs::exists(path)) return false;
+  try {
+    image::parse_png(storage::read_file(path, buffers.file), path, buffers.png);
+    return true;
+  } catch (const DataError&) {
+    return false;
+  }
+}
 
 void write_image(const SynthImage& image, image::PngStyle style, const SynthOptions& options, const std::string& path,
                  RenderBuffers& buffers) {
@@ -79,7 +98,7 @@ void write_image(const SynthImage& image, image::PngStyle style, const SynthOpti
                options.size, buffers.pixels);
   OutputFile file(path);
   file.write(buffers.writer.encode(buffers.pixels, options.size, style));
-  // The file is not synced: a set can be made again, and waiting for the disk 512 times would double the time.
+  // All images are synced at once, later: waiting for the disk 512 times would double the time.
   file.commit(OutputFile::Durability::renamed);
 }
 
@@ -109,6 +128,7 @@ SynthResult write_synthetic_set(const SynthOptions& options) {
   claim_directory(options);
   const fs::path images = fs::path(options.directory) / "images";
   make_folder(images);
+  remove_abandoned_files(images);
   const std::vector<SynthImage> plan = plan_synthetic_set(options.images, options.seed);
   std::vector<RenderBuffers> buffers(worker_count(plan.size(), options.threads));
   std::vector<std::uint64_t> bytes(plan.size());
@@ -117,12 +137,13 @@ SynthResult write_synthetic_set(const SynthOptions& options) {
     Progress progress("drawing", "images", plan.size());
     parallel_for(plan.size(), options.threads, [&](std::size_t worker, std::size_t i) {
       const std::string path = images / plan[i].name;
-      written[i] = !fs::exists(path);
+      written[i] = !is_whole(path, buffers[worker]);
       if (written[i]) write_image(plan[i], style_of(i), options, path, buffers[worker]);
       bytes[i] = fs::file_size(path);
       progress.add();
     });
   }
+  sync_file_system(options.directory);  // the tables must not name images that a crash of the machine could still lose
   write_tables(plan, options);
   SynthResult result{.images = plan.size(), .patients = plan.back().patient};
   for (std::size_t i = 0; i < plan.size(); ++i) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr storage::RetryPolicy kOnce{.tries = 1};
 constexpr std::size_t kMostRange = 300;
+constexpr std::uint64_t kMostListing = 1 << 16;
 // NfsStore takes what a server says about a file for true: it reserves so many bytes, and writes its time as a date.
 constexpr std::uint64_t kMostNfsBytes = 1 << 20;
 constexpr std::uint64_t kMostSeconds = std::uint64_t{1} << 36;
@@ -148,7 +149,7 @@ FUZZ_TARGET(http_reply, "storage/http/http_fetcher.cpp storage/known_versions.cp
         case 1:
           return require(fetcher.read(target, buffer).size() <= bytes.size(), "a body is longer than it came"), true;
         case 2:
-          return fetcher.find_listing(target), true;
+          return fetcher.find_listing(target, kMostListing), true;
         default:
           return fetcher.read_range(target, input.byte(), part, [] { return true; }), true;
       }

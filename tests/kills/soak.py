@@ -1,0 +1,161 @@
+"""One trial for a long time, from a shaped store that fails now and then: what grows, and whether the rate drifts.
+
+The store is a web server of this machine that answers 503, hangs up, or sends half of what it promised, once in a
+while.
+"""
+
+import argparse
+import csv
+import json
+import math
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "system"))
+from web_server import Server, die_in_the_middle, hang_up, say  # noqa: E402
+from workloads import BINARY, synthesize  # noqa: E402
+
+IMAGES_PER_S = 24  # a twentieth of a core
+BATCH = 16
+REPEAT_S = 60
+FILLING_S = 10  # of a repeat, before its first step
+SAMPLE_S = 5
+FAILS_ONE_OF = 40
+# Of the run, in which caches and pools fill; no slope counts it.
+WARM_UP_SHARE = 0.2
+MIB = 1 << 20
+
+
+class Misbehaving:
+    """Fails one request in FAILS_ONE_OF, in three ways in turn; counts them."""
+
+    def __init__(self):
+        self.requests = self.failed = 0
+        self.ways = (say(503), hang_up, die_in_the_middle)
+
+    def __call__(self, handler):
+        handler.server.requests.clear()  # it would keep a record of each
+        handler.server.authorizations.clear()
+        if not handler.path.endswith(".png"):
+            return False
+        self.requests += 1
+        if self.requests % FAILS_ONE_OF:
+            return False
+        self.ways[self.failed % len(self.ways)](handler)
+        self.failed += 1
+        return True
+
+
+def sample(process):
+    """RSS in bytes, threads, open descriptors; None once it has ended."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+        fields = dict(line.split(":", 1) for line in status.splitlines())
+        return (int(fields["VmRSS"].split()[0]) * 1024, int(fields["Threads"]), len(os.listdir(f"/proc/{process}/fd")))
+    except (OSError, KeyError):
+        return None
+
+
+def slope(times_h, values):
+    """Least squares: slope per hour and half of its 95 % interval; NaN of fewer than three points."""
+    count = len(times_h)
+    if count < 3:
+        return math.nan, math.nan
+    middle, mean = statistics.fmean(times_h), statistics.fmean(values)
+    spread = sum((time_h - middle) ** 2 for time_h in times_h)
+    rise = sum((time_h - middle) * (value - mean) for time_h, value in zip(times_h, values)) / spread
+    residuals = sum((value - mean - rise * (time_h - middle)) ** 2 for time_h, value in zip(times_h, values))
+    # Student's t of 95 % by its expansion about the normal quantile (Abramowitz and Stegun 26.7.5), to 1 % from 3 on.
+    freedom = count - 2
+    quantile = 1.960 + 2.372 / freedom + 2.823 / freedom ** 2 + 2.556 / freedom ** 3
+    return rise, quantile * math.sqrt(residuals / freedom / spread)
+
+
+def by_repeat(rows, key):
+    """One point a repeat, its peak: a repeat begins with empty buffers, and samples within one are not independent."""
+    repeats = {}
+    for row in rows:
+        repeats.setdefault(row["repeats"], []).append(row)
+    return ([statistics.fmean(row["elapsed_s"] for row in part) / 3600 for part in repeats.values()],
+            [max(row[key] for row in part) for part in repeats.values()])
+
+
+def spec_of(url, minutes):
+    return {"experiment": "soak", "data": {"root": url, "split": "all"}, "pipeline": "optimized", "engine": "none",
+            "store": {"shape": {"latency_ms": 5, "jitter_ms": 5, "iops": IMAGES_PER_S}},
+            "training": {"batch_size": BATCH},
+            "measure": {"warmup_steps": 1, "steps": (REPEAT_S - FILLING_S) * IMAGES_PER_S // BATCH, "extra_repeats": 0,
+                        "repeats": max(1, round(60 * minutes / REPEAT_S)), "page_cache": "as_is"}}
+
+
+def soak(folder, minutes):
+    """Runs; rows of samples, (elapsed_s, images/s) of repeats, the server's counts, exit code, stderr's last line."""
+    images, out = folder / "set", folder / "out"
+    synthesize(images, images=240, size=256)
+    misbehaving, rows = Misbehaving(), []
+    with Server(images, misbehaving) as server, open(folder / "log", "w+") as log:
+        (folder / "spec.json").write_text(json.dumps(spec_of(server.url, minutes)))
+        process = subprocess.Popen([str(BINARY), "--config", str(folder / "spec.json"), "--output", str(out)],
+                                   stdout=subprocess.DEVNULL, stderr=log)
+        started, journal, rates = time.monotonic(), out / "journal.jsonl", []
+        try:
+            while process.poll() is None:
+                elapsed_s, taken = time.monotonic() - started, sample(process.pid)
+                lines = journal.read_text().splitlines() if journal.exists() else []
+                rates += [(elapsed_s, json.loads(line)["repeat"]["images_per_s"]) for line in lines[len(rates):]]
+                if taken:
+                    rows.append(dict(zip(("elapsed_s", "rss_bytes", "threads", "descriptors", "repeats"),
+                                         (round(elapsed_s, 1), *taken, len(rates)))))
+                time.sleep(SAMPLE_S)
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+                process.wait(60)
+        log.seek(0)
+        return rows, rates, misbehaving, process.returncode, (log.read().strip().splitlines() or [""])[-1]
+
+
+def summary(rows, rates):
+    """(what, unit, mean, slope per hour, half of its 95 % interval) of each figure after the warm-up."""
+    begin_s = WARM_UP_SHARE * rows[-1]["elapsed_s"]
+    kept = [row for row in rows if row["elapsed_s"] >= begin_s]
+    lines = []
+    for what, unit, key, scale in (("RSS", "MiB", "rss_bytes", MIB), ("threads", "", "threads", 1),
+                                   ("descriptors", "", "descriptors", 1)):
+        times_h, values = by_repeat(kept, key)
+        values = [value / scale for value in values]
+        lines.append((what, unit, statistics.fmean(values), *slope(times_h, values)))
+    late = [(at_s / 3600, rate) for at_s, rate in rates if at_s >= begin_s]
+    if late:
+        lines.append(("rate", "images/s", statistics.fmean(rate for _, rate in late), *slope(*zip(*late))))
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=480, help="how long the trial takes (default: 480)")
+    parser.add_argument("--output", default="soak.csv", metavar="FILE", help="CSV of the samples (default: soak.csv)")
+    arguments = parser.parse_args()
+    if arguments.minutes <= 0:
+        parser.error("--minutes: it must be above 0")
+    with tempfile.TemporaryDirectory(prefix="chexbench-soak-") as folder:
+        rows, rates, server, code, last = soak(Path(folder), arguments.minutes)
+    if not rows:
+        sys.exit(f"scripts/soak: the run ended before it was sampled: code {code}: {last}")
+    with open(arguments.output, "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    print(f"{rows[-1]['elapsed_s'] / 60:.1f} minutes, {len(rates)} repeats, {server.failed} of"
+          f" {server.requests} requests failed, code {code}")
+    print(f"{'':12} {'mean':>10} {'slope an hour':>16} {'95 % interval':>16}")
+    for what, unit, mean, rise, half in summary(rows, rates):
+        print(f"{what:12} {mean:10.2f} {rise:+16.3f} {f'+- {half:.3f}':>16} {unit}")
+    sys.exit(0 if code == 0 else 5)
