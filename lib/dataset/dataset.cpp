@@ -211,7 +211,7 @@ std::vector<std::string> finding_names() { return {kNihLabelNames.begin(), kNihL
 
 std::span<const std::byte> read_image(const Dataset& dataset, std::uint32_t image, storage::ByteBuffer& buffer) {
   const ImageEntry& entry = dataset.images.at(image);
-  if (dataset.cached) return dataset.cached->pixels(entry.place);
+  if (dataset.cached) return dataset.cached->pixels(entry.place, buffer);
   return dataset.store->read(entry.path, buffer);
 }
 

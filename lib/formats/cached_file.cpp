@@ -1,7 +1,6 @@
 #include "formats/cached_file.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <cstring>
 #include <filesystem>
@@ -22,6 +21,11 @@ std::uint32_t crc_of(const CachedHeader& header) {
   return crc32c(std::as_bytes(std::span(&header, 1)).first(kCheckedBytes));
 }
 
+// Returns what an image takes at least, so that no product with a damaged count overflows.
+std::uint64_t bytes_of_image(const CachedHeader& header) {
+  return sizeof(CachedEntry) + std::uint64_t{header.image_size} * header.image_size;
+}
+
 // Returns why the header cannot be that of a file of `bytes` bytes, or "" if it can.
 std::string fault_of(const CachedHeader& header, std::uint64_t bytes) {
   const CachedHeader expected;
@@ -31,18 +35,11 @@ std::string fault_of(const CachedHeader& header, std::uint64_t bytes) {
     return fmt::format("it has version {}, and this chexbench reads {}", header.version, expected.version);
   }
   const bool is_sane = header.image_size > 0 && header.image_size <= std::uint32_t{image::kMaxImageSide} &&
-                       header.names_bytes < bytes && header.images < bytes &&
+                       header.names_bytes < bytes && header.images <= bytes / bytes_of_image(header) &&
                        header.resize <= static_cast<std::uint32_t>(spec::ResizeMethod::area);
   if (!is_sane) return "its header is damaged";
   const std::uint64_t wanted = CachedLayout(header).file_bytes;
   return wanted == bytes ? "" : fmt::format("it has {} bytes and should have {}", bytes, wanted);
-}
-
-// Gives the kernel advice (MADV_*) about the pages that hold `bytes`, which must be mapped. Failure does no harm.
-void advise(std::span<const std::byte> bytes, int advice) {
-  const std::size_t into_page = reinterpret_cast<std::uintptr_t>(bytes.data()) % kPageBytes;
-  auto* const page = const_cast<std::byte*>(bytes.data() - into_page);  // madvise() takes a pointer to non-const
-  ::madvise(page, into_page + bytes.size(), advice);
 }
 
 }  // namespace
@@ -77,30 +74,43 @@ std::string cached_command(const std::string& root, spec::Split split, const ima
                      pixels.resize == spec::ResizeMethod::area ? " --resize area" : "");
 }
 
-std::shared_ptr<const CachedFile> CachedFile::open(const std::string& path) {
-  return std::shared_ptr<const CachedFile>(new CachedFile(storage::MappedFile::open(path)));
+std::shared_ptr<const CachedFile> CachedFile::open(const std::string& path) { return open(storage::map_ranges(path)); }
+
+std::shared_ptr<const CachedFile> CachedFile::open(std::shared_ptr<const storage::FileRanges> file) {
+  return std::shared_ptr<const CachedFile>(new CachedFile(std::move(file)));
 }
 
-CachedFile::CachedFile(std::shared_ptr<const storage::MappedFile> file) : file_(std::move(file)) {
-  const auto fail = [&](const std::string& reason) {
-    throw DataError(fmt::format("{}: not a file of cached pixels: {}; remove it and convert again", path(), reason));
-  };
-  const std::span<const std::byte> bytes = file_->bytes();
-  advise(bytes, MADV_NORMAL);  // because images are read in any order
-  if (bytes.size() < sizeof header_) fail(fmt::format("it has {} bytes", bytes.size()));
-  std::memcpy(&header_, bytes.data(), sizeof header_);
-  if (const std::string fault = fault_of(header_, bytes.size()); !fault.empty()) fail(fault);
+CachedFile::CachedFile(std::shared_ptr<const storage::FileRanges> file) : file_(std::move(file)) {
+  read_header();
+  read_table();
+}
+
+void CachedFile::refuse(const std::string& reason) const {
+  throw DataError(fmt::format("{}: not a file of cached pixels: {}; remove it and convert again", path(), reason));
+}
+
+void CachedFile::read_header() {
+  if (file_->size() < sizeof header_) refuse(fmt::format("it has {} bytes", file_->size()));
+  storage::ByteBuffer buffer;
+  std::memcpy(&header_, file_->range(0, sizeof header_, buffer).data(), sizeof header_);
+  if (const std::string fault = fault_of(header_, file_->size()); !fault.empty()) refuse(fault);
+}
+
+void CachedFile::read_table() {
   const CachedLayout layout(header_);
-  const auto table = bytes.subspan(layout.entries, layout.names + header_.names_bytes - layout.entries);
-  if (crc32c(table) != header_.table_crc) fail("the CRC of its table is wrong");
+  storage::ByteBuffer buffer;
+  const auto table = file_->range(layout.entries, layout.names + header_.names_bytes - layout.entries, buffer);
+  if (crc32c(table) != header_.table_crc) refuse("the CRC of its table is wrong");
   entries_.resize(header_.images);
-  std::memcpy(entries_.data(), table.data(), header_.images * sizeof(CachedEntry));
-  std::string_view names{reinterpret_cast<const char*>(bytes.data() + layout.names), header_.names_bytes};
+  if (!entries_.empty()) std::memcpy(entries_.data(), table.data(), header_.images * sizeof(CachedEntry));
+  names_text_ = storage::as_text(table.subspan(layout.names - layout.entries));
+  std::string_view names = names_text_;
   for (std::size_t end = 0; (end = names.find('\n')) != std::string_view::npos; names.remove_prefix(end + 1)) {
     names_.push_back(names.substr(0, end));
   }
-  if (names_.size() != entries_.size())
-    fail(fmt::format("it has {} names for {} images", names_.size(), entries_.size()));
+  if (names_.size() != entries_.size()) {
+    refuse(fmt::format("it has {} names for {} images", names_.size(), entries_.size()));
+  }
 }
 
 image::PixelSpec CachedFile::made_for() const {
@@ -108,20 +118,16 @@ image::PixelSpec CachedFile::made_for() const {
           .resize = static_cast<spec::ResizeMethod>(header_.resize)};
 }
 
-void CachedFile::release_pages() const { advise(file_->bytes(), MADV_DONTNEED); }
-
 std::uint64_t CachedFile::pixels_bytes() const { return CachedLayout(header_).image_bytes * images(); }
 
-std::span<const std::byte> CachedFile::pixels(std::size_t image) const {
+std::span<const std::byte> CachedFile::pixels(std::size_t image, storage::ByteBuffer& buffer) const {
   const CachedLayout layout(header_);
   const std::uint64_t begin = layout.pixels + image * layout.image_bytes;
   const auto fail = [&](const std::string& reason) {
     throw DataError(fmt::format("{}: pixels at offset {}: image {}: {}", path(), begin, names_.at(image), reason));
   };
   if (entries_.at(image).state == CachedEntry::State::damaged) fail("it could not be decoded when it was converted");
-  if (file_->size_now() < file_->bytes().size()) fail("the file became shorter while it was being read");
-  const std::span<const std::byte> view = file_->bytes().subspan(begin, layout.image_bytes);
-  advise(view, MADV_WILLNEED);  // read all pages at once instead of one by one
+  const std::span<const std::byte> view = file_->range(begin, layout.image_bytes, buffer);
   if (crc32c(view) != entries_[image].pixels_crc) fail("the CRC of its pixels is wrong");
   return view;
 }

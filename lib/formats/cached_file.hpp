@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "image/pixel_spec.hpp"
-#include "storage/file_bytes.hpp"
+#include "storage/file_ranges.hpp"
 
 namespace chexbench::formats {
 
@@ -59,13 +59,15 @@ std::string cached_path(const std::string& root, spec::Split split, const image:
 // Returns the end of an error message: "make it with: chexbench data convert ...".
 std::string cached_command(const std::string& root, spec::Split split, const image::PixelSpec& pixels);
 
-// A mapped file of cached pixels. Thread-safe.
+// A file of cached pixels. Its table is kept in memory; its pixels are read when they are asked for. Thread-safe.
 class CachedFile {
  public:
   // Maps the file and checks its header and its table, but not the pixels.
   // @throws DataError if the file cannot be read, is not a file of cached pixels, has another version, has another size
   // than its header says, or has a damaged header or table
   static std::shared_ptr<const CachedFile> open(const std::string& path);
+  // Does the same with a file that is open, or with bytes in memory (storage::ranges_of()).
+  static std::shared_ptr<const CachedFile> open(std::shared_ptr<const storage::FileRanges> file);
 
   const std::string& path() const { return file_->path(); }
   image::PixelSpec made_for() const;  // the size and the resize method of the images
@@ -73,22 +75,25 @@ class CachedFile {
   std::uint64_t pixels_bytes() const;  // of all images
   std::string_view name(std::size_t image) const { return names_[image]; }
   const CachedEntry& entry(std::size_t image) const { return entries_[image]; }
-  // Removes the file's pages from this process's memory. The kernel keeps pages in its page cache while a process has
-  // them mapped; after this call it can drop them.
-  void release_pages() const;
+  // Removes the file's pages from this process's memory, as FileRanges does it.
+  void release_pages() const { file_->release_pages(); }
   // Returns the 8-bit gray pixels of one image, row by row, after checking their CRC. The result is a view of the
-  // mapped file and is valid as long as this object.
-  // @throws DataError naming file, offset and image if the pixels are damaged, if the file became shorter, or if the
-  // image could not be decoded when it was converted
-  std::span<const std::byte> pixels(std::size_t image) const;
+  // mapped file, which is valid as long as this object, or of `buffer`, which is valid until its next use.
+  // @throws DataError naming file, offset and image if the pixels are damaged, or if the image could not be decoded
+  // when it was converted; naming the file if it became shorter or cannot be read
+  std::span<const std::byte> pixels(std::size_t image, storage::ByteBuffer& buffer) const;
 
  private:
-  explicit CachedFile(std::shared_ptr<const storage::MappedFile> file);
+  explicit CachedFile(std::shared_ptr<const storage::FileRanges> file);
+  void read_header();
+  void read_table();
+  [[noreturn]] void refuse(const std::string& reason) const;
 
-  const std::shared_ptr<const storage::MappedFile> file_;
+  const std::shared_ptr<const storage::FileRanges> file_;
   CachedHeader header_;
   std::vector<CachedEntry> entries_;
-  std::vector<std::string_view> names_;  // into the file
+  std::string names_text_;               // a copy, because messages name images even after the file became shorter
+  std::vector<std::string_view> names_;  // into names_text_
 };
 
 // An image of the data set as it is now.

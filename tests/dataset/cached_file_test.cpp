@@ -145,6 +145,31 @@ TEST_F(CachedPixels, KeepNothingOfAFileThatIsDamaged) {
   EXPECT_THAT(failure(), HasSubstr("it has 0 bytes"));
 }
 
+TEST_F(CachedPixels, AreReadFromBytesInMemory) {
+  convert();
+  const std::string bytes = read_text(file());
+  const auto open_bytes = [](std::string_view text) {
+    return formats::CachedFile::open(storage::ranges_of(std::as_bytes(std::span(text)), "memory"));
+  };
+  storage::ByteBuffer buffer;
+  const auto pixels = open_bytes(bytes)->pixels(5, buffer);
+  EXPECT_EQ(storage::as_text(pixels), bytes.substr(4096 + 5 * 48 * 48, 48 * 48));
+  for (const std::size_t size : {std::size_t{0}, std::size_t{47}, std::size_t{48}, bytes.size() - 1}) {
+    EXPECT_THAT(message_of<DataError>([&] { open_bytes(std::string_view(bytes).substr(0, size)); }),
+                HasSubstr("memory: not a file of cached pixels"));
+  }
+}
+
+// The name in the message must not be in pages that are gone with the file's end.
+TEST_F(CachedPixels, OfAFileThatWasEmptiedAreAnErrorThatNamesIt) {
+  convert();
+  const Dataset cached = open();
+  fs::resize_file(file(), 0);
+  storage::ByteBuffer buffer;
+  EXPECT_THAT(message_of<DataError>([&] { read_image(cached, 5, buffer); }),
+              AllOf(HasSubstr("all-48-bilinear.gray"), HasSubstr("the file became shorter")));
+}
+
 TEST_F(CachedPixels, ThatWereFlippedAreNamedWithTheOffset) {
   convert();
   flip(4096 + 5 * 48 * 48 + 7);

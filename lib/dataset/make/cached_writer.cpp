@@ -114,8 +114,9 @@ bool is_finished(const std::string& path, const Dataset& dataset, std::size_t th
       images.push_back({.name = image.name, .bytes = bytes_of(image.path)});
     }
     if (!formats::difference(*file, images).empty()) return false;
-    parallel_for(images.size(), threads, [&](std::size_t, std::size_t i) {
-      if (file->entry(i).state == formats::CachedEntry::State::pixels) file->pixels(i);
+    std::vector<storage::ByteBuffer> buffers(worker_count(images.size(), threads));
+    parallel_for(images.size(), threads, [&](std::size_t worker, std::size_t i) {
+      if (file->entry(i).state == formats::CachedEntry::State::pixels) file->pixels(i, buffers[worker]);
     });
     return true;
   } catch (const DataError&) {

@@ -31,7 +31,7 @@ constexpr BatchShape kTensor{.images = 1, .height = 224, .width = 224, .deliver 
 
 struct Worker {
   image::TensorMaker of_file{kTensor}, of_record{kTensor};
-  storage::ByteBuffer file;
+  storage::ByteBuffer file, pixels;
   image::PngFile png;
 };
 
@@ -190,7 +190,7 @@ class Checker {
     if (!row) fail("is not in the label table");
     if (file.entry(i).state == formats::CachedEntry::State::damaged)
       return;  // check_images() has reported the damaged file
-    const std::span<const std::byte> pixels = file.pixels(i);
+    const std::span<const std::byte> pixels = file.pixels(i, tools.pixels);
     count(0, 1, pixels.size());
     if (!paths_[*row].empty()) compare_with_file(tools, maker, pixels, paths_[*row], fail);
   }

@@ -1,0 +1,65 @@
+#include "storage/file_ranges.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <utility>
+
+#include "core/errors.hpp"
+
+namespace chexbench::storage {
+namespace {
+
+constexpr std::uintptr_t kPageBytes = 4096;
+
+// Gives the kernel advice (MADV_*) about the pages that hold `bytes`, which must be mapped. Failure does no harm.
+void advise(std::span<const std::byte> bytes, int advice) {
+  const std::size_t into_page = reinterpret_cast<std::uintptr_t>(bytes.data()) % kPageBytes;
+  auto* const page = const_cast<std::byte*>(bytes.data() - into_page);  // madvise() takes a pointer to non-const
+  ::madvise(page, into_page + bytes.size(), advice);
+}
+
+class MappedRanges final : public FileRanges {
+ public:
+  explicit MappedRanges(const std::string& path) : file_(MappedFile::open(path)) {
+    advise(file_->bytes(), MADV_NORMAL);  // because ranges are read in any order
+  }
+  const std::string& path() const override { return file_->path(); }
+  std::uint64_t size() const override { return file_->bytes().size(); }
+  std::span<const std::byte> range(std::uint64_t offset, std::size_t bytes, ByteBuffer&) const override {
+    if (file_->size_now() < size()) {
+      throw DataError(fmt::format("cannot read {}: the file became shorter while it was being read", path()));
+    }
+    const std::span<const std::byte> view = file_->bytes().subspan(offset, bytes);
+    advise(view, MADV_WILLNEED);  // read all pages at once instead of one by one
+    return view;
+  }
+  void release_pages() const override { advise(file_->bytes(), MADV_DONTNEED); }
+
+ private:
+  const std::shared_ptr<const MappedFile> file_;
+};
+
+class MemoryRanges final : public FileRanges {
+ public:
+  MemoryRanges(std::span<const std::byte> bytes, std::string path) : bytes_(bytes), path_(std::move(path)) {}
+  const std::string& path() const override { return path_; }
+  std::uint64_t size() const override { return bytes_.size(); }
+  std::span<const std::byte> range(std::uint64_t offset, std::size_t bytes, ByteBuffer&) const override {
+    return bytes_.subspan(offset, bytes);
+  }
+
+ private:
+  const std::span<const std::byte> bytes_;
+  const std::string path_;
+};
+
+}  // namespace
+
+std::shared_ptr<const FileRanges> map_ranges(const std::string& path) { return std::make_shared<MappedRanges>(path); }
+
+std::shared_ptr<const FileRanges> ranges_of(std::span<const std::byte> bytes, const std::string& path) {
+  return std::make_shared<MemoryRanges>(bytes, path);
+}
+
+}  // namespace chexbench::storage
