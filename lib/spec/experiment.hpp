@@ -35,6 +35,7 @@ enum class PageCache { as_is, warm, cold };
 enum class Schedule { constant, cosine, plateau };
 enum class BatchNormMode { train, frozen };
 enum class S3Addressing { automatic, path, virtual_host };
+enum class FileReading { map, copy };
 
 // The speed to which reading from a store is slowed down, for each rank by itself. An empty member is no limit.
 struct StoreShape {
@@ -46,13 +47,14 @@ struct StoreShape {
   friend bool operator==(const StoreShape&, const StoreShape&) = default;
 };
 
-// How to reach a store that is not a folder of this machine.
+// How to reach a store, and how to read its files.
 struct StoreSpec {
   std::string endpoint;  // of s3://; empty: AWS_ENDPOINT_URL, or else Amazon's
   std::string region;    // of s3://; empty: AWS_REGION, or else ~/.aws/config
   S3Addressing addressing = S3Addressing::automatic;
-  double timeout_s = 20;  // a request fails after this time to connect, or without a byte coming in
-  int tries = 5;          // attempts of a request
+  double timeout_s = 20;                // a request fails after this time to connect, or without a byte coming in
+  int tries = 5;                        // attempts of a request
+  FileReading read = FileReading::map;  // of shards and cached pixels in folders of this machine
   StoreShape shape;
 
   friend bool operator==(const StoreSpec&, const StoreSpec&) = default;
@@ -205,7 +207,7 @@ concept OneOf = (std::same_as<T, Types> || ...);
 template <typename T>
 concept NamedEnum = OneOf<T, DataFormat, DataLayout, Split, DecoderKind, JpegDecode, OnBadRecord, ResizeMethod,
                           Precision, OptimizerKind, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache,
-                          Schedule, BatchNormMode, Deliver, S3Addressing>;
+                          Schedule, BatchNormMode, Deliver, S3Addressing, FileReading>;
 
 // Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". They are no template, because overload
 // resolution could not choose between a template and that of CLI11.
@@ -227,5 +229,6 @@ std::string to_string(Schedule value);
 std::string to_string(BatchNormMode value);
 std::string to_string(Deliver value);
 std::string to_string(S3Addressing value);
+std::string to_string(FileReading value);
 
 }  // namespace chexbench::spec

@@ -191,6 +191,9 @@ void add_store_keys(std::vector<KeyRule>& rules) {
   rules.push_back(distant_only(at_most(100, at_least(1, store_key("store.tries", &StoreSpec::tries,
                                                                   "How often a request is tried, with pauses that "
                                                                   "grow.")))));
+  rules.push_back(mapped_only(store_key("store.read", &StoreSpec::read,
+                                        "How shards and cached pixels are read: mapped, or copied, for files that "
+                                        "other programs may change meanwhile.")));
   rules.push_back(above(0, shape_key("store.shape.bandwidth_mb_per_s", &StoreShape::bandwidth_mb_per_s,
                                      "Slows reading down, for each rank, to so many MB/s; null: it does not.")));
   rules.push_back(shape_key("store.shape.latency_ms", &StoreShape::latency_ms,

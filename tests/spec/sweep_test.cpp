@@ -136,6 +136,9 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
     const bool is_emulated =
         (rule.path.starts_with("comm.") && rule.path != "comm.backend" && rule.path != "comm.stall_limit_s") ||
         rule.path.starts_with("emulation.");
+    const bool is_mapped = rule.path == "store.read";
+    experiment.data.root = is_mapped ? "folder" : "s3://bucket";
+    experiment.data.format = is_mapped ? DataFormat::tfrecord : DataFormat::png;
     experiment.engine = is_emulated ? "emulated:v100" : "cuda";
     experiment.comm.model = is_emulated ? CommModel::alpha_beta : CommModel::real;
     const bool is_table = rule.path.starts_with("data.labels.");
