@@ -1,15 +1,18 @@
 #include "core/watched_mapping.hpp"
 
+#include <semaphore.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <cstring>
+#include <ctime>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include "core/errors.hpp"
 
@@ -36,6 +39,10 @@ std::mutex table_mutex;  // for all who change the table
 struct sigaction former {};
 std::atomic<bool> is_ending = false;   // a thread is writing the message
 std::atomic<bool> is_passing = false;  // the former handler has the signal
+
+constexpr timespec kPatience{.tv_sec = 10, .tv_nsec = 0};  // for LostMappingWatch
+std::atomic<bool> is_watched = false;
+sem_t mapping_lost;  // a handler may post a semaphore, but not use a condition variable
 
 const MappingSlot* find_slot(std::uintptr_t address) {
   for (const Slots* part = &table; part != nullptr; part = part->next) {
@@ -66,6 +73,10 @@ void put(std::string_view text) {
           ? ": the file became shorter while it was being read: put it back whole; where other programs may change "
             "files, set store.read to \"copy\"\n"
           : ": its storage failed while it was being read: mapped pages could not be loaded\n");
+  if (is_watched) {
+    ::sem_post(&mapping_lost);
+    ::nanosleep(&kPatience, nullptr);
+  }
   ::_exit(static_cast<int>(ExitCode::data));
 }
 
@@ -124,6 +135,22 @@ MappingSlot* take_slot(std::span<const std::byte> bytes, int descriptor, const c
 
 WatchedMapping::WatchedMapping(std::span<const std::byte> bytes, int descriptor, const std::string& path)
     : path_(path), slot_(take_slot(bytes, descriptor, path_.c_str())) {}
+
+LostMappingWatch::LostMappingWatch(std::function<void()> end) {
+  ::sem_init(&mapping_lost, 0, 0);
+  is_watched = true;
+  thread_ = std::thread([end = std::move(end)] {
+    while (::sem_wait(&mapping_lost) != 0 && errno == EINTR) continue;
+    if (is_watched) end();
+  });
+}
+
+LostMappingWatch::~LostMappingWatch() {
+  is_watched = false;
+  ::sem_post(&mapping_lost);
+  thread_.join();
+  ::sem_destroy(&mapping_lost);
+}
 
 WatchedMapping::~WatchedMapping() {
   const std::scoped_lock lock(table_mutex);

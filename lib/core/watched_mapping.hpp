@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
+#include <thread>
 
 namespace chexbench {
 
@@ -25,6 +27,20 @@ class WatchedMapping {
  private:
   const std::string path_;
   MappingSlot* const slot_;
+};
+
+// While an object of this class lives, such a SIGBUS first has `end` called in a thread that waits for it. It can do
+// what a signal handler may not, such as ending the other ranks of a job, and need not return. The process ends after
+// 10 s even so. There is one at a time; making and destroying it is not thread-safe.
+class LostMappingWatch {
+ public:
+  explicit LostMappingWatch(std::function<void()> end);
+  ~LostMappingWatch();
+  LostMappingWatch(const LostMappingWatch&) = delete;
+  LostMappingWatch& operator=(const LostMappingWatch&) = delete;
+
+ private:
+  std::thread thread_;
 };
 
 }  // namespace chexbench

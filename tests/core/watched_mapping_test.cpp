@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -46,6 +46,10 @@ class Mapped {
   int descriptor_ = -1;
   void* memory_ = nullptr;
 };
+
+TEST(LostMappingWatch, EndsNothingWhereNothingIsLost) {
+  for (int i = 0; i < 3; ++i) LostMappingWatch([] { std::abort(); });
+}
 
 class WatchedMappingDeathTest : public testing::Test {
  protected:
@@ -119,6 +123,18 @@ TEST_F(WatchedMappingDeathTest, StaysInChargeWhereALibraryTookTheSignalBetweenTw
         file.read(kBytes - 1);
       },
       testing::ExitedWithCode(3), "/shard");
+}
+
+TEST_F(WatchedMappingDeathTest, LetsAThreadEndWhatElseMustEnd) {
+  const Mapped file(folder_ / "shard");
+  EXPECT_EXIT(
+      {
+        const LostMappingWatch watch([] { ::_exit(5); });
+        const auto watched = file.watch();
+        file.cut();
+        file.read(kBytes - 1);
+      },
+      testing::ExitedWithCode(5), "/shard");
 }
 
 TEST_F(WatchedMappingDeathTest, ForgetsAMappingThatIsGone) {
