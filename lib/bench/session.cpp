@@ -12,7 +12,11 @@ constexpr double kGraceS = 8;  // for rank 0 to write its results and to end the
 }  // namespace
 
 comm::World& Session::world() {
-  if (!world_) world_ = comm::join_world();
+  if (world_) return *world_;
+  world_ = comm::join_world();
+  if (world_->communicator().world() > 1) {
+    mapping_watch_.emplace([this] { world_->abort(static_cast<int>(ExitCode::data)); });
+  }
   return *world_;
 }
 
@@ -25,6 +29,7 @@ int Session::leave(int exit_code) {
     if (interrupt_requested()) wait_for_root();  // rank 0 still has to write what was measured
     world_->abort(exit_code);
   }
+  mapping_watch_.reset();
   world_.reset();
   return exit_code;
 }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "comm/communicator.hpp"
+#include "core/watched_mapping.hpp"
 
 namespace chexbench::bench {
 
@@ -27,6 +29,7 @@ class Session {
 
  private:
   std::unique_ptr<comm::World> world_;
+  std::optional<LostMappingWatch> mapping_watch_;  // ends the job, whose launcher may else report a signal of its own
 };
 
 }  // namespace chexbench::bench

@@ -107,9 +107,10 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const storage::Data
 
 // Returns whether a local shard is compressed.
 bool is_compressed(const std::string& shard) {
-  const std::shared_ptr<const storage::MappedFile> file = storage::MappedFile::open(shard);
-  return formats::is_compressed_tfrecord(
-      file->bytes().first(std::min(file->bytes().size(), formats::kRecordHeaderBytes)));
+  const auto file = storage::open_ranges(shard, spec::FileReading::copy);
+  storage::ByteBuffer buffer;
+  const std::size_t bytes = std::min<std::size_t>(file->size(), formats::kRecordHeaderBytes);
+  return formats::is_compressed_tfrecord(file->range(0, bytes, buffer));
 }
 
 // Records hold labels by number, so the numbers must mean what they meant when the shards were made.
@@ -130,6 +131,7 @@ void add_shards(const std::vector<const IndexRow*>& rows, const storage::DataRoo
   for (const std::string& shard : dataset.shards) {
     const std::optional<std::uint64_t> bytes = root.store->size(shard);
     if (!bytes) throw DataError(fmt::format("cannot read {}: it is gone", shard));
+    dataset.shard_bytes.push_back(*bytes);
     dataset.total_bytes += *bytes;
   }
   const std::optional<formats::Manifest> manifest = formats::read_manifest(root, spec.split, spec.format);
@@ -185,7 +187,7 @@ void add_cached(const std::vector<const IndexRow*>& rows, const storage::DataRoo
   if (!root.store->size(path)) {
     throw DataError(fmt::format("no cached pixels {}{}: {}", path, cached_kinds(root, spec.split), command));
   }
-  dataset.cached = formats::CachedFile::open(path);
+  dataset.cached = formats::CachedFile::open(path, spec.store.read);
   const image::PixelSpec made_for = dataset.cached->made_for();
   if (made_for.image_size != pixels.image_size || made_for.resize != pixels.resize) {
     throw DataError(fmt::format("{} holds images of {} pixels a side, resized with {}: {}", path, made_for.image_size,

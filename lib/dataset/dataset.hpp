@@ -42,7 +42,8 @@ struct Dataset {
   spec::DataFormat format = spec::DataFormat::png;
   std::vector<ImageEntry> images;
   std::vector<std::string> shards;
-  bool partial = false;     // the shards hold other images, too, which readers leave out
+  std::vector<std::uint64_t> shard_bytes;  // of each shard when the data set was opened; empty: unknown
+  bool partial = false;                    // the shards hold other images, too, which readers leave out
   bool compressed = false;  // the first shard is compressed, so records are copies; always false for a distant store
   std::shared_ptr<const formats::CachedFile> cached;  // only for format cached, else null
   std::uint64_t total_bytes = 0;  // of the files that will be read; estimated if a server does not report sizes

@@ -41,6 +41,7 @@ PatientSplit split_by_patient(const Dataset& dataset, double validation_share) {
   for (Dataset* const part : {&split.training, &split.validation}) {
     part->format = dataset.format;
     part->shards = dataset.shards;
+    part->shard_bytes = dataset.shard_bytes;
     part->store = dataset.store;
     part->compressed = dataset.compressed;
     part->cached = dataset.cached;

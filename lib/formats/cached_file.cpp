@@ -74,7 +74,9 @@ std::string cached_command(const std::string& root, spec::Split split, const ima
                      pixels.resize == spec::ResizeMethod::area ? " --resize area" : "");
 }
 
-std::shared_ptr<const CachedFile> CachedFile::open(const std::string& path) { return open(storage::map_ranges(path)); }
+std::shared_ptr<const CachedFile> CachedFile::open(const std::string& path, spec::FileReading reading) {
+  return open(storage::open_ranges(path, reading));
+}
 
 std::shared_ptr<const CachedFile> CachedFile::open(std::shared_ptr<const storage::FileRanges> file) {
   return std::shared_ptr<const CachedFile>(new CachedFile(std::move(file)));

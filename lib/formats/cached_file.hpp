@@ -62,10 +62,11 @@ std::string cached_command(const std::string& root, spec::Split split, const ima
 // A file of cached pixels. Its table is kept in memory; its pixels are read when they are asked for. Thread-safe.
 class CachedFile {
  public:
-  // Maps the file and checks its header and its table, but not the pixels.
+  // Maps the file, or opens it for copying, and checks its header and its table, but not the pixels.
   // @throws DataError if the file cannot be read, is not a file of cached pixels, has another version, has another size
   // than its header says, or has a damaged header or table
-  static std::shared_ptr<const CachedFile> open(const std::string& path);
+  static std::shared_ptr<const CachedFile> open(const std::string& path,
+                                                spec::FileReading reading = spec::FileReading::map);
   // Does the same with a file that is open, or with bytes in memory (storage::ranges_of()).
   static std::shared_ptr<const CachedFile> open(std::shared_ptr<const storage::FileRanges> file);
 

@@ -1,11 +1,26 @@
 #include "formats/wire.hpp"
 
+#include <array>
+
 namespace chexbench::formats {
+namespace {
+
+constexpr std::size_t kMostVarintBytes = 10;
+constexpr std::size_t kMostTagBytes = 5;  // and of a size; bits beyond 32 in the last one are dropped
+constexpr std::uint64_t kMaxSize = 0x7fffffff - 16;
+
+}  // namespace
+
+std::nullopt_t WireReader::fail() {
+  ok_ = false;
+  rest_ = {};
+  return std::nullopt;
+}
 
 std::optional<std::uint64_t> WireReader::next_varint() {
   if (rest_.empty()) return std::nullopt;
   std::uint64_t value = 0;
-  for (std::size_t i = 0; i < rest_.size() && i < 10; ++i) {
+  for (std::size_t i = 0; i < rest_.size() && i < kMostVarintBytes; ++i) {
     const auto byte = static_cast<std::uint64_t>(rest_[i]);
     value |= (byte & 0x7f) << (7 * i);
     if ((byte & 0x80) == 0) {
@@ -13,57 +28,81 @@ std::optional<std::uint64_t> WireReader::next_varint() {
       return value;
     }
   }
-  ok_ = false;
-  rest_ = {};
-  return std::nullopt;
+  return fail();
 }
 
-bool WireReader::take(std::uint64_t bytes, std::span<const std::byte>& payload) {
-  if (bytes > rest_.size()) {
-    ok_ = false;
-    rest_ = {};
-    return false;
+// Returns the next tag, or std::nullopt at the end or if there is none.
+std::optional<std::uint32_t> WireReader::next_tag() {
+  const std::size_t before = rest_.size();
+  const std::optional<std::uint64_t> tag = next_varint();
+  if (!tag) return std::nullopt;
+  if (before - rest_.size() > kMostTagBytes) return fail();
+  const auto low = static_cast<std::uint32_t>(*tag);
+  if (low >> 3 == 0) return fail();
+  return low;
+}
+
+std::optional<std::uint64_t> WireReader::next_size() {
+  const std::size_t before = rest_.size();
+  const std::optional<std::uint64_t> size = next_varint();
+  if (!size || before - rest_.size() > kMostTagBytes || *size > kMaxSize) return fail();
+  return size;
+}
+
+std::optional<WireField> WireReader::read_field(std::uint32_t tag) {
+  WireField field;
+  field.number = tag >> 3;
+  field.type = static_cast<WireType>(tag & 7);
+  std::uint64_t bytes = 0;
+  if (field.type == WireType::varint) {
+    const std::optional<std::uint64_t> value = next_varint();
+    if (!value) return fail();
+    field.value = *value;
+    return field;
   }
-  payload = rest_.first(bytes);
+  if (field.type == WireType::length_delimited) {
+    const std::optional<std::uint64_t> size = next_size();
+    if (!size) return std::nullopt;
+    bytes = *size;
+  } else if (field.type == WireType::fixed64 || field.type == WireType::fixed32) {
+    bytes = field.type == WireType::fixed64 ? 8 : 4;
+  } else {  // the end of a group that did not begin, or no wire type at all
+    return fail();
+  }
+  if (bytes > rest_.size()) return fail();
+  field.payload = rest_.first(bytes);
   rest_ = rest_.subspan(bytes);
+  return field;
+}
+
+// Passes over a group and the groups in it. Returns false if it is damaged, or if they are too many within one another.
+bool WireReader::pass_group(std::uint32_t begin) {
+  std::array<std::uint32_t, kMaxWireDepth> open;  // the tags that end the groups around the place
+  std::size_t depth = 0;
+  const auto enter = [&](std::uint32_t tag) {
+    if (static_cast<int>(depth) + outside_ >= kMaxWireDepth) return false;
+    open[depth++] = tag + 1;
+    return true;
+  };
+  if (!enter(begin)) return fail(), false;
+  while (depth > 0) {
+    const std::optional<std::uint32_t> tag = next_tag();
+    if (!tag) return fail(), false;
+    const auto type = static_cast<WireType>(*tag & 7);
+    if (type == WireType::group_begin ? !enter(*tag)
+                                      : type == WireType::group_end ? open[--depth] != *tag : !read_field(*tag)) {
+      return fail(), false;
+    }
+  }
   return true;
 }
 
 std::optional<WireField> WireReader::next() {
-  const std::optional<std::uint64_t> tag = next_varint();
-  if (!tag) return std::nullopt;
-  WireField field;
-  field.number = static_cast<std::uint32_t>(*tag >> 3);
-  field.type = static_cast<WireType>(*tag & 7);
-  std::uint64_t bytes = 0;
-  switch (field.type) {
-    case WireType::fixed64:
-      bytes = 8;
-      break;
-    case WireType::fixed32:
-      bytes = 4;
-      break;
-    case WireType::varint:
-    case WireType::length_delimited: {
-      const bool at_end = rest_.empty();
-      const std::optional<std::uint64_t> value = next_varint();
-      if (at_end || !value) {
-        ok_ = false;
-        return std::nullopt;
-      }
-      if (field.type == WireType::varint) {
-        field.value = *value;
-        return field;
-      }
-      bytes = *value;
-      break;
-    }
-    default:  // a group, which proto3 never writes, or no wire type at all
-      ok_ = false;
-      return std::nullopt;
+  while (const std::optional<std::uint32_t> tag = next_tag()) {
+    if (static_cast<WireType>(*tag & 7) != WireType::group_begin) return read_field(*tag);
+    if (!pass_group(*tag)) return std::nullopt;
   }
-  if (!take(bytes, field.payload)) return std::nullopt;
-  return field;
+  return std::nullopt;
 }
 
 }  // namespace chexbench::formats

@@ -14,9 +14,9 @@ namespace {
 constexpr double kDecoderBytes = 4.2e6 + 1.05e6 + 3 * 1.2e6 + 0.1e6;
 
 // The anonymous memory of one record. It is 0 for handles and for views into mapped files. Records of compressed shards
-// or of shards on a store that is not local, and files of a distant store, are copies in memory.
+// or of shards that are not mapped, and files of a distant store, are copies in memory.
 double record_bytes(const dataset::Dataset& dataset) {
-  const bool is_view = spec::reads_shards(dataset.format) ? dataset.store->is_local() && !dataset.compressed
+  const bool is_view = spec::reads_shards(dataset.format) ? dataset.store->gives_views() && !dataset.compressed
                                                           : !dataset.store->is_distant();
   if (is_view || dataset.images.empty()) return 0;
   return static_cast<double>(dataset.total_bytes) / static_cast<double>(dataset.images.size());

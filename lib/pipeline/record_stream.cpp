@@ -1,5 +1,7 @@
 #include "pipeline/record_stream.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <utility>
 
@@ -18,11 +20,29 @@ void read_png(Op& op, Record& record) {
   op.stats().bytes_read.add(static_cast<std::int64_t>(record.bytes.size()));
 }
 
+namespace {
+
+// A local shard that another program emptied between two epochs would otherwise be one without records. Distant stores
+// compare versions themselves.
+std::unique_ptr<storage::ByteStream> open_stream(const dataset::Dataset& dataset, std::uint32_t file,
+                                                 const std::stop_token& stop) {
+  const std::string& shard = dataset.shards.at(file);
+  std::unique_ptr<storage::ByteStream> stream = dataset.store->stream(shard, stop);
+  const bool is_known = dataset.store->is_local() && file < dataset.shard_bytes.size();
+  if (is_known && stream->size() != dataset.shard_bytes[file]) {
+    throw DataError(fmt::format("cannot read {}: it had {} bytes when the data set was opened and has {} now", shard,
+                                dataset.shard_bytes[file], stream->size()));
+  }
+  return stream;
+}
+
+}  // namespace
+
 RecordStream::RecordStream(Op& op, FileRef file, const std::stop_token& stop, Png png)
     : op_(op), file_(file), png_(png) {
   const dataset::Dataset& dataset = op.context().dataset;
   if (spec::reads_shards(dataset.format)) {
-    shard_ = formats::open_shard(dataset.format, dataset.store->stream(dataset.shards.at(file.file), stop));
+    shard_ = formats::open_shard(dataset.format, open_stream(dataset, file.file, stop));
   } else {
     png_pending_ = true;
   }

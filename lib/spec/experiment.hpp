@@ -36,6 +36,7 @@ enum class Schedule { constant, cosine, plateau };
 enum class BatchNormMode { train, frozen };
 enum class S3Addressing { automatic, path, virtual_host };
 enum class Redirects { same_host, any };
+enum class FileReading { map, copy };
 
 // The speed to which reading from a store is slowed down, for each rank by itself. An empty member is no limit.
 struct StoreShape {
@@ -47,7 +48,7 @@ struct StoreShape {
   friend bool operator==(const StoreShape&, const StoreShape&) = default;
 };
 
-// How to reach a store that is not a folder of this machine.
+// How to reach a store, and how to read its files.
 struct StoreSpec {
   std::string endpoint;  // of s3://; empty: AWS_ENDPOINT_URL, or else Amazon's
   std::string region;    // of s3://; empty: AWS_REGION, or else ~/.aws/config
@@ -55,6 +56,7 @@ struct StoreSpec {
   double timeout_s = 20;  // a request fails after this time to connect, or (nearly) without bytes coming in
   int tries = 5;          // attempts of a request
   Redirects redirects = Redirects::same_host;  // which redirects of a web server are followed
+  FileReading read = FileReading::map;         // of shards and cached pixels in folders of this machine
   StoreShape shape;
 
   friend bool operator==(const StoreSpec&, const StoreSpec&) = default;
@@ -208,7 +210,7 @@ concept OneOf = (std::same_as<T, Types> || ...);
 template <typename T>
 concept NamedEnum = OneOf<T, DataFormat, DataLayout, Split, DecoderKind, JpegDecode, OnBadRecord, ResizeMethod,
                           Precision, OptimizerKind, UpdateScheme, CommModel, GradientDtype, CommBackend, PageCache,
-                          Schedule, BatchNormMode, Deliver, S3Addressing, Redirects>;
+                          Schedule, BatchNormMode, Deliver, S3Addressing, Redirects, FileReading>;
 
 // Return the word for a value in JSON, e.g. to_string(DataFormat::png) == "png". They are no template, because overload
 // resolution could not choose between a template and that of CLI11.
@@ -231,5 +233,6 @@ std::string to_string(BatchNormMode value);
 std::string to_string(Deliver value);
 std::string to_string(S3Addressing value);
 std::string to_string(Redirects value);
+std::string to_string(FileReading value);
 
 }  // namespace chexbench::spec

@@ -154,6 +154,16 @@ KeyRule web_only(KeyRule rule) {
   return rule;
 }
 
+// Of the formats, only PNG files are never mapped.
+KeyRule mapped_only(KeyRule rule) {
+  rule.swept_where = {[](const Experiment& experiment) {
+                        return uses_pipeline(experiment) && !is_distant(experiment) &&
+                               experiment.data.format != DataFormat::png;
+                      },
+                      "data.format is tfrecord, webdataset or cached and data.root is a folder of this machine"};
+  return rule;
+}
+
 KeyRule s3_only(KeyRule rule) {
   rule.stated_where = {[](const Experiment& experiment) {
                          return uses_pipeline(experiment) && experiment.data.root.starts_with("s3://");

@@ -214,6 +214,9 @@ void add_store_keys(std::vector<KeyRule>& rules) {
       web_only(store_key("store.redirects", &StoreSpec::redirects,
                          "Redirects that are followed: to the same scheme, host and port only (same_host), or to any "
                          "(any), without a password and never from https to http.")));
+  rules.push_back(mapped_only(store_key("store.read", &StoreSpec::read,
+                                        "How shards and cached pixels are read: mapped, or copied, for files that "
+                                        "other programs may change meanwhile.")));
   add_shape_keys(rules);
 }
 

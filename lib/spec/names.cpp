@@ -62,6 +62,7 @@ Names<BatchNormMode> names_of(BatchNormMode) {
   return {{BatchNormMode::train, "train"}, {BatchNormMode::frozen, "frozen"}};
 }
 Names<Deliver> names_of(Deliver) { return {{Deliver::f32, "f32"}, {Deliver::u8, "u8"}}; }
+Names<FileReading> names_of(FileReading) { return {{FileReading::map, "map"}, {FileReading::copy, "copy"}}; }
 Names<S3Addressing> names_of(S3Addressing) {
   return {{S3Addressing::automatic, "auto"}, {S3Addressing::path, "path"}, {S3Addressing::virtual_host, "virtual"}};
 }
@@ -126,5 +127,7 @@ template std::span<const std::pair<S3Addressing, std::string>> named_values();
 std::string to_string(S3Addressing value) { return word_of(value); }
 template std::span<const std::pair<Redirects, std::string>> named_values();
 std::string to_string(Redirects value) { return word_of(value); }
+template std::span<const std::pair<FileReading, std::string>> named_values();
+std::string to_string(FileReading value) { return word_of(value); }
 
 }  // namespace chexbench::spec

@@ -18,7 +18,7 @@ namespace {
 
 std::shared_ptr<const Store> open_plain(const std::string& path, const spec::StoreSpec& spec) {
   const std::optional<Url> url = parse_url(path);
-  if (!url) return local_store();
+  if (!url) return local_store(spec.read);
   if (url->authority.empty()) {
     throw DataError(fmt::format("data.root '{}' names no {}", path, url->scheme == "s3" ? "bucket" : "host"));
   }

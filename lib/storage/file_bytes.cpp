@@ -58,10 +58,12 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
   }
   mapped->path_ = path;
   mapped->descriptor_ = file.release();
+  if (size > 0) mapped->watched_.emplace(mapped->bytes(), mapped->descriptor_, path);
   return mapped;
 }
 
 MappedFile::~MappedFile() {
+  watched_.reset();  // before another file can be mapped to these addresses
   if (size_ > 0) ::munmap(const_cast<std::byte*>(data_), size_);
   if (descriptor_ >= 0) ::close(descriptor_);
 }
@@ -69,6 +71,30 @@ MappedFile::~MappedFile() {
 std::uint64_t MappedFile::size_now() const {
   struct stat status {};
   return ::fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+CopiedFile::CopiedFile(const std::string& path) : path_(path) {
+  Descriptor file(path);
+  size_ = size_of(file, path);
+  descriptor_ = file.release();
+}
+
+CopiedFile::~CopiedFile() { ::close(descriptor_); }
+
+void CopiedFile::read(std::uint64_t offset, std::span<std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t got = ::pread(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw DataError(fmt::format("cannot read {}: {}", path_, std::strerror(errno)));
+    if (got == 0) {
+      throw DataError(
+          fmt::format("cannot read {}: the file became shorter while it was being read: it ended at byte {} "
+                      "of {}",
+                      path_, offset, size_));
+    }
+    offset += static_cast<std::uint64_t>(got);
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
 }
 
 std::byte* ByteBuffer::reserve(std::size_t bytes) {

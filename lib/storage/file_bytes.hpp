@@ -4,17 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "core/watched_mapping.hpp"
 
 namespace chexbench::storage {
 
 // A file mapped read-only. Views of its bytes are valid as long as one owner holds the MappedFile. Thread-safe.
 // If another program truncates the file in place, the bytes after its new end vanish from the mapping, and an access to
-// them raises SIGBUS, which no handler can repair. chexbench itself replaces files by rename, never in place. Streams
-// check size_now() before each record, so that an earlier truncation is a DataError, and only a truncation during the
-// read itself is fatal.
+// them raises SIGBUS, which WatchedMapping turns into the end of the process, with a message. chexbench itself replaces
+// files by rename, never in place. Streams check size_now() before each record, so that an earlier truncation is a
+// DataError, and only a truncation during the read itself ends the process.
 class MappedFile {
  public:
   // Maps the file at `path`; an empty file has no bytes.
@@ -35,6 +38,29 @@ class MappedFile {
   int descriptor_ = -1;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+  std::optional<WatchedMapping> watched_;
+};
+
+// A file of which any range can be copied into memory. Thread-safe.
+class CopiedFile {
+ public:
+  // @throws DataError if the file is absent, not a regular file, or cannot be opened
+  explicit CopiedFile(const std::string& path);
+  ~CopiedFile();
+  CopiedFile(const CopiedFile&) = delete;
+  CopiedFile& operator=(const CopiedFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  // Returns the bytes that the file had when it was opened.
+  std::uint64_t size() const { return size_; }
+  // Fills `bytes` with those of the file from `offset` on.
+  // @throws DataError naming the file if it ends before that or cannot be read
+  void read(std::uint64_t offset, std::span<std::byte> bytes) const;
+
+ private:
+  const std::string path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
 };
 
 // Memory that grows on demand, and is neither cleared nor released between uses: fresh pages for every image would cost

@@ -40,6 +40,21 @@ class MappedRanges final : public FileRanges {
   const std::shared_ptr<const MappedFile> file_;
 };
 
+class CopiedRanges final : public FileRanges {
+ public:
+  explicit CopiedRanges(const std::string& path) : file_(path) {}
+  const std::string& path() const override { return file_.path(); }
+  std::uint64_t size() const override { return file_.size(); }
+  std::span<const std::byte> range(std::uint64_t offset, std::size_t bytes, ByteBuffer& buffer) const override {
+    const std::span<std::byte> copy(buffer.reserve(bytes), bytes);
+    file_.read(offset, copy);
+    return copy;
+  }
+
+ private:
+  const CopiedFile file_;
+};
+
 class MemoryRanges final : public FileRanges {
  public:
   MemoryRanges(std::span<const std::byte> bytes, std::string path) : bytes_(bytes), path_(std::move(path)) {}
@@ -56,7 +71,10 @@ class MemoryRanges final : public FileRanges {
 
 }  // namespace
 
-std::shared_ptr<const FileRanges> map_ranges(const std::string& path) { return std::make_shared<MappedRanges>(path); }
+std::shared_ptr<const FileRanges> open_ranges(const std::string& path, spec::FileReading reading) {
+  if (reading == spec::FileReading::copy) return std::make_shared<CopiedRanges>(path);
+  return std::make_shared<MappedRanges>(path);
+}
 
 std::shared_ptr<const FileRanges> ranges_of(std::span<const std::byte> bytes, const std::string& path) {
   return std::make_shared<MemoryRanges>(bytes, path);

@@ -1,4 +1,4 @@
-// Reads any part of a file of this machine: as a view where the file is mapped or in memory.
+// Reads any part of a file of this machine: as a view where the file is mapped or in memory, else as a copy.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "spec/experiment.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::storage {
@@ -27,8 +28,8 @@ class FileRanges {
   virtual void release_pages() const {}
 };
 
-// Maps the file. @throws DataError as MappedFile::open()
-std::shared_ptr<const FileRanges> map_ranges(const std::string& path);
+// Opens the file and maps it or copies from it. @throws DataError as MappedFile::open()
+std::shared_ptr<const FileRanges> open_ranges(const std::string& path, spec::FileReading reading);
 
 // Serves bytes that are in memory, and must stay there, as a file; messages call it `path`.
 std::shared_ptr<const FileRanges> ranges_of(std::span<const std::byte> bytes, const std::string& path);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "storage/block_pool.hpp"
 
 namespace chexbench::storage {
 namespace {
@@ -36,6 +37,25 @@ class MappedStream final : public ByteStream {
   std::size_t taken_ = 0;
 };
 
+class CopiedStream final : public ByteStream {
+ public:
+  CopiedStream(const std::string& path, std::shared_ptr<BlockPool> blocks) : file_(path), blocks_(std::move(blocks)) {}
+  const std::string& path() const override { return file_.path(); }
+  std::uint64_t size() const override { return file_.size(); }
+  SharedBytes take(std::size_t bytes) override {
+    std::shared_ptr<std::byte[]> block = blocks_->take(bytes);
+    const std::span<std::byte> copy(block.get(), bytes);
+    file_.read(taken_, copy);
+    taken_ += bytes;
+    return {copy, std::move(block)};
+  }
+
+ private:
+  const CopiedFile file_;
+  const std::shared_ptr<BlockPool> blocks_;
+  std::uint64_t taken_ = 0;
+};
+
 StoreEntry entry_of(int folder, const char* name) {
   struct stat status {};
   if (::fstatat(folder, name, &status, 0) != 0) return {name, StoreEntry::Kind::other, {}};
@@ -46,6 +66,7 @@ StoreEntry entry_of(int folder, const char* name) {
 
 class LocalStore final : public Store {
  public:
+  explicit LocalStore(spec::FileReading reading) : reading_(reading) {}
   // Uses readdir, and fstatat relative to the folder: with 112,120 files, most of the time would otherwise go into
   // resolving each full path.
   std::vector<StoreEntry> list(const std::string& folder) const override {
@@ -70,16 +91,23 @@ class LocalStore final : public Store {
     return read_file(path, buffer);
   }
   std::unique_ptr<ByteStream> stream(const std::string& path, std::stop_token) const override {
+    if (reading_ == spec::FileReading::copy) return std::make_unique<CopiedStream>(path, blocks_);
     return stream_mapped(MappedFile::open(path));
   }
   bool is_local() const override { return true; }
+  bool gives_views() const override { return reading_ == spec::FileReading::map; }
+
+ private:
+  const spec::FileReading reading_;
+  const std::shared_ptr<BlockPool> blocks_ = std::make_shared<BlockPool>();
 };
 
 }  // namespace
 
-const std::shared_ptr<const Store>& local_store() {
-  static const std::shared_ptr<const Store> store = std::make_shared<LocalStore>();
-  return store;
+const std::shared_ptr<const Store>& local_store(spec::FileReading reading) {
+  static const std::shared_ptr<const Store> mapping = std::make_shared<LocalStore>(spec::FileReading::map);
+  static const std::shared_ptr<const Store> copying = std::make_shared<LocalStore>(spec::FileReading::copy);
+  return reading == spec::FileReading::map ? mapping : copying;
 }
 
 std::unique_ptr<ByteStream> stream_mapped(std::shared_ptr<const MappedFile> file) {

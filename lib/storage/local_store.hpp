@@ -3,13 +3,14 @@
 
 #include <memory>
 
+#include "spec/experiment.hpp"
 #include "storage/store.hpp"
 
 namespace chexbench::storage {
 
-// Returns the only local store, which serves all folders. Its streams give views of mapped files, without a copy.
-// Thread-safe.
-const std::shared_ptr<const Store>& local_store();
+// Returns the local store of this kind, of which there is one for all folders. Its streams give views of mapped files,
+// without a copy, or copies. Thread-safe.
+const std::shared_ptr<const Store>& local_store(spec::FileReading reading = spec::FileReading::map);
 
 // Streams a mapped file. The stream's take() throws DataError if the file has become shorter since it was mapped.
 std::unique_ptr<ByteStream> stream_mapped(std::shared_ptr<const MappedFile> file);

@@ -65,6 +65,7 @@ class ShapedStore final : public Store {
     return std::make_unique<ShapedStream>(store_->stream(path, stop), slowness_, stop);
   }
   bool is_local() const override { return store_->is_local(); }
+  bool gives_views() const override { return store_->gives_views(); }
   bool is_distant() const override { return true; }
 
  private:

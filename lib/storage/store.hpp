@@ -65,6 +65,8 @@ class Store {
   virtual std::unique_ptr<ByteStream> stream(const std::string& path, std::stop_token stop) const = 0;
   // Returns true if the files are in file systems of this machine, which its kernel maps and caches.
   virtual bool is_local() const = 0;
+  // Returns true if streams give views of mapped files, which take no memory of their own, instead of copies.
+  virtual bool gives_views() const { return false; }
   // Returns true if reads mostly wait for something other than a core of this machine, so that several reads at once
   // are worth their threads.
   virtual bool is_distant() const { return !is_local(); }

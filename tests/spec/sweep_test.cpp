@@ -136,9 +136,11 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
     const bool is_emulated = (rule.path.starts_with("comm.") && rule.path != "comm.backend" &&
                               rule.path != "comm.stall_limit_s" && rule.path != "comm.timeout_s") ||
                              rule.path.starts_with("emulation.");
+    const bool is_mapped = rule.path == "store.read";
+    experiment.data.format = is_mapped ? DataFormat::tfrecord : DataFormat::png;
     experiment.engine = is_emulated ? "emulated:v100" : "cuda";
     experiment.comm.model = is_emulated ? CommModel::alpha_beta : CommModel::real;
-    experiment.data.root = rule.path == "store.redirects" ? "https://host" : "s3://bucket";
+    experiment.data.root = is_mapped ? "folder" : rule.path == "store.redirects" ? "https://host" : "s3://bucket";
     const bool is_table = rule.path.starts_with("data.labels.");
     experiment.data.layout = is_table ? DataLayout::csv : DataLayout::automatic;
     experiment.data.labels.separator = is_table ? "|" : "";

@@ -4,12 +4,17 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <array>
+
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
+#include "storage/file_ranges.hpp"
+#include "storage/local_store.hpp"
 
 namespace chexbench::storage {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::string text_of(std::span<const std::byte> bytes) {
@@ -89,6 +94,65 @@ TEST(MappedFile, TellsTheSizeThatTheFileHasNow) {
 
 TEST(MappedFile, NamesAFileThatIsNotThere) {
   EXPECT_THAT(message_of<DataError>([] { MappedFile::open("/nowhere/shard"); }), HasSubstr("/nowhere/shard"));
+}
+
+TEST(CopiedFile, ReadsAnyPart) {
+  const ScratchFolder folder;
+  write_text(folder / "a", "0123456789");
+  const CopiedFile file(folder / "a");
+  std::array<std::byte, 3> part;
+  file.read(4, part);
+  EXPECT_EQ(text_of(part), "456");
+  EXPECT_EQ(file.size(), 10u);
+}
+
+TEST(CopiedFile, NamesAFileThatBecameShorter) {
+  const ScratchFolder folder;
+  write_text(folder / "a", "0123456789");
+  const CopiedFile file(folder / "a");
+  std::filesystem::resize_file(folder / "a", 5);
+  std::array<std::byte, 3> part;
+  EXPECT_THAT(message_of<DataError>([&] { file.read(4, part); }),
+              AllOf(HasSubstr("/a: the file became shorter"), HasSubstr("it ended at byte 5 of 10")));
+}
+
+TEST(FileRanges, AreTheSameBytesHoweverTheyAreRead) {
+  const ScratchFolder folder;
+  const std::string text = "0123456789";
+  write_text(folder / "a", text);
+  for (const auto& file : {open_ranges(folder / "a", spec::FileReading::map),
+                           open_ranges(folder / "a", spec::FileReading::copy), ranges_of(as_bytes(text), "a")}) {
+    ByteBuffer buffer;
+    EXPECT_EQ(file->size(), 10u);
+    EXPECT_EQ(text_of(file->range(2, 5, buffer)), "23456");
+    EXPECT_TRUE(file->range(10, 0, buffer).empty());
+    EXPECT_TRUE(file->path().ends_with("a"));
+  }
+}
+
+TEST(FileRanges, OfAFileThatWasCutAreAnError) {
+  const ScratchFolder folder;
+  for (const auto reading : {spec::FileReading::map, spec::FileReading::copy}) {
+    write_text(folder / "a", "0123456789");
+    const auto file = open_ranges(folder / "a", reading);
+    std::filesystem::resize_file(folder / "a", 0);
+    ByteBuffer buffer;
+    EXPECT_THAT(message_of<DataError>([&] { file->range(2, 5, buffer); }), HasSubstr("/a: the file became shorter"));
+  }
+}
+
+TEST(LocalStore, StreamsTheSameBytesHoweverItReads) {
+  const ScratchFolder folder;
+  write_text(folder / "a", "0123456789");
+  for (const auto reading : {spec::FileReading::map, spec::FileReading::copy}) {
+    const auto& store = local_store(reading);
+    EXPECT_EQ(store->gives_views(), reading == spec::FileReading::map);
+    const auto stream = store->stream(folder / "a", {});
+    EXPECT_EQ(stream->size(), 10u);
+    const SharedBytes first = stream->take(4);
+    EXPECT_EQ(text_of(stream->take(6).bytes), "456789");
+    EXPECT_EQ(text_of(first.bytes), "0123");
+  }
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ namespace {
 // there may be fewer files than ranks; but if each image is a file on a server, ranks share the files, so that not
 // every rank fetches all of them.
 spec::PipelineSpec pass_over(const dataset::Dataset& images, int ranks) {
-  const bool by_file = images.shards.empty() && images.store != storage::local_store() &&
-                       images.images.size() >= static_cast<std::size_t>(ranks);
+  const bool by_file =
+      images.shards.empty() && images.store->is_distant() && images.images.size() >= static_cast<std::size_t>(ranks);
   const std::string ops =
       by_file ? R"({"op": "shard"}, {"op": "interleave"})" : R"({"op": "interleave"}, {"op": "shard"})";
   return spec::parse_pipeline(fmt::format(R"([{{"op": "list_files"}}, {},

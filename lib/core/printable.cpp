@@ -1,0 +1,40 @@
+#include "core/printable.hpp"
+
+#include <fmt/format.h>
+
+#include "core/utf8.hpp"
+
+namespace chexbench {
+namespace {
+
+// Returns whether the character, which is UTF-8, is one that a terminal or a reader of the line would obey.
+bool is_control(std::string_view character) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7f;
+  if (character.size() == 2) return byte(0) == 0xc2 && byte(1) < 0xa0;  // U+0080 to U+009F
+  if (character.size() != 3 || byte(0) != 0xe2) return false;
+  const bool is_mark = byte(1) == 0x80 && (byte(2) == 0x8e || byte(2) == 0x8f || (byte(2) >= 0xa8 && byte(2) <= 0xae));
+  return is_mark || (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);  // U+2066 to U+2069
+}
+
+}  // namespace
+
+std::string printable(std::string_view text, std::size_t max_bytes) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t bytes = utf8_character_bytes(text);
+    std::string shown(text.substr(0, bytes));
+    if (bytes == 0 || is_control(shown)) {
+      shown.clear();
+      for (const char c : text.substr(0, bytes == 0 ? 1 : bytes)) {
+        shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+      }
+    }
+    if (out.size() + shown.size() > max_bytes) return out + "...";
+    out += shown;
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
+  }
+  return out;
+}
+
+}  // namespace chexbench

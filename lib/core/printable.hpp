@@ -1,0 +1,16 @@
+// Shows text of unknown origin in messages.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace chexbench {
+
+// Returns `text` as a message can quote it, on one line and without effect on a terminal: control characters, marks
+// that change the direction or the line of what follows (U+200E, U+2028, U+202E and their like), and bytes that are not
+// UTF-8 become \xNN; all else stays, backslashes too. The result has at most `max_bytes` bytes, or "..." after them if
+// something was cut off. Thread-safe.
+std::string printable(std::string_view text, std::size_t max_bytes = 200);
+
+}  // namespace chexbench

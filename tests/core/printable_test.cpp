@@ -1,0 +1,51 @@
+#include "core/printable.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/utf8.hpp"
+
+namespace chexbench {
+namespace {
+
+using namespace std::string_view_literals;
+
+TEST(Printable, LeavesWhatCanBeReadAsItIs) {
+  for (const auto text : {"", "a b", "Äpfel.png", "胸部", "\xf0\x9f\xab\x81", "C:\\x1b", "'\"<&"}) {
+    EXPECT_EQ(printable(text), text);
+  }
+}
+
+TEST(Printable, ShowsWhatTerminalsObey) {
+  EXPECT_EQ(printable("a\0b\x1b[31m\r\n\t\x7f"sv), "a\\x00b\\x1b[31m\\x0d\\x0a\\x09\\x7f");
+  EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");
+  EXPECT_EQ(printable("gpj.\xe2\x80\xae"), "gpj.\\xe2\\x80\\xae") << "text that runs from right to left";
+}
+
+TEST(Printable, ShowsBytesThatAreNotUtf8) {
+  EXPECT_EQ(printable("\xff|\xc3"), "\\xff|\\xc3");
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "a surrogate";
+  EXPECT_EQ(printable("\xe2\x82|"), "\\xe2\\x82|") << "the start of a character";
+}
+
+TEST(Printable, CutsBetweenCharacters) {
+  EXPECT_EQ(printable("abcd", 4), "abcd");
+  EXPECT_EQ(printable("abcde", 4), "abcd...");
+  EXPECT_EQ(printable("ab\xc3\xa4", 3), "ab...");
+  EXPECT_EQ(printable("\n\n", 7), "\\x0a...");
+  EXPECT_LT(printable(std::string(50'000'000, 'x')).size(), 210u);
+}
+
+TEST(Utf8, IsWhatRfc3629Allows) {
+  for (const auto text : {""sv, "a\0"sv, "\xc2\x80"sv, "\xe0\xa0\x80"sv, "\xed\x9f\xbf"sv, "\xee\x80\x80"sv,
+                          "\xef\xbf\xbf"sv, "\xf0\x90\x80\x80"sv, "\xf4\x8f\xbf\xbf"sv}) {
+    EXPECT_TRUE(is_utf8(text)) << printable(text);
+  }
+  for (const auto text : {"\x80"sv, "\xc0\x80"sv, "\xc1\xbf"sv, "\xc2"sv, "\xc2\x7f"sv, "\xe0\x9f\xbf"sv,
+                          "\xed\xa0\x80"sv, "\xe2\x82"sv, "\xe2\x82\x7f"sv, "\xf0\x8f\xbf\xbf"sv, "\xf4\x90\x80\x80"sv,
+                          "\xf5\x80\x80\x80"sv, "\xf0\x90\x80"sv, "\xff"sv}) {
+    EXPECT_FALSE(is_utf8(text)) << printable(text);
+  }
+}
+
+}  // namespace
+}  // namespace chexbench
