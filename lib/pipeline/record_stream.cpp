@@ -22,18 +22,13 @@ void read_png(Op& op, Record& record) {
 
 namespace {
 
-// A local shard that another program emptied between two epochs would otherwise be one without records. Distant stores
-// compare versions themselves.
-std::unique_ptr<storage::ByteStream> open_stream(const dataset::Dataset& dataset, std::uint32_t file,
-                                                 const std::stop_token& stop) {
-  const std::string& shard = dataset.shards.at(file);
-  std::unique_ptr<storage::ByteStream> stream = dataset.store->stream(shard, stop);
-  const bool is_known = dataset.store->is_local() && file < dataset.shard_bytes.size();
-  if (is_known && stream->size() != dataset.shard_bytes[file]) {
-    throw DataError(fmt::format("cannot read {}: it had {} bytes when the data set was opened and has {} now", shard,
-                                dataset.shard_bytes[file], stream->size()));
-  }
-  return stream;
+// Returns the error of a local shard that another program changed after the data set was opened, or none. Its records
+// alone would not tell if it was emptied or cut between two of them. Distant stores compare versions themselves.
+std::optional<DataError> find_change(const dataset::Dataset& dataset, std::uint32_t file, std::uint64_t bytes_now) {
+  if (!dataset.store->is_local() || file >= dataset.shard_bytes.size()) return {};
+  if (bytes_now == dataset.shard_bytes[file]) return {};
+  return DataError(fmt::format("cannot read {}: it had {} bytes when the data set was opened and has {} now",
+                               dataset.shards[file], dataset.shard_bytes[file], bytes_now));
 }
 
 }  // namespace
@@ -42,7 +37,9 @@ RecordStream::RecordStream(Op& op, FileRef file, const std::stop_token& stop, Pn
     : op_(op), file_(file), png_(png) {
   const dataset::Dataset& dataset = op.context().dataset;
   if (spec::reads_shards(dataset.format)) {
-    shard_ = formats::open_shard(dataset.format, open_stream(dataset, file.file, stop));
+    std::unique_ptr<storage::ByteStream> stream = dataset.store->stream(dataset.shards.at(file.file), stop);
+    change_ = find_change(dataset, file.file, stream->size());
+    shard_ = formats::open_shard(dataset.format, std::move(stream));
   } else {
     png_pending_ = true;
   }
@@ -73,7 +70,7 @@ std::optional<Record> RecordStream::next_from_shard() {
     try {
       std::optional<formats::ShardRecord> record = shard_->next();
       book_part(op_.stats(), op_.stats().read, "read", {.begin_s = start_s, .end_s = now_s()});
-      if (!record) return {};
+      if (!record) return at_end_of_shard();
       if (!is_wanted(*record)) continue;
       op_.reading().good();
       op_.stats().bytes_read.add(static_cast<std::int64_t>(record->stored_bytes));
@@ -81,8 +78,15 @@ std::optional<Record> RecordStream::next_from_shard() {
           .file = file_.file, .offset = record->offset, .bytes = record->data, .bytes_owner = std::move(record->owner)};
     } catch (const DataError& error) {
       op_.reading().bad(error);  // if this returns, the reader goes on after the bad record
+      change_.reset();
     }
   }
+}
+
+// A change that damaged no record is told as a bad record behind the last one.
+std::nullopt_t RecordStream::at_end_of_shard() {
+  if (const std::optional<DataError> change = std::exchange(change_, std::nullopt)) op_.reading().bad(*change);
+  return std::nullopt;
 }
 
 // Whether the record's image is in the split. A record that cannot be parsed counts as wanted, so that the op that

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/errors.hpp"
 #include "formats/record.hpp"
 #include "pipeline/op.hpp"
 
@@ -21,11 +22,13 @@ class RecordStream {
   RecordStream(Op& op, FileRef file, const std::stop_token& stop, Png png = Png::handle);
 
   // Returns the next record, or std::nullopt at the end and once stopped.
-  // @throws DataError if a record is damaged and BadStreak::bad() does not allow skipping it
+  // @throws DataError if a record is damaged, or a local shard has another size than when the data set was opened, and
+  // BadStreak::bad() does not allow skipping it
   std::optional<Record> next();
 
  private:
   std::optional<Record> next_from_shard();
+  std::nullopt_t at_end_of_shard();
   std::optional<Record> next_png();
   bool is_wanted(const formats::ShardRecord& record) const;
 
@@ -33,6 +36,7 @@ class RecordStream {
   const FileRef file_;
   const Png png_;
   std::unique_ptr<formats::ShardReader> shard_;
+  std::optional<DataError> change_;  // of the shard since the data set was opened, until it is told
   bool png_pending_ = false;
 };
 

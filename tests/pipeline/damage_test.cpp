@@ -186,6 +186,15 @@ TEST_F(NothingReadable, EndsAPipelineWhoseShardsAreAllDamaged) {
   }
 }
 
+TEST(EmptiedShard, IsNoShardWithoutRecords) {
+  const TempFolder folder;
+  const dataset::Dataset dataset = copy_xrays(folder, DataFormat::tfrecord);
+  std::filesystem::resize_file(dataset.shards[0], 0);
+  const auto pipeline = list({op("list_files"), op("read"), op("map_and_batch")});
+  EXPECT_THAT(message_of<DataError>([&] { run(dataset, pipeline, {.batch = 1}); }),
+              testing::AllOf(HasSubstr(dataset.shards[0]), HasSubstr("has 0 now")));
+}
+
 TEST_F(NothingReadable, IsNotSaidWhereOneImageIs) {
   const dataset::Dataset dataset = copy_xrays(folder_, DataFormat::png);
   for (std::size_t i = 1; i < dataset.images.size(); ++i) std::filesystem::resize_file(dataset.images[i].path, 0);
