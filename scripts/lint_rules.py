@@ -10,6 +10,7 @@ usage: lint_rules.py            (in the repository root; exit status 1 where a r
 - links: every relative link of a README leads to a file
 - helpers: no two source files of a target define the same helper in an anonymous namespace: they could not be compiled
   together
+- shown: what a README says that a test shows, as `NAME` ([...](FILE)) at the end of a table's row, is in that file
 - columns: at most 120 in Python and CMake files, and 100 in Markdown but for tables, code, and links that cannot break
 - length: files over 400 lines are named, as a warning
 """
@@ -23,6 +24,7 @@ from pathlib import Path
 LINK_LINE = re.compile(r"^([\w/]+)\s+-> (.+)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+SHOWN_BY = re.compile(r"`(\w+)` \(\[[^\]]*\]\(([^)#\s]+)\)\) \|$")
 MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so that this file holds none
 CONDITIONAL = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef)\b")
 ANY_ROOM_MAY_USE = {"core", "spec"}
@@ -176,6 +178,14 @@ def links(path):
                 yield number, f"link to {target}, which does not exist"
 
 
+def shown(path):
+    for number, line in enumerate(path.read_text().split("\n"), 1):
+        if found := SHOWN_BY.search(line):
+            file = path.parent / found[2]
+            if file.exists() and not re.search(rf"\b{found[1]}\b", file.read_text()):
+                yield number, f"{found[1]} is not in {found[2]}"
+
+
 def columns(path):
     """Lines that are too long. Markdown's tables and fenced code are left out, and words that cannot be broken."""
     limit = LONGEST_LINE[path.suffix]
@@ -283,7 +293,7 @@ def breaches():
         if not path.is_relative_to("tests/data"):
             yield from ((path, *breach) for breach in marks(path))
     for path in tracked("*.md"):
-        yield from ((path, *breach) for breach in links(path))
+        yield from ((path, *breach) for rule in (links, shown) for breach in rule(path))
     yield from long_lines()
     yield from helpers_that_clash()
 
