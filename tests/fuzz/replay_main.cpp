@@ -1,8 +1,9 @@
 // Runs targets over files, without libFuzzer and under any compiler: seeds, kept crashers, a corpus. Each input may
 // take a second of CPU time and leave the process below 512 MB.
-//   fuzz_replay_test [--target NAME] [--mutations N] [--printable] FOLDER...
+//   fuzz_replay_test [--target NAME] [--mutations N] [--printable] [--unlimited] FOLDER...
 //     FOLDER/NAME/* are the inputs of the target NAME. Each is also run N times with changes, the same ones each time.
 //     --printable   control characters in the text of an error are failures, too
+//     --unlimited   time and memory have no limit, as under Valgrind, which takes 50 times as much
 //   fuzz_replay_test --list    prints each target, a tab, and the files of its parsers
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -83,7 +84,7 @@ void scramble_simply(RandomStream& random, Buffer& bytes, std::size_t most) {
 
 class Replay {
  public:
-  explicit Replay(std::uint64_t mutations) : mutations_(mutations) {}
+  Replay(std::uint64_t mutations, bool is_limited) : mutations_(mutations), is_limited_(is_limited) {}
 
   // Runs the target over every file in the folder, in the order of their names, and over mutations of each.
   void run(const Target& target, const fs::path& folder) {
@@ -106,14 +107,14 @@ class Replay {
   void run_one(const Target& target, Bytes bytes, std::string name) {
     ++inputs_;
     current = std::move(name);
-    limit_cpu(kMostCpuS);
+    if (is_limited_) limit_cpu(kMostCpuS);
     try {
       target.run(bytes);
     } catch (const std::exception& error) {
       fail(error.what());
     }
     limit_cpu(0);
-    if (!told_memory_ && peak_memory_kb() > kMostMemoryKb) {
+    if (is_limited_ && !told_memory_ && peak_memory_kb() > kMostMemoryKb) {
       told_memory_ = true;  // the peak never falls again
       fail(fmt::format("the process has had {} MB", peak_memory_kb() / 1024));
     }
@@ -134,6 +135,7 @@ class Replay {
   void fail(std::string_view reason) { failures_.push_back(fmt::format("{}: {}", current, reason)); }
 
   const std::uint64_t mutations_;
+  const bool is_limited_;
   std::uint64_t inputs_ = 0;
   std::vector<std::string> failures_;
   bool told_memory_ = false;
@@ -144,10 +146,9 @@ int list() {
   return 0;
 }
 
-int replay(std::string_view only, std::uint64_t mutations, const std::vector<std::string>& folders) {
+int run_all(Replay replay, std::string_view only, const std::vector<std::string>& folders) {
   log::configure(log::Level::off);
   handle_signals();
-  Replay replay(mutations);
   for (const Target& target : targets()) {
     if (!only.empty() && target.name != only) continue;
     const std::uint64_t before = replay.inputs();
@@ -169,6 +170,7 @@ int main(int count, char** values) {
   using namespace chexbench::fuzz;
   std::string only;
   std::uint64_t mutations = 0;
+  bool is_limited = true;
   std::vector<std::string> folders;
   for (int i = 1; i < count; ++i) {
     const std::string_view argument = values[i];
@@ -177,11 +179,13 @@ int main(int count, char** values) {
       only = values[++i];
     } else if (argument == "--printable") {
       errors_must_be_printable = true;
+    } else if (argument == "--unlimited") {
+      is_limited = false;
     } else if (argument == "--mutations" && i + 1 < count) {
       mutations = std::strtoull(values[++i], nullptr, 10);
     } else {
       folders.emplace_back(argument);
     }
   }
-  return replay(only, mutations, folders);
+  return run_all(Replay(mutations, is_limited), only, folders);
 }
