@@ -37,8 +37,9 @@ struct ExampleView {
   std::optional<std::int64_t> patient;
 };
 
-// Parses one message, which must have encoded, filename and label. If a key comes twice, the last one counts, as in
-// protobuf, and the first is not checked. Thread-safe.
+// Parses one message, which must have encoded, filename and label. It reads and refuses what protobuf's C++ parser
+// does (tests/golden/tf_examples.json): of two equal keys the last one counts, and damage counts wherever it is.
+// Thread-safe.
 // @throws DataError naming the origin and the reason if the message is damaged, lacks one of these keys, has another
 // number of labels than `labels`, or has a label other than 0 and 1
 ExampleView parse_example(std::span<const std::byte> record, const RecordOrigin& origin = {},

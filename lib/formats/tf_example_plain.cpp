@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/errors.hpp"
+#include "core/utf8.hpp"
 #include "formats/tf_example.hpp"
 #include "storage/file_bytes.hpp"
 
@@ -20,11 +21,14 @@ struct Field {
 };
 using Message = std::vector<Field>;
 
+constexpr int kMostDepth = 100;  // of messages and groups within one another
+constexpr std::uint64_t kMostBytes = 0x7fffffff - 16;
+
 // Reads the varint at `position` and moves `position` past it.
-// @throws std::out_of_range if the bytes end before the varint does, or if it has more than ten bytes
-std::uint64_t varint(Bytes bytes, std::size_t& position) {
+// @throws std::out_of_range if the bytes end before the varint does, or if it has more than `most` bytes
+std::uint64_t varint(Bytes bytes, std::size_t& position, unsigned most = 10) {
   std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 70; shift += 7) {
+  for (unsigned shift = 0; shift < 7 * most; shift += 7) {
     if (position >= bytes.size()) break;
     const auto byte = static_cast<std::uint64_t>(bytes[position++]);
     value |= (byte & 0x7f) << shift;
@@ -33,73 +37,89 @@ std::uint64_t varint(Bytes bytes, std::size_t& position) {
   throw std::out_of_range("varint");
 }
 
-Message fields_of(Bytes bytes) {
+Field field_at(Bytes bytes, std::size_t& position, int depth);
+
+// Passes over the rest of a group.
+void pass_group(std::uint64_t number, Bytes bytes, std::size_t& position, int depth) {
+  if (depth > kMostDepth) throw std::out_of_range("depth");
+  Field inner;
+  do {
+    inner = field_at(bytes, position, depth);
+  } while (inner.type != 4);
+  if (inner.number != number) throw std::out_of_range("end of another group");
+}
+
+// Reads the field at `position` and moves `position` past it. A group is passed over; its end, type 4, is a field.
+Field field_at(Bytes bytes, std::size_t& position, int depth) {
+  const std::uint64_t tag = varint(bytes, position, 5) & 0xffffffff;
+  Field field{.number = tag >> 3, .type = tag & 7, .value = 0, .bytes = {}};
+  if (field.number == 0 || field.type > 5) throw std::out_of_range("tag");
+  std::uint64_t length = 0;
+  if (field.type == 0) field.value = varint(bytes, position);
+  if (field.type == 1) length = 8;
+  if (field.type == 2) length = varint(bytes, position, 5);
+  if (field.type == 3) pass_group(field.number, bytes, position, depth + 1);
+  if (field.type == 5) length = 4;
+  if (length > kMostBytes || length > bytes.size() - position) throw std::out_of_range("length");
+  field.bytes = bytes.subspan(position, length);
+  position += length;
+  return field;
+}
+
+// Returns the fields of a message that is within `depth` others, but for groups.
+Message fields_of(Bytes bytes, int depth) {
   Message message;
   for (std::size_t position = 0; position < bytes.size();) {
-    const std::uint64_t tag = varint(bytes, position);
-    Field field{.number = tag >> 3 & 0xffffffff, .type = tag & 7, .value = 0, .bytes = {}};
-    std::uint64_t length = 0;
-    if (field.type == 0)
-      field.value = varint(bytes, position);
-    else if (field.type == 1)
-      length = 8;
-    else if (field.type == 2)
-      length = varint(bytes, position);
-    else if (field.type == 5)
-      length = 4;
-    else
-      throw std::out_of_range("wire type");
-    if (length > bytes.size() - position) throw std::out_of_range("length");
-    field.bytes = bytes.subspan(position, length);
-    position += length;
-    message.push_back(field);
+    const Field field = field_at(bytes, position, depth);
+    if (field.type == 4) throw std::out_of_range("end without a group");
+    if (field.type != 3) message.push_back(field);
   }
   return message;
 }
 
-// Returns the fields of the last list of the given kind in a feature.
-Message list_of(Bytes feature, std::uint64_t kind) {
-  Bytes last;
-  for (const Field& list : fields_of(feature)) {
-    if (list.number == kind && list.type == 2) last = list.bytes;
+// The values of a feature: of its kind, 1 (bytes), 2 (floats, which are not read) or 3 (integers).
+struct Values {
+  std::uint64_t kind = 0;
+  std::vector<Bytes> bytes;
+  std::vector<std::int64_t> ints;
+};
+
+void add_value(const Field& value, Values& values) {
+  if (values.kind == 1 && value.type == 2) values.bytes.push_back(value.bytes);
+  if (values.kind == 2 && value.type == 2 && value.bytes.size() % 4 != 0) throw std::out_of_range("floats");
+  if (values.kind == 3 && value.type == 0) values.ints.push_back(static_cast<std::int64_t>(value.value));
+  if (values.kind != 3 || value.type != 2) return;
+  for (std::size_t position = 0; position < value.bytes.size();) {
+    values.ints.push_back(static_cast<std::int64_t>(varint(value.bytes, position)));
   }
-  return fields_of(last);
 }
 
-std::vector<Bytes> bytes_of(Bytes feature) {
-  std::vector<Bytes> values;
-  for (const Field& value : list_of(feature, 1)) {
-    if (value.number == 1 && value.type == 2) values.push_back(value.bytes);
-  }
-  return values;
-}
-
-std::vector<std::int64_t> ints_of(Bytes feature) {
-  std::vector<std::int64_t> values;
-  for (const Field& value : list_of(feature, 3)) {
-    if (value.number != 1) continue;
-    if (value.type == 0) values.push_back(static_cast<std::int64_t>(value.value));
-    if (value.type != 2) continue;
-    for (std::size_t position = 0; position < value.bytes.size();) {
-      values.push_back(static_cast<std::int64_t>(varint(value.bytes, position)));
+// Merges a feature into what another one of the same entry held: lists of one kind are joined, another kind replaces.
+void merge(Bytes feature, Values& values) {
+  for (const Field& list : fields_of(feature, 3)) {
+    if (list.type != 2 || list.number > 3) continue;
+    if (list.number != values.kind) values = {.kind = list.number, .bytes = {}, .ints = {}};
+    for (const Field& value : fields_of(list.bytes, 4)) {
+      if (value.number == 1) add_value(value, values);
     }
   }
-  return values;
 }
 
-std::map<std::string_view, Bytes> features_of(Bytes record) {
-  std::map<std::string_view, Bytes> features;
-  for (const Field& root : fields_of(record)) {
+std::map<std::string_view, Values> features_of(Bytes record) {
+  std::map<std::string_view, Values> features;
+  for (const Field& root : fields_of(record, 0)) {
     if (root.number != 1 || root.type != 2) continue;
-    for (const Field& entry : fields_of(root.bytes)) {
+    for (const Field& entry : fields_of(root.bytes, 1)) {
       if (entry.number != 1 || entry.type != 2) continue;
       std::string_view key;
-      Bytes value;
-      for (const Field& part : fields_of(entry.bytes)) {
-        if (part.number == 1 && part.type == 2) key = storage::as_text(part.bytes);
-        if (part.number == 2 && part.type == 2) value = part.bytes;
+      Values values;
+      for (const Field& part : fields_of(entry.bytes, 2)) {
+        if (part.type != 2) continue;
+        if (part.number == 1) key = storage::as_text(part.bytes);
+        if (part.number == 1 && !is_utf8(key)) throw std::out_of_range("key");
+        if (part.number == 2) merge(part.bytes, values);
       }
-      features[key] = value;
+      features[key] = values;
     }
   }
   return features;
@@ -120,19 +140,19 @@ LabelBits label_bits(const std::vector<std::int64_t>& labels, std::size_t expect
   return bits;
 }
 
-ExampleView view_of(const std::map<std::string_view, Bytes>& features, std::size_t labels) {
-  const auto required = [&](std::string_view key) {
+ExampleView view_of(const std::map<std::string_view, Values>& features, std::size_t labels) {
+  const auto required = [&](std::string_view key) -> const Values& {
     if (!features.contains(key)) throw std::invalid_argument(fmt::format("has no {}", key));
     return features.at(key);
   };
   const auto bytes = [&](std::string_view key) {
-    const std::vector<Bytes> values = bytes_of(required(key));
+    const std::vector<Bytes>& values = required(key).bytes;
     if (values.empty()) throw std::invalid_argument(fmt::format("{} holds no bytes", key));
     return values.front();
   };
   const auto integer = [&](std::string_view key) -> std::optional<std::int64_t> {
-    const std::vector<std::int64_t> values = features.contains(key) ? ints_of(features.at(key)) : ints_of({});
-    return values.empty() ? std::nullopt : std::optional(values.front());
+    if (!features.contains(key) || features.at(key).ints.empty()) return std::nullopt;
+    return features.at(key).ints.front();
   };
   ExampleView view;
   view.encoded = bytes("image/encoded");
@@ -143,7 +163,7 @@ ExampleView view_of(const std::map<std::string_view, Bytes>& features, std::size
   view.width = integer("image/width");
   view.channels = integer("image/channels");
   view.patient = integer("patient_id");
-  view.labels = label_bits(ints_of(required("image/label")), labels);
+  view.labels = label_bits(required("image/label").ints, labels);
   return view;
 }
 

@@ -90,7 +90,8 @@ bool WireReader::pass_group(std::uint32_t begin) {
     if (!tag) return fail(), false;
     const auto type = static_cast<WireType>(*tag & 7);
     if (type == WireType::group_begin ? !enter(*tag)
-                                      : type == WireType::group_end ? open[--depth] != *tag : !read_field(*tag)) {
+        : type == WireType::group_end ? open[--depth] != *tag
+                                      : !read_field(*tag)) {
       return fail(), false;
     }
   }

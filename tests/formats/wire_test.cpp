@@ -58,10 +58,19 @@ TEST(WireReader, StopsAtATagWithoutAValue) {
   }
 }
 
-TEST(WireReader, RefusesGroups) {
-  WireReader reader = reader_of("\x0b\x0c");
+TEST(WireReader, PassesOverGroups) {
+  WireReader reader = reader_of("\x0b\x10\x01\x0c\x18\x07");
+  EXPECT_TRUE(reader.next()->is(3, WireType::varint));
   EXPECT_FALSE(reader.next());
-  EXPECT_FALSE(reader.ok());
+  EXPECT_TRUE(reader.ok());
+}
+
+TEST(WireReader, RefusesAGroupWithoutItsEnd) {
+  for (const char* message : {"\x0b", "\x0b\x14", "\x0c", "\x0b\x10"}) {
+    WireReader reader = reader_of(message);
+    EXPECT_FALSE(reader.next());
+    EXPECT_FALSE(reader.ok());
+  }
 }
 
 }  // namespace
