@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <ctime>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include "core/log.hpp"
 #include "core/numbers.hpp"
 #include "core/thread_pool.hpp"
+#include "storage/growing_bytes.hpp"
 #include "storage/known_versions.hpp"
 #include "storage/limits.hpp"
 #include "storage/listed_names.hpp"
@@ -194,9 +196,14 @@ std::span<const std::byte> NfsStore::read(const std::string& path, ByteBuffer& b
     throw DataError(fmt::format("cannot read {}: it has {} bytes, and at most {} are read as a whole", path, *bytes,
                                 kMostObjectBytes));
   }
-  const std::span<std::byte> all{buffer.reserve(*bytes), static_cast<std::size_t>(*bytes)};
-  read_part(path, 0, all);
-  return all;
+  std::size_t filled = 0;
+  do {  // for an empty file as well, whose version is checked by it
+    const auto piece =
+        static_cast<std::size_t>(std::min(*bytes - filled, std::max<std::uint64_t>(kMostTrustedBytes, filled)));
+    read_part(path, filled, {room_behind(buffer, filled, piece, *bytes), piece});
+    filled += piece;
+  } while (filled < *bytes);
+  return {buffer.reserve(0), filled};
 }
 
 std::unique_ptr<ByteStream> NfsStore::stream(const std::string& path, std::stop_token stop) const {

@@ -156,6 +156,24 @@ TEST_F(NfsStoreTest, NeverAsksForTheMemoryThatALieAsksFor) {
   server_.bytes = std::uint64_t{1} << 62;
   EXPECT_THAT(read_failure(*open()), HasSubstr("it has 4611686018427387904 bytes, and at most 536870912"));
   EXPECT_EQ(server_.reads, 0);
+  server_.bytes = std::uint64_t{500} << 20;  // a lie within the limit: memory grows with what arrives
+  EXPECT_THAT(read_failure(*open()), HasSubstr("it ends at byte 10, and 67108864 bytes were expected"));
+  EXPECT_LE(buffer_.capacity(), std::size_t{160} << 20);
+}
+
+TEST_F(NfsStoreTest, ReadsAFileOfSeveralPieces) {
+  server_.body = std::string((std::size_t{65} << 20) + 3, 'x');
+  server_.body.back() = 'y';
+  EXPECT_EQ(test::text_of(open()->read("nfs://host/export/x", buffer_)), server_.body);
+  EXPECT_EQ(server_.reads, 2);
+}
+
+TEST_F(NfsStoreTest, AnEmptyFileHasAVersionToo) {
+  server_.body.clear();
+  const auto store = open();
+  EXPECT_EQ(store->read("nfs://host/export/x", buffer_).size(), 0u);
+  server_.changed_s = 2000;
+  EXPECT_THAT(read_failure(*store), HasSubstr("changed under the run"));
 }
 
 TEST_F(NfsStoreTest, TakesATimeThatNoCalendarKnows) {
