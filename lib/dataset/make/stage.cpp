@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 #include <set>
 
@@ -99,6 +100,10 @@ bool is_there(const Item& item, bool from_local) {
   return !from_local || fs::last_write_time(item.to, error) >= fs::last_write_time(item.from, error);
 }
 
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+  return b > std::numeric_limits<std::uint64_t>::max() - a ? std::numeric_limits<std::uint64_t>::max() : a + b;
+}
+
 class Stager {
  public:
   explicit Stager(const StageOptions& options)
@@ -139,6 +144,7 @@ class Stager {
       folders.insert(fs::path(item.to).parent_path());
     }
     for (const std::string& folder : folders) {
+      check_within_target(folder);
       make_folder(folder);
       remove_abandoned_files(folder, "");
     }
@@ -148,18 +154,28 @@ class Stager {
       if (!bytes) throw DataError(fmt::format("cannot read {}: it is gone", item.from));
       item.bytes = *bytes;
       item.kept = is_there(item, root_.store->is_local());
+      if (!item.kept) check_within_target(item.to);
     });
     staging_.files = items_.size();
     for (const Item& item : items_) {
-      staging_.bytes += item.bytes;
+      staging_.bytes = saturating_sum(staging_.bytes, item.bytes);  // a server may announce any size
       staging_.kept += item.kept ? 1 : 0;
-      staging_.copied_bytes += item.kept ? 0 : item.bytes;
+      staging_.copied_bytes = saturating_sum(staging_.copied_bytes, item.kept ? 0 : item.bytes);
     }
+  }
+
+  // The names come from a server, so a link that somebody left in the folder must not let them choose another place.
+  void check_within_target(const std::string& path) const {
+    if (!fs::is_symlink(fs::symlink_status(path)) && is_below(path, options_.folder)) return;
+    throw OutputError(fmt::format(
+        "data stage: {} leads out of the folder {} by a symbolic link, and nothing is written through one: remove the "
+        "link, or stage into the folder that it leads to",
+        path, options_.folder));
   }
 
   void check_room() const {
     const std::uint64_t free = options_.free_bytes(options_.folder);
-    if (staging_.copied_bytes == 0 || staging_.copied_bytes + kSpareBytes <= free) return;
+    if (staging_.copied_bytes == 0 || saturating_sum(staging_.copied_bytes, kSpareBytes) <= free) return;
     throw OutputError(fmt::format(
         "not enough room in {}: {:.1f} MB must be copied, {:.1f} MB are free: stage only one split (--split), or use "
         "another folder",

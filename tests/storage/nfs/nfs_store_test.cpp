@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -22,6 +23,7 @@ struct FakeServer {
   std::uint64_t changed_s = 1000;
   std::optional<std::uint64_t> bytes = {};  // as its attributes say, if that is a lie
   std::vector<std::string> names = {"x"};
+  std::vector<std::string> links = {};
   std::function<void()> before_read = [] {};
   std::atomic<int> connections = 0, reads = 0;
 
@@ -36,6 +38,7 @@ class FakeConnection final : public NfsConnection {
   std::vector<NfsEntry> list(const std::string&) override {
     std::vector<NfsEntry> entries{{"d", {.kind = StoreEntry::Kind::folder}}};
     for (const std::string& name : server_.names) entries.push_back({name, server_.attributes()});
+    for (const std::string& name : server_.links) entries.push_back({name, {}});
     return entries;
   }
   NfsAttributes attributes(const std::string& path) override {
@@ -150,6 +153,15 @@ TEST_F(NfsStoreTest, NeverUsesANameThatLeadsElsewhere) {
   const auto entries = open()->list("nfs://host/export");
   ASSERT_EQ(entries.size(), 2u);
   EXPECT_EQ(entries[1].name, "x");
+}
+
+TEST_F(NfsStoreTest, TellsOfAllLinksOfAFolderInTwoLines) {
+  server_.links = {"a", "b", "c"};
+  testing::internal::CaptureStderr();
+  open()->list("nfs://host/export");
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::ranges::count(told, '\n'), 2) << told;
+  EXPECT_THAT(told, AllOf(HasSubstr("nfs://host/export/a is left out"), HasSubstr("2 more such entries")));
 }
 
 TEST_F(NfsStoreTest, NeverAsksForTheMemoryThatALieAsksFor) {
