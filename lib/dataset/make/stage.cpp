@@ -144,7 +144,7 @@ class Stager {
       folders.insert(fs::path(item.to).parent_path());
     }
     for (const std::string& folder : folders) {
-      check_within_target(folder);
+      if (!is_below(folder, options_.folder)) refuse_link(folder);
       make_folder(folder);
       remove_abandoned_files(folder, "");
     }
@@ -154,7 +154,7 @@ class Stager {
       if (!bytes) throw DataError(fmt::format("cannot read {}: it is gone", item.from));
       item.bytes = *bytes;
       item.kept = is_there(item, root_.store->is_local());
-      if (!item.kept) check_within_target(item.to);
+      if (!item.kept && fs::is_symlink(fs::symlink_status(item.to))) refuse_link(item.to);
     });
     staging_.files = items_.size();
     for (const Item& item : items_) {
@@ -165,8 +165,7 @@ class Stager {
   }
 
   // The names come from a server, so a link that somebody left in the folder must not let them choose another place.
-  void check_within_target(const std::string& path) const {
-    if (!fs::is_symlink(fs::symlink_status(path)) && is_below(path, options_.folder)) return;
+  [[noreturn]] void refuse_link(const std::string& path) const {
     throw OutputError(fmt::format(
         "data stage: {} leads out of the folder {} by a symbolic link, and nothing is written through one: remove the "
         "link, or stage into the folder that it leads to",
