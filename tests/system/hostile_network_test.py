@@ -154,17 +154,27 @@ def error(code, status=403):
 
 
 def enormous(exchange):
-    """Four images announce 2^62 bytes each, which are 0 in a sum of 64 bits."""
     exchange.begin(200, f"Content-Length: {2**62}")
 
 
-def without_four_images(hostile):
+def four_enormous_images(hostile):
+    """They announce 2^62 bytes each, which are 0 in a sum of 64 bits."""
     names = sorted(path.name for path in (hostile.root / "images").iterdir())[:4]
 
     def act(exchange):
         is_one = exchange.method == "HEAD" and exchange.path.rpartition("/")[2] in names
         (enormous if is_one else honest_web(hostile.root))(exchange)
     return act
+
+
+def name_too_long(exchange):
+    """A class whose folder no disk of this machine can hold: 255 bytes is what Linux allows."""
+    if exchange.path.endswith(".png"):
+        exchange.answer(b"0123456789")
+    elif exchange.path == "/":
+        exchange.answer(links(["x" * 300 + "/"]))
+    else:
+        exchange.answer(links(["1.png"]) if exchange.path.endswith("x/") else b"", 200)
 
 
 def outage(hostile):
@@ -231,7 +241,8 @@ CASES = {
                                   trusted=False, requests=0),
     "retries": Case(failing_at_first, ["warning: ", "the server says 503; try 2 of 5", "2 more retries"], code=0),
     "outage": Case(outage, ["the server says 503; try 2 of 5", "more retries"], code=0, verb="stage", warnings=2),
-    "stage_of_more_than_the_disk": Case(without_four_images, "not enough room", code=6, verb="stage"),
+    "stage_of_more_than_the_disk": Case(four_enormous_images, "not enough room", code=6, verb="stage"),
+    "stage_of_a_name_too_long": Case(lambda _: name_too_long, "File name too long", code=6, verb="stage"),
     "range_of_other_bytes": web(SHARD, ranges(lambda n: n, lambda first, last: f"bytes {first + 1}-{last + 1}/99999999"),
                                 "asked for bytes", verb="run"),
     "range_of_escapes": web(SHARD, ranges(lambda n: n, lambda *_: "bytes \x1b[2J" + "x" * 10_000), "\\x1B[2J",

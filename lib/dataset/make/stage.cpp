@@ -68,6 +68,21 @@ bool is_below(const std::string& folder, const std::string& root) {
   return !error && !below.empty() && *below.begin() != "..";
 }
 
+// Returns true if a symbolic link on the way to `folder` leads out of `target`; false, too, if the system cannot use
+// that path, which make_folder() then reports.
+bool leads_out(const std::string& folder, const std::string& target) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(folder, error);
+  if (error) return false;
+  const fs::path below = real.lexically_relative(fs::canonical(target, error));
+  return !error && (below.empty() || *below.begin() == "..");
+}
+
+bool is_link(const std::string& path) {
+  std::error_code error;
+  return fs::is_symlink(fs::symlink_status(path, error));
+}
+
 // @throws SpecError if the folder cannot be filled from the root
 // @throws DataError if the folder is a URL with a user, a query or a fragment
 void check_options(const StageOptions& options) {
@@ -144,7 +159,7 @@ class Stager {
       folders.insert(fs::path(item.to).parent_path());
     }
     for (const std::string& folder : folders) {
-      if (!is_below(folder, options_.folder)) refuse_link(folder);
+      if (leads_out(folder, options_.folder)) refuse_link(folder);
       make_folder(folder);
       remove_abandoned_files(folder, "");
     }
@@ -154,7 +169,7 @@ class Stager {
       if (!bytes) throw DataError(fmt::format("cannot read {}: it is gone", item.from));
       item.bytes = *bytes;
       item.kept = is_there(item, root_.store->is_local());
-      if (!item.kept && fs::is_symlink(fs::symlink_status(item.to))) refuse_link(item.to);
+      if (!item.kept && is_link(item.to)) refuse_link(item.to);
     });
     staging_.files = items_.size();
     for (const Item& item : items_) {
