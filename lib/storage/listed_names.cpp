@@ -1,7 +1,5 @@
 #include "storage/listed_names.hpp"
 
-#include <algorithm>
-
 #include "core/log.hpp"
 #include "storage/limits.hpp"
 #include "storage/shown.hpp"
@@ -14,14 +12,17 @@ bool is_one_name(std::string_view name) {
 
 bool is_safe_name(std::string_view name) { return name.size() <= kMostNameBytes && !has_control_character(name); }
 
-void keep_safe_names(const std::string& folder, std::vector<StoreEntry>& entries) {
-  const auto is_unsafe = [](const StoreEntry& entry) { return !is_safe_name(entry.name); };
-  const auto first = std::ranges::find_if(entries, is_unsafe);
-  if (first == entries.end()) return;
-  const std::string shown_name = shown(first->name);
-  const std::size_t removed = std::erase_if(entries, is_unsafe);
+bool ListedNames::take(std::string_view name) {
+  if (!is_one_name(name)) return false;
+  if (is_safe_name(name)) return true;
+  if (unsafe_++ == 0) first_ = shown(name);
+  return false;
+}
+
+void ListedNames::tell() const {
+  if (unsafe_ == 0) return;
   log::warning("{}: {} of its names left out, because they hold control characters or over {} bytes; the first is '{}'",
-               shown(folder), removed, kMostNameBytes, shown_name);
+               shown(folder_), unsafe_, kMostNameBytes, first_);
 }
 
 }  // namespace chexbench::storage

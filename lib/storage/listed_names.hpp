@@ -1,11 +1,9 @@
 // Decides which names of a server's listing are used.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "storage/store.hpp"
 
 namespace chexbench::storage {
 
@@ -17,7 +15,23 @@ bool is_one_name(std::string_view name);
 // escape sequence would reach the terminal) and at most kMostNameBytes bytes.
 bool is_safe_name(std::string_view name);
 
-// Removes the entries whose names are not safe. A warning says how many there were and shows the first one.
-void keep_safe_names(const std::string& folder, std::vector<StoreEntry>& entries);
+// Chooses the names of one listing and counts those that it leaves out, without keeping them: a server may send
+// gigabytes of them. Not thread-safe.
+class ListedNames {
+ public:
+  // `folder` is the one that is listed, and must outlive this object.
+  explicit ListedNames(const std::string& folder) : folder_(folder) {}
+
+  // Returns whether the name is used. One that is not a name is left out silently, since honest servers list such
+  // (the folder itself, the one above), one that is not safe is counted.
+  bool take(std::string_view name);
+  // Warns of the names that were counted, if there are any, and shows the first.
+  void tell() const;
+
+ private:
+  const std::string& folder_;
+  std::size_t unsafe_ = 0;
+  std::string first_;
+};
 
 }  // namespace chexbench::storage

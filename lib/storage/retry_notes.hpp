@@ -8,7 +8,7 @@
 
 namespace chexbench::storage {
 
-// Warns of the first trouble of a store at once, and from then on at most once in 10 s, with the number of those that
+// Warns of the first trouble of a store at once, and from then on at most once in 10 s, with the number of retries that
 // were not told in between. The destructor tells the number of those left. Thread-safe.
 class RetryNotes {
  public:
@@ -20,11 +20,12 @@ class RetryNotes {
 
   // Warns that a request for `path` is tried again. `now_s` is the time, as clock.hpp measures it.
   void tell_retry(std::string_view path, std::string_view reason, int next_try, int tries, double now_s);
-  // Warns that a request for `path` has been waiting for so long.
+  // Warns that a request for `path` has been waiting for so long; may be called again and again as it goes on waiting.
   void tell_wait(std::string_view path, double waited_s, double now_s);
 
  private:
-  void tell(const std::string& trouble, double now_s);
+  // Warns, unless a warning came less than 10 s ago. Returns whether it did. Needs mutex_.
+  bool tell(const std::string& trouble, double now_s);
 
   const std::string place_;
   std::mutex mutex_;

@@ -126,6 +126,29 @@ TEST_F(StageTest, LooksForRoomBeforeItCopies) {
   EXPECT_TRUE(names_in(options_.folder + "/images").empty());
 }
 
+TEST_F(StageTest, WritesThroughNoLinkInItsFolder) {
+  namespace fs = std::filesystem;
+  const std::string outside = root_ / "outside", images = options_.folder + "/images";
+  fs::create_directories(outside);
+  fs::create_directories(options_.folder);
+  const auto failure = [&] { return message_of<OutputError>([&] { stage_data_set(options_); }); };
+  fs::create_directory_symlink(outside, images);
+  EXPECT_THAT(failure(), AllOf(HasSubstr("near/images leads out of"), HasSubstr("remove the link")));
+  EXPECT_TRUE(names_in(outside).empty());
+  fs::remove(images);
+  fs::create_directories(images);
+  const std::string name = names_in(options_.data.root + "/images")[0];
+  write_text(outside + "/mine", "mine");
+  fs::create_symlink(outside + "/mine", images + "/" + name);
+  EXPECT_THAT(failure(), HasSubstr(name + " leads out of"));
+  EXPECT_EQ(read_text(outside + "/mine"), "mine");
+  fs::remove(images + "/" + name);
+  fs::create_directory_symlink(options_.folder, root_ / "link");  // the folder itself may be one
+  options_.folder = root_ / "link";
+  stage_data_set(options_);
+  expect_same_files();
+}
+
 TEST_F(StageTest, StagesOtherLayouts) {
   options_.data.root = root_ / "classes";
   options_.data.layout = spec::DataLayout::folders;

@@ -10,6 +10,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include "image/jpeg/jpeg_gray.hpp"
 #include "image/png/png_file.hpp"
 #include "image/png/png_gray.hpp"
 #include "image/preprocess.hpp"
@@ -102,6 +103,27 @@ void resize(benchmark::State& state, const Images& images, spec::ResizeMethod me
   state.SetItemsProcessed(state.iterations());
 }
 
+// The same pixels as JPEGs of OpenCV's default quality, 95.
+Images as_jpegs(const Images& pngs) {
+  Images jpegs;
+  std::vector<unsigned char> file;
+  for (const Bytes& png : pngs) {
+    const cv::Mat bytes(1, static_cast<int>(png.size()), CV_8UC1, const_cast<std::byte*>(png.data()));
+    cv::imencode(".jpg", cv::imdecode(bytes, cv::IMREAD_GRAYSCALE), file);
+    const auto* const begin = reinterpret_cast<const std::byte*>(file.data());
+    jpegs.emplace_back(begin, begin + file.size());
+  }
+  return jpegs;
+}
+
+void decode_jpeg(benchmark::State& state, const Images& images, const LeastSize& least) {
+  const auto decoder = make_jpeg_gray_decoder();
+  if (!decoder) return state.SkipWithError("this build has no libjpeg-turbo");
+  measure(state, images, [&](const Bytes& image) {
+    benchmark::DoNotOptimize(decoder->decode(image, parse_jpeg(image, ""), least).pixels);
+  });
+}
+
 void register_kind(const std::string& kind, const Images& images) {
   const auto add = [&](const std::string& name, auto work) {
     benchmark::RegisterBenchmark((name + "/" + kind).c_str(), work)->Unit(benchmark::kMillisecond);
@@ -118,6 +140,9 @@ void register_kind(const std::string& kind, const Images& images) {
   }
   add("to_tensor_area/opencv", [&](benchmark::State& state) { opencv_to_tensor(state, images, cv::INTER_AREA); });
   add("to_tensor_area/fast", [&](benchmark::State& state) { to_tensor(state, images, area, best_isa(), true); });
+  const Images jpegs = as_jpegs(images);
+  add("jpeg/full", [jpegs](benchmark::State& state) { decode_jpeg(state, jpegs, {}); });
+  add("jpeg/scaled", [jpegs](benchmark::State& state) { decode_jpeg(state, jpegs, {kShape.width, kShape.height}); });
   add("stage/check_chunks", [&](benchmark::State& state) { check_chunks(state, images); });
   add("stage/chunks_and_inflate", [&](benchmark::State& state) { inflate(state, images, *make_inflater()); });
   add("stage/chunks_and_zlib", [&](benchmark::State& state) { inflate(state, images, *make_zlib_inflater()); });

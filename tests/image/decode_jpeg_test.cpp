@@ -41,6 +41,30 @@ std::string failure_of(std::span<const std::byte> file, DecoderKind kind = Decod
   return message_of<DataError>([&] { decode(file, kind); });
 }
 
+// Returns the file without its segments of one marker, such as 0xdb (DQT) and 0xc4 (DHT).
+std::vector<std::byte> without(unsigned marker, std::span<const std::byte> file) {
+  const auto at = [&](std::size_t i) { return std::to_integer<unsigned>(file[i]); };
+  std::vector<std::byte> rest(file.begin(), file.begin() + 2);
+  std::size_t begin = 2;
+  while (at(begin + 1) != 0xda) {
+    const std::size_t end = begin + 2 + (at(begin + 2) << 8 | at(begin + 3));
+    if (at(begin + 1) != marker) rest.insert(rest.end(), file.begin() + begin, file.begin() + end);
+    begin = end;
+  }
+  rest.insert(rest.end(), file.begin() + begin, file.end());
+  return rest;
+}
+
+// Returns what the decoder makes of the file: the pixels as text, or the error.
+std::string outcome_of(Decoder& decoder, std::span<const std::byte> file) {
+  try {
+    const auto pixels = pixels_of(decoder.decode(file, "x.jpg"));
+    return {pixels.begin(), pixels.end()};
+  } catch (const DataError& error) {
+    return error.what();
+  }
+}
+
 // Returns the means over boxes of `side` x `side` pixels, which are smaller at the right and lower edges.
 Decoded boxes_of(const Decoded& image, int side) {
   Decoded small{.width = (image.width + side - 1) / side, .height = (image.height + side - 1) / side};
@@ -144,6 +168,19 @@ TEST(JpegDamage, AWarningOfLostDataIsAnError) {
   file[middle] = std::byte{0xff};
   file[middle + 1] = std::byte{0xd9};
   EXPECT_THAT(failure_of(file), AllOf(HasSubstr("x.jpg"), HasSubstr("libjpeg: ")));
+}
+
+TEST(JpegDamage, AFileWithoutItsTablesIsNotDecodedByThoseOfTheImageBefore) {
+  const auto before = build_jpeg({.width = 64, .height = 48, .quality = 40, .progressive = true});
+  const auto file = build_jpeg({.width = 64, .height = 48});
+  for (const unsigned marker : {0xdbu, 0xc4u}) {
+    const auto bare = without(marker, file);
+    ASSERT_LT(bare.size(), file.size());
+    const auto used = make_decoder(DecoderKind::fast);
+    used->decode(before, "before.jpg");
+    EXPECT_EQ(outcome_of(*used, bare), outcome_of(*make_decoder(DecoderKind::fast), bare)) << marker;
+  }
+  EXPECT_THAT(failure_of(without(0xdb, file)), HasSubstr("libjpeg: Quantization table 0x00 was not defined"));
 }
 
 TEST(JpegDamage, BytesBehindTheImageAreNone) {

@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
 namespace chexbench::storage {
 namespace {
 
@@ -27,7 +33,7 @@ TEST_F(RetryNotesTest, TellTheFirstRetryAndThenALineInTenSecondsWithACount) {
               AllOf(HasSubstr("warning: s3://b/x: the server says 503; try 2 of 5"), Not(HasSubstr("more"))));
   EXPECT_THAT(told_at(100.5), IsEmpty());
   EXPECT_THAT(told_at(109.9), IsEmpty());
-  EXPECT_THAT(told_at(110), HasSubstr("(2 more since the last warning)"));
+  EXPECT_THAT(told_at(110), HasSubstr("(2 more retries since the last warning)"));
   EXPECT_THAT(told_at(121), Not(HasSubstr("more")));
 }
 
@@ -36,6 +42,30 @@ TEST_F(RetryNotesTest, TellInTheEndHowManyWereNotTold) {
   testing::internal::CaptureStderr();
   notes_.reset();
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("s3://b: 2 more retries"));
+}
+
+TEST_F(RetryNotesTest, TellAnOutageOfAllRequestsInOneLine) {
+  testing::internal::CaptureStderr();
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&] {
+      for (int request = 0; request < 100; ++request)
+        notes_->tell_retry("s3://b/x", "reset", 2, 5, 100 + request * 1e-3);
+    });
+  }
+  threads.clear();
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
+  EXPECT_THAT(told_at(111), HasSubstr("(1599 more retries since the last warning)"));
+}
+
+// A request that waits is told of once a second.
+TEST_F(RetryNotesTest, CountWaitsAsNoRetries) {
+  testing::internal::CaptureStderr();
+  for (int s = 10; s < 60; ++s) notes_->tell_wait("s3://b/x", s, s);
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::ranges::count(told, '\n'), 5) << told;
+  EXPECT_THAT(told_at(100), Not(HasSubstr("more")));
 }
 
 TEST_F(RetryNotesTest, TellOfALongWait) {

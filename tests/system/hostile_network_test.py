@@ -34,6 +34,7 @@ class Case:
     code: int = 3
     store: str = "http"        # or https, s3
     verb: str = "index"        # or run, which reads ranges of shards; or stage
+    warnings: object = None    # how many lines of them
     set: dict = field(default_factory=dict)
     trusted: bool = True       # the certificate
     certificate: str = "good"
@@ -152,6 +153,41 @@ def error(code, status=403):
         f"<Error><Code>{code}</Code><Message>{code} hunter2</Message></Error>".encode(), status)
 
 
+def enormous(exchange):
+    exchange.begin(200, f"Content-Length: {2**62}")
+
+
+def four_enormous_images(hostile):
+    """They announce 2^62 bytes each, which are 0 in a sum of 64 bits."""
+    names = sorted(path.name for path in (hostile.root / "images").iterdir())[:4]
+
+    def act(exchange):
+        is_one = exchange.method == "HEAD" and exchange.path.rpartition("/")[2] in names
+        (enormous if is_one else honest_web(hostile.root))(exchange)
+    return act
+
+
+def name_too_long(exchange):
+    """A class whose folder no disk of this machine can hold: 255 bytes is what Linux allows."""
+    if exchange.path.endswith(".png"):
+        exchange.answer(b"0123456789")
+    elif exchange.path == "/":
+        exchange.answer(links(["x" * 300 + "/"]))
+    else:
+        exchange.answer(links(["1.png"]) if exchange.path.endswith("x/") else b"", 200)
+
+
+def outage(hostile):
+    """Every image fails once, on all connections at about the same time."""
+    seen = set()
+
+    def act(exchange):
+        is_first = exchange.path.endswith(".png") and exchange.path not in seen
+        seen.add(exchange.path)
+        exchange.answer(b"", 503) if is_first else honest_web(hostile.root)(exchange)
+    return act
+
+
 SLOW = {"store.timeout_s": "1", "store.tries": "1"}
 SHORT = {"store.timeout_s": "0.1", "store.tries": "1"}
 FOLLOW = {"store.redirects": "any"}
@@ -204,6 +240,9 @@ CASES = {
     "certificate_of_nobody": Case(lambda hostile: honest_web(hostile.root), "certificate", store="https",
                                   trusted=False, requests=0),
     "retries": Case(failing_at_first, ["warning: ", "the server says 503; try 2 of 5", "2 more retries"], code=0),
+    "outage": Case(outage, ["the server says 503; try 2 of 5", "more retries"], code=0, verb="stage", warnings=2),
+    "stage_of_more_than_the_disk": Case(four_enormous_images, "not enough room", code=6, verb="stage"),
+    "stage_of_a_name_too_long": Case(lambda _: name_too_long, "File name too long", code=6, verb="stage"),
     "range_of_other_bytes": web(SHARD, ranges(lambda n: n, lambda first, last: f"bytes {first + 1}-{last + 1}/99999999"),
                                 "asked for bytes", verb="run"),
     "range_of_escapes": web(SHARD, ranges(lambda n: n, lambda *_: "bytes \x1b[2J" + "x" * 10_000), "\\x1B[2J",
@@ -254,6 +293,8 @@ class Hostile:
         keys = [argument for key, value in self.case.set.items() for argument in ("--set", f"{key}={value}")]
         if self.case.verb == "index":
             return ["data", "index", root, *keys]
+        if self.case.verb == "stage":
+            return ["data", "stage", root, self.folder / "staged", "--split", "all", *keys]
         spec = {"experiment": "hostile", "data": {"root": root, "format": "tfrecord"}, "engine": "none",
                 "measure": {"warmup_steps": 0, "steps": 3, "repeats": 1, "extra_repeats": 0}}
         (self.folder / "spec.json").write_text(json.dumps(spec))
@@ -285,6 +326,8 @@ class Hostile:
         for text in [case.says] if isinstance(case.says, str) else case.says:
             if text not in told:
                 yield f"{text!r} is not in {told[-1000:]}"
+        if case.warnings is not None and told.count("warning: ") != case.warnings:
+            yield f"not {case.warnings} warnings: {told}"
         if rss_mb > MOST_RSS_MB:
             yield f"{rss_mb:.0f} MB"
         if case.requests is not None and len(server.heads) != case.requests:
@@ -296,7 +339,7 @@ class Hostile:
                 yield f"a password went elsewhere: {head}"
         for file in filter(Path.is_file, self.folder.rglob("*")):
             text = file.read_bytes()
-            if SECRETS.encode() in text or b"\x1b" in text:
+            if SECRETS.encode() in text or b"\x1b" in text and file.suffix != ".png":
                 yield f"a secret or an escape sequence in {file.name}: {text[-1000:]}"
 
 

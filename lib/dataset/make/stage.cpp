@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 #include <set>
 
@@ -67,6 +68,21 @@ bool is_below(const std::string& folder, const std::string& root) {
   return !error && !below.empty() && *below.begin() != "..";
 }
 
+// Returns true if a symbolic link on the way to `folder` leads out of `target`; false, too, if the system cannot use
+// that path, which make_folder() then reports.
+bool leads_out(const std::string& folder, const std::string& target) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(folder, error);
+  if (error) return false;
+  const fs::path below = real.lexically_relative(fs::canonical(target, error));
+  return !error && (below.empty() || *below.begin() == "..");
+}
+
+bool is_link(const std::string& path) {
+  std::error_code error;
+  return fs::is_symlink(fs::symlink_status(path, error));
+}
+
 // @throws SpecError if the folder cannot be filled from the root
 // @throws DataError if the folder is a URL with a user, a query or a fragment
 void check_options(const StageOptions& options) {
@@ -97,6 +113,10 @@ bool is_there(const Item& item, bool from_local) {
   std::error_code error;
   if (fs::file_size(item.to, error) != item.bytes || error) return false;
   return !from_local || fs::last_write_time(item.to, error) >= fs::last_write_time(item.from, error);
+}
+
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+  return b > std::numeric_limits<std::uint64_t>::max() - a ? std::numeric_limits<std::uint64_t>::max() : a + b;
 }
 
 class Stager {
@@ -139,6 +159,7 @@ class Stager {
       folders.insert(fs::path(item.to).parent_path());
     }
     for (const std::string& folder : folders) {
+      if (leads_out(folder, options_.folder)) refuse_link(folder);
       make_folder(folder);
       remove_abandoned_files(folder, "");
     }
@@ -148,18 +169,27 @@ class Stager {
       if (!bytes) throw DataError(fmt::format("cannot read {}: it is gone", item.from));
       item.bytes = *bytes;
       item.kept = is_there(item, root_.store->is_local());
+      if (!item.kept && is_link(item.to)) refuse_link(item.to);
     });
     staging_.files = items_.size();
     for (const Item& item : items_) {
-      staging_.bytes += item.bytes;
+      staging_.bytes = saturating_sum(staging_.bytes, item.bytes);  // a server may announce any size
       staging_.kept += item.kept ? 1 : 0;
-      staging_.copied_bytes += item.kept ? 0 : item.bytes;
+      staging_.copied_bytes = saturating_sum(staging_.copied_bytes, item.kept ? 0 : item.bytes);
     }
+  }
+
+  // The names come from a server, so a link that somebody left in the folder must not let them choose another place.
+  [[noreturn]] void refuse_link(const std::string& path) const {
+    throw OutputError(fmt::format(
+        "data stage: {} leads out of the folder {} by a symbolic link, and nothing is written through one: remove the "
+        "link, or stage into the folder that it leads to",
+        path, options_.folder));
   }
 
   void check_room() const {
     const std::uint64_t free = options_.free_bytes(options_.folder);
-    if (staging_.copied_bytes == 0 || staging_.copied_bytes + kSpareBytes <= free) return;
+    if (staging_.copied_bytes == 0 || saturating_sum(staging_.copied_bytes, kSpareBytes) <= free) return;
     throw OutputError(fmt::format(
         "not enough room in {}: {:.1f} MB must be copied, {:.1f} MB are free: stage only one split (--split), or use "
         "another folder",

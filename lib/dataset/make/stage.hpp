@@ -42,7 +42,8 @@ struct Staging {
 // @throws SpecError as open_dataset(); if the folder is a URL, the root itself or within it; for the formats synthetic
 // and cached; for shards of layout folders, because their labels are the images' folders
 // @throws DataError as open_dataset(), or if a file cannot be read as a whole
-// @throws OutputError if there is not enough room, or a file cannot be written
+// @throws OutputError if there is not enough room, a file cannot be written, or a symbolic link within the folder would
+// be written through
 // @throws InterruptedError after a signal
 Staging stage_data_set(const StageOptions& options);
 

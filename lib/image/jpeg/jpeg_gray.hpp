@@ -8,8 +8,8 @@
 
 namespace chexbench::image {
 
-// Decodes JPEGs of one or three components. Not thread-safe, because it keeps its state and memory between calls: use
-// one per thread.
+// Decodes JPEGs of one or three components. Not thread-safe, because it keeps the memory of the pixels between calls:
+// use one per thread.
 class JpegGrayDecoder {
  public:
   virtual ~JpegGrayDecoder() = default;
@@ -23,7 +23,6 @@ class JpegGrayDecoder {
 };
 
 // Returns null if this build has no libjpeg-turbo.
-// @throws DataError if libjpeg-turbo does not start
 std::unique_ptr<JpegGrayDecoder> make_jpeg_gray_decoder();
 
 // Returns the denominator of the scale that decode() uses: 8, 4, 2 or 1.

@@ -69,13 +69,12 @@ class TurboDecoder final : public JpegGrayDecoder {
     errors_.manager.error_exit = leave;
     errors_.manager.emit_message = heed;
     progress_.manager.progress_monitor = watch;
-    if (!create()) throw DataError(errors_.text.data());
   }
-  ~TurboDecoder() override { jpeg_destroy_decompress(&info_); }
   TurboDecoder(const TurboDecoder&) = delete;
   TurboDecoder& operator=(const TurboDecoder&) = delete;
 
   GrayImage decode(std::span<const std::byte> bytes, const JpegFile& file, const LeastSize& least) override {
+    const Destroyer destroyer{info_};
     if (!start(bytes, file, jpeg_scale_denominator(file, least))) fail();
     const std::size_t stride = info_.output_width;
     auto* const pixels = reinterpret_cast<std::uint8_t*>(pixels_.reserve(stride * info_.output_height));
@@ -85,22 +84,23 @@ class TurboDecoder final : public JpegGrayDecoder {
   }
 
  private:
-  [[noreturn]] void fail() {
-    jpeg_abort_decompress(&info_);
+  // libjpeg keeps the tables of the image before, by which it would decode an image without its own, so each image has
+  // a decompressor of its own.
+  struct Destroyer {
+    jpeg_decompress_struct& info;
+    ~Destroyer() { jpeg_destroy_decompress(&info); }
+  };
+
+  [[noreturn]] void fail() const {
     throw_if_interrupted();
     throw DataError(fmt::format("libjpeg: {}", errors_.text.data()));
-  }
-
-  bool create() {
-    if (setjmp(errors_.escape) != 0) return false;
-    jpeg_create_decompress(&info_);
-    info_.progress = &progress_.manager;
-    return true;
   }
 
   // Allocates memory for the whole image if the file has several scans.
   bool start(std::span<const std::byte> bytes, const JpegFile& file, int denominator) {
     if (setjmp(errors_.escape) != 0) return false;
+    jpeg_create_decompress(&info_);
+    info_.progress = &progress_.manager;
     jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
     jpeg_read_header(&info_, TRUE);
     const bool is_expected = info_.image_width == static_cast<unsigned>(file.width) &&

@@ -12,6 +12,7 @@
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/numbers.hpp"
+#include "storage/growing_bytes.hpp"
 #include "storage/limits.hpp"
 #include "storage/shown.hpp"
 
@@ -20,7 +21,6 @@ namespace {
 
 constexpr double kMostRetryAfterS = 30;  // the longest wait, even if the server asks for more
 constexpr double kLongWaitS = 9.5;  // of which the user is told; a little less than 10, as notes come once a second
-constexpr std::uint64_t kMostTrustedBytes = 64u << 20;
 constexpr int kNotFound = 404;
 constexpr int kPartialContent = 206;
 
@@ -56,6 +56,7 @@ class RangeSink {
 
   std::string operator()(const HttpReply& reply, std::span<const std::byte> piece) {
     if (!wanted_()) return "nobody waits for it any more";
+    if (piece.empty()) return {};  // as libcurl may hand over, with no address
     if (filled_ == 0) {
       if (reply.status != kPartialContent) {
         return "the server sends whole files where a range of bytes is asked for: shards need a server that knows "
@@ -98,6 +99,7 @@ class BodySink {
       : buffer_(buffer), known_bytes_(known_bytes), check_(std::move(check)) {}
 
   std::string operator()(const HttpReply& reply, std::span<const std::byte> piece) {
+    if (piece.empty()) return {};
     if (filled_ == 0) {
       check_(reply);
       const std::optional<std::uint64_t> announced = known_bytes_ ? known_bytes_ : reply.length;
@@ -109,13 +111,7 @@ class BodySink {
       return known_bytes_ ? fmt::format("it had {} bytes, and the server sends more now", *known_bytes_)
                           : too_long(most_);
     }
-    if (filled_ + piece.size() > buffer_.capacity()) {
-      ByteBuffer larger;
-      const std::uint64_t bytes = std::min<std::uint64_t>(2 * (filled_ + piece.size()), most_);
-      std::memcpy(larger.reserve(bytes), buffer_.reserve(filled_), filled_);
-      std::swap(buffer_, larger);
-    }
-    std::memcpy(buffer_.reserve(0) + filled_, piece.data(), piece.size());
+    std::memcpy(room_behind(buffer_, filled_, piece.size(), most_), piece.data(), piece.size());
     filled_ += piece.size();
     return {};
   }

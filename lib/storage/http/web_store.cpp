@@ -52,7 +52,9 @@ class WebStore final : public HttpStore {
     if (!html) return {};
     try {
       std::vector<StoreEntry> entries = parse_index_page(*html);
-      keep_safe_names(folder, entries);
+      ListedNames names(folder);
+      std::erase_if(entries, [&](const StoreEntry& entry) { return !names.take(entry.name); });
+      names.tell();
       return entries;
     } catch (const DataError& error) {
       throw DataError(fmt::format("cannot list {}: {}", folder, error.what()));

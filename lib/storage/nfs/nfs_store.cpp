@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <ctime>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include "core/log.hpp"
 #include "core/numbers.hpp"
 #include "core/thread_pool.hpp"
+#include "storage/growing_bytes.hpp"
 #include "storage/known_versions.hpp"
 #include "storage/limits.hpp"
 #include "storage/listed_names.hpp"
@@ -148,20 +150,22 @@ std::vector<StoreEntry> NfsStore::list(const std::string& folder) const {
     throw DataError(fmt::format("cannot list {}: it has more than {} entries", folder, kMostEntries));
   }
   std::vector<StoreEntry> entries;
+  ListedNames names(folder);
+  std::size_t others = 0;
   for (NfsEntry& entry : found) {
-    if (!is_one_name(entry.name)) continue;  // of a server that leads out of the folder
-    if (entry.attributes.kind == StoreEntry::Kind::other &&
-        is_safe_name(entry.name)) {  // libnfs 4.0 follows links to a wrong place
+    if (!names.take(entry.name)) continue;
+    const NfsAttributes& attributes = entry.attributes;
+    const bool is_file = attributes.kind == StoreEntry::Kind::file;
+    if (is_file) known_.expect(fmt::format("{}/{}", folder, entry.name), version_of(attributes));
+    if (attributes.kind == StoreEntry::Kind::other && others++ == 0) {  // libnfs 4.0 follows links to a wrong place
       log::warning("{}/{} is left out: it is neither a file nor a folder, and links of an nfs:// root are not followed",
                    folder, entry.name);
     }
-    const bool is_file = entry.attributes.kind == StoreEntry::Kind::file;
-    if (is_file && is_safe_name(entry.name))
-      known_.expect(fmt::format("{}/{}", folder, entry.name), version_of(entry.attributes));
     entries.push_back(
-        {std::move(entry.name), entry.attributes.kind, is_file ? std::optional(entry.attributes.bytes) : std::nullopt});
+        {std::move(entry.name), attributes.kind, is_file ? std::optional(attributes.bytes) : std::nullopt});
   }
-  keep_safe_names(folder, entries);
+  names.tell();
+  if (others > 1) log::warning("{}: {} more such entries are left out", folder, others - 1);
   return entries;
 }
 
@@ -194,9 +198,14 @@ std::span<const std::byte> NfsStore::read(const std::string& path, ByteBuffer& b
     throw DataError(fmt::format("cannot read {}: it has {} bytes, and at most {} are read as a whole", path, *bytes,
                                 kMostObjectBytes));
   }
-  const std::span<std::byte> all{buffer.reserve(*bytes), static_cast<std::size_t>(*bytes)};
-  read_part(path, 0, all);
-  return all;
+  std::size_t filled = 0;
+  do {  // for an empty file as well, whose version is checked by it
+    const auto piece =
+        static_cast<std::size_t>(std::min(*bytes - filled, std::max<std::uint64_t>(kMostTrustedBytes, filled)));
+    read_part(path, filled, {room_behind(buffer, filled, piece, *bytes), piece});
+    filled += piece;
+  } while (filled < *bytes);
+  return {buffer.reserve(0), filled};
 }
 
 std::unique_ptr<ByteStream> NfsStore::stream(const std::string& path, std::stop_token stop) const {

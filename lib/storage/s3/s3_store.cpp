@@ -117,15 +117,16 @@ class S3Store final : public HttpStore {
     std::string prefix = key_of(folder);
     if (!prefix.empty()) prefix += '/';
     std::vector<StoreEntry> entries;
+    ListedNames names(folder);
     ListingLimits limits(folder);
     std::string next;
     do {
       const S3Page page = ask_page(folder, prefix, next);
-      add(page, folder, prefix, entries);
+      add(page, folder, prefix, names, entries);
       limits.check(page, entries.size());
       next = page.next;
     } while (!next.empty());
-    keep_safe_names(folder, entries);
+    names.tell();
     return entries;
   }
 
@@ -156,18 +157,18 @@ class S3Store final : public HttpStore {
   }
 
   // Adds the entries of a page, and remembers their versions, so that a change between listing and reading is noticed.
-  void add(const S3Page& page, const std::string& folder, const std::string& prefix,
+  void add(const S3Page& page, const std::string& folder, const std::string& prefix, ListedNames& names,
            std::vector<StoreEntry>& entries) const {
     for (const S3Page::Object& object : page.objects) {
       std::string name = object.key.substr(std::min(prefix.size(), object.key.size()));
-      if (!is_one_name(name)) continue;  // the marker object of the folder itself
-      if (is_safe_name(name)) fetcher().known().expect(fmt::format("{}/{}", folder, name), object.version);
+      if (!names.take(name)) continue;
+      fetcher().known().expect(fmt::format("{}/{}", folder, name), object.version);
       entries.push_back({std::move(name), StoreEntry::Kind::file, object.version.bytes});
     }
     for (const std::string& key : page.folders) {
       std::string name = key.substr(std::min(prefix.size(), key.size()));
       if (name.ends_with('/')) name.pop_back();
-      if (is_one_name(name)) entries.push_back({std::move(name), StoreEntry::Kind::folder, {}});
+      if (names.take(name)) entries.push_back({std::move(name), StoreEntry::Kind::folder, {}});
     }
   }
 

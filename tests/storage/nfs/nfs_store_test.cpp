@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -22,6 +23,7 @@ struct FakeServer {
   std::uint64_t changed_s = 1000;
   std::optional<std::uint64_t> bytes = {};  // as its attributes say, if that is a lie
   std::vector<std::string> names = {"x"};
+  std::vector<std::string> links = {};
   std::function<void()> before_read = [] {};
   std::atomic<int> connections = 0, reads = 0;
 
@@ -36,6 +38,7 @@ class FakeConnection final : public NfsConnection {
   std::vector<NfsEntry> list(const std::string&) override {
     std::vector<NfsEntry> entries{{"d", {.kind = StoreEntry::Kind::folder}}};
     for (const std::string& name : server_.names) entries.push_back({name, server_.attributes()});
+    for (const std::string& name : server_.links) entries.push_back({name, {}});
     return entries;
   }
   NfsAttributes attributes(const std::string& path) override {
@@ -152,10 +155,37 @@ TEST_F(NfsStoreTest, NeverUsesANameThatLeadsElsewhere) {
   EXPECT_EQ(entries[1].name, "x");
 }
 
+TEST_F(NfsStoreTest, TellsOfAllLinksOfAFolderInTwoLines) {
+  server_.links = {"a", "b", "c"};
+  testing::internal::CaptureStderr();
+  open()->list("nfs://host/export");
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::ranges::count(told, '\n'), 2) << told;
+  EXPECT_THAT(told, AllOf(HasSubstr("nfs://host/export/a is left out"), HasSubstr("2 more such entries")));
+}
+
 TEST_F(NfsStoreTest, NeverAsksForTheMemoryThatALieAsksFor) {
   server_.bytes = std::uint64_t{1} << 62;
   EXPECT_THAT(read_failure(*open()), HasSubstr("it has 4611686018427387904 bytes, and at most 536870912"));
   EXPECT_EQ(server_.reads, 0);
+  server_.bytes = std::uint64_t{500} << 20;  // a lie within the limit: memory grows with what arrives
+  EXPECT_THAT(read_failure(*open()), HasSubstr("it ends at byte 10, and 67108864 bytes were expected"));
+  EXPECT_LE(buffer_.capacity(), std::size_t{160} << 20);
+}
+
+TEST_F(NfsStoreTest, ReadsAFileOfSeveralPieces) {
+  server_.body = std::string((std::size_t{65} << 20) + 3, 'x');
+  server_.body.back() = 'y';
+  EXPECT_EQ(test::text_of(open()->read("nfs://host/export/x", buffer_)), server_.body);
+  EXPECT_EQ(server_.reads, 2);
+}
+
+TEST_F(NfsStoreTest, AnEmptyFileHasAVersionToo) {
+  server_.body.clear();
+  const auto store = open();
+  EXPECT_EQ(store->read("nfs://host/export/x", buffer_).size(), 0u);
+  server_.changed_s = 2000;
+  EXPECT_THAT(read_failure(*store), HasSubstr("changed under the run"));
 }
 
 TEST_F(NfsStoreTest, TakesATimeThatNoCalendarKnows) {
