@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "core/json_text.hpp"
 
 namespace chexbench::spec {
 namespace {
 
-constexpr std::size_t kMaxDepth = 64;    // deeper than any spec, and shallow enough for recursion
 constexpr std::size_t kMaxKeys = 1000;   // in one object: more than any spec has, few enough for linear searches
 constexpr std::size_t kMostShown = 100;  // bytes of a text in a message
 constexpr std::size_t kMostWords = 400;  // bytes of the JSON library's message, which quotes the text
@@ -74,7 +74,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool open(Node node) {
-    if (open_.size() >= kMaxDepth) throw SpecError(fmt::format("{}: nested more than {} deep", source_, kMaxDepth));
+    if (open_.size() >= kMaxJsonDepth)
+      throw SpecError(fmt::format("{}: nested more than {} deep", source_, kMaxJsonDepth));
     open_.push_back(std::move(node));
     keys_.emplace_back();
     return true;
