@@ -46,7 +46,7 @@ spec::AcceleratorProfile profile_of(const results::Report& report, const Calibra
 }
 
 void publish(const spec::AcceleratorProfile& profile, const CalibrateArguments& arguments) {
-  if (arguments.output.empty()) return print(spec::to_json(profile));
+  if (arguments.output.empty()) return print(spec::to_json(profile), "json");
   write_file_atomically(arguments.output, spec::to_json(profile));
   log::info("wrote {}; an experiment takes it as engine emulated:{}", arguments.output,
             arguments.output.find('/') == std::string::npos && !arguments.output.ends_with(".json")

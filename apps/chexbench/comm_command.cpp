@@ -47,7 +47,7 @@ void run(const verbs::CommOptions& options, const std::string& format, bench::Se
   }
   verbs::CommResult result = verbs::measure_comm(world, options);
   result.chexbench_version = CHEXBENCH_VERSION;
-  if (rank == 0) print(text_of(result, format));
+  if (rank == 0) print(text_of(result, format), format);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ void run(const DiagnoseArguments& arguments) {
   std::vector<LoggedStep> steps = read_logs(arguments.logs);
   keep_ranks(steps, arguments.ranks);
   const std::string source = fmt::format("{}", fmt::join(arguments.logs, ", "));
-  print(verbs::format_diagnosis(verbs::diagnose(steps), source, arguments.format));
+  print(verbs::format_diagnosis(verbs::diagnose(steps), source, arguments.format), arguments.format);
 }
 
 }  // namespace

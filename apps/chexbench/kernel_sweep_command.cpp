@@ -38,7 +38,8 @@ void add_kernel_sweep_command(CLI::App& app) {
       ->capture_default_str();
   add_format_option(*sweep, setting->format, {"table", "json", "csv"});
   sweep->callback([setting] {
-    if (!verbs::kernel_sweep(*setting, engine::sweep_kernels, print))
+    const auto print_rows = [&setting](const std::string& rows) { print(rows, setting->format); };
+    if (!verbs::kernel_sweep(*setting, engine::sweep_kernels, print_rows))
       log::warning("kernel-sweep: stopped at its budget of {} s", setting->options.budget_s);
   });
 }

@@ -22,14 +22,15 @@ void print_roofline(const ModelArguments& arguments) {
   verbs::Roofline roofline =
       verbs::compute_roofline(spec::load_profile(arguments.profile), arguments.request, verbs::built_in_profiles());
   roofline.chexbench_version = CHEXBENCH_VERSION;
-  print(arguments.format == "json" ? verbs::roofline_json(roofline) : verbs::roofline_table(roofline));
+  print(arguments.format == "json" ? verbs::roofline_json(roofline) : verbs::roofline_table(roofline),
+        arguments.format);
 }
 
 void run(const ModelArguments& arguments) {
   if (!arguments.profile.empty()) return print_roofline(arguments);
   verbs::ModelSummary network = verbs::summarize_model(arguments.request.model, arguments.request.image_size);
   network.chexbench_version = CHEXBENCH_VERSION;
-  print(arguments.format == "json" ? verbs::model_json(network) : verbs::model_table(network));
+  print(arguments.format == "json" ? verbs::model_json(network) : verbs::model_table(network), arguments.format);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 
 namespace chexbench::app {
 
@@ -18,8 +19,10 @@ void fill_standard_streams() {
   }
 }
 
-void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+void print(const std::string& text, const std::string& format) {
+  const bool is_shown = format == "table" || isatty(STDOUT_FILENO) == 1;
+  const std::string written = is_shown ? printable_lines(text) : text;
+  if (std::fwrite(written.data(), 1, written.size(), stdout) != written.size() || std::fflush(stdout) != 0) {
     throw OutputError("cannot write to standard output");
   }
 }

@@ -9,7 +9,9 @@ namespace chexbench::app {
 // opened would get the number of that stream, and the log could go into a result file.
 void fill_standard_streams();
 
-// Writes `text` to standard output and flushes it. @throws OutputError if that fails, e.g. because the disk is full
-void print(const std::string& text);
+// Writes `text` to standard output and flushes it. In text for people, which is `format` "table", and in everything
+// that goes to a terminal, control characters are shown as \xNN, because names in it may come from anywhere.
+// @throws OutputError if writing fails, e.g. because the disk is full
+void print(const std::string& text, const std::string& format = "table");
 
 }  // namespace chexbench::app

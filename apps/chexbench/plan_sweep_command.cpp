@@ -31,7 +31,7 @@ void add_plan_sweep_command(CLI::App& app) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   sweep->callback([options] {
-    if (!verbs::plan_sweep(*options, print))
+    if (!verbs::plan_sweep(*options, [](const std::string& line) { print(line, "json"); }))
       log::warning("plan-sweep: stopped at its budget of {} s", options->budget_s);
   });
 }

@@ -97,7 +97,7 @@ void run(const PredictArguments& arguments) {
   }
   verbs::Prediction prediction = verbs::predict_all(request);
   prediction.chexbench_version = CHEXBENCH_VERSION;
-  print(in_format(arguments.format, prediction));
+  print(in_format(arguments.format, prediction), arguments.format);
 }
 
 void add_sources(CLI::App& verb, PredictArguments& arguments) {

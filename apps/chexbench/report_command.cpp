@@ -30,7 +30,7 @@ void run(const ReportArguments& arguments) {
   const std::string text = report::format_report(report, arguments.format);
   std::string path = arguments.output;
   if (path.empty() && arguments.format == "html") path = arguments.folder + "/report.html";
-  if (path.empty()) return print(text);
+  if (path.empty()) return print(text, arguments.format);
   write_file_atomically(path, text);
   log::info("wrote {}", path);
 }

@@ -79,7 +79,7 @@ void publish(results::Report& report, const std::string& folder, const RunArgume
   verbs::conclude(report);
   std::exception_ptr first_error;
   try {
-    print(report::format_report(report, arguments.format));
+    print(report::format_report(report, arguments.format), arguments.format);
   } catch (const OutputError&) {
     first_error = std::current_exception();
   }

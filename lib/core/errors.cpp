@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/printable.hpp"
+
 namespace chexbench {
 namespace {
 
@@ -45,9 +47,11 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
 }
 
 std::string suggestion(std::string_view name, std::span<const std::string> candidates) {
+  constexpr std::size_t kMostKnown = 2000;  // bytes: a file may name as many candidates as it likes
   const std::string nearest = nearest_name(name, candidates);
-  if (!nearest.empty()) return fmt::format(" (did you mean '{}'?)", nearest);
-  return candidates.empty() ? "" : fmt::format(" (known: {})", fmt::join(candidates, ", "));
+  if (!nearest.empty()) return fmt::format(" (did you mean '{}'?)", printable(nearest));
+  if (candidates.empty()) return "";
+  return fmt::format(" (known: {})", printable(fmt::format("{}", fmt::join(candidates, ", ")), kMostKnown));
 }
 
 }  // namespace chexbench

@@ -1,6 +1,7 @@
-// Quotes strings for JSON, for folders that write small JSON files without a JSON library.
+// What rooms share about JSON without a JSON library: quoting strings, and a limit to nesting.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,5 +10,13 @@ namespace chexbench {
 // Returns `text` as a JSON string, with the quotes around it. Quotes, backslashes and control characters (below 0x20)
 // are escaped; all other bytes are copied, so `text` must be UTF-8.
 std::string json_text(std::string_view text);
+
+// The most objects and lists, one in the other, that any file of chexbench has a use for. Code that walks JSON calls
+// itself for each, so deeper files would use up the stack.
+inline constexpr std::size_t kMaxJsonDepth = 64;
+
+// Returns whether `json`, up to its first error of syntax, is nested more than kMaxJsonDepth deep. Takes a constant
+// amount of stack and memory.
+bool is_nested_too_deep(std::string_view json);
 
 }  // namespace chexbench

@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "core/printable.hpp"
+
 namespace chexbench::log {
 namespace {
 
@@ -36,6 +38,16 @@ spdlog::level::level_enum to_spdlog(Level level) {
   return spdlog::level::info;
 }
 
+// Returns the message as a terminal can show it. Its lines after the first are indented, so that a line end in a name
+// does not begin what looks like another message.
+std::string shown(std::string_view message) {
+  std::string text = printable_lines(message);
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1)) {
+    if (end + 1 < text.size()) text.insert(end + 1, "  ");
+  }
+  return text;
+}
+
 }  // namespace
 
 void configure(Level level, int rank) {
@@ -43,6 +55,8 @@ void configure(Level level, int rank) {
   if (rank >= 0) logger().set_pattern(fmt::format("[%H:%M:%S] %^%l%$: rank {}: %v", rank));
 }
 
-void write(Level level, std::string_view message) { logger().log(to_spdlog(level), message); }
+void write(Level level, std::string_view message) {
+  if (logger().should_log(to_spdlog(level))) logger().log(to_spdlog(level), shown(message));
+}
 
 }  // namespace chexbench::log

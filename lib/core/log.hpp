@@ -14,7 +14,7 @@ enum class Level { debug, info, warning, error, off };
 // they are. Thread-safe. Before the first call the level is `info` and no rank is shown.
 void configure(Level level, int rank = -1);
 
-// Writes one line "[HH:MM:SS] LEVEL: MESSAGE" to stderr if `level` is severe enough. Thread-safe.
+// Writes "[HH:MM:SS] LEVEL: MESSAGE" to stderr if `level` is severe enough, as printable_lines() shows it. Thread-safe.
 void write(Level level, std::string_view message);
 
 // Format a message as fmt::format does and write it at the level of their name, e.g. log::info("{} images", count).

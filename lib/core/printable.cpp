@@ -17,22 +17,39 @@ bool is_control(std::string_view character) {
   return is_mark || (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);  // U+2066 to U+2069
 }
 
+// Takes the first character off `text`, which must not be empty, and returns how it is shown.
+std::string take_shown(std::string_view& text) {
+  const std::size_t bytes = utf8_character_bytes(text);
+  const std::string_view character = text.substr(0, bytes == 0 ? 1 : bytes);
+  text.remove_prefix(character.size());
+  if (bytes != 0 && !is_control(character)) return std::string(character);
+  std::string shown;
+  for (const char c : character) shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  return shown;
+}
+
 }  // namespace
 
 std::string printable(std::string_view text, std::size_t max_bytes) {
   std::string out;
   while (!text.empty()) {
-    const std::size_t bytes = utf8_character_bytes(text);
-    std::string shown(text.substr(0, bytes));
-    if (bytes == 0 || is_control(shown)) {
-      shown.clear();
-      for (const char c : text.substr(0, bytes == 0 ? 1 : bytes)) {
-        shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-      }
-    }
+    const std::string shown = take_shown(text);
     if (out.size() + shown.size() > max_bytes) return out + "...";
     out += shown;
-    text.remove_prefix(bytes == 0 ? 1 : bytes);
+  }
+  return out;
+}
+
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    if (text.front() == '\n' || text.front() == '\t') {
+      out += text.front();
+      text.remove_prefix(1);
+    } else {
+      out += take_shown(text);
+    }
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// Shows text of unknown origin in messages.
+// Shows text of unknown origin in messages and on terminals.
 #pragma once
 
 #include <cstddef>
@@ -12,5 +12,8 @@ namespace chexbench {
 // UTF-8 become \xNN; all else stays, backslashes too. The result has at most `max_bytes` bytes, or "..." after them if
 // something was cut off. Thread-safe.
 std::string printable(std::string_view text, std::size_t max_bytes = 200);
+
+// Does the same for a text of several lines, whose line ends and tabs stay, and which is not cut. Thread-safe.
+std::string printable_lines(std::string_view text);
 
 }  // namespace chexbench

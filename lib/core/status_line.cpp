@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "core/clock.hpp"
+#include "core/printable.hpp"
 
 namespace chexbench {
 namespace {
@@ -29,7 +30,7 @@ void StatusLine::show(std::string_view text) {
   if (now_s() - last_shown_s_ < kShowEvery_s) return;
   last_shown_s_ = now_s();
   // fmt::print would throw if stderr cannot be written, which must not end a run; fputs does not.
-  std::fputs(fmt::format("{}{}", kClearLine, text).c_str(), stderr);
+  std::fputs(fmt::format("{}{}", kClearLine, printable(text)).c_str(), stderr);
   std::fflush(stderr);
 }
 

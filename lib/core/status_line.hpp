@@ -18,7 +18,8 @@ class StatusLine {
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
 
-  // Shows `text`, unless the last text was shown less than 0.1 s ago. Errors of stderr are ignored.
+  // Shows `text`, unless the last text was shown less than 0.1 s ago. Control characters in it are shown as
+  // \xNN, and what exceeds 200 bytes is left out. Errors of stderr are ignored.
   void show(std::string_view text);
 
  private:

@@ -8,6 +8,7 @@
 
 #include "core/csv.hpp"
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
 #include "storage/file_bytes.hpp"
@@ -36,7 +37,7 @@ std::string image_name(std::string_view field, std::string_view where) {
   const std::filesystem::path path(field);
   const bool leads_out = std::ranges::any_of(path, [](const auto& part) { return part == ".."; });
   if (field.empty() || path.is_absolute() || leads_out || field.ends_with('/')) {
-    throw DataError(fmt::format("{}: '{}' is not the name of an image file in the root", where, field));
+    throw DataError(fmt::format("{}: '{}' is not the name of an image file in the root", where, printable(field)));
   }
   return path.lexically_normal();
 }
@@ -45,8 +46,9 @@ void set_split(std::string_view field, std::string_view where, Index& index) {
   if (field.empty()) return;  // in no split
   bool IndexRow::*const split = split_called(field);
   if (split == nullptr) {
-    throw DataError(fmt::format(
-        "{}: '{}' is not a split: expected train, val (valid, validation), test, or an empty field", where, field));
+    throw DataError(
+        fmt::format("{}: '{}' is not a split: expected train, val (valid, validation), test, or an empty field", where,
+                    printable(field)));
   }
   index.rows.back().*split = true;
   note_split(split, index);

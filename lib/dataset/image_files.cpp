@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -55,7 +56,8 @@ void add_images_below(const storage::Store& store, const std::string& folder, co
                       std::vector<ImageFile>& files) {
   constexpr int kDeepest = 32;
   if (depth > kDeepest) {
-    throw DataError(fmt::format("{}: folders are nested more than {} deep: does a link lead back?", folder, kDeepest));
+    throw DataError(fmt::format("{}: folders are nested more than {} deep: does a link lead back?",
+                                printable(folder, 1000), kDeepest));
   }
   for (storage::StoreEntry& entry : store.list(folder)) {
     if (entry.name.starts_with('.') || (depth == 0 && is_converted(entry.name))) continue;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/errors.hpp"
+#include "core/json_text.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::formats {
@@ -10,7 +11,9 @@ namespace chexbench::formats {
 nlohmann::json read_json_file(const storage::DataRoot& root, const std::string& path) {
   try {
     storage::ByteBuffer buffer;
-    return nlohmann::json::parse(storage::as_text(root.store->read(path, buffer)), nullptr, /*allow_exceptions=*/false);
+    const std::string_view text = storage::as_text(root.store->read(path, buffer));
+    if (is_nested_too_deep(text)) return nullptr;  // copying it would use up the stack
+    return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   } catch (const DataError&) {
     return nullptr;
   }

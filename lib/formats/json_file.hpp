@@ -9,7 +9,7 @@
 
 namespace chexbench::formats {
 
-// Returns the contents of the file, or the JSON value null if the file is missing, unreadable or damaged; callers then
+// Returns the contents of the file, or the JSON value null if the file is missing, damaged or nested too deep; callers then
 // treat what it would say as unknown. Thread-safe.
 nlohmann::json read_json_file(const storage::DataRoot& root, const std::string& path);
 

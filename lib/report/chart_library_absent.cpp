@@ -3,6 +3,6 @@
 
 namespace chexbench::report {
 
-std::string_view chart_library() { return {}; }
+Embedded chart_library() { return {}; }
 
 }  // namespace chexbench::report

@@ -1,8 +1,9 @@
-// Builds one row of a CSV file, after RFC 4180 with LF.
+// Builds one row of a CSV file, after RFC 4180 with LF, that spreadsheets compute nothing of.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <optional>
@@ -11,17 +12,34 @@
 #include <utility>
 #include <vector>
 
+#include "core/numbers.hpp"
 #include "report/column.hpp"
 
 namespace chexbench::report {
 
-// Appends a field for each call. A floating-point number becomes the shortest text that reads back as the same bits;
-// NaN, infinities and empty optionals become empty fields; booleans become true and false.
+// Returns whether a spreadsheet could take the text for a formula, quotes around the field or not, and so run what a
+// name says. Numbers are none. A text that begins with apostrophes before such a beginning counts, too, so that the
+// apostrophe which CsvRow puts before these texts can be taken away again from exactly these.
+inline bool could_be_formula(std::string_view text) {
+  const std::size_t apostrophes = std::min(text.find_first_not_of('\''), text.size());
+  const std::string_view rest = text.substr(apostrophes);
+  constexpr std::string_view kBeginnings[] = {
+      "=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"};  // the last four of full width
+  const bool begins = std::ranges::any_of(kBeginnings, [rest](auto beginning) { return rest.starts_with(beginning); });
+  const std::optional<double> number = parse_number<double>(text);
+  return begins && !(number && std::isfinite(*number));
+}
+
+// Appends a field for each call. A text that could be a formula gets an apostrophe, which makes it a text in
+// spreadsheets (OWASP, "CSV Injection"); scripts/plotting/tables.py takes it away. A floating-point number becomes the
+// shortest text that reads back as the same bits; NaN, infinities and empty optionals become empty fields; booleans
+// become true and false.
 class CsvRow {
  public:
   void operator()(std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) return append(text);
-    std::string quoted = "\"";
+    const char* const guard = could_be_formula(text) ? "'" : "";
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) return append(fmt::format("{}{}", guard, text));
+    std::string quoted = fmt::format("\"{}", guard);
     for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
     append(quoted + '"');
   }

@@ -1,9 +1,12 @@
 #include "report/html.hpp"
 
+#include <fmt/format.h>
+
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/printable.hpp"
 #include "report/html_data.hpp"
 #include "report/html_files.hpp"
 
@@ -15,6 +18,8 @@ std::string escaped_for_html(std::string_view text) {
   for (const char c : text) {
     if (c == '<')
       escaped += "&lt;";
+    else if (c == '>')
+      escaped += "&gt;";
     else if (c == '&')
       escaped += "&amp;";
     else
@@ -46,11 +51,14 @@ std::string fill(std::string_view page, const Parts& parts) {
 
 std::string html_page(const results::Report& report) {
   const PageFiles files = page_files();
-  return fill(files.html, {{"experiment", escaped_for_html(report.experiment)},
-                           {"css", std::string(files.css)},
+  const Embedded charts = chart_library();
+  return fill(files.html, {{"experiment", escaped_for_html(printable(report.experiment))},
+                           {"script_sources", fmt::format("{} {}", files.scripts.policy_source, charts.policy_source)},
+                           {"style_source", std::string(files.css.policy_source)},
+                           {"css", std::string(files.css.text)},
                            {"data", page_data(report)},
-                           {"chart_library", std::string(chart_library())},
-                           {"scripts", std::string(files.scripts)}});
+                           {"chart_library", std::string(charts.text)},
+                           {"scripts", std::string(files.scripts.text)}});
 }
 
 }  // namespace chexbench::report

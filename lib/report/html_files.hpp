@@ -5,17 +5,24 @@
 
 namespace chexbench::report {
 
-// The files of html/ by their kind. The texts live as long as the program.
+// What an element of the page holds, and the source by which a content security policy allows it: 'sha256-BASE64', or
+// "" if there is nothing to allow. Both live as long as the program.
+struct Embedded {
+  std::string_view text;
+  std::string_view policy_source;
+};
+
+// The files of html/ by their kind.
 struct PageFiles {
   std::string_view html;  // with {{name}} in the places of the other parts
-  std::string_view css;
-  std::string_view scripts;  // all of them, each after those that it uses
+  Embedded css;
+  Embedded scripts;  // all of them, each after those that it uses
 };
 
 // Returns the embedded files.
 PageFiles page_files();
 
 // Returns Chart.js, minified, after a comment with its license. Returns an empty text if this build has no Chart.js.
-std::string_view chart_library();
+Embedded chart_library();
 
 }  // namespace chexbench::report

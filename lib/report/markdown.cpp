@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <vector>
 
+#include "core/printable.hpp"
 #include "report/result_tables.hpp"
 #include "results/labels.hpp"
 #include "results/read.hpp"
@@ -20,48 +22,59 @@ bool in_word(std::string_view text, std::size_t at) {
 // stays readable if the Markdown is read as text.
 bool has_meaning(std::string_view text, std::size_t at) {
   if (text[at] == '_') return !in_word(text, at - 1) || !in_word(text, at + 1);
-  return std::string_view("\\`*[]|<>~").find(text[at]) != std::string_view::npos;
-}
-
-std::string line_of(const std::vector<std::string>& cells) {
-  std::string line = "|";
-  for (const std::string& cell : cells) line += fmt::format(" {} |", cell);
-  return line + '\n';
+  if (text[at] == '#') return at == 0 || text[at - 1] == ' ';
+  if (text[at] == '&') return in_word(text, at + 1) || text.substr(at + 1).starts_with('#');
+  return std::string_view("\\`*[]|<>~$").find(text[at]) != std::string_view::npos;
 }
 
 std::string table_of(const TextTable& table) {
   const std::vector<std::size_t> shown = shown_columns(table);
   const auto row = [&](const std::vector<std::string>& cells) {
-    std::vector<std::string> escaped;
-    for (const std::size_t column : shown) escaped.push_back(markdown_escaped(cells[column]));
-    return line_of(escaped);
+    std::vector<std::string> of_shown;
+    for (const std::size_t column : shown) of_shown.push_back(cells[column]);
+    return markdown_row(of_shown);
   };
   std::vector<std::string> alignment;
   for (const std::size_t column : shown) alignment.emplace_back(stands_left(table, column) ? "---" : "---:");
-  std::string text = row(table.header) + line_of(alignment);
+  std::string text = row(table.header) + markdown_row(alignment);
   for (const auto& cells : table.rows) text += row(cells);
   return text;
 }
 
 std::string list_of(const std::vector<std::string>& lines) {
   std::string text;
-  for (const std::string& line : lines) text += fmt::format("- {}\n", markdown_escaped(line));
+  for (const std::string& line : lines) text += fmt::format("- {}\n", markdown_line(line));
   return text;
 }
 
 }  // namespace
 
 std::string markdown_escaped(std::string_view text) {
+  std::string line(text);
+  for (char& c : line) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  line = printable_lines(line);
   std::string escaped;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\n' || text[i] == '\r') {
-      escaped += ' ';
-      continue;
-    }
-    if (has_meaning(text, i)) escaped += '\\';
-    escaped += text[i];
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (has_meaning(line, i)) escaped += '\\';
+    escaped += line[i];
   }
   return escaped;
+}
+
+std::string markdown_line(std::string_view text) {
+  std::string line = markdown_escaped(text);
+  const std::size_t mark = std::min(line.find_first_not_of("0123456789"), line.size());
+  const std::string_view marks = mark == 0 ? "+-=" : ".)";
+  if (mark < line.size() && marks.find(line[mark]) != std::string_view::npos) line.insert(mark, 1, '\\');
+  return line;
+}
+
+std::string markdown_row(const std::vector<std::string>& cells) {
+  std::string line = "|";
+  for (const std::string& cell : cells) line += fmt::format(" {} |", markdown_escaped(cell));
+  return line + '\n';
 }
 
 std::string markdown(const results::Report& report) {

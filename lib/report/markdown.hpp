@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "results/record.hpp"
 
@@ -12,8 +13,15 @@ namespace chexbench::report {
 // text is ASCII if the report is.
 std::string markdown(const results::Report& report);
 
-// Escapes `text` so that Markdown shows it literally: it makes no emphasis, link or HTML, and ends no table cell. Line
-// ends become blanks.
+// Escapes `text` so that Markdown shows it literally within a line: it makes no emphasis, link, formula or HTML, and
+// ends no table cell. Line ends become blanks, and other control characters are shown as \xNN. What GitHub makes of
+// plain text (https://..., @name) it makes of this, too.
 std::string markdown_escaped(std::string_view text);
+
+// Does the same for text that begins a line, where it must not begin a list or a heading either.
+std::string markdown_line(std::string_view text);
+
+// Returns a row of a table, whose cells are escaped.
+std::string markdown_row(const std::vector<std::string>& cells);
 
 }  // namespace chexbench::report

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/printable.hpp"
 #include "report/result_tables.hpp"
 #include "results/labels.hpp"
 
@@ -10,14 +11,15 @@ namespace {
 
 std::string lines_of(const std::vector<std::string>& lines) {
   std::string text;
-  for (const std::string& line : lines) text += line + "\n";
+  for (const std::string& line : lines) text += shown_line(line);
   return text;
 }
 
 std::string ablation_lines(const std::vector<AblationTable>& ablations) {
   std::string text;
   for (const AblationTable& ablation : ablations) {
-    text += fmt::format("Step by step over {}; {}:\n{}\n", ablation.over, kAblationCaption, render(ablation.steps));
+    text += fmt::format("Step by step over {}; {}:\n{}\n", printable(ablation.over), kAblationCaption,
+                        render(ablation.steps));
   }
   return text;
 }
@@ -28,7 +30,7 @@ std::string learning_lines(const TextTable& learning) {
 
 std::string findings_list(const results::Report& report) {
   std::string text = report.findings.empty() ? "" : "\nFindings:\n";
-  for (const results::Finding& finding : report.findings) text += "- " + results::graded_text(finding) + "\n";
+  for (const results::Finding& finding : report.findings) text += "- " + shown_line(results::graded_text(finding));
   return text;
 }
 

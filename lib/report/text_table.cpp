@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/printable.hpp"
+
 namespace chexbench::report {
 namespace {
 
@@ -11,6 +13,16 @@ std::size_t widest_cell(const TextTable& table, std::size_t column) {
   std::size_t width = 0;
   for (const auto& row : table.rows) width = std::max(width, row[column].size());
   return width;
+}
+
+// Returns the table with its cells as a terminal can show them.
+TextTable printable_cells(TextTable table) {
+  const auto show = [](std::vector<std::string>& cells) {
+    for (std::string& cell : cells) cell = printable(cell, cell.max_size());
+  };
+  show(table.header);
+  for (auto& row : table.rows) show(row);
+  return table;
 }
 
 }  // namespace
@@ -27,7 +39,10 @@ bool stands_left(const TextTable& table, std::size_t column) {
   return column < table.left_columns || (table.last_left && column + 1 == table.header.size());
 }
 
-std::string render(const TextTable& table) {
+std::string shown_line(const std::string& sentence) { return printable(sentence, sentence.max_size()) + '\n'; }
+
+std::string render(const TextTable& raw) {
+  const TextTable table = printable_cells(raw);
   const std::vector<std::size_t> shown = shown_columns(table);
   std::vector<std::size_t> widths;
   for (std::size_t column = 0; column < table.header.size(); ++column) {

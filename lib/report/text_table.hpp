@@ -23,8 +23,11 @@ std::vector<std::size_t> shown_columns(const TextTable& table);
 // Returns whether a column is aligned left.
 bool stands_left(const TextTable& table, std::size_t column);
 
+// Returns a sentence with names in it as one line, with its line end, that a terminal can show: see core/printable.hpp.
+std::string shown_line(const std::string& sentence);
+
 // Returns one line for the header and one per row, without columns that are empty in every row, and without blanks at
-// the ends of lines.
+// the ends of lines. Control characters in cells are shown as \xNN.
 std::string render(const TextTable& table);
 
 }  // namespace chexbench::report

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 #include "measure/gpu_window.hpp"
 #include "measure/library_version.hpp"
 #include "measure/statistics.hpp"
@@ -134,7 +135,7 @@ class JsonReader {
     return number.is_number_integer() && std::in_range<Value>(number.template get<std::int64_t>());
   }
   [[noreturn]] static void fail(const char* name, const Json& value, const char* expected) {
-    throw DataError(fmt::format("{} is {}, and not {}", name, value.dump(), expected));
+    throw DataError(fmt::format("{} is {}, and not {}", name, printable(value.dump()), expected));
   }
 
   const Json& object_;

@@ -4,11 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "core/errors.hpp"
+#include "core/json_text.hpp"
+#include "core/printable.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::results {
@@ -30,13 +33,16 @@ std::string dump(const Json& value);
 void check_version(const Json& object);
 
 // Parses `text` and returns take(parsed). `name` begins error messages.
-// @throws DataError if the text is not JSON, or if take() throws a Json::exception or an Error
+// @throws DataError if the text is not JSON, is nested more than kMaxJsonDepth deep, or if take() throws a
+// Json::exception or an Error
 template <class Take>
 auto read_json(std::string_view text, const std::string& name, Take take) {
+  constexpr std::size_t kMostWords = 400;  // bytes of the JSON library's message, which quotes the text
   try {
+    if (is_nested_too_deep(text)) throw DataError(fmt::format("nested more than {} deep", kMaxJsonDepth));
     return take(Json::parse(text));
   } catch (const Json::exception& error) {
-    throw DataError(fmt::format("{}: not a result of chexbench: {}", name, error.what()));
+    throw DataError(fmt::format("{}: not a result of chexbench: {}", name, printable(error.what(), kMostWords)));
   } catch (const Error& error) {
     throw DataError(fmt::format("{}: {}", name, error.what()));
   }

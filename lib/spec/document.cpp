@@ -6,21 +6,15 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "core/json_text.hpp"
+#include "core/printable.hpp"
 
 namespace chexbench::spec {
 namespace {
 
-constexpr std::size_t kMaxDepth = 64;    // deeper than any spec, and shallow enough for recursion
 constexpr std::size_t kMaxKeys = 1000;   // in one object: more than any spec has, few enough for linear searches
 constexpr std::size_t kMostShown = 100;  // bytes of a text in a message
 constexpr std::size_t kMostWords = 400;  // bytes of the JSON library's message, which quotes the text
-
-// Returns `text`, or its first `most` bytes and "...", without cutting a character of UTF-8.
-std::string cut(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return std::string(text);
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
-  return fmt::format("{}...", text.substr(0, most));
-}
 
 // Builds the tree from the parser's events.
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
@@ -74,7 +68,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool open(Node node) {
-    if (open_.size() >= kMaxDepth) throw SpecError(fmt::format("{}: nested more than {} deep", source_, kMaxDepth));
+    if (open_.size() >= kMaxJsonDepth)
+      throw SpecError(fmt::format("{}: nested more than {} deep", source_, kMaxJsonDepth));
     open_.push_back(std::move(node));
     keys_.emplace_back();
     return true;
@@ -117,7 +112,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     }
     const std::size_t at = message.find(syntax);
     const std::string words =
-        at == std::string::npos ? "unreadable" : cut(message.substr(at + syntax.size()), kMostWords);
+        at == std::string::npos ? "unreadable" : printable(message.substr(at + syntax.size()), kMostWords);
     const bool trailing_comma = words.find("unexpected '}'; expected string literal") != std::string::npos ||
                                 words.find("while parsing value - unexpected ']'") != std::string::npos;
     return trailing_comma ? words + " (a comma too many before it?)" : words;
@@ -198,7 +193,7 @@ const Node* find_member(const Object& object, const std::string& key) {
   return found == object.end() ? nullptr : &found->second;
 }
 
-std::string shown(std::string_view text) { return cut(text, kMostShown); }
+std::string shown(std::string_view text) { return printable(text, kMostShown); }
 
 std::string describe(const Node& node) {
   if (node.list() != nullptr) return "a list";

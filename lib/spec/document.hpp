@@ -43,8 +43,8 @@ std::string to_text(const Node& node);
 // unchanged.
 const Node* find_member(const Object& object, const std::string& key);
 
-// Returns a name or text from outside as messages show it: its first 100 bytes, cut at the end of a UTF-8 character,
-// and then "...", if it is longer.
+// Returns a name or text from outside as messages show it: as printable() does, and at most 100 bytes and "..." of it,
+// cut at the end of a UTF-8 character.
 std::string shown(std::string_view text);
 
 // Returns what a node holds, for error messages: "the text \"abc\"", "3.5", "a list", "an object".

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 #include "spec/contradictions.hpp"
 #include "spec/keys.hpp"
 #include "spec/pipeline_list.hpp"
@@ -93,7 +94,7 @@ void Draft::remove_ranks_list() {
 }
 
 void Draft::set(const std::string& assignment) {
-  const std::string source = "--set " + assignment;
+  const std::string source = "--set " + printable(assignment, 1000);
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw SpecError(source + ": must be key=value, such as data.format=png");

@@ -42,6 +42,8 @@ def load_pyplot():
     matplotlib.use("agg")
     from matplotlib import pyplot
     pyplot.rcParams.update(STYLE)
+    if "text.parse_math" in pyplot.rcParams:  # Matplotlib 3.6
+        pyplot.rcParams["text.parse_math"] = False  # names may hold dollar signs
     return pyplot
 
 

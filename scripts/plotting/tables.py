@@ -4,6 +4,7 @@ import csv
 import difflib
 import itertools
 import math
+import re
 import statistics
 from pathlib import Path
 
@@ -13,6 +14,11 @@ TABLES = ("trials", "repeats", "steps", "epochs", "aurocs", "ops", "gpu")
 
 class Unusable(Exception):
     """The runs do not hold what the figure needs."""
+
+
+def unguarded(field):
+    """Returns a field without the apostrophe that keeps a spreadsheet from taking a text for a formula."""
+    return field[1:] if re.match(r"'+[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]", field) else field
 
 
 def read_csv(path, most_rows=None):
@@ -28,7 +34,7 @@ def read_csv(path, most_rows=None):
     for number, row in enumerate(rows, 1):
         if "" in row:
             raise Unusable(f"{path}: row {number} has more fields than there are names of columns")
-    return columns, rows
+    return columns, [{name: unguarded(field) for name, field in row.items()} for row in rows]
 
 
 def require(path, columns, needed):

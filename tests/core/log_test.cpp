@@ -57,6 +57,16 @@ TEST_F(Log, TakesBracesInAMessageLiterally) {
   EXPECT_THAT(stderr_of([] { log::write(log::Level::info, "{\"op\": \"map\"}"); }), HasSubstr("{\"op\": \"map\"}"));
 }
 
+TEST_F(Log, ShowsWhatATerminalWouldObey) {
+  const std::string written = stderr_of([] { log::warning("no {}", "\x1b]0;title\x07 \xe2\x80\xae \xff"); });
+  EXPECT_THAT(written, HasSubstr("warning: no \\x1b]0;title\\x07 \\xe2\\x80\\xae \\xff\n"));
+}
+
+TEST_F(Log, FurtherLinesOfAMessageDoNotLookLikeMessages) {
+  const std::string written = stderr_of([] { log::info("a.png\n[12:00:00] error: forged\n"); });
+  EXPECT_THAT(written, HasSubstr("info: a.png\n  [12:00:00] error: forged\n"));
+}
+
 TEST_F(Log, ShowsTheRankWhereOneIsGiven) {
   EXPECT_THAT(stderr_of([] { log::info("before"); }), Not(HasSubstr("rank")));
   EXPECT_EXIT(

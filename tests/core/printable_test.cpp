@@ -35,6 +35,11 @@ TEST(Printable, CutsBetweenCharacters) {
   EXPECT_LT(printable(std::string(50'000'000, 'x')).size(), 210u);
 }
 
+TEST(PrintableLines, KeepsLineEndsAndTabsAndCutsNothing) {
+  EXPECT_EQ(printable_lines("a\tb\n\x1b[2J\r\n\xe2\x80\xa8\xff\0"sv), "a\tb\n\\x1b[2J\\x0d\n\\xe2\\x80\\xa8\\xff\\x00");
+  EXPECT_EQ(printable_lines(std::string(1000, 'x')), std::string(1000, 'x'));
+}
+
 TEST(Utf8, IsWhatRfc3629Allows) {
   for (const auto text : {""sv, "a\0"sv, "\xc2\x80"sv, "\xe0\xa0\x80"sv, "\xed\x9f\xbf"sv, "\xee\x80\x80"sv,
                           "\xef\xbf\xbf"sv, "\xf0\x90\x80\x80"sv, "\xf4\x8f\xbf\xbf"sv}) {

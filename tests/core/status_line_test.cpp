@@ -7,11 +7,11 @@
 namespace chexbench {
 namespace {
 
-std::string shown(bool is_shown, int times) {
+std::string shown(bool is_shown, int times, const char* text = "at work") {
   testing::internal::CaptureStderr();
   {
     StatusLine line(is_shown);
-    for (int i = 0; i < times; ++i) line.show("at work");
+    for (int i = 0; i < times; ++i) line.show(text);
   }
   return testing::internal::GetCapturedStderr();
 }
@@ -21,6 +21,8 @@ TEST(StatusLine, ShowsItsTextAndRemovesItAtTheEnd) { EXPECT_EQ(shown(true, 1), "
 TEST(StatusLine, StaysSilentWhereItIsNotShown) { EXPECT_EQ(shown(false, 3), ""); }
 
 TEST(StatusLine, LeavesNothingToRemoveWhereNothingWasShown) { EXPECT_EQ(shown(true, 0), ""); }
+
+TEST(StatusLine, ObeysNothingInItsText) { EXPECT_EQ(shown(true, 1, "a\x1b[2J\nb"), "\r\033[Ka\\x1b[2J\\x0ab\r\033[K"); }
 
 TEST(StatusLine, DoesNotFlicker) { EXPECT_EQ(shown(true, 2), shown(true, 1)); }
 

@@ -25,6 +25,30 @@ TEST(CsvRow, QuotesWhatMustBeQuoted) {
   EXPECT_EQ(std::move(row).line(), "plain,\"with,comma\",\"with \"\"quotes\"\"\",\"two\nlines\",\"cr\r\"\n");
 }
 
+std::string field_of(const std::string& text) {
+  CsvRow row;
+  row(text);
+  return read_csv(std::move(row).line()).at(0).at(0);
+}
+
+TEST(CsvRow, NoTextBeginsAFormula) {
+  for (const std::string text : {"=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "=a,b", "=\"a\"", "-",
+                                 "+5", "-inf", "\uff1d1", "'=1", "''-5"}) {
+    EXPECT_EQ(field_of(text), "'" + text);
+  }
+}
+
+TEST(CsvRow, LeavesNumbersAndOtherTextsAsTheyAre) {
+  for (const std::string text : {"-5", "-0.25", "-1e-09", "5", "", "'", "'tis", "a=b", "a-b", " =1", "\u00e4"}) {
+    EXPECT_EQ(field_of(text), text);
+  }
+  CsvRow row;
+  row(-5);
+  row(-0.5);
+  row(std::optional(-1e-9));
+  EXPECT_EQ(std::move(row).line(), "-5,-0.5,-1e-09\n");
+}
+
 TEST(CsvRow, WritesBooleansAsWordsAndUndefinedAsEmpty) {
   CsvRow row;
   row(true);

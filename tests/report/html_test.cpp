@@ -140,19 +140,21 @@ TEST(HtmlPage, IsFilledInAndClosed) {
 TEST(HtmlPage, AsksForNothingFromOutside) {
   const std::string page = html_page(results::make_report({results::make_trial({}, {1})}));
   EXPECT_THAT(page, AllOf(Not(HasSubstr("src=")), Not(HasSubstr("@import")), Not(HasSubstr("<link"))));
-  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(page, HasSubstr("default-src 'none'; script-src 'sha256-"));
+  EXPECT_THAT(page, Not(HasSubstr("'unsafe-")));
 }
 
 TEST(HtmlPage, KeepsTheLicenseOfChartJs) {
-  if (chart_library().empty()) GTEST_SKIP() << "built without Chart.js";
+  if (chart_library().text.empty()) GTEST_SKIP() << "built without Chart.js";
   EXPECT_THAT(html_page(results::make_report({})),
               AllOf(HasSubstr("Permission is hereby granted"), HasSubstr("Chart.js v")));
 }
 
 TEST(HtmlPage, ScriptsOfThePageEndNoScript) {
   const PageFiles files = page_files();
-  for (const std::string_view script : {files.scripts, chart_library()}) {
+  for (const std::string_view script : {files.scripts.text, chart_library().text}) {
     EXPECT_THAT(std::string(script), AllOf(Not(HasSubstr("</script")), Not(HasSubstr("<!--"))));
+    EXPECT_THAT(std::string(script), Not(HasSubstr("\r"))) << "a browser hashes it as a line feed";
   }
 }
 

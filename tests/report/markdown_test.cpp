@@ -85,6 +85,36 @@ TEST(Markdown, SaysThatNothingWasMeasured) {
 TEST(MarkdownEscaped, TakesTheMeaningFromWhatWouldHaveOne) {
   EXPECT_EQ(markdown_escaped("a|b <img> *x* [l](u) `c` \\"), "a\\|b \\<img\\> \\*x\\* \\[l\\](u) \\`c\\` \\\\");
   EXPECT_EQ(markdown_escaped("two\nlines"), "two lines");
+  EXPECT_EQ(markdown_escaped("&lt; &#60; a & b # c#5 $x$"), "\\&lt; \\&#60; a & b \\# c#5 \\$x\\$");
+}
+
+TEST(MarkdownEscaped, ShowsWhatATerminalWouldObey) {
+  EXPECT_EQ(markdown_escaped("a\x1b[31m\r\n\xe2\x80\xae"), "a\\\\x1b\\[31m  \\\\xe2\\\\x80\\\\xae");
+}
+
+TEST(MarkdownLine, BeginsNoListAndNoHeading) {
+  for (const auto& [text, line] : {std::pair{"- a", "\\- a"},
+                                   {"+ a", "\\+ a"},
+                                   {"---", "\\---"},
+                                   {"===", "\\==="},
+                                   {"# a", "\\# a"},
+                                   {"12. a", "12\\. a"},
+                                   {"1) a", "1\\) a"},
+                                   {"> a", "\\> a"},
+                                   {"12 a", "12 a"},
+                                   {"", ""},
+                                   {"7", "7"}}) {
+    EXPECT_EQ(markdown_line(text), line);
+  }
+}
+
+TEST(Markdown, ANameCannotEndItsCellOrItsLine) {
+  results::TrialResult odd = results::make_trial({}, {100});
+  odd.spec.pipeline.name = "a|b\n| c | <img src=x> `";
+  odd.trial = "x|\n\n# y";
+  const std::string text = markdown(results::make_report({odd, results::make_trial({}, {200})}));
+  EXPECT_THAT(text, HasSubstr("| a\\|b \\| c \\| \\<img src=x\\> \\` | 100.0 |"));
+  EXPECT_THAT(text, Not(HasSubstr("\n# y")));
 }
 
 TEST(MarkdownEscaped, LeavesUnderscoresWithinWords) {

@@ -209,6 +209,20 @@ TEST(ResultTable, ListsFindings) {
   EXPECT_THAT(result_table(report), HasSubstr("\nFindings:\n- All is well.\n- Who knows? [machine too busy]\n"));
 }
 
+TEST(ResultTable, ObeysNoName) {
+  results::Report report = results::make_report({results::make_trial({}, {100}), results::make_trial({}, {200})});
+  report.trials[0].spec.pipeline.name = "a\n\x1b[2J";
+  report.environment.host = "h\x1b]0;t\x07";
+  report.findings = {{.kind = "fed", .text = "a\nb \xe2\x80\xae"}};
+  const std::string table = result_table(report);
+  EXPECT_THAT(table, AllOf(HasSubstr("\na\\x0a\\x1b[2J  "), HasSubstr(" on h\\x1b]0;t\\x07 ("),
+                           HasSubstr("\n- a\\x0ab \\xe2\\x80\\xae\n")));
+  EXPECT_THAT(table, Not(HasSubstr("\x1b")));
+  // The columns are as wide as what is shown.
+  const std::size_t odd = lines_with(table, "\\x1b[2J").at(0).find("100.0");
+  EXPECT_EQ(lines_with(table, "optimized ").at(0).find("200.0"), odd);
+}
+
 TEST(ResultTable, IsSevenBit) {
   const std::string table = table_of({results::make_trial({.engine = "emulated:v100"}, {100, 101, 102, 103, 104})});
   EXPECT_TRUE(std::all_of(table.begin(), table.end(), [](char c) { return static_cast<unsigned char>(c) < 128; }));

@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "report/json.hpp"
 #include "report/write.hpp"
+#include "results/journal_line.hpp"
 #include "results/record_factory.hpp"
 
 namespace chexbench::results {
@@ -60,6 +61,28 @@ TEST_F(ReadReport, DamageAndOtherVersionsAreErrorsOfTheData) {
   EXPECT_THAT(error_of(whole.substr(0, whole.size() / 2)), HasSubstr("3 " + folder_ + "/report.json: not a result"));
   EXPECT_THAT(error_of(""), HasSubstr("3 " + folder_ + "/report.json"));
   EXPECT_THAT(error_of(R"({"schema_version": 2})"), HasSubstr("its schema_version is 2, and this chexbench reads 1"));
+}
+
+TEST_F(ReadReport, WhatIsNestedTooDeepIsAnErrorOfTheData) {
+  const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  const std::string head = R"({"schema_version": 1, "experiment": )";
+  EXPECT_THAT(error_of(head + nested(200'000) + '}'), HasSubstr("report.json: nested more than 64 deep"));
+  EXPECT_THAT(error_of(head + nested(63) + '}'), HasSubstr("type must be string"));
+}
+
+TEST_F(ReadReport, AnErrorQuotesLittleOfTheFile) {
+  EXPECT_LT(error_of(R"({"schema_version": ")" + std::string(100'000, 'x') + "\"}").size(), 1000u);
+  EXPECT_LT(error_of('"' + std::string(100'000, 'x')).size(), 1000u);
+}
+
+TEST(JournalFromText, NamesTheLineThatIsNestedTooDeep) {
+  const std::string head = R"({"schema_version": 1, "key": "k", "repeat": {"repeat": )";
+  try {
+    journal_from_text(head + std::string(200'000, '[') + '\n', "journal.jsonl");
+    FAIL() << "nothing thrown";
+  } catch (const DataError& error) {
+    EXPECT_STREQ(error.what(), "journal.jsonl, line 1: nested more than 64 deep");
+  }
 }
 
 TEST(HasResults, AsksForOneRepeat) {

@@ -68,6 +68,28 @@ TEST(CompareMarkdown, IsATableWhoseCellsHoldNoBars) {
   EXPECT_THAT(text, AllOf(HasSubstr("| trial | base images/s |"), HasSubstr("data/nih \\| other against data/nih |")));
 }
 
+// Returns a trial whose pipeline, which no other has, makes its name.
+results::TrialResult trial_called(const std::string& name) {
+  results::TrialResult trial = results::make_trial({.pipeline = "naive"}, {100});
+  trial.trial = name;
+  return trial;
+}
+
+TEST(CompareMarkdown, NoNameMakesMarkdown) {
+  const Side base = printed_side({results::make_trial({}, {100}), trial_called("<b>\n| `c`")}, "[a](u)");
+  const Side other = printed_side({results::make_trial({}, {100})});
+  const std::string text = format_comparison(compare_runs(base, other, {}), "markdown");
+  EXPECT_THAT(text, AllOf(testing::StartsWith("base \\[a\\](u), new "),
+                          HasSubstr("\nOnly in the base: \\<b\\> \\| \\`c\\`.\n")));
+}
+
+TEST(CompareTable, ObeysNoName) {
+  const Side base = printed_side({results::make_trial({}, {100}), trial_called("c\nd")}, "a\x1b[2J\nb");
+  const Side other = printed_side({results::make_trial({}, {100})});
+  EXPECT_THAT(format_comparison(compare_runs(base, other, {}), "table"),
+              AllOf(testing::StartsWith("base a\\x1b[2J\\x0ab, new "), HasSubstr("\nOnly in the base: c\\x0ad.\n")));
+}
+
 TEST(CompareJson, HoldsEveryValue) {
   const nlohmann::json json = nlohmann::json::parse(format_comparison(printed(), "json"));
   EXPECT_EQ(json["threshold"], 0.05);

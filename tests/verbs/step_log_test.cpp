@@ -62,6 +62,13 @@ TEST(StepLog, NamesAMissingColumnAndTheNearest) {
   EXPECT_THAT(complaint("wait_s,step_s,images,wait_s\n"), HasSubstr("two columns 'wait_s'"));
 }
 
+TEST(StepLog, QuotesLittleOfItAndObeysNothing) {
+  EXPECT_THAT(complaint("wait_s,step_s,images\n0,\x1b[2J,1\n"), HasSubstr("step_s is '\\x1b[2J', and must be"));
+  std::string header = "a";
+  for (int i = 0; i < 10'000; ++i) header += ",b\x07" + std::to_string(i);
+  EXPECT_LT(complaint(header + "\n").size(), 1500u);
+}
+
 TEST(StepLog, NamesAnotherDelimiter) {
   EXPECT_THAT(complaint("wait_s;step_s;images\n0;1;2\n"),
               HasSubstr("line 1: its columns are separated by semicolons (the first at column 7)"));

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "report/markdown.hpp"
 #include "report/text_table.hpp"
 #include "results/labels.hpp"
 #include "verbs/compare/compare.hpp"
@@ -85,28 +86,18 @@ std::string title(const RunComparison& comparison) {
 std::string table_of(const RunComparison& comparison) {
   report::TextTable table{.header = kColumns, .rows = {}, .left_columns = 1, .last_left = true};
   for (const ComparedArm& arm : comparison.arms) table.rows.push_back(cells_of(arm));
-  std::string text =
-      title(comparison) + "\n\n" + (table.rows.empty() ? "no arm is on both sides\n" : report::render(table));
-  const std::vector<std::string> remarks = remarks_of(comparison);
-  if (!remarks.empty()) text += fmt::format("\n{}\n", fmt::join(remarks, "\n"));
-  return text;
-}
-
-// Returns a row of a Markdown table. Escapes bars, which would end a cell.
-std::string markdown_row(const std::vector<std::string>& cells) {
-  std::string row = "|";
-  for (const std::string& cell : cells) {
-    row += ' ';
-    for (const char c : cell) row += c == '|' ? std::string("\\|") : std::string(1, c);
-    row += " |";
-  }
-  return row + "\n";
+  std::string text = report::shown_line(title(comparison)) + "\n" +
+                     (table.rows.empty() ? "no arm is on both sides\n" : report::render(table));
+  std::string remarks;
+  for (const std::string& remark : remarks_of(comparison)) remarks += report::shown_line(remark);
+  return remarks.empty() ? text : text + "\n" + remarks;
 }
 
 std::string markdown_of(const RunComparison& comparison) {
-  std::string text = title(comparison) + "\n\n" + markdown_row(kColumns) + "|---|---:|---:|---:|---:|---|---|\n";
-  for (const ComparedArm& arm : comparison.arms) text += markdown_row(cells_of(arm));
-  for (const std::string& remark : remarks_of(comparison)) text += "\n" + remark + "\n";
+  std::string text = report::markdown_line(title(comparison)) + "\n\n" + report::markdown_row(kColumns) +
+                     "|---|---:|---:|---:|---:|---|---|\n";
+  for (const ComparedArm& arm : comparison.arms) text += report::markdown_row(cells_of(arm));
+  for (const std::string& remark : remarks_of(comparison)) text += "\n" + report::markdown_line(remark) + "\n";
   return text;
 }
 

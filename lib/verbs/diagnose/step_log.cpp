@@ -10,6 +10,7 @@
 #include "core/csv.hpp"
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
+#include "core/printable.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -49,7 +50,7 @@ class Row {
     const std::string_view text = fields_[field];
     const auto value = parse_number<double>(text);
     if (!value || !std::isfinite(*value) || *value > kMost) {
-      fail(field, fmt::format("{} is '{}', and must be a number", what, text));
+      fail(field, fmt::format("{} is '{}', and must be a number", what, printable(text)));
     }
     if (*value < 0) fail(field, fmt::format("{} is {}, and cannot be below 0", what, *value));
     return *value;
@@ -82,13 +83,15 @@ std::size_t place(const Row& header, std::string_view column) {
 }
 
 std::size_t needed(const Row& header, const std::string& column) {
+  constexpr std::size_t kMostColumns = 1000;  // bytes of the message that names the columns there are
   const std::size_t found = place(header, column);
   if (found != kAbsent) return found;
   const std::vector<std::string> present(header.fields().begin(), header.fields().end());
   const std::string nearest = nearest_name(column, present);
   header.fail(nearest.empty()
-                  ? fmt::format("there is no column '{}'; the columns are '{}'", column, fmt::join(present, "', '"))
-                  : fmt::format("there is no column '{}'; if '{}' is that, rename it", column, nearest));
+                  ? fmt::format("there is no column '{}'; the columns are '{}'", column,
+                                printable(fmt::format("{}", fmt::join(present, "', '")), kMostColumns))
+                  : fmt::format("there is no column '{}'; if '{}' is that, rename it", column, printable(nearest)));
 }
 
 // Rejects a header whose only field contains another delimiter, which spreadsheets write in many countries.
