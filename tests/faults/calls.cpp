@@ -54,6 +54,11 @@ bool fails_on_name(const char* function, const char* path) {
   return is_chosen(Class::rename) && folder().holds(preloaded::absolute(path)) && fails(function, EIO);
 }
 
+bool is_written(int descriptor) {
+  const int flags = fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 template <class Read>
 ssize_t read_or_fail(const char* function, int descriptor, std::size_t count, const Read& read) {
   if (fails_on_file(Class::read, function, descriptor, EIO)) return -1;
@@ -195,10 +200,10 @@ int mkdir(const char* path, mode_t mode) noexcept {
   return fails_on_name("mkdir", path) ? -1 : next(path, mode);
 }
 
-// The descriptor is gone even so, as on Linux.
+// Only of what is written: nobody loses anything by the others. The descriptor is gone even so, as on Linux.
 int close(int descriptor) {
   static auto* const next = real<int(int)>("close");
-  if (!fails_on_file(Class::close, "close", descriptor, EIO)) return next(descriptor);
+  if (!is_written(descriptor) || !fails_on_file(Class::close, "close", descriptor, EIO)) return next(descriptor);
   next(descriptor);
   errno = EIO;
   return -1;
