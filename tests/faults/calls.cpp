@@ -9,7 +9,8 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 
@@ -54,9 +55,20 @@ bool fails_on_name(const char* function, const char* path) {
   return is_chosen(Class::rename) && folder().holds(preloaded::absolute(path)) && fails(function, EIO);
 }
 
-bool is_written(int descriptor) {
-  const int flags = fcntl(descriptor, F_GETFL);
-  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+// Files that were written to since they were synced: of no others can a failing close() lose anything.
+std::array<std::atomic<bool>, 4096> unsynced;
+
+void mark(int descriptor, bool is_unsynced) {
+  if (descriptor >= 0 && descriptor < static_cast<int>(unsynced.size())) unsynced[descriptor] = is_unsynced;
+}
+
+bool is_unsynced(int descriptor) {
+  return descriptor >= 0 && descriptor < static_cast<int>(unsynced.size()) && unsynced[descriptor];
+}
+
+int synced(int descriptor, int result) {
+  if (result == 0) mark(descriptor, false);
+  return result;
 }
 
 template <class Read>
@@ -68,6 +80,7 @@ ssize_t read_or_fail(const char* function, int descriptor, std::size_t count, co
 template <class Write>
 ssize_t write_or_fail(const char* function, int descriptor, std::size_t count, const Write& write) {
   if (fails_on_file(Class::write, function, descriptor, ENOSPC)) return -1;
+  mark(descriptor, true);
   return write(cut(Class::short_write, function, descriptor, count));
 }
 
@@ -81,14 +94,13 @@ int open_at_or_fail(int directory, const char* path, int flags, mode_t mode) {
   return fails_open("openat", path) ? -1 : next(directory, path, flags, mode);
 }
 
-
 }  // namespace
 
 extern "C" {
 
-#define FAULTS_MODE(flags)          \
-  std::va_list arguments;           \
-  va_start(arguments, flags);       \
+#define FAULTS_MODE(flags)                       \
+  std::va_list arguments;                        \
+  va_start(arguments, flags);                    \
   const mode_t mode = mode_of(flags, arguments); \
   va_end(arguments)
 
@@ -177,12 +189,12 @@ int posix_fallocate(int descriptor, off_t at, off_t bytes) {
 
 int fsync(int descriptor) {
   static auto* const next = real<int(int)>("fsync");
-  return fails_on_file(Class::sync, "fsync", descriptor, EIO) ? -1 : next(descriptor);
+  return fails_on_file(Class::sync, "fsync", descriptor, EIO) ? -1 : synced(descriptor, next(descriptor));
 }
 
 int fdatasync(int descriptor) {
   static auto* const next = real<int(int)>("fdatasync");
-  return fails_on_file(Class::sync, "fdatasync", descriptor, EIO) ? -1 : next(descriptor);
+  return fails_on_file(Class::sync, "fdatasync", descriptor, EIO) ? -1 : synced(descriptor, next(descriptor));
 }
 
 int syncfs(int descriptor) noexcept {
@@ -200,10 +212,12 @@ int mkdir(const char* path, mode_t mode) noexcept {
   return fails_on_name("mkdir", path) ? -1 : next(path, mode);
 }
 
-// Only of what is written: nobody loses anything by the others. The descriptor is gone even so, as on Linux.
+// The descriptor is gone even so, as on Linux.
 int close(int descriptor) {
   static auto* const next = real<int(int)>("close");
-  if (!is_written(descriptor) || !fails_on_file(Class::close, "close", descriptor, EIO)) return next(descriptor);
+  const bool fails = is_unsynced(descriptor) && fails_on_file(Class::close, "close", descriptor, EIO);
+  mark(descriptor, false);
+  if (!fails) return next(descriptor);
   next(descriptor);
   errno = EIO;
   return -1;

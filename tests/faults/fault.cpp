@@ -17,9 +17,9 @@
 namespace faults {
 namespace {
 
-constexpr std::array<std::string_view, 15> kNames = {
-    "open", "system-open", "read",   "short-read", "write",   "short-write", "fsync",   "rename",
-    "close", "mmap",       "malloc", "thread",     "connect", "mpi",         "mpi-poll"};
+constexpr std::array<std::string_view, 15> kNames = {"open",        "system-open", "read",    "short-read", "write",
+                                                     "short-write", "fsync",       "rename",  "close",      "mmap",
+                                                     "malloc",      "thread",      "connect", "mpi",        "mpi-poll"};
 
 struct Plan {
   bool active = false;
@@ -51,8 +51,8 @@ void make_plan() {
   }
   plan.at = std::atol(text("FAULT_AT", "0"));
   plan.always = std::string_view(text("FAULT_KIND", "once")) == "always";
-  plan.log = static_cast<int>(syscall(SYS_openat, AT_FDCWD, text("FAULT_LOG", "/dev/null"),
-                                      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  plan.log = static_cast<int>(
+      syscall(SYS_openat, AT_FDCWD, text("FAULT_LOG", "/dev/null"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   std::array<void*, 4> frames{};
   backtrace(frames.data(), frames.size());  // loads what it needs now, because it allocates the first time
 }

@@ -7,8 +7,23 @@
 
 namespace faults {
 
-enum class Class { open, system_open, read, short_read, write, short_write, sync, rename, close, mmap, malloc, thread,
-                   connect, mpi, mpi_poll };
+enum class Class {
+  open,
+  system_open,
+  read,
+  short_read,
+  write,
+  short_write,
+  sync,
+  rename,
+  close,
+  mmap,
+  malloc,
+  thread,
+  connect,
+  mpi,
+  mpi_poll
+};
 
 // Whether this process fails calls of that class: cheap, and false before main().
 bool is_chosen(Class kind);

@@ -44,14 +44,12 @@ FAULTS_MPI(Igatherv,
            (own, own_count, own_type, all, counts, places, type, root, comm, request))
 FAULTS_MPI(Iprobe, (int source, int tag, MPI_Comm comm, int* found, MPI_Status* status),
            (source, tag, comm, found, status))
-FAULTS_MPI(Irecv,
-           (void* data, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request),
+FAULTS_MPI(Irecv, (void* data, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request),
            (data, count, type, source, tag, comm, request))
 FAULTS_MPI(Isend,
            (const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request),
            (data, count, type, to, tag, comm, request))
-FAULTS_MPI(Recv,
-           (void* data, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status),
+FAULTS_MPI(Recv, (void* data, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status),
            (data, count, type, source, tag, comm, status))
 
 int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
