@@ -12,11 +12,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "kills"))
-from workloads import BINARY, ROOT, differences, hash_of, left_over, run, undisturbed  # noqa: E402
+from workloads import BINARY, ROOT, differences, hash_of, run  # noqa: E402
 
 LIBRARY = Path(os.environ.get("CHEXBENCH_FAULTS", ROOT / "build/release/tests/faults/libfaults.so"))
 KINDS = ("once", "always")
@@ -26,8 +25,6 @@ PROMISED = {2, 3, 4, 6}
 FILE = ("Too many open files", "Input/output error", "No space left")
 SAYS = {"malloc": ("memory",), "mmap": ("memory", "Cannot allocate"), "thread": ("thread",), "mpi": ("MPI",),
         "mpi-poll": ("MPI",), "connect": ("unreachable", "connect")}
-CLASSES = ("open", "system-open", "read", "short-read", "write", "short-write", "fsync", "rename", "close", "mmap",
-           "malloc", "thread", "connect", "mpi", "mpi-poll")
 WRITTEN = ("write", "fsync", "rename", "close")  # code 0 would say that all is on the disk
 HARMLESS = ("short-read", "short-write")  # nothing fails: the rest has to be asked for
 
@@ -52,7 +49,7 @@ def with_fault(command, fault, log, disk):
 
 
 def call(command):
-    """As run(); a hang is code -SIGALRM, and its processes are ended."""
+    """As run(), without what is printed; a hang is code -SIGALRM, and its processes are ended."""
     with tempfile.TemporaryFile("w+") as told:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=told, text=True,
                                    start_new_session=True)
@@ -87,7 +84,7 @@ def as_promised(kind, done):
 
 
 def place_of(log):
-    """The function that failed, and the program's own functions that called it, as far as the linker knows them."""
+    """The function that failed, and what called it: libraries and offsets, for addr2line or nm."""
     frames = [re.sub(r"^.*/", "", line) for line in log.splitlines()[1:] if line.startswith("/") or "(" in line]
     return log.split(" ")[0], " < ".join(frames[2:12])
 
