@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import json
 import shutil
 import threading
 
@@ -42,6 +43,22 @@ class ResumedTraining(GoesOn, Training):
                 path.unlink()
 
 
+class RunOfShards(Run):
+    """A run whose shards are mapped into memory."""
+
+    name = "run of shards"
+    spec = Run.spec | {"sweep": {}}
+
+    def prepare(self, disk):
+        super().prepare(disk)
+        done = run(self.launched("data", "convert", disk / "set", "--split", "all", "--to", "tfrecord"))
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
+        spec = json.loads((disk / "spec.json").read_text())
+        spec["data"] |= {"format": "tfrecord", "split": "all"}
+        (disk / "spec.json").write_text(json.dumps(spec))
+
+
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -69,17 +86,18 @@ class StageOfWeb(Stage):
 
 
 # Whose calls are many, so that every workload has a share of the time: only numbers that grow by this share are tried.
-STRIDES = {"malloc": 0.05, "mmap": 0.0, "mpi-poll": 0.5, "system-open": 0.1}
+STRIDES = {"malloc": 0.05, "mpi-poll": 0.5, "system-open": 0.1}
 RANK_CLASSES = ("write", "fsync", "open", "malloc", "thread", "mpi", "mpi-poll")
 
 
 def cases():
     """Workloads beside the classes that are tried on them."""
-    files = ("open", "system-open", "read", "short-read", "write", "short-write", "fsync", "rename", "close", "mmap",
-             "malloc", "thread")
+    files = ("open", "system-open", "read", "short-read", "write", "short-write", "fsync", "rename", "close", "malloc",
+             "thread")
     for workload in (Run(), ResumedRun(), Convert("tfrecord"), Convert("webdataset"), Convert("cached"), Stage(),
                      Synth()):
         yield workload, files
+    yield RunOfShards(), ("open", "read", "mmap")
     yield StageOfWeb(), ("connect",)
     if HAS_ONEDNN:
         yield Training(), files

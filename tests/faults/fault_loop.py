@@ -10,12 +10,10 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "kills"))
-from workloads import BINARY, ROOT, differences, hash_of, run  # noqa: E402
+from workloads import BINARY, ROOT, differences, hash_of, run
 
 LIBRARY = Path(os.environ.get("CHEXBENCH_FAULTS", ROOT / "build/release/tests/faults/libfaults.so"))
 KINDS = ("once", "always")
@@ -41,7 +39,8 @@ def with_fault(command, fault, log, disk):
     """The command with the library before each process of the program, the launcher left alone."""
     kind, number, mode, rank = fault
     variables = {"LD_PRELOAD": LIBRARY, "FAULT_CLASS": kind, "FAULT_AT": number, "FAULT_KIND": mode, "FAULT_LOG": log,
-                 "FAULT_FOLDER": disk}
+                 "FAULT_FOLDER": disk,
+                 "UCX_MEM_MMAP_HOOK_MODE": "none"}  # MPICH's UCX would put itself in front of mmap by patching it
     if rank is not None:
         variables["FAULT_RANK"] = rank
     at = command.index(str(BINARY))

@@ -4,9 +4,9 @@ import shutil
 import tempfile
 import unittest
 
-from cases import StageOfWeb
-from fault_loop import loop
 import limits
+from cases import RunOfShards, StageOfWeb
+from fault_loop import loop
 from workloads import HAS_ONEDNN, Convert, Run, Stage, Training
 
 
@@ -32,7 +32,7 @@ class Sample(unittest.TestCase):
     def test_memory_and_threads(self):
         # Further calls fall into libraries that end the process themselves: README.md.
         self.check(Run(), "malloc", ("once", "always"), stride=12.0, least=3)
-        self.check(Run(), "mmap")
+        self.check(RunOfShards(), "mmap")
         self.check(Run(), "thread")
 
     def test_a_network_that_is_not_there(self):
