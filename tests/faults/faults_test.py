@@ -11,11 +11,11 @@ from workloads import HAS_ONEDNN, Convert, Run, Stage, Training
 
 
 class Sample(unittest.TestCase):
-    def check(self, workload, kind, modes=("once",), stride=3.0, rank=None, least=1):
-        """Tries calls 1, 4, 16, ... of a class."""
+    def check(self, workload, kind, modes=("once",), stride=3.0, rank=None, most=3):
+        """Tries calls 1, 4, 16 of a class."""
         for mode in modes:
-            rows = list(loop(workload, kind, mode, rank, stride))
-            self.assertGreaterEqual(len(rows), least, f"{workload}: nothing of class {kind} failed")
+            rows = list(loop(workload, kind, mode, rank, stride, most))
+            self.assertTrue(rows, f"{workload}: nothing of class {kind} failed")
             for row in rows:
                 with self.subTest(**row):
                     self.assertTrue(row["promised"])
@@ -27,29 +27,29 @@ class Sample(unittest.TestCase):
         self.check(Stage(), "close")
 
     def test_an_unsynced_folder_is_told_of(self):
-        self.check(Run(), "fsync", stride=0.5)
+        self.check(Run(), "fsync", stride=0.0)
 
     def test_memory_and_threads(self):
         # Further calls fall into libraries that end the process themselves: README.md.
-        self.check(Run(), "malloc", ("once", "always"), stride=12.0, least=3)
+        self.check(Run(), "malloc", ("once", "always"), stride=12.0)
         self.check(RunOfShards(), "mmap")
         self.check(Run(), "thread")
 
     def test_a_network_that_is_not_there(self):
-        self.check(StageOfWeb(), "connect", stride=1.0)
+        self.check(StageOfWeb(), "connect", most=1)
 
     @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
     def test_a_rank_that_fails_before_it_joins_the_others(self):
-        self.check(Run(2), "malloc", stride=50.0, rank=1)
+        self.check(Run(2), "malloc", rank=1, most=1)
 
     @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
     def test_messages(self):
-        self.check(Run(2), "mpi", rank=1)
+        self.check(Run(2), "mpi", rank=1, stride=30.0, most=2)
 
     @unittest.skipUnless(HAS_ONEDNN, "needs oneDNN")
     def test_a_training_with_too_little_memory(self):
         with tempfile.TemporaryDirectory(prefix="chexbench-faults-") as folder:
-            for row in limits.memory(Training(), folder, (192, 216, 264)):  # MiB; oneDNN ended in SIGSEGV at each
+            for row in limits.memory(Training(), folder, (192, 264)):  # MiB; oneDNN ended in SIGSEGV at each
                 with self.subTest(**row):
                     self.assertTrue(row["kept"])
 
