@@ -13,6 +13,7 @@
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
+#include "out_of_memory.hpp"
 #include "output.hpp"
 
 namespace {
@@ -38,20 +39,25 @@ int report_system_error(const std::system_error& error) {
               "or the number of ranks, or raise `ulimit -u`");
 }
 
-int run(int argc, char** argv, chexbench::bench::Session& session) {
-  CLI::App app;
-  chexbench::app::describe(app, session, {argv, argv + argc});
+// Parsing runs the verb. @throws whatever the verb throws
+int parse(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
     return report_usage_error(app, error);
+  }
+}
+
+int run(int argc, char** argv, chexbench::bench::Session& session) {
+  try {
+    CLI::App app;
+    chexbench::app::describe(app, session, {argv, argv + argc});
+    return parse(app, argc, argv);
   } catch (const chexbench::Error& error) {
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {
-    return fail(ExitCode::device,
-                "out of memory: lower training.batch_size, the pipeline's buffers or parallel_calls "
-                "(--dry-run forecasts what they take), or raise `ulimit -v`");
+    return fail(ExitCode::device, chexbench::app::kOutOfMemory);
   } catch (const std::system_error& error) {
     return report_system_error(error);
   } catch (const std::exception& error) {
@@ -62,6 +68,7 @@ int run(int argc, char** argv, chexbench::bench::Session& session) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  chexbench::app::install_out_of_memory_handler();
   chexbench::app::fill_standard_streams();
   chexbench::install_interrupt_handlers();
   // Other ranks may wait for this one in a collective, so an error of this rank must end them, too.

@@ -103,7 +103,12 @@ void check_resumable(const results::Report& planned, const std::string& folder, 
   }
 }
 
-Journal::File::File(const std::string& path) : descriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+Journal::File::File(const std::string& path)
+    : descriptor(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644)) {
+  if (descriptor < 0 && errno == ELOOP) {
+    throw OutputError(fmt::format(
+        "{} is a symbolic link, and what it leads to is not to be written to: replace it by the file itself", path));
+  }
   if (descriptor < 0) fail("open", path);
   // On a file system without locks the journal works unlocked.
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {

@@ -1,5 +1,8 @@
 #include "bench/session.hpp"
 
+#include <cstdlib>
+
+#include "comm/launcher.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
@@ -29,6 +32,7 @@ int Session::leave(int exit_code) {
     if (interrupt_requested()) wait_for_root();  // rank 0 still has to write what was measured
     world_->abort(exit_code);
   }
+  if (exit_code != 0 && !world_) comm::abort_ranks(std::getenv, exit_code);
   mapping_watch_.reset();
   world_.reset();
   return exit_code;

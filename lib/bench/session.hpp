@@ -23,8 +23,9 @@ class Session {
   void wait_for_root() const;
 
   // Leaves the world; called once, at the end of the process. With exit code 0 all ranks leave together. With any other
-  // code, a rank of several ends all of them at once and does not return, because the others may be waiting for it;
-  // after a signal, ranks other than 0 first give rank 0 time (wait_for_root()). Returns the process's exit code.
+  // code, a rank of several ends all of them at once and does not return, because the others may be waiting for it,
+  // even if it has never joined them. After a signal, ranks other than 0 first give rank 0 time (wait_for_root()).
+  // Returns the process's exit code.
   int leave(int exit_code);
 
  private:

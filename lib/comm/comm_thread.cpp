@@ -67,6 +67,7 @@ CommThread::~CommThread() {
 void CommThread::submit(Operation operation) {
   {
     const std::lock_guard lock(mutex_);
+    if (failed_) std::rethrow_exception(failed_);
     pending_.push_back(std::move(operation));
   }
   changed_.notify_all();
@@ -117,6 +118,28 @@ void CommThread::work() {
   name_this_thread("comm");
   prctl(PR_SET_TIMERSLACK, 1000);  // 1 us: by default Linux adds 50 us to every sleep
   std::vector<Operation> active;
+  try {
+    poll_until_stopped(active);
+  } catch (...) {
+    fail(active, std::current_exception());
+  }
+}
+
+void CommThread::fail(std::vector<Operation>& active, const std::exception_ptr& error) {
+  for (const Operation& operation : active) operation.done(error);
+  active.clear();
+  std::unique_lock lock(mutex_);
+  failed_ = error;
+  while (!pending_.empty()) {
+    const Operation operation = std::move(pending_.front());
+    pending_.pop_front();
+    lock.unlock();
+    operation.done(error);
+    lock.lock();
+  }
+}
+
+void CommThread::poll_until_stopped(std::vector<Operation>& active) {
   double moved_s = now_s();
   while (take(active)) {
     const bool was_idle = active.empty();

@@ -43,6 +43,7 @@ class CommThread {
   CommThread& operator=(const CommThread&) = delete;
 
   // Queues the operation and returns at once.
+  // @throws what ended the thread, if anything did: out of memory, for example
   void submit(Operation operation);
   // Runs `poll` until it returns Progress::done, and waits for that.
   // @throws whatever `poll` threw
@@ -61,6 +62,9 @@ class CommThread {
  private:
   void run(Operation operation);
   void work();
+  void poll_until_stopped(std::vector<Operation>& active);
+  // Passes the error that ended the thread to all operations, and to those that are submitted later.
+  void fail(std::vector<Operation>& active, const std::exception_ptr& error);
   // Moves the operations that may begin from `pending_` to `active`. Waits for one if none is active. Returns false
   // to stop.
   bool take(std::vector<Operation>& active);
@@ -72,6 +76,7 @@ class CommThread {
   std::condition_variable changed_;
   std::deque<Operation> pending_;
   bool stopping_ = false;
+  std::exception_ptr failed_;
   std::function<double()> duty_;  // used by thread_ only, as is the next line
   double duty_due_s_ = 0;
   std::thread thread_;

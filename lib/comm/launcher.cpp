@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <string_view>
 
 #include "core/clock.hpp"
@@ -20,6 +21,8 @@ constexpr const char* kHydraControl = "HYDI_CONTROL_FD";
 constexpr const char* kPmi2Job = "PMI_JOBID";
 constexpr std::string_view kEnd = "cmd=finalize\n";
 constexpr double kAnswerS = 0.2;  // time for hydra to answer: it fails if the process has already ended
+
+constexpr double kRootS = 1;  // time for rank 0 to report an error that every rank has
 
 constexpr std::array kSizeVariables{"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"};
 
@@ -54,6 +57,16 @@ void announce_end(const Environment& environment) {
   if (!socket) return;
   if (::write(*socket, kEnd.data(), kEnd.size()) == static_cast<ssize_t>(kEnd.size()))
     sleep_until_s(now_s() + kAnswerS);
+}
+
+void abort_ranks(const Environment& environment, int exit_code) {
+  const std::optional<int> socket = hydra_socket(environment);
+  if (!socket || read_count(environment("PMI_SIZE")).value_or(1) == 1) return;
+  const std::optional<int> rank = read_count(environment("PMI_RANK"));  // none for rank 0
+  if (rank) sleep_until_s(now_s() + kRootS);
+  std::array<char, 64> line{};
+  const int length = std::snprintf(line.data(), line.size(), "cmd=abort exitcode=%d\n", exit_code);
+  if (::write(*socket, line.data(), static_cast<std::size_t>(length)) == length) sleep_until_s(now_s() + kAnswerS);
 }
 
 }  // namespace chexbench::comm

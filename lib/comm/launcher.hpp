@@ -25,4 +25,10 @@ std::optional<Launcher> find_launcher(const Environment& environment);
 // launcher started the process.
 void announce_end(const Environment& environment);
 
+// Must be called if a process fails that has not joined the other ranks or cannot end them by MPI_Abort: they would
+// wait for it in MPI_Init for ever. MPICH's own launcher then ends all of them, and mpirun with that exit code. Ranks
+// other than 0 give rank 0 a second to do so, because it may have the same error to report. Allocates no memory. Does
+// nothing if another launcher started the process, or started it alone.
+void abort_ranks(const Environment& environment, int exit_code);
+
 }  // namespace chexbench::comm

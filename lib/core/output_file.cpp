@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -28,23 +29,64 @@ pid_t writer_of(std::string_view name) {
   return std::max(0, parse_number<pid_t>(name.substr(mark + kTemporary.size())).value_or(0));
 }
 
-// A device, a pipe, a link: what it is must stay when it is written to, so it cannot be replaced.
-bool is_no_plain_file(const std::string& path) {
+// Whether a name is a descriptor of a process, such as /dev/stdout, which leads to one by links.
+bool is_descriptor(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as the kernel's
   std::error_code error;
-  const auto status = std::filesystem::symlink_status(path, error);
-  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  for (int links = 0; links < kMostLinks; ++links) {
+    const std::filesystem::path folder =
+        std::filesystem::canonical(path.has_parent_path() ? path.parent_path() : ".", error);
+    if (error) return false;
+    if (folder.string().starts_with("/proc/")) return true;
+    const std::filesystem::path next = std::filesystem::read_symlink(folder / path.filename(), error);
+    if (error) return false;
+    path = folder / next;
+  }
+  return false;
 }
 
-bool is_gone(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
+// What must stay when it is written to, so that it cannot be replaced: a device, a pipe, a descriptor.
+bool is_no_plain_file(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  return (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) || is_descriptor(path);
+}
+
+// Whether a process has ended, although whoever started it has not asked for its exit status.
+bool is_zombie(pid_t process) {
+  std::string line;
+  std::getline(std::ifstream(fmt::format("/proc/{}/stat", process)), line);
+  const std::size_t name_end = line.rfind(')');  // the name may hold anything
+  return name_end != std::string::npos && line.compare(name_end, 3, ") Z") == 0;
+}
+
+bool is_gone(pid_t process) { return (::kill(process, 0) != 0 && errno == ESRCH) || is_zombie(process); }
+
+// Opens a new file. What has its name already was left by an ended process of this one's number: it is removed, as a
+// link somebody put there is, and never written to.
+int open_new(const std::string& path) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  const int descriptor = ::open(path.c_str(), kFlags, 0666);
+  if (descriptor >= 0 || errno != EEXIST) return descriptor;
+  ::unlink(path.c_str());
+  return ::open(path.c_str(), kFlags, 0666);
+}
+
+// Whether a file system says that it cannot sync a folder, rather than that it failed to.
+bool cannot_sync(int reason) { return reason == EINVAL || reason == ENOTSUP || reason == EROFS; }
 
 }  // namespace
 
 void sync_folder_of(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  fsync(descriptor);
-  close(descriptor);
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0 && errno == EACCES) return;  // it may be written to and not read
+  const bool failed = descriptor < 0 || (::fsync(descriptor) != 0 && !cannot_sync(errno));
+  const int reason = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (failed)
+    throw OutputError(fmt::format("cannot sync the folder {} of {}: {}", folder, path, std::strerror(reason)));
 }
 
 void sync_file_system(const std::string& folder) {
@@ -73,7 +115,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
   } else {
     const std::filesystem::path target(path_);
     temporary_ = target.parent_path() / fmt::format(".{}{}{}", target.filename().string(), kTemporary, ::getpid());
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    descriptor_ = open_new(temporary_);
   }
   if (descriptor_ < 0) fail("create");
 }
@@ -100,7 +142,7 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 void OutputFile::commit(Durability durability) {
   const bool synced = durability == Durability::synced;
   // Pipes and devices cannot be synced, and need not be.
-  if (synced && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail("write");
+  if (synced && ::fsync(descriptor_) != 0 && !cannot_sync(errno)) fail("write");
   // Some file systems report only here that the disk is full.
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("write");
   if (temporary_.empty()) return;

@@ -15,8 +15,9 @@ namespace chexbench {
 // @throws OutputError with the path and the system's reason
 void make_folder(const std::string& path);
 
-// Syncs the folder that holds `path`: a file's name survives a crash of the machine only then. Some file systems
-// cannot, so it is best effort.
+// Syncs the folder that holds `path`: a file's name survives a crash of the machine only then. Does nothing where the
+// file system cannot, or the folder may not be read.
+// @throws OutputError with the path and the system's reason
 void sync_folder_of(const std::string& path);
 
 // Syncs the file system that holds `folder`, with all that was written to it.
@@ -24,8 +25,9 @@ void sync_folder_of(const std::string& path);
 void sync_file_system(const std::string& folder);
 
 // A file that takes its name when commit() succeeds. Until then it has the temporary name .NAME.tmp-PROCESS beside it,
-// which goes away with this object. A device, a pipe or a link stays what it is: it is written to, not replaced.
-// Not thread-safe. @throws OutputError from every function, with the path and the system's reason
+// which goes away with this object. A device, a pipe or a descriptor such as /dev/stdout stays what it is: it is
+// written to, not replaced. A link to a file is replaced, and that file stays as it was. Not thread-safe. @throws
+// OutputError from every function, with the path and the system's reason
 class OutputFile {
  public:
   // What a crash of the machine may cost: a synced file is on storage before it takes its name.
@@ -59,7 +61,7 @@ using WritePiece = std::function<void(std::string_view)>;
 void write_file_atomically(const std::string& path, const std::function<void(const WritePiece&)>& fill);
 
 // Removes the temporary files of OutputFiles in `folder` whose target's name begins with `prefix` and whose process is
-// gone: a killed process leaves them. A process counts as gone if this host has none of its number.
+// gone: a killed process leaves them. A process counts as gone if this host has none of its number, or it has ended.
 // @throws DataError if the folder is there and cannot be read
 void remove_abandoned_files(const std::string& folder, std::string_view prefix = "");
 

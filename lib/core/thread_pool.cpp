@@ -19,11 +19,18 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::submit(std::function<void()> task) {
+  std::list<std::function<void()>> tasks;
+  tasks.push_back(std::move(task));
+  submit(std::move(tasks));
+}
+
+void ThreadPool::submit(std::list<std::function<void()>> tasks) noexcept {
+  const std::size_t count = tasks.size();
   {
     const std::lock_guard lock(mutex_);
-    tasks_.push_back(std::move(task));
+    tasks_.splice(tasks_.end(), tasks);
   }
-  available_.notify_one();
+  for (std::size_t i = 0; i < count; ++i) available_.notify_one();
 }
 
 void ThreadPool::work(std::stop_token stop) {

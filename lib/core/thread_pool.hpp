@@ -3,8 +3,8 @@
 
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -26,6 +26,8 @@ class ThreadPool {
 
   // Queues `task` without waiting; the queue is not bounded.
   void submit(std::function<void()> task);
+  // Queues all of these tasks, and cannot fail.
+  void submit(std::list<std::function<void()>> tasks) noexcept;
   std::size_t size() const { return workers_.size(); }
 
  private:
@@ -33,7 +35,7 @@ class ThreadPool {
 
   std::mutex mutex_;
   std::condition_variable_any available_;
-  std::deque<std::function<void()>> tasks_;
+  std::list<std::function<void()>> tasks_;
   std::vector<std::jthread> workers_;  // last, so that they are joined before the members that they use are destroyed
 };
 

@@ -6,6 +6,7 @@
 #include <list>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "core/errors.hpp"
 #include "pipeline/image_loader.hpp"
@@ -114,7 +115,11 @@ class ParallelMapIterator final : public Iterator {
       done = deterministic_ ? calls_.begin() : std::ranges::find(calls_, true, &Call::done);
       return (done != calls_.end() && done->done) || (ended_ && calls_.empty());
     });
-    if (stop_.stop_requested() || calls_.empty()) return false;
+    if (stop_.stop_requested()) return false;
+    if (calls_.empty()) {
+      if (input_error_) std::rethrow_exception(std::exchange(input_error_, nullptr));
+      return false;
+    }
     op_.stats().queue_depth_sum.add(depth);
     op_.stats().queue_depth.add(-1);
     call = std::move(*done);
@@ -132,25 +137,27 @@ class ParallelMapIterator final : public Iterator {
     }
   }
 
-  // Takes the next record and opens its call. Returns null at the end. An error of the input becomes the last call.
+  // Takes the next record and opens its call. Returns null at the end. An error comes after the calls that are open.
   Call* take(Element& record) {
+    std::list<Call> call;  // made before the record is taken, because no memory may be left for it
     std::exception_ptr error;
     bool taken = false;
     try {
+      call.emplace_back();
       taken = input_->next(record);
     } catch (...) {
       error = std::current_exception();
     }
-    Call* call = nullptr;
+    Call* const opened = taken ? &call.front() : nullptr;
     {
       const std::lock_guard lock(mutex_);
-      if (taken || error) call = &calls_.emplace_back();
-      if (error) *call = {.done = true, .result = {}, .error = error};
+      if (taken) calls_.splice(calls_.end(), call);
+      input_error_ = error;
       ended_ = !taken;
     }
     if (!taken) done_.notify_one();
-    turnstile_.leave(call == nullptr ? 0 : 1, !taken);
-    return taken ? call : nullptr;
+    turnstile_.leave(taken ? 1 : 0, !taken);
+    return opened;
   }
 
   void finish(Call& call, std::size_t worker, Element record) {
@@ -183,6 +190,7 @@ class ParallelMapIterator final : public Iterator {
   std::condition_variable_any done_;
   std::list<Call> calls_;  // in the order of the input; a list, because workers keep pointers to its elements
   bool ended_ = false;
+  std::exception_ptr input_error_;
   std::optional<Crew> crew_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <list>
 #include <utility>
 
 #include "core/affinity.hpp"
@@ -26,12 +27,15 @@ std::unique_ptr<ThreadPool> make_worker_pool(const std::string& name, const std:
 
 Crew::Crew(ThreadPool& pool, std::size_t workers, std::function<void(std::size_t)> loop)
     : loop_(std::move(loop)), done_(std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(workers))) {
+  // Submitted as a whole: loops that run could not be waited for if the next one failed to be submitted.
+  std::list<std::function<void()>> loops;
   for (std::size_t i = 0; i < workers; ++i) {
-    pool.submit([this, i, done = done_] {
+    loops.emplace_back([this, i, done = done_] {
       loop_(i);
       done->count_down();
     });
   }
+  pool.submit(std::move(loops));
 }
 
 }  // namespace chexbench::pipeline

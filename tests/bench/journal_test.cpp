@@ -123,6 +123,19 @@ TEST_F(JournalTest, CanBeResumedByItsOwnTrialsOnly) {
   EXPECT_THROW(check_resumable(planned, folder_, {{"b", 0}}), SpecError);
 }
 
+TEST_F(JournalTest, WritesToNoFileThatALinkLeadsTo) {
+  const std::string target = folder_ + "/target";
+  std::ofstream(target) << "half a line";
+  std::filesystem::create_symlink(target, path_);
+  try {
+    Journal journal(path_);
+    FAIL() << "it wrote to what a link leads to";
+  } catch (const OutputError& error) {
+    EXPECT_NE(std::string(error.what()).find(path_ + " is a symbolic link"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(std::filesystem::file_size(target), std::string("half a line").size());
+}
+
 TEST_F(JournalTest, SaysWhichFileCannotBeOpened) {
   EXPECT_THROW(Journal(folder_ + "/missing/journal.jsonl"), OutputError);
 }

@@ -40,17 +40,28 @@ TEST(Launcher, LeavesTheNumberOfRanksOpenWhereItIsNotTold) {
     EXPECT_EQ(launcher_of({{"PMI_RANK", "0"}, {"PMI_SIZE", nonsense}})->ranks, std::nullopt) << nonsense;
 }
 
-// Returns what announce_end() writes to the launcher that set `variables` and PMI_FD.
-std::string announcement(Variables variables) {
+// Returns what `tell` writes to the launcher that set `variables` and PMI_FD.
+std::string told(Variables variables, const std::function<void(const Environment&)>& tell) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
   variables["PMI_FD"] = std::to_string(ends[1]);
-  announce_end(environment_of(variables));
+  tell(environment_of(variables));
   close(ends[1]);
   char text[100];
   const ssize_t count = read(ends[0], text, sizeof text);
   close(ends[0]);
   return std::string(text, static_cast<std::size_t>(count));
+}
+
+std::string announcement(const Variables& variables) { return told(variables, announce_end); }
+
+TEST(Launcher, OfMpichEndsTheRanksOfAProcessThatFailsBeforeItJoinsThem) {
+  const auto aborted = [](const Variables& variables) {
+    return told(variables, [](const Environment& environment) { abort_ranks(environment, 4); });
+  };
+  EXPECT_EQ(aborted({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}), "cmd=abort exitcode=4\n");
+  EXPECT_EQ(aborted({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}), "") << "nobody waits";
+  EXPECT_EQ(aborted({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"PMI_JOBID", "8.0"}}), "") << "srun";
 }
 
 TEST(Launcher, OfMpichAloneIsToldThatAProcessEnds) {

@@ -56,13 +56,42 @@ TEST_F(AtomicFile, WritesEveryByteAndLeavesNothingElse) {
   EXPECT_EQ(files(), 1);
 }
 
-TEST_F(AtomicFile, WritesThroughALinkAndIntoAPipeWhichStayWhatTheyAre) {
-  const std::string target = folder_ + "/target", link = folder_ + "/link", pipe = folder_ + "/pipe";
+TEST_F(AtomicFile, ReplacesALinkAndLeavesAloneWhatItLeadsTo) {
+  const std::string target = folder_ + "/target", link = folder_ + "/link", nowhere = folder_ + "/nowhere";
   std::ofstream(target) << "what was there";
   std::filesystem::create_symlink("target", link);
+  std::filesystem::create_symlink(folder_ + "/not yet there", nowhere);
+  for (const std::string& name : {link, nowhere}) {
+    write_file_atomically(name, "new");
+    EXPECT_EQ(content(name), "new");
+    EXPECT_FALSE(std::filesystem::is_symlink(name));
+  }
+  EXPECT_EQ(content(target), "what was there");
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/not yet there"));
+}
+
+TEST_F(AtomicFile, NeverWritesToWhatHasItsTemporaryName) {
+  const std::string target = folder_ + "/target", path = folder_ + "/report.json";
+  std::ofstream(target) << "what was there";
+  std::filesystem::create_symlink("target", folder_ + "/.report.json.tmp-" + std::to_string(getpid()));
+  write_file_atomically(path, "new");
+  EXPECT_EQ(content(target), "what was there");
+  EXPECT_EQ(content(path), "new");
+  EXPECT_FALSE(std::filesystem::is_symlink(path));
+}
+
+TEST_F(AtomicFile, WritesIntoADescriptorThatALinkLeadsTo) {
+  const std::string target = folder_ + "/target", link = folder_ + "/stdout";
+  const int descriptor = open(target.c_str(), O_WRONLY | O_CREAT, 0600);
+  std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(descriptor), link);
   write_file_atomically(link, "new");
+  close(descriptor);
   EXPECT_EQ(content(target), "new");
   EXPECT_TRUE(std::filesystem::is_symlink(link));
+}
+
+TEST_F(AtomicFile, WritesIntoAPipeWhichStaysWhatItIs) {
+  const std::string pipe = folder_ + "/pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
   write_file_atomically(pipe, "piped");

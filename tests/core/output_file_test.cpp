@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
@@ -65,6 +67,25 @@ TEST(RemoveAbandonedFiles, KnowsTheNameOfAnOutputFile) {
   ASSERT_EQ(names_in(folder.path()).size(), 1u);
   remove_abandoned_files(folder.path(), "all-");
   EXPECT_THAT(names_in(folder.path()), IsEmpty());
+}
+
+TEST(RemoveAbandonedFiles, TakesThoseOfAProcessThatNobodyHasWaitedFor) {
+  const ScratchFolder folder;
+  const pid_t ended = ::fork();
+  if (ended == 0) ::_exit(0);
+  siginfo_t state{};
+  ::waitid(P_PID, static_cast<id_t>(ended), &state, WEXITED | WNOWAIT);  // it has ended, and stays a zombie
+  write_text(folder / (".all-manifest.json.tmp-" + std::to_string(ended)), "x");
+  remove_abandoned_files(folder.path(), "all-");
+  EXPECT_THAT(names_in(folder.path()), IsEmpty());
+  ::waitpid(ended, nullptr, 0);
+}
+
+TEST(SyncFolderOf, SaysThatAFolderIsNotThere) {
+  const ScratchFolder folder;
+  EXPECT_NO_THROW(sync_folder_of(folder / "shard"));
+  EXPECT_THAT(message_of<OutputError>([&] { sync_folder_of(folder / "none/shard"); }),
+              AllOf(HasSubstr(folder / "none"), HasSubstr("No such file")));
 }
 
 TEST(OutputFile, ReplacesAFileAsAWhole) {

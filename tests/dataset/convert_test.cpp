@@ -163,9 +163,11 @@ TEST_F(ConvertTest, MakesAShardAnewWhereTheBytesOfAnImageAreDamaged) {
 TEST_F(ConvertTest, RemovesWhatAKilledConversionOfTheSplitLeft) {
   const std::string gone = std::to_string(ended_process());
   write_text(root_ / ("tfrecord/.all-00003-of-00016.tmp-" + gone), "half a shard");
+  write_text(root_ / ("tfrecord/.all-manifest.json.tmp-" + gone), "half a manifest");
   write_text(root_ / ("tfrecord/.train-00003-of-00016.tmp-" + gone), "of another split");
   convert();
   EXPECT_FALSE(fs::exists(root_ / ("tfrecord/.all-00003-of-00016.tmp-" + gone)));
+  EXPECT_FALSE(fs::exists(root_ / ("tfrecord/.all-manifest.json.tmp-" + gone)));
   EXPECT_TRUE(fs::exists(root_ / ("tfrecord/.train-00003-of-00016.tmp-" + gone)));
 }
 

@@ -2,7 +2,6 @@
 // its effects, in the file WRITE_LOG: power_loss.py computes from it what a loss of power at any moment leaves.
 // A record is a line of JSON; that of a write is followed by the bytes written. Changes through mapped memory or
 // copy_file_range are not seen: power_loss.py compares the replayed log with the folder, which shows whether any were.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -10,9 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -20,34 +17,17 @@
 #include <string>
 #include <string_view>
 
+#include "preloaded.hpp"
+
 namespace {
 
-template <class Function>
-Function* real(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
+using preloaded::absolute;
+using preloaded::mode_of;
+using preloaded::real;
 
-const std::string& folder() {
-  static const char* const named = std::getenv("WRITE_LOG_FOLDER");
-  static const std::string text = named != nullptr ? std::string(named) + "/" : "";
-  return text;
-}
-
-bool is_below(std::string_view path) { return !folder().empty() && (std::string(path) + "/").starts_with(folder()); }
-
-std::string absolute(const char* path) {
-  if (path[0] == '/') return path;
-  std::array<char, PATH_MAX> here{};
-  return std::string(getcwd(here.data(), here.size()) != nullptr ? here.data() : "") + "/" + path;
-}
-
-// The path of an open file or folder; empty for what is not below the folder.
-std::string path_of(int descriptor) {
-  std::array<char, PATH_MAX> target{};
-  const ssize_t count =
-      readlink(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), target.data(), target.size() - 1);
-  const std::string path(target.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
-  return is_below(path) ? path : "";
+const preloaded::Folder& folder() {
+  static const preloaded::Folder named("WRITE_LOG_FOLDER");
+  return named;
 }
 
 std::string number_of(const struct stat& status) { return std::to_string(status.st_ino); }
@@ -97,7 +77,7 @@ class Turn {
 int open_recorded(const char* path, int flags, mode_t mode) {
   static auto* const real_open = real<int(const char*, int, ...)>("open");
   const std::string target = absolute(path);
-  if ((flags & (O_CREAT | O_TRUNC)) == 0 || !is_below(target)) return real_open(path, flags, mode);
+  if ((flags & (O_CREAT | O_TRUNC)) == 0 || !folder().holds(target)) return real_open(path, flags, mode);
   const Turn turn;
   const bool is_new = !exists(target);
   const int descriptor = real_open(path, flags, mode);
@@ -112,7 +92,7 @@ int open_recorded(const char* path, int flags, mode_t mode) {
 
 template <class Write>
 ssize_t write_recorded(int descriptor, const char* bytes, off_t at, const Write& write) {
-  if (path_of(descriptor).empty()) return write();
+  if (folder().path_of(descriptor).empty()) return write();
   const Turn turn;
   const off_t place = at >= 0 ? at : lseek(descriptor, 0, SEEK_CUR);
   const ssize_t done = write();
@@ -128,7 +108,7 @@ ssize_t write_recorded(int descriptor, const char* bytes, off_t at, const Write&
 template <class Change>
 int change_recorded(const char* op, const char* path, const char* to, const Change& change) {
   const std::string first = absolute(path);
-  if (!is_below(first)) return change();
+  if (!folder().holds(first)) return change();
   const Turn turn;
   const int result = change();
   const std::string second = to != nullptr ? R"(, "to": ")" + absolute(to) + "\"" : "";
@@ -138,19 +118,19 @@ int change_recorded(const char* op, const char* path, const char* to, const Chan
 
 template <class Sync>
 int sync_recorded(const char* op, int descriptor, const Sync& sync) {
-  if (path_of(descriptor).empty()) return sync();
+  if (folder().path_of(descriptor).empty()) return sync();
   const Turn turn;
   const int result = sync();
   if (result == 0) {
     Turn::record(std::string(R"({"op": ")") + op + R"(", "file": )" + number_of(descriptor) + R"(, "path": ")" +
-                 path_of(descriptor) + "\"}");
+                 folder().path_of(descriptor) + "\"}");
   }
   return result;
 }
 
 template <class Resize>
 int resize_recorded(int descriptor, off_t size, const Resize& resize) {
-  if (path_of(descriptor).empty()) return resize();
+  if (folder().path_of(descriptor).empty()) return resize();
   const Turn turn;
   const int result = resize();
   if (result == 0) {
@@ -158,8 +138,6 @@ int resize_recorded(int descriptor, off_t size, const Resize& resize) {
   }
   return result;
 }
-
-mode_t mode_of(int flags, std::va_list arguments) { return (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0; }
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -74,22 +75,25 @@ std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, con
           {"epochs", line_of(state.experiment, state.epochs)}};
 }
 
-TrainingState state_of(const spec::Safetensors& file, const std::string& path) {
-  TrainingState state;
-  state.experiment = text_of(file, path, "trial");
-  state.updates = number_of<std::int64_t>(file, path, "updates");
-  state.rate = {.best_loss = number_of<double>(file, path, "best_loss"),
-                .epochs_without_better = number_of<int>(file, path, "epochs_without_better"),
-                .factor = number_of<double>(file, path, "rate_factor")};
-  state.best_score = number_of<double>(file, path, "best_score");
-  const results::JournalContents journal = results::journal_from_text(text_of(file, path, "epochs") + '\n', path);
-  if (journal.entries.size() != 1 || journal.entries.front().repeat.epochs.empty())
-    throw DataError(fmt::format("{}: {}: damaged: it has no list of epochs", kSubject, path));
-  if (state.updates < 0 || !(state.rate.factor > 0 && state.rate.factor <= 1))
-    throw DataError(fmt::format("{}: {}: damaged: {} updates, a learning rate times {}", kSubject, path, state.updates,
-                                state.rate.factor));
-  state.epochs = journal.entries.front().repeat.epochs;
-  return state;
+// @throws DataError if no training can have reached these numbers
+void check_reachable(const TrainingState& state, const std::string& path) {
+  // More than a training makes, and few enough for num_batches_tracked, which is so many times accumulate_steps.
+  constexpr std::int64_t kMostUpdates = std::int64_t{1} << 40;
+  const auto refuse = [&path](const std::string& what) {
+    throw DataError(fmt::format("{}: {}: damaged: {}", kSubject, path, what));
+  };
+  if (state.updates < 0 || state.updates > kMostUpdates) {
+    refuse(fmt::format("it counts {} updates, which must be from 0 to {}", state.updates, kMostUpdates));
+  }
+  if (!(state.rate.factor > 0 && state.rate.factor <= 1))
+    refuse(fmt::format("a learning rate times {}", state.rate.factor));
+  const int without_better = state.rate.epochs_without_better;
+  if (without_better < 0 || static_cast<std::size_t>(without_better) > state.epochs.size()) {
+    refuse(fmt::format("{} of its {} epochs were not better than the best", without_better, state.epochs.size()));
+  }
+  // A loss is infinite before the first epoch; that and a score are numbers ever after, even if a training diverges.
+  if (std::isnan(state.rate.best_loss) || std::isnan(state.best_score))
+    refuse("its best loss or score is not a number");
 }
 
 void check_fits(const spec::Safetensors& file, const std::string& path, const spec::Experiment& spec) {
@@ -134,6 +138,22 @@ model::WeightSource shared_tensors(const std::optional<spec::Safetensors>& file,
 }
 
 }  // namespace
+
+TrainingState training_state(const spec::Safetensors& file, const std::string& path) {
+  TrainingState state;
+  state.experiment = text_of(file, path, "trial");
+  state.updates = number_of<std::int64_t>(file, path, "updates");
+  state.rate = {.best_loss = number_of<double>(file, path, "best_loss"),
+                .epochs_without_better = number_of<int>(file, path, "epochs_without_better"),
+                .factor = number_of<double>(file, path, "rate_factor")};
+  state.best_score = number_of<double>(file, path, "best_score");
+  const results::JournalContents journal = results::journal_from_text(text_of(file, path, "epochs") + '\n', path);
+  if (journal.entries.size() != 1 || journal.entries.front().repeat.epochs.empty())
+    throw DataError(fmt::format("{}: {}: damaged: it has no list of epochs", kSubject, path));
+  state.epochs = journal.entries.front().repeat.epochs;
+  check_reachable(state, path);
+  return state;
+}
 
 std::string last_checkpoint(const std::string& folder) { return folder + "/last.safetensors"; }
 
@@ -182,7 +202,7 @@ TrainingState resume_from(const CheckpointToResume& checkpoint, const spec::Expe
     check_fits(*file, path, spec);
     if (checkpoint.same_training) check_same_training(*file, path, spec);
   }
-  TrainingState state = shared_state(file ? state_of(*file, path) : TrainingState{}, communicator);
+  TrainingState state = shared_state(file ? training_state(*file, path) : TrainingState{}, communicator);
   engine.epoch_training()->resume(shared_tensors(file, communicator), state.updates);
   return state;
 }

@@ -11,6 +11,7 @@
 #include "engine/engine.hpp"
 #include "results/record.hpp"
 #include "spec/experiment.hpp"
+#include "spec/safetensors.hpp"
 
 namespace chexbench::bench {
 
@@ -25,6 +26,10 @@ struct TrainingState {
 
 // Returns the path of the checkpoint in `folder` from which an interrupted training continues.
 std::string last_checkpoint(const std::string& folder);
+
+// Returns what a checkpoint contains besides its tensors. `path` begins the messages.
+// @throws DataError if it is not a checkpoint, or no training can have reached that state
+TrainingState training_state(const spec::Safetensors& file, const std::string& path);
 
 // Returns whether the file at `path` was written after exactly these epochs.
 // @throws DataError if it is not a checkpoint, or is damaged

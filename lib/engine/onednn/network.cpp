@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/onednn/headroom.hpp"
 #include "engine/onednn/lowering.hpp"
 
 namespace chexbench::engine::onednn {
@@ -15,7 +16,7 @@ Network::Network(const Device& device, const model::Graph& graph, int images, bo
       store_(device),
       scratchpad_(planner_.bytes(0)) {
   const LoweringOptions options{.images = images, .dropout = dropout_seed.has_value()};
-  Lowered lowered = lower(device, graph, options, mode_, planner_, scratchpad_);
+  Lowered lowered = with_headroom([&] { return lower(device, graph, options, mode_, planner_, scratchpad_); });
   ops_ = std::move(lowered.ops);
   shared_ = std::move(lowered.shared);
   input_ = lowered.input;
@@ -49,13 +50,15 @@ void Network::plan() {
   planner_.place();
   store_.allocate();
   for (const auto& op : ops_) {
-    op->bind();
+    with_headroom([&op] { op->bind(); });
     for (const BufferSlot& buffer : op->buffers()) buffers_.push_back(buffer);
   }
 }
 
 void Network::forward() {
-  for (const auto& op : ops_) op->forward();
+  with_headroom([this] {
+    for (const auto& op : ops_) op->forward();
+  });
 }
 
 void Network::evaluate() {

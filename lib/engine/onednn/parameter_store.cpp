@@ -8,6 +8,7 @@
 #include "core/allocator.hpp"
 #include "core/errors.hpp"
 #include "engine/checks.hpp"
+#include "engine/onednn/headroom.hpp"
 
 namespace chexbench::engine::onednn {
 namespace {
@@ -67,9 +68,11 @@ const ParameterSlot& ParameterStore::slot(const std::string& name) const {
 
 void ParameterStore::reorder(const dnnl::memory::desc& from, void* source, const dnnl::memory::desc& to,
                              void* destination) const {
-  dnnl::memory in(from, device_.engine, source);
-  dnnl::memory out(to, device_.engine, destination);
-  dnnl::reorder(in, out).execute(device_.stream, in, out);
+  with_headroom([&] {
+    dnnl::memory in(from, device_.engine, source);
+    dnnl::memory out(to, device_.engine, destination);
+    dnnl::reorder(in, out).execute(device_.stream, in, out);
+  });
 }
 
 void ParameterStore::load(const ParameterSlot& slot, float* to, std::span<const float> values) const {

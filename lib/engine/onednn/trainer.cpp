@@ -11,6 +11,7 @@
 #include "engine/checks.hpp"
 #include "engine/dropout.hpp"
 #include "engine/initial_weights.hpp"
+#include "engine/onednn/headroom.hpp"
 #include "engine/onednn/loss.hpp"
 #include "engine/onednn/parallel.hpp"
 #include "engine/onednn/upload.hpp"
@@ -23,7 +24,9 @@ namespace {
 // the thread that enters it.
 Device prepare_device(const EngineConfig& config) {
   bind_this_thread(config.cores);
-  set_parallel_threads(std::max(1, static_cast<int>(config.cores.size())));
+  const int team = std::max(1, static_cast<int>(config.cores.size()));
+  check_threads(team);
+  set_parallel_threads(team);
   return make_device(config.training.precision);
 }
 
@@ -69,9 +72,11 @@ double OnednnEngine::compute_loss(std::span<const float> labels) {
 void OnednnEngine::backward(Reducer& reducer) {
   accumulation_.begin(parts().done());
   buckets_.begin_step();
-  network_.backward([&](std::size_t ready) {
-    accumulation_.complete(ready);
-    if (parts().is_last()) buckets_.complete(ready, reducer);
+  with_headroom([&] {
+    network_.backward([&](std::size_t ready) {
+      accumulation_.complete(ready);
+      if (parts().is_last()) buckets_.complete(ready, reducer);
+    });
   });
 }
 

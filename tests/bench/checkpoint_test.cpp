@@ -1,0 +1,77 @@
+#include "bench/training/checkpoint.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/errors.hpp"
+#include "results/journal_line.hpp"
+
+namespace chexbench::bench {
+namespace {
+
+using Texts = std::map<std::string, std::string>;
+
+// What a training writes after two epochs, the second of which was not better.
+Texts written() {
+  results::RepeatResult repeat;
+  repeat.epochs.resize(2);
+  return {{"trial", "training"},
+          {"updates", "24"},
+          {"best_loss", "0x1p-1"},
+          {"epochs_without_better", "1"},
+          {"rate_factor", "0x1p+0"},
+          {"best_score", "-inf"},
+          {"epochs", results::to_journal_line({.key = "training", .repeat = repeat})}};
+}
+
+// The bytes of a file that has these texts and no tensors: a length of 8 bytes, and a header.
+std::string bytes_of(const Texts& texts) {
+  const std::string header = nlohmann::json{{"__metadata__", texts}}.dump();
+  std::string bytes;
+  for (std::size_t i = 0; i < 8; ++i) bytes += static_cast<char>(header.size() >> 8 * i & 0xff);
+  return bytes + header;
+}
+
+TrainingState read(const Texts& texts) {
+  const std::string bytes = bytes_of(texts);
+  return training_state(spec::Safetensors(std::as_bytes(std::span(bytes)), "checkpoint: last"), "last");
+}
+
+std::string refusal(const std::string& key, const std::string& text) {
+  Texts texts = written();
+  texts.at(key) = text;
+  try {
+    read(texts);
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "it was accepted";
+}
+
+TEST(Checkpoint, GivesWhatItsTrainingWrote) {
+  const TrainingState state = read(written());
+  EXPECT_EQ(state.updates, 24);
+  EXPECT_EQ(state.rate.best_loss, 0.5);
+  EXPECT_EQ(state.rate.epochs_without_better, 1);
+  EXPECT_EQ(state.epochs.size(), 2u);
+}
+
+TEST(Checkpoint, IsRefusedWhereNoTrainingReachesItsNumbers) {
+  for (const char* updates : {"-1", "1099511627777", "9223372036854775807"}) {
+    EXPECT_THAT(refusal("updates", updates), testing::HasSubstr(std::string("it counts ") + updates + " updates"));
+  }
+  for (const char* epochs : {"-1", "3", "2147483647"}) {
+    EXPECT_THAT(refusal("epochs_without_better", epochs), testing::HasSubstr(std::string(epochs) + " of its 2 epochs"));
+  }
+  for (const char* factor : {"0x0p+0", "-0x1p+0", "0x1.8p+0", "inf", "nan"}) {
+    EXPECT_THAT(refusal("rate_factor", factor), testing::HasSubstr("a learning rate times"));
+  }
+  EXPECT_THAT(refusal("best_loss", "nan"), testing::HasSubstr("is not a number"));
+  EXPECT_THAT(refusal("best_score", "nan"), testing::HasSubstr("is not a number"));
+}
+
+}  // namespace
+}  // namespace chexbench::bench

@@ -1,0 +1,34 @@
+// Which call of this process fails: the FAULT_AT-th of the class FAULT_CLASS, or with FAULT_KIND=always all from that
+// one on. Calls are counted from the begin of main() on, in the rank FAULT_RANK only if that is set. Each call that
+// failed, with where it was made, is a line of the file FAULT_LOG.
+#pragma once
+
+#include <string>
+
+namespace faults {
+
+enum class Class {
+  open,
+  system_open,
+  read,
+  short_read,
+  write,
+  short_write,
+  sync,
+  rename,
+  close,
+  mmap,
+  malloc,
+  thread,
+  connect,
+  mpi,
+  mpi_poll
+};
+
+// Whether this process fails calls of that class: cheap, and false before main().
+bool is_chosen(Class kind);
+
+// Counts a call of the chosen class; whether it must fail. Keeps errno.
+bool must_fail(const char* function);
+
+}  // namespace faults

@@ -1,0 +1,79 @@
+"""Fails the N-th call of a class, for N = 1, 2, ... until none fails, and then runs the command again.
+
+Classes: open, system-open (files outside of the data and results), read, short-read, write, short-write, fsync,
+rename (also mkdir), close, mmap, malloc, thread, connect, mpi, mpi-poll. Each is tried once and for good (kind once
+and always), on each rank alone. Each attempt asks: were code and message as promised, is what was finished still
+there, and did the second run end as an undisturbed one? results/trust/faults.csv gets a row for each loop. The exit
+status is 5 if an attempt did not end so.
+"""
+
+import argparse
+import csv
+import sys
+import time
+from pathlib import Path
+
+from cases import STRIDES, cases
+from fault_loop import KINDS, ROOT, loop
+
+COLUMNS = ("class", "workload", "ranks", "rank", "kind", "stride", "calls_tried", "survived", "unpromised", "lost",
+           "wrong", "in_libraries")
+# Libraries that end the process themselves, or write through a null pointer, where they get no memory or no thread.
+LIBRARIES = ("libhwloc", "libmpich", "libmpi", "libuc", "libdnnl", "libgomp", "libcurl", "libcrypto", "libspdlog")
+
+
+def is_in_library(row):
+    """Whether the call that failed was made by one of them: by the first frames that are not the C or C++ library's."""
+    frames = [frame for frame in row["place"].split(" < ")
+              if not frame.startswith(("libc.so", "libstdc++", "libgcc", "ld-linux", "libfaults"))]
+    return bool(frames) and frames[0].startswith(LIBRARIES)
+
+
+def summary(rows, head):
+    """One line of the table: how many attempts, and how many of them ended badly in which way."""
+    bad = [row for row in rows if not row["promised"] or row["lost"] or row["wrong"]]
+    return head | {"calls_tried": len(rows), "survived": len(rows) - len(bad),
+                   "unpromised": sum(not row["promised"] for row in rows), "lost": sum(bool(row["lost"]) for row in rows),
+                   "wrong": sum(bool(row["wrong"]) for row in rows),
+                   "in_libraries": sum(not row["promised"] and is_in_library(row) for row in bad)}
+
+
+def loops(arguments):
+    for workload, classes in cases():
+        for kind in classes:
+            if arguments.fault not in (None, kind) or arguments.workload not in (None, workload.name):
+                continue
+            for mode in KINDS:
+                for rank in range(workload.ranks) if workload.ranks else (None,):
+                    yield workload, kind, mode, rank
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/faults", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("fault", nargs="?", metavar="CLASS", help="only this class")
+    parser.add_argument("workload", nargs="?", metavar="WORKLOAD", help="only this workload")
+    parser.add_argument("--stride", type=float, help="try only every call whose number is larger by this share "
+                        "(default: every call; of malloc 0.05, of system-open 0.1, of mpi-poll 0.5)")
+    parser.add_argument("--most", type=int, help="attempts of a loop at most")
+    parser.add_argument("--output", type=Path, default=ROOT / "results/trust/faults.csv", metavar="FILE",
+                        help="the table (default: results/trust/faults.csv)")
+    arguments = parser.parse_args()
+    began, failed = time.monotonic(), 0
+    with open(arguments.output, "w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for workload, kind, mode, rank in loops(arguments):
+            stride = STRIDES.get(kind, 0.0) if arguments.stride is None else arguments.stride
+            rows = list(loop(workload, kind, mode, rank, stride, arguments.most))
+            for row in rows:
+                if not row["promised"] or row["lost"] or row["wrong"]:
+                    print(", ".join(f"{column} {value}" for column, value in row.items()), file=sys.stderr, flush=True)
+            line = summary(rows, {"class": kind, "workload": workload.name, "ranks": workload.ranks or 1, "rank": rank,
+                                  "kind": mode, "stride": stride})
+            writer.writerow(line)
+            file.flush()
+            failed += line["calls_tried"] - line["survived"]
+            print(", ".join(f"{column} {value}" for column, value in line.items()), flush=True)
+    print(f"{failed} attempts did not end as promised, {time.monotonic() - began:.0f} s")
+    sys.exit(5 if failed else 0)
