@@ -10,7 +10,7 @@ import kill_loop
 import limits
 import power_loss
 import soak
-from workloads import Convert, Run, Stage, Synth
+from workloads import HAS_ONEDNN, Convert, Run, Stage, Synth, Training
 
 
 class Sample(unittest.TestCase):
@@ -30,7 +30,13 @@ class Kills(Sample):
     def test_what_goes_on_after_a_kill_ends_as_if_there_had_been_none(self):
         ranks = [Run(2)] if shutil.which("mpirun") else []
         killed = [Run(), Convert("tfrecord"), Convert("cached"), Stage(), Synth(), *ranks]
-        self.check(kill_loop.measure(killed, 2 * len(killed), seed=3), "survived", 2 * len(killed))
+        self.check(kill_loop.measure(killed, len(killed), seed=3), "survived", len(killed))
+
+    @unittest.skipUnless(HAS_ONEDNN, "needs engine onednn")
+    def test_so_does_a_finished_training_that_is_not_in_the_journal_yet(self):
+        rows = list(kill_loop.measure_between([Training(2 if shutil.which("mpirun") else None)], Training.LAST_FILES[1:], 1))
+        self.check(rows, "survived")
+        self.assertEqual({row["hit"] for row in rows}, {"killed"})
 
 
 class PowerLoss(Sample):

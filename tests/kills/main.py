@@ -1,6 +1,6 @@
 """Kills, losses of power and shortages: whether what goes on afterwards ends as if nothing had happened.
 
-  kills    kill -9 at random moments
+  kills    kill -9 at random moments, and between the last checkpoint of a training and its line in the journal
   power    loss of power at every moment, from a log of the writes
   limits   a full disk at every block; few descriptors, threads, memory; a clock that jumps; a rank that is stopped
 
@@ -23,6 +23,8 @@ from workloads import HAS_ONEDNN, ROOT, Convert, Run, Stage, Synth, Training, wo
 
 def kill_rows(arguments):
     yield from kill_loop.measure(workloads(), arguments.kills, arguments.seed)
+    trainings = [workload for workload in workloads() if workload.name == Training.name]
+    yield from kill_loop.measure_between(trainings, Training.LAST_FILES, arguments.seed)
 
 
 def power_rows(arguments):
@@ -56,7 +58,7 @@ def limit_rows(_):
 
 
 # Rows of each part, the column that says whether one is as promised, and those by which they are counted.
-PARTS = {"kills": (kill_rows, "survived", ("workload", "ranks", "victim")),
+PARTS = {"kills": (kill_rows, "survived", ("workload", "ranks", "victim", "hit")),
          "power": (power_rows, "equal", ("workload", "then")),
          "limits": (limit_rows, "kept", ("workload", "shortage"))}
 
@@ -88,7 +90,7 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/kill-loop", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help="kills, power or limits (all)")
-    parser.add_argument("--kills", type=int, default=200, help="kills in all (default: 200)")
+    parser.add_argument("--kills", type=int, default=200, help="kills at random moments that came before the command's end (default: 200)")
     parser.add_argument("--states", type=int, help="states of a disk per workload at most (default: all)")
     parser.add_argument("--seed", type=int, default=1, help="of moments, victims and states (default: 1)")
     parser.add_argument("--output", type=Path, default=ROOT / "results/trust", metavar="DIR",

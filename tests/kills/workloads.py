@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("CHEXBENCH_BINARY", ROOT / "build/release/bin/chexbench"))
+WRITE_LOG = Path(os.environ.get("CHEXBENCH_WRITE_LOG", BINARY.parent.parent / "tests/kills/libwrite_log.so"))
 HAS_ONEDNN = "onednn" in os.environ.get("CHEXBENCH_ENGINES", "onednn")
 TIMEOUT_S = 120
 
@@ -112,6 +113,8 @@ class Training(Run):
             "training": {"batch_size": 4, "epochs": 4, "learning_rate": 0.002, "schedule": "cosine"},
             "measure": {"warmup_steps": 1}}
     images = 48
+    # What is written between the last epoch and the journal's line: end of the path, and how often it is renamed.
+    LAST_FILES = (("/repeat.json", 1), ("/last.safetensors", spec["training"]["epochs"]))
     LEARNED = ("epoch", "learning_rate", "training_loss", "validation_loss", "mean_auroc", "findings")
 
     def outcome(self, disk):
