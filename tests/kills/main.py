@@ -10,6 +10,7 @@ Each part writes a CSV with a row for each attempt. The exit status is 5 if one 
 import argparse
 import collections
 import csv
+import shutil
 import sys
 import tempfile
 import time
@@ -45,7 +46,9 @@ def limit_cases(folder):
         yield limits.memory(workload, folder, range(96, 512, 8))
     if limits.FAKE_TIME.exists():
         yield limits.clock_jumps(folder)
-    yield limits.stopped_ranks(folder)
+    if shutil.which("mpirun"):
+        yield limits.stopped_rank(folder, listen_s=75)
+        yield limits.stopped_rank(folder, listen_s=60, timeout_s=20)
 
 
 def limit_rows(_):
@@ -57,29 +60,31 @@ def limit_rows(_):
                 print(f"skipped: {reason}", file=sys.stderr)
 
 
-# Rows of each part, the column that says whether one is as promised, and those by which they are counted.
-PARTS = {"kills": (kill_rows, "survived", ("workload", "ranks", "victim", "hit")),
-         "power": (power_rows, "equal", ("workload", "then")),
-         "limits": (limit_rows, "kept", ("workload", "shortage"))}
+# Rows of each part, the column that says whether one is as promised, those by which they are counted, and those that
+# only some rows have.
+PARTS = {"kills": (kill_rows, "survived", ("workload", "ranks", "victim", "hit"), ()),
+         "power": (power_rows, "equal", ("workload", "then"), ()),
+         "limits": (limit_rows, "kept", ("workload", "shortage"), limits.SOMETIMES)}
 
 
 def measure(part, arguments):
     """Writes the CSV of a part and prints its table; how many rows are not as promised."""
-    rows_of, good, by = PARTS[part]
+    rows_of, good, by, sometimes = PARTS[part]
     began, counts, bad = time.monotonic(), collections.Counter(), collections.Counter()
     arguments.output.mkdir(parents=True, exist_ok=True)
-    rows = list(rows_of(arguments))
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    with open(arguments.output / f"{part}.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    for row in rows:
-        group = tuple(str(row[column]) for column in by)
-        counts[group] += 1
-        bad[group] += not row[good]
-        if not row[good]:
-            print(", ".join(f"{column} {value}" for column, value in row.items()), file=sys.stderr)
+    writer = None
+    with open(arguments.output / f"{part}.csv", "w", newline="", buffering=1) as file:
+        for row in rows_of(arguments):
+            if not writer:
+                writer = csv.DictWriter(file, [*row, *(name for name in sometimes if name not in row)], restval="",
+                                        lineterminator="\n")
+                writer.writeheader()
+            writer.writerow(row)
+            group = tuple(str(row[column]) for column in by)
+            counts[group] += 1
+            bad[group] += not row[good]
+            if not row[good]:
+                print(", ".join(f"{column} {value}" for column, value in row.items()), file=sys.stderr)
     print(f"{part}: {counts.total()} attempts, {bad.total()} not as promised, {time.monotonic() - began:.0f} s")
     for group, count in counts.items():
         print(f"  {' '.join(group):32} {count:6} attempts {bad[group]:4} not as promised")

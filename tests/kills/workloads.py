@@ -144,7 +144,7 @@ class Convert(Workload):
         for path in sorted((disk / "set").rglob("*")):
             if path.is_file() and path.suffix == ".json":  # how long it took, and what an earlier run had done
                 files[str(path.relative_to(disk))] = lasting(json.loads(path.read_text()))
-            elif path.is_file() and not path.name.endswith("-unfinished"):  # its removal need not last: reading refuses
+            elif path.is_file():
                 files[str(path.relative_to(disk))] = hash_of(path)
         return files
 
@@ -152,8 +152,9 @@ class Convert(Workload):
 class Stage(Convert):
     """The copy of a set.
 
-    A copy is known by its size and time, and all copies are synced at once at the end: a file system that keeps a size
-    without its bytes (ext4 with data=writeback) must not lose power in the middle.
+    A copy is known by its size and time, and all copies are synced at once before it is finished. A file system that
+    keeps a size without its bytes (ext4 with data=writeback) may lose power in the middle: then a copy of zeros is
+    taken for finished, and whoever reads it says that it is no image.
     """
 
     unpromised = ("blank",)

@@ -2,8 +2,8 @@
 // its effects, in the file WRITE_LOG: power_loss.py computes from it what a loss of power at any moment leaves.
 // A record is a line of JSON; that of a write is followed by the bytes written. Changes through mapped memory or
 // copy_file_range are not seen: power_loss.py compares the replayed log with the folder, which shows whether any were.
-// If WRITE_LOG_STOP_AT is set, the process stops itself (SIGSTOP) after each rename to a path that ends so: what is to be
-// killed at that moment is killed then, however fast the machine is.
+// If WRITE_LOG_STOP_AT is set, the process stops itself (SIGSTOP) after each rename to a path that ends so: what is to
+// be killed at that moment is killed then, however fast the machine is.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/file.h>
