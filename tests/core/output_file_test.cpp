@@ -125,7 +125,7 @@ TEST(OutputFile, ReportsAFullDisk) {
   }
   const std::string message =
       message_of<OutputError>([&] { OutputFile(folder / "a").write(as_bytes(std::string(1000000, 'x'))); });
-  EXPECT_THAT(message, AllOf(HasSubstr(folder / "a"), HasSubstr("No space left on device")));
+  EXPECT_THAT(message, AllOf(HasSubstr(folder / "a"), HasSubstr("No space left on device: free room there")));
   EXPECT_THAT(names_in(folder.path()), IsEmpty());
   ::umount(folder.path().c_str());
 }

@@ -10,7 +10,7 @@ import kill_loop
 import limits
 import power_loss
 import soak
-from workloads import Convert, Run, Stage, Synth
+from workloads import HAS_ONEDNN, Convert, Run, Stage, Synth, Training
 
 
 class Sample(unittest.TestCase):
@@ -26,17 +26,31 @@ class Sample(unittest.TestCase):
         self.assertGreaterEqual(count, least)
 
 
+class Short(Training):
+    """Of one epoch, to be killed where it is finished and not yet in the journal."""
+
+    spec = Training.spec | {"training": Training.spec["training"] | {"epochs": 1}}
+    LAST_FILES = (("/repeat.json", 1), ("/last.safetensors", 1))
+    images = 16
+
+
 class Kills(Sample):
     def test_what_goes_on_after_a_kill_ends_as_if_there_had_been_none(self):
         ranks = [Run(2)] if shutil.which("mpirun") else []
         killed = [Run(), Convert("tfrecord"), Convert("cached"), Stage(), Synth(), *ranks]
-        self.check(kill_loop.measure(killed, 2 * len(killed), seed=3), "survived", 2 * len(killed))
+        self.check(kill_loop.measure(killed, len(killed), seed=3), "survived", len(killed))
+
+    @unittest.skipUnless(HAS_ONEDNN, "needs engine onednn")
+    def test_so_does_a_finished_training_that_is_not_in_the_journal_yet(self):
+        rows = list(kill_loop.measure_between([Short()], Short.LAST_FILES, seed=1))
+        self.check(rows, "survived", 2)
+        self.assertEqual({row["hit"] for row in rows}, {"killed"})
 
 
 class PowerLoss(Sample):
     def test_a_loss_of_power_costs_nothing_that_was_finished(self):
         for workload in (Run(), Convert("tfrecord"), Convert("webdataset"), Convert("cached"), Stage(), Synth()):
-            self.check(power_loss.measure(workload, most=6), "equal", 12)
+            self.check(power_loss.measure(workload, most=4), "equal", 11)
 
 
 class Limits(Sample):

@@ -15,11 +15,12 @@ import subprocess
 import time
 from pathlib import Path
 
-from kill_loop import TOKEN, processes
-from workloads import BINARY, TIMEOUT_S, Run, differences, run, undisturbed
+from kill_loop import TOKEN, ranks_of, send
+from workloads import TIMEOUT_S, Run, differences, run, undisturbed
 
 # Codes of the README: data (an input that cannot be opened), device (also memory and threads), output.
 DATA, DEVICE, OUTPUT = 3, 4, 6
+SOMETIMES = ("resumed", "wrong", "said_s", "silent_s", "lines_at_s")  # columns that only some rows have
 FAKE_TIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 
 
@@ -76,7 +77,7 @@ def disk_full(workload, folder, step_kib=4, most=None):
             run(["mount", "-o", f"remount,size={needed * 2 + 65536}k", str(disk)])
             again = call(workload.command(disk))
             wrong = differences(expected, workload.outcome(disk)) if again.returncode == 0 else [again.stderr[-200:]]
-            yield row(workload, "disk", f"{kib} KiB", done, {OUTPUT}, ("No space left", "not enough room"),
+            yield row(workload, "disk", f"{kib} KiB", done, {OUTPUT}, ("free room there", "not enough room"),
                       resumed=not wrong, wrong="; ".join(wrong))
 
 
@@ -144,67 +145,96 @@ def threads(workload, folder, values):
 
 
 class Slow(Run):
-    """A run of a second or more, each image of which is late."""
+    """A run of a second or more, each image of which is late by IMAGE_S."""
 
     name = "slow run"
+    IMAGE_S = 0.01
     spec = Run.spec | {"sweep": {}, "measure": {"warmup_steps": 1, "steps": 25, "repeats": 2, "extra_repeats": 0},
                        "pipeline": {"name": "slow", "ops": [
                            {"op": "list_files"}, {"op": "shard"}, {"op": "repeat"}, {"op": "read"},
-                           {"op": "map", "delay_s": 0.01}, {"op": "batch"}]}}
+                           {"op": "map", "delay_s": IMAGE_S}, {"op": "batch"}]}}
+
+    def begin(self, disk, **options):
+        """Starts it anew, and returns its process once the first repeat is in the journal."""
+        shutil.rmtree(disk, ignore_errors=True)
+        disk.mkdir()
+        self.prepare(disk)
+        process = subprocess.Popen(self.command(disk), stdout=subprocess.DEVNULL, text=True, **options)
+        journal = disk / "out/journal.jsonl"
+        while process.poll() is None and not (journal.exists() and journal.stat().st_size > 0):
+            time.sleep(0.01)
+        return process
+
+
+def repeat_seconds(disk):
+    """What the last repeat of the only trial says that it took."""
+    repeat = json.loads((disk / "out/report.json").read_text())["trials"][0]["repeats"][-1]
+    return repeat["images_trained"] / repeat["images_per_s"]
 
 
 def clock_jumps(folder, jumps=("+1h", "-1h", "+10y", "-10y")):
-    """Jumps of the clock of the day in the middle of a run, by libfaketime; none may change what was measured."""
+    """Jumps of the clock of the day in the middle of a run, by libfaketime; none may change what was measured.
+
+    A repeat cannot be shorter than what its images are late, nor longer than this process has waited for it, however
+    busy the machine is; a jump would make it negative or hours long.
+    """
     workload, disk, offset = Slow(), Path(folder) / "disk", Path(folder) / "offset"
-    undisturbed(workload, disk)
-
-    def rate():
-        report = json.loads((disk / "out/report.json").read_text())
-        return [repeat["images_per_s"] for repeat in report["trials"][0]["repeats"]][-1]
-
-    steady = rate()
+    training, measure = workload.spec["training"], workload.spec["measure"]
+    least_s = training["batch_size"] * measure["steps"] * workload.IMAGE_S / os.cpu_count()
     for jump in jumps:
-        shutil.rmtree(disk / "out")
         offset.write_text("+0")
-        process = subprocess.Popen(
-            workload.command(disk), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, "LD_PRELOAD": str(FAKE_TIME), "FAKETIME_TIMESTAMP_FILE": str(offset),
-                 "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"})
-        journal = disk / "out/journal.jsonl"
-        while process.poll() is None and not (journal.exists() and journal.stat().st_size > 0):
-            time.sleep(0.01)
+        started = time.monotonic()
+        process = workload.begin(disk, stderr=subprocess.PIPE, env={
+            **os.environ, "LD_PRELOAD": str(FAKE_TIME), "FAKETIME_TIMESTAMP_FILE": str(offset),
+            "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"})
         offset.write_text(jump)  # between the first repeat and the end of the second
         _, errors = process.communicate(timeout=TIMEOUT_S)
+        took_s = time.monotonic() - started
         done = subprocess.CompletedProcess([], process.returncode, "", errors)
-        change = rate() / steady - 1 if process.returncode == 0 else float("nan")
-        yield row(workload, "clock", jump, done, set(), (), changed_by=round(change, 3)) | {
-            "kept": abs(change) < 0.5}  # an hour in a repeat of a second would change it a thousandfold
+        said_s = repeat_seconds(disk) if process.returncode == 0 else float("nan")
+        yield row(workload, "clock", jump, done, set(), (), said_s=round(said_s, 3)) | {
+            "kept": process.returncode == 0 and least_s < said_s < took_s}
 
 
-def stopped_ranks(folder, silence_s=15):
-    """SIGSTOP of rank 1 of 2: within `silence_s` a message must name it; after SIGCONT the run ends."""
-    workload, disk = Slow(ranks=2), Path(folder) / "disk"
-    shutil.rmtree(disk, ignore_errors=True)
-    disk.mkdir()
-    workload.prepare(disk)
-    told, token = Path(folder) / "told", str(os.getpid())
+def lines_of(process, told, stopped, until_s):
+    """Seconds since `stopped`, and text, of each line that comes until then or until the process ends."""
+    lines, seen = [], told.read_text().count("\n")
+    while time.monotonic() < stopped + until_s:
+        ended = process.poll() is not None
+        new = told.read_text().splitlines()[seen + len(lines):]
+        lines += [(time.monotonic() - stopped, line) for line in new]
+        if ended:
+            break
+        time.sleep(0.05)
+    return lines
+
+
+def stopped_rank(folder, listen_s, timeout_s=None):
+    """SIGSTOP of rank 1 of 2: what the job says of it, and how it ends.
+
+    Without comm.timeout_s a line must name the rank within 10 s and then every 60 s, and after SIGCONT the run ends
+    with code 0. With it, it ends with code 4, its journal is kept, and the run that goes on ends as an undisturbed one.
+    """
+    workload, disk, told = Slow(ranks=2), Path(folder) / "disk", Path(folder) / "told"
+    if timeout_s:
+        workload.spec = workload.spec | {"comm": {"timeout_s": timeout_s}}
+    expected, token = undisturbed(workload, disk), str(os.getpid())
     with open(told, "w") as errors:
-        process = subprocess.Popen(workload.command(disk), stdout=subprocess.DEVNULL, stderr=errors,
-                                   env={**os.environ, TOKEN: token})
-        journal = disk / "out/journal.jsonl"
-        while process.poll() is None and not (journal.exists() and journal.stat().st_size > 0):
-            time.sleep(0.01)
-        ranks = sorted(number for number, program in processes(token).items() if program == str(BINARY.resolve()))
-        length = told.stat().st_size
-        for rank in ranks[1:]:
-            os.kill(rank, signal.SIGSTOP)
+        process = workload.begin(disk, stderr=errors, env={**os.environ, TOKEN: token})
         stopped = time.monotonic()
-        while time.monotonic() < stopped + silence_s and process.poll() is None and told.stat().st_size == length:
-            time.sleep(0.05)
-        silent_s, message = time.monotonic() - stopped, told.read_text()[length:].strip()
-        for rank in ranks[1:]:
-            os.kill(rank, signal.SIGCONT)
+        ranks = ranks_of(token)
+        send(ranks[-1], signal.SIGSTOP)
+        lines = [(at_s, line) for at_s, line in lines_of(process, told, stopped, listen_s) if "rank 1" in line]
+        send(ranks[-1], signal.SIGCONT)
         process.wait(TIMEOUT_S)
-    done = subprocess.CompletedProcess([], process.returncode, "", message)
-    yield row(workload, "stopped rank", f"{silence_s} s", done, set(), (), silent_s=round(silent_s, 1)) | {
-        "kept": process.returncode == 0 and "rank 1" in message}
+    times = [0.0, *(at_s for at_s, _ in lines)]
+    measured = (disk / "out/journal.jsonl").read_text().count("\n")
+    again = call(workload.command(disk))
+    wrong = differences(expected, workload.outcome(disk)) if again.returncode == 0 else [again.stderr[-200:]]
+    done = subprocess.CompletedProcess([], process.returncode, "", "\n".join(line for _, line in lines))
+    pauses = [later - earlier for earlier, later in zip(times, times[1:])]
+    ends_well = (process.returncode == 4 and measured == 1) if timeout_s else (
+        process.returncode == 0 and len(pauses) > (listen_s - 10) // 60 and max(pauses) < 62)
+    yield row(workload, "stopped rank", f"comm.timeout_s {timeout_s or 0}", done, set(), (),
+              silent_s=round(pauses[0], 1) if pauses else listen_s, lines_at_s=" ".join(f"{at:.1f}" for at in times[1:]),
+              resumed=not wrong, wrong="; ".join(wrong)) | {"kept": ends_well and not wrong and pauses and pauses[0] < 11}

@@ -1,6 +1,6 @@
 """Kills, losses of power and shortages: whether what goes on afterwards ends as if nothing had happened.
 
-  kills    kill -9 at random moments
+  kills    kill -9 at random moments, and between the last checkpoint of a training and its line in the journal
   power    loss of power at every moment, from a log of the writes
   limits   a full disk at every block; few descriptors, threads, memory; a clock that jumps; a rank that is stopped
 
@@ -10,6 +10,7 @@ Each part writes a CSV with a row for each attempt. The exit status is 5 if one 
 import argparse
 import collections
 import csv
+import shutil
 import sys
 import tempfile
 import time
@@ -23,6 +24,8 @@ from workloads import HAS_ONEDNN, ROOT, Convert, Run, Stage, Synth, Training, wo
 
 def kill_rows(arguments):
     yield from kill_loop.measure(workloads(), arguments.kills, arguments.seed)
+    trainings = [workload for workload in workloads() if workload.name == Training.name]
+    yield from kill_loop.measure_between(trainings, Training.LAST_FILES, arguments.seed)
 
 
 def power_rows(arguments):
@@ -43,7 +46,9 @@ def limit_cases(folder):
         yield limits.memory(workload, folder, range(96, 512, 8))
     if limits.FAKE_TIME.exists():
         yield limits.clock_jumps(folder)
-    yield limits.stopped_ranks(folder)
+    if shutil.which("mpirun"):
+        yield limits.stopped_rank(folder, listen_s=75)
+        yield limits.stopped_rank(folder, listen_s=60, timeout_s=20)
 
 
 def limit_rows(_):
@@ -55,29 +60,31 @@ def limit_rows(_):
                 print(f"skipped: {reason}", file=sys.stderr)
 
 
-# Rows of each part, the column that says whether one is as promised, and those by which they are counted.
-PARTS = {"kills": (kill_rows, "survived", ("workload", "ranks", "victim")),
-         "power": (power_rows, "equal", ("workload", "then")),
-         "limits": (limit_rows, "kept", ("workload", "shortage"))}
+# Rows of each part, the column that says whether one is as promised, those by which they are counted, and those that
+# only some rows have.
+PARTS = {"kills": (kill_rows, "survived", ("workload", "ranks", "victim", "hit"), ()),
+         "power": (power_rows, "equal", ("workload", "then"), ()),
+         "limits": (limit_rows, "kept", ("workload", "shortage"), limits.SOMETIMES)}
 
 
 def measure(part, arguments):
     """Writes the CSV of a part and prints its table; how many rows are not as promised."""
-    rows_of, good, by = PARTS[part]
+    rows_of, good, by, sometimes = PARTS[part]
     began, counts, bad = time.monotonic(), collections.Counter(), collections.Counter()
     arguments.output.mkdir(parents=True, exist_ok=True)
-    rows = list(rows_of(arguments))
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    with open(arguments.output / f"{part}.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    for row in rows:
-        group = tuple(str(row[column]) for column in by)
-        counts[group] += 1
-        bad[group] += not row[good]
-        if not row[good]:
-            print(", ".join(f"{column} {value}" for column, value in row.items()), file=sys.stderr)
+    writer = None
+    with open(arguments.output / f"{part}.csv", "w", newline="", buffering=1) as file:
+        for row in rows_of(arguments):
+            if not writer:
+                writer = csv.DictWriter(file, [*row, *(name for name in sometimes if name not in row)], restval="",
+                                        lineterminator="\n")
+                writer.writeheader()
+            writer.writerow(row)
+            group = tuple(str(row[column]) for column in by)
+            counts[group] += 1
+            bad[group] += not row[good]
+            if not row[good]:
+                print(", ".join(f"{column} {value}" for column, value in row.items()), file=sys.stderr)
     print(f"{part}: {counts.total()} attempts, {bad.total()} not as promised, {time.monotonic() - began:.0f} s")
     for group, count in counts.items():
         print(f"  {' '.join(group):32} {count:6} attempts {bad[group]:4} not as promised")
@@ -88,7 +95,7 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/kill-loop", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help="kills, power or limits (all)")
-    parser.add_argument("--kills", type=int, default=200, help="kills in all (default: 200)")
+    parser.add_argument("--kills", type=int, default=200, help="kills at random moments that came before the command's end (default: 200)")
     parser.add_argument("--states", type=int, help="states of a disk per workload at most (default: all)")
     parser.add_argument("--seed", type=int, default=1, help="of moments, victims and states (default: 1)")
     parser.add_argument("--output", type=Path, default=ROOT / "results/trust", metavar="DIR",

@@ -12,9 +12,7 @@ import tempfile
 from pathlib import Path
 
 from crash_states import KINDS, Disk, contents, read_log, signature
-from workloads import BINARY, differences, run, undisturbed
-
-WRITE_LOG = Path(os.environ.get("CHEXBENCH_WRITE_LOG", BINARY.parent.parent / "tests/kills/libwrite_log.so"))
+from workloads import WRITE_LOG, differences, run, undisturbed
 
 
 def lay_out(disk, state):

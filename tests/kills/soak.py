@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "system"))
 from web_server import Server, die_in_the_middle, hang_up, say  # noqa: E402
-from workloads import BINARY, synthesize  # noqa: E402
+from workloads import BINARY, ROOT, synthesize  # noqa: E402
 
 IMAGES_PER_S = 24  # a twentieth of a core
 BATCH = 16
@@ -28,7 +28,7 @@ FILLING_S = 10  # of a repeat, before its first step
 SAMPLE_S = 5
 FAILS_ONE_OF = 40
 # Of the run, in which caches and pools fill; no slope counts it.
-WARM_UP_SHARE = 0.2
+WARM_UP_SHARE = 0.5
 MIB = 1 << 20
 
 
@@ -141,7 +141,8 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=480, help="how long the trial takes (default: 480)")
-    parser.add_argument("--output", default="soak.csv", metavar="FILE", help="CSV of the samples (default: soak.csv)")
+    parser.add_argument("--output", type=Path, default=ROOT / "results/trust/soak.csv", metavar="FILE",
+                        help="CSV of the samples (default: results/trust/soak.csv)")
     arguments = parser.parse_args()
     if arguments.minutes <= 0:
         parser.error("--minutes: it must be above 0")
@@ -150,7 +151,7 @@ def main():
     if not rows:
         sys.exit(f"scripts/soak: the run ended before it was sampled: code {code}: {last}")
     with open(arguments.output, "w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     print(f"{rows[-1]['elapsed_s'] / 60:.1f} minutes, {len(rates)} repeats, {server.failed} of"

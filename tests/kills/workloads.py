@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("CHEXBENCH_BINARY", ROOT / "build/release/bin/chexbench"))
+WRITE_LOG = Path(os.environ.get("CHEXBENCH_WRITE_LOG", BINARY.parent.parent / "tests/kills/libwrite_log.so"))
 HAS_ONEDNN = "onednn" in os.environ.get("CHEXBENCH_ENGINES", "onednn")
 TIMEOUT_S = 120
 
@@ -112,6 +113,8 @@ class Training(Run):
             "training": {"batch_size": 4, "epochs": 4, "learning_rate": 0.002, "schedule": "cosine"},
             "measure": {"warmup_steps": 1}}
     images = 48
+    # What is written between the last epoch and the journal's line: end of the path, and how often it is renamed.
+    LAST_FILES = (("/repeat.json", 1), ("/last.safetensors", spec["training"]["epochs"]))
     LEARNED = ("epoch", "learning_rate", "training_loss", "validation_loss", "mean_auroc", "findings")
 
     def outcome(self, disk):
@@ -141,7 +144,7 @@ class Convert(Workload):
         for path in sorted((disk / "set").rglob("*")):
             if path.is_file() and path.suffix == ".json":  # how long it took, and what an earlier run had done
                 files[str(path.relative_to(disk))] = lasting(json.loads(path.read_text()))
-            elif path.is_file() and not path.name.endswith("-unfinished"):  # its removal need not last: reading refuses
+            elif path.is_file():
                 files[str(path.relative_to(disk))] = hash_of(path)
         return files
 
@@ -149,8 +152,9 @@ class Convert(Workload):
 class Stage(Convert):
     """The copy of a set.
 
-    A copy is known by its size and time, and all copies are synced at once at the end: a file system that keeps a size
-    without its bytes (ext4 with data=writeback) must not lose power in the middle.
+    A copy is known by its size and time, and all copies are synced at once before it is finished. A file system that
+    keeps a size without its bytes (ext4 with data=writeback) may lose power in the middle: then a copy of zeros is
+    taken for finished, and whoever reads it says that it is no image.
     """
 
     unpromised = ("blank",)

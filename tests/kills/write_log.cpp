@@ -2,6 +2,8 @@
 // its effects, in the file WRITE_LOG: power_loss.py computes from it what a loss of power at any moment leaves.
 // A record is a line of JSON; that of a write is followed by the bytes written. Changes through mapped memory or
 // copy_file_range are not seen: power_loss.py compares the replayed log with the folder, which shows whether any were.
+// If WRITE_LOG_STOP_AT is set, the process stops itself (SIGSTOP) after each rename to a path that ends so: what is to
+// be killed at that moment is killed then, however fast the machine is.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -10,6 +12,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -102,6 +106,11 @@ ssize_t write_recorded(int descriptor, const char* bytes, off_t at, const Write&
                  {bytes, static_cast<std::size_t>(done)});
   }
   return done;
+}
+
+void stop_at(std::string_view path) {
+  static const char* const named = std::getenv("WRITE_LOG_STOP_AT");
+  if (named != nullptr && path.ends_with(named)) raise(SIGSTOP);
 }
 
 // What takes one or two names and changes folders.
@@ -198,7 +207,9 @@ int syncfs(int descriptor) noexcept {
 
 int rename(const char* from, const char* to) noexcept {
   static auto* const real_rename = real<int(const char*, const char*)>("rename");
-  return change_recorded("rename", from, to, [&] { return real_rename(from, to); });
+  const int result = change_recorded("rename", from, to, [&] { return real_rename(from, to); });
+  if (result == 0) stop_at(to);  // not before the log is free again
+  return result;
 }
 
 int unlink(const char* path) noexcept {
