@@ -4,7 +4,6 @@ asks no other host and shows no secret. All cases run side by side, because most
 import concurrent.futures
 import json
 import os
-import re
 import shutil
 import subprocess
 import tempfile
@@ -15,8 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness import REAL_IMAGES, SANITIZED, command_line, run
-from hostile_server import (FullListener, HostileServer, at, honest_s3, honest_web, links, listing_of,
-                            make_certificate, send_part)
+from hostile_server import FullListener, HostileServer, at, honest_s3, honest_web, links, make_certificate, send_part
 
 SECRETS = "hunter2"  # part of every secret of these tests
 MOST_S = 120 if SANITIZED else 20
@@ -34,7 +32,7 @@ class Case:
     code: int = 3
     store: str = "http"        # or https, s3
     verb: str = "index"        # or run, which reads ranges of shards; or stage
-    warnings: object = None    # how many lines of them
+    most_warnings: int = 99    # lines of them
     set: dict = field(default_factory=dict)
     trusted: bool = True       # the certificate
     certificate: str = "good"
@@ -240,17 +238,17 @@ CASES = {
     "certificate_of_nobody": Case(lambda hostile: honest_web(hostile.root), "certificate", store="https",
                                   trusted=False, requests=0),
     "retries": Case(failing_at_first, ["warning: ", "the server says 503; try 2 of 5", "2 more retries"], code=0),
-    "outage": Case(outage, ["the server says 503; try 2 of 5", "more retries"], code=0, verb="stage", warnings=2),
+    "outage": Case(outage, ["the server says 503; try 2 of 5", "more retries"], code=0, verb="stage", most_warnings=4),
     "stage_of_more_than_the_disk": Case(four_enormous_images, "not enough room", code=6, verb="stage"),
     "stage_of_a_name_too_long": Case(lambda _: name_too_long, "File name too long", code=6, verb="stage"),
-    "range_of_other_bytes": web(SHARD, ranges(lambda n: n, lambda first, last: f"bytes {first + 1}-{last + 1}/99999999"),
-                                "asked for bytes", verb="run"),
+    "range_of_other_bytes": web(SHARD, ranges(lambda n: n, lambda first, last:
+                                              f"bytes {first + 1}-{last + 1}/99999999"), "asked for bytes", verb="run"),
     "range_of_escapes": web(SHARD, ranges(lambda n: n, lambda *_: "bytes \x1b[2J" + "x" * 10_000), "\\x1B[2J",
                             verb="run"),
-    "range_that_is_longer": web(SHARD, ranges(lambda n: n + 10**6, lambda first, last: f"bytes {first}-{last}/{last + 1}"),
-                                "more bytes", verb="run"),
-    "range_that_is_shorter": web(SHARD, ranges(lambda n: n // 2, lambda first, last: f"bytes {first}-{last}/{last + 1}"),
-                                 "sends", verb="run"),
+    "range_that_is_longer": web(SHARD, ranges(lambda n: n + 10**6, lambda first, last:
+                                              f"bytes {first}-{last}/{last + 1}"), "more bytes", verb="run"),
+    "range_that_is_shorter": web(SHARD, ranges(lambda n: n // 2, lambda first, last:
+                                               f"bytes {first}-{last}/{last + 1}"), "sends", verb="run"),
     "range_that_drips": web(SHARD, lambda exchange: drip(f"Content-Range: bytes 0-{exchange.range[1]}/99999999",
                                                          status=206)(exchange) if exchange.range else
                             exchange.answer(b"x" * 10**6), "too slow", verb="run", set=SLOW),
@@ -326,8 +324,8 @@ class Hostile:
         for text in [case.says] if isinstance(case.says, str) else case.says:
             if text not in told:
                 yield f"{text!r} is not in {told[-1000:]}"
-        if case.warnings is not None and told.count("warning: ") != case.warnings:
-            yield f"not {case.warnings} warnings: {told}"
+        if told.count("warning: ") > case.most_warnings:
+            yield f"more than {case.most_warnings} warnings: {told}"
         if rss_mb > MOST_RSS_MB:
             yield f"{rss_mb:.0f} MB"
         if case.requests is not None and len(server.heads) != case.requests:

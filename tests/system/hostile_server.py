@@ -25,7 +25,8 @@ class Exchange:
         self.connection.sendall(data)
 
     def begin(self, status=200, *headers):
-        self.send("".join(f"{line}\r\n" for line in (f"HTTP/1.1 {status} -", "Connection: close", *headers, "")).encode())
+        lines = (f"HTTP/1.1 {status} -", "Connection: close", *headers, "")
+        self.send("".join(f"{line}\r\n" for line in lines).encode())
 
     def answer(self, body, status=200, *headers):
         self.begin(status, f"Content-Length: {len(body)}", *headers)
