@@ -7,7 +7,7 @@
 #include <new>
 #include <string_view>
 
-#include "comm/launcher.hpp"
+#include "bench/abort_ranks.hpp"
 #include "core/errors.hpp"
 
 namespace chexbench::app {
@@ -19,7 +19,7 @@ namespace {
   for (const std::string_view text : {kBefore, std::string_view(kOutOfMemory), kAfter}) {
     if (::write(STDERR_FILENO, text.data(), text.size()) < 0) break;
   }
-  comm::abort_ranks(std::getenv, static_cast<int>(ExitCode::device));
+  bench::abort_ranks(static_cast<int>(ExitCode::device));
   ::_exit(static_cast<int>(ExitCode::device));
 }
 

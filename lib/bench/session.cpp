@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "bench/abort_ranks.hpp"
 #include "comm/launcher.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
@@ -13,6 +14,8 @@ namespace {
 constexpr double kGraceS = 8;  // for rank 0 to write its results and to end the job
 
 }  // namespace
+
+void abort_ranks(int exit_code) { comm::abort_ranks(std::getenv, exit_code); }
 
 comm::World& Session::world() {
   if (world_) return *world_;
@@ -32,7 +35,7 @@ int Session::leave(int exit_code) {
     if (interrupt_requested()) wait_for_root();  // rank 0 still has to write what was measured
     world_->abort(exit_code);
   }
-  if (exit_code != 0 && !world_) comm::abort_ranks(std::getenv, exit_code);
+  if (exit_code != 0 && !world_) abort_ranks(exit_code);
   mapping_watch_.reset();
   world_.reset();
   return exit_code;

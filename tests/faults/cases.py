@@ -1,4 +1,4 @@
-"""What the fault loop runs: the workloads of tests/kills, a run and a training that go on, and a set on a web server."""
+"""What the fault loop runs: workloads of tests/kills, runs and trainings that go on, and a set on a web server."""
 
 import functools
 import http.server

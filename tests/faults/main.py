@@ -33,7 +33,8 @@ def summary(rows, head):
     """One line of the table: how many attempts, and how many of them ended badly in which way."""
     bad = [row for row in rows if not row["promised"] or row["lost"] or row["wrong"]]
     return head | {"calls_tried": len(rows), "survived": len(rows) - len(bad),
-                   "unpromised": sum(not row["promised"] for row in rows), "lost": sum(bool(row["lost"]) for row in rows),
+                   "unpromised": sum(not row["promised"] for row in rows),
+                   "lost": sum(bool(row["lost"]) for row in rows),
                    "wrong": sum(bool(row["wrong"]) for row in rows),
                    "in_libraries": sum(not row["promised"] and is_in_library(row) for row in bad)}
 
