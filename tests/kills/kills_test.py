@@ -91,10 +91,9 @@ class Slopes(unittest.TestCase):
         self.assertAlmostEqual(rise, 0.6)
         self.assertAlmostEqual(half, 3.182 * math.sqrt(5.2 / 3 / 10), delta=0.05)
 
-    def test_repeats_count_by_their_peaks(self):
-        rows = [{"elapsed_s": at_s, "repeats": at_s // 100, "rss": rss}
-                for at_s, rss in zip(itertools.count(0, 50), (1, 4, 2, 6))]
-        self.assertEqual(soak.by_repeat(rows, "rss"), ([25 / 3600, 125 / 3600], [4, 6]))
+    def test_blocks_have_the_mean_of_their_time(self):
+        rows = [{"elapsed_s": at_s, "rss": rss} for at_s, rss in zip(itertools.count(100, 50), (1, 4, 2, 6))]
+        self.assertEqual(soak.blocks(rows, "rss", count=2), ([125 / 3600, 225 / 3600], [2.5, 4]))
 
 
 if __name__ == "__main__":

@@ -95,7 +95,8 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/kill-loop", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help="kills, power or limits (all)")
-    parser.add_argument("--kills", type=int, default=200, help="kills at random moments that came before the command's end (default: 200)")
+    parser.add_argument("--kills", type=int, default=200,
+                        help="kills at random moments that came before the command's end (default: 200)")
     parser.add_argument("--states", type=int, help="states of a disk per workload at most (default: all)")
     parser.add_argument("--seed", type=int, default=1, help="of moments, victims and states (default: 1)")
     parser.add_argument("--output", type=Path, default=ROOT / "results/trust", metavar="DIR",
