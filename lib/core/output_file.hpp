@@ -23,6 +23,9 @@ void sync_folder_of(const std::string& path);
 // @throws OutputError with the path and the system's reason
 void sync_file_system(const std::string& folder);
 
+// What the system says of an error number, and for a full disk or quota how to mend it. Thread-safe.
+std::string write_failure(int error_number);
+
 // A file that takes its name when commit() succeeds. Until then it has the temporary name .NAME.tmp-PROCESS beside it,
 // which goes away with this object. A device, a pipe or a link stays what it is: it is written to, not replaced.
 // Not thread-safe. @throws OutputError from every function, with the path and the system's reason
