@@ -1,4 +1,4 @@
-"""What a machine can run short of: room on the disk, descriptors, threads, memory; and a clock that jumps.
+"""What a machine can run short of: room on the disk, descriptors, threads, memory; a clock that jumps; a stopped rank.
 
 Each case sets one limit, steps it over what a workload needs, and asks for what is promised: code 0, or the code of
 that shortage with a message that names it, and never a signal, a hang or an internal error. After a disk was full
@@ -20,7 +20,7 @@ from workloads import TIMEOUT_S, Run, differences, run, undisturbed
 
 # Codes of the README: data (an input that cannot be opened), device (also memory and threads), output.
 DATA, DEVICE, OUTPUT = 3, 4, 6
-SOMETIMES = ("resumed", "wrong", "said_s", "silent_s", "lines_at_s")  # columns that only some rows have
+SOMETIMES = ("resumed", "wrong", "said_s")  # columns that only some rows have
 FAKE_TIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 
 
