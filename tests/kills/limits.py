@@ -235,6 +235,7 @@ def stopped_rank(folder, listen_s, timeout_s=None):
     pauses = [later - earlier for earlier, later in zip(times, times[1:])]
     ends_well = (process.returncode == 4 and measured == 1) if timeout_s else (
         process.returncode == 0 and len(pauses) > (listen_s - 10) // 60 and max(pauses) < 62)
+    silent_s = pauses[0] if pauses else listen_s
     yield row(workload, "stopped rank", f"comm.timeout_s {timeout_s or 0}", done, set(), (),
-              silent_s=round(pauses[0], 1) if pauses else listen_s, lines_at_s=" ".join(f"{at:.1f}" for at in times[1:]),
-              resumed=not wrong, wrong="; ".join(wrong)) | {"kept": ends_well and not wrong and pauses and pauses[0] < 11}
+              silent_s=round(silent_s, 1), lines_at_s=" ".join(f"{at:.1f}" for at in times[1:]),
+              resumed=not wrong, wrong="; ".join(wrong)) | {"kept": ends_well and not wrong and silent_s < 11}

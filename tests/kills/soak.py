@@ -77,7 +77,7 @@ def slope(times_h, values):
 
 
 def blocks(rows, key, count=BLOCKS):
-    """Means of so many blocks of equal time, as (times in h, values): samples next to each other are not independent."""
+    """Means of so many blocks of equal time, as (times in h, values): neighbouring samples are not independent."""
     begin_s, whole_s = rows[0]["elapsed_s"], rows[-1]["elapsed_s"] - rows[0]["elapsed_s"]
     parts = {}
     for row in rows:
