@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -22,7 +21,7 @@ namespace chexbench::bench {
 namespace {
 
 [[noreturn]] void fail(const std::string& doing, const std::string& path) {
-  throw OutputError(fmt::format("cannot {} {}: {}", doing, path, std::strerror(errno)));
+  throw OutputError(fmt::format("cannot {} {}: {}", doing, path, write_failure(errno)));
 }
 
 std::string read_all(int file, const std::string& path) {

@@ -94,7 +94,13 @@ void sync_file_system(const std::string& folder) {
   const bool failed = descriptor < 0 || ::syncfs(descriptor) != 0;
   const int reason = errno;
   if (descriptor >= 0) ::close(descriptor);
-  if (failed) throw OutputError(fmt::format("cannot write {}: {}", folder, std::strerror(reason)));
+  if (failed) throw OutputError(fmt::format("cannot write {}: {}", folder, write_failure(reason)));
+}
+
+std::string write_failure(int error_number) {
+  const std::string reason = std::strerror(error_number);
+  if (error_number != ENOSPC && error_number != EDQUOT) return reason;
+  return reason + ": free room there, then run the same command again, an experiment with --resume instead of --output";
 }
 
 void make_folder(const std::string& path) {
@@ -126,7 +132,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::fail(const char* action) const {
-  throw OutputError(fmt::format("cannot {} {}: {}", action, path_, std::strerror(errno)));
+  throw OutputError(fmt::format("cannot {} {}: {}", action, path_, write_failure(errno)));
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {

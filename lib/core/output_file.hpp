@@ -24,6 +24,9 @@ void sync_folder_of(const std::string& path);
 // @throws OutputError with the path and the system's reason
 void sync_file_system(const std::string& folder);
 
+// What the system says of an error number, and for a full disk or quota how to mend it. Thread-safe.
+std::string write_failure(int error_number);
+
 // A file that takes its name when commit() succeeds. Until then it has the temporary name .NAME.tmp-PROCESS beside it,
 // which goes away with this object. A device, a pipe or a descriptor such as /dev/stdout stays what it is: it is
 // written to, not replaced. A link to a file is replaced, and that file stays as it was. Not thread-safe. @throws

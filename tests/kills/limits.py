@@ -1,4 +1,4 @@
-"""What a machine can run short of: room on the disk, descriptors, threads, memory; and a clock that jumps.
+"""What a machine can run short of: room on the disk, descriptors, threads, memory; a clock that jumps; a stopped rank.
 
 Each case sets one limit, steps it over what a workload needs, and asks for what is promised: code 0, or the code of
 that shortage with a message that names it, and never a signal, a hang or an internal error. After a disk was full
@@ -20,7 +20,7 @@ from workloads import TIMEOUT_S, Run, differences, run, undisturbed
 
 # Codes of the README: data (an input that cannot be opened), device (also memory and threads), output.
 DATA, DEVICE, OUTPUT = 3, 4, 6
-SOMETIMES = ("resumed", "wrong", "said_s", "silent_s", "lines_at_s")  # columns that only some rows have
+SOMETIMES = ("resumed", "wrong", "said_s")  # columns that only some rows have
 FAKE_TIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 
 
@@ -235,6 +235,7 @@ def stopped_rank(folder, listen_s, timeout_s=None):
     pauses = [later - earlier for earlier, later in zip(times, times[1:])]
     ends_well = (process.returncode == 4 and measured == 1) if timeout_s else (
         process.returncode == 0 and len(pauses) > (listen_s - 10) // 60 and max(pauses) < 62)
+    silent_s = pauses[0] if pauses else listen_s
     yield row(workload, "stopped rank", f"comm.timeout_s {timeout_s or 0}", done, set(), (),
-              silent_s=round(pauses[0], 1) if pauses else listen_s, lines_at_s=" ".join(f"{at:.1f}" for at in times[1:]),
-              resumed=not wrong, wrong="; ".join(wrong)) | {"kept": ends_well and not wrong and pauses and pauses[0] < 11}
+              silent_s=round(silent_s, 1), lines_at_s=" ".join(f"{at:.1f}" for at in times[1:]),
+              resumed=not wrong, wrong="; ".join(wrong)) | {"kept": ends_well and not wrong and silent_s < 11}

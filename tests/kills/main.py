@@ -2,7 +2,8 @@
 
   kills    kill -9 at random moments, and between the last checkpoint of a training and its line in the journal
   power    loss of power at every moment, from a log of the writes
-  limits   a full disk at every block; few descriptors, threads, memory; a clock that jumps; a rank that is stopped
+  limits   a full disk at every block; few descriptors, threads, memory; a clock that jumps
+  stopped  a rank that is stopped: what the job says of it, and how it ends
 
 Each part writes a CSV with a row for each attempt. The exit status is 5 if one did not end as promised.
 """
@@ -46,9 +47,6 @@ def limit_cases(folder):
         yield limits.memory(workload, folder, range(96, 512, 8))
     if limits.FAKE_TIME.exists():
         yield limits.clock_jumps(folder)
-    if shutil.which("mpirun"):
-        yield limits.stopped_rank(folder, listen_s=75)
-        yield limits.stopped_rank(folder, listen_s=60, timeout_s=20)
 
 
 def limit_rows(_):
@@ -60,11 +58,21 @@ def limit_rows(_):
                 print(f"skipped: {reason}", file=sys.stderr)
 
 
+def stopped_rows(_):
+    if not shutil.which("mpirun"):
+        print("skipped: there is no mpirun here", file=sys.stderr)
+        return
+    with tempfile.TemporaryDirectory(prefix="chexbench-stopped-") as folder:
+        yield from limits.stopped_rank(folder, listen_s=75)
+        yield from limits.stopped_rank(folder, listen_s=60, timeout_s=20)
+
+
 # Rows of each part, the column that says whether one is as promised, those by which they are counted, and those that
 # only some rows have.
 PARTS = {"kills": (kill_rows, "survived", ("workload", "ranks", "victim", "hit"), ()),
          "power": (power_rows, "equal", ("workload", "then"), ()),
-         "limits": (limit_rows, "kept", ("workload", "shortage"), limits.SOMETIMES)}
+         "limits": (limit_rows, "kept", ("workload", "shortage"), limits.SOMETIMES),
+         "stopped": (stopped_rows, "kept", ("workload", "limit"), ())}
 
 
 def measure(part, arguments):
@@ -94,8 +102,9 @@ def measure(part, arguments):
 def main():
     parser = argparse.ArgumentParser(prog="scripts/kill-loop", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help="kills, power or limits (all)")
-    parser.add_argument("--kills", type=int, default=200, help="kills at random moments that came before the command's end (default: 200)")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (all)")
+    parser.add_argument("--kills", type=int, default=200,
+                        help="kills at random moments that came before the command's end (default: 200)")
     parser.add_argument("--states", type=int, help="states of a disk per workload at most (default: all)")
     parser.add_argument("--seed", type=int, default=1, help="of moments, victims and states (default: 1)")
     parser.add_argument("--output", type=Path, default=ROOT / "results/trust", metavar="DIR",

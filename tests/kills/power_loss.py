@@ -8,6 +8,7 @@ without another run.
 
 import os
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -84,7 +85,11 @@ class PowerLoss:
             yield self._row(self.moments, kind, "no run", 0, self._wrong())
         for moment, kind, state in spread(self.states, most):
             lay_out(self.disk, state)
-            done = run(self.workload.command(self.disk))
+            try:
+                done = run(self.workload.command(self.disk))
+            except subprocess.TimeoutExpired as reason:
+                yield self._row(moment, kind, "second run", None, [str(reason)])
+                continue
             wrong = self._wrong() if done.returncode == 0 else done.stderr.strip().splitlines()[-1:]
             yield self._row(moment, kind, "second run", done.returncode, wrong)
 

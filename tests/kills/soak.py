@@ -22,10 +22,9 @@ from web_server import Server, die_in_the_middle, hang_up, say  # noqa: E402
 from workloads import BINARY, ROOT, synthesize  # noqa: E402
 
 IMAGES_PER_S = 24  # a twentieth of a core
-BATCH = 16
-REPEAT_S = 60
-FILLING_S = 10  # of a repeat, before its first step
+BATCH = 64  # steps are recorded, so few of them
 SAMPLE_S = 5
+BLOCKS = 30
 FAILS_ONE_OF = 40
 # Of the run, in which caches and pools fill; no slope counts it.
 WARM_UP_SHARE = 0.5
@@ -77,25 +76,26 @@ def slope(times_h, values):
     return rise, quantile * math.sqrt(residuals / freedom / spread)
 
 
-def by_repeat(rows, key):
-    """One point a repeat, its peak: a repeat begins with empty buffers, and samples within one are not independent."""
-    repeats = {}
+def blocks(rows, key, count=BLOCKS):
+    """Means of so many blocks of equal time, as (times in h, values): neighbouring samples are not independent."""
+    begin_s, whole_s = rows[0]["elapsed_s"], rows[-1]["elapsed_s"] - rows[0]["elapsed_s"]
+    parts = {}
     for row in rows:
-        repeats.setdefault(row["repeats"], []).append(row)
-    return ([statistics.fmean(row["elapsed_s"] for row in part) / 3600 for part in repeats.values()],
-            [max(row[key] for row in part) for part in repeats.values()])
+        parts.setdefault(min(count - 1, int(count * (row["elapsed_s"] - begin_s) / max(whole_s, 1e-9))), []).append(row)
+    return ([statistics.fmean(row["elapsed_s"] for row in part) / 3600 for part in parts.values()],
+            [statistics.fmean(row[key] for row in part) for part in parts.values()])
 
 
 def spec_of(url, minutes):
     return {"experiment": "soak", "data": {"root": url, "split": "all"}, "pipeline": "optimized", "engine": "none",
             "store": {"shape": {"latency_ms": 5, "jitter_ms": 5, "iops": IMAGES_PER_S}},
             "training": {"batch_size": BATCH},
-            "measure": {"warmup_steps": 1, "steps": (REPEAT_S - FILLING_S) * IMAGES_PER_S // BATCH, "extra_repeats": 0,
-                        "repeats": max(1, round(60 * minutes / REPEAT_S)), "page_cache": "as_is"}}
+            "measure": {"warmup_steps": 1, "steps": max(1, round(60 * minutes * IMAGES_PER_S / BATCH)),
+                        "repeats": 1, "extra_repeats": 0, "page_cache": "as_is"}}
 
 
 def soak(folder, minutes):
-    """Runs; rows of samples, (elapsed_s, images/s) of repeats, the server's counts, exit code, stderr's last line."""
+    """Runs; rows of samples, the server's counts, exit code, stderr's last line."""
     images, out = folder / "set", folder / "out"
     synthesize(images, images=240, size=256)
     misbehaving, rows = Misbehaving(), []
@@ -103,37 +103,33 @@ def soak(folder, minutes):
         (folder / "spec.json").write_text(json.dumps(spec_of(server.url, minutes)))
         process = subprocess.Popen([str(BINARY), "--config", str(folder / "spec.json"), "--output", str(out)],
                                    stdout=subprocess.DEVNULL, stderr=log)
-        started, journal, rates = time.monotonic(), out / "journal.jsonl", []
+        started = time.monotonic()
         try:
             while process.poll() is None:
                 elapsed_s, taken = time.monotonic() - started, sample(process.pid)
-                lines = journal.read_text().splitlines() if journal.exists() else []
-                rates += [(elapsed_s, json.loads(line)["repeat"]["images_per_s"]) for line in lines[len(rates):]]
                 if taken:
-                    rows.append(dict(zip(("elapsed_s", "rss_bytes", "threads", "descriptors", "repeats"),
-                                         (round(elapsed_s, 1), *taken, len(rates)))))
+                    rows.append(dict(zip(("elapsed_s", "rss_bytes", "threads", "descriptors", "requests"),
+                                         (round(elapsed_s, 1), *taken, misbehaving.requests))))
                 time.sleep(SAMPLE_S)
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
                 process.wait(60)
         log.seek(0)
-        return rows, rates, misbehaving, process.returncode, (log.read().strip().splitlines() or [""])[-1]
+        return rows, misbehaving, process.returncode, (log.read().strip().splitlines() or [""])[-1]
 
 
-def summary(rows, rates):
+def summary(rows):
     """(what, unit, mean, slope per hour, half of its 95 % interval) of each figure after the warm-up."""
-    begin_s = WARM_UP_SHARE * rows[-1]["elapsed_s"]
-    kept = [row for row in rows if row["elapsed_s"] >= begin_s]
+    kept = [row for row in rows if row["elapsed_s"] >= WARM_UP_SHARE * rows[-1]["elapsed_s"]]
+    for earlier, row in zip(kept, kept[1:]):
+        row["rate"] = (row["requests"] - earlier["requests"]) / (row["elapsed_s"] - earlier["elapsed_s"])
     lines = []
     for what, unit, key, scale in (("RSS", "MiB", "rss_bytes", MIB), ("threads", "", "threads", 1),
-                                   ("descriptors", "", "descriptors", 1)):
-        times_h, values = by_repeat(kept, key)
+                                   ("descriptors", "", "descriptors", 1), ("rate", "requests/s", "rate", 1)):
+        times_h, values = blocks(kept[1:], key)
         values = [value / scale for value in values]
         lines.append((what, unit, statistics.fmean(values), *slope(times_h, values)))
-    late = [(at_s / 3600, rate) for at_s, rate in rates if at_s >= begin_s]
-    if late:
-        lines.append(("rate", "images/s", statistics.fmean(rate for _, rate in late), *slope(*zip(*late))))
     return lines
 
 
@@ -147,16 +143,16 @@ def main():
     if arguments.minutes <= 0:
         parser.error("--minutes: it must be above 0")
     with tempfile.TemporaryDirectory(prefix="chexbench-soak-") as folder:
-        rows, rates, server, code, last = soak(Path(folder), arguments.minutes)
-    if not rows:
-        sys.exit(f"scripts/soak: the run ended before it was sampled: code {code}: {last}")
+        rows, server, code, last = soak(Path(folder), arguments.minutes)
+    if len(rows) < 6:
+        sys.exit(f"scripts/soak: the run ended too early: code {code}: {last}")
     with open(arguments.output, "w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    print(f"{rows[-1]['elapsed_s'] / 60:.1f} minutes, {len(rates)} repeats, {server.failed} of"
-          f" {server.requests} requests failed, code {code}")
+    print(f"{rows[-1]['elapsed_s'] / 60:.1f} minutes, {server.failed} of {server.requests} requests failed,"
+          f" code {code}; after {WARM_UP_SHARE:.0%} of that:")
     print(f"{'':12} {'mean':>10} {'slope an hour':>16} {'95 % interval':>16}")
-    for what, unit, mean, rise, half in summary(rows, rates):
+    for what, unit, mean, rise, half in summary(rows):
         print(f"{what:12} {mean:10.2f} {rise:+16.3f} {f'+- {half:.3f}':>16} {unit}")
     sys.exit(0 if code == 0 else 5)

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("CHEXBENCH_BINARY", ROOT / "build/release/bin/chexbench"))
 WRITE_LOG = Path(os.environ.get("CHEXBENCH_WRITE_LOG", BINARY.parent.parent / "tests/kills/libwrite_log.so"))
 HAS_ONEDNN = "onednn" in os.environ.get("CHEXBENCH_ENGINES", "onednn")
-TIMEOUT_S = 120
+TIMEOUT_S = 600  # ends what hangs; a busy machine may take minutes
 
 
 def run(command, **options):

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -20,6 +19,7 @@
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
+#include "core/output_file.hpp"
 #include "dataset/make/parallel.hpp"
 #include "dataset/make/progress.hpp"
 #include "formats/crc32c.hpp"
@@ -83,7 +83,7 @@ class PlacedFile {
 
  private:
   [[noreturn]] void fail(const std::string& action) const {
-    throw OutputError(fmt::format("cannot {} {}: {}", action, path_, std::strerror(errno)));
+    throw OutputError(fmt::format("cannot {} {}: {}", action, path_, write_failure(errno)));
   }
   const std::string path_;
   const int descriptor_;

@@ -251,8 +251,9 @@ formats::Conversion convert_data_set(const ConvertOptions& options) {
   conversion.seconds = now_s() - start_s;
   write_file_atomically(formats::manifest_path(options.root, options.split, options.format),
                         formats::manifest_json(conversion));
+  const std::string unfinished = formats::unfinished_path(options.root, options.split, options.format);
   std::error_code ignored;
-  fs::remove(formats::unfinished_path(options.root, options.split, options.format), ignored);
+  if (fs::remove(unfinished, ignored)) sync_folder_of(unfinished);  // or it is back after a loss of power
   return conversion;
 }
 
