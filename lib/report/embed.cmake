@@ -15,7 +15,7 @@ function(chexbench_policy_source variable text)
   string(SHA256 hash "${text}")
   set(digits ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
   set(base64)
-  # Three digits of base 16 are two of base 64. A byte 0 behind the 32 bytes fills the last group.
+  # Three digits of base 16 are two of base 64; a byte 0 behind the 32 bytes fills the last ones.
   foreach(at RANGE 0 63 3)
     string(SUBSTRING ${hash}00 ${at} 3 group)
     math(EXPR high "0x${group} >> 6")
