@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "core/credentials.hpp"
+
 namespace chexbench::log {
 namespace {
 
@@ -43,6 +45,8 @@ void configure(Level level, int rank) {
   if (rank >= 0) logger().set_pattern(fmt::format("[%H:%M:%S] %^%l%$: rank {}: %v", rank));
 }
 
-void write(Level level, std::string_view message) { logger().log(to_spdlog(level), message); }
+void write(Level level, std::string_view message) {
+  logger().log(to_spdlog(level), without_credentials_in_message(message));
+}
 
 }  // namespace chexbench::log
