@@ -1,8 +1,14 @@
 """What the program prints and records of roots, overrides and endpoints that hold a password or a signature."""
 
+import json
+import os
+import stat
+import sys
 import unittest
+from unittest import mock
 
 import harness
+import planted
 
 SECRET = "hunter2"
 # What people type where a URL of a data set belongs. Some are right but for the secret, others are wrong besides.
@@ -64,8 +70,8 @@ class Secrets(harness.SystemTest):
 
     def test_an_endpoint_with_a_secret_is_refused_and_not_repeated(self):
         for root in ROOTS:
-            done = self.fail_with(2 if "://" in root else 3, "--config", self.spec(), "--set", "data.root=s3://bucket/a",
-                                  "--set", f"store.endpoint={root}", "--output", self.folder / "out")
+            done = self.fail_with(2 if "://" in root else 3, "--config", self.spec(),
+                                  "--set", "data.root=s3://bucket/a", "--set", f"store.endpoint={root}", "--output", self.folder / "out")
             self.assert_untold(done)
 
     def test_a_wrong_override_is_quoted_without_its_secret(self):
@@ -74,6 +80,37 @@ class Secrets(harness.SystemTest):
                 done = harness.run("--config", self.spec(), "--set", f"{key}={root}", "--output", self.folder / "out")
                 self.assertIn(done.returncode, (2, 3), done.stderr)
                 self.assert_untold(done)
+
+
+class PlantedSecrets(harness.SystemTest):
+    """The search that every system test makes finds what it is there to find."""
+
+    def test_the_environment_of_every_process_holds_them(self):
+        for name, value in planted.ENVIRONMENT.items():
+            self.assertEqual(os.environ[name], value)
+            self.assertEqual(len(planted.secrets_in(value)), 0 if value == "PLANTED" else 1)
+
+    def test_each_form_is_found_in_files_and_in_their_names(self):
+        password = planted.PASSWORDS["key"]
+        for form in planted.forms(password):
+            path = self.folder / "deep" / "file"
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(b"\0 " + form.encode() + b"\xff")
+            self.assertTrue(planted.files_with_secrets(self.folder), form)
+            with self.assertRaises(self.failureException):
+                self.check_no_secret_is_written(self.folder)
+            path.unlink()
+        self.assertEqual(planted.secrets_in(json.dumps({"key": password})), [password])
+        self.assertEqual(planted.files_with_secrets(self.folder), [])
+
+    def test_a_program_that_prints_one_fails_its_test(self):
+        for stream in ("stdout", "stderr"):
+            program = self.folder / "teller"
+            program.write_text(f"#!{sys.executable}\nimport os, sys\n"
+                               f"print(os.environ['AWS_SESSION_TOKEN'], file=sys.{stream})\n")
+            program.chmod(program.stat().st_mode | stat.S_IXUSR)
+            with mock.patch.object(harness, "BINARY", program), self.assertRaisesRegex(AssertionError, "prints"):
+                harness.run()
 
 
 if __name__ == "__main__":

@@ -10,12 +10,14 @@
 #include "core/csv.hpp"
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
+#include "core/printable.hpp"
 
 namespace chexbench::verbs {
 namespace {
 
 constexpr double kMost = 1e12;  // far above the seconds and images of any step, and sums stay finite
 constexpr int kMostNumber = 1'000'000'000;
+constexpr std::size_t kMostShownBytes = 200;  // of what a message quotes
 constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
 
 using Cells = std::vector<std::string_view>;
@@ -49,7 +51,7 @@ class Row {
     const std::string_view text = fields_[field];
     const auto value = parse_number<double>(text);
     if (!value || !std::isfinite(*value) || *value > kMost) {
-      fail(field, fmt::format("{} is '{}', and must be a number", what, text));
+      fail(field, fmt::format("{} is '{}', and must be a number", what, printable(text, kMostShownBytes)));
     }
     if (*value < 0) fail(field, fmt::format("{} is {}, and cannot be below 0", what, *value));
     return *value;
@@ -84,11 +86,12 @@ std::size_t place(const Row& header, std::string_view column) {
 std::size_t needed(const Row& header, const std::string& column) {
   const std::size_t found = place(header, column);
   if (found != kAbsent) return found;
-  const std::vector<std::string> present(header.fields().begin(), header.fields().end());
+  std::vector<std::string> present;  // a foreign file's header may be of any length and hold any bytes
+  for (const std::string_view name : header.fields()) present.push_back(printable(name, kMostShownBytes));
   const std::string nearest = nearest_name(column, present);
-  header.fail(nearest.empty()
-                  ? fmt::format("there is no column '{}'; the columns are '{}'", column, fmt::join(present, "', '"))
-                  : fmt::format("there is no column '{}'; if '{}' is that, rename it", column, nearest));
+  header.fail(nearest.empty() ? fmt::format("there is no column '{}'; the columns are '{}'", column,
+                                            printable(fmt::format("{}", fmt::join(present, "', '")), kMostShownBytes))
+                              : fmt::format("there is no column '{}'; if '{}' is that, rename it", column, nearest));
 }
 
 // Rejects a header whose only field contains another delimiter, which spreadsheets write in many countries.
