@@ -71,7 +71,8 @@ class Secrets(harness.SystemTest):
     def test_an_endpoint_with_a_secret_is_refused_and_not_repeated(self):
         for root in ROOTS:
             done = self.fail_with(2 if "://" in root else 3, "--config", self.spec(),
-                                  "--set", "data.root=s3://bucket/a", "--set", f"store.endpoint={root}", "--output", self.folder / "out")
+                                  "--set", "data.root=s3://bucket/a", "--set", f"store.endpoint={root}",
+                                  "--output", self.folder / "out")
             self.assert_untold(done)
 
     def test_a_wrong_override_is_quoted_without_its_secret(self):
