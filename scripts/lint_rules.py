@@ -7,6 +7,7 @@ usage: lint_rules.py            (in the repository root; exit status 1 where a r
 - kinds: a kind of engine (an inner room of engine) is included within engine only
 - wraps: a third-party header appears only in the folder that wraps it, and a header that includes one is private to it
 - marks: no to-do marks, no `#ifdef` in C++ bodies
+- hashes: pip fetches nothing without --require-hashes
 - links: every relative link of a README leads to a file
 - helpers: no two source files of a target define the same helper in an anonymous namespace: they could not be compiled
   together
@@ -26,6 +27,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 SHOWN_BY = re.compile(r"`(\w+)` \(\[[^\]]*\]\(([^)#\s]+)\)\) \|$")
 MARK = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")  # written so that this file holds none
+PIP_FETCHES = re.compile(r"\bpip3?\b(?:\"|')?\s[^|;&]*?\b(?:install|download|wheel)\b|\bpip(?:x|3)? install\b")
 CONDITIONAL = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef)\b")
 ANY_ROOM_MAY_USE = {"core", "spec"}
 WRAPPED_BY = {  # pattern of a third-party header: the folders whose files may include it
@@ -171,6 +173,19 @@ def marks(path):
             yield number, "conditional compilation: choose a sibling file in CMake instead"
 
 
+def hashes(path):
+    """Commands of pip, over the lines that a backslash joins, that take what the network gives."""
+    lines = path.read_text(errors="replace").split("\n")
+    for number, line in enumerate(lines, 1):
+        command = line
+        for following in lines[number:]:
+            if not command.endswith("\\"):
+                break
+            command = command[:-1] + following
+        if not line.lstrip().startswith("#") and PIP_FETCHES.search(command) and "--require-hashes" not in command:
+            yield number, "pip without --require-hashes: pin what it fetches in a file of scripts/requirements"
+
+
 def links(path):
     for number, line in enumerate(path.read_text().split("\n"), 1):
         for target in MARKDOWN_LINK.findall(line):
@@ -292,6 +307,9 @@ def breaches():
     for path in tracked("*.cpp", "*.hpp", "*.py", "*.cmake", "*.txt", "*.md", "*.sh", "scripts", ".ci"):
         if not path.is_relative_to("tests/data"):
             yield from ((path, *breach) for breach in marks(path))
+    for path in tracked("scripts", ".ci", "tests/*.py", "tests/*.sh", "tests/slurm", "*.cmake"):
+        if path.name not in ("lint_rules.py", "lint_rules_test.py"):
+            yield from ((path, *breach) for breach in hashes(path))
     for path in tracked("*.md"):
         yield from ((path, *breach) for rule in (links, shown) for breach in rule(path))
     yield from long_lines()

@@ -29,8 +29,10 @@ that only --series leaves together become one point, their median, with bars fro
 the figure's name, in this folder. Error bars are the 95 % intervals of the table (COLUMN_ci95_low, _high). Trials of an
 emulated accelerator or a scale model are hatched (lines: hollow and dashed; prediction: half filled) and named so.
 Trials without a result are left out.
-Needs Python 3.9 and matplotlib from 3.6 on: apt-get install python3-matplotlib, or in an environment of its own
-  python3 -m venv build/plot-venv && build/plot-venv/bin/pip install matplotlib==3.9.4
+Needs Python 3.9 and matplotlib from 3.6 on: apt-get install python3-matplotlib, or, with Python 3.11, in an
+environment of its own
+  python3 -m venv build/plot-venv
+  build/plot-venv/bin/pip install --require-hashes -r scripts/requirements/plot.txt
   build/plot-venv/bin/python scripts/plot.py ...
 Exit status: 0 drawn, 2 usage or matplotlib is missing, 3 the runs do not hold what the figure needs, 6 the file cannot
 be written.

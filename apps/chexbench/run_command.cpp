@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "bench/journal.hpp"
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
+#include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
@@ -155,7 +157,8 @@ void run(const RunArguments& arguments, bench::Session& session) {
   report.environment.chexbench_version = CHEXBENCH_VERSION;
   report.environment.revision = CHEXBENCH_REVISION;
   report.environment.compiler = CHEXBENCH_COMPILER;
-  report.environment.command_line = arguments.command_line;
+  std::ranges::transform(arguments.command_line, std::back_inserter(report.environment.command_line),
+                         without_credentials);
   if (arguments.dry_run) {
     const std::string plan = verbs::describe_plan(report, world, arguments.ranks);
     if (rank == 0) print(plan);

@@ -3,6 +3,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "core/credentials.hpp"
 #include "core/printable.hpp"
 
 namespace chexbench::log {
@@ -56,7 +57,7 @@ void configure(Level level, int rank) {
 }
 
 void write(Level level, std::string_view message) {
-  if (logger().should_log(to_spdlog(level))) logger().log(to_spdlog(level), shown(message));
+  if (logger().should_log(to_spdlog(level))) logger().log(to_spdlog(level), shown(without_credentials_in_message(message)));
 }
 
 }  // namespace chexbench::log

@@ -1,7 +1,10 @@
 #include "measure/file_system.hpp"
 
+#include <sys/vfs.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -57,6 +60,29 @@ std::optional<FileSystem> parse_mount(const std::string& line) {
   return mount;
 }
 
+// A file system's magic number, as the kernel's linux/magic.h and the file systems' own headers have it.
+struct Magic {
+  std::uint32_t number;
+  const char* type;
+};
+constexpr std::array kMagic{Magic{0x0000EF53, "ext4"},    Magic{0x58465342, "xfs"},   Magic{0x9123683E, "btrfs"},
+                            Magic{0x2FC12FC1, "zfs"},     Magic{0xF2F52010, "f2fs"},  Magic{0x73717368, "squashfs"},
+                            Magic{0x01021994, "tmpfs"},   Magic{0x858458F6, "ramfs"}, Magic{0x958458F6, "hugetlbfs"},
+                            Magic{0x794C7630, "overlay"}, Magic{0x65735546, "fuse"},  Magic{0x00006969, "nfs"},
+                            Magic{0xFF534D42, "cifs"},    Magic{0xFE534D42, "smb3"},  Magic{0x0BD00BD0, "lustre"},
+                            Magic{0x19830326, "beegfs"},  Magic{0x47504653, "gpfs"},  Magic{0x00C36400, "ceph"},
+                            Magic{0x01021997, "9p"},      Magic{0x5346414F, "afs"}};
+
+// Returns the type and kind of the file system by its magic number, or kind unknown if that is not known here.
+FileSystem by_magic(const std::string& path) {
+  struct statfs status = {};
+  if (statfs(path.c_str(), &status) != 0) return {};
+  const auto number = static_cast<std::uint32_t>(status.f_type);
+  const auto* const found = std::ranges::find(kMagic, number, &Magic::number);
+  if (found == kMagic.end()) return {};
+  return {.kind = kind_of(found->type), .type = found->type, .source = {}, .mount_point = {}};
+}
+
 bool is_under(const std::string& path, const std::string& folder) {
   return folder == "/" || path == folder || path.starts_with(folder + "/");
 }
@@ -92,7 +118,7 @@ FileSystem find_file_system(const std::string& path, const SystemRoots& roots) {
     if (mount && is_under(whole, mount->mount_point) && mount->mount_point.size() >= deepest.mount_point.size())
       deepest = *mount;
   }
-  return deepest;
+  return deepest.mount_point.empty() ? by_magic(path) : deepest;
 }
 
 }  // namespace chexbench::measure

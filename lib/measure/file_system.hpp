@@ -8,7 +8,7 @@
 namespace chexbench::measure {
 
 // What a file system's type means for measurements. `fuse` includes virtiofs; `unknown` means that no mount was
-// found. Every type that is not recognized counts as local.
+// found. Every type of a mount that is not recognized counts as local.
 enum class FileSystemKind { unknown, local, network, fuse, overlay, memory };
 
 std::string to_string(FileSystemKind kind);
@@ -20,9 +20,9 @@ struct FileSystem {
   std::string mount_point;  // as this process sees it
 };
 
-// Returns the deepest mount above `path`, after resolving links, from /proc/self/mountinfo. statfs would not do: it
-// has one magic number for all FUSE file systems. Returns empty texts and kind unknown if the list cannot be read.
-// Thread-safe.
+// Returns the deepest mount above `path`, after resolving links, from /proc/self/mountinfo. Where that lists none, as in
+// a chroot whose root is no mount point, returns the type by statfs, which does not tell one FUSE file system from
+// another, without source and mount point. Returns empty texts and kind unknown if that fails, too. Thread-safe.
 FileSystem find_file_system(const std::string& path, const SystemRoots& roots = {});
 
 }  // namespace chexbench::measure

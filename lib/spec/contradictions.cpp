@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "spec/keys.hpp"
 
@@ -11,6 +12,15 @@ namespace chexbench::spec {
 namespace {
 
 constexpr int kRepeatsForInterval = 5;  // with fewer repeats there is no 95 % interval
+
+// Every report repeats the spec, so that a secret in it would get around. A path may have a '@'.
+void check_secrets(const std::string& key, const std::string& url) {
+  if (url.find("://") == std::string::npos || without_credentials(url) == url) return;
+  throw SpecError(
+      fmt::format("{} is a URL with a user, a query, a fragment or a port that is no number: it appears in every "
+                  "report, so it must hold no secret; keys come from the environment or from files",
+                  key));
+}
 
 void check_cached(const Experiment& experiment) {
   if (experiment.data.deliver != Deliver::u8) {
@@ -172,6 +182,8 @@ void check_effect(const std::string& key, std::span<const Trial> trials) {
 }  // namespace
 
 void check_trial(const Experiment& experiment) {
+  check_secrets("data.root", experiment.data.root);
+  check_secrets("store.endpoint", experiment.data.store.endpoint);
   check_input(experiment);
   check_engine(experiment);
   check_scale_model(experiment);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "core/json_text.hpp"
 #include "core/printable.hpp"
@@ -198,7 +199,7 @@ std::string shown(std::string_view text) { return printable(text, kMostShown); }
 std::string describe(const Node& node) {
   if (node.list() != nullptr) return "a list";
   if (node.object() != nullptr) return "an object";
-  if (const std::string* text = node.text()) return fmt::format("the text \"{}\"", shown(*text));
+  if (const std::string* text = node.text()) return fmt::format("the text \"{}\"", shown(without_credentials(*text)));
   return to_text(node);
 }
 

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "spec/contradictions.hpp"
@@ -94,7 +95,7 @@ void Draft::remove_ranks_list() {
 }
 
 void Draft::set(const std::string& assignment) {
-  const std::string source = "--set " + printable(assignment, 1000);
+  const std::string source = "--set " + printable(without_credentials(assignment), 1000);
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw SpecError(source + ": must be key=value, such as data.format=png");

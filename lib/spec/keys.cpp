@@ -10,6 +10,11 @@ namespace chexbench::spec {
 namespace {
 
 constexpr double kMostSteps = 1'000'000;
+constexpr double kMostRepeats = 1'000'000;
+constexpr double kMostCores = 1'000'000;
+constexpr double kLongestWaitS = 1e9;    // 32 years; in nanoseconds it fits in 64 bits
+constexpr double kLongestDelayS = 3600;  // of what is slept or modelled again and again
+constexpr double kMostBytes = 1e15;      // sums of them fit in 64 bits
 
 // Returns the rule of a member of a group: key("data.format", &Experiment::data, &DataSpec::format, "...").
 template <typename Group, typename T>
@@ -180,18 +185,21 @@ void add_preprocess_keys(std::vector<KeyRule>& rules) {
 // The limits keep every sleep short enough to be told from a run that hangs.
 void add_shape_keys(std::vector<KeyRule>& rules) {
   constexpr double kSlowest = 1e-3;  // MB/s, and requests per second
+  constexpr double kFastest = 1e9;
   constexpr double kMostDelayMs = 60'000;
-  rules.push_back(at_least(kSlowest, shape_key("store.shape.bandwidth_mb_per_s", &StoreShape::bandwidth_mb_per_s,
-                                               "Slows reading down, for each rank, to so many MB/s; null: it does "
-                                               "not.")));
+  rules.push_back(at_most(
+      kFastest, at_least(kSlowest, shape_key("store.shape.bandwidth_mb_per_s", &StoreShape::bandwidth_mb_per_s,
+                                             "Slows reading down, for each rank, to so many MB/s; null: it does "
+                                             "not."))));
   rules.push_back(at_most(kMostDelayMs, shape_key("store.shape.latency_ms", &StoreShape::latency_ms,
                                                   "Added to each request (a file, or 1 MiB of a shard); null: "
                                                   "nothing.")));
   rules.push_back(at_most(kMostDelayMs, shape_key("store.shape.jitter_ms", &StoreShape::jitter_ms,
                                                   "Mean of a random latency on top: exponential, from a fixed seed; "
                                                   "null: none.")));
-  rules.push_back(at_least(kSlowest, shape_key("store.shape.iops", &StoreShape::iops,
-                                               "Requests of a rank that may begin in a second; null: any number.")));
+  rules.push_back(at_most(
+      kFastest, at_least(kSlowest, shape_key("store.shape.iops", &StoreShape::iops,
+                                             "Requests of a rank that may begin in a second; null: any number."))));
 }
 
 void add_store_keys(std::vector<KeyRule>& rules) {
@@ -228,8 +236,8 @@ void add_epoch_keys(std::vector<KeyRule>& rules) {
   rules.push_back(epochs_only(key("training.schedule", training, &TrainingSpec::schedule,
                                   "Of the learning rate: constant, half a cosine down to 0, or less at each plateau of "
                                   "the validation loss.")));
-  rules.push_back(epochs_only(key("training.warmup_epochs", training, &TrainingSpec::warmup_epochs,
-                                  "In which the learning rate rises from 0 to its own.")));
+  rules.push_back(at_most(100'000, epochs_only(key("training.warmup_epochs", training, &TrainingSpec::warmup_epochs,
+                                                   "In which the learning rate rises from 0 to its own."))));
   rules.push_back(epochs_only(key("training.scale_learning_rate", training, &TrainingSpec::scale_learning_rate,
                                   "Multiplies the learning rate by the ranks: linear scaling.")));
   rules.push_back(plateau_only(at_least(1, key("training.plateau_patience", training, &TrainingSpec::plateau_patience,
@@ -274,8 +282,8 @@ void add_training_keys(std::vector<KeyRule>& rules) {
       key("training.precision", training, &TrainingSpec::precision, "Of the arithmetic; weights are f32.")));
   rules.push_back(
       trained_only(key("training.optimizer", training, &TrainingSpec::optimizer, "Adam, or SGD with momentum.")));
-  rules.push_back(
-      trained_only(key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate.")));
+  rules.push_back(at_most(
+      1e6, trained_only(key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate."))));
   rules.push_back(at_most(
       1, trained_only(sgd_only(key("training.momentum", training, &TrainingSpec::momentum, "Momentum of SGD.")))));
   add_epoch_keys(rules);
@@ -284,9 +292,10 @@ void add_training_keys(std::vector<KeyRule>& rules) {
   rules.push_back(cuda_only(key("training.fused", training, &TrainingSpec::fused,
                                 "Convolutions together with what surrounds them, where that was measured to be "
                                 "faster, and pools together with the norm before them.")));
-  rules.push_back(above(0, cuda_only(key("training.tuning_s", training, &TrainingSpec::tuning_s,
-                                         "Time for which convolutions that this GPU has not run before are timed; "
-                                         "then each takes the first plan that runs; null: no limit."))));
+  rules.push_back(at_most(
+      kLongestWaitS, above(0, cuda_only(key("training.tuning_s", training, &TrainingSpec::tuning_s,
+                                            "Time for which convolutions that this GPU has not run before are timed; "
+                                            "then each takes the first plan that runs; null: no limit.")))));
   rules.push_back(cuda_only(key("training.cuda_graph", training, &TrainingSpec::cuda_graph,
                                 "A step is launched as one CUDA graph, where communication allows it.")));
   rules.push_back(
@@ -297,13 +306,15 @@ void add_training_keys(std::vector<KeyRule>& rules) {
 
 void add_emulation_keys(std::vector<KeyRule>& rules) {
   constexpr auto emulation = &Experiment::emulation;
-  rules.push_back(
+  rules.push_back(at_most(
+      kMostCores,
       emulated_only(at_least(0, key("emulation.cores_per_accelerator", emulation, &EmulationSpec::cores_per_accelerator,
                                     "A scale model: cores that feed one accelerator. It is slowed down as "
                                     "far as a rank has fewer here, and rates are reported at full scale; "
-                                    "0: none."))));
-  rules.push_back(emulated_only(above(0, key("emulation.core_speed", emulation, &EmulationSpec::core_speed,
-                                             "Speed of a core here / speed of a core of the scale model."))));
+                                    "0: none.")))));
+  rules.push_back(
+      at_most(1e6, emulated_only(at_least(1e-6, key("emulation.core_speed", emulation, &EmulationSpec::core_speed,
+                                                    "Speed of a core here / speed of a core of the scale model.")))));
 }
 
 void add_comm_keys(std::vector<KeyRule>& rules) {
@@ -318,12 +329,14 @@ void add_comm_keys(std::vector<KeyRule>& rules) {
                               at_least(0, key("comm.ranks_per_group", comm, &CommSpec::ranks_per_group,
                                               "Consecutive ranks that average among themselves first; 0: those of a "
                                               "host."))));
-  rules.push_back(buckets_only(at_least(4, key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes,
-                                               "Gradients that are averaged at once while backward goes on, in "
-                                               "bytes."))));
   rules.push_back(
-      buckets_only(at_least(4, key("comm.first_bucket_bytes", comm, &CommSpec::first_bucket_bytes,
-                                   "Size of the first bucket; small, so that communication starts early."))));
+      at_most(kMostBytes, buckets_only(at_least(4, key("comm.bucket_bytes", comm, &CommSpec::bucket_bytes,
+                                                       "Gradients that are averaged at once while backward goes on, in "
+                                                       "bytes.")))));
+  rules.push_back(
+      at_most(kMostBytes,
+              buckets_only(at_least(4, key("comm.first_bucket_bytes", comm, &CommSpec::first_bucket_bytes,
+                                           "Size of the first bucket; small, so that communication starts early.")))));
   rules.push_back(buckets_only(key("comm.gradient_dtype", comm, &CommSpec::gradient_dtype,
                                    "What gradients in host memory are sent as; they are summed in f32.")));
   rules.push_back(key("comm.model", comm, &CommSpec::model,
@@ -333,17 +346,21 @@ void add_comm_keys(std::vector<KeyRule>& rules) {
                                "What averages gradients of GPUs: nccl, mpi (in host memory), or auto: NCCL where every "
                                "rank has it.")));
   rules.push_back(
-      above(0, gpu_only(key("comm.stall_limit_s", comm, &CommSpec::stall_limit_s,
-                            "Seconds after which a step that does not end is given up, if they are also 50 "
-                            "median steps, as a rank may have died; the first step has ten times as long."))));
-  rules.push_back(at_least(0, key("comm.timeout_s", comm, &CommSpec::timeout_s,
-                                  "Seconds for which a rank waits for another one that does not answer, or that is "
-                                  "late in a step; then the job ends with exit code 4. 0: no limit.")));
-  rules.push_back(links_only(key("comm.alpha_s", comm, &CommSpec::alpha_s, "Latency of a message, in seconds.")));
-  rules.push_back(links_only(
-      above(0, key("comm.beta_bytes_per_s", comm, &CommSpec::beta_bytes_per_s, "Bandwidth of a link, in bytes/s."))));
+      at_most(kLongestWaitS,
+              above(0, gpu_only(key("comm.stall_limit_s", comm, &CommSpec::stall_limit_s,
+                                    "Seconds after which a step that does not end is given up, if they are also 50 "
+                                    "median steps, as a rank may have died; the first step has ten times as long.")))));
+  rules.push_back(at_most(
+      kLongestWaitS, at_least(0, key("comm.timeout_s", comm, &CommSpec::timeout_s,
+                                     "Seconds for which a rank waits for another one that does not answer, or that is "
+                                     "late in a step; then the job ends with exit code 4. 0: no limit."))));
+  rules.push_back(at_most(
+      kLongestDelayS, links_only(key("comm.alpha_s", comm, &CommSpec::alpha_s, "Latency of a message, in seconds."))));
   rules.push_back(
-      alpha_beta_only(key("comm.launch_s", comm, &CommSpec::launch_s, "Modelled fixed cost of a bucket, in seconds.")));
+      at_most(kMostBytes, links_only(at_least(1, key("comm.beta_bytes_per_s", comm, &CommSpec::beta_bytes_per_s,
+                                                     "Bandwidth of a link, in bytes/s.")))));
+  rules.push_back(at_most(kLongestDelayS, alpha_beta_only(key("comm.launch_s", comm, &CommSpec::launch_s,
+                                                              "Modelled fixed cost of a bucket, in seconds."))));
 }
 
 void add_measure_keys(std::vector<KeyRule>& rules) {
@@ -352,13 +369,15 @@ void add_measure_keys(std::vector<KeyRule>& rules) {
       kMostSteps, key("measure.warmup_steps", measure, &MeasureSpec::warmup_steps, "Steps before the measured ones.")));
   rules.push_back(at_most(kMostSteps, at_least(1, steps_only(key("measure.steps", measure, &MeasureSpec::steps,
                                                                  "Measured steps of a repeat.")))));
-  rules.push_back(
+  rules.push_back(at_most(
+      kMostRepeats,
       at_least(1, key("measure.repeats", measure, &MeasureSpec::repeats,
                       "Repeats, each with a fresh pipeline and fresh weights; five or more give an interval. One where "
-                      "training.epochs is set and this is not.")));
-  rules.push_back(at_least(0, key("measure.extra_repeats", measure, &MeasureSpec::extra_repeats,
-                                  "Further repeats at most, of five or more, while others disturb the machine or the "
-                                  "repeats differ much; 0: none.")));
+                      "training.epochs is set and this is not."))));
+  rules.push_back(at_most(
+      kMostRepeats, at_least(0, key("measure.extra_repeats", measure, &MeasureSpec::extra_repeats,
+                                    "Further repeats at most, of five or more, while others disturb the machine or the "
+                                    "repeats differ much; 0: none."))));
   rules.push_back(input_only(key("measure.page_cache", measure, &MeasureSpec::page_cache,
                                  "State of the files in the page cache before each repeat.")));
   rules.push_back(key("measure.seed", measure, &MeasureSpec::seed, "Of shuffles and flips."));
@@ -366,12 +385,13 @@ void add_measure_keys(std::vector<KeyRule>& rules) {
                       "Ops time their work, so that waits can be booked to them; false: to see what that costs."));
   rules.push_back(key("measure.trace", measure, &MeasureSpec::trace,
                       "Threads record what they do; the last repeat of each trial goes into trace.json."));
-  rules.push_back(above(0, key("measure.max_seconds", measure, &MeasureSpec::max_seconds,
-                               "A trial ends after the repeat that passes this; null: no limit.")));
   rules.push_back(
-      above(0, key("measure.relative_error", measure, &MeasureSpec::relative_error,
-                   "A trial ends when the half width of the 95 % interval is below this share of the median; "
-                   "null: never.")));
+      at_most(kLongestWaitS, above(0, key("measure.max_seconds", measure, &MeasureSpec::max_seconds,
+                                          "A trial ends after the repeat that passes this; null: no limit."))));
+  rules.push_back(at_most(
+      1, above(0, key("measure.relative_error", measure, &MeasureSpec::relative_error,
+                      "A trial ends when the half width of the 95 % interval is below this share of the median; "
+                      "null: never."))));
 }
 
 std::vector<KeyRule> make_key_rules() {

@@ -16,6 +16,9 @@ constexpr double kMostElements = 1'000'000;
 // The largest count of threads or whole batches.
 constexpr double kMostBatches = 1024;
 
+// The longest time to sleep for each element, or for each start.
+constexpr double kLongestSleepS = 3600;
+
 ParameterRule flag(std::string name, bool value, std::string description) {
   return {.name = std::move(name),
           .type = ValueType::boolean,
@@ -29,6 +32,7 @@ ParameterRule seconds(std::string name, std::string description) {
           .type = ValueType::number,
           .default_value = 0.0,
           .words = {},
+          .maximum = kLongestSleepS,
           .description = std::move(description)};
 }
 

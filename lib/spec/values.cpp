@@ -22,7 +22,7 @@ std::string range_in_words(const ValueRule& rule) {
   std::string words;
   if (rule.minimum > unbounded.minimum)
     words = fmt::format(" {} {}", rule.above_minimum ? "above" : "of at least", rule.minimum);
-  if (rule.maximum < kWide) {
+  if (rule.maximum < kWide || (rule.type == ValueType::number && rule.maximum < unbounded.maximum)) {
     words += fmt::format("{} at most {:.15g}", words.empty() ? " of" : " and", rule.maximum);
   }
   return words;
@@ -73,8 +73,8 @@ std::string hint(const ValueRule& rule, const Node& node) {
     return nearest.empty() || nearest == *text ? "" : fmt::format(" (did you mean '{}'?)", nearest);
   }
   const std::int64_t* integer = std::get_if<std::int64_t>(&node.value);
-  const bool too_large =
-      integer != nullptr && is_numeric(rule) && rule.maximum >= kWide && static_cast<double>(*integer) > rule.maximum;
+  const bool too_large = integer != nullptr && rule.type == ValueType::integer && rule.maximum >= kWide &&
+                         static_cast<double>(*integer) > rule.maximum;
   return too_large ? fmt::format(" (at most {:.15g})", rule.maximum) : "";
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
 
@@ -43,10 +44,11 @@ std::optional<Url> parse_url(std::string_view text, std::string_view what) {
   rest.remove_prefix(slash);
   while (rest.ends_with('/')) rest.remove_suffix(1);
   url.path = rest;
-  if (url.authority.find('@') != std::string::npos || text.find_first_of("?#") != std::string_view::npos) {
+  if (url.authority.find('@') != std::string::npos || text.find_first_of("?#") != std::string_view::npos ||
+      without_credentials(text) != text) {
     throw DataError(
-        fmt::format("{} is a {}:// URL with a user, a query or a fragment: it appears in every report, so it must hold "
-                    "no secret; keys come from the environment or from files",
+        fmt::format("{} is a {}:// URL with a user, a query, a fragment or a port that is no number: it appears in "
+                    "every report, so it must hold no secret; keys come from the environment or from files",
                     what, url.scheme));
   }
   return url;

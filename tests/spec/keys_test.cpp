@@ -101,9 +101,9 @@ TEST(Keys, KnowWhatCoresPerRankMeans) {
 TEST(Values, SayWhatIsExpected) {
   EXPECT_EQ(expectation(find_key("preprocess.flip")->values), "true or false");
   EXPECT_EQ(expectation(find_key("measure.steps")->values), "a whole number of at least 1 and at most 1000000");
-  EXPECT_EQ(expectation(find_key("measure.repeats")->values), "a whole number of at least 1");
+  EXPECT_EQ(expectation(find_key("measure.repeats")->values), "a whole number of at least 1 and at most 1000000");
   EXPECT_EQ(expectation(find_key("model.image_size")->values), "a whole number of at least 32 and at most 4096");
-  EXPECT_EQ(expectation(find_key("measure.max_seconds")->values), "a number above 0, or null");
+  EXPECT_EQ(expectation(find_key("measure.max_seconds")->values), "a number above 0 and at most 1000000000, or null");
   EXPECT_EQ(expectation(find_key("data.split")->values), "one of 'train', 'val', 'test', 'all'");
   EXPECT_EQ(expectation(find_key("data.root")->values), "text");
   EXPECT_EQ(expectation(find_key("ranks")->values), "a whole number of at least 1, or 'all'");

@@ -52,7 +52,7 @@ TEST(PipelineList, NamesThePathOfAWrongParameter) {
       list_error(R"([{"op": "list_files"}, {"op": "shuffle", "buffer": 0}])"),
       HasSubstr("pipeline[1].buffer must be a whole number of at least 1 and at most 1000000, or 'all', not 0"));
   EXPECT_THAT(list_error(R"([{"op": "list_files"}, {"op": "shuffle", "delay_s": -1}])"),
-              HasSubstr("pipeline[1].delay_s must be a number of at least 0, not -1"));
+              HasSubstr("pipeline[1].delay_s must be a number of at least 0 and at most 3600, not -1"));
 }
 
 TEST(PipelineList, NamesAnUnknownOp) {

@@ -11,6 +11,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import planted
+
+planted.plant()
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("CHEXBENCH_BINARY", ROOT / "build/release/bin/chexbench"))
 SANITIZED = bool(os.environ.get("CHEXBENCH_SANITIZE"))
@@ -29,8 +32,11 @@ def command_line(arguments, ranks=None):
 
 
 def run(*arguments, ranks=None, timeout=TIMEOUT_S, **options):
-    """Runs chexbench to its end; text of stdout and stderr, returncode. Fails where it hangs."""
-    return subprocess.run(command_line(arguments, ranks), capture_output=True, text=True, timeout=timeout, **options)
+    """Runs chexbench to its end; text of stdout and stderr, returncode. Fails where it hangs or tells a secret."""
+    done = subprocess.run(command_line(arguments, ranks), capture_output=True, text=True, timeout=timeout, **options)
+    if told := planted.secrets_in(done.stdout) + planted.secrets_in(done.stderr):
+        raise AssertionError(f"{arguments} prints {told}\nstdout: {done.stdout}\nstderr: {done.stderr}")
+    return done
 
 
 def ranks_of(launcher):
@@ -82,11 +88,15 @@ def measured(test):
 
 
 class SystemTest(unittest.TestCase):
-    """A fresh folder per test."""
+    """A fresh folder per test, in which no file may hold a planted secret at its end."""
 
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="chexbench-system-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.addCleanup(self.check_no_secret_is_written, self.folder)  # runs before the line above
+
+    def check_no_secret_is_written(self, folder):
+        self.assertEqual(planted.files_with_secrets(folder), [])
 
     def real_images(self, converted=False):
         """A copy of the real X-rays that a test may spoil."""

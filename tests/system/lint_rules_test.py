@@ -51,6 +51,13 @@ class LintRules(SystemTest):
         done = self.lint(lib__README_md=LINK_LINES + "data -> core\nbench -> nowhere\n")
         self.assertIn("names nowhere, which is no folder of lib", done.stdout)
 
+    def test_pip_may_fetch_nothing_without_hashes(self):
+        done = self.lint(scripts__a='python3 -m pip --quiet \\\n  install x\n"$venv/bin/pip" install y\n'
+                                    'pip download z\npython3 -m pip --version\npip install \\\n'
+                                    '  --require-hashes -r x\n')
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual([line.split(":")[1] for line in done.stdout.splitlines()], ["1", "3", "4"], done.stdout)
+
     def test_helpers_that_clash_in_a_unity_build_are_named(self):
         helper = "namespace a {\nnamespace {\nint twice(int value, long = 0) { return value; }\n"
         helper += "}  // namespace\n}  // namespace a\n"

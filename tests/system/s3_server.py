@@ -1,6 +1,7 @@
 """SeaweedFS's S3 gateway for tests, and the little of S3's protocol that filling it needs."""
 
 import datetime
+import functools
 import hashlib
 import hmac
 import json
@@ -25,8 +26,26 @@ READER, READER_SECRET = "reader", "hunter2-of-another-bucket"
 PORTS_FROM = 19300
 
 
+# Of the program in the wheel that scripts/requirements/setup.txt pins.
+WEED_SHA256 = "8dc07b173ff9ad6068a601213174f6009cf7e66684e88d87f0fa20da3dbff876"
+
+
+def check_weed(path, expected=WEED_SHA256):
+    """A downloaded server is run only if it is the one that was pinned."""
+    with open(path, "rb") as file:
+        found = hashlib.file_digest(file, "sha256") if hasattr(hashlib, "file_digest") else hashlib.sha256(file.read())
+    if found.hexdigest() != expected:
+        raise RuntimeError(f"{path} is not the server that is pinned: its SHA-256 is {found.hexdigest()}, not "
+                           f"{expected}. Remove its folder and run scripts/setup servers")
+
+
+@functools.cache
 def find_weed():
-    found = str(WEED) if WEED.exists() else shutil.which("weed")
+    """The server of scripts/setup, or one that this machine's owner installed."""
+    if WEED.exists():
+        check_weed(WEED)
+        return str(WEED)
+    found = shutil.which("weed")
     if not found:
         raise unittest.SkipTest("no SeaweedFS here: scripts/setup servers brings it")
     return found

@@ -10,6 +10,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Lt;
 using testing::SizeIs;
 
 // Returns the message of the error that reading `text` as the log "log.csv" gives.
@@ -89,6 +90,14 @@ TEST(StepLog, NamesLineAndColumnOfWhatNobodyCanHaveMeasured) {
   EXPECT_THAT(complaint(header + "0,1,0,0\n"), HasSubstr("column 5: images is 0"));
   EXPECT_THAT(complaint(header + "0,1,2,0.5\n"), HasSubstr("column 7: rank is 0.5"));
   EXPECT_THAT(complaint(header + "0,1,2,-1\n"), HasSubstr("column 7: rank is -1"));
+}
+
+TEST(StepLog, QuotesAForeignFileInPartAndWithoutItsControlCharacters) {
+  const std::string wide = std::string(3000, 'x') + "\x1b[2J," + std::string(3000, 'y');
+  EXPECT_THAT(complaint(wide + "\n1,2\n").size(), Lt(400u));
+  EXPECT_THAT(complaint("\x1b[2J,b\n1,2\n"), HasSubstr("\\x1b[2J', 'b'"));
+  const std::string number = std::string(3000, '7') + "\x1b";
+  EXPECT_THAT(complaint("wait_s,step_s,images\n" + number + ",1,2\n").size(), Lt(400u));
 }
 
 TEST(StepLog, RefusesOneWithoutSteps) {

@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kMost = 1e12;  // far above the seconds and images of any step, and sums stay finite
 constexpr int kMostNumber = 1'000'000'000;
+constexpr std::size_t kMostShownBytes = 200;  // of what a message quotes
 constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
 
 using Cells = std::vector<std::string_view>;
@@ -50,7 +51,7 @@ class Row {
     const std::string_view text = fields_[field];
     const auto value = parse_number<double>(text);
     if (!value || !std::isfinite(*value) || *value > kMost) {
-      fail(field, fmt::format("{} is '{}', and must be a number", what, printable(text)));
+      fail(field, fmt::format("{} is '{}', and must be a number", what, printable(text, kMostShownBytes)));
     }
     if (*value < 0) fail(field, fmt::format("{} is {}, and cannot be below 0", what, *value));
     return *value;
@@ -86,7 +87,8 @@ std::size_t needed(const Row& header, const std::string& column) {
   constexpr std::size_t kMostColumns = 1000;  // bytes of the message that names the columns there are
   const std::size_t found = place(header, column);
   if (found != kAbsent) return found;
-  const std::vector<std::string> present(header.fields().begin(), header.fields().end());
+  std::vector<std::string> present;  // a foreign file's header may be of any length and hold any bytes
+  for (const std::string_view name : header.fields()) present.push_back(printable(name, kMostShownBytes));
   const std::string nearest = nearest_name(column, present);
   header.fail(nearest.empty()
                   ? fmt::format("there is no column '{}'; the columns are '{}'", column,
