@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/errors.hpp"
+#include "core/utf8.hpp"
 #include "formats/wire.hpp"
 #include "storage/file_bytes.hpp"
 
@@ -18,6 +20,7 @@ constexpr std::uint32_t kFeaturesEntry = 1;
 constexpr std::uint32_t kEntryKey = 1;
 constexpr std::uint32_t kEntryValue = 2;
 constexpr std::uint32_t kFeatureBytes = 1;
+constexpr std::uint32_t kFeatureFloats = 2;
 constexpr std::uint32_t kFeatureInts = 3;
 constexpr std::uint32_t kListValue = 1;
 
@@ -25,6 +28,31 @@ constexpr std::uint32_t kListValue = 1;
 enum Key : std::size_t { kEncoded, kFilename, kFormat, kLabel, kHeight, kWidth, kChannels, kPatient };
 constexpr std::array<std::string_view, 8> kKeys = {"image/encoded", "image/filename", "image/format",   "image/label",
                                                    "image/height",  "image/width",    "image/channels", "patient_id"};
+
+// How many messages each kind is in, for the limit of protobuf.
+constexpr int kInExample = 1, kInFeatures = 2, kInEntry = 3, kInFeature = 4;
+
+// What a feature holds, as far as it is asked for. Its parts are merged as protobuf merges them: lists of one kind are
+// joined, and a list of another kind replaces what was there, because the kinds are a oneof.
+struct Feature {
+  std::uint32_t kind = 0;  // the number of the kind's field, or 0 before there is one
+  std::optional<std::span<const std::byte>> first_bytes;
+  std::optional<std::int64_t> first_int;
+  std::size_t ints = 0;
+  LabelBits ones;  // which of the ints, up to `most_labels`, are 1
+  std::optional<std::pair<std::size_t, std::int64_t>>
+      no_label;  // the place of the first int but 0 and 1, and its value
+
+  void begin(std::uint32_t list_kind) {
+    if (kind != list_kind) *this = {.kind = list_kind};
+  }
+  void add(std::int64_t value, std::size_t most_labels) {
+    if (ints == 0) first_int = value;
+    if (value == 1 && ints < most_labels) ones.set(ints);
+    if (value != 0 && value != 1 && !no_label) no_label = {ints, value};
+    ++ints;
+  }
+};
 
 class Parser {
  public:
@@ -48,34 +76,73 @@ class Parser {
   }
 
   void features(std::span<const std::byte> message) {
-    WireReader reader(message);
+    WireReader reader(message, kInExample);
     while (const auto field = reader.next()) {
       if (field->is(kFeaturesEntry, WireType::length_delimited)) entry(field->payload);
     }
     require(reader.ok());
   }
 
+  // The last key of an entry counts, and its values are merged. It replaces an earlier entry with that key.
   void entry(std::span<const std::byte> message) {
-    WireReader reader(message);
     std::string_view key;
-    std::span<const std::byte> feature;
-    while (const auto field = reader.next()) {
-      if (field->is(kEntryKey, WireType::length_delimited)) key = field->text();
-      if (field->is(kEntryValue, WireType::length_delimited)) feature = field->payload;
+    WireReader keys(message, kInFeatures);
+    while (const auto field = keys.next()) {
+      if (!field->is(kEntryKey, WireType::length_delimited)) continue;
+      key = field->text();
+      if (!is_utf8(key)) fail("is not a tf.Example: a key is not UTF-8");
     }
-    require(reader.ok());
-    const auto found = std::ranges::find(kKeys, key);
-    if (found != kKeys.end()) features_[static_cast<std::size_t>(found - kKeys.begin())] = feature;
+    require(keys.ok());
+    const auto place = static_cast<std::size_t>(std::ranges::find(kKeys, key) - kKeys.begin());
+    Feature feature;
+    WireReader values(message, kInFeatures);
+    while (const auto field = values.next()) {
+      if (field->is(kEntryValue, WireType::length_delimited)) {
+        merge(field->payload, place == kLabel ? labels_ : 0, feature);
+      }
+    }
+    if (place < kKeys.size()) features_[place] = std::move(feature);
   }
 
-  // If a key came twice, features_ holds its last feature, and only that one is checked.
+  // Keys that nobody asks for are read, too, because protobuf refuses a message with damage anywhere.
+  void merge(std::span<const std::byte> message, std::size_t most_labels, Feature& feature) const {
+    WireReader reader(message, kInEntry);
+    while (const auto field = reader.next()) {
+      if (field->type != WireType::length_delimited) continue;
+      if (field->number != kFeatureBytes && field->number != kFeatureFloats && field->number != kFeatureInts) continue;
+      feature.begin(field->number);
+      add_list(field->payload, most_labels, feature);
+    }
+    require(reader.ok());
+  }
+
+  void add_list(std::span<const std::byte> list, std::size_t most_labels, Feature& feature) const {
+    WireReader reader(list, kInFeature);
+    while (const auto field = reader.next()) {
+      if (field->number != kListValue) continue;
+      const bool is_block = field->type == WireType::length_delimited;
+      if (feature.kind == kFeatureBytes && is_block) {
+        if (!feature.first_bytes) feature.first_bytes = field->payload;
+      } else if (feature.kind == kFeatureFloats && is_block) {
+        require(field->payload.size() % sizeof(float) == 0);
+      } else if (feature.kind == kFeatureInts && is_block) {
+        WireReader packed(field->payload);
+        while (const auto value = packed.next_varint()) feature.add(static_cast<std::int64_t>(*value), most_labels);
+        require(packed.ok());
+      } else if (feature.kind == kFeatureInts && field->type == WireType::varint) {
+        feature.add(static_cast<std::int64_t>(field->value), most_labels);
+      }
+    }
+    require(reader.ok());
+  }
+
   ExampleView view() const {
     ExampleView view;
-    view.encoded = first_bytes(kEncoded, required(kEncoded));
-    view.filename = storage::as_text(first_bytes(kFilename, required(kFilename)));
+    view.encoded = first_bytes(kEncoded);
+    view.filename = storage::as_text(first_bytes(kFilename));
     if (view.filename.empty()) fail("has no image/filename");
-    if (const auto& format = features_[kFormat]) view.format = storage::as_text(first_bytes(kFormat, *format));
-    view.labels = labels(required(kLabel));
+    if (features_[kFormat]) view.format = storage::as_text(first_bytes(kFormat));
+    view.labels = labels();
     view.height = first_int(kHeight);
     view.width = first_int(kWidth);
     view.channels = first_int(kChannels);
@@ -83,72 +150,33 @@ class Parser {
     return view;
   }
 
-  std::span<const std::byte> required(Key key) const {
+  const Feature& required(Key key) const {
     if (!features_[key]) fail(fmt::format("has no {}", kKeys[key]));
     return *features_[key];
   }
 
-  // Returns the list inside a feature, or std::nullopt if it holds another kind.
-  std::optional<std::span<const std::byte>> list(std::span<const std::byte> feature, std::uint32_t kind) const {
-    std::optional<std::span<const std::byte>> found;
-    WireReader reader(feature);
-    while (const auto field = reader.next()) {
-      if (field->is(kind, WireType::length_delimited)) found = field->payload;
-    }
-    require(reader.ok());
-    return found;
-  }
-
-  std::span<const std::byte> first_bytes(Key key, std::span<const std::byte> feature) const {
-    const auto values = list(feature, kFeatureBytes);
-    std::optional<std::span<const std::byte>> first;
-    WireReader reader(values.value_or(std::span<const std::byte>()));
-    while (const auto field = reader.next()) {
-      if (field->is(kListValue, WireType::length_delimited)) first = first.value_or(field->payload);
-    }
-    require(reader.ok());
-    if (first) return *first;
-    fail(fmt::format("{} holds no bytes", kKeys[key]));
-  }
-
-  // Calls `visit` for each value of the feature's int64 list, whether that is packed or not.
-  template <typename Visit>
-  void for_each_int(std::span<const std::byte> feature, Visit visit) const {
-    const auto values = list(feature, kFeatureInts);
-    if (!values) return;
-    WireReader reader(*values);
-    while (const auto field = reader.next()) {
-      if (field->is(kListValue, WireType::varint)) visit(static_cast<std::int64_t>(field->value));
-      if (!field->is(kListValue, WireType::length_delimited)) continue;
-      WireReader packed(field->payload);
-      while (const auto value = packed.next_varint()) visit(static_cast<std::int64_t>(*value));
-      require(packed.ok());
-    }
-    require(reader.ok());
+  std::span<const std::byte> first_bytes(Key key) const {
+    const Feature& feature = required(key);
+    if (!feature.first_bytes) fail(fmt::format("{} holds no bytes", kKeys[key]));
+    return *feature.first_bytes;
   }
 
   std::optional<std::int64_t> first_int(Key key) const {
-    std::optional<std::int64_t> first;
-    for_each_int(features_[key].value_or(std::span<const std::byte>()),
-                 [&](std::int64_t value) { first = first.value_or(value); });
-    return first;
+    return features_[key] ? features_[key]->first_int : std::nullopt;
   }
 
-  LabelBits labels(std::span<const std::byte> feature) const {
-    std::size_t count = 0;
-    LabelBits labels;
-    for_each_int(feature, [&](std::int64_t value) {
-      if (value != 0 && value != 1) fail(fmt::format("image/label[{}] is {}, expected 0 or 1", count, value));
-      if (value == 1 && count < labels_) labels.set(count);
-      ++count;
-    });
-    if (count != labels_) fail(fmt::format("image/label has {} values, expected {}", count, labels_));
-    return labels;
+  const LabelBits& labels() const {
+    const Feature& feature = required(kLabel);
+    if (const auto& no_label = feature.no_label) {
+      fail(fmt::format("image/label[{}] is {}, expected 0 or 1", no_label->first, no_label->second));
+    }
+    if (feature.ints != labels_) fail(fmt::format("image/label has {} values, expected {}", feature.ints, labels_));
+    return feature.ones;
   }
 
   const RecordOrigin& origin_;
   const std::size_t labels_;
-  std::array<std::optional<std::span<const std::byte>>, kKeys.size()> features_;
+  std::array<std::optional<Feature>, kKeys.size()> features_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/errors.hpp"
+#include "core/utf8.hpp"
 #include "formats/tf_example.hpp"
 #include "storage/file_bytes.hpp"
 
@@ -20,84 +21,99 @@ struct Field {
 };
 using Message = std::vector<Field>;
 
+[[noreturn]] void damaged() { throw std::out_of_range("damaged message"); }
+
 // Reads the varint at `position` and moves `position` past it.
-// @throws std::out_of_range if the bytes end before the varint does, or if it has more than ten bytes
-std::uint64_t varint(Bytes bytes, std::size_t& position) {
+// @throws std::out_of_range if the bytes end before the varint does, or if it has more than `most` bytes
+std::uint64_t varint(Bytes bytes, std::size_t& position, unsigned most = 10) {
   std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 70; shift += 7) {
-    if (position >= bytes.size()) break;
+  for (unsigned i = 0; i < most && position < bytes.size(); ++i) {
     const auto byte = static_cast<std::uint64_t>(bytes[position++]);
-    value |= (byte & 0x7f) << shift;
+    value |= (byte & 0x7f) << (7 * i);
     if (byte < 0x80) return value;
   }
-  throw std::out_of_range("varint");
+  damaged();
 }
 
-Message fields_of(Bytes bytes) {
+Field read_field(Bytes bytes, std::size_t& position, int depth);
+
+// Moves `position` past the end of the group that began before it.
+void pass_group(Bytes bytes, std::size_t& position, std::uint64_t number, int depth) {
+  if (depth > 100) damaged();  // protobuf's limit
+  while (true) {
+    const Field field = read_field(bytes, position, depth);
+    if (field.type == 4 && field.number != number) damaged();
+    if (field.type == 4) return;
+  }
+}
+
+// Reads the field at `position` and moves `position` past it. `depth` is how many messages and groups it is in.
+Field read_field(Bytes bytes, std::size_t& position, int depth) {
+  const std::uint64_t tag = varint(bytes, position, 5) & 0xffffffff;
+  Field field{.number = tag >> 3, .type = tag & 7, .value = 0, .bytes = {}};
+  if (field.number == 0 || field.type > 5) damaged();
+  if (field.type == 0) field.value = varint(bytes, position);
+  if (field.type == 3) pass_group(bytes, position, field.number, depth + 1);
+  std::uint64_t length = 0;
+  if (field.type == 1) length = 8;
+  if (field.type == 2) length = varint(bytes, position, 5);
+  if (field.type == 5) length = 4;
+  if (length > bytes.size() - position) damaged();
+  field.bytes = bytes.subspan(position, length);
+  position += length;
+  return field;
+}
+
+Message fields_of(Bytes bytes, int depth) {
   Message message;
   for (std::size_t position = 0; position < bytes.size();) {
-    const std::uint64_t tag = varint(bytes, position);
-    Field field{.number = tag >> 3 & 0xffffffff, .type = tag & 7, .value = 0, .bytes = {}};
-    std::uint64_t length = 0;
-    if (field.type == 0)
-      field.value = varint(bytes, position);
-    else if (field.type == 1)
-      length = 8;
-    else if (field.type == 2)
-      length = varint(bytes, position);
-    else if (field.type == 5)
-      length = 4;
-    else
-      throw std::out_of_range("wire type");
-    if (length > bytes.size() - position) throw std::out_of_range("length");
-    field.bytes = bytes.subspan(position, length);
-    position += length;
-    message.push_back(field);
+    message.push_back(read_field(bytes, position, depth));
+    if (message.back().type == 4) damaged();  // the end of a group that did not begin
   }
   return message;
 }
 
-// Returns the fields of the last list of the given kind in a feature.
-Message list_of(Bytes feature, std::uint64_t kind) {
-  Bytes last;
-  for (const Field& list : fields_of(feature)) {
-    if (list.number == kind && list.type == 2) last = list.bytes;
+// A feature holds values of the kind that came last: bytes 1, floats 2, or int64 3.
+struct Feature {
+  std::uint64_t kind = 0;
+  std::vector<Bytes> bytes;
+  std::vector<std::int64_t> ints;
+};
+
+void add_value(const Field& value, Feature& feature) {
+  if (feature.kind == 1 && value.type == 2) feature.bytes.push_back(value.bytes);
+  if (feature.kind == 2 && value.type == 2 && value.bytes.size() % 4 != 0) damaged();
+  if (feature.kind == 3 && value.type == 0) feature.ints.push_back(static_cast<std::int64_t>(value.value));
+  if (feature.kind != 3 || value.type != 2) return;
+  for (std::size_t position = 0; position < value.bytes.size();) {
+    feature.ints.push_back(static_cast<std::int64_t>(varint(value.bytes, position)));
   }
-  return fields_of(last);
 }
 
-std::vector<Bytes> bytes_of(Bytes feature) {
-  std::vector<Bytes> values;
-  for (const Field& value : list_of(feature, 1)) {
-    if (value.number == 1 && value.type == 2) values.push_back(value.bytes);
-  }
-  return values;
-}
-
-std::vector<std::int64_t> ints_of(Bytes feature) {
-  std::vector<std::int64_t> values;
-  for (const Field& value : list_of(feature, 3)) {
-    if (value.number != 1) continue;
-    if (value.type == 0) values.push_back(static_cast<std::int64_t>(value.value));
-    if (value.type != 2) continue;
-    for (std::size_t position = 0; position < value.bytes.size();) {
-      values.push_back(static_cast<std::int64_t>(varint(value.bytes, position)));
+void merge(Bytes message, Feature& feature) {
+  for (const Field& list : fields_of(message, 3)) {
+    if (list.type != 2 || list.number > 3) continue;
+    if (feature.kind != list.number) feature = {.kind = list.number, .bytes = {}, .ints = {}};
+    for (const Field& value : fields_of(list.bytes, 4)) {
+      if (value.number == 1) add_value(value, feature);
     }
   }
-  return values;
 }
 
-std::map<std::string_view, Bytes> features_of(Bytes record) {
-  std::map<std::string_view, Bytes> features;
-  for (const Field& root : fields_of(record)) {
+using Features = std::map<std::string_view, Feature>;
+
+Features features_of(Bytes record) {
+  Features features;
+  for (const Field& root : fields_of(record, 0)) {
     if (root.number != 1 || root.type != 2) continue;
-    for (const Field& entry : fields_of(root.bytes)) {
+    for (const Field& entry : fields_of(root.bytes, 1)) {
       if (entry.number != 1 || entry.type != 2) continue;
       std::string_view key;
-      Bytes value;
-      for (const Field& part : fields_of(entry.bytes)) {
+      Feature value;
+      for (const Field& part : fields_of(entry.bytes, 2)) {
         if (part.number == 1 && part.type == 2) key = storage::as_text(part.bytes);
-        if (part.number == 2 && part.type == 2) value = part.bytes;
+        if (part.number == 2 && part.type == 2) merge(part.bytes, value);
+        if (!is_utf8(key)) throw std::invalid_argument("is not a tf.Example: a key is not UTF-8");
       }
       features[key] = value;
     }
@@ -120,19 +136,19 @@ LabelBits label_bits(const std::vector<std::int64_t>& labels, std::size_t expect
   return bits;
 }
 
-ExampleView view_of(const std::map<std::string_view, Bytes>& features, std::size_t labels) {
+ExampleView view_of(const Features& features, std::size_t labels) {
   const auto required = [&](std::string_view key) {
     if (!features.contains(key)) throw std::invalid_argument(fmt::format("has no {}", key));
     return features.at(key);
   };
   const auto bytes = [&](std::string_view key) {
-    const std::vector<Bytes> values = bytes_of(required(key));
+    const std::vector<Bytes> values = required(key).bytes;
     if (values.empty()) throw std::invalid_argument(fmt::format("{} holds no bytes", key));
     return values.front();
   };
   const auto integer = [&](std::string_view key) -> std::optional<std::int64_t> {
-    const std::vector<std::int64_t> values = features.contains(key) ? ints_of(features.at(key)) : ints_of({});
-    return values.empty() ? std::nullopt : std::optional(values.front());
+    if (!features.contains(key) || features.at(key).ints.empty()) return std::nullopt;
+    return features.at(key).ints.front();
   };
   ExampleView view;
   view.encoded = bytes("image/encoded");
@@ -143,7 +159,7 @@ ExampleView view_of(const std::map<std::string_view, Bytes>& features, std::size
   view.width = integer("image/width");
   view.channels = integer("image/channels");
   view.patient = integer("patient_id");
-  view.labels = label_bits(ints_of(required("image/label")), labels);
+  view.labels = label_bits(required("image/label").ints, labels);
   return view;
 }
 
