@@ -8,6 +8,7 @@
 
 #include "core/csv.hpp"
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 #include "dataset/label_columns.hpp"
 #include "dataset/layouts.hpp"
 #include "storage/file_bytes.hpp"
@@ -35,8 +36,8 @@ std::string find_own_table(const storage::DataRoot& root) {
 std::string image_name(std::string_view field, std::string_view where) {
   const std::filesystem::path path(field);
   const bool leads_out = std::ranges::any_of(path, [](const auto& part) { return part == ".."; });
-  if (field.empty() || path.is_absolute() || leads_out || field.ends_with('/')) {
-    throw DataError(fmt::format("{}: '{}' is not the name of an image file in the root", where, field));
+  if (field.empty() || path.is_absolute() || leads_out || field.ends_with('/') || has_control_character(field)) {
+    throw DataError(fmt::format("{}: '{}' is not the name of an image file in the root", where, printable(field)));
   }
   return path.lexically_normal();
 }
@@ -45,8 +46,9 @@ void set_split(std::string_view field, std::string_view where, Index& index) {
   if (field.empty()) return;  // in no split
   bool IndexRow::*const split = split_called(field);
   if (split == nullptr) {
-    throw DataError(fmt::format(
-        "{}: '{}' is not a split: expected train, val (valid, validation), test, or an empty field", where, field));
+    throw DataError(
+        fmt::format("{}: '{}' is not a split: expected train, val (valid, validation), test, or an empty field", where,
+                    printable(field)));
   }
   index.rows.back().*split = true;
   note_split(split, index);
@@ -68,11 +70,11 @@ void set_patients(const std::vector<std::string>& patients, Index& index) {
 
 void read_rows(LineReader& lines, const LabelColumns& columns, LabelReader& labels, Index& index) {
   std::vector<std::string> patients;
-  std::vector<std::string_view> fields;
+  CsvFields row_fields;
   for (std::string_view line; lines.next(line);) {
     if (trimmed(line).empty()) continue;
     const std::string where = fmt::format("{}:{}", index.table, lines.number());
-    split_csv_line(line, fields);
+    const std::vector<std::string_view>& fields = row_fields.split(line);
     if (fields.size() != columns.count) {
       throw DataError(fmt::format("{}: the row has {} fields, the header has {}", where, fields.size(), columns.count));
     }

@@ -8,6 +8,7 @@
 
 #include "core/csv.hpp"
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -17,22 +18,30 @@ constexpr std::size_t kMostLabels = 32768;  // ImageNet-21k has 21841
 using Names = std::vector<std::string>;
 
 Names header_names(std::string_view header, const std::string& table) {
-  std::vector<std::string_view> fields;
-  split_csv_line(header, fields);
+  CsvFields split;
+  const std::vector<std::string_view>& fields = split.split(header);
   Names names(fields.begin(), fields.end());
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     if (!seen.insert(name).second) {
-      throw DataError(fmt::format("{}:1: the header has column '{}' twice", table, name));
+      throw DataError(fmt::format("{}:1: the header has column '{}' twice", table, printable(name)));
     }
   }
   return names;
 }
 
+// Returns the nearest of the names, or a list of them that no table can make long.
+std::string hint(std::string_view wanted, const Names& names) {
+  constexpr std::size_t kMostNameBytes = 64, kMostBytes = 1000;
+  Names shown;
+  for (const std::string& name : names) shown.push_back(printable(name, kMostNameBytes));
+  return printable(suggestion(wanted, shown), kMostBytes);
+}
+
 std::size_t find_column(const Names& names, std::string_view key, const std::string& wanted, const std::string& table) {
   const auto found = std::ranges::find(names, wanted);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  throw SpecError(fmt::format("{}: {} has no column '{}'{}", key, table, wanted, suggestion(wanted, names)));
+  throw SpecError(fmt::format("{}: {} has no column '{}'{}", key, table, wanted, hint(wanted, names)));
 }
 
 std::vector<std::string> parts_of(std::string_view text, std::string_view separator) {
@@ -71,8 +80,7 @@ void add_label_columns(const Names& names, const std::string& pattern, const std
     columns.label_names.push_back(names[i]);
   }
   if (any) return;
-  throw SpecError(
-      fmt::format("data.labels.columns: {} has no column '{}'{}", table, pattern, suggestion(pattern, names)));
+  throw SpecError(fmt::format("data.labels.columns: {} has no column '{}'{}", table, pattern, hint(pattern, names)));
 }
 
 }  // namespace
@@ -113,7 +121,7 @@ LabelColumns find_columns(std::string_view header, const spec::LabelsSpec& spec,
     if (columns.labels.size() != 1) {
       throw SpecError(
           fmt::format("data.labels.columns must be one column if data.labels.separator is set, not the {} of '{}'{}",
-                      columns.labels.size(), spec.columns, suggestion("", names)));
+                      columns.labels.size(), spec.columns, hint("", names)));
     }
     columns.joined = columns.labels.front();
   }
@@ -131,7 +139,7 @@ LabelBits LabelReader::read(const std::vector<std::string_view>& fields, std::st
       throw DataError(
           fmt::format("{}: column '{}' is '{}', expected 0 or 1: set data.labels.columns to the columns of the labels "
                       "or, together with data.labels.separator, to a column of names",
-                      where, columns_.label_names[f], value));
+                      where, printable(columns_.label_names[f]), printable(value)));
     }
   }
   return labels;
@@ -145,7 +153,7 @@ LabelBits LabelReader::read_names(std::string_view field, std::string_view where
   }
   if (names_.size() > kMostLabels) {
     throw DataError(fmt::format("{}: column '{}' has more than {} different names: does it hold labels?", where,
-                                columns_.label_names.front(), kMostLabels));
+                                printable(columns_.label_names.front()), kMostLabels));
   }
   return labels;
 }
@@ -153,7 +161,7 @@ LabelBits LabelReader::read_names(std::string_view field, std::string_view where
 std::vector<std::string> LabelReader::finish(const std::string& table, std::vector<IndexRow>& rows) {
   if (spec_.separator.empty()) return columns_.label_names;
   if (names_.empty()) {
-    throw DataError(fmt::format("{}: column '{}' names no label", table, columns_.label_names.front()));
+    throw DataError(fmt::format("{}: column '{}' names no label", table, printable(columns_.label_names.front())));
   }
   std::vector<std::string> sorted;
   std::vector<std::size_t> number_of(names_.size());  // final numbers, indexed by the order of appearance

@@ -10,6 +10,7 @@
 
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
+#include "core/printable.hpp"
 #include "spec/document.hpp"
 #include "storage/file_bytes.hpp"
 
@@ -114,7 +115,8 @@ class Sample {
   };
 
   [[noreturn]] void fail(const std::string& reason) const {
-    throw DataError(fmt::format("{}: record at offset {}: sample '{}' {}", origin_.file, origin_.offset, key_, reason));
+    throw DataError(
+        fmt::format("{}: record at offset {}: sample '{}' {}", origin_.file, origin_.offset, printable(key_), reason));
   }
 
   void add(const TarMember& member, const storage::SharedBytes& contents) {
@@ -126,7 +128,8 @@ class Sample {
                                       : name->kind == "cls"  ? &cls_
                                                              : nullptr;
     if (part == nullptr) return;
-    if (part->has_value()) fail(fmt::format("has both '{}' and '{}'", (*part)->name, member.name));
+    if (part->has_value())
+      fail(fmt::format("has both '{}' and '{}'", printable((*part)->name), printable(member.name)));
     *part = {member.name.substr(member.name.rfind('/') + 1), contents.bytes.first(member.size)};
   }
 
