@@ -17,6 +17,8 @@
 namespace chexbench::formats {
 namespace {
 
+constexpr std::size_t kMostReasonBytes = 600;  // of a message, because names and labels in it may have any length
+
 struct MemberName {
   std::string_view key;
   std::string kind;  // lower case
@@ -115,8 +117,8 @@ class Sample {
   };
 
   [[noreturn]] void fail(const std::string& reason) const {
-    throw DataError(
-        fmt::format("{}: record at offset {}: sample '{}' {}", origin_.file, origin_.offset, printable(key_), reason));
+    throw DataError(fmt::format("{}: record at offset {}: sample '{}' {}", origin_.file, origin_.offset,
+                                printable(key_), printable(reason, kMostReasonBytes)));
   }
 
   void add(const TarMember& member, const storage::SharedBytes& contents) {
@@ -128,8 +130,7 @@ class Sample {
                                       : name->kind == "cls"  ? &cls_
                                                              : nullptr;
     if (part == nullptr) return;
-    if (part->has_value())
-      fail(fmt::format("has both '{}' and '{}'", printable((*part)->name), printable(member.name)));
+    if (part->has_value()) fail(fmt::format("has both '{}' and '{}'", (*part)->name, member.name));
     *part = {member.name.substr(member.name.rfind('/') + 1), contents.bytes.first(member.size)};
   }
 

@@ -19,7 +19,7 @@ class CutFiles(SystemTest):
                          *(["--image-size", "64"] if kind == "cached" else []))
 
     def cut(self, kind, ranks=None, says=(), **keys):
-        """A run under which the largest file of the format is emptied, between two looks at its size, after a repeat."""
+        """A run during which the format's largest file is emptied, between two looks at its size, after a repeat."""
         root = self.folder / "cut"
         shutil.rmtree(root, ignore_errors=True)
         shutil.copytree(self.whole, root)
