@@ -7,6 +7,16 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kDoubledQuote = "\"\"";
+
+// Returns the place of the quote that closes the field at the beginning of `line`, or npos if no quote opens or none
+// closes it.
+std::size_t closing_quote(std::string_view line) {
+  if (!line.starts_with('"')) return std::string_view::npos;
+  std::size_t quote = line.find('"', 1);
+  while (quote != std::string_view::npos && line.substr(quote, 2) == kDoubledQuote) quote = line.find('"', quote + 2);
+  return quote;
+}
 
 }  // namespace
 
@@ -33,8 +43,7 @@ std::string_view trimmed(std::string_view text) {
 void split_csv_line(std::string_view line, std::vector<std::string_view>& fields) {
   fields.clear();
   for (;;) {
-    const bool quoted = line.starts_with('"');
-    const std::size_t close = quoted ? line.find('"', 1) : std::string_view::npos;
+    const std::size_t close = closing_quote(line);
     const std::size_t comma = line.find(',', close == std::string_view::npos ? 0 : close);
     std::string_view field = trimmed(line.substr(0, comma));
     if (field.size() >= 2 && field.front() == '"' && field.back() == '"') field = field.substr(1, field.size() - 2);
@@ -42,6 +51,19 @@ void split_csv_line(std::string_view line, std::vector<std::string_view>& fields
     if (comma == std::string_view::npos) return;
     line.remove_prefix(comma + 1);
   }
+}
+
+const std::vector<std::string_view>& CsvFields::split(std::string_view line) {
+  split_csv_line(line, fields_);
+  undone_.clear();
+  for (std::string_view& field : fields_) {
+    const bool is_quoted = field.data() != line.data() && field.data()[-1] == '"';
+    if (!is_quoted || field.find(kDoubledQuote) == std::string_view::npos) continue;
+    std::string& text = undone_.emplace_back(field);
+    for (std::size_t at = 0; (at = text.find(kDoubledQuote, at)) != std::string::npos; ++at) text.erase(at, 1);
+    field = text;
+  }
+  return fields_;
 }
 
 }  // namespace chexbench

@@ -2,6 +2,8 @@
 // outlive them.
 #pragma once
 
+#include <deque>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,9 +28,21 @@ class LineReader {
 
 // Replaces `fields` with the fields of `line`, which are separated by commas; reusing `fields` saves allocations. A
 // field whose first character is a double quote may hold commas; the quotes around it are removed, as are blanks around
-// a field. Doubled quotes (RFC 4180's escape) are not supported: they stay doubled, and a comma after one ends the
-// field.
+// a field. A doubled quote in such a field (RFC 4180's escape) does not end it and stays doubled, because the fields
+// are views into the line.
 void split_csv_line(std::string_view line, std::vector<std::string_view>& fields);
+
+// The fields of one line after the other, with their doubled quotes undone. Not thread-safe.
+class CsvFields {
+ public:
+  // Returns the fields of `line`, valid until the next call and as long as the line. Fields without doubled quotes are
+  // views into it.
+  const std::vector<std::string_view>& split(std::string_view line);
+
+ private:
+  std::vector<std::string_view> fields_;
+  std::deque<std::string> undone_;
+};
 
 // Returns `text` without the spaces, tabs and carriage returns at its ends. The result always points into `text`, even
 // if nothing is left, so that a caller can compute its position.

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 
 namespace chexbench {
 
@@ -80,11 +82,13 @@ void put(std::string_view text) {
   ::_exit(static_cast<int>(ExitCode::data));
 }
 
-// What is not ours goes where it went before. Returning repeats the access, now under the default action: a crash.
+// What is not ours goes where it went before. Under the default action the signal is raised again, because returning
+// repeats an access but not what kill() sent.
 void pass_on(int signal, siginfo_t* info, void* context) {
   const bool has_handler = former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN;
   if (!has_handler || is_passing.exchange(true)) {
     ::signal(signal, SIG_DFL);
+    ::raise(signal);
   } else if ((former.sa_flags & SA_SIGINFO) != 0) {
     former.sa_sigaction(signal, info, context);
   } else {
@@ -93,8 +97,11 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   is_passing = false;
 }
 
+// Only BUS_ADRERR says that pages of a file are gone. Others tell of misaligned accesses and of broken memory, and
+// what kill() sends has no address.
 void on_bus_error(int signal, siginfo_t* info, void* context) {
-  const MappingSlot* const slot = find_slot(reinterpret_cast<std::uintptr_t>(info->si_addr));
+  const bool is_page = info->si_code == BUS_ADRERR;
+  const MappingSlot* const slot = is_page ? find_slot(reinterpret_cast<std::uintptr_t>(info->si_addr)) : nullptr;
   if (slot != nullptr) end(*slot);
   pass_on(signal, info, context);
 }
@@ -134,7 +141,7 @@ MappingSlot* take_slot(std::span<const std::byte> bytes, int descriptor, const c
 }  // namespace
 
 WatchedMapping::WatchedMapping(std::span<const std::byte> bytes, int descriptor, const std::string& path)
-    : path_(path), slot_(take_slot(bytes, descriptor, path_.c_str())) {}
+    : path_(printable(path, PATH_MAX)), slot_(take_slot(bytes, descriptor, path_.c_str())) {}
 
 LostMappingWatch::LostMappingWatch(std::function<void()> end) {
   ::sem_init(&mapping_lost, 0, 0);

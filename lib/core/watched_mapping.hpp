@@ -25,7 +25,7 @@ class WatchedMapping {
   WatchedMapping& operator=(const WatchedMapping&) = delete;
 
  private:
-  const std::string path_;
+  const std::string path_;  // as a terminal can show it
   MappingSlot* const slot_;
 };
 

@@ -36,7 +36,7 @@ std::string find_own_table(const storage::DataRoot& root) {
 std::string image_name(std::string_view field, std::string_view where) {
   const std::filesystem::path path(field);
   const bool leads_out = std::ranges::any_of(path, [](const auto& part) { return part == ".."; });
-  if (field.empty() || path.is_absolute() || leads_out || field.ends_with('/')) {
+  if (field.empty() || path.is_absolute() || leads_out || field.ends_with('/') || has_control_character(field)) {
     throw DataError(fmt::format("{}: '{}' is not the name of an image file in the root", where, printable(field)));
   }
   return path.lexically_normal();
@@ -70,11 +70,11 @@ void set_patients(const std::vector<std::string>& patients, Index& index) {
 
 void read_rows(LineReader& lines, const LabelColumns& columns, LabelReader& labels, Index& index) {
   std::vector<std::string> patients;
-  std::vector<std::string_view> fields;
+  CsvFields row_fields;
   for (std::string_view line; lines.next(line);) {
     if (trimmed(line).empty()) continue;
     const std::string where = fmt::format("{}:{}", index.table, lines.number());
-    split_csv_line(line, fields);
+    const std::vector<std::string_view>& fields = row_fields.split(line);
     if (fields.size() != columns.count) {
       throw DataError(fmt::format("{}: the row has {} fields, the header has {}", where, fields.size(), columns.count));
     }

@@ -8,6 +8,7 @@
 #include "core/csv.hpp"
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
+#include "core/printable.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/nih_labels.hpp"
 #include "storage/file_bytes.hpp"
@@ -63,12 +64,13 @@ IndexRow read_row(const std::vector<std::string_view>& fields, const Columns& co
   IndexRow row;
   row.name = fields[columns.image];
   // A name becomes part of a path, so nothing in a table may lead out of the root.
-  if (row.name.empty() || row.name.find('/') != std::string::npos) {
-    throw DataError(fmt::format("{}: '{}' is not the name of an image file", where, row.name));
+  if (row.name.empty() || row.name.find('/') != std::string::npos || has_control_character(row.name)) {
+    throw DataError(fmt::format("{}: '{}' is not the name of an image file", where, printable(row.name)));
   }
   row.labels = parse_labels(fields[columns.labels], where);
   const auto patient = parse_number<decltype(row.patient)>(fields[columns.patient]);
-  if (!patient) throw DataError(fmt::format("{}: patient ID '{}' is not a number", where, fields[columns.patient]));
+  if (!patient)
+    throw DataError(fmt::format("{}: patient ID '{}' is not a number", where, printable(fields[columns.patient])));
   row.patient = *patient;
   if (columns.age < fields.size()) row.age_years = parse_age_years(fields[columns.age]).value_or(-1.0f);
   if (columns.sex < fields.size() && (fields[columns.sex] == "M" || fields[columns.sex] == "F")) {
@@ -81,18 +83,16 @@ std::vector<IndexRow> read_table(const std::string& table, std::string_view text
   std::vector<IndexRow> rows;
   rows.reserve(text.size() / 64);
   LineReader lines(text);
-  std::vector<std::string_view> fields;
+  CsvFields fields;
   std::string_view line;
   if (!lines.next(line)) throw DataError(fmt::format("{}: the file is empty", table));
-  split_csv_line(line, fields);
-  const Columns columns = read_header(fields, table);
+  const Columns columns = read_header(fields.split(line), table);
   fmt::memory_buffer where;
   while (lines.next(line)) {
     if (trimmed(line).empty()) continue;
     where.clear();
     fmt::format_to(fmt::appender(where), "{}:{}", table, lines.number());
-    split_csv_line(line, fields);
-    rows.push_back(read_row(fields, columns, {where.data(), where.size()}));
+    rows.push_back(read_row(fields.split(line), columns, {where.data(), where.size()}));
   }
   return rows;
 }
@@ -167,13 +167,17 @@ bool IndexRow::in(spec::Split split) const {
   return true;
 }
 
+bool has_control_character(std::string_view name) {
+  return std::ranges::any_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
 void sort_rows(std::vector<IndexRow>& rows, const std::string& table) {
   const auto by_name = [](const IndexRow& a, const IndexRow& b) { return a.name < b.name; };
   if (!std::is_sorted(rows.begin(), rows.end(), by_name)) std::stable_sort(rows.begin(), rows.end(), by_name);
   const auto same = [](const IndexRow& a, const IndexRow& b) { return a.name == b.name; };
   const auto twice = std::adjacent_find(rows.begin(), rows.end(), same);
   if (twice != rows.end())
-    throw DataError(fmt::format("{}: '{}' has more than one row; keep one of them", table, twice->name));
+    throw DataError(fmt::format("{}: '{}' has more than one row; keep one of them", table, printable(twice->name)));
 }
 
 spec::DataLayout find_layout(const storage::DataRoot& root) {
@@ -219,7 +223,8 @@ LabelBits parse_labels(std::string_view field, std::string_view where) {
     if (found == kNihLabelNames.end()) {
       std::vector<std::string> known(kNihLabelNames.begin(), kNihLabelNames.end());
       known.emplace_back(kNoFinding);
-      throw DataError(fmt::format("{}: unknown finding '{}'{}", where, name, suggestion(name, known)));
+      const std::string shown = printable(name);
+      throw DataError(fmt::format("{}: unknown finding '{}'{}", where, shown, suggestion(shown, known)));
     }
     labels.set(static_cast<std::size_t>(found - kNihLabelNames.begin()));
   }

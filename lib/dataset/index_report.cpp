@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 #include "dataset/image_files.hpp"
 #include "formats/shards.hpp"
 
@@ -85,15 +86,19 @@ void match_files(const storage::DataRoot& root, const Index& index, IndexReport&
 template <typename T>
 std::string counted(const std::vector<T>& items, std::size_t shown) {
   if (items.empty() || shown == 0) return fmt::to_string(items.size());
-  const std::span<const T> first = std::span(items).first(std::min(shown, items.size()));
-  return fmt::format("{} ({}{})", items.size(), fmt::join(first, ", "), items.size() > shown ? ", ..." : "");
+  std::string first;
+  for (const T& item : std::span(items).first(std::min(shown, items.size()))) {
+    first += (first.empty() ? "" : ", ") + printable(fmt::to_string(item));
+  }
+  return fmt::format("{} ({}{})", items.size(), first, items.size() > shown ? ", ..." : "");
 }
 
 // Returns why the number of patients is unknown, with the key that would tell it.
 std::string unknown_patients(const IndexReport& report) {
   if (report.layout == spec::DataLayout::folders) return "unknown (folders do not say whose images they hold)";
   if (report.likely_patient_column.empty()) return "unknown (data.labels.patient_column is not set)";
-  return fmt::format("unknown (data.labels.patient_column is not set; it may be '{}')", report.likely_patient_column);
+  return fmt::format("unknown (data.labels.patient_column is not set; it may be '{}')",
+                     printable(report.likely_patient_column));
 }
 
 }  // namespace
@@ -131,7 +136,7 @@ std::string index_report_text(const IndexReport& report, std::size_t shown) {
   line("labels", report.label_names.size());
   line(is_nih ? "label.No_Finding" : "images_without_label", report.no_finding);
   for (std::size_t f = 0; f < report.label_names.size(); ++f) {
-    line(fmt::format("label.{}", report.label_names[f]), report.label_rows[f]);
+    line(fmt::format("label.{}", printable(report.label_names[f])), report.label_rows[f]);
   }
   const auto split = [&](std::string_view name, const SplitCount& count) {
     line(fmt::format("split.{}.images", name), count.rows);

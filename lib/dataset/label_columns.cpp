@@ -18,8 +18,8 @@ constexpr std::size_t kMostLabels = 32768;  // ImageNet-21k has 21841
 using Names = std::vector<std::string>;
 
 Names header_names(std::string_view header, const std::string& table) {
-  std::vector<std::string_view> fields;
-  split_csv_line(header, fields);
+  CsvFields split;
+  const std::vector<std::string_view>& fields = split.split(header);
   Names names(fields.begin(), fields.end());
   std::set<std::string_view> seen;
   for (const std::string& name : names) {

@@ -49,4 +49,8 @@ bool IndexRow::*split_called(std::string_view name);
 // Notes in `index` that the root says which images are in the split.
 void note_split(bool IndexRow::*split, Index& index);
 
+// Returns whether the name holds a byte below 0x20 or 0x7f. No table may name such an image, because names go into
+// messages, reports and paths.
+bool has_control_character(std::string_view name);
+
 }  // namespace chexbench::dataset

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 #include "dataset/layouts.hpp"
 
 namespace chexbench::dataset {
@@ -30,8 +31,8 @@ class NameTable {
     if (found == entries_.end() || found->name != name) return std::nullopt;
     const auto next = found + 1;
     if (next != entries_.end() && next->name == name) {
-      throw DataError(fmt::format("{}: image '{}' could be {} or {}: name it with its folder and ending", table, name,
-                                  files_[found->file].path, files_[next->file].path));
+      throw DataError(fmt::format("{}: image '{}' could be {} or {}: name it with its folder and ending", table,
+                                  printable(name), files_[found->file].path, files_[next->file].path));
     }
     return found->file;
   }
@@ -77,7 +78,7 @@ std::vector<ImageFile> match_files(const Index& index, const std::vector<ImageFi
     if (!file) continue;
     if (meant[*file]) {
       throw DataError(fmt::format("{}: two rows mean the image {}, the second of them as '{}': keep one of the rows",
-                                  index.table, files[*file].path, row.name));
+                                  index.table, files[*file].path, printable(row.name)));
     }
     meant[*file] = true;
     matched.push_back({row.name, files[*file].path, files[*file].bytes});

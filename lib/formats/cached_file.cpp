@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 #include "formats/crc32c.hpp"
 #include "formats/shards.hpp"
 #include "image/gray_image.hpp"
@@ -126,7 +127,8 @@ std::span<const std::byte> CachedFile::pixels(std::size_t image, storage::ByteBu
   const CachedLayout layout(header_);
   const std::uint64_t begin = layout.pixels + image * layout.image_bytes;
   const auto fail = [&](const std::string& reason) {
-    throw DataError(fmt::format("{}: pixels at offset {}: image {}: {}", path(), begin, names_.at(image), reason));
+    throw DataError(
+        fmt::format("{}: pixels at offset {}: image {}: {}", path(), begin, printable(names_.at(image)), reason));
   };
   if (entries_.at(image).state == CachedEntry::State::damaged) fail("it could not be decoded when it was converted");
   const std::span<const std::byte> view = file_->range(begin, layout.image_bytes, buffer);
@@ -140,10 +142,13 @@ std::string difference(const CachedFile& file, std::span<const CachedSource> ima
   }
   for (std::size_t i = 0; i < images.size(); ++i) {
     const CachedSource& image = images[i];
-    if (file.name(i) != image.name) return fmt::format("it holds {}, but there is {} now", file.name(i), image.name);
+    if (file.name(i) != image.name) {
+      return fmt::format("it holds {}, but there is {} now", printable(file.name(i)), printable(image.name));
+    }
     const CachedEntry& entry = file.entry(i);
     if (image.bytes && entry.source_bytes != *image.bytes) {
-      return fmt::format("image {} had {} bytes and has {} now", image.name, entry.source_bytes, *image.bytes);
+      return fmt::format("image {} had {} bytes and has {} now", printable(image.name), entry.source_bytes,
+                         *image.bytes);
     }
   }
   return {};

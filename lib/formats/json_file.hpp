@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "storage/data_root.hpp"
 
@@ -20,11 +21,14 @@ std::string json_file_text(const nlohmann::ordered_json& object);
 // Returns the seconds rounded to three decimals, which is as much as people read.
 double rounded_to_ms(double seconds);
 
-// Returns the member `key` of an object as a T, or std::nullopt if there is no such member or it has another type.
+// Returns the member `key` of an object as a T, or std::nullopt if there is no such member or it has another type. An
+// unsigned T takes whole numbers from 0 to 2^64 - 1 alone, because the library would cast all others.
 template <typename T>
 std::optional<T> value_of(const nlohmann::json& object, const char* key) {
   try {
-    return object.at(key).get<T>();
+    const nlohmann::json& member = object.at(key);
+    if (std::is_unsigned_v<T> && !std::is_same_v<T, bool> && !member.is_number_unsigned()) return std::nullopt;
+    return member.get<T>();
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }

@@ -10,11 +10,14 @@
 
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
+#include "core/printable.hpp"
 #include "spec/document.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::formats {
 namespace {
+
+constexpr std::size_t kMostReasonBytes = 600;  // of a message, because names and labels in it may have any length
 
 struct MemberName {
   std::string_view key;
@@ -114,7 +117,8 @@ class Sample {
   };
 
   [[noreturn]] void fail(const std::string& reason) const {
-    throw DataError(fmt::format("{}: record at offset {}: sample '{}' {}", origin_.file, origin_.offset, key_, reason));
+    throw DataError(fmt::format("{}: record at offset {}: sample '{}' {}", origin_.file, origin_.offset,
+                                printable(key_), printable(reason, kMostReasonBytes)));
   }
 
   void add(const TarMember& member, const storage::SharedBytes& contents) {

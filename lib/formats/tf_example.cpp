@@ -29,26 +29,41 @@ enum Key : std::size_t { kEncoded, kFilename, kFormat, kLabel, kHeight, kWidth, 
 constexpr std::array<std::string_view, 8> kKeys = {"image/encoded", "image/filename", "image/format",   "image/label",
                                                    "image/height",  "image/width",    "image/channels", "patient_id"};
 
-// What a feature holds, as far as it is asked for.
+// How many messages each kind is in, for the limit of protobuf.
+constexpr int kInExample = 1, kInFeatures = 2, kInEntry = 3, kInFeature = 4;
+
+// What a feature holds, as far as it is asked for. Its parts are merged as protobuf merges them: lists of one kind are
+// joined, and a list of another kind replaces what was there, because the kinds are a oneof.
 struct Feature {
-  std::uint32_t kind = 0;  // the number of its list's field; 0: none
+  std::uint32_t kind = 0;  // the number of the kind's field, or 0 before there is one
   std::optional<std::span<const std::byte>> first_bytes;
   std::optional<std::int64_t> first_int;
-  std::size_t ints = 0;                                          // how many
-  LabelBits labels;                                              // the ints as labels
-  std::optional<std::pair<std::size_t, std::int64_t>> no_label;  // place and value of the first int that is not 0 or 1
+  std::size_t ints = 0;
+  LabelBits ones;  // which of the ints, up to `most_labels`, are 1
+  std::optional<std::pair<std::size_t, std::int64_t>>
+      no_label;  // the place of the first int but 0 and 1, and its value
+
+  void begin(std::uint32_t list_kind) {
+    if (kind != list_kind) *this = {.kind = list_kind};
+  }
+  void add(std::int64_t value, std::size_t most_labels) {
+    if (ints == 0) first_int = value;
+    if (value == 1 && ints < most_labels) ones.set(ints);
+    if (value != 0 && value != 1 && !no_label) no_label = {ints, value};
+    ++ints;
+  }
 };
 
-// Messages that come twice are merged, a list of another kind replaces the one before, and a key replaces an equal one
-// before, as in protobuf. All is read, even what is replaced, because protobuf refuses what is damaged anywhere.
 class Parser {
  public:
   Parser(const RecordOrigin& origin, std::size_t labels) : origin_(origin), labels_(labels) {}
 
   ExampleView run(std::span<const std::byte> record) {
-    for_each_message(record, 0, kExampleFeatures, [this](auto features) {
-      for_each_message(features, 1, kFeaturesEntry, [this](auto message) { entry(message); });
-    });
+    WireReader example(record);
+    while (const auto field = example.next()) {
+      if (field->is(kExampleFeatures, WireType::length_delimited)) features(field->payload);
+    }
+    require(example.ok());
     return view();
   }
 
@@ -60,69 +75,68 @@ class Parser {
     if (!ok) fail("is not a tf.Example: damaged message");
   }
 
-  // Calls `visit` with each field of a message that is within `outside` others.
-  template <typename Visit>
-  void for_each_field(std::span<const std::byte> message, int outside, Visit visit) const {
-    WireReader reader(message, outside);
-    while (const auto field = reader.next()) visit(*field);
+  void features(std::span<const std::byte> message) {
+    WireReader reader(message, kInExample);
+    while (const auto field = reader.next()) {
+      if (field->is(kFeaturesEntry, WireType::length_delimited)) entry(field->payload);
+    }
     require(reader.ok());
   }
-  template <typename Visit>
-  void for_each_message(std::span<const std::byte> message, int outside, std::uint32_t number, Visit visit) const {
-    for_each_field(message, outside, [&](const WireField& field) {
-      if (field.is(number, WireType::length_delimited)) visit(field.payload);
-    });
-  }
 
+  // The last key of an entry counts, and its values are merged. It replaces an earlier entry with that key.
   void entry(std::span<const std::byte> message) {
     std::string_view key;
+    WireReader keys(message, kInFeatures);
+    while (const auto field = keys.next()) {
+      if (!field->is(kEntryKey, WireType::length_delimited)) continue;
+      key = field->text();
+      if (!is_utf8(key)) fail("is not a tf.Example: a key is not UTF-8");
+    }
+    require(keys.ok());
+    const auto place = static_cast<std::size_t>(std::ranges::find(kKeys, key) - kKeys.begin());
     Feature feature;
-    for_each_field(message, 2, [&](const WireField& field) {
-      if (field.is(kEntryKey, WireType::length_delimited)) {
-        key = field.text();
-        require(is_utf8(key));
-      } else if (field.is(kEntryValue, WireType::length_delimited)) {
-        for_each_field(field.payload, 3, [&](const WireField& list) { merge(list, feature); });
+    WireReader values(message, kInFeatures);
+    while (const auto field = values.next()) {
+      if (field->is(kEntryValue, WireType::length_delimited)) {
+        merge(field->payload, place == kLabel ? labels_ : 0, feature);
       }
-    });
-    const auto found = std::ranges::find(kKeys, key);
-    if (found != kKeys.end()) features_[static_cast<std::size_t>(found - kKeys.begin())] = std::move(feature);
-  }
-
-  void merge(const WireField& list, Feature& feature) const {
-    const bool is_list = list.type == WireType::length_delimited &&
-                         (list.number == kFeatureBytes || list.number == kFeatureFloats || list.number == kFeatureInts);
-    if (!is_list) return;
-    if (feature.kind != list.number) feature = {.kind = list.number};
-    for_each_field(list.payload, 4, [&](const WireField& value) {
-      if (value.number == kListValue) add_value(value, feature);
-    });
-  }
-
-  void add_value(const WireField& value, Feature& feature) const {
-    if (feature.kind == kFeatureInts && value.type == WireType::varint) {
-      add_int(static_cast<std::int64_t>(value.value), feature);
     }
-    if (value.type != WireType::length_delimited) return;
-    if (feature.kind == kFeatureBytes) {
-      feature.first_bytes = feature.first_bytes.value_or(value.payload);
-    } else if (feature.kind == kFeatureFloats) {
-      require(value.payload.size() % sizeof(float) == 0);
-    } else {
-      WireReader packed(value.payload);
-      while (const auto number = packed.next_varint()) add_int(static_cast<std::int64_t>(*number), feature);
-      require(packed.ok());
+    if (place < kKeys.size()) features_[place] = std::move(feature);
+  }
+
+  // Keys that nobody asks for are read, too, because protobuf refuses a message with damage anywhere.
+  void merge(std::span<const std::byte> message, std::size_t most_labels, Feature& feature) const {
+    WireReader reader(message, kInEntry);
+    while (const auto field = reader.next()) {
+      if (field->type != WireType::length_delimited) continue;
+      if (field->number != kFeatureBytes && field->number != kFeatureFloats && field->number != kFeatureInts) continue;
+      feature.begin(field->number);
+      add_list(field->payload, most_labels, feature);
     }
+    require(reader.ok());
   }
 
-  void add_int(std::int64_t value, Feature& feature) const {
-    feature.first_int = feature.first_int.value_or(value);
-    if (value == 1 && feature.ints < labels_) feature.labels.set(feature.ints);
-    if (value != 0 && value != 1 && !feature.no_label) feature.no_label = {feature.ints, value};
-    ++feature.ints;
+  void add_list(std::span<const std::byte> list, std::size_t most_labels, Feature& feature) const {
+    WireReader reader(list, kInFeature);
+    while (const auto field = reader.next()) {
+      if (field->number != kListValue) continue;
+      const bool is_block = field->type == WireType::length_delimited;
+      if (feature.kind == kFeatureBytes && is_block) {
+        if (!feature.first_bytes) feature.first_bytes = field->payload;
+      } else if (feature.kind == kFeatureFloats && is_block) {
+        require(field->payload.size() % sizeof(float) == 0);
+      } else if (feature.kind == kFeatureInts && is_block) {
+        WireReader packed(field->payload);
+        while (const auto value = packed.next_varint()) feature.add(static_cast<std::int64_t>(*value), most_labels);
+        require(packed.ok());
+      } else if (feature.kind == kFeatureInts && field->type == WireType::varint) {
+        feature.add(static_cast<std::int64_t>(field->value), most_labels);
+      }
+    }
+    require(reader.ok());
   }
 
-  ExampleView view() {
+  ExampleView view() const {
     ExampleView view;
     view.encoded = first_bytes(kEncoded);
     view.filename = storage::as_text(first_bytes(kFilename));
@@ -136,12 +150,12 @@ class Parser {
     return view;
   }
 
-  Feature& required(Key key) {
+  const Feature& required(Key key) const {
     if (!features_[key]) fail(fmt::format("has no {}", kKeys[key]));
     return *features_[key];
   }
 
-  std::span<const std::byte> first_bytes(Key key) {
+  std::span<const std::byte> first_bytes(Key key) const {
     const Feature& feature = required(key);
     if (!feature.first_bytes) fail(fmt::format("{} holds no bytes", kKeys[key]));
     return *feature.first_bytes;
@@ -151,13 +165,13 @@ class Parser {
     return features_[key] ? features_[key]->first_int : std::nullopt;
   }
 
-  LabelBits labels() {
-    Feature& feature = required(kLabel);
-    if (const auto& found = feature.no_label) {
-      fail(fmt::format("image/label[{}] is {}, expected 0 or 1", found->first, found->second));
+  const LabelBits& labels() const {
+    const Feature& feature = required(kLabel);
+    if (const auto& no_label = feature.no_label) {
+      fail(fmt::format("image/label[{}] is {}, expected 0 or 1", no_label->first, no_label->second));
     }
     if (feature.ints != labels_) fail(fmt::format("image/label has {} values, expected {}", feature.ints, labels_));
-    return std::move(feature.labels);
+    return feature.ones;
   }
 
   const RecordOrigin& origin_;

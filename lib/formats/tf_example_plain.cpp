@@ -21,105 +21,101 @@ struct Field {
 };
 using Message = std::vector<Field>;
 
-constexpr int kMostDepth = 100;  // of messages and groups within one another
-constexpr std::uint64_t kMostBytes = 0x7fffffff - 16;
+[[noreturn]] void damaged() { throw std::out_of_range("damaged message"); }
 
 // Reads the varint at `position` and moves `position` past it.
 // @throws std::out_of_range if the bytes end before the varint does, or if it has more than `most` bytes
 std::uint64_t varint(Bytes bytes, std::size_t& position, unsigned most = 10) {
   std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 7 * most; shift += 7) {
-    if (position >= bytes.size()) break;
+  for (unsigned i = 0; i < most && position < bytes.size(); ++i) {
     const auto byte = static_cast<std::uint64_t>(bytes[position++]);
-    value |= (byte & 0x7f) << shift;
+    value |= (byte & 0x7f) << (7 * i);
     if (byte < 0x80) return value;
   }
-  throw std::out_of_range("varint");
+  damaged();
 }
 
-Field field_at(Bytes bytes, std::size_t& position, int depth);
+Field read_field(Bytes bytes, std::size_t& position, int depth);
 
-// Passes over the rest of a group.
-void pass_group(std::uint64_t number, Bytes bytes, std::size_t& position, int depth) {
-  if (depth > kMostDepth) throw std::out_of_range("depth");
-  Field inner;
-  do {
-    inner = field_at(bytes, position, depth);
-  } while (inner.type != 4);
-  if (inner.number != number) throw std::out_of_range("end of another group");
+// Moves `position` past the end of the group that began before it.
+void pass_group(Bytes bytes, std::size_t& position, std::uint64_t number, int depth) {
+  if (depth > 100) damaged();  // protobuf's limit
+  while (true) {
+    const Field field = read_field(bytes, position, depth);
+    if (field.type == 4 && field.number != number) damaged();
+    if (field.type == 4) return;
+  }
 }
 
-// Reads the field at `position` and moves `position` past it. A group is passed over; its end, type 4, is a field.
-Field field_at(Bytes bytes, std::size_t& position, int depth) {
+// Reads the field at `position` and moves `position` past it. `depth` is how many messages and groups it is in.
+Field read_field(Bytes bytes, std::size_t& position, int depth) {
   const std::uint64_t tag = varint(bytes, position, 5) & 0xffffffff;
   Field field{.number = tag >> 3, .type = tag & 7, .value = 0, .bytes = {}};
-  if (field.number == 0 || field.type > 5) throw std::out_of_range("tag");
-  std::uint64_t length = 0;
+  if (field.number == 0 || field.type > 5) damaged();
   if (field.type == 0) field.value = varint(bytes, position);
+  if (field.type == 3) pass_group(bytes, position, field.number, depth + 1);
+  std::uint64_t length = 0;
   if (field.type == 1) length = 8;
   if (field.type == 2) length = varint(bytes, position, 5);
-  if (field.type == 3) pass_group(field.number, bytes, position, depth + 1);
   if (field.type == 5) length = 4;
-  if (length > kMostBytes || length > bytes.size() - position) throw std::out_of_range("length");
+  if (length > bytes.size() - position) damaged();
   field.bytes = bytes.subspan(position, length);
   position += length;
   return field;
 }
 
-// Returns the fields of a message that is within `depth` others, but for groups.
 Message fields_of(Bytes bytes, int depth) {
   Message message;
   for (std::size_t position = 0; position < bytes.size();) {
-    const Field field = field_at(bytes, position, depth);
-    if (field.type == 4) throw std::out_of_range("end without a group");
-    if (field.type != 3) message.push_back(field);
+    message.push_back(read_field(bytes, position, depth));
+    if (message.back().type == 4) damaged();  // the end of a group that did not begin
   }
   return message;
 }
 
-// The values of a feature: of its kind, 1 (bytes), 2 (floats, which are not read) or 3 (integers).
-struct Values {
+// A feature holds values of the kind that came last: bytes 1, floats 2, or int64 3.
+struct Feature {
   std::uint64_t kind = 0;
   std::vector<Bytes> bytes;
   std::vector<std::int64_t> ints;
 };
 
-void add_value(const Field& value, Values& values) {
-  if (values.kind == 1 && value.type == 2) values.bytes.push_back(value.bytes);
-  if (values.kind == 2 && value.type == 2 && value.bytes.size() % 4 != 0) throw std::out_of_range("floats");
-  if (values.kind == 3 && value.type == 0) values.ints.push_back(static_cast<std::int64_t>(value.value));
-  if (values.kind != 3 || value.type != 2) return;
+void add_value(const Field& value, Feature& feature) {
+  if (feature.kind == 1 && value.type == 2) feature.bytes.push_back(value.bytes);
+  if (feature.kind == 2 && value.type == 2 && value.bytes.size() % 4 != 0) damaged();
+  if (feature.kind == 3 && value.type == 0) feature.ints.push_back(static_cast<std::int64_t>(value.value));
+  if (feature.kind != 3 || value.type != 2) return;
   for (std::size_t position = 0; position < value.bytes.size();) {
-    values.ints.push_back(static_cast<std::int64_t>(varint(value.bytes, position)));
+    feature.ints.push_back(static_cast<std::int64_t>(varint(value.bytes, position)));
   }
 }
 
-// Merges a feature into what another one of the same entry held: lists of one kind are joined, another kind replaces.
-void merge(Bytes feature, Values& values) {
-  for (const Field& list : fields_of(feature, 3)) {
+void merge(Bytes message, Feature& feature) {
+  for (const Field& list : fields_of(message, 3)) {
     if (list.type != 2 || list.number > 3) continue;
-    if (list.number != values.kind) values = {.kind = list.number, .bytes = {}, .ints = {}};
+    if (feature.kind != list.number) feature = {.kind = list.number, .bytes = {}, .ints = {}};
     for (const Field& value : fields_of(list.bytes, 4)) {
-      if (value.number == 1) add_value(value, values);
+      if (value.number == 1) add_value(value, feature);
     }
   }
 }
 
-std::map<std::string_view, Values> features_of(Bytes record) {
-  std::map<std::string_view, Values> features;
+using Features = std::map<std::string_view, Feature>;
+
+Features features_of(Bytes record) {
+  Features features;
   for (const Field& root : fields_of(record, 0)) {
     if (root.number != 1 || root.type != 2) continue;
     for (const Field& entry : fields_of(root.bytes, 1)) {
       if (entry.number != 1 || entry.type != 2) continue;
       std::string_view key;
-      Values values;
+      Feature value;
       for (const Field& part : fields_of(entry.bytes, 2)) {
-        if (part.type != 2) continue;
-        if (part.number == 1) key = storage::as_text(part.bytes);
-        if (part.number == 1 && !is_utf8(key)) throw std::out_of_range("key");
-        if (part.number == 2) merge(part.bytes, values);
+        if (part.number == 1 && part.type == 2) key = storage::as_text(part.bytes);
+        if (part.number == 2 && part.type == 2) merge(part.bytes, value);
+        if (!is_utf8(key)) throw std::invalid_argument("is not a tf.Example: a key is not UTF-8");
       }
-      features[key] = values;
+      features[key] = value;
     }
   }
   return features;
@@ -140,13 +136,13 @@ LabelBits label_bits(const std::vector<std::int64_t>& labels, std::size_t expect
   return bits;
 }
 
-ExampleView view_of(const std::map<std::string_view, Values>& features, std::size_t labels) {
-  const auto required = [&](std::string_view key) -> const Values& {
+ExampleView view_of(const Features& features, std::size_t labels) {
+  const auto required = [&](std::string_view key) {
     if (!features.contains(key)) throw std::invalid_argument(fmt::format("has no {}", key));
     return features.at(key);
   };
   const auto bytes = [&](std::string_view key) {
-    const std::vector<Bytes>& values = required(key).bytes;
+    const std::vector<Bytes> values = required(key).bytes;
     if (values.empty()) throw std::invalid_argument(fmt::format("{} holds no bytes", key));
     return values.front();
   };

@@ -73,8 +73,10 @@ storage::SharedBytes TfRecordReader::take_header() {
 std::uint64_t TfRecordReader::checked_length(std::span<const std::byte> header) const {
   if (!has_right_length_crc(header)) give_up("the CRC of its length is wrong");
   const auto length = load<std::uint64_t>(header.data());
-  if (length > kMaxRecordBytes) {
-    give_up(fmt::format("absurd length of {} bytes (at most {} are accepted)", length, kMaxRecordBytes));
+  const std::uint64_t most = inflated_ == nullptr ? kMaxRecordBytes : kMaxInflatedRecordBytes;
+  if (length > most) {
+    give_up(fmt::format("absurd length of {} bytes (at most {} are accepted{})", length, most,
+                        inflated_ == nullptr ? "" : " in a compressed shard"));
   }
   return length;
 }

@@ -21,6 +21,9 @@ inline constexpr std::size_t kRecordHeaderBytes = 12;
 inline constexpr std::size_t kRecordFooterBytes = 4;
 // A longer record counts as damage even if its checksum is right.
 inline constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 30;
+// The same in a compressed shard, whose records take memory that a small file can ask for (deflate makes up to 1032
+// bytes of one). An image of as many pixels as decoders accept by default has no more bytes in 24 bits a pixel.
+inline constexpr std::uint64_t kMaxInflatedRecordBytes = std::uint64_t{1} << 28;
 
 // Returns whether a file that begins with `head` is a compressed shard: it then has a GZIP or ZLIB header, and the CRC
 // of what would be a record's length is wrong. `head` is the first kRecordHeaderBytes bytes, or the whole file if it is

@@ -77,25 +77,24 @@ std::optional<WireField> WireReader::read_field(std::uint32_t tag) {
 
 // Passes over a group and the groups in it. Returns false if it is damaged, or if they are too many within one another.
 bool WireReader::pass_group(std::uint32_t begin) {
-  std::array<std::uint32_t, kMaxWireDepth> open;  // the tags that end the groups around the place
+  std::array<std::uint32_t, kMaxWireDepth> ends;  // the tags that end the groups around the place
+  const auto most = static_cast<std::size_t>(kMaxWireDepth - outside_);
   std::size_t depth = 0;
-  const auto enter = [&](std::uint32_t tag) {
-    if (static_cast<int>(depth) + outside_ >= kMaxWireDepth) return false;
-    open[depth++] = tag + 1;
+  const auto pass = [&](std::uint32_t tag) {
+    const auto type = static_cast<WireType>(tag & 7);
+    if (type == WireType::group_end) return depth > 0 && ends[--depth] == tag;
+    if (type != WireType::group_begin) return read_field(tag).has_value();
+    if (depth >= most) return false;
+    ends[depth++] = tag + 1;
     return true;
   };
-  if (!enter(begin)) return fail(), false;
-  while (depth > 0) {
+  bool passed = pass(begin);
+  while (passed && depth > 0) {
     const std::optional<std::uint32_t> tag = next_tag();
-    if (!tag) return fail(), false;
-    const auto type = static_cast<WireType>(*tag & 7);
-    if (type == WireType::group_begin ? !enter(*tag)
-        : type == WireType::group_end ? open[--depth] != *tag
-                                      : !read_field(*tag)) {
-      return fail(), false;
-    }
+    passed = tag && pass(*tag);
   }
-  return true;
+  if (!passed) fail();
+  return passed;
 }
 
 std::optional<WireField> WireReader::next() {

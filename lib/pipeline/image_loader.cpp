@@ -6,6 +6,7 @@
 
 #include "core/clock.hpp"
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 #include "formats/cached_file.hpp"
 #include "formats/record.hpp"
 #include "pipeline/augmentation.hpp"
@@ -97,7 +98,7 @@ ImageLoader::Source ImageLoader::parse(const Record& record) {
   const std::optional<std::uint32_t> image = dataset::find_image(dataset, view.filename);
   if (!image) {
     throw DataError(fmt::format("{}, offset {}: image '{}' is not in the split that the trial reads; convert again",
-                                shard, record.offset, view.filename));
+                                shard, record.offset, printable(view.filename)));
   }
   book_part(op_.stats(), op_.stats().parse, "parse", {.begin_s = start_s, .end_s = now_s()});
   return {view.encoded, &dataset.images[*image].name, {view.labels, {.image = *image, .epoch = 0}}};

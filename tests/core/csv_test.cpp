@@ -49,6 +49,22 @@ TEST(SplitCsvLine, SplitsAtCommas) {
 
 TEST(SplitCsvLine, KeepsCommasWithinQuotes) { EXPECT_THAT(fields_of("\"a,b\",c,\"d\""), ElementsAre("a,b", "c", "d")); }
 
+// RFC 4180, section 2, rule 7.
+TEST(CsvFields, UndoDoubledQuotesInQuotedFields) {
+  CsvFields fields;
+  EXPECT_THAT(fields.split(R"("a ""b""","c, ""d"", e",f)"), ElementsAre(R"(a "b")", R"(c, "d", e)", "f"));
+  EXPECT_THAT(fields.split(R"("","""",""""""," ""x")"), ElementsAre("", "\"", "\"\"", R"( "x)"));
+  EXPECT_THAT(fields.split(R"(a""b,"c)"), ElementsAre(R"(a""b)", R"("c)"))
+      << "quotes in a field without quotes are text";
+  const std::string_view line = "plain,\"quoted\"";
+  EXPECT_EQ(fields.split(line)[1].data(), line.data() + 7) << "no copy where nothing is doubled";
+}
+
+TEST(SplitCsvLine, LetsNoDoubledQuoteEndAField) {
+  EXPECT_THAT(fields_of(R"("a """,b)"), ElementsAre(R"(a "")", "b"));
+  EXPECT_THAT(fields_of(R"("a "",b",c)"), ElementsAre(R"(a "",b)", "c"));
+}
+
 TEST(SplitCsvLine, DropsBlanksAroundFields) { EXPECT_THAT(fields_of(" a ,\tb "), ElementsAre("a", "b")); }
 
 TEST(SplitCsvLine, TakesAQuoteThatNeverEndsAsText) { EXPECT_THAT(fields_of("\"a,b"), ElementsAre("\"a", "b")); }

@@ -111,6 +111,29 @@ TEST_F(WatchedMappingDeathTest, CrashesWhereNobodyHandledTheSignal) {
       testing::KilledBySignal(SIGBUS), "^$");
 }
 
+TEST_F(WatchedMappingDeathTest, DiesOfTheSignalThatAnotherProcessSends) {
+  const Mapped file(folder_ / "shard");
+  EXPECT_EXIT(
+      {
+        std::signal(SIGBUS, SIG_DFL);
+        const auto watched = file.watch();
+        ::kill(::getpid(), SIGBUS);
+        ::_exit(0);
+      },
+      testing::KilledBySignal(SIGBUS), "^$");
+}
+
+TEST_F(WatchedMappingDeathTest, ShowsAPathWithoutEffectOnATerminal) {
+  const Mapped file(folder_ / "sha\x1b[2Jrd");
+  EXPECT_EXIT(
+      {
+        const auto watched = file.watch();
+        file.cut();
+        file.read(kBytes - 1);
+      },
+      testing::ExitedWithCode(3), R"(/sha\\x1b\[2Jrd: the file)");
+}
+
 // UCX installs its handler when MPI is initialized, which may be after a first file was mapped.
 TEST_F(WatchedMappingDeathTest, StaysInChargeWhereALibraryTookTheSignalBetweenTwoMappings) {
   const Mapped file(folder_ / "shard"), later(folder_ / "later");

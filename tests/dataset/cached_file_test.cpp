@@ -1,13 +1,18 @@
 #include "formats/cached_file.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <thread>
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
 #include "dataset/index.hpp"
 #include "dataset/make/check.hpp"
 #include "dataset/make/convert.hpp"
+#include "dataset/make/placed_file.hpp"
 #include "dataset/make/synth.hpp"
 #include "dataset/patient_split.hpp"
 #include "image/decoder.hpp"
@@ -227,6 +232,43 @@ TEST_F(CachedPixels, GoOnWhereAnInterruptedConversionStopped) {
   EXPECT_EQ(convert().kept(), 1u) << "its seconds are not those of a whole conversion";
   EXPECT_EQ(read_text(file()), whole);
   EXPECT_FALSE(fs::exists(file() + ".partial"));
+}
+
+// A second writer may have opened the unfinished file before the first one renamed it.
+TEST_F(CachedPixels, AreNotTouchedByAWriterThatOpenedTheirUnfinishedFile) {
+  const std::string unfinished = folder_ / "pixels.partial", finished = folder_ / "pixels";
+  auto first = std::make_unique<PlacedFile>(unfinished);
+  const int second = ::open(unfinished.c_str(), O_RDWR | O_CLOEXEC);
+  EXPECT_THAT(message_of<OutputError>([&] { lock_if_named(second, unfinished); }),
+              HasSubstr("is another conversion writing it?"));
+  first->begin(100);
+  first->commit(finished);
+  first.reset();
+  EXPECT_FALSE(lock_if_named(second, unfinished)) << "it is the finished file";
+  ::close(second);
+  PlacedFile third(unfinished);
+  third.begin(3);
+  EXPECT_EQ(fs::file_size(finished), 100u);
+}
+
+TEST_F(CachedPixels, OfTwoWritersAreWhole) {
+  convert();
+  const std::string whole = read_text(file());
+  const auto write = [&] {
+    for (int i = 0; i < 20; ++i) {
+      fs::remove(file());
+      try {
+        convert(ResizeMethod::bilinear, 1);
+      } catch (const std::exception&) {  // the other one is writing it, or has removed what this one wrote
+        continue;
+      }
+    }
+  };
+  std::thread other(write);
+  write();
+  other.join();
+  convert();
+  EXPECT_EQ(read_text(file()), whole);
 }
 
 TEST_F(CachedPixels, DoNotGoOnWithWhatWasMadeOfOtherImages) {

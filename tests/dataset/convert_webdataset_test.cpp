@@ -57,6 +57,29 @@ TEST_F(ConvertToWebDataset, PutsEveryImageIntoExactlyOneSample) {
   EXPECT_EQ(seen.size(), 24u);
 }
 
+// The name is in the sample's JSON, which cannot hold such a name: the sample could not be read.
+TEST(ConvertNames, ThatAreNotUtf8FitTfRecordsButNotWebDataset) {
+  const ScratchFolder root;
+  const std::string xray = read_text(CHEXBENCH_TEST_DATA "/images/00000001_000.png");
+  for (const char* name : {"cat/gr\xf6sse.png", "cat/b.png", "dog/c.png", "dog/d.png"}) write_text(root / name, xray);
+  ConvertOptions options{.root = root.path(), .split = Split::all, .format = kFormat, .threads = 1};
+  EXPECT_THAT(message_of<DataError>([&] { convert_data_set(options); }),
+              AllOf(HasSubstr(R"(cat/gr\xf6sse.png: WebDataset cannot hold a name that is not UTF-8)"),
+                    HasSubstr("rename the file, or use --to tfrecord")));
+  options.format = spec::DataFormat::tfrecord;
+  convert_data_set(options);
+  const Dataset shards = open_dataset({.root = root.path(), .format = options.format, .split = Split::all});
+  int found = 0;
+  for (const std::string& path : shards.shards) {
+    const auto reader = formats::open_shard(options.format, storage::stream_mapped(storage::MappedFile::open(path)));
+    while (const auto record = reader->next()) {
+      const auto view = formats::parse_record(options.format, record->data, {}, shards.label_names);
+      found += find_image(shards, view.filename) ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(found, 4);
+}
+
 TEST_F(ConvertToWebDataset, GivesTheSameBytesAtAnyNumberOfThreads) {
   convert(0, 1);
   const auto first = contents_of_shards();

@@ -27,6 +27,10 @@ TEST(ParseLabels, NamesTheNearestFindingOfAnUnknownOne) {
               AllOf(HasSubstr("table.csv:7"), HasSubstr("'Atelectsis'"), HasSubstr("did you mean 'Atelectasis'")));
 }
 
+TEST(ParseLabels, NamesAHugeFindingInAShortMessage) {
+  EXPECT_LT(message_of<DataError>([] { parse_labels(std::string(1 << 20, 'x'), "table.csv:7"); }).size(), 1000u);
+}
+
 TEST(LabelsText, IsWhatParseLabelsReads) {
   for (unsigned labels = 0; labels < 1u << kNihLabels; labels += 37) {
     EXPECT_EQ(parse_labels(labels_text(labels), "x"), LabelBits(labels));
@@ -118,6 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadTable{"FewFields", kHeader, kGood + "\nb.png,Mass\n", ":4: the row has 2 fields, expected at least 4"},
         BadTable{"PatientNotANumber", kHeader, "b.png,Mass,0,1x,1\n", ":2: patient ID '1x'"},
         BadTable{"NameLeadsOutOfTheRoot", kHeader, "../b.png,Mass,0,1,1\n", ":2: '../b.png' is not the name"},
+        BadTable{"NameWithAControlCharacter", kHeader, "b\x1b.png,Mass,0,1,1\n", R"(:2: 'b\x1b.png' is not the name)"},
         BadTable{"SameNameTwice", kHeader, kGood + kGood, "'a.png' has more than one row"},
         BadTable{"NoLabelColumn", "Image Index,Patient ID\n", "a.png,1\n", "no column 'Finding Labels'"},
         BadTable{"EmptyFile", "", "", "the file is empty"}),

@@ -67,6 +67,34 @@ TEST_F(LayoutTest, TakesLabelsInTheOrderInWhichTheSpecNamesThem) {
   EXPECT_EQ(text_of(index, 0), "x_Dog");
 }
 
+TEST_F(LayoutTest, ReadsDoubledQuotesInATable) {
+  table("image,\"the \"\"finding\"\"\"\n\"a \"\"b\"\", c.png\",\"Owl, \"\"big\"\"\"\n");
+  spec_.layout = DataLayout::csv;
+  spec_.labels = {.columns = "the \"finding\"", .separator = "|"};
+  const Index index = read();
+  EXPECT_EQ(index.rows.at(0).name, "a \"b\", c.png");
+  EXPECT_THAT(index.label_names, ElementsAre("Owl, \"big\""));
+}
+
+// A terminal must not obey what a table says, and no error may be as long as the table.
+TEST_F(LayoutTest, QuotesATableInShortPrintableErrors) {
+  const std::string name = std::string("a\x1b[2J\0.png", 10), huge(1 << 20, 'x');
+  for (const std::string& rows : {"image,Cat\n" + name + ",0\n", "image,Cat\n../" + huge + ",0\n",
+                                  "image,Cat\na.png," + huge + "\n", "image,Cat\n" + huge + ",0\n" + huge + ",0\n",
+                                  "image," + huge + "\na.png,2\n", "image," + huge + "," + huge + "\na.png,0,0\n"}) {
+    table(rows);
+    const std::string message = failure<DataError>();
+    EXPECT_LT(message.size(), 1000u) << rows.substr(0, 40);
+    EXPECT_EQ(message.find('\x1b'), std::string::npos);
+    EXPECT_EQ(message.find('\0'), std::string::npos);
+  }
+  table("image,Cat\n" + name + ",0\n");
+  EXPECT_THAT(failure<DataError>(), HasSubstr(R"(labels.csv:2: 'a\x1b[2J\x00.png' is not the name of an image file)"));
+  spec_.labels = {.columns = "Dog"};
+  table("image," + huge + "\na.png,0\n");
+  EXPECT_LT(failure<SpecError>().size(), 2000u);
+}
+
 TEST_F(LayoutTest, KnowsPatientsOnlyByTheirColumn) {
   table("image,Dog,person\na.png,0,1\nb.png,1,1\n");
   images({"a.png", "b.png"});

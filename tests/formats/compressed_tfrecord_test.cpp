@@ -4,6 +4,7 @@
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
+#include "formats/crc32c.hpp"
 #include "formats/tfrecord.hpp"
 
 namespace chexbench::formats {
@@ -134,6 +135,28 @@ TEST_P(CompressedTfRecord, GoesOnBehindARecordWhoseDataWasFlipped) {
   contents[12] ^= 1;
   TfRecordReader reader = open(packed(contents, GetParam()));
   EXPECT_THAT(message_of<DataError>([&] { reader.next(); }), HasSubstr("offset 0: the CRC of its data"));
+  EXPECT_EQ(text_of(*reader.next()), "two");
+}
+
+// A file of 1 MB could otherwise take 1 GB of memory.
+TEST_P(CompressedTfRecord, WithARecordThatWouldTakeMuchMemoryIsRefused) {
+  const auto failure_at = [&](std::uint64_t length) {
+    std::string head(reinterpret_cast<const char*>(&length), sizeof length);
+    const std::uint32_t crc = mask_crc(crc32c(as_bytes(head)));
+    return failure_of(packed(head.append(reinterpret_cast<const char*>(&crc), sizeof crc), GetParam()));
+  };
+  EXPECT_THAT(failure_at(kMaxInflatedRecordBytes + 1),
+              HasSubstr("absurd length of 268435457 bytes (at most 268435456 are accepted in a compressed shard)"));
+  EXPECT_THAT(failure_at(kMaxInflatedRecordBytes), HasSubstr("truncated: it needs 268435472 bytes"));
+}
+
+TEST_P(CompressedTfRecord, KeepsNoMemoryOfARecordThatIsGone) {
+  TfRecordReader reader = open(packed(frame_of(std::string(1'000'000, 'a')) + frame_of("two"), GetParam()));
+  std::optional<ShardRecord> record = reader.next();
+  const std::weak_ptr<const void> memory = record->owner;
+  ASSERT_FALSE(memory.expired());
+  record.reset();
+  EXPECT_TRUE(memory.expired());
   EXPECT_EQ(text_of(*reader.next()), "two");
 }
 

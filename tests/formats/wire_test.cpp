@@ -59,14 +59,15 @@ TEST(WireReader, StopsAtATagWithoutAValue) {
 }
 
 TEST(WireReader, PassesOverGroups) {
-  WireReader reader = reader_of("\x0b\x10\x01\x0c\x18\x07");
+  WireReader reader = reader_of("\x0b\x13\x08\x01\x14\x0c\x18\x07");
   EXPECT_TRUE(reader.next()->is(3, WireType::varint));
   EXPECT_FALSE(reader.next());
   EXPECT_TRUE(reader.ok());
 }
 
-TEST(WireReader, RefusesAGroupWithoutItsEnd) {
-  for (const char* message : {"\x0b", "\x0b\x14", "\x0c", "\x0b\x10"}) {
+TEST(WireReader, RefusesGroupsThatAreDamagedOrTooDeep) {
+  for (const std::string& message : {std::string("\x0b"), std::string("\x0b\x14"), std::string("\x0c"),
+                                     std::string(kMaxWireDepth + 1, '\x0b') + std::string(kMaxWireDepth + 1, '\x0c')}) {
     WireReader reader = reader_of(message);
     EXPECT_FALSE(reader.next());
     EXPECT_FALSE(reader.ok());

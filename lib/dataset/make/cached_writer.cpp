@@ -1,17 +1,13 @@
 #include "dataset/make/cached_writer.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,8 +15,8 @@
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
-#include "core/output_file.hpp"
 #include "dataset/make/parallel.hpp"
+#include "dataset/make/placed_file.hpp"
 #include "dataset/make/progress.hpp"
 #include "formats/crc32c.hpp"
 #include "formats/shards.hpp"
@@ -29,65 +25,6 @@
 
 namespace chexbench::dataset {
 namespace {
-
-// A file that several threads write and read at given offsets. A lock keeps other processes from writing it.
-class PlacedFile {
- public:
-  explicit PlacedFile(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (descriptor_ < 0) fail("open");
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) fail("lock (is another conversion writing it?)");
-  }
-  ~PlacedFile() { ::close(descriptor_); }
-  PlacedFile(const PlacedFile&) = delete;
-  PlacedFile& operator=(const PlacedFile&) = delete;
-
-  std::uint64_t bytes() const {
-    struct stat status {};
-    return ::fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
-  }
-  // Empties the file and reserves its whole size.
-  void begin(std::uint64_t bytes) {
-    if (::ftruncate(descriptor_, 0) != 0) fail("empty");
-    const int error = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
-    if (error != 0) {
-      errno = error;
-      fail(fmt::format("reserve {:.2f} GB for", 1e-9 * static_cast<double>(bytes)));
-    }
-  }
-  void write(std::uint64_t at, std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t done = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(at));
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0) fail("write");
-      at += static_cast<std::uint64_t>(done);
-      bytes = bytes.subspan(static_cast<std::size_t>(done));
-    }
-  }
-  // Returns false if the file ends before all bytes are read.
-  bool read(std::uint64_t at, std::span<std::byte> bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t done = ::pread(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(at));
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0) fail("read");
-      if (done == 0) return false;
-      at += static_cast<std::uint64_t>(done);
-      bytes = bytes.subspan(static_cast<std::size_t>(done));
-    }
-    return true;
-  }
-  void commit(const std::string& name) {
-    if (::fsync(descriptor_) != 0) fail("write");
-    if (std::rename(path_.c_str(), name.c_str()) != 0) fail("rename");
-  }
-
- private:
-  [[noreturn]] void fail(const std::string& action) const {
-    throw OutputError(fmt::format("cannot {} {}: {}", action, path_, write_failure(errno)));
-  }
-  const std::string path_;
-  const int descriptor_;
-};
 
 // What one thread reuses from image to image.
 struct Tools {

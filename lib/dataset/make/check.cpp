@@ -12,6 +12,7 @@
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
+#include "core/printable.hpp"
 #include "dataset/dataset.hpp"
 #include "dataset/image_files.hpp"
 #include "dataset/index.hpp"
@@ -132,7 +133,8 @@ class Checker {
       const bool expected = index_.rows[i].in(split) && !paths_[i].empty();
       if (expected && records_of[i] == 0) {
         problem(fmt::format("{}: image {} of split '{}' is in no readable record",
-                            formats::format_folder(root_.path, format), index_.rows[i].name, spec::to_string(split)));
+                            formats::format_folder(root_.path, format), printable(index_.rows[i].name),
+                            spec::to_string(split)));
       }
     }
   }
@@ -184,7 +186,7 @@ class Checker {
 
   void check_pixels(Worker& tools, image::TensorMaker& maker, const formats::CachedFile& file, std::size_t i) {
     const auto fail = [&](const std::string& reason) {
-      throw DataError(fmt::format("{}: image {}: {}", file.path(), file.name(i), reason));
+      throw DataError(fmt::format("{}: image {}: {}", file.path(), printable(file.name(i)), reason));
     };
     const auto row = row_of(file.name(i));
     if (!row) fail("is not in the label table");
@@ -201,8 +203,8 @@ class Checker {
     const formats::RecordView example =
         formats::parse_record(which.format, record.data, {.file = shard, .offset = record.offset}, index_.label_names);
     const auto fail = [&](const std::string& reason) {
-      throw DataError(
-          fmt::format("{}: record at offset {}: image {}: {}", shard, record.offset, example.filename, reason));
+      throw DataError(fmt::format("{}: record at offset {}: image {}: {}", shard, record.offset,
+                                  printable(example.filename), reason));
     };
     const auto found = row_of(example.filename);
     if (!found) fail("is not in the label table");
@@ -216,8 +218,9 @@ class Checker {
     }
     if (again) fail("is in more than one record");
     if (row.labels != example.labels) {
-      fail(fmt::format("has the labels {}, but the table says {}", labels_text(example.labels, index_.label_names),
-                       labels_text(row.labels, index_.label_names)));
+      fail(fmt::format("has the labels {}, but the table says {}",
+                       printable(labels_text(example.labels, index_.label_names)),
+                       printable(labels_text(row.labels, index_.label_names))));
     }
     const auto tensor =
         tools.of_record.run(example.encoded, fmt::format("{}: record at offset {}", shard, record.offset));

@@ -16,7 +16,9 @@
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
+#include "core/printable.hpp"
 #include "core/random.hpp"
+#include "core/utf8.hpp"
 #include "dataset/dataset.hpp"
 #include "dataset/make/cached_writer.hpp"
 #include "dataset/make/parallel.hpp"
@@ -96,6 +98,17 @@ bool is_finished(const std::string& path, spec::DataFormat format, const Images&
   } catch (const DataError&) {
     return false;  // it is damaged and will be written anew
   }
+}
+
+// The name of an image is in its sample's JSON. tf.Example holds bytes.
+// @throws DataError naming the first image whose name JSON cannot hold
+void check_names(const ConvertOptions& options, const Dataset& dataset) {
+  if (options.format != spec::DataFormat::webdataset) return;
+  const auto bad = std::ranges::find_if(dataset.images, [](const ImageEntry& image) { return !is_utf8(image.name); });
+  if (bad == dataset.images.end()) return;
+  throw DataError(
+      fmt::format("{}: WebDataset cannot hold a name that is not UTF-8: rename the file, or use --to tfrecord",
+                  printable(bad->path)));
 }
 
 // Returns the samples per pixel that a PNG of this colour type stores. A palette index counts as one.
@@ -216,6 +229,7 @@ class Converter {
 };
 
 formats::Conversion convert_to_shards(const ConvertOptions& options, const Dataset& dataset) {
+  check_names(options, dataset);
   Converter converter(options, dataset);
   if (options.format == spec::DataFormat::webdataset) {
     const std::string unfinished = formats::unfinished_path(options.root, options.split, options.format);
