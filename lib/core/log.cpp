@@ -57,7 +57,8 @@ void configure(Level level, int rank) {
 }
 
 void write(Level level, std::string_view message) {
-  if (logger().should_log(to_spdlog(level))) logger().log(to_spdlog(level), shown(without_credentials_in_message(message)));
+  if (logger().should_log(to_spdlog(level)))
+    logger().log(to_spdlog(level), shown(without_credentials_in_message(message)));
 }
 
 }  // namespace chexbench::log

@@ -20,8 +20,8 @@ struct FileSystem {
   std::string mount_point;  // as this process sees it
 };
 
-// Returns the deepest mount above `path`, after resolving links, from /proc/self/mountinfo. Where that lists none, as in
-// a chroot whose root is no mount point, returns the type by statfs, which does not tell one FUSE file system from
+// Returns the deepest mount above `path`, after resolving links, from /proc/self/mountinfo. Where that lists none, as
+// in a chroot whose root is no mount point, returns the type by statfs, which does not tell one FUSE file system from
 // another, without source and mount point. Returns empty texts and kind unknown if that fails, too. Thread-safe.
 FileSystem find_file_system(const std::string& path, const SystemRoots& roots = {});
 
