@@ -10,6 +10,7 @@
 
 #include "core/errors.hpp"
 #include "core/json_text.hpp"
+#include "core/printable.hpp"
 #include "dataset/index_report.hpp"
 #include "dataset/make/check.hpp"
 #include "dataset/make/convert.hpp"
@@ -99,7 +100,7 @@ void add_index(CLI::App& data) {
 
 void run_check(const spec::DataSpec& set, std::size_t threads) {
   const dataset::CheckReport report = dataset::check_data_set(storage::DataRoot(set), threads);
-  for (const std::string& problem : report.problems) print(problem + "\n");
+  for (const std::string& problem : report.problems) print(printable(problem, problem.max_size()) + "\n");
   print(fmt::format("images: {}\nrecords: {}\nbytes: {}\nseconds: {:.2f}\nproblems: {}\n", report.images,
                     report.records, report.bytes, report.seconds, report.problems.size()));
   if (!report.problems.empty()) {

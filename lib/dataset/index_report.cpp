@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 #include <span>
 
 #include "core/errors.hpp"
@@ -120,8 +119,10 @@ IndexReport report_index(const storage::DataRoot& root) {
 
 std::string index_report_text(const IndexReport& report, std::size_t shown) {
   std::string text;
-  const auto out = std::back_inserter(text);
-  const auto line = [&](std::string_view key, const auto& value) { fmt::format_to(out, "{}: {}\n", key, value); };
+  const auto line = [&](std::string_view key, const auto& value) {
+    const std::string words = fmt::format("{}: {}", key, value);
+    text += printable(words, words.max_size()) + '\n';
+  };
   line("root", report.root);
   line("table", report.table);
   line("layout", spec::to_string(report.layout));
