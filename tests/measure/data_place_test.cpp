@@ -52,7 +52,9 @@ TEST_F(FileSystemTest, IsKnownByItsNumberWhereNoMountIsListed) {
   const FileSystem listed = find_file_system(testing::TempDir());
   const FileSystem found = find_file_system(testing::TempDir(), {.proc = "/nowhere", .sys = "/nowhere"});
   EXPECT_NE(found.kind, FileSystemKind::unknown);
-  if (listed.kind != FileSystemKind::unknown) EXPECT_EQ(found.kind, listed.kind);
+  if (listed.kind != FileSystemKind::unknown) {
+    EXPECT_EQ(found.kind, listed.kind);
+  }
 }
 
 TEST_F(FileSystemTest, OfThisMachineIsKnown) {
