@@ -92,7 +92,7 @@ TEST_F(LayoutTest, QuotesATableInShortPrintableErrors) {
   EXPECT_THAT(failure<DataError>(), HasSubstr(R"(labels.csv:2: 'a\x1b[2J\x00.png' is not the name of an image file)"));
   spec_.labels = {.columns = "Dog"};
   table("image," + huge + "\na.png,0\n");
-  EXPECT_LT(failure<SpecError>().size(), 2000u);
+  EXPECT_LT(failure<SpecError>().size(), 2500u);
 }
 
 TEST_F(LayoutTest, KnowsPatientsOnlyByTheirColumn) {

@@ -95,9 +95,9 @@ class LintRules(SystemTest):
         self.assertIn("GUIDE.md:1:", done.stdout)
 
     def test_a_test_that_a_table_names_is_in_its_file(self):
-        row = "| a | b | `{}` ([test](tests/a_test.py)) |\n"
-        done = self.lint(tests__a_test_py="def test_a(self):\n", GUIDE_md=row.format("test_a") + row.format("test"))
-        self.assertEqual(done.stdout, "GUIDE.md:2: test is not in tests/a_test.py\n")
+        row = "| a | b | `{}` ([test](tests/a.py)) |\n"
+        done = self.lint(tests__a_py="def test_a(self):\n", GUIDE_md=row.format("test_a") + row.format("test"))
+        self.assertEqual(done.stdout, "GUIDE.md:2: test is not in tests/a.py\n")
 
 
 if __name__ == "__main__":
