@@ -98,7 +98,7 @@ void sync_file_system(const std::string& folder) {
 }
 
 std::string write_failure(int error_number) {
-  const std::string reason = std::strerror(error_number);
+  std::string reason = std::strerror(error_number);
   if (error_number != ENOSPC && error_number != EDQUOT) return reason;
   return reason + ": free room there, then run the same command again, an experiment with --resume instead of --output";
 }
