@@ -8,7 +8,6 @@
 #pragma once
 
 #include <atomic>
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -17,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "comm/comm_thread.hpp"
@@ -32,7 +32,9 @@ struct WatchedLane {
   int ranks = 1;            // of the group
 
   friend bool operator==(const WatchedLane&, const WatchedLane&) = default;
-  friend auto operator<=>(const WatchedLane&, const WatchedLane&) = default;
+  friend bool operator<(const WatchedLane& a, const WatchedLane& b) {
+    return std::tie(a.group, a.part, a.ranks) < std::tie(b.group, b.part, b.ranks);
+  }
 };
 
 // A message between two watches. Plain bytes, because all ranks run the same program.

@@ -283,7 +283,7 @@ void add_training_keys(std::vector<KeyRule>& rules) {
   rules.push_back(
       trained_only(key("training.optimizer", training, &TrainingSpec::optimizer, "Adam, or SGD with momentum.")));
   rules.push_back(at_most(
-      1e6, trained_only(key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate."))));
+      1e15, trained_only(key("training.learning_rate", training, &TrainingSpec::learning_rate, "Learning rate."))));
   rules.push_back(at_most(
       1, trained_only(sgd_only(key("training.momentum", training, &TrainingSpec::momentum, "Momentum of SGD.")))));
   add_epoch_keys(rules);
