@@ -1,9 +1,6 @@
 #include "bench/session.hpp"
 
-#include <cstdlib>
-
 #include "bench/abort_ranks.hpp"
-#include "comm/launcher.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/interrupt.hpp"
@@ -14,8 +11,6 @@ namespace {
 constexpr double kGraceS = 8;  // for rank 0 to write its results and to end the job
 
 }  // namespace
-
-void abort_ranks(int exit_code) { comm::abort_ranks(std::getenv, exit_code); }
 
 comm::World& Session::world() {
   if (world_) return *world_;

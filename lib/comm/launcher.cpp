@@ -21,8 +21,7 @@ constexpr const char* kHydraControl = "HYDI_CONTROL_FD";
 constexpr const char* kPmi2Job = "PMI_JOBID";
 constexpr std::string_view kEnd = "cmd=finalize\n";
 constexpr double kAnswerS = 0.2;  // time for hydra to answer: it fails if the process has already ended
-
-constexpr double kRootS = 1;  // time for rank 0 to report an error that every rank has
+constexpr double kRootS = 1;      // time for rank 0 to report an error that every rank has
 
 constexpr std::array kSizeVariables{"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"};
 

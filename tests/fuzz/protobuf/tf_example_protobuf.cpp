@@ -9,6 +9,9 @@
 namespace chexbench::fuzz {
 namespace {
 
+using golden::Example;
+using golden::Feature;
+
 // What protobuf reads, as far as chexbench asks for it; std::nullopt where it lacks what an image needs.
 struct PeerView {
   std::string encoded, filename, format;
