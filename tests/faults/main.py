@@ -49,6 +49,21 @@ def loops(arguments):
                     yield workload, kind, mode, rank
 
 
+def name_of(row):
+    """What tells one loop from another, as the table says it."""
+    return tuple("" if row[column] is None else str(row[column]) for column in COLUMNS[:6])
+
+
+def measured(path):
+    """Loop -> its row, of a table that was begun before."""
+    with open(path, newline="") as file:
+        return {name_of(row): row for row in csv.DictReader(file)}
+
+
+def failures(row):
+    return int(row["calls_tried"]) - int(row["survived"])
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/faults", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -59,22 +74,29 @@ def main():
     parser.add_argument("--most", type=int, help="attempts of a loop at most")
     parser.add_argument("--output", type=Path, default=ROOT / "results/trust/faults.csv", metavar="FILE",
                         help="the table (default: results/trust/faults.csv)")
+    parser.add_argument("--resume", action="store_true", help="keep the rows that the table has, and go on")
     arguments = parser.parse_args()
     began, failed = time.monotonic(), 0
+    kept = measured(arguments.output) if arguments.resume and arguments.output.exists() else {}
     with open(arguments.output, "w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         for workload, kind, mode, rank in loops(arguments):
             stride = STRIDES.get(kind, 0.0) if arguments.stride is None else arguments.stride
+            head = {"class": kind, "workload": workload.name, "ranks": workload.ranks or 1, "rank": rank,
+                    "kind": mode, "stride": stride}
+            if name_of(head) in kept:
+                writer.writerow(kept[name_of(head)])
+                failed += failures(kept[name_of(head)])
+                continue
             rows = list(loop(workload, kind, mode, rank, stride, arguments.most))
             for row in rows:
                 if not row["promised"] or row["lost"] or row["wrong"]:
                     print(", ".join(f"{column} {value}" for column, value in row.items()), file=sys.stderr, flush=True)
-            line = summary(rows, {"class": kind, "workload": workload.name, "ranks": workload.ranks or 1, "rank": rank,
-                                  "kind": mode, "stride": stride})
+            line = summary(rows, head)
             writer.writerow(line)
             file.flush()
-            failed += line["calls_tried"] - line["survived"]
+            failed += failures(line)
             print(", ".join(f"{column} {value}" for column, value in line.items()), flush=True)
     print(f"{failed} attempts did not end as promised, {time.monotonic() - began:.0f} s")
     sys.exit(5 if failed else 0)
