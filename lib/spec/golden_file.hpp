@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 
 namespace chexbench::spec {
 
@@ -23,7 +24,7 @@ template <typename Convert>
 auto load_golden(const std::string& path, const std::string& example, Convert convert) {
   const std::string text = read_golden_file(path, example);
   const auto refusal = [&](const std::exception& error) {
-    return DataError(fmt::format("{}: not a golden file such as {}: {}", path, example, error.what()));
+    return DataError(fmt::format("{}: not a golden file such as {}: {}", path, example, printable(error.what(), 400)));
   };
   try {
     return convert(nlohmann::json::parse(text));

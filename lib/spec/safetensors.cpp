@@ -15,6 +15,7 @@
 #include <set>
 
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 #include "spec/document.hpp"
 
 namespace chexbench::spec {
@@ -143,7 +144,7 @@ void Safetensors::read_header(std::span<const std::byte> file) {
       tensors_[name] = {type, {shape.begin(), shape.end()}, data.subspan(place[0], place[1] - place[0])};
     }
   } catch (const Json::exception& wrong) {
-    refuse_header(name, std::string(wrong.what()).substr(0, kMostReason));
+    refuse_header(name, printable(wrong.what(), kMostReason));
   } catch (const DataError& wrong) {
     refuse_header(name, wrong.what());
   }

@@ -18,8 +18,6 @@ bool is_control(char c) { return (c >= '\0' && c < ' ') || c == '\x7f'; }
 
 }  // namespace
 
-bool errors_must_be_printable = false;
-
 void require(bool holds, std::string_view rule) {
   if (!holds) throw Violation(std::string(rule));
 }
@@ -31,7 +29,6 @@ void check_error(const Error& error, std::initializer_list<ExitCode> codes) {
   }
   require(!text.empty(), "an error says nothing");
   if (text.size() >= kLongestError) throw Violation(fmt::format("an error has {} bytes", text.size()));
-  if (!errors_must_be_printable) return;
   const auto odd = std::ranges::find_if(text, is_control);
   if (odd != text.end()) {
     throw Violation(

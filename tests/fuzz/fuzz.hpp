@@ -31,10 +31,7 @@ struct Violation : std::logic_error {
 // @throws Violation naming the rule if it does not hold
 void require(bool holds, std::string_view rule);
 
-// Whether check_error() also asks for texts without control characters. Set before the first target runs.
-extern bool errors_must_be_printable;
-
-// Checks what every error promises: one of these exit codes, and a text of less than 4 KB.
+// Checks what every error promises: one of these exit codes, and a text of less than 4 KB without control characters.
 // @throws Violation
 void check_error(const Error& error, std::initializer_list<ExitCode> codes);
 

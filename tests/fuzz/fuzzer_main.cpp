@@ -1,6 +1,5 @@
 // The entry points that libFuzzer calls. $CHEXBENCH_FUZZ_TARGET says which target runs, as libFuzzer passes the
-// environment, and no argument of others, to the processes that it starts. $CHEXBENCH_FUZZ_PRINTABLE, if it is set,
-// makes control characters in the text of an error a crash.
+// environment, and no argument of others, to the processes that it starts.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -40,7 +39,6 @@ int LLVMFuzzerInitialize(int*, char***) {
     for (const fuzz::Target& target : fuzz::targets()) std::fprintf(stderr, "  %s\n", target.name.data());
     std::exit(2);
   }
-  fuzz::errors_must_be_printable = std::getenv("CHEXBENCH_FUZZ_PRINTABLE") != nullptr;
   log::configure(log::Level::off);
   return 0;
 }

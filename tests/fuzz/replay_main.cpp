@@ -1,8 +1,7 @@
 // Runs targets over files, without libFuzzer and under any compiler: seeds, kept crashers, a corpus. Each input may
 // take a second of CPU time and leave the process below 512 MB.
-//   fuzz_replay_test [--target NAME] [--mutations N] [--printable] [--unlimited] FOLDER...
+//   fuzz_replay_test [--target NAME] [--mutations N] [--unlimited] FOLDER...
 //     FOLDER/NAME/* are the inputs of the target NAME. Each is also run N times with changes, the same ones each time.
-//     --printable   control characters in the text of an error are failures, too
 //     --unlimited   time and memory have no limit, as under Valgrind, which takes 50 times as much
 //   fuzz_replay_test --list    prints each target, a tab, and the files of its parsers
 #include <fmt/format.h>
@@ -177,8 +176,6 @@ int main(int count, char** values) {
     if (argument == "--list") return list();
     if (argument == "--target" && i + 1 < count) {
       only = values[++i];
-    } else if (argument == "--printable") {
-      errors_must_be_printable = true;
     } else if (argument == "--unlimited") {
       is_limited = false;
     } else if (argument == "--mutations" && i + 1 < count) {

@@ -9,6 +9,7 @@
 
 #include "core/csv.hpp"
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 
 namespace chexbench::storage {
 namespace {
@@ -57,7 +58,7 @@ AwsCredentials from_file(const Environment& environment, const std::string& path
   const std::string profile = named.empty() ? "default" : named;
   const Section section = read_section(path, profile);
   if (section.empty() && !named.empty()) {
-    throw DataError(fmt::format("AWS_PROFILE is '{}', and {} has no such profile", named, path));
+    throw DataError(fmt::format("AWS_PROFILE is '{}', and {} has no such profile", printable(named), path));
   }
   AwsCredentials credentials{.access_key = value_of(section, "aws_access_key_id"),
                              .secret_key = value_of(section, "aws_secret_access_key"),

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 #include "report/csv_row.hpp"
 #include "verbs/comm/comm_result.hpp"
 #include "verbs/to_json.hpp"
@@ -86,7 +87,8 @@ LinkFit link_fit_from_json(const std::string& text, const std::string& name) {
       throw DataError("it has no fit: its times do not grow with bytes, or the scheme is no ring");
     return fit_from(object.at("fit"));
   } catch (const Json::exception& error) {
-    throw DataError(fmt::format("{}: not what `chexbench comm --format json` writes: {}", name, error.what()));
+    throw DataError(
+        fmt::format("{}: not what `chexbench comm --format json` writes: {}", name, printable(error.what(), 400)));
   } catch (const DataError& error) {
     throw DataError(fmt::format("{}: {}", name, error.what()));
   }

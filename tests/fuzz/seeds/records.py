@@ -135,11 +135,11 @@ def webdataset_seeds():
         yield form, (GOLDEN / f"samples-{form}.tar").read_bytes()
 
 
-def cached(side=4, names=(b"a.png", b"b.png"), states=(1, 1), resize=0):
+def cached(side=4, names=(b"a.png", b"b.png"), states=(1, 1), resize=0, version=1):
     pixels = [bytes((i * 7 + n) % 256 for i in range(side * side)) for n in range(len(names))]
     entries = b"".join(struct.pack("<QIB3x", 99, crc32c(p), state) for p, state in zip(pixels, states))
     text = b"".join(name + b"\n" for name in names)
-    head = b"CHEXGRAY" + struct.pack("<IIQQIII", 1, side, len(names), len(text), resize, crc32c(entries + text), 0)
+    head = b"CHEXGRAY" + struct.pack("<IIQQIII", version, side, len(names), len(text), resize, crc32c(entries + text), 0)
     table = head + struct.pack("<I", crc32c(head)) + entries + text
     return table + bytes(-len(table) % 4096) + b"".join(pixels)
 
@@ -148,5 +148,6 @@ def cached_seeds():
     yield "two", cached()
     yield "damaged", cached(states=(2, 0), resize=1)
     yield "none", cached(names=(), states=())
+    yield "version", cached(version=2)
     yield "bad-pixels", cached()[:-1] + b"x"
     yield "truncated", cached()[:-1]

@@ -58,12 +58,20 @@ def pipeline_seeds():
     yield "list", b'[{"op": "list_files"}, {"op": "shard"}, {"op": "map_and_batch"}, {"op": "prefetch", "depth": 2}]'
 
 
+def profile(entry={}, peaks={}, batches=(8, 64)):
+    return json.dumps({"name": "x", "device": "X", "entries": [
+        {"model": "resnet50", "image_size": 224, "precision": "f32", "batch_size": batch, "images_per_s": 100.5 + batch,
+         "includes_update": True, "includes_communication": False, "source": "measured"} | entry for batch in batches],
+        "peaks": {"flops_per_s": {"f32": 1e13}, "bytes_per_s": 1e12, "source": "a sheet"} | peaks}).encode()
+
+
 def profile_seeds():
     yield from files("configs/accelerators", most=4000)
-    yield "small", json.dumps({"name": "x", "device": "X", "entries": [
-        {"model": "resnet50", "image_size": 224, "precision": "f32", "batch_size": batch, "images_per_s": 100.5 + batch,
-         "includes_update": True, "includes_communication": False, "source": "measured"} for batch in (8, 64)],
-        "peaks": {"flops_per_s": {"f32": 1e13}, "bytes_per_s": 1e12, "source": "a sheet"}}).encode()
+    yield "small", profile()
+    yield "spread", profile({"images_per_s_mad": 0.5, "backward_share": 0.5, "computed": True})
+    yield "update-twice", profile({"update_s": 0.01})
+    yield "no-precisions", profile(peaks={"flops_per_s": {}})
+    yield "no-entries", profile(batches=())
 
 
 def safetensors(header, data=b""):
@@ -118,7 +126,11 @@ def checkpoint_seeds():
     yield "whole", checkpoint()
     yield "other-network", checkpoint(network="alexnet")
     yield "damaged", checkpoint(updates="-1", rate_factor="0x1p+3")
+    yield "rate", checkpoint(rate_factor="0x1p+3")
+    yield "waits", checkpoint(epochs_without_better="2")
+    yield "nan", checkpoint(best_loss="nan")
     yield "no-number", checkpoint(best_loss="")
+    yield "other-shape", safetensors({"__metadata__": CHECKPOINT, "conv1.weight": tensor("F16", [2], 0, 4)}, bytes(4))
     yield "no-epochs", checkpoint(epochs="{}")
     yield "weights", safetensors({"conv1.weight": tensor("F32", [1], 0, 4)}, bytes(4))
 

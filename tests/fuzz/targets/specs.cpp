@@ -101,7 +101,7 @@ FUZZ_TARGET(profile, "spec/profile.cpp") {
   const auto again = accepted({}, [&] { return spec::parse_profile(written, "again"); });
   require(spec::to_json(*again) == written, "a written profile is read as another one");
   for (const spec::ProfileEntry& entry : profile->entries) {
-    for (const int batch : {1, entry.batch_size, 1 << 20}) {
+    for (const int batch : {1, entry.batch_size, entry.batch_size + 1, 1 << 20}) {
       const auto found = accepted({}, [&] {
         return spec::find_entry(*profile, {.name = entry.model, .image_size = entry.image_size}, entry.precision,
                                 batch);
