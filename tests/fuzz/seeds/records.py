@@ -139,7 +139,8 @@ def cached(side=4, names=(b"a.png", b"b.png"), states=(1, 1), resize=0, version=
     pixels = [bytes((i * 7 + n) % 256 for i in range(side * side)) for n in range(len(names))]
     entries = b"".join(struct.pack("<QIB3x", 99, crc32c(p), state) for p, state in zip(pixels, states))
     text = b"".join(name + b"\n" for name in names)
-    head = b"CHEXGRAY" + struct.pack("<IIQQIII", version, side, len(names), len(text), resize, crc32c(entries + text), 0)
+    table_crc = crc32c(entries + text)
+    head = b"CHEXGRAY" + struct.pack("<IIQQIII", version, side, len(names), len(text), resize, table_crc, 0)
     table = head + struct.pack("<I", crc32c(head)) + entries + text
     return table + bytes(-len(table) % 4096) + b"".join(pixels)
 
