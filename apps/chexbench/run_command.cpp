@@ -23,10 +23,11 @@
 #include "output.hpp"
 #include "ranks_option.hpp"
 #include "report/write.hpp"
-#include "spec/parse.hpp"
 #include "spec/sweep.hpp"
+#include "spec/text_file.hpp"
 #include "verbs/run/conclude.hpp"
 #include "verbs/run/dry_run.hpp"
+#include "verbs/run/kept_spec.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -52,6 +53,12 @@ bool show_progress(const RunArguments& arguments) {
   return arguments.progress == "always" || (arguments.progress == "auto" && stderr_is_terminal());
 }
 
+// Returns a time without the colons that other systems' file names, and rsync's and scp's arguments, cannot hold.
+std::string file_name_of(std::string date_utc) {
+  std::ranges::replace(date_utc, ':', '-');
+  return date_utc;
+}
+
 // Returns the folder that this run writes to: --output, --resume, or a new folder under results/. Creates it and, for a
 // new run, its journal.
 // @throws OutputError if it cannot be created, if a new run would overwrite another, or if there is no run to resume
@@ -59,7 +66,7 @@ std::string output_folder(const RunArguments& arguments, const std::string& expe
   namespace fs = std::filesystem;
   const bool resumes = !arguments.resume.empty();
   fs::path folder = resumes ? arguments.resume : arguments.output;
-  if (folder.empty()) folder = fs::path("results") / experiment / date_utc;
+  if (folder.empty()) folder = fs::path("results") / experiment / file_name_of(date_utc);
   std::error_code error;  // ignored by exists(): if the name is invalid, make_folder() reports it
   if (resumes && !fs::exists(folder / "journal.jsonl", error)) {
     throw OutputError(fmt::format("--resume {}: there is no journal.jsonl in it; give the folder of an earlier run",
@@ -94,15 +101,24 @@ void publish(results::Report& report, const std::string& folder, const RunArgume
   if (first_error) std::rethrow_exception(first_error);
 }
 
-// Writes what a run that ended early has measured. If it measured nothing new, writes nothing, so that an earlier
-// report stays and a new run can be started with the same --output.
+void tell_how_to_go_on(const std::string& folder, int ranks) {
+  log::info("go on with: {}chexbench --resume {}", ranks > 1 ? fmt::format("mpirun -np {} ", ranks) : "", folder);
+}
+
+// Writes what a run that ended early has measured, and says how to go on. If it measured nothing new, writes nothing,
+// so that an earlier report stays and a new run can be started with the same --output.
 void publish_partial(results::Report& report, const std::string& folder, const RunArguments& arguments,
-                     const bench::RepeatKeys& before) {
+                     const bench::RepeatKeys& before, int ranks) {
   const bench::RepeatKeys now = bench::repeat_keys(report);
   if (std::includes(before.begin(), before.end(), now.begin(), now.end())) {
     // A journal of a resumed run is not removed: another process may be at the first repeat of the same run.
-    const bool can_go_on = std::filesystem::exists(checkpoints_of(folder));  // from a checkpoint of a training
-    if (arguments.resume.empty() && !can_go_on) bench::remove_empty_journal(folder + "/journal.jsonl");
+    const bool can_go_on = !arguments.resume.empty() ||
+                           std::filesystem::exists(checkpoints_of(folder));  // from a checkpoint of a training
+    if (can_go_on) {
+      tell_how_to_go_on(folder, ranks);
+    } else if (bench::remove_empty_journal(folder + "/journal.jsonl")) {
+      verbs::forget_run(folder);
+    }
     return;
   }
   report.interrupted = true;
@@ -111,33 +127,51 @@ void publish_partial(results::Report& report, const std::string& folder, const R
   } catch (const OutputError& error) {
     log::error("{}", error.what());  // only logged, because the process must end with the error that ended the run
   }
+  tell_how_to_go_on(folder, ranks);
 }
 
 // Runs the trials and writes the results. If an error or a signal ends the run early, writes what was measured so far.
-void measure(results::Report& report, comm::World& world, const RunArguments& arguments) {
+void measure(results::Report& report, comm::World& world, const verbs::RunSpec& run, const RunArguments& arguments) {
   const bool is_root = world.communicator().rank() == 0;
   const std::string folder = is_root ? output_folder(arguments, report.experiment, report.environment.date_utc) : "";
   const std::string journal_path = is_root ? folder + "/journal.jsonl" : "";
   const bench::RepeatKeys before = is_root ? bench::read_repeat_keys(journal_path) : bench::RepeatKeys{};
-  if (is_root && !arguments.resume.empty()) bench::check_resumable(report, folder, before);
+  if (is_root && !arguments.resume.empty()) {
+    bench::check_resumable(report, folder, before, verbs::difference_from_kept(run, folder));
+  }
   try {
+    if (is_root) verbs::keep_spec(run, folder);
     bench::run_trials(report, world,
                       {.journal_path = journal_path,
                        .checkpoint_folder = is_root ? checkpoints_of(folder) : "",
                        .show_progress = show_progress(arguments),
                        .allow_shared_gpu = arguments.allow_shared_gpu});
   } catch (...) {
-    if (is_root) publish_partial(report, folder, arguments, before);
+    if (is_root) publish_partial(report, folder, arguments, before, world.communicator().world());
     throw;
   }
   if (is_root) publish(report, folder, arguments);
 }
 
-// Loads the spec and plans its trials. All ranks read the same spec, so rank 0 reports a fault in it; another rank
-// reports one only if rank 0 has found none. @throws SpecError if the spec is wrong
-results::Report plan(const RunArguments& arguments, bench::Session& session) {
+// Returns the spec of --config, or without it the one of the run that --resume names, to which --set is added.
+// @throws SpecError if it cannot be read
+verbs::RunSpec run_spec(const RunArguments& arguments, bench::Session& session) {
+  if (!arguments.config.empty()) {
+    return {.source = arguments.config,
+            .text = spec::read_text_file(arguments.config, "experiment"),
+            .overrides = arguments.overrides};
+  }
+  verbs::RunSpec run = verbs::kept_spec(arguments.resume, session.world().communicator());
+  run.overrides.insert(run.overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
+  return run;
+}
+
+// Plans the trials of the spec, which it puts into `run`. All ranks read the same spec, so rank 0 reports a fault in
+// it; another rank reports one only if rank 0 has found none. @throws SpecError if the spec is wrong
+results::Report plan(const RunArguments& arguments, bench::Session& session, verbs::RunSpec& run) {
   try {
-    const spec::SweepSpec sweep = spec::load_spec(arguments.config, arguments.overrides);
+    run = run_spec(arguments, session);
+    const spec::SweepSpec sweep = verbs::sweep_of(run);
     return bench::plan_report(sweep.base.name, spec::expand(sweep), session.world(), arguments.ranks);
   } catch (const SpecError&) {
     session.wait_for_root();
@@ -146,14 +180,15 @@ results::Report plan(const RunArguments& arguments, bench::Session& session) {
 }
 
 void run(const RunArguments& arguments, bench::Session& session) {
-  if (arguments.config.empty()) {
+  if (arguments.config.empty() && arguments.resume.empty()) {
     throw SpecError("nothing to do: give an experiment with --config SPEC, or a command; see `chexbench --help`");
   }
   comm::World& world = session.world();
   const int rank = world.communicator().rank();
   log::configure(arguments.quiet ? log::Level::warning : log::Level::info,
                  world.communicator().world() > 1 ? rank : -1);
-  results::Report report = plan(arguments, session);
+  verbs::RunSpec spec;
+  results::Report report = plan(arguments, session, spec);
   report.environment.chexbench_version = CHEXBENCH_VERSION;
   report.environment.revision = CHEXBENCH_REVISION;
   report.environment.compiler = CHEXBENCH_COMPILER;
@@ -164,7 +199,7 @@ void run(const RunArguments& arguments, bench::Session& session) {
     if (rank == 0) print(plan);
     return;
   }
-  measure(report, world, arguments);
+  measure(report, world, spec, arguments);
 }
 
 // Refuses options of a run if a verb is given, because they would be ignored. @throws SpecError if there is one
@@ -191,7 +226,8 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
   app.add_option("--output", arguments->output,
                  "Write the results into this folder (default: results/EXPERIMENT/TIME).")
       ->type_name("DIR");
-  app.add_option("--resume", arguments->resume, "Continue the run in this folder and keep what it has measured.")
+  app.add_option("--resume", arguments->resume,
+                 "Continue the run in this folder, keep what it has measured, and take --config and --set from it.")
       ->type_name("DIR")
       ->excludes("--output");
   add_format_option(app, arguments->format, {"table", "json", "csv"});

@@ -60,9 +60,9 @@ bool create_journal(const std::string& path) {
   return true;
 }
 
-void remove_empty_journal(const std::string& path) {
+bool remove_empty_journal(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::file_size(path, error) == 0 && !error) std::filesystem::remove(path, error);
+  return std::filesystem::file_size(path, error) == 0 && !error && std::filesystem::remove(path, error);
 }
 
 RepeatKeys read_repeat_keys(const std::string& journal_path) {
@@ -81,7 +81,8 @@ RepeatKeys repeat_keys(const results::Report& report) {
   return keys;
 }
 
-void check_resumable(const results::Report& planned, const std::string& folder, const RepeatKeys& journalled) {
+void check_resumable(const results::Report& planned, const std::string& folder, const RepeatKeys& journalled,
+                     const std::string& difference) {
   const std::string path = folder + "/report.json";
   const std::string text = text_of(path);
   const std::string experiment = text.empty() ? planned.experiment : results::experiment_from_json(text, path);
@@ -97,8 +98,8 @@ void check_resumable(const results::Report& planned, const std::string& folder, 
   if (!journalled.empty() && std::none_of(journalled.begin(), journalled.end(), is_planned)) {
     throw SpecError(
         fmt::format("--resume {}: none of the {} repeats in its journal.jsonl belongs to a trial of this "
-                    "experiment as it is now (spec, --set, number of ranks); use --output for a new run",
-                    folder, journalled.size()));
+                    "experiment as it is now ({}); use --output for a new run",
+                    folder, journalled.size(), difference.empty() ? "spec, --set, number of ranks" : difference));
   }
 }
 

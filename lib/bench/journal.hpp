@@ -16,8 +16,8 @@ namespace chexbench::bench {
 // @throws OutputError if the file cannot be created
 bool create_journal(const std::string& path);
 
-// Removes the file that create_journal() made if nothing has been written to it since. Ignores errors.
-void remove_empty_journal(const std::string& path);
+// Removes the file that create_journal() made if nothing has been written to it since, and returns whether it did.
+bool remove_empty_journal(const std::string& path);
 
 // Identifies repeats by the key of their trial and their number, from 0.
 using RepeatKeys = std::set<std::pair<std::string, int>>;
@@ -28,11 +28,12 @@ RepeatKeys read_repeat_keys(const std::string& journal_path);
 RepeatKeys repeat_keys(const results::Report& report);
 
 // Checks that the run in `folder` is a run of `planned`, because resuming replaces the results in the folder.
-// `journalled` are the repeats in its journal.
+// `journalled` are the repeats in its journal, and `difference` says how its spec differs, or is empty.
 // @throws SpecError if the folder's report is of another experiment, or none of the `journalled` repeats belongs to a
 // trial of `planned`
 // @throws DataError if the folder's report.json is not a report
-void check_resumable(const results::Report& planned, const std::string& folder, const RepeatKeys& journalled);
+void check_resumable(const results::Report& planned, const std::string& folder, const RepeatKeys& journalled,
+                     const std::string& difference = "");
 
 // The file journal.jsonl in an output folder. Only rank 0 has one. Not thread-safe.
 class Journal {

@@ -70,7 +70,8 @@ def disk_full(workload, folder, step_kib=4, most=None):
     least = used_kib(disk) + 4
     shutil.rmtree(disk)
     sizes = list(range(least, needed + 16 * step_kib, step_kib))
-    for kib in sizes if most is None else sizes[::max(1, len(sizes) // most)]:
+    some = sizes if most is None else sorted({*sizes[::max(1, len(sizes) // most)], sizes[-1]})
+    for kib in some:
         with small_disk(disk, kib):
             workload.prepare(disk)
             done = call(workload.command(disk))

@@ -113,9 +113,10 @@ class DiskFull(SystemTest):
         self.assertIn("images/s", done.stdout)  # the result is not lost with the files
 
     def test_the_first_error_is_the_one_named(self):
-        done = self.run_with_room_for(100, "--config", self.spec(), "--output", self.folder / "out")
-        self.assertEqual(done.returncode, 6, done.stderr)
-        self.assertIn("journal.jsonl", done.stderr.splitlines()[-1])
+        for room_bytes, name in ((100, "run.json"), (1000, "journal.jsonl")):
+            done = self.run_with_room_for(room_bytes, "--config", self.spec(), "--output", self.folder / name)
+            self.assertEqual(done.returncode, 6, done.stderr)
+            self.assertIn(name, done.stderr.splitlines()[-1])
 
 
 class StandardOutput(SystemTest):

@@ -76,6 +76,54 @@ class Resume(SystemTest):
         return keys
 
 
+class GoneOnWith(Resume):
+    """What a run keeps of its own command, and what it tells when that does not fit."""
+
+    def begin(self, *options):
+        """A run that ended after the first line of its journal."""
+        spec = self.spec_path
+        self.succeed("--config", spec, "--output", self.out, *options)
+        journal = self.out / "journal.jsonl"
+        journal.write_text("".join(line + "\n" for line in self.whole_lines()[:1]))
+        return spec
+
+    def test_resume_needs_neither_the_spec_nor_what_was_set(self):
+        spec = self.begin("--set", "measure.steps=3", "--set", "training.batch_size=2")
+        spec.unlink()
+        self.succeed("--resume", self.out)
+        self.assertEqual(len(self.whole_lines()), 2 * REPEATS)
+        for trial in self.report(self.out)["trials"]:
+            self.assertEqual((trial["spec"]["measure"]["steps"], trial["spec"]["training"]["batch_size"]), (3, 2))
+
+    @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
+    def test_ranks_get_the_spec_of_the_run_from_rank_0(self):
+        self.run_to_the_end(ranks=2)
+        kept = self.whole_lines()
+        done = subprocess.run(command_line(["--resume", self.out], 2), capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.whole_lines(), kept)
+
+    def test_another_spec_is_told_by_the_line_that_differs(self):
+        spec = self.begin()
+        self.fail_with(2, "--config", spec, "--set", "measure.steps=9", "--resume", self.out, says=['"steps": 9'])
+
+    def test_a_folder_without_a_spec_or_with_a_damaged_one_asks_for_it(self):
+        self.begin()
+        (self.out / "run.json").write_text('{"config": 5')
+        self.fail_with(2, "--resume", self.out, says=["its run.json is damaged"])
+        (self.out / "run.json").write_text('{"config": 5}')
+        self.fail_with(2, "--resume", self.out, says=["its run.json is damaged"])
+        (self.out / "run.json").write_text("[" * 200000)
+        self.fail_with(2, "--resume", self.out, says=["nested too deep"])
+        (self.out / "run.json").unlink()
+        self.fail_with(2, "--resume", self.out, says=["give --config and --set"])
+
+    def test_a_run_that_measured_nothing_leaves_no_folder(self):
+        self.fail_with(3, "--config", self.spec_path, "--set", "data.root=nowhere", "--output", self.out)
+        self.assertFalse(self.out.exists())
+
+
 class KilledAtEveryMoment(Resume):
     @unittest.skipUnless(DEADLY_DISK, "a sanitizer must be loaded first")
     def test_a_kill_between_any_two_changes_to_files_costs_nothing_that_was_finished(self):

@@ -1,0 +1,94 @@
+#include "verbs/run/kept_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "bench/rank_agreement.hpp"
+#include "comm/texts.hpp"
+#include "core/credentials.hpp"
+#include "core/errors.hpp"
+#include "core/json_text.hpp"
+#include "core/output_file.hpp"
+#include "core/printable.hpp"
+#include "spec/parse.hpp"
+#include "spec/resolved.hpp"
+#include "spec/text_file.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+std::string path_in(const std::string& folder) { return folder + "/run.json"; }
+
+// Returns the file's text, or "" if there is none.
+std::string text_in(const std::string& folder) {
+  std::error_code error;  // ignored: what cannot be looked at cannot be read, which the next line says
+  if (!std::filesystem::exists(path_in(folder), error) && !error) return "";
+  return spec::read_text_file(path_in(folder), "spec of the run");
+}
+
+RunSpec parse(const std::string& text, const std::string& folder) {
+  if (text.empty()) {
+    throw SpecError(fmt::format(
+        "--resume {}: there is no run.json in it, which holds the spec; give --config and --set as at its beginning",
+        folder));
+  }
+  const auto refusal = [&](const std::string& reason) {
+    return SpecError(fmt::format(
+        "--resume {}: its run.json is damaged: {}; give --config and --set as at its beginning", folder, reason));
+  };
+  if (is_nested_too_deep(text)) throw refusal("it is nested too deep");
+  try {
+    const nlohmann::json object = nlohmann::json::parse(text);
+    return {.source = object.at("config").get<std::string>(),
+            .text = object.at("spec").get<std::string>(),
+            .overrides = object.at("set").get<std::vector<std::string>>()};
+  } catch (const nlohmann::json::exception& error) {
+    throw refusal(printable(error.what()));
+  }
+}
+
+std::string trials_text(const RunSpec& run) {
+  const std::vector<spec::Trial> trials = spec::expand(sweep_of(run));
+  std::string text = fmt::format("{} trials\n", trials.size());
+  for (const spec::Trial& trial : trials) text += spec::to_json(trial.experiment) + '\n';
+  return text;
+}
+
+}  // namespace
+
+spec::SweepSpec sweep_of(const RunSpec& run) { return spec::parse_spec(run.text, run.source, run.overrides); }
+
+void keep_spec(const RunSpec& run, const std::string& folder) {
+  std::error_code error;
+  if (std::filesystem::exists(path_in(folder), error)) return;
+  std::vector<std::string> overrides;
+  std::ranges::transform(run.overrides, std::back_inserter(overrides), without_credentials);
+  const nlohmann::ordered_json object = {
+      {"config", run.source}, {"set", overrides}, {"spec", without_credentials_in_message(run.text)}};
+  write_file_atomically(path_in(folder),
+                        object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+}
+
+RunSpec kept_spec(const std::string& folder, comm::Communicator& ranks) {
+  return parse(comm::broadcast_text(ranks, ranks.rank() == 0 ? text_in(folder) : ""), folder);
+}
+
+std::string difference_from_kept(const RunSpec& run, const std::string& folder) {
+  try {
+    return bench::describe_difference(trials_text(run), trials_text(parse(text_in(folder), folder)));
+  } catch (const SpecError&) {
+    return "";  // a folder without a whole run.json: what differs is only not named
+  }
+}
+
+void forget_run(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::remove(path_in(folder), error);
+  std::filesystem::remove(folder, error);  // fails if anything is in it
+}
+
+}  // namespace chexbench::verbs
