@@ -89,6 +89,16 @@ class BadSpec(SystemTest):
     def test_missing_spec_file(self):
         self.fail_with(2, "--config", self.folder / "none.json", says="none.json")
 
+    def test_a_misspelt_spec_file_names_the_nearest(self):
+        (self.folder / "smoke.json").write_text("{}")
+        (self.folder / "another.json").write_text("{}")
+        suggestion = f"did you mean '{self.folder}/smoke.json'?"
+        for name in ("smok.json", "smoke"):
+            self.fail_with(2, "--config", self.folder / name, says=suggestion)
+        self.fail_with(2, "--config", "./smok.json", cwd=self.folder, says="did you mean './smoke.json'?")
+        self.assertNotIn("did you mean", self.fail_with(2, "--config", self.folder / "far-away.json").stderr)
+        self.assertNotIn("did you mean", self.fail_with(2, "--config", self.folder / "none/smok.json").stderr)
+
     def test_model_without_such_a_name(self):
         self.refuse("resnet50", model__name="resnet5")
 
