@@ -63,7 +63,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   app.require_subcommand(0, 1);
   app.footer(
       "Exit codes: 0 ok, 1 internal, 2 spec or usage, 3 data, 4 device or communication,\n"
-      "5 comparison or selftest failed, 6 output, 130 interrupted, 143 terminated.");
+      "5 comparison or selftest failed, 6 output, 130 interrupted, 141 nobody reads the output, 143 terminated.");
   add_run_options(app, session, command_line);
   add_data_commands(app);
   add_advise_command(app, session);

@@ -15,6 +15,7 @@
 #include "core/log.hpp"
 #include "out_of_memory.hpp"
 #include "output.hpp"
+#include "reader_gone.hpp"
 
 namespace {
 
@@ -54,6 +55,8 @@ int run(int argc, char** argv, chexbench::bench::Session& session) {
     CLI::App app;
     chexbench::app::describe(app, session, {argv, argv + argc});
     return parse(app, argc, argv);
+  } catch (const chexbench::app::ReaderGone&) {
+    return chexbench::app::kReaderGoneExitCode;
   } catch (const chexbench::Error& error) {
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {
