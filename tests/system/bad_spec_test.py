@@ -116,6 +116,17 @@ class BadCommandLine(SystemTest):
     def test_unknown_verb_names_the_nearest(self):
         self.fail_with(2, "dta", says="data")
 
+    def test_a_spec_without_its_option_is_shown_with_it(self):
+        self.fail_with(2, "mine.json", says="chexbench --config mine.json")
+        self.fail_with(2, "mine.json", "--quiet", says="chexbench --config mine.json")
+        self.assertNotIn("--config", self.fail_with(2, "doctor", "mine.json", says="mine.json").stderr)
+
+    def test_help_is_a_command_too(self):
+        for words in ([], ["model"], ["data", "synth"]):
+            self.assertEqual(self.succeed("help", *words).stdout, self.succeed(*words, "--help").stdout)
+        self.fail_with(2, "help", "dta", says="did you mean 'data'?")
+        self.fail_with(2, "help", "data", "snth", says="did you mean 'synth'?")
+
     def test_output_and_resume_together(self):
         self.fail_with(2, "--config", self.spec(), "--output", "a", "--resume", "b", says="--output")
 
