@@ -14,6 +14,7 @@
 #include "core/status_line.hpp"
 #include "output.hpp"
 #include "precisions.hpp"
+#include "reader_gone.hpp"
 #include "verbs/calibrate/calibrate.hpp"
 #include "verbs/calibrate/profile_table.hpp"
 
@@ -61,6 +62,7 @@ void publish_partial(const spec::AcceleratorProfile& profile, const CalibrateArg
   if (profile.entries.empty() || (!arguments.output.empty() && fs::exists(arguments.output, error))) return;
   try {
     publish(profile, arguments);
+  } catch (const ReaderGone&) {  // the error that ended the run is told
   } catch (const OutputError& second) {
     log::error("{}", second.what());  // only logged, because the process must end with the error that ended the run
   }

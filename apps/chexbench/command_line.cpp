@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "advise_command.hpp"
@@ -9,6 +12,7 @@
 #include "comm_command.hpp"
 #include "compare_command.hpp"
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 #include "data_command.hpp"
 #include "diagnose_command.hpp"
 #include "doctor_command.hpp"
@@ -50,6 +54,17 @@ std::string first_unknown(const CLI::App& app) {
   return unknown.empty() ? "" : unknown.front();
 }
 
+// Returns the message for a word or an option of the command line that `verb` does not know.
+std::string explain_unknown(const std::string& unknown, const CLI::App& verb) {
+  const bool option = unknown.starts_with("-");
+  if (!option && unknown.ends_with(".json") && verb.get_parent() == nullptr) {
+    return fmt::format("'{}' is no command; `chexbench --config {}` runs the experiment of a file", printable(unknown),
+                       printable(unknown));
+  }
+  return fmt::format("unknown {} '{}'{}", option ? "option" : "command", unknown,
+                     suggestion(unknown, known_names(verb, option)));
+}
+
 }  // namespace
 
 void describe(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line) {
@@ -62,8 +77,9 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   app.set_version_flag("--version", CHEXBENCH_VERSION);
   app.require_subcommand(0, 1);
   app.footer(
+      "`chexbench help COMMAND` and `chexbench COMMAND --help` list the options of a command.\n"
       "Exit codes: 0 ok, 1 internal, 2 spec or usage, 3 data, 4 device or communication,\n"
-      "5 comparison or selftest failed, 6 output, 130 interrupted, 143 terminated.");
+      "5 comparison or selftest failed, 6 output, 130 interrupted, 141 nobody reads the output, 143 terminated.");
   add_run_options(app, session, command_line);
   add_data_commands(app);
   add_advise_command(app, session);
@@ -80,6 +96,24 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_predict_command(app);
 }
 
+void parse(CLI::App& app, const std::vector<std::string>& command_line) {
+  std::vector<std::string> words(command_line.begin() + std::min<std::ptrdiff_t>(1, std::ssize(command_line)),
+                                 command_line.end());
+  const bool asks_for_help = !words.empty() && words.front() == "help";
+  if (asks_for_help) {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  std::ranges::reverse(words);  // the order that CLI11 takes words in
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    const std::string unknown = first_unknown(app);
+    if (asks_for_help && !unknown.empty()) throw SpecError(explain_unknown(unknown, innermost(app)));
+    throw;
+  }
+}
+
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& verb = innermost(app);
   const std::string unknown = first_unknown(app);
@@ -88,9 +122,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   if (unknown.empty() || (code != CLI::ExitCodes::ExtrasError && code != CLI::ExitCodes::RequiredError)) {
     return fmt::format("{}; see `{} --help`", error.what(), full_name(verb));
   }
-  const bool option = unknown.starts_with("-");
-  return fmt::format("unknown {} '{}'{}", option ? "option" : "command", unknown,
-                     suggestion(unknown, known_names(verb, option)));
+  return explain_unknown(unknown, verb);
 }
 
 }  // namespace chexbench::app

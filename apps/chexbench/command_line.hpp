@@ -13,6 +13,11 @@ namespace chexbench::app {
 // errors. `session` must outlive the parsing of `app`. `command_line` is recorded in reports.
 void describe(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line);
 
+// Parses `command_line`, the program's name first, which runs the verb. `help VERB` is `VERB --help`.
+// @throws CLI::ParseError if words are wrong, and also for --help and --version
+// @throws whatever the verb throws
+void parse(CLI::App& app, const std::vector<std::string>& command_line);
+
 // Returns the message for a usage error. If a verb or an option is unknown, it suggests the nearest valid name.
 std::string explain(const CLI::App& app, const CLI::ParseError& error);
 

@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "bench/session.hpp"
 #include "command_line.hpp"
@@ -15,6 +16,7 @@
 #include "core/log.hpp"
 #include "out_of_memory.hpp"
 #include "output.hpp"
+#include "reader_gone.hpp"
 
 namespace {
 
@@ -40,9 +42,9 @@ int report_system_error(const std::system_error& error) {
 }
 
 // Parsing runs the verb. @throws whatever the verb throws
-int parse(CLI::App& app, int argc, char** argv) {
+int parse(CLI::App& app, const std::vector<std::string>& command_line) {
   try {
-    app.parse(argc, argv);
+    chexbench::app::parse(app, command_line);
     return 0;
   } catch (const CLI::ParseError& error) {
     return report_usage_error(app, error);
@@ -52,8 +54,11 @@ int parse(CLI::App& app, int argc, char** argv) {
 int run(int argc, char** argv, chexbench::bench::Session& session) {
   try {
     CLI::App app;
-    chexbench::app::describe(app, session, {argv, argv + argc});
-    return parse(app, argc, argv);
+    const std::vector<std::string> command_line(argv, argv + argc);
+    chexbench::app::describe(app, session, command_line);
+    return parse(app, command_line);
+  } catch (const chexbench::app::ReaderGone&) {
+    return chexbench::app::kReaderGoneExitCode;
   } catch (const chexbench::Error& error) {
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {

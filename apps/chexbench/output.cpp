@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "reader_gone.hpp"
 
 namespace chexbench::app {
 
@@ -23,6 +25,7 @@ void print(const std::string& text, const std::string& format) {
   const bool is_shown = format == "table" || isatty(STDOUT_FILENO) == 1;
   const std::string written = is_shown ? printable_lines(text) : text;
   if (std::fwrite(written.data(), 1, written.size(), stdout) != written.size() || std::fflush(stdout) != 0) {
+    if (errno == EPIPE) throw ReaderGone();  // SIGPIPE is ignored, for the sockets of stores raise it as well
     throw OutputError("cannot write to standard output");
   }
 }

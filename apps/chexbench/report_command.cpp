@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -15,21 +16,26 @@
 namespace chexbench::app {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct ReportArguments {
-  std::string folder;
+  std::string run;
   std::string format = "html";
   std::string output;
 };
 
 void run(const ReportArguments& arguments) {
-  const results::Report report = results::read_report(arguments.folder);
+  const results::Report report = results::read_report(arguments.run);
+  fs::path file = arguments.run;
+  if (fs::is_directory(file)) file /= "report.json";
   if (!results::has_results(report)) {
-    throw DataError(
-        fmt::format("{}/report.json has no measured trial, so there is nothing to report", arguments.folder));
+    throw DataError(fmt::format("{} has no measured trial, so there is nothing to report", file.string()));
   }
   const std::string text = report::format_report(report, arguments.format);
   std::string path = arguments.output;
-  if (path.empty() && arguments.format == "html") path = arguments.folder + "/report.html";
+  if (path.empty() && arguments.format == "html") {
+    path = (file.parent_path() / "report.html").string();
+  }
   if (path.empty()) return print(text, arguments.format);
   write_file_atomically(path, text);
   log::info("wrote {}", path);
@@ -41,7 +47,8 @@ void add_report_command(CLI::App& app) {
   const auto arguments = std::make_shared<ReportArguments>();
   CLI::App* const verb = app.add_subcommand(
       "report", "Write the report.html of an earlier run again, or print its result in another format.");
-  verb->add_option("DIR", arguments->folder, "Read the results of the run from this folder.")->required();
+  verb->add_option("DIR", arguments->run, "Read the results of the run from this folder, or from its report.json.")
+      ->required();
   verb->add_option("--format", arguments->format,
                    "Use this format; html is written to DIR/report.html, the others to stdout.")
       ->check(CLI::IsMember({"html", "markdown", "table", "json", "csv"}))

@@ -22,6 +22,7 @@
 #include "format_option.hpp"
 #include "output.hpp"
 #include "ranks_option.hpp"
+#include "reader_gone.hpp"
 #include "report/write.hpp"
 #include "spec/sweep.hpp"
 #include "spec/text_file.hpp"
@@ -83,12 +84,17 @@ std::string output_folder(const RunArguments& arguments, const std::string& expe
 std::string checkpoints_of(const std::string& folder) { return folder + "/checkpoints"; }
 
 // Prints the result, then writes its files. A failure of one does not prevent the other.
-// @throws OutputError if something could not be written; the first error if there are two
+// @throws OutputError if something could not be written; the first error if there are two, but that nobody reads
+// standard output any more never hides that a file could not be written
 void publish(results::Report& report, const std::string& folder, const RunArguments& arguments) {
   verbs::conclude(report);
   std::exception_ptr first_error;
+  bool reader_gone = false;
   try {
     print(report::format_report(report, arguments.format), arguments.format);
+  } catch (const ReaderGone&) {
+    first_error = std::current_exception();
+    reader_gone = true;
   } catch (const OutputError&) {
     first_error = std::current_exception();
   }
@@ -96,7 +102,7 @@ void publish(results::Report& report, const std::string& folder, const RunArgume
     for (const std::string& path : report::write_report(report, folder)) log::info("wrote {}", path);
     if (arguments.mllog) log::info("wrote {}", report::write_mllog(report, folder));
   } catch (const OutputError&) {
-    if (!first_error) throw;
+    if (!first_error || reader_gone) throw;
   }
   if (first_error) std::rethrow_exception(first_error);
 }
@@ -124,6 +130,7 @@ void publish_partial(results::Report& report, const std::string& folder, const R
   report.interrupted = true;
   try {
     publish(report, folder, arguments);
+  } catch (const ReaderGone&) {  // the error that ended the run is told
   } catch (const OutputError& error) {
     log::error("{}", error.what());  // only logged, because the process must end with the error that ended the run
   }

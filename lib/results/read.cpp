@@ -60,14 +60,14 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-Report read_report(const std::string& folder) {
-  const std::string path = (fs::path(folder) / kFileName).string();
+Report read_report(const std::string& path) {
   std::error_code error;  // ignored: a name that no file can have does not exist either
-  if (!fs::is_regular_file(path, error)) {
-    throw SpecError(
-        fmt::format("{}: there is no {} in it; give the folder that a run was written to", folder, kFileName));
+  const std::string file = fs::is_regular_file(path, error) ? path : (fs::path(path) / kFileName).string();
+  if (!fs::is_regular_file(file, error)) {
+    throw SpecError(fmt::format("{}: there is no {} in it; give the folder that a run was written to, or its {}", path,
+                                kFileName, kFileName));
   }
-  return report_from_json(read_text(path), path);
+  return report_from_json(read_text(file), file);
 }
 
 bool has_results(const Report& report) {

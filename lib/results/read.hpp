@@ -12,10 +12,10 @@ namespace chexbench::results {
 // @throws DataError if the file cannot be read, or is larger than 1 GiB
 std::string read_text(const std::string& path);
 
-// Reads the report.json that a run wrote into `folder`.
-// @throws SpecError if the folder has no report.json
+// Reads the report.json of a run; `path` is that file, or the folder that the run was written to.
+// @throws SpecError if there is no report.json
 // @throws DataError if the file cannot be read, is damaged, or has another schema_version
-Report read_report(const std::string& folder);
+Report read_report(const std::string& path);
 
 // Returns whether any repeat of any trial was measured.
 bool has_results(const Report& report);

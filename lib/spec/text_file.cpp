@@ -4,16 +4,21 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <span>
+#include <vector>
 
 #include "core/errors.hpp"
 #include "spec/document.hpp"
 
 namespace chexbench::spec {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::size_t kMost = 16 << 20;
 
@@ -46,6 +51,27 @@ int open_text(const std::string& path) {
   return file;
 }
 
+// Returns the names of a folder's *.json files without that ending, sorted; those that could be read if an error ends
+// the list.
+std::vector<std::string> json_files_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (entry->path().extension() == ".json") names.push_back(entry->path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// Returns " (did you mean 'FOLDER/NAME.json'?)" for the nearest file beside a path that does not exist, or "".
+std::string file_suggestion(const fs::path& missing) {
+  const fs::path folder = missing.parent_path();
+  const std::string wanted = (missing.extension() == ".json" ? missing.stem() : missing.filename()).string();
+  const std::string nearest = nearest_name(wanted, json_files_in(folder.empty() ? "." : folder));
+  return nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", shown((folder / (nearest + ".json")).string()));
+}
+
 }  // namespace
 
 std::string read_text_file(const std::string& path, const std::string& what) {
@@ -53,7 +79,10 @@ std::string read_text_file(const std::string& path, const std::string& what) {
     return SpecError(fmt::format("cannot read the {} '{}': {}", what, shown(path), reason));
   };
   const int file = open_text(path);
-  if (file < 0) throw failure(std::strerror(errno));
+  if (file < 0) {
+    const int reason = errno;
+    throw failure(std::strerror(reason) + (reason == ENOENT ? file_suggestion(path) : ""));
+  }
   std::string text;
   const int error = read_all(file, text);
   ::close(file);

@@ -63,6 +63,43 @@ class ClosedStreams(SystemTest):
         self.assertTrue((self.folder / "gone/report.json").exists())
 
 
+class NobodyReads(SystemTest):
+    """Standard output is a pipe whose reader has gone, as of `| head`."""
+
+    def run_unread(self, *arguments, **options):
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            return subprocess.run(command_line(arguments), stdout=writer, stderr=subprocess.PIPE, text=True,
+                                  timeout=TIMEOUT_S, **options)
+        finally:
+            os.close(writer)
+
+    def test_a_verb_ends_quietly(self):
+        plan = ["--config", self.spec(), "--dry-run", "--quiet"]
+        for arguments in (["model", "resnet50"], ["data", "index", REAL_IMAGES], plan):
+            with self.subTest(arguments=arguments):
+                done = self.run_unread(*arguments)
+                self.assertEqual((done.returncode, done.stderr), (141, ""))
+
+    def test_a_run_ends_quietly_and_writes_its_files(self):
+        out = self.folder / "out"
+        done = self.run_unread("--config", self.spec(), "--output", out, "--quiet")
+        self.assertEqual(done.returncode, 141, done.stderr)
+        self.assertNotIn("error", done.stderr)  # there may be warnings about the machine
+        self.assertEqual(len(self.report(out)["trials"][0]["repeats"]), 2)
+
+    def test_a_file_that_cannot_be_written_is_still_told(self):
+        out = self.folder / "out"
+        spec = self.spec(measure__repeats=1, measure__steps=1)
+        self.succeed("--config", spec, "--output", self.folder / "whole")
+        room_bytes = (self.folder / "whole/journal.jsonl").stat().st_size + 64
+        done = self.run_unread("--config", spec, "--output", out, restore_signals=False,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room_bytes, room_bytes)))
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("File too large", done.stderr)
+
+
 class Resources(SystemTest):
     def run_limited(self, limit, amount, *arguments):
         return subprocess.run(command_line(["--config", self.spec(), "--output", self.folder / "out", *arguments]),

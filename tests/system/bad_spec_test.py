@@ -89,6 +89,16 @@ class BadSpec(SystemTest):
     def test_missing_spec_file(self):
         self.fail_with(2, "--config", self.folder / "none.json", says="none.json")
 
+    def test_a_misspelt_spec_file_names_the_nearest(self):
+        (self.folder / "smoke.json").write_text("{}")
+        (self.folder / "another.json").write_text("{}")
+        suggestion = f"did you mean '{self.folder}/smoke.json'?"
+        for name in ("smok.json", "smoke"):
+            self.fail_with(2, "--config", self.folder / name, says=suggestion)
+        self.fail_with(2, "--config", "./smok.json", cwd=self.folder, says="did you mean './smoke.json'?")
+        self.assertNotIn("did you mean", self.fail_with(2, "--config", self.folder / "far-away.json").stderr)
+        self.assertNotIn("did you mean", self.fail_with(2, "--config", self.folder / "none/smok.json").stderr)
+
     def test_model_without_such_a_name(self):
         self.refuse("resnet50", model__name="resnet5")
 
@@ -105,6 +115,17 @@ class BadCommandLine(SystemTest):
 
     def test_unknown_verb_names_the_nearest(self):
         self.fail_with(2, "dta", says="data")
+
+    def test_a_spec_without_its_option_is_shown_with_it(self):
+        self.fail_with(2, "mine.json", says="chexbench --config mine.json")
+        self.fail_with(2, "mine.json", "--quiet", says="chexbench --config mine.json")
+        self.assertNotIn("--config", self.fail_with(2, "doctor", "mine.json", says="mine.json").stderr)
+
+    def test_help_is_a_command_too(self):
+        for words in ([], ["model"], ["data", "synth"]):
+            self.assertEqual(self.succeed("help", *words).stdout, self.succeed(*words, "--help").stdout)
+        self.fail_with(2, "help", "dta", says="did you mean 'data'?")
+        self.fail_with(2, "help", "data", "snth", says="did you mean 'synth'?")
 
     def test_output_and_resume_together(self):
         self.fail_with(2, "--config", self.spec(), "--output", "a", "--resume", "b", says="--output")

@@ -69,6 +69,16 @@ class Verb(ReportTest):
         self.assertIn(f"wrote {out}/report.html", done.stderr)
         self.assertEqual((out / "report.html").read_text(), page)
 
+    def test_the_file_is_as_good_as_its_folder(self):
+        out = self.measured()
+        page = (out / "report.html").read_text()
+        (out / "report.html").unlink()
+        self.succeed("report", out / "report.json")
+        self.assertEqual((out / "report.html").read_text(), page)
+        (out / "report.html").unlink()
+        self.succeed("report", "report.json", cwd=out)
+        self.assertEqual((out / "report.html").read_text(), page)
+
     def test_prints_the_other_formats(self):
         out = self.measured()
         self.assertEqual(self.succeed("report", out, "--format", "csv").stdout, (out / "trials.csv").read_text())
