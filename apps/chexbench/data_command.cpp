@@ -88,13 +88,17 @@ std::shared_ptr<SetArguments> add_set(CLI::App& verb) {
 
 void add_index(CLI::App& data) {
   CLI::App* const verb =
-      data.add_subcommand("index", "Count the images, patients, labels, splits and gaps of a data set.");
+      data.add_subcommand("index",
+                          "Count the images, patients, labels, splits, gaps and shards of a data set, and say how to "
+                          "measure it.");
   auto set = add_set(*verb);
   auto shown = std::make_shared<std::size_t>(5);
   verb->add_option("--show", *shown, "List at most this many names each of missing, orphan and doubled items.")
       ->capture_default_str();
   verb->callback([set, shown] {
-    print(dataset::index_report_text(dataset::report_index(storage::DataRoot(set->spec())), *shown));
+    dataset::IndexReport report = dataset::report_index(storage::DataRoot(set->spec()));
+    report.next = dataset::next_step(report, set->overrides);
+    print(dataset::index_report_text(report, *shown));
   });
 }
 

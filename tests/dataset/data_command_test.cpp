@@ -12,6 +12,7 @@ namespace chexbench::dataset {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -48,6 +49,13 @@ TEST_F(DataCommandTest, MakesLooksAtConvertsAndChecksASet) {
   EXPECT_THAT(run("convert " + set() + " --split all"), HasSubstr("shards_kept: 16\n"));
   EXPECT_THAT(run("check " + set()),
               AllOf(HasSubstr("images: 20\n"), HasSubstr("records: 20\n"), HasSubstr("problems: 0\n")));
+}
+
+TEST_F(DataCommandTest, IndexEndsWithTheCommandThatMeasuresTheSet) {
+  make_set();
+  EXPECT_THAT(run("index " + set() + " --set data.layout=nih"),
+              EndsWith("\nnext: chexbench --config configs/experiments/peers-input.json --set data.root=" + set() +
+                       " --set data.layout=nih\n"));
 }
 
 TEST_F(DataCommandTest, ShowsNoProgressInAPipe) {
