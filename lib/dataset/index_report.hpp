@@ -74,4 +74,7 @@ std::string next_step(const IndexReport& report, const std::vector<std::string>&
 // Returns one `key: value` per line, with the names of at most `shown` files or patients after each count.
 std::string index_report_text(const IndexReport& report, std::size_t shown = 5);
 
+// Returns the same as a JSON object with all names. What is unknown is null; bytes that are not UTF-8 become U+FFFD.
+std::string index_report_json(const IndexReport& report);
+
 }  // namespace chexbench::dataset
