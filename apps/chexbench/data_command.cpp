@@ -16,6 +16,7 @@
 #include "dataset/make/convert.hpp"
 #include "dataset/make/stage.hpp"
 #include "dataset/make/synth.hpp"
+#include "format_option.hpp"
 #include "output.hpp"
 #include "spec/names.hpp"
 #include "spec/parse.hpp"
@@ -88,13 +89,20 @@ std::shared_ptr<SetArguments> add_set(CLI::App& verb) {
 
 void add_index(CLI::App& data) {
   CLI::App* const verb =
-      data.add_subcommand("index", "Count the images, patients, labels, splits and gaps of a data set.");
+      data.add_subcommand("index",
+                          "Count the images, patients, labels, splits, gaps and shards of a data set, and say how to "
+                          "measure it.");
   auto set = add_set(*verb);
   auto shown = std::make_shared<std::size_t>(5);
-  verb->add_option("--show", *shown, "List at most this many names each of missing, orphan and doubled items.")
+  verb->add_option("--show", *shown,
+                   "List at most this many names each of missing, orphan and doubled items; JSON has all.")
       ->capture_default_str();
-  verb->callback([set, shown] {
-    print(dataset::index_report_text(dataset::report_index(storage::DataRoot(set->spec())), *shown));
+  auto format = std::make_shared<std::string>("table");
+  add_format_option(*verb, *format, {"table", "json"});
+  verb->callback([set, shown, format] {
+    dataset::IndexReport report = dataset::report_index(storage::DataRoot(set->spec()));
+    report.next = dataset::next_step(report, set->overrides);
+    print(*format == "json" ? dataset::index_report_json(report) : dataset::index_report_text(report, *shown), *format);
   });
 }
 

@@ -39,10 +39,15 @@ bool add_folder(const storage::Store& store, const std::string& folder, std::vec
   return has_images_folder;
 }
 
-bool is_image_name(std::string_view name) {
-  constexpr std::string_view kEndings[] = {".png", ".jpg", ".jpeg"};
+std::string lower_case(std::string_view name) {
   std::string lower(name);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+bool is_image_name(std::string_view name) {
+  constexpr std::string_view kEndings[] = {".png", ".jpg", ".jpeg"};
+  const std::string lower = lower_case(name);
   return std::ranges::any_of(kEndings, [&](std::string_view ending) { return lower.ends_with(ending); });
 }
 
@@ -71,6 +76,8 @@ void add_images_below(const storage::Store& store, const std::string& folder, co
 }
 
 }  // namespace
+
+bool is_png_name(std::string_view name) { return lower_case(name).ends_with(".png"); }
 
 std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder) {
   std::vector<ImageFile> files;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "storage/data_root.hpp"
@@ -16,6 +17,9 @@ struct ImageFile {
   std::string path;                    // in the store
   std::optional<std::uint64_t> bytes;  // std::nullopt if the store's listing does not report sizes
 };
+
+// Returns whether the name ends in .png, in either case.
+bool is_png_name(std::string_view name);
 
 // Returns every PNG and JPEG file below a folder, at most 32 folders deep, in the order of names. The ending decides
 // (.png, .jpg or .jpeg, in either case). Hidden files and folders are left out, and so are the folders tfrecord,

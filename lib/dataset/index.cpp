@@ -120,6 +120,11 @@ bool read_list(const storage::Store& store, Index& index, std::string_view file,
   return true;
 }
 
+// What a root may hold, for messages about roots that hold none of it.
+constexpr std::string_view kLayouts =
+    "ChestX-ray14 (Data_Entry_2017.csv or a later edition, and images/), a CSV of labels of your own beside images, or "
+    "a folder of images for each class (data.layout nih, csv, folders)";
+
 // @throws DataError if the root is not a folder, or cannot be read
 void check_folder(const std::string& root) {
   std::error_code error;
@@ -129,13 +134,33 @@ void check_folder(const std::string& root) {
   }
   if (!fs::is_directory(status)) {
     throw DataError(
-        fmt::format("no data set at '{}': no such folder; set data.root to a folder that holds "
-                    "Data_Entry_2017.csv and images/, or make one with: chexbench data synth {} --images 512",
-                    root, root.empty() ? "DIR" : root));
+        fmt::format("no data set at '{}': no such folder; set data.root to a folder that holds {}, or make one with: "
+                    "chexbench data synth {} --images 512",
+                    root, kLayouts, root.empty() ? "DIR" : root));
   }
 }
 
 bool is_nih_table(std::string_view name) { return name.starts_with("Data_Entry") && name.ends_with(".csv"); }
+
+// Returns the name of the one folder in the root that is a data set itself, because it holds a table or the folder of a
+// split, or "" if none or several are. A root with many folders holds classes, and is not looked into.
+std::string only_set_inside(const storage::DataRoot& root, const std::vector<storage::StoreEntry>& entries) {
+  constexpr std::size_t kMostFolders = 16;
+  const auto is_folder = [](const storage::StoreEntry& e) { return e.kind == storage::StoreEntry::Kind::folder; };
+  const auto is_split = [&](const storage::StoreEntry& e) { return is_folder(e) && split_called(e.name) != nullptr; };
+  const auto is_table = [&](const storage::StoreEntry& e) { return !is_folder(e) && e.name.ends_with(".csv"); };
+  const auto folders = static_cast<std::size_t>(std::ranges::count_if(entries, is_folder));
+  if (folders > kMostFolders || std::ranges::any_of(entries, is_split)) return "";
+  std::string found;
+  for (const storage::StoreEntry& entry : entries) {
+    if (!is_folder(entry) || entry.name.starts_with('.')) continue;
+    const std::vector<storage::StoreEntry> inside = root.store->list(root.path + "/" + entry.name);
+    if (std::ranges::none_of(inside, is_table) && std::ranges::none_of(inside, is_split)) continue;
+    if (!found.empty()) return "";
+    found = entry.name;
+  }
+  return found;
+}
 
 // Returns the path of the table, or that of the newest edition if there are several. @throws DataError if there is none
 std::string find_nih_table(const storage::DataRoot& root) {
@@ -184,20 +209,22 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
   if (root.store->is_local()) check_folder(root.path);
   const std::vector<storage::StoreEntry> entries = root.store->list(root.path);
   if (entries.empty() && !root.store->is_local()) {
-    throw DataError(fmt::format(
-        "no data set at '{}': nothing is there; set data.root to the place that holds Data_Entry_2017.csv and images/",
-        root.path));
+    throw DataError(fmt::format("no data set at '{}': nothing is there; set data.root to the place that holds {}",
+                                root.path, kLayouts));
   }
   if (root.layout != spec::DataLayout::automatic) return root.layout;
   const auto any = [&](auto has) { return std::ranges::any_of(entries, has); };
   if (any([](const storage::StoreEntry& e) { return is_nih_table(e.name); })) return spec::DataLayout::nih;
   if (any([](const storage::StoreEntry& e) { return e.name.ends_with(".csv"); })) return spec::DataLayout::csv;
+  if (const std::string inside = only_set_inside(root, entries); !inside.empty()) {
+    throw DataError(
+        fmt::format("'{}' holds no table, but '{}' in it is a data set: set data.root to {}/{}, or "
+                    "data.layout to folders if the folders in {} are classes",
+                    root.path, printable(inside), root.path, printable(inside), root.path));
+  }
   if (any([](const storage::StoreEntry& e) { return e.kind == storage::StoreEntry::Kind::folder; }))
     return spec::DataLayout::folders;
-  throw DataError(
-      fmt::format("no label table in '{}': expected Data_Entry_2017.csv (or a later edition), a CSV of labels of "
-                  "your own, or a folder for each class (data.layout nih, csv, folders)",
-                  root.path));
+  throw DataError(fmt::format("no label table in '{}': expected {}", root.path, kLayouts));
 }
 
 bool IndexRow::*split_called(std::string_view name) {

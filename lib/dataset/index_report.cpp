@@ -1,13 +1,10 @@
 #include "dataset/index_report.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <span>
 
 #include "core/errors.hpp"
-#include "core/printable.hpp"
 #include "dataset/image_files.hpp"
 #include "formats/shards.hpp"
 
@@ -79,25 +76,38 @@ void match_files(const storage::DataRoot& root, const Index& index, IndexReport&
     ++file;
   }
   for (; file != files.end(); ++file) report.orphans.push_back(file->name);
-  for (const ImageFile& image : files) report.file_bytes += image.bytes.value_or(0);
-}
-
-template <typename T>
-std::string counted(const std::vector<T>& items, std::size_t shown) {
-  if (items.empty() || shown == 0) return fmt::to_string(items.size());
-  std::string first;
-  for (const T& item : std::span(items).first(std::min(shown, items.size()))) {
-    first += (first.empty() ? "" : ", ") + printable(fmt::to_string(item));
+  for (const ImageFile& image : files) {
+    report.png_files += is_png_name(image.path) ? 1 : 0;
+    report.files_of_known_size += image.bytes ? 1 : 0;
+    report.file_bytes += image.bytes.value_or(0);
   }
-  return fmt::format("{} ({}{})", items.size(), first, items.size() > shown ? ", ..." : "");
 }
 
-// Returns why the number of patients is unknown, with the key that would tell it.
-std::string unknown_patients(const IndexReport& report) {
-  if (report.layout == spec::DataLayout::folders) return "unknown (folders do not say whose images they hold)";
-  if (report.likely_patient_column.empty()) return "unknown (data.labels.patient_column is not set)";
-  return fmt::format("unknown (data.labels.patient_column is not set; it may be '{}')",
-                     printable(report.likely_patient_column));
+// Notes the shards of one split in one format, if there are any.
+void add_shards(const storage::DataRoot& root, spec::DataFormat format, spec::Split split, IndexReport& report) {
+  ShardCount shards{.format = format, .split = split};
+  try {
+    const std::optional<int> count = formats::present_shard_count(root, split, format);
+    if (!count) return;
+    shards.count = static_cast<std::size_t>(*count);
+    formats::find_shards(root, split, format);
+  } catch (const DataError& error) {
+    shards.problem = error.what();
+  }
+  report.shards.push_back(std::move(shards));
+}
+
+void find_conversions(const storage::DataRoot& root, IndexReport& report) {
+  for (const auto format : {spec::DataFormat::tfrecord, spec::DataFormat::webdataset}) {
+    if (root.store->list(formats::format_folder(root.path, format)).empty()) continue;  // saves requests to servers
+    for (const auto split : {spec::Split::train, spec::Split::val, spec::Split::test, spec::Split::all}) {
+      add_shards(root, format, split, report);
+    }
+  }
+  for (storage::StoreEntry& entry : root.store->list(formats::format_folder(root.path, spec::DataFormat::cached))) {
+    if (entry.name.ends_with(".gray")) report.cached_files.push_back(std::move(entry.name));
+  }
+  std::ranges::sort(report.cached_files);
 }
 
 }  // namespace
@@ -111,52 +121,8 @@ IndexReport report_index(const storage::DataRoot& root) {
   count_rows(index, report);
   count_patients(index, report);
   match_files(root, index, report);
-  report.val.shards = static_cast<std::size_t>(formats::present_shard_count(root, spec::Split::val).value_or(0));
-  report.train.shards = static_cast<std::size_t>(formats::present_shard_count(root, spec::Split::train).value_or(0));
-  report.test.shards = static_cast<std::size_t>(formats::present_shard_count(root, spec::Split::test).value_or(0));
+  find_conversions(root, report);
   return report;
-}
-
-std::string index_report_text(const IndexReport& report, std::size_t shown) {
-  std::string text;
-  const auto line = [&](std::string_view key, const auto& value) {
-    const std::string words = fmt::format("{}: {}", key, value);
-    text += printable(words, words.max_size()) + '\n';
-  };
-  line("root", report.root);
-  line("table", report.table);
-  line("layout", spec::to_string(report.layout));
-  line("images", report.rows);
-  line("patients", report.patients ? fmt::to_string(*report.patients) : unknown_patients(report));
-  const bool is_nih = report.layout == spec::DataLayout::nih;
-  if (is_nih) {
-    line("median_age_years", report.median_age_years < 0 ? "unknown" : fmt::format("{:.1f}", report.median_age_years));
-    line("images_of_women", report.women);
-    line("images_of_men", report.men);
-  }
-  line("labels", report.label_names.size());
-  line(is_nih ? "label.No_Finding" : "images_without_label", report.no_finding);
-  for (std::size_t f = 0; f < report.label_names.size(); ++f) {
-    line(fmt::format("label.{}", printable(report.label_names[f])), report.label_rows[f]);
-  }
-  const auto split = [&](std::string_view name, const SplitCount& count) {
-    line(fmt::format("split.{}.images", name), count.rows);
-    line(fmt::format("split.{}.files", name), count.files);
-    line(fmt::format("split.{}.shards", name), count.shards);
-  };
-  split("train", report.train);
-  if (!is_nih) split("val", report.val);
-  split("test", report.test);
-  line("images_in_no_split", report.in_no_split);
-  line("images_in_both_splits", report.in_both_lists);
-  line("patients_in_both_splits",
-       report.patients_in_both_splits ? counted(*report.patients_in_both_splits, shown) : unknown_patients(report));
-  line("listed_without_row", counted(report.listed_without_row, shown));
-  line("files", report.files);
-  line("file_bytes", report.file_bytes);
-  line("missing_files", counted(report.missing, shown));
-  line("orphan_files", counted(report.orphans, shown));
-  return text;
 }
 
 }  // namespace chexbench::dataset

@@ -12,9 +12,16 @@ namespace chexbench::dataset {
 
 // The counts of one split.
 struct SplitCount {
-  std::size_t rows = 0;    // rows of the table in the split
-  std::size_t files = 0;   // those of them that have an image file
-  std::size_t shards = 0;  // TFRecord shards, 0 if the split is not converted
+  std::size_t rows = 0;   // rows of the table in the split
+  std::size_t files = 0;  // those of them that have an image file
+};
+
+// The shards of one split in one format.
+struct ShardCount {
+  spec::DataFormat format = spec::DataFormat::tfrecord;
+  spec::Split split = spec::Split::train;
+  std::size_t count = 0;  // how many there are, or will be when their conversion ends
+  std::string problem;    // why no run can read them, or empty
 };
 
 struct IndexReport {
@@ -34,6 +41,8 @@ struct IndexReport {
   std::size_t in_no_split = 0;    // rows
   std::size_t in_both_lists = 0;  // rows in more than one split
   std::size_t files = 0;
+  std::size_t png_files = 0;  // by their endings; all others are JPEGs
+  std::size_t files_of_known_size = 0;
   std::uint64_t file_bytes = 0;                 // files whose size the store does not report count as 0
   std::vector<std::string> missing;             // rows without a file
   std::vector<std::string> orphans;             // files without a row
@@ -41,14 +50,31 @@ struct IndexReport {
   // Patients in both train and test: what a network saw in training must not be in its test.
   // Their names or, in ChestX-ray14, numbers. Empty if `patients` is.
   std::optional<std::vector<std::string>> patients_in_both_splits;
+  std::vector<ShardCount> shards;         // by format, then by split
+  std::vector<std::string> cached_files;  // names of the files of cached pixels
+  std::string next;                       // what to do next; report_index() leaves it empty
+
+  // Returns the mean size of the files whose size is known, or std::nullopt if there are none.
+  std::optional<double> mean_file_bytes() const {
+    if (files_of_known_size == 0) return std::nullopt;
+    return static_cast<double>(file_bytes) / static_cast<double>(files_of_known_size);
+  }
 };
 
 // Reads table, lists and folders, but not the images. Thread-safe.
-// @throws DataError as read_index() and find_files(), or if shards of two conversions are mixed
+// @throws DataError as read_index() and find_files()
 // @throws SpecError as read_index()
 IndexReport report_index(const storage::DataRoot& root);
 
+// Returns the shell command that measures how fast the root delivers its images, or its shards if it has no images.
+// `overrides` are the keys with which the root was opened, as "data.layout=csv". If there is nothing to read, returns
+// what to do about that. The command is for the folder of the repository, as its path of the experiment is relative.
+std::string next_step(const IndexReport& report, const std::vector<std::string>& overrides);
+
 // Returns one `key: value` per line, with the names of at most `shown` files or patients after each count.
 std::string index_report_text(const IndexReport& report, std::size_t shown = 5);
+
+// Returns the same as a JSON object with all names. What is unknown is null; bytes that are not UTF-8 become U+FFFD.
+std::string index_report_json(const IndexReport& report);
 
 }  // namespace chexbench::dataset

@@ -11,8 +11,9 @@ namespace chexbench::dataset {
 
 // Returns the layout of the root, which is never automatic. It is root.layout or, if that is automatic, the first of
 // these that fits the root's own entries: a Data_Entry*.csv (nih), any other *.csv (csv), a folder (folders). Folders
-// in the root are not opened. Thread-safe.
-// @throws DataError if there is no such root, it cannot be read, or none of these fits
+// in the root are listed only to tell classes from a data set that is one folder further down. Thread-safe.
+// @throws DataError if there is no such root, it cannot be read, none of these fits, or the root has no table but just
+// one of its folders (at most 16) is a data set
 spec::DataLayout find_layout(const storage::DataRoot& root);
 
 // Reads ChestX-ray14: Data_Entry_2017.csv (or the latest edition that is there), train_val_list.txt and test_list.txt.

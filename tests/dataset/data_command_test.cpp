@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
 #include "core/scratch.hpp"
@@ -12,6 +13,7 @@ namespace chexbench::dataset {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -48,6 +50,28 @@ TEST_F(DataCommandTest, MakesLooksAtConvertsAndChecksASet) {
   EXPECT_THAT(run("convert " + set() + " --split all"), HasSubstr("shards_kept: 16\n"));
   EXPECT_THAT(run("check " + set()),
               AllOf(HasSubstr("images: 20\n"), HasSubstr("records: 20\n"), HasSubstr("problems: 0\n")));
+}
+
+TEST_F(DataCommandTest, IndexEndsWithTheCommandThatMeasuresTheSet) {
+  make_set();
+  EXPECT_THAT(run("index " + set() + " --set data.layout=nih"),
+              EndsWith("\nnext: chexbench --config configs/experiments/peers-input.json --set data.root=" + set() +
+                       " --set data.layout=nih\n"));
+}
+
+TEST_F(DataCommandTest, IndexPrintsJson) {
+  make_set();
+  run("convert " + set() + " --split all");
+  const nlohmann::json index = nlohmann::json::parse(run("index --format json " + set()));
+  EXPECT_EQ(index.at("layout"), "nih");
+  EXPECT_EQ(index.at("images"), 20);
+  EXPECT_EQ(index.at("png_files"), 20);
+  EXPECT_EQ(index.at("labels").size(), 14u);
+  EXPECT_EQ(index.at("missing_files"), nlohmann::json::array());
+  EXPECT_EQ(index.at("shards").at(0).at("split"), "all");
+  EXPECT_EQ(index.at("shards").at(0).at("shards"), 16);
+  EXPECT_TRUE(index.at("shards").at(0).at("problem").is_null());
+  EXPECT_THAT(index.at("next").get<std::string>(), HasSubstr("--set data.root=" + set()));
 }
 
 TEST_F(DataCommandTest, ShowsNoProgressInAPipe) {

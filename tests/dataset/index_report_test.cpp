@@ -10,6 +10,7 @@ namespace {
 
 using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 // A root with five rows. b.png has no file, z.png has no row, and patient 1 is in both lists.
@@ -74,6 +75,39 @@ TEST_F(IndexReportTest, PrintsOneKeyALine) {
   EXPECT_THAT(index_report_text(report_, 2), HasSubstr("\norphan_files: 3 (p, q, ...)\n"));
 }
 
+TEST_F(IndexReportTest, SaysFormatsAndSizesOfTheFiles) {
+  EXPECT_EQ(report_.png_files, 5u);
+  EXPECT_EQ(report_.mean_file_bytes(), 9.0 / 5);
+  EXPECT_THAT(index_report_text(report_),
+              HasSubstr("\nfiles.png: 5\nfiles.jpeg: 0\nfile_bytes: 9\nmean_file_bytes: 2\n"));
+}
+
+TEST_F(IndexReportTest, CountsShardsOfEveryFormatAndSplitAndSaysWhatIsWrongWithThem) {
+  EXPECT_THAT(index_report_text(report_), HasSubstr("\nshards: 0\ncached_files: 0\n"));
+  for (const char* shard : {"tfrecord/all-00000-of-00002", "tfrecord/all-00001-of-00002", "webdataset/train-000000.tar",
+                            "webdataset/train-000002.tar", "cached/train-224-bilinear.gray"}) {
+    write_text(root_ / shard, "");
+  }
+  EXPECT_THAT(index_report_text(report_index(root_.path())),
+              AllOf(HasSubstr("\nshards.tfrecord.all: 2\nshards.webdataset.train: 3 (unusable: shard train-000001.tar"),
+                    HasSubstr("\ncached_files: 1 (train-224-bilinear.gray)\n")));
+}
+
+TEST_F(IndexReportTest, NamesTheCommandThatMeasuresTheRoot) {
+  report_.root = "/data/it's mine";
+  EXPECT_EQ(next_step(report_, {"data.layout=csv"}),
+            "chexbench --config configs/experiments/peers-input.json --set 'data.root=/data/it'\\''s mine' --set "
+            "data.layout=csv");
+}
+
+TEST_F(IndexReportTest, MeasuresShardsIfNoRowHasAnImageFile) {
+  report_.missing.resize(report_.rows);
+  EXPECT_THAT(next_step(report_, {}), HasSubstr("add the image files"));
+  report_.shards = {{.split = spec::Split::all, .count = 3, .problem = "shard 1 is missing"},
+                    {.format = spec::DataFormat::webdataset, .split = spec::Split::test, .count = 3, .problem = {}}};
+  EXPECT_THAT(next_step(report_, {}), EndsWith(" --set data.format=webdataset --set data.split=test"));
+}
+
 // A user's own table: two patients have images in both splits, but only the column `Subject` shows it.
 class OwnTableReport : public testing::Test {
  protected:
@@ -111,11 +145,13 @@ TEST_F(OwnTableReport, NamesNoColumnIfNoneSuggestsPatients) {
   EXPECT_THAT(index_report_text(report()), HasSubstr("\npatients: unknown (data.labels.patient_column is not set)\n"));
 }
 
-TEST(FolderReport, SaysThatFoldersDoNotNamePatients) {
+TEST(FolderReport, CountsFormatsAndSaysThatFoldersDoNotNamePatients) {
   const ScratchFolder root;
   write_text(root / "train/cat/a.png", "1");
-  write_text(root / "test/cat/b.png", "1");
-  EXPECT_THAT(index_report_text(report_index(root.path())), HasSubstr("\npatients: unknown (folders do not say"));
+  write_text(root / "test/cat/b.JPG", "123");
+  const std::string text = index_report_text(report_index(root.path()));
+  EXPECT_THAT(text, HasSubstr("\nfiles.png: 1\nfiles.jpeg: 1\nfile_bytes: 4\nmean_file_bytes: 2\n"));
+  EXPECT_THAT(text, HasSubstr("\npatients: unknown (folders do not say"));
 }
 
 }  // namespace

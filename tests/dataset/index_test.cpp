@@ -133,6 +133,34 @@ TEST(ReadIndex, SaysHowToMendAMissingRoot) {
               AllOf(HasSubstr("'/nowhere/nih'"), HasSubstr("data synth")));
 }
 
+TEST(ReadIndex, NamesTheThreeLayoutsIfARootIsMissingOrHoldsNone) {
+  const ScratchFolder empty;
+  for (const std::string& root : {std::string("/nowhere/nih"), empty.path()}) {
+    EXPECT_THAT(message_of<DataError>([&] { read_index(root); }),
+                AllOf(HasSubstr("Data_Entry_2017.csv"), HasSubstr("a CSV of labels of your own"),
+                      HasSubstr("a folder of images for each class")));
+  }
+}
+
+TEST(ReadIndex, NamesTheOneFolderOfARootThatIsADataSet) {
+  const ScratchFolder parent;
+  write_text(parent / "notes/a.png", "");
+  write_text(parent / "nih/Data_Entry_2017.csv", "");
+  write_text(parent / "nih/images/a.png", "");
+  EXPECT_THAT(message_of<DataError>([&] { read_index(parent.path()); }),
+              AllOf(HasSubstr("'nih' in it is a data set"), HasSubstr("set data.root to " + (parent / "nih"))));
+  storage::DataRoot classes(parent.path());
+  classes.layout = spec::DataLayout::folders;
+  EXPECT_EQ(read_index(classes).label_names.size(), 2u);
+}
+
+TEST(ReadIndex, NamesTheFolderAboveTheSplits) {
+  const ScratchFolder parent;
+  write_text(parent / "set/train/cat/a.png", "");
+  EXPECT_THAT(message_of<DataError>([&] { read_index(parent.path()); }), HasSubstr("'set' in it is a data set"));
+  EXPECT_EQ(read_index(parent / "set").rows.size(), 1u);
+}
+
 TEST(ReadIndex, TellsARootThatMayNotBeListed) {
   const ScratchFolder root;
   write_table(root, "b.png,Mass,0,1,1,M,PA,1,1,1,1,\n");
