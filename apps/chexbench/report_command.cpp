@@ -1,6 +1,7 @@
 #include "report_command.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <string>
@@ -22,6 +23,7 @@ struct ReportArguments {
 };
 
 void run(const ReportArguments& arguments) {
+  report::check_report_format(arguments.format);
   const results::Report report = results::read_report(arguments.folder);
   if (!results::has_results(report)) {
     throw DataError(
@@ -44,7 +46,7 @@ void add_report_command(CLI::App& app) {
   verb->add_option("DIR", arguments->folder, "Read the results of the run from this folder.")->required();
   verb->add_option("--format", arguments->format,
                    "Use this format; html is written to DIR/report.html, the others to stdout.")
-      ->check(CLI::IsMember({"html", "markdown", "table", "json", "csv"}))
+      ->type_name(fmt::format("TEXT:{{{}}}", fmt::join(report::report_formats(), ",")))
       ->capture_default_str();
   verb->add_option("-o,--output", arguments->output, "Write to this file instead.")->type_name("FILE");
   verb->callback([arguments] { run(*arguments); });

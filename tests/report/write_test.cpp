@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "core/errors.hpp"
+#include "report/bencher.hpp"
 #include "report/csv.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
@@ -119,6 +120,7 @@ TEST_F(WriteReport, FormatsAreTheTablesAndTheFiles) {
   EXPECT_EQ(format_report(report_, "csv"), trials_csv(report_));
   EXPECT_EQ(format_report(report_, "markdown"), markdown(report_));
   EXPECT_EQ(format_report(report_, "html"), html_page(report_));
+  EXPECT_EQ(format_report(report_, "bencher"), bencher_json(report_));
 }
 
 TEST_F(WriteReport, SuggestsTheNearestFormat) {
