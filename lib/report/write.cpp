@@ -10,6 +10,7 @@
 #include "core/printable.hpp"
 #include "report/bencher.hpp"
 #include "report/csv.hpp"
+#include "report/google_benchmark.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/markdown.hpp"
@@ -52,7 +53,8 @@ std::string write_mllog(const results::Report& report, const std::string& folder
 }
 
 const std::vector<std::string>& report_formats() {
-  static const std::vector<std::string> kFormats{"html", "markdown", "table", "json", "csv", "bencher"};
+  static const std::vector<std::string> kFormats{"html", "markdown", "table",           "json",
+                                                 "csv",  "bencher",  "google-benchmark"};
   return kFormats;
 }
 
@@ -69,6 +71,7 @@ std::string format_report(const results::Report& report, const std::string& form
   if (format == "csv") return trials_csv(report);
   if (format == "markdown") return markdown(report);
   if (format == "bencher") return bencher_json(report);
+  if (format == "google-benchmark") return google_benchmark_json(report);
   return html_page(report);
 }
 

@@ -94,6 +94,19 @@ class Verb(ReportTest):
         self.assertEqual(list(json.loads(done.stdout)), list(measures)[1:])
         self.assertIn(f"{list(measures)[0]} is left out", done.stderr)
 
+    def test_google_benchmark_gets_a_row_for_each_repeat(self):
+        out = self.emulated()
+        trials = self.report(out)["trials"]
+        rows = json.loads(self.succeed("report", out, "--format", "google-benchmark").stdout)["benchmarks"]
+        for family, trial in enumerate(trials):
+            name = f"system/{trial['trial']} (emulated)"
+            of_trial = [row for row in rows if row["family_index"] == family]
+            names = [row["name"] for row in of_trial]
+            aggregates = [f"{name}_{aggregate}" for aggregate in ("mean", "median", "stddev", "cv")]
+            self.assertEqual(names, [name] * of_trial[0]["repetitions"] + aggregates)
+            median = of_trial[names.index(f"{name}_median")]
+            self.assertEqual(median["items_per_second"], trial["figures"]["images_per_s"])
+
     def test_writes_where_it_is_told(self):
         out = self.measured()
         for name, text in (("html", "<!DOCTYPE html>"), ("markdown", "## chexbench: system")):
