@@ -1,6 +1,7 @@
 #include "report_command.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <memory>
@@ -25,6 +26,7 @@ struct ReportArguments {
 };
 
 void run(const ReportArguments& arguments) {
+  report::check_report_format(arguments.format);
   const results::Report report = results::read_report(arguments.run);
   fs::path file = arguments.run;
   if (fs::is_directory(file)) file /= "report.json";
@@ -51,7 +53,7 @@ void add_report_command(CLI::App& app) {
       ->required();
   verb->add_option("--format", arguments->format,
                    "Use this format; html is written to DIR/report.html, the others to stdout.")
-      ->check(CLI::IsMember({"html", "markdown", "table", "json", "csv"}))
+      ->type_name(fmt::format("TEXT:{{{}}}", fmt::join(report::report_formats(), ",")))
       ->capture_default_str();
   verb->add_option("-o,--output", arguments->output, "Write to this file instead.")->type_name("FILE");
   verb->callback([arguments] { run(*arguments); });

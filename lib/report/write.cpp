@@ -1,10 +1,16 @@
 #include "report/write.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "core/errors.hpp"
 #include "core/output_file.hpp"
+#include "core/printable.hpp"
+#include "report/bencher.hpp"
 #include "report/csv.hpp"
+#include "report/google_benchmark.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/markdown.hpp"
@@ -46,14 +52,27 @@ std::string write_mllog(const results::Report& report, const std::string& folder
   return path;
 }
 
+const std::vector<std::string>& report_formats() {
+  static const std::vector<std::string> kFormats{"html", "markdown", "table",           "json",
+                                                 "csv",  "bencher",  "google-benchmark"};
+  return kFormats;
+}
+
+void check_report_format(const std::string& format) {
+  const std::vector<std::string>& known = report_formats();
+  if (std::ranges::find(known, format) != known.end()) return;
+  throw SpecError(fmt::format("--format: unknown format '{}'{}", printable(format), suggestion(format, known)));
+}
+
 std::string format_report(const results::Report& report, const std::string& format) {
+  check_report_format(format);
   if (format == "table") return result_table(report);
   if (format == "json") return to_json(report);
   if (format == "csv") return trials_csv(report);
   if (format == "markdown") return markdown(report);
-  if (format == "html") return html_page(report);
-  const std::vector<std::string> known{"table", "json", "csv", "markdown", "html"};
-  throw SpecError("--format: unknown format '" + format + "'" + suggestion(format, known));
+  if (format == "bencher") return bencher_json(report);
+  if (format == "google-benchmark") return google_benchmark_json(report);
+  return html_page(report);
 }
 
 }  // namespace chexbench::report

@@ -18,8 +18,16 @@ std::vector<std::string> write_report(const results::Report& report, const std::
 // @throws OutputError if it cannot be written
 std::string write_mllog(const results::Report& report, const std::string& folder);
 
-// Returns the report as "table", "json" (report.json), "csv" (trials.csv), "markdown" or "html" (report.html).
+// Returns the names of the forms that format_report() knows.
+const std::vector<std::string>& report_formats();
+
+// @throws SpecError with the nearest name if `format` is not one of report_formats()
+void check_report_format(const std::string& format);
+
+// Returns the report as "table", "json" (report.json), "csv" (trials.csv), "markdown", "html" (report.html),
+// "bencher" (bencher.hpp) or "google-benchmark" (google_benchmark.hpp).
 // @throws SpecError if `format` is none of these
+// @throws DataError if the form needs a trial that was measured to its end, and there is none
 std::string format_report(const results::Report& report, const std::string& format);
 
 }  // namespace chexbench::report

@@ -11,7 +11,9 @@
 #include <iterator>
 
 #include "core/errors.hpp"
+#include "report/bencher.hpp"
 #include "report/csv.hpp"
+#include "report/google_benchmark.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/markdown.hpp"
@@ -119,6 +121,8 @@ TEST_F(WriteReport, FormatsAreTheTablesAndTheFiles) {
   EXPECT_EQ(format_report(report_, "csv"), trials_csv(report_));
   EXPECT_EQ(format_report(report_, "markdown"), markdown(report_));
   EXPECT_EQ(format_report(report_, "html"), html_page(report_));
+  EXPECT_EQ(format_report(report_, "bencher"), bencher_json(report_));
+  EXPECT_EQ(format_report(report_, "google-benchmark"), google_benchmark_json(report_));
 }
 
 TEST_F(WriteReport, SuggestsTheNearestFormat) {

@@ -87,6 +87,36 @@ class Verb(ReportTest):
         markdown = self.succeed("report", out, "--format", "markdown").stdout
         self.assertIn("| --- | ---: |", markdown)
 
+    def test_bencher_gets_the_figures_of_the_report(self):
+        out = self.emulated()
+        report = self.report(out)
+        measures = json.loads(self.succeed("report", out, "--format", "bencher").stdout)
+        self.assertEqual(list(measures), [f"system/{trial['trial']} (emulated)" for trial in report["trials"]])
+        for trial, found in zip(report["trials"], measures.values()):
+            figures = trial["figures"]
+            low, high = figures["images_per_s_ci95"]
+            self.assertEqual(found, {
+                "throughput": {"value": figures["images_per_s"], "lower_value": low, "upper_value": high},
+                "wait-share": {"value": figures["wait_share"]}})
+        report["interrupted"] = report["trials"][0]["partial"] = True
+        (out / "report.json").write_text(json.dumps(report))
+        done = self.succeed("report", out, "--format", "bencher")
+        self.assertEqual(list(json.loads(done.stdout)), list(measures)[1:])
+        self.assertIn(f"{list(measures)[0]} is left out", done.stderr)
+
+    def test_google_benchmark_gets_a_row_for_each_repeat(self):
+        out = self.emulated()
+        trials = self.report(out)["trials"]
+        rows = json.loads(self.succeed("report", out, "--format", "google-benchmark").stdout)["benchmarks"]
+        for family, trial in enumerate(trials):
+            name = f"system/{trial['trial']} (emulated)"
+            of_trial = [row for row in rows if row["family_index"] == family]
+            names = [row["name"] for row in of_trial]
+            aggregates = [f"{name}_{aggregate}" for aggregate in ("mean", "median", "stddev", "cv")]
+            self.assertEqual(names, [name] * of_trial[0]["repetitions"] + aggregates)
+            median = of_trial[names.index(f"{name}_median")]
+            self.assertEqual(median["items_per_second"], trial["figures"]["images_per_s"])
+
     def test_writes_where_it_is_told(self):
         out = self.measured()
         for name, text in (("html", "<!DOCTYPE html>"), ("markdown", "## chexbench: system")):
@@ -125,7 +155,8 @@ class BadReports(ReportTest):
         self.fail_with(2, "report", says="DIR")
 
     def test_an_unknown_format(self):
-        self.fail_with(2, "report", self.folder, "--format", "pdf", says="pdf")
+        self.fail_with(2, "report", self.folder, "--format", "pdf", says="known: html, markdown, table")
+        self.fail_with(2, "report", self.folder, "--format", "benchr", says="did you mean 'bencher'?")
 
     def test_damaged_reports_leave_the_page_as_it_was(self):
         out = self.measured()
