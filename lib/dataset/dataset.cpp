@@ -6,6 +6,7 @@
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "dataset/dicom.hpp"
 #include "dataset/image_files.hpp"
 #include "dataset/index.hpp"
 #include "dataset/layouts.hpp"
@@ -94,10 +95,11 @@ void add_png_files(const std::vector<const IndexRow*>& rows, const storage::Data
   }
   dataset.total_bytes += estimated_bytes(*root.store, of_unknown_size);
   if (dataset.images.empty()) {
-    throw DataError(fmt::format(
-        "split '{}' of '{}' is empty: it lists {} images, and none of their files is in {}",
-        spec::to_string(spec.split), spec.root, rows.size(),
-        index.layout == spec::DataLayout::nih ? "images/ or images_NNN/" : "the root or a folder below it"));
+    throw DataError(
+        fmt::format("split '{}' of '{}' is empty: it lists {} images, and none of their files is in {}{}",
+                    spec::to_string(spec.split), spec.root, rows.size(),
+                    index.layout == spec::DataLayout::nih ? "images/ or images_NNN/" : "the root or a folder below it",
+                    dicom_hint(root)));
   }
   if (dataset.images.size() < rows.size()) {
     log::warning("{}: {} of the {} images of split '{}' have no file and are left out", spec.root,

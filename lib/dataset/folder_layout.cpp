@@ -7,6 +7,7 @@
 
 #include "core/errors.hpp"
 #include "core/log.hpp"
+#include "dataset/dicom.hpp"
 #include "dataset/layouts.hpp"
 
 namespace chexbench::dataset {
@@ -55,8 +56,8 @@ Index read_folder_layout(const storage::DataRoot& root) {
             : ", and there is no table either (Data_Entry*.csv of ChestX-ray14, or your own .csv)";
     throw DataError(
         fmt::format("no images in folders of classes below '{}': expected {}/CLASS/IMAGE.png (.jpg, .jpeg), or "
-                    "{}/train/CLASS/IMAGE.png; {} images are outside of such folders{}",
-                    root.path, root.path, root.path, outside, others));
+                    "{}/train/CLASS/IMAGE.png; {} images are outside of such folders{}{}",
+                    root.path, root.path, root.path, outside, others, dicom_hint(root)));
   }
   if (outside > 0) log::warning("{}: {} images are not in the folder of a class and are left out", root.path, outside);
   std::map<std::string, std::size_t, std::less<>> classes;

@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
+#include "dataset/dicom.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/nih_labels.hpp"
 #include "storage/file_bytes.hpp"
@@ -224,7 +225,7 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
   }
   if (any([](const storage::StoreEntry& e) { return e.kind == storage::StoreEntry::Kind::folder; }))
     return spec::DataLayout::folders;
-  throw DataError(fmt::format("no label table in '{}': expected {}", root.path, kLayouts));
+  throw DataError(fmt::format("no label table in '{}': expected {}{}", root.path, kLayouts, dicom_hint(root)));
 }
 
 bool IndexRow::*split_called(std::string_view name) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
+#include "dataset/dicom.hpp"
 #include "dataset/image_files.hpp"
 #include "formats/shards.hpp"
 
@@ -122,6 +123,9 @@ IndexReport report_index(const storage::DataRoot& root) {
   count_patients(index, report);
   match_files(root, index, report);
   find_conversions(root, report);
+  if (report.files == 0 && report.shards.empty() && report.cached_files.empty()) {
+    report.dicom_file = find_dicom_file(root);
+  }
   return report;
 }
 

@@ -52,6 +52,7 @@ struct IndexReport {
   std::optional<std::vector<std::string>> patients_in_both_splits;
   std::vector<ShardCount> shards;         // by format, then by split
   std::vector<std::string> cached_files;  // names of the files of cached pixels
+  std::string dicom_file;                 // if there are no images and nothing was converted: a DICOM file, or empty
   std::string next;                       // what to do next; report_index() leaves it empty
 
   // Returns the mean size of the files whose size is known, or std::nullopt if there are none.

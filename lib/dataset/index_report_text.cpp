@@ -51,6 +51,12 @@ std::string next_step(const IndexReport& report, const std::vector<std::string>&
   for (const std::string& override : overrides) command += " --set " + shell_word(override);
   if (report.missing.size() < report.rows) return command;
   const auto usable = std::ranges::find_if(report.shards, [](const ShardCount& s) { return s.problem.empty(); });
+  if (!report.dicom_file.empty()) {
+    return fmt::format(
+        "export the images to PNG or JPEG and run this command again, because {} is a DICOM file, which "
+        "chexbench does not read",
+        printable(report.dicom_file));
+  }
   if (usable == report.shards.end()) return "add the image files, because no row has one, and run this command again";
   return command + fmt::format(" --set data.format={} --set data.split={}", spec::to_string(usable->format),
                                spec::to_string(usable->split));

@@ -33,7 +33,9 @@ Names header_names(std::string_view header, const std::string& table) {
 std::size_t find_column(const Names& names, std::string_view key, const std::string& wanted, const std::string& table) {
   const auto found = std::ranges::find(names, wanted);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  throw SpecError(fmt::format("{}: {} has no column '{}'{}", key, table, printable(wanted), suggestion(wanted, names)));
+  const std::string columns = nearest_name(wanted, names).empty() ? "" : suggestion("", names);  // else named already
+  throw SpecError(
+      fmt::format("{}: {} has no column '{}'{}{}", key, table, printable(wanted), suggestion(wanted, names), columns));
 }
 
 std::vector<std::string> parts_of(std::string_view text, std::string_view separator) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "core/scratch.hpp"
 
 namespace chexbench::dataset {
@@ -143,6 +145,13 @@ TEST_F(OwnTableReport, SaysThatPatientsAreUnknownAndWhichColumnMayNameThem) {
 TEST_F(OwnTableReport, NamesNoColumnIfNoneSuggestsPatients) {
   write_text(root_ / "labels.csv", "file,Cat,part\na.png,0,train\nb.png,1,test\n");
   EXPECT_THAT(index_report_text(report()), HasSubstr("\npatients: unknown (data.labels.patient_column is not set)\n"));
+}
+
+TEST_F(OwnTableReport, SaysThatImagesAreDicomFiles) {
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    std::filesystem::rename(root_ / (name + std::string(".png")), root_ / (name + std::string(".dcm")));
+  }
+  EXPECT_THAT(next_step(report(), {}), AllOf(HasSubstr("export the images"), HasSubstr("a.dcm is a DICOM file")));
 }
 
 TEST(FolderReport, CountsFormatsAndSaysThatFoldersDoNotNamePatients) {

@@ -161,6 +161,16 @@ TEST(ReadIndex, NamesTheFolderAboveTheSplits) {
   EXPECT_EQ(read_index(parent / "set").rows.size(), 1u);
 }
 
+TEST(ReadIndex, TellsFoldersOfDicomFiles) {
+  const ScratchFolder named, nameless;
+  write_text(named / "a.DCM", "");
+  write_text(nameless / "patient/study/1.2.840", std::string(128, '\0') + "DICM");
+  write_text(nameless / "patient/study/1.2.839", "short");
+  EXPECT_THAT(message_of<DataError>([&] { read_index(named.path()); }),
+              HasSubstr((named / "a.DCM") + " is a DICOM file, which chexbench does not read: export"));
+  EXPECT_THAT(message_of<DataError>([&] { read_index(nameless.path()); }), HasSubstr("study/1.2.840 is a DICOM file"));
+}
+
 TEST(ReadIndex, TellsARootThatMayNotBeListed) {
   const ScratchFolder root;
   write_table(root, "b.png,Mass,0,1,1,M,PA,1,1,1,1,\n");

@@ -1,0 +1,20 @@
+// Finds DICOM files, which chexbench does not read, so that a message can say so.
+#pragma once
+
+#include <string>
+
+#include "storage/data_root.hpp"
+
+namespace chexbench::dataset {
+
+// Returns the path of a DICOM file in the root or up to 3 folders below it, or "" if none is found. A file is one if
+// its name ends in .dcm or .dicom, in either case, or if it has "DICM" at byte 128. Looks at a few entries of each
+// folder only, so it is no proof that there is none. Thread-safe.
+// @throws DataError if the root cannot be listed
+std::string find_dicom_file(const storage::DataRoot& root);
+
+// Returns a sentence for the end of a message, after "; ": which file is DICOM and what to do. "" if none is found.
+// @throws DataError as find_dicom_file()
+std::string dicom_hint(const storage::DataRoot& root);
+
+}  // namespace chexbench::dataset
