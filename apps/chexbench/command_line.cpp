@@ -17,6 +17,7 @@
 #include "diagnose_command.hpp"
 #include "doctor_command.hpp"
 #include "kernel_sweep_command.hpp"
+#include "list_command.hpp"
 #include "model_command.hpp"
 #include "plan_sweep_command.hpp"
 #include "predict_command.hpp"
@@ -89,6 +90,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_compare_command(app);
   add_diagnose_command(app);
   add_doctor_command(app, session);
+  add_list_command(app);
   add_model_command(app);
   add_report_command(app);
   add_kernel_sweep_command(app);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/journal.hpp"
@@ -24,8 +25,8 @@
 #include "ranks_option.hpp"
 #include "reader_gone.hpp"
 #include "report/write.hpp"
+#include "spec/parse.hpp"
 #include "spec/sweep.hpp"
-#include "spec/text_file.hpp"
 #include "verbs/run/conclude.hpp"
 #include "verbs/run/dry_run.hpp"
 #include "verbs/run/kept_spec.hpp"
@@ -164,9 +165,8 @@ void measure(results::Report& report, comm::World& world, const verbs::RunSpec& 
 // @throws SpecError if it cannot be read
 verbs::RunSpec run_spec(const RunArguments& arguments, bench::Session& session) {
   if (!arguments.config.empty()) {
-    return {.source = arguments.config,
-            .text = spec::read_text_file(arguments.config, "experiment"),
-            .overrides = arguments.overrides};
+    spec::SpecText found = spec::find_spec(arguments.config);
+    return {.source = std::move(found.source), .text = std::move(found.text), .overrides = arguments.overrides};
   }
   verbs::RunSpec run = verbs::kept_spec(arguments.resume, session.world().communicator());
   run.overrides.insert(run.overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
@@ -224,7 +224,7 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
   const auto arguments = std::make_shared<RunArguments>();
   arguments->command_line = command_line;
   app.add_option("--config", arguments->config,
-                 "Run the experiment in this JSON file; configs/experiments has examples.")
+                 "Run the experiment in this JSON file, or a built-in one by its name; `chexbench list` has them.")
       ->type_name("SPEC");
   app.add_option("--set", arguments->overrides,
                  "Override a key of the spec, e.g. --set data.root=/data/nih --set measure.steps=50.")

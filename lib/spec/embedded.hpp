@@ -15,6 +15,9 @@ struct EmbeddedFile {
 // Returns configs/accelerators/*.json, sorted by name.
 std::span<const EmbeddedFile> embedded_accelerators();
 
+// Returns configs/experiments/*.json, sorted by name.
+std::span<const EmbeddedFile> embedded_experiments();
+
 // Returns configs/pipelines/*.json, sorted by name.
 std::span<const EmbeddedFile> embedded_pipelines();
 

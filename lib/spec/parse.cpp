@@ -2,11 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "core/errors.hpp"
+#include "spec/document.hpp"
 #include "spec/draft.hpp"
+#include "spec/embedded.hpp"
 #include "spec/text_file.hpp"
 
 namespace chexbench::spec {
+namespace {
+
+bool is_file(const std::string& path) {
+  std::error_code error;  // a name that no file can have is no file
+  return std::filesystem::exists(path, error) && !std::filesystem::is_directory(path, error);
+}
+
+// @throws SpecError if there is none of that name
+SpecText built_in(const std::string& name) {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : embedded_experiments()) {
+    names.emplace_back(file.name);
+    if (file.name == name) {
+      return {.source = fmt::format("configs/experiments/{}.json", name), .text = std::string(file.text)};
+    }
+  }
+  throw SpecError(fmt::format("no experiment is called '{}'{}; a file's path contains a '/' or ends in .json",
+                              shown(name), suggestion(name, names)));
+}
+
+}  // namespace
+
+SpecText find_spec(const std::string& name_or_path) {
+  std::string path = name_or_path;
+  if (path.find('/') == std::string::npos && !path.ends_with(".json") && !is_file(path)) {
+    path += ".json";
+    if (!is_file(path)) return built_in(name_or_path);
+  }
+  return {.source = path, .text = read_text_file(path, "experiment")};
+}
 
 SweepSpec parse_spec(const std::string& text, const std::string& source, const std::vector<std::string>& overrides) {
   Draft draft;
@@ -15,8 +49,9 @@ SweepSpec parse_spec(const std::string& text, const std::string& source, const s
   return draft.finish();
 }
 
-SweepSpec load_spec(const std::string& path, const std::vector<std::string>& overrides) {
-  return parse_spec(read_text_file(path, "experiment"), path, overrides);
+SweepSpec load_spec(const std::string& name_or_path, const std::vector<std::string>& overrides) {
+  const SpecText found = find_spec(name_or_path);
+  return parse_spec(found.text, found.source, overrides);
 }
 
 Experiment parse_experiment(const std::string& text, const std::string& source) {

@@ -9,12 +9,23 @@
 
 namespace chexbench::spec {
 
-// Reads the file at `path`, applies `overrides` in their order, and checks all trials. An override is "key=value"; its
+// An experiment as it stands in its file.
+struct SpecText {
+  std::string source;  // names it in errors
+  std::string text;
+};
+
+// Reads the experiment at a path, or of a name: what has neither a '/' nor ".json" names the file NAME or NAME.json of
+// the working directory or, if there is none, configs/experiments/NAME.json as it is built into the binary.
+// @throws SpecError if there is no experiment of that name (with the nearest one), or the file cannot be read
+SpecText find_spec(const std::string& name_or_path);
+
+// Finds the experiment, applies `overrides` in their order, and checks all trials. An override is "key=value"; its
 // value is JSON, or else text; null restores the default. Overriding a swept key takes it out of the sweep. Example:
 //   load_spec("configs/experiments/naive-vs-optimized.json", {"data.root=/data/nih", "pipeline.map.parallel_calls=4"})
-// @throws SpecError if the file cannot be read, its syntax is wrong (with line and column), a key is unknown or twice
+// @throws SpecError as find_spec(), and if the syntax is wrong (with line and column), a key is unknown or twice
 // there, a value has the wrong type or is out of range, or options contradict each other
-SweepSpec load_spec(const std::string& path, const std::vector<std::string>& overrides = {});
+SweepSpec load_spec(const std::string& name_or_path, const std::vector<std::string>& overrides = {});
 
 // Does the same for the text of a file; `source` names it in errors. @throws SpecError as load_spec() does
 SweepSpec parse_spec(const std::string& text, const std::string& source,

@@ -1,0 +1,25 @@
+// Lists what is built into the binary and has a name: experiments, pipelines and accelerator profiles.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "spec/shipped.hpp"
+
+namespace chexbench::verbs {
+
+struct ShippedList {
+  std::string chexbench_version;
+  std::vector<spec::ShippedFile> experiments;
+  std::vector<spec::ShippedFile> pipelines;
+  std::vector<spec::ShippedFile> accelerators;
+};
+
+// Returns all that is built in; chexbench_version is left empty.
+ShippedList list_shipped();
+
+// Return the list as text: a table for people, or JSON.
+std::string shipped_table(const ShippedList& list);
+std::string shipped_json(const ShippedList& list);
+
+}  // namespace chexbench::verbs

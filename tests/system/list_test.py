@@ -1,0 +1,51 @@
+"""chexbench list, and experiments that are given by their names."""
+
+import json
+import unittest
+
+from harness import REAL_IMAGES, ROOT, SystemTest
+
+
+class Shipped(SystemTest):
+    def test_names_every_file_with_a_line_about_it(self):
+        told = json.loads(self.succeed("list", "--format", "json", cwd=self.folder).stdout)
+        table = self.succeed("list").stdout.splitlines()
+        for kind in ("experiments", "pipelines", "accelerators"):
+            names = sorted(path.stem for path in (ROOT / "configs" / kind).glob("*.json"))
+            self.assertEqual(sorted(entry["name"] for entry in told[kind]), names)
+            for entry in told[kind]:
+                line = [kind[:-1], entry["name"], *entry["description"].split()]
+                self.assertIn(line, [row.split() for row in table])
+                self.assertGreater(len(entry["description"]), 10, entry)
+                self.assertLess(len(entry["description"]), 250, entry)
+        about = {entry["name"]: entry["description"] for entry in told["experiments"] + told["accelerators"]}
+        self.assertEqual(about["quickstart-input"], "How fast do batches come when nothing uses them?")
+        self.assertEqual(about["p100"], "NVIDIA Tesla P100 SXM2")
+
+    def plan(self, name):
+        return self.succeed("--config", name, "--set", f"data.root={REAL_IMAGES}", "--dry-run", "--ranks", "1",
+                            cwd=self.folder).stdout
+
+    def test_a_name_finds_a_spec_from_anywhere(self):
+        self.assertEqual(self.plan("bare"), self.plan(ROOT / "configs/experiments/bare.json"))
+        self.succeed("--config", "bare", "--set", f"data.root={REAL_IMAGES}", "--output", self.folder / "out",
+                     cwd=self.folder)
+        self.assertEqual(self.report(self.folder / "out")["experiment"], "bare")
+
+    def test_a_file_of_the_current_folder_wins(self):
+        shipped = self.plan("bare")
+        for name in ("bare.json", "bare"):
+            self.spec(training__batch_size=3 + len(name)).rename(self.folder / name)
+            self.assertIn(f'"batch_size": {3 + len(name)}', self.plan("bare"))
+        self.assertNotEqual(self.plan("bare"), shipped)
+        (self.folder / "formats").mkdir()
+        self.assertIn("formats", self.plan("formats"))
+
+    def test_a_misspelt_name_suggests_the_nearest(self):
+        self.fail_with(2, "--config", "quickstart-imput", says="did you mean 'quickstart-input'?")
+        self.fail_with(2, "predict", "--config", "bar", "--accelerator", "v100", says="did you mean 'bare'?")
+        self.fail_with(2, "--config", "x" * 5000, says="quickstart-input")
+
+
+if __name__ == "__main__":
+    unittest.main()
