@@ -42,7 +42,7 @@ std::string find_below(const storage::Store& store, const std::string& folder, i
   std::erase_if(entries, [](const storage::StoreEntry& e) { return e.name.starts_with('.'); });
   std::size_t opened = 0, listed = 0;
   for (const storage::StoreEntry& entry : entries) {
-    const std::string path = folder + "/" + entry.name;
+    std::string path = folder + "/" + entry.name;
     if (entry.kind == storage::StoreEntry::Kind::file) {
       if (has_dicom_name(entry.name)) return path;
       if (opened++ < kMostEntries && has_dicom_letters(store, path)) return path;
