@@ -27,16 +27,15 @@ struct ReportArguments {
 
 void run(const ReportArguments& arguments) {
   report::check_report_format(arguments.format);
-  const results::Report report = results::read_report(arguments.run);
-  fs::path file = arguments.run;
-  if (fs::is_directory(file)) file /= "report.json";
+  const std::string file = results::report_file(arguments.run);
+  const results::Report report = results::read_report(file);
   if (!results::has_results(report)) {
-    throw DataError(fmt::format("{} has no measured trial, so there is nothing to report", file.string()));
+    throw DataError(fmt::format("{} has no measured trial, so there is nothing to report", file));
   }
   const std::string text = report::format_report(report, arguments.format);
   std::string path = arguments.output;
   if (path.empty() && arguments.format == "html") {
-    path = (file.parent_path() / "report.html").string();
+    path = fs::path(file).replace_filename("report.html").string();
   }
   if (path.empty()) return print(text, arguments.format);
   write_file_atomically(path, text);

@@ -20,6 +20,7 @@
 #include "core/log.hpp"
 #include "core/output_file.hpp"
 #include "core/status_line.hpp"
+#include "core/text.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
 #include "ranks_option.hpp"
@@ -109,7 +110,8 @@ void publish(results::Report& report, const std::string& folder, const RunArgume
 }
 
 void tell_how_to_go_on(const std::string& folder, int ranks) {
-  log::info("go on with: {}chexbench --resume {}", ranks > 1 ? fmt::format("mpirun -np {} ", ranks) : "", folder);
+  log::info("go on with: {}chexbench --resume {}", ranks > 1 ? fmt::format("mpirun -np {} ", ranks) : "",
+            shell_word(folder));
 }
 
 // Writes what a run that ended early has measured, and says how to go on. If it measured nothing new, writes nothing,

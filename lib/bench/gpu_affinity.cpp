@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 
 #include "core/numbers.hpp"
+#include "core/text.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -79,9 +79,7 @@ std::vector<int> parse_cpu_list(std::string_view text) {
 }
 
 std::vector<int> cpus_near(const std::string& pci_bus_id, const std::string& folder) {
-  std::string name = pci_bus_id;
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  std::ifstream file(folder + "/" + name + "/local_cpulist");
+  std::ifstream file(folder + "/" + lower_case(pci_bus_id) + "/local_cpulist");
   std::string list;
   std::getline(file, list);
   return parse_cpu_list(list);

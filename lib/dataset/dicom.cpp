@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 #include "storage/file_bytes.hpp"
 
 namespace chexbench::dataset {
@@ -18,8 +18,7 @@ constexpr std::size_t kPreambleBytes = 128;
 constexpr std::string_view kLetters = "DICM";
 
 bool has_dicom_name(std::string_view name) {
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lower_case(name);
   return lower.ends_with(".dcm") || lower.ends_with(".dicom");
 }
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <string_view>
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -37,12 +37,6 @@ bool add_folder(const storage::Store& store, const std::string& folder, std::vec
     files.push_back({std::move(entry.name), std::move(path), entry.bytes});
   }
   return has_images_folder;
-}
-
-std::string lower_case(std::string_view name) {
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
 }
 
 bool is_image_name(std::string_view name) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/printable.hpp"
+#include "core/text.hpp"
 #include "dataset/index_report.hpp"
 
 namespace chexbench::dataset {
@@ -32,15 +33,6 @@ std::string file_bytes(const IndexReport& report) {
   if (report.files_of_known_size == report.files) return fmt::to_string(report.file_bytes);
   return fmt::format("{} (without {} files whose size the store does not report)", report.file_bytes,
                      report.files - report.files_of_known_size);
-}
-
-// Returns the word as a shell takes it, in quotes if it has a character that means something there.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
-  if (word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "core/csv.hpp"
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -54,9 +54,9 @@ bool is_label(const LabelColumns& columns, std::size_t column) {
 
 // Returns the name of the column that probably says whose image a row is, or "" if no name suggests it.
 std::string likely_patient_column(const Names& names) {
-  const auto suggests_patient = [](std::string name) {
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-    return name.find("patient") != std::string::npos || name.find("subject") != std::string::npos;
+  const auto suggests_patient = [](const std::string& name) {
+    const std::string lower = lower_case(name);
+    return lower.find("patient") != std::string::npos || lower.find("subject") != std::string::npos;
   };
   const auto found = std::ranges::find_if(names, suggests_patient);
   return found == names.end() ? "" : *found;

@@ -4,8 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
+
+#include "core/text.hpp"
 
 namespace chexbench::measure {
 namespace {
@@ -18,11 +19,6 @@ constexpr double kBusyShare = 0.25;         // of the cores: more foreign thread
 
 bool intersect(const std::vector<int>& a, const std::vector<int>& b) {
   return std::ranges::any_of(a, [&](int cpu) { return std::ranges::find(b, cpu) != b.end(); });
-}
-
-std::string lowered(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 // Returns the cores of this host that ranks were bound to, each core once.
@@ -122,7 +118,7 @@ void warn_of_numa(const Surroundings& surroundings, Warnings& found) {
 
 void warn_of_threads(const std::vector<Setting>& threading, Warnings& found) {
   for (const auto& [name, value] : threading) {
-    const bool spins = (name == "OMP_WAIT_POLICY" && lowered(value) == "active") ||
+    const bool spins = (name == "OMP_WAIT_POLICY" && lower_case(value) == "active") ||
                        (name == "KMP_BLOCKTIME" && value != "0") || (name == "GOMP_SPINCOUNT" && value != "0");
     if (!spins) continue;
     found.push_back(

@@ -60,13 +60,18 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-Report read_report(const std::string& path) {
+std::string report_file(const std::string& path) {
   std::error_code error;  // ignored: a name that no file can have does not exist either
-  const std::string file = fs::is_regular_file(path, error) ? path : (fs::path(path) / kFileName).string();
+  std::string file = fs::is_regular_file(path, error) ? path : (fs::path(path) / kFileName).string();
   if (!fs::is_regular_file(file, error)) {
     throw SpecError(fmt::format("{}: there is no {} in it; give the folder that a run was written to, or its {}", path,
                                 kFileName, kFileName));
   }
+  return file;
+}
+
+Report read_report(const std::string& path) {
+  const std::string file = report_file(path);
   return report_from_json(read_text(file), file);
 }
 

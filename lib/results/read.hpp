@@ -12,6 +12,10 @@ namespace chexbench::results {
 // @throws DataError if the file cannot be read, or is larger than 1 GiB
 std::string read_text(const std::string& path);
 
+// Returns the report.json of a run; `path` is that file, or the folder that the run was written to.
+// @throws SpecError if there is no report.json
+std::string report_file(const std::string& path);
+
 // Reads the report.json of a run; `path` is that file, or the folder that the run was written to.
 // @throws SpecError if there is no report.json
 // @throws DataError if the file cannot be read, is damaged, or has another schema_version

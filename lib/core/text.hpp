@@ -1,0 +1,15 @@
+// What rooms share about words.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace chexbench {
+
+// Returns `text` with A to Z as small letters.
+std::string lower_case(std::string_view text);
+
+// Returns `word` as a shell takes it for one word: in quotes if it has a character that means something there.
+std::string shell_word(const std::string& word);
+
+}  // namespace chexbench
