@@ -35,7 +35,7 @@ LEAST_BYTES_IN_FLIGHT = 30_000
 STREAMING = {"run_sums.*10Statistics.*6__halfLi8": (0, 4), "run_channels.*9Normalize.*6__halfLi8": (8, 2),
              "run_sums.*12GradientSums.*6__halfLi8": (2, 4), "run_channels.*13GradientApply.*6__halfLi8": (8, 4),
              "run_channels.*3Add.*6__halfLi8": (0, 2), "run_channels.*4Copy.*6__halfLi8": (0, 4),
-             "run_channels.*7MaxPoolI6__halfLi8.*12NormedValues": (8, 9),
+             "run_channels.*7MaxPoolI6__halfLi8.*12NormedValues": (8, 3),
              "run_channels.*11AveragePoolI6__halfLi8.*12NormedValues": (8, 4),
              "run_sums.*11OverPatches.*12GradientSumsI6__halfLi8.*Li8ELb1E": (2, 8),
              "run_channels.*11OverPatches.*13GradientApplyI6__halfLi8.*Li8ELb1E": (8, 8),

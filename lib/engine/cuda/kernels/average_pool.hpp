@@ -34,11 +34,13 @@ struct AveragePool {
   CHEXBENCH_HOST_DEVICE void pool(int row, int channel, const typename Values::OfChannels& value_of) const {
     const Pixel out(row, shape.out_height, shape.out_width);
     const int top = out.y * shape.stride - shape.padding, left = out.x * shape.stride - shape.padding;
-    const PoolWindow<T, V, K> window(x, shape, out.image, top, left, channel);
     float sum[V] = {};
-    for_places<K>([&](int h, int w) {
-      for (int i = 0; i < V; ++i) sum[i] += window.counts(h, w) ? value_of(window.at[h][w], i) : 0.0f;
-    });
+    for (int h = 0; h < K; ++h) {
+      const WindowLine<T, V, K> line(x, shape, out.image, top + h, left, channel);
+      for (int w = 0; w < K; ++w) {
+        for (int i = 0; i < V; ++i) sum[i] += line.counts[w] ? value_of(line.at[w], i) : 0.0f;
+      }
+    }
     store(y.at(row, channel), scaled<T>(sum, 1.0f / static_cast<float>(K * K)));
   }
 };

@@ -32,16 +32,18 @@ struct MaxPool {
       best[i] = -INFINITY;
       won[i] = first;
     }
-    const PoolWindow<T, V, K> window(x, shape, out.image, top, left, channel);
-    for_places<K>([&](int h, int w) {
-      for (int i = 0; i < V; ++i) {
-        const float value = value_of(window.at[h][w], i);
-        // NaN wins, as in PyTorch. & and | instead of && and || avoid branches.
-        const bool wins = window.counts(h, w) & ((value > best[i]) | (value != value));
-        best[i] = wins ? value : best[i];
-        won[i] = wins ? h * K + w : won[i];
+    for (int h = 0; h < K; ++h) {
+      const WindowLine<T, V, K> line(x, shape, out.image, top + h, left, channel);
+      for (int w = 0; w < K; ++w) {
+        for (int i = 0; i < V; ++i) {
+          const float value = value_of(line.at[w], i);
+          // NaN wins, as in PyTorch. & and | instead of && and || avoid branches.
+          const bool wins = line.counts[w] & ((value > best[i]) | (value != value));
+          best[i] = wins ? value : best[i];
+          won[i] = wins ? h * K + w : won[i];
+        }
       }
-    });
+    }
     Pack<T, V> result;
     Pack<std::uint8_t, V> index;
     for (int i = 0; i < V; ++i) {

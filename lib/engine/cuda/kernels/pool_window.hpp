@@ -2,8 +2,6 @@
 // count as 0 (average).
 #pragma once
 
-#include <utility>
-
 #include "engine/cuda/kernels/channel_grid.hpp"
 #include "engine/cuda/kernels/element.hpp"
 
@@ -54,33 +52,21 @@ CHEXBENCH_HOST_DEVICE inline int nearest_inside(int position, int size) {
   return position < 0 ? 0 : position < size ? position : size - 1;
 }
 
-// Calls use(h, w) for each place of a window, line by line, without a loop: of values that are in registers, the
-// compiler must know the indices, and it unrolls no loop that it finds too long.
-template <int K, typename Use>
-CHEXBENCH_HOST_DEVICE void for_places(const Use& use) {
-  [&]<int... kPlace>(std::integer_sequence<int, kPlace...>) { (use(kPlace / K, kPlace % K), ...); }
-  (std::make_integer_sequence<int, K * K>{});
-}
-
-// The K x K values of a window. All of them are loaded before one is used, so that they are in flight together; a
-// position outside the image is replaced by the nearest one inside and does not count.
+// K neighbours in one line of a window. All of them are loaded, so that no branch separates the loads; a position
+// outside the image is replaced by the nearest one inside and does not count.
 template <typename T, int V, int K>
-struct PoolWindow {
-  Pack<T, V> at[K][K];
-  bool in_height[K], in_width[K];
+struct WindowLine {
+  Pack<T, V> at[K];
+  bool counts[K];
 
-  CHEXBENCH_HOST_DEVICE PoolWindow(const Rows<const T>& x, const PoolShape& shape, int image, int top, int left,
+  CHEXBENCH_HOST_DEVICE WindowLine(const Rows<const T>& x, const PoolShape& shape, int image, int h, int left,
                                    int channel) {
+    const int line = (image * shape.height + nearest_inside(h, shape.height)) * shape.width;
     for (int k = 0; k < K; ++k) {
-      in_height[k] = inside(top + k, shape.height);
-      in_width[k] = inside(left + k, shape.width);
-    }
-    for (int h = 0; h < K; ++h) {
-      const int line = (image * shape.height + nearest_inside(top + h, shape.height)) * shape.width;
-      for (int w = 0; w < K; ++w) at[h][w] = load<V>(x.at(line + nearest_inside(left + w, shape.width), channel));
+      at[k] = load<V>(x.at(line + nearest_inside(left + k, shape.width), channel));
+      counts[k] = inside(h, shape.height) && inside(left + k, shape.width);
     }
   }
-  CHEXBENCH_HOST_DEVICE bool counts(int h, int w) const { return in_height[h] & in_width[w]; }
 };
 
 // Calls use(out, place) for each output whose window contains the input pixel of that row: `out` is the output's row,
