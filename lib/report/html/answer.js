@@ -86,7 +86,10 @@ function addNumbers(place) {
 function addAnswer() {
   const place = section("answer", "Answer");
   const words = element(place, "div", undefined, "words");
-  report.answer.lines.forEach((line, index) => element(words, "p", line, index === 0 ? "lead" : ""));
+  report.answer.lines.forEach((line, index) => {
+    if (line === report.answer.command) addCommand(words, line);
+    else element(words, "p", line, index === 0 ? "lead" : "");
+  });
   if (report.measured) addNumbers(words);
   if (report.measured && charts.available) {
     const chart = element(place, "div", undefined, "main-chart");

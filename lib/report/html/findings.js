@@ -57,7 +57,7 @@ function addFinding(list, finding) {
   for (const part of ["reason", "advice"]) {
     if (finding[part]) element(place, "p", finding[part], part);
   }
-  if (finding.command) element(element(place, "pre", undefined, "command"), "code", finding.command);
+  if (finding.command) addCommand(place, finding.command);
   element(place, "p", finding.text, "note");
 }
 

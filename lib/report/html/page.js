@@ -14,15 +14,16 @@ const training = trials.filter(trains);
 // Adds the times of the trials with the most ranks, rank by rank. Only here does a slow rank show.
 function addRankTimes(place) {
   const most = Math.max(...trials.map((trial) => trial.ranks));
-  const widest = training.filter((trial) => trial.ranks === most && most > 1);
-  const rows = widest.flatMap((trial) => trial.time_by_rank.map((time) => ({ trial, time, share: (part) => time[part.key + "_s"] / time.wall_s })));
+  const widest = trials.filter((trial) => trial.ranks === most && most > 1);
+  const shareOf = (trial, time) => (part) => trains(trial) ? time[part.key + "_s"] / time.wall_s : null;
+  const rows = widest.flatMap((trial) => trial.time_by_rank.map((time) => ({ trial, time, share: shareOf(trial, time) })));
   if (rows.length === 0) return;
-  const numbers = folded(place, "Shares by rank");
-  for (const trial of charts.available ? widest : []) {
+  const numbers = folded(place, "Times by rank");
+  for (const trial of charts.available ? widest.filter(trains) : []) {
     charts.stack(numbers, `Share of the step time by rank: ${marked(trial)}`, parts, rows.filter((row) => row.trial === trial)
       .map((row) => ({ name: `rank ${row.time.rank}`, shares: parts.map(row.share) })));
   }
-  table(numbers, "ranks", "Share of the step time by rank", [
+  table(numbers, "ranks", "Times by rank", [
     { name: "trial", key: "label", wrap: true, get: (row) => marked(row.trial) },
     { name: "rank", key: "rank", show: words, get: (row) => row.time.rank },
     { name: "steps", unit: "s", key: "wall_s", show: fixed(3), get: (row) => row.time.wall_s },

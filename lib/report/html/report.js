@@ -47,6 +47,10 @@ function scrollable(place, name) {
   return place;
 }
 
+function addCommand(parent, command) {
+  element(element(parent, "pre", undefined, "command"), "code", command);
+}
+
 // ---- names of trials, which say if a trial is emulated
 
 const marked = (trial) => (trial.label + " " + trial.mark).trimEnd();
