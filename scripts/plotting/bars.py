@@ -152,7 +152,8 @@ def draw_shares(pyplot, trials, parts, marks, title, label):
     """Draws a bar of stacked shares for each trial that trains, and the columns of `marks` as markers upon it."""
     trials = [row for row in trials if trains(row)]
     if not trials:
-        raise Unusable("these trials have engine none, which does nothing but wait for its input: give a run that trains")
+        raise Unusable("these trials have engine none, which does nothing but wait for its input: give a run that "
+                       "trains")
     figure, axes, places = bar_axes(pyplot, names(trials), title)
     left = [0.0] * len(trials)
     for column, (part, shade) in parts.items():

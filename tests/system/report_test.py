@@ -253,7 +253,8 @@ class InABrowser(ReportTest):
         page = self.open(out)
         report = self.report(out)
         self.assert_figures(page, report)
-        self.assertEqual(sorted(page.classes["headline"]), sorted(finding["headline"] for finding in report["findings"]))
+        self.assertEqual(sorted(page.classes["headline"]),
+                         sorted(finding["headline"] for finding in report["findings"]))
         for name, rows in page.tables.items():
             for row in rows:
                 self.assertIn("(emulated)", row["label"]["text"], name)
