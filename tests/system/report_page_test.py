@@ -262,7 +262,8 @@ class InThreeWidths(ReportTest):
                     "command": "chexbench --config SPEC", "worth_share": worth, "kind": kind, **more}
         page = self.given([finding("cheap", 0, trial=0), finding("waits", 0.4, "starved", trial=1),
                            finding("holds", 0.1, trial=1), finding("decodes", 0.05, "amplification", trial=1),
-                           finding("dear", 0.2, trial=0), finding("all", 0.3), *(finding(f"more {i}", 0) for i in range(3))])
+                           finding("dear", 0.2, trial=0), finding("all", 0.3),
+                           *(finding(f"more {i}", 0) for i in range(3))])
         self.show(page, 800)
         self.assertEqual(self.findings(), [
             ["optimized", True, ["waits", "decodes", "holds"]],

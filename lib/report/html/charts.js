@@ -71,16 +71,15 @@ const charts = (() => {
 
   // Returns the largest number that a row draws, so that no axis ends before it.
   const reach = (row) => Math.max(row.value, row.before || 0, ...(row.interval || []), ...(row.repeats || []));
-  const reachOf = (rows) => Math.max(...rows.map(reach));
-  const rateText = (value) => value.toFixed(value < 10 ? 2 : 1);
-  const toldInterval = (interval) => interval ? ` (${interval.map(rateText).join(" to ")})` : "";
+  const reachOf = (rows) => 1.02 * Math.max(...rows.map(reach));
+  const toldInterval = (interval) => interval ? ` (${interval.map(rate).join(" to ")})` : "";
 
   // Draws one bar per row, in the colour of its group, which the legend names if there are several. rows: {name, value,
   // interval, repeats, group}.
   function bars(parent, title, unit, rows) {
     const groups = [...new Set(rows.map((row) => row.group))];
-    const notes = rows.map((row) => ({ at: reach(row), text: rateText(row.value) }));
-    const told = rows.map((row) => `${row.name}: ${rateText(row.value)} ${unit}${toldInterval(row.interval)}`);
+    const notes = rows.map((row) => ({ at: reach(row), text: rate(row.value) }));
+    const told = rows.map((row) => `${row.name}: ${rate(row.value)} ${unit}${toldInterval(row.interval)}`);
     const of = (group, get) => rows.map((row, index) => row.group === group ? get(row, index) : null);
     add(parent, title, told, (width) => {
       const { labels, height } = rowsOf(rows.map((row) => row.name), width, 30, groups.length > 1 ? 90 : 60);
@@ -107,7 +106,7 @@ const charts = (() => {
     const change = (row) => Math.abs(row.value - row.before);
     const hollow = (name) => ({ backgroundColor: "transparent", borderColor: color(name), borderWidth: 1.5, borderSkipped: false });
     const bar = { maxBarThickness: 22 };
-    const told = rows.map((row) => `${row.name}: ${rateText(row.value)} ${unit}${toldInterval(row.interval)}` +
+    const told = rows.map((row) => `${row.name}: ${rate(row.value)} ${unit}${toldInterval(row.interval)}` +
       (row.text ? `, ${row.text} of the step before` : ""));
     add(parent, title, told, (width) => {
       const { labels, height } = rowsOf(rows.map((row) => row.name), width, 32, 90);
@@ -182,7 +181,7 @@ const charts = (() => {
       data: [arm.points[0].ranks, most].map((x) => ({ x, y: x * arm.points[0].value / arm.points[0].ranks })),
     });
     const told = arms.map((arm) => `${arm.name}: ` + arm.points.map((point) =>
-      `${rateText(point.value)} ${unit}${toldInterval(point.interval)} on ${point.ranks} ranks`).join(", "));
+      `${rate(point.value)} ${unit}${toldInterval(point.interval)} on ${point.ranks} ranks`).join(", "));
     add(parent, title, told, (width) => ({
       height: 380, type: "line", legend: true,
       legendLabels: { usePointStyle: true, boxWidth: 8, boxHeight: 7, filter: (item) => item.text !== "ideal" },

@@ -58,7 +58,10 @@ function drawMarks(context, scale, along, element, dataset, point) {
   context.restore();
 }
 
-// ---- the width of labels
+// ---- numbers and the width of labels
+
+// Shows at least three significant digits of a rate; a rate that is not known has none.
+const rate = (value) => value === null ? "?" : value.toFixed(value < 10 ? 2 : 1);
 
 const labelFont = () => `${Chart.defaults.font.size}px ${Chart.defaults.font.family}`;
 const textWidth = (() => {

@@ -2,7 +2,6 @@
 "use strict";
 
 const fixed = (decimals, scale = 1) => (value) => (value * scale).toFixed(decimals);
-const rate = (value) => value.toFixed(value < 10 ? 2 : 1);
 const percent = (value) => (Math.abs(value) < 0.0005 ? 0 : 100 * value).toFixed(1);
 
 // Adds a table. columns: {name, unit, key, get, show}; without `show` the cells have words. The first column names the
