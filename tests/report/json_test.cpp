@@ -60,6 +60,9 @@ json plain(const std::optional<T>& value) {
   return value ? json(*value) : json();
 }
 
+json plain(const std::optional<measure::Interval>& interval) {
+  return interval ? json{interval->low, interval->high} : json();
+}
 json plain(const std::vector<measure::LibraryVersion>& libraries) {
   json list = json::array();
   for (const auto& [name, version] : libraries) list.push_back({name, plain(version)});
