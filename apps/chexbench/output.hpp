@@ -1,6 +1,8 @@
 // Standard output, which gets only results; the log goes to standard error.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 namespace chexbench::app {
@@ -13,5 +15,15 @@ void fill_standard_streams();
 // that goes to a terminal, control characters are shown as \xNN, because names in it may come from anywhere.
 // @throws ReaderGone if it is a pipe that nobody reads any more, or OutputError if writing fails, e.g. on a full disk
 void print(const std::string& text, const std::string& format = "table");
+
+// Does the same with text that a terminal may get as it is, because names in it are shown already and escape sequences
+// in it are meant.
+void print_shown(const std::string& text);
+
+// Returns whether standard output is a terminal.
+bool stdout_is_terminal();
+
+// Returns how many characters a line of that terminal has; nothing if it is none, or if it does not tell.
+std::optional<std::size_t> stdout_width();
 
 }  // namespace chexbench::app

@@ -11,7 +11,13 @@
 namespace chexbench::analysis {
 namespace {
 
-constexpr std::string_view kSpecWord = " SPEC";
+constexpr std::string_view kSpecWord = " SPEC", kFolderWord = " DIR";
+
+// Returns `command` with its first `word`, which begins with a blank, replaced by `value`, unless that is empty.
+std::string with(const std::string& command, std::string_view word, const std::string& value) {
+  const std::size_t at = command.find(word);
+  return at == std::string::npos || value.empty() ? command : std::string(command).replace(at, word.size(), value);
+}
 
 // Returns "mpirun -np 2 chexbench", or "chexbench" for one rank.
 std::string program(const results::TrialResult& trial) {
@@ -43,10 +49,11 @@ std::string advise_command(const results::TrialResult& trial) {
 }
 
 std::string with_spec_of(const results::Environment& environment, const std::string& command) {
-  const std::size_t at = command.find(kSpecWord);
-  const std::string spec = spec_of(environment.command_line);
-  if (at == std::string::npos || spec.empty()) return command;
-  return command.substr(0, at) + spec + command.substr(at + kSpecWord.size());
+  return with(command, kSpecWord, spec_of(environment.command_line));
+}
+
+std::string with_folder(const std::string& folder, const std::string& command) {
+  return with(command, kFolderWord, folder.empty() ? "" : " " + shell_word(folder));
 }
 
 }  // namespace chexbench::analysis

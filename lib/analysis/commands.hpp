@@ -1,4 +1,5 @@
-// Commands that a finding suggests, as a shell takes them. SPEC in them stands for the spec of the run.
+// Commands that a finding suggests, as a shell takes them. SPEC in them stands for the spec of the run, and DIR
+// for the folder of its results.
 #pragma once
 
 #include <string>
@@ -16,5 +17,8 @@ std::string advise_command(const results::TrialResult& trial);
 
 // Returns `command` with the word SPEC replaced by the spec and the overrides of the run, if its command line has them.
 std::string with_spec_of(const results::Environment& environment, const std::string& command);
+
+// Returns `command` with the word DIR replaced by the folder, unless that is empty.
+std::string with_folder(const std::string& folder, const std::string& command);
 
 }  // namespace chexbench::analysis
