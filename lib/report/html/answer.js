@@ -56,6 +56,13 @@ function comparedNumber() {
   return { name: "of one core", value: rate(figures.images_per_s_per_core), unit: "images/s", note: "" };
 }
 
+// What a limit of the table of times means.
+const limits = {
+  slow_rank: "a slow rank is the limit", cpu: "the cores are the limit", input: "the input is the limit",
+  communication: "communication is the limit", upload: "uploads are the limit", compute: "the accelerator is the limit",
+  machine: "the machine was too busy to say more", sample: "the sample is too small to say more",
+};
+
 // How long the accelerator waits; with engine none, which only waits, for what.
 function waitNumber() {
   const { answer } = report;
@@ -63,7 +70,7 @@ function waitNumber() {
   if (trains(trial)) {
     if (isEmpty(trial.figures.wait_share)) return null;
     return { name: `${marked(trial)}: time that waits for batches`, value: percent(trial.figures.wait_share), unit: "%",
-             note: answer.wait_cause || (trial.figures.limit ? `limit: ${trial.figures.limit}` : "") };
+             note: answer.wait_cause || limits[trial.figures.limit] || "" };
   }
   const [wait] = trial.figures.waits;
   if (!wait) return null;
