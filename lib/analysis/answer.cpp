@@ -58,8 +58,10 @@ class Teller {
     const std::string name = pair.trial_name(*choice.aspect);
     tell_learned(pair.trial, name);
     must_.push_back(pair_sentence(pair, {.name = name, .context = context}, base));
-    if (pair.base.trains()) tell_limit(pair.base, base, pair.grade == results::Grade::told_apart);
-    tell_limit(pair.trial, name, pair.grade == results::Grade::told_apart);
+    const bool is_told = pair.grade == results::Grade::told_apart;
+    const bool both_busy = pair.base.figures.limit == "machine" && pair.trial.figures.limit == "machine";
+    if (pair.base.trains() && !both_busy) tell_limit(pair.base, base, is_told);
+    tell_limit(pair.trial, name, is_told);
     tell_doubts(pair.trial, name, pair.grade);
     tell_doubts(pair.base, base, pair.grade);
     for (const Aspect& aspect : input_aspects()) {
@@ -117,8 +119,7 @@ class Teller {
   void tell_doubts(const Measured& arm, const std::string& name, results::Grade said) {
     if (results::is_disturbed(arm.trial) && said != results::Grade::machine_too_busy && arm.figures.limit != "machine")
       doubts_.push_back(busy_sentence(arm, name));
-    if (arm.trial.unstable)
-      doubts_.push_back(fmt::format("The repeats of {} differ too much for a reliable median.", name));
+    if (arm.trial.unstable) unstable_.push_back(name);
   }
 
   void tell_other_aspect(const Measured& arm, const std::string& name, const Aspect& aspect) {
@@ -178,6 +179,10 @@ class Teller {
     lines = std::move(must_);
     if (report_.interrupted)
       doubts_.insert(doubts_.begin(), "The run ended early: this is what was measured until then.");
+    if (!unstable_.empty()) {
+      doubts_.push_back(
+          fmt::format("The repeats of {} differ too much for a reliable median.", fmt::join(unstable_, " and of ")));
+    }
     if (!doubts_.empty()) lines.push_back(fmt::format("{}", fmt::join(doubts_, " ")));
     const std::size_t room = kMostAnswerLines - (answer_.advice.empty() ? 0 : 1) - (answer_.command.empty() ? 0 : 1);
     for (std::string& line : may_) {
@@ -193,7 +198,7 @@ class Teller {
   const Trials measured_;
   const Trials chosen_;
   Answer answer_;
-  std::vector<std::string> must_, may_, doubts_;
+  std::vector<std::string> must_, may_, doubts_, unstable_;
 };
 
 }  // namespace

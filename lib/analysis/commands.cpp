@@ -6,11 +6,13 @@
 #include <string_view>
 
 #include "core/text.hpp"
+#include "results/rates.hpp"
 #include "spec/shipped.hpp"
 
 namespace chexbench::analysis {
 namespace {
 
+constexpr std::size_t kMoreSteps = 4;  // times as many as were too few
 constexpr std::string_view kSpecWord = " SPEC", kFolderWord = " DIR";
 
 // Returns `command` with its first `word`, which begins with a blank, replaced by `value`, unless that is empty.
@@ -38,6 +40,10 @@ std::string spec_of(const std::vector<std::string>& command_line) {
 
 std::string run_again(const results::TrialResult& trial, const std::string& setting) {
   return fmt::format("{} --config SPEC{}", program(trial), setting.empty() ? "" : " --set " + setting);
+}
+
+std::string more_steps(const results::TrialResult& trial) {
+  return fmt::format("measure.steps={}", kMoreSteps * results::measured_steps(trial));
 }
 
 std::string advise_command(const results::TrialResult& trial) {

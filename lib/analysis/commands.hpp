@@ -12,6 +12,9 @@ namespace chexbench::analysis {
 // unless it is empty.
 std::string run_again(const results::TrialResult& trial, const std::string& setting = "");
 
+// Returns the setting of several times as many steps as the trial measured.
+std::string more_steps(const results::TrialResult& trial);
+
 // Returns the command that tries what makes the input of this trial faster.
 std::string advise_command(const results::TrialResult& trial);
 

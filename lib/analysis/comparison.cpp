@@ -77,6 +77,7 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
                            .trial = trial.trial.trial,
                            .base = base.trial.trial,
                            .ratio = ratio};
+  const char* const verb = trial.trains() ? "trains" : "delivers";
   const std::string interval = ratio.ci95 ? fmt::format(" ({:.2f} to {:.2f})", ratio.ci95->low, ratio.ci95->high) : "";
   switch (grade) {
     case results::Grade::cannot_tell:
@@ -91,10 +92,11 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
       finding.command = run_again(trial.trial);
       break;
     case results::Grade::sample_too_small:
-      finding.headline = fmt::format("{:.2f} x the images/s of {}{}", ratio.value, base_name, interval);
+      finding.headline = fmt::format("{} {:.2f} x the images/s of {}{}", verb, ratio.value, base_name, interval);
       if (ratio.ci95) {
         finding.reason = "Their steps lived off what had been buffered before.";
         finding.advice = "Measure more steps.";
+        finding.command = run_again(trial.trial, more_steps(trial.trial));
       } else {
         finding.reason = "It has no interval, as fewer than five repeats were measured.";
         finding.advice = "Measure five repeats, which give an interval.";
@@ -102,7 +104,7 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
       }
       break;
     case results::Grade::told_apart:
-      finding.headline = fmt::format("{:.2f} x the images/s of {}{}", ratio.value, base_name, interval);
+      finding.headline = fmt::format("{} {:.2f} x the images/s of {}{}", verb, ratio.value, base_name, interval);
       finding.worth_share = 1 - std::min(ratio.value, 1 / ratio.value);
       break;
   }

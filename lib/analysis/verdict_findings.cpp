@@ -17,7 +17,6 @@ namespace {
 
 constexpr const char* kTryEdits = "Try what makes its input faster: advise measures one edit after the other.";
 constexpr const char* kMeasureAgain = "Measure again when the machine is free.";
-constexpr int kMoreSteps = 4;          // times as many as were too few
 constexpr double kWantedBuffers = 10;  // images of a rank that tell what a large set gives, in buffers of its shuffle
 
 std::string whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
@@ -181,7 +180,8 @@ class Verdict {
 
   void add_busy_machine() {
     add("busy_machine", busy_machine(trial_, limit_, figures_, name_),
-        {.headline = fmt::format("cannot be judged: {}", disturbance_text(trial_)),
+        {.headline = fmt::format("cannot be judged: others took up to {} of cores",
+                                 whole_percent(most_disturbed_share(trial_))),
          .reason =
              fmt::format("What it waits for, {} of the time, may be their doing.", whole_percent(limit_.wait_share)),
          .advice = kMeasureAgain,
@@ -198,7 +198,7 @@ class Verdict {
       parts.headline = fmt::format("measured too few steps ({}) to judge its input", steps);
       parts.reason = "They lived off what had been buffered before.";
       parts.advice = "Measure more steps.";
-      parts.command = run_again(trial_, fmt::format("measure.steps={}", kMoreSteps * steps));
+      parts.command = run_again(trial_, more_steps(trial_));
     } else {
       parts.headline = fmt::format("has too few images ({:.0f} a rank) to judge its input", waits->images);
       parts.reason = fmt::format("It shuffles {:.0f} of them, so that it either fills its buffer or lives off it.",

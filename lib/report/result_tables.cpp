@@ -87,6 +87,14 @@ std::vector<std::size_t> columns_behind(const results::Labels& labels, std::vect
 // Engine none does nothing but wait, which says nothing about a pipeline.
 Optional if_trains(bool trains, const Optional& share) { return trains ? share : std::nullopt; }
 
+// Returns whether a trial is told how far it scales. Without one, the 100 % of trials on one rank say nothing.
+bool any_scales(const results::Report& report, const std::vector<results::Figures>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (report.trials[i].ranks > 1 && all[i].scaling_efficiency) return true;
+  }
+  return false;
+}
+
 TextTable figures_table(const results::Report& report, const std::vector<results::Figures>& all,
                         const results::Labels& labels) {
   TextTable table{.header = row_of(labels.names, "images/s", "+- MAD", "95 % interval", "scaling", "wait", "busy", "AU",
@@ -96,16 +104,17 @@ TextTable figures_table(const results::Report& report, const std::vector<results
                   .last_left = true,
                   .expendable = columns_behind(
                       labels, {kPeakRss, kDecodedPerTrained, kMad, kNvml, kAu, kBusy, kInterval, kScaling, kWait})};
+  const bool scales = any_scales(report, all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const results::Figures& figures = all[i];
     const bool trains = report.trials[i].spec.engine != "none";
-    table.rows.push_back(row_of(labels.rows[i], throughput(figures.images_per_s), throughput(figures.images_per_s_mad),
-                                interval(figures.images_per_s_ci95), percent_or_blank(figures.scaling_efficiency),
-                                percent_or_blank(if_trains(trains, figures.wait_share)),
-                                percent_or_blank(if_trains(trains, figures.busy_share)),
-                                percent_or_blank(figures.au_share), percent_or_blank(figures.gpu.mean_utilization),
-                                number(figures.decoded_per_trained, 2), megabytes(figures.peak_rss_bytes),
-                                flags_text(report.trials[i], figures)));
+    table.rows.push_back(row_of(
+        labels.rows[i], throughput(figures.images_per_s), throughput(figures.images_per_s_mad),
+        interval(figures.images_per_s_ci95), percent_or_blank(scales ? figures.scaling_efficiency : std::nullopt),
+        percent_or_blank(if_trains(trains, figures.wait_share)),
+        percent_or_blank(if_trains(trains, figures.busy_share)), percent_or_blank(figures.au_share),
+        percent_or_blank(figures.gpu.mean_utilization), number(figures.decoded_per_trained, 2),
+        megabytes(figures.peak_rss_bytes), flags_text(report.trials[i], figures)));
   }
   return table;
 }

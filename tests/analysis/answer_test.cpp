@@ -20,7 +20,7 @@ using testing::StartsWith;
 using results::make_trial;
 
 // Sets the shares of every step so that it waits for `wait_share` of the time and computes for the rest.
-results::TrialResult waiting(results::TrialResult trial, double wait_share) {
+results::TrialResult that_waits(results::TrialResult trial, double wait_share) {
   for (results::RepeatResult& repeat : trial.repeats) {
     for (results::StepRecord& step : repeat.steps)
       step.timings = {.wall_s = 0.1, .wait_s = 0.1 * wait_share, .compute_s = 0.1 * (1 - wait_share)};
@@ -28,15 +28,15 @@ results::TrialResult waiting(results::TrialResult trial, double wait_share) {
   return trial;
 }
 
-results::TrialResult naive(const std::vector<double>& images_per_s) {
-  return waiting(make_trial({.pipeline = "naive", .ranks = 2, .engine = "emulated:v100"}, images_per_s), 0.38);
+results::TrialResult starving(const std::vector<double>& images_per_s) {
+  return that_waits(make_trial({.pipeline = "naive", .ranks = 2, .engine = "emulated:v100"}, images_per_s), 0.38);
 }
 
-results::TrialResult optimized(const std::vector<double>& images_per_s) {
-  return waiting(make_trial({.ranks = 2, .engine = "emulated:v100"}, images_per_s), 0.001);
+results::TrialResult fed(const std::vector<double>& images_per_s) {
+  return that_waits(make_trial({.ranks = 2, .engine = "emulated:v100"}, images_per_s), 0.001);
 }
 
-void disturb(results::TrialResult& trial) {
+void let_others_disturb(results::TrialResult& trial) {
   for (results::RepeatResult& repeat : trial.repeats) {
     repeat.disturbance = {
         .core_s = 2, .others_s = 0.6, .steal_s = 0.08, .own_cpu_s = 1.4, .own_wait_s = 0.6, .span_s = 1};
@@ -48,7 +48,7 @@ Answer answer_of(std::vector<results::TrialResult> trials) {
 }
 
 TEST(Answer, SaysWhatIsFasterWhatHoldsTheOtherBackAndWhatToDo) {
-  const Answer answer = answer_of({naive({440, 440, 440, 440, 440}), optimized({748, 748, 748, 748, 748})});
+  const Answer answer = answer_of({starving({440, 440, 440, 440, 440}), fed({748, 748, 748, 748, 748})});
   EXPECT_THAT(answer.lines, ElementsAre("optimized keeps 2 V100s (emulated) fed: 748 images/s, 1.70 x naive (95 % "
                                         "interval 1.70 to 1.70).",
                                         StartsWith("naive (emulated) starves its accelerator 38 % of the time. "),
@@ -65,7 +65,7 @@ TEST(Answer, SaysWhatIsFasterWhatHoldsTheOtherBackAndWhatToDo) {
 }
 
 TEST(Answer, OfOneRepeatSaysThatTheRatioHasNoInterval) {
-  const Answer answer = answer_of({naive({440}), optimized({748})});
+  const Answer answer = answer_of({starving({440}), fed({748})});
   EXPECT_THAT(answer.lines.at(0), EndsWith("1.70 x naive (no interval: fewer than five repeats)."));
   EXPECT_EQ(answer.advice, "Measure five repeats, which give an interval.");
   EXPECT_EQ(answer.command, "mpirun -np 2 chexbench --config 'spec with \"quotes\".json' --set measure.repeats=5");
@@ -74,15 +74,15 @@ TEST(Answer, OfOneRepeatSaysThatTheRatioHasNoInterval) {
 }
 
 TEST(Answer, RecommendsNothingThatCannotBeToldApart) {
-  const Answer answer = answer_of({naive({100, 110, 90, 105, 95}), optimized({105, 95, 100, 90, 110})});
+  const Answer answer = answer_of({starving({100, 110, 90, 105, 95}), fed({105, 95, 100, 90, 110})});
   EXPECT_THAT(answer.lines.at(0), AllOf(StartsWith("optimized (emulated) and naive cannot be told apart: 100 and 100"),
                                         HasSubstr("95 % interval")));
   EXPECT_THAT(answer.lines, Not(Contains(HasSubstr("Use "))));
 }
 
 TEST(Answer, OfABusyMachineSaysSoAndWhatToDo) {
-  results::TrialResult slow = naive({100, 100, 100, 100, 100}), fast = optimized({76, 76, 76, 76, 76});
-  disturb(fast);
+  results::TrialResult slow = starving({100, 100, 100, 100, 100}), fast = fed({76, 76, 76, 76, 76});
+  let_others_disturb(fast);
   const Answer answer = answer_of({slow, fast});
   EXPECT_THAT(answer.lines.at(0), StartsWith("The machine was too busy to compare optimized (emulated) with naive: "));
   EXPECT_EQ(answer.advice, "Measure again when the machine is free.");
@@ -90,7 +90,7 @@ TEST(Answer, OfABusyMachineSaysSoAndWhatToDo) {
 }
 
 TEST(Answer, AdvisesTheFirstArmWhereTheOtherIsSlower) {
-  const Answer answer = answer_of({naive({300, 300, 300, 300, 300}), optimized({150, 150, 150, 150, 150})});
+  const Answer answer = answer_of({starving({300, 300, 300, 300, 300}), fed({150, 150, 150, 150, 150})});
   EXPECT_THAT(answer.lines.at(0), HasSubstr("0.50 x naive (95 % interval 0.50 to 0.50)"));
   EXPECT_THAT(answer.advice, StartsWith("Use naive; then try what makes its input faster"));
 }
@@ -118,7 +118,7 @@ TEST(Answer, OfEngineNoneSpeaksOfCoresAndNotOfWaits) {
 }
 
 TEST(Answer, OfOneArmHasTheIntervalOfItsRate) {
-  const Answer answer = answer_of({naive({100, 101, 102, 103, 104})});
+  const Answer answer = answer_of({starving({100, 101, 102, 103, 104})});
   EXPECT_THAT(answer.lines.at(0), "naive png ranks=2 (emulated) trains 102 images/s (95 % interval 100 to 104).");
   EXPECT_THAT(answer.lines.at(1), StartsWith("naive png ranks=2 (emulated) starves its accelerator 38 % of the time"));
   EXPECT_THAT(answer.command, StartsWith("mpirun -np 2 chexbench advise --config 'spec with \"quotes\".json' --set "
@@ -128,7 +128,7 @@ TEST(Answer, OfOneArmHasTheIntervalOfItsRate) {
 
 TEST(Answer, OfASweepOverRanksSaysHowFarItScales) {
   const auto at = [](int ranks, double images_per_s) {
-    return waiting(make_trial({.ranks = ranks, .engine = "emulated:v100"}, std::vector<double>(5, images_per_s)), 0);
+    return that_waits(make_trial({.ranks = ranks, .engine = "emulated:v100"}, std::vector<double>(5, images_per_s)), 0);
   };
   const Answer answer = answer_of({at(1, 100), at(4, 390)});
   EXPECT_THAT(answer.lines.at(0), StartsWith("optimized png ranks=4 keeps 4 V100s (emulated) fed: 390 images/s"));
@@ -136,7 +136,7 @@ TEST(Answer, OfASweepOverRanksSaysHowFarItScales) {
 }
 
 TEST(Answer, OfTrainingsOverEpochsBeginsWithWhatWasLearned) {
-  results::TrialResult trial = optimized({100, 100, 100, 100, 100});
+  results::TrialResult trial = fed({100, 100, 100, 100, 100});
   trial.spec.training.epochs = 2;
   for (results::RepeatResult& repeat : trial.repeats)
     repeat.epochs = {{.epoch = 1, .mean_auroc = 0.7, .elapsed_s = 10},
@@ -146,26 +146,26 @@ TEST(Answer, OfTrainingsOverEpochsBeginsWithWhatWasLearned) {
 }
 
 TEST(Answer, OfDifferentWorkComparesNothing) {
-  results::TrialResult other = optimized({50, 50, 50, 50, 50});
+  results::TrialResult other = fed({50, 50, 50, 50, 50});
   other.spec.model.name = "densenet121";
   other.trial = "densenet121";
-  const Answer answer = answer_of({optimized({100, 100, 100, 100, 100}), other});
+  const Answer answer = answer_of({fed({100, 100, 100, 100, 100}), other});
   EXPECT_EQ(answer.lines.at(0), "optimized png ranks=2 (emulated) 100 images/s, densenet121 (emulated) 50.0 images/s.");
   EXPECT_FALSE(answer.ratio);
 }
 
 TEST(Answer, ComparesArmsThatDifferInAnyOtherSetting) {
-  results::TrialResult large = optimized({150, 150, 150, 150, 150});
+  results::TrialResult large = fed({150, 150, 150, 150, 150});
   large.spec.training.batch_size = 64;
   large.trial = "batch_size=64";
-  EXPECT_THAT(answer_of({optimized({100, 100, 100, 100, 100}), large}).lines.at(0),
+  EXPECT_THAT(answer_of({fed({100, 100, 100, 100, 100}), large}).lines.at(0),
               HasSubstr("150 images/s, 1.50 x optimized png ranks=2"));
 }
 
 TEST(Answer, LeavesReadyMadeBatchesOutOfTheComparison) {
   const results::TrialResult ceiling = make_trial(
       {.format = spec::DataFormat::synthetic, .ranks = 2, .engine = "emulated:v100"}, {900, 900, 900, 900, 900});
-  const Answer answer = answer_of({naive({440, 440, 440, 440, 440}), optimized({748, 748, 748, 748, 748}), ceiling});
+  const Answer answer = answer_of({starving({440, 440, 440, 440, 440}), fed({748, 748, 748, 748, 748}), ceiling});
   EXPECT_EQ(answer.trial, "optimized png ranks=2");
 }
 
@@ -180,7 +180,7 @@ TEST(Answer, OfNothingMeasuredSaysSo) {
 }
 
 TEST(Answer, TellsOfAnEarlyEndAndOfRepeatsThatDifferTooMuch) {
-  results::TrialResult trial = optimized({100, 100, 100, 100, 100});
+  results::TrialResult trial = fed({100, 100, 100, 100, 100});
   trial.unstable = true;
   results::Report report = results::make_report({trial});
   report.interrupted = true;
@@ -197,11 +197,11 @@ TEST(Answer, IsNeverLongerThanFiveLines) {
       for (const int ranks : {1, 2}) {
         const double images_per_s = 100.0 + static_cast<double>(trials.size());
         trials.push_back(
-            waiting(make_trial({.pipeline = pipeline, .format = format, .ranks = ranks, .engine = "emulated:v100"},
-                               std::vector<double>(5, images_per_s)),
-                    0.3));
+            that_waits(make_trial({.pipeline = pipeline, .format = format, .ranks = ranks, .engine = "emulated:v100"},
+                                  std::vector<double>(5, images_per_s)),
+                       0.3));
         trials.back().unstable = true;
-        disturb(trials.back());
+        let_others_disturb(trials.back());
       }
     }
   }
