@@ -13,8 +13,9 @@ function drawThroughput(place) {
 
 function drawScaling(place) {
   const scaled = arms.filter((arm) => arm.length > 1);
-  charts.scaling(place, titled("Images/s by ranks, with 95 % intervals", scaled.flat()), "images/s", scaled.map((arm) => ({
-    name: armName(arm), hue: hueOf(arm[0]),
+  const groups = new Set(scaled.map((arm) => groupOf(arm[0])));  // fewer than arms, if these are more than colours
+  charts.scaling(place, titled("Images/s by ranks, with 95 % intervals", scaled.flat()), "images/s", scaled.map((arm, index) => ({
+    name: armName(arm), hue: groups.size === scaled.length ? hueOf(arm[0]) : index,
     points: arm.map((trial) => ({ ranks: trial.ranks, value: trial.figures.images_per_s, interval: trial.figures.images_per_s_ci95 })),
   })));
 }
