@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "reader_gone.hpp"
+#include "report/fitted_table.hpp"
 
 namespace chexbench::app {
 
@@ -23,8 +24,8 @@ void fill_standard_streams() {
 }
 
 void print(const std::string& text, const std::string& format) {
-  const bool is_shown = format == "table" || stdout_is_terminal();
-  print_shown(is_shown ? printable_lines(text) : text);
+  if (format == "table") return print_shown(report::fitted_lines(printable_lines(text), stdout_width()));
+  print_shown(stdout_is_terminal() ? printable_lines(text) : text);
 }
 
 void print_shown(const std::string& text) {

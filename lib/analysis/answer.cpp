@@ -17,6 +17,7 @@
 #include "analysis/verdict.hpp"
 #include "core/text.hpp"
 #include "results/disturbance.hpp"
+#include "results/labels.hpp"
 
 namespace chexbench::analysis {
 namespace {
@@ -93,7 +94,8 @@ class Teller {
     std::vector<std::string> rates;
     for (const Measured& arm : chosen_) {
       if (rates.size() < kMostArmsInALine)
-        rates.push_back(fmt::format("{} {} images/s", arm.name(), rate(arm.images_per_s())));
+        rates.push_back(fmt::format("{} {} {} images/s", arm.name(), arm.trains() ? "trains" : "delivers",
+                                    rate(arm.images_per_s())));
     }
     answer_.emulated = std::ranges::any_of(chosen_, [](const Measured& arm) { return arm.trial.emulated; });
     const std::size_t untold = chosen_.size() - rates.size();
@@ -119,7 +121,9 @@ class Teller {
   void tell_doubts(const Measured& arm, const std::string& name, results::Grade said) {
     if (results::is_disturbed(arm.trial) && said != results::Grade::machine_too_busy && arm.figures.limit != "machine")
       doubts_.push_back(busy_sentence(arm, name));
-    if (arm.trial.unstable) unstable_.push_back(name);
+    if (!arm.trial.unstable) return;
+    const std::string mark = results::mark_of(arm.trial);
+    unstable_.push_back(mark.empty() ? name : fmt::format("{} {}", name, mark));
   }
 
   void tell_other_aspect(const Measured& arm, const std::string& name, const Aspect& aspect) {
@@ -157,13 +161,13 @@ class Teller {
       const results::Finding doubt = comparison("", choice.pair, "", "");
       return advise({.advice = doubt.advice, .command = doubt.command});
     }
-    Advice advice = limit_advice(trial);
+    Advice advice = is_fed(trial) ? Advice{} : limit_advice(trial);
     if (grade == results::Grade::told_apart) {
       const Measured& faster = ratio.value > 1 ? trial : base;
       const std::string& name =
           ratio.value > 1 ? choice.pair.trial_name(*choice.aspect) : choice.pair.base_name(*choice.aspect);
       const std::string use = fmt::format("use {}", name);
-      advice = limit_advice(faster);
+      advice = is_fed(faster) ? Advice{} : limit_advice(faster);
       advice.advice = advice.advice.empty() ? use + "." : fmt::format("{}; then {}", use, advice.advice);
     }
     advise(std::move(advice));

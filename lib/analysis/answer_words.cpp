@@ -45,10 +45,6 @@ std::string devices(const results::TrialResult& trial) {
   return "its engine";
 }
 
-bool is_fed(const Measured& arm) {
-  return arm.figures.limit == "compute" && arm.figures.wait_share.value_or(1) <= results::kFedShare;
-}
-
 // Returns the subject, with its context and its mark in brackets: "optimized (png, 2 ranks) (emulated)".
 std::string named(const Subject& subject, const std::string& mark) {
   return fmt::format("{}{}{}", subject.name, subject.context.empty() ? "" : fmt::format(" ({})", subject.context),
@@ -184,7 +180,12 @@ std::string scaling_sentence(const Measured& arm, const std::string& name) {
 }
 
 std::string busy_sentence(const Measured& arm, const std::string& name) {
-  return fmt::format("On a busy machine, {}: {}.", name, disturbance_text(arm.trial));
+  return fmt::format("On a busy machine, {}: {}.", named({.name = name, .context = ""}, results::mark_of(arm.trial)),
+                     disturbance_text(arm.trial));
+}
+
+bool is_fed(const Measured& arm) {
+  return arm.figures.limit == "compute" && arm.figures.wait_share.value_or(1) <= results::kFedShare;
 }
 
 bool waits(const Measured& arm) { return arm.figures.limit == "cpu" || arm.figures.limit == "input"; }
@@ -201,6 +202,7 @@ Advice limit_advice(const Measured& arm) {
   }
   const std::optional<results::Finding> verdict = verdict_of(arm);
   if (!verdict) return {};
+  if (verdict->kind == "fed") return {.advice = "leave its input as it is, for it keeps up", .command = ""};
   Advice advice{.advice = verdict->advice, .command = verdict->command};
   if (!advice.advice.empty())
     advice.advice.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(advice.advice.front())));

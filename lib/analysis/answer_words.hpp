@@ -56,6 +56,9 @@ std::string scaling_sentence(const Measured& arm, const std::string& name);
 // Returns what others took from the arm.
 std::string busy_sentence(const Measured& arm, const std::string& name);
 
+// Returns whether the arm computes, and hardly ever waits for its input.
+bool is_fed(const Measured& arm);
+
 // Returns whether the arm waits for its input, and it is known why.
 bool waits(const Measured& arm);
 

@@ -18,6 +18,7 @@
 #include "analysis/starvation.hpp"
 #include "analysis/verdict.hpp"
 #include "measure/statistics.hpp"
+#include "results/disturbance.hpp"
 #include "results/rates.hpp"
 #include "spec/keys.hpp"
 
@@ -100,7 +101,7 @@ void find_scaling(const Trials& trials, std::vector<results::Finding>& findings)
         .trial = measured.trial.trial,
         .headline =
             fmt::format("reaches {:.0f} % of {} times its images/s at 1 rank", 100 * *efficiency, measured.trial.ranks),
-        .worth_share = std::clamp(1 - *efficiency, 0.0, 1.0)};
+        .worth_share = results::is_disturbed(measured.trial) ? 0 : std::clamp(1 - *efficiency, 0.0, 1.0)};
     if (const double share = measured.figures.exposed_communication_share.value_or(0); share >= kToldShare)
       finding.reason =
           fmt::format("Communication that backward does not hide takes {:.0f} % of the time.", 100 * share);

@@ -23,12 +23,17 @@ struct FittedTable {
   std::vector<std::string> left_out;
 };
 
-// Renders a table that is no wider than `width`: leaves out expendable columns, then puts the last column under each
-// row if it is one of text, then shortens what stands left. What cannot be made narrow enough stays wider.
+// Renders a table that is no wider than `width`: leaves out an expendable column or two, or, where that is not enough,
+// puts the last column below each row if it is one of text, leaves out further columns, and shortens what stands left.
+// What cannot be made narrow enough stays wider.
 FittedTable fit(TextTable table, const LineWidth& width);
 
 // Breaks a line between words, and indents all but its first line. A word that is too long has a line of its own. The
 // result has no line end.
 std::string wrapped(const std::string& line, const LineWidth& width, std::size_t indent);
+
+// Breaks the lines of a text that are too long: sentences, and rows whose last column is a sentence, which goes on under
+// its begin. Lines that hold a command stay whole, so that they can be copied, and so do rows of numbers.
+std::string fitted_lines(const std::string& text, const LineWidth& width);
 
 }  // namespace chexbench::report

@@ -103,7 +103,7 @@ TextTable figures_table(const results::Report& report, const std::vector<results
                   .left_columns = labels.names.size(),
                   .last_left = true,
                   .expendable = columns_behind(
-                      labels, {kPeakRss, kDecodedPerTrained, kMad, kNvml, kAu, kBusy, kInterval, kScaling, kWait})};
+                      labels, {kPeakRss, kMad, kDecodedPerTrained, kAu, kBusy, kNvml, kInterval, kScaling, kWait})};
   const bool scales = any_scales(report, all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const results::Figures& figures = all[i];

@@ -126,6 +126,13 @@ TEST(Answer, OfOneArmHasTheIntervalOfItsRate) {
   EXPECT_FALSE(answer.ratio);
 }
 
+TEST(Answer, LeavesAnInputAloneThatKeepsUp) {
+  const Answer answer = answer_of({fed({748, 748, 748, 748, 748})});
+  EXPECT_EQ(answer.lines.at(0),
+            "optimized png ranks=2 keeps 2 V100s (emulated) fed: 748 images/s (95 % interval 748 to 748).");
+  EXPECT_EQ(answer.lines.back(), "Do: Leave its input as it is, for it keeps up.");
+}
+
 TEST(Answer, OfASweepOverRanksSaysHowFarItScales) {
   const auto at = [](int ranks, double images_per_s) {
     return that_waits(make_trial({.ranks = ranks, .engine = "emulated:v100"}, std::vector<double>(5, images_per_s)), 0);
@@ -150,7 +157,8 @@ TEST(Answer, OfDifferentWorkComparesNothing) {
   other.spec.model.name = "densenet121";
   other.trial = "densenet121";
   const Answer answer = answer_of({fed({100, 100, 100, 100, 100}), other});
-  EXPECT_EQ(answer.lines.at(0), "optimized png ranks=2 (emulated) 100 images/s, densenet121 (emulated) 50.0 images/s.");
+  EXPECT_EQ(answer.lines.at(0),
+            "optimized png ranks=2 (emulated) trains 100 images/s, densenet121 (emulated) trains 50.0 images/s.");
   EXPECT_FALSE(answer.ratio);
 }
 
@@ -187,7 +195,7 @@ TEST(Answer, TellsOfAnEarlyEndAndOfRepeatsThatDifferTooMuch) {
   EXPECT_THAT(
       derive_answer(report).lines,
       Contains("The run ended early: this is what was measured until then. The repeats of optimized png ranks=2 "
-               "differ too much for a reliable median."));
+               "(emulated) differ too much for a reliable median."));
 }
 
 TEST(Answer, IsNeverLongerThanFiveLines) {

@@ -37,6 +37,7 @@ TEST(FittedTable, IsWholeWhereThereIsRoom) {
 TEST(FittedTable, LeavesOutTheLeastImportantColumnsFirstAndNamesThem) {
   EXPECT_THAT(fit(table(), 33).left_out, ElementsAre("memory"));
   EXPECT_THAT(fit(table(), 25).left_out, ElementsAre("memory", "wait"));
+  EXPECT_EQ(fit(table(), 25).text, "name     rate  flags\nfirst     1.5  odd\nsecond  100.2\n");
 }
 
 TEST(FittedTable, PutsTheLastColumnUnderItsRowWhereNothingElseCanGo) {
@@ -76,7 +77,22 @@ TEST(Wrapped, BreaksBetweenWordsAndIndentsWhatFollows) {
   EXPECT_EQ(wrapped("- one two three four", 11, 2), "- one two\n  three\n  four");
   EXPECT_EQ(wrapped("   one two", 8, 3), "   one\n   two");
   EXPECT_EQ(wrapped("one two", std::nullopt, 2), "one two");
+  EXPECT_EQ(wrapped("about 95 % of it", 10, 0), "about 95 %\nof it");
+  EXPECT_EQ(wrapped("about 95 % of it", 9, 0), "about\n95 % of\nit");
   EXPECT_EQ(wrapped("a-word-that-is-too-long b", 8, 2), "a-word-that-is-too-long\n  b");
+}
+
+TEST(FittedLines, BreakSentencesAndRowsThatEndInOne) {
+  EXPECT_EQ(fitted_lines("name  what it is\nshort  a long sentence\n", 17),
+            "name  what it is\nshort  a long\n       sentence\n");
+  EXPECT_EQ(fitted_lines("one two three", 8), "one two\n   three");
+  EXPECT_EQ(fitted_lines("a long line of words\n", std::nullopt), "a long line of words\n");
+}
+
+TEST(FittedLines, KeepCommandsAndRowsOfNumbersWhole) {
+  for (const std::string line : {"next: chexbench --config x.json --set a=b\n",
+                                 "   mpirun -np 2 chexbench --config x\n", "1.00  2.00  3.00  4.00  5.00\n"})
+    EXPECT_EQ(fitted_lines(line, 12), line);
 }
 
 }  // namespace

@@ -122,6 +122,12 @@ class Terminal(SystemTest):
         header = next(line for line in done.stdout.splitlines() if line.startswith("pipeline"))
         self.assertEqual([word for word in header.split() if word in ("wait", "busy")], [])
 
+    def test_other_commands_break_their_sentences_too(self):
+        for columns in (80, 120):
+            lines = [line for line in on_terminal("list", columns=columns) if len(line.split()) > 1]  # a path is one word
+            self.assertLessEqual(max(map(len, lines)), columns)
+        self.assertGreater(max(map(len, self.succeed("list").stdout.splitlines())), 120)
+
     def test_results_of_old_versions_are_told_by_their_text(self):
         out = self.measured()
         report = self.report(out)
