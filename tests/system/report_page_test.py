@@ -106,7 +106,7 @@ class InThreeWidths(ReportTest):
                     set_rate(repeat, factor * (100 + repeat["repeat"]))
                     self.fill_queues(repeat, capacity=500)
             report["trials"][0]["spec"]["pipeline"]["name"] = name
-            report["trials"][1]["repeats"][0]["images_per_s"] = 1990
+            report["trials"][1]["repeats"][0]["images_per_s"] = 1950
             for trial in copy.deepcopy(report["trials"]):
                 trial.update(trial=trial["trial"] + " ranks=4", key="4" + trial["key"][1:], ranks=4)
                 trial["spec"]["ranks"] = 4
@@ -174,7 +174,7 @@ class InThreeWidths(ReportTest):
             self.tab.evaluate(UNFOLD)
             self.tab.evaluate(READY)
             charts = self.charts()
-            self.assertIn(1990, [value for chart in charts for value in chart["drawn"]])
+            self.assertIn(1950, [value for chart in charts for value in chart["drawn"]])
             for chart in charts:
                 with self.subTest(width=width, chart=chart["title"]):
                     for value in chart["drawn"]:

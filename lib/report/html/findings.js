@@ -1,4 +1,5 @@
-// Shows the findings: grouped by the trial that they are about and by their cause, those that cost most first.
+// Shows the findings: grouped by the trial that they are about and by their cause. Those that cost most come first, because
+// they do so in the report.
 "use strict";
 
 // What a kind of finding is about; the first kinds of each list are those of a verdict.
@@ -27,13 +28,12 @@ function trialOf(finding) {
 }
 
 const worth = (finding) => finding.worth_share || 0;
-const mostWorth = (findings) => Math.max(...findings.map(worth));
 
-// Returns the values of `items` in groups of equal `key`, the group of the largest worth first. Both orders are stable.
+// Returns [key, items] of each group of items with an equal key, in the order of their first items.
 function grouped(items, key) {
   const groups = new Map();
   for (const item of items) groups.set(key(item), [...(groups.get(key(item)) || []), item]);
-  return [...groups].sort((a, b) => mostWorth(b[1]) - mostWorth(a[1]));
+  return [...groups];
 }
 
 function worthText(finding) {
