@@ -40,7 +40,7 @@ function rateNumber() {
            note: interval95(figures.images_per_s_ci95, rate) || "no interval: fewer than five repeats" };
 }
 
-// The ratio of the answer; a run of one arm has how far it scales, or what a core delivers.
+// The ratio of the answer; a run of one arm has what it learned, how far it scales, or what a core delivers.
 function comparedNumber() {
   const { answer } = report;
   if (!isEmpty(answer.ratio)) {
@@ -49,6 +49,10 @@ function comparedNumber() {
              note: doubt + (interval95(answer.ratio_ci95, fixed(2)) || "no interval: fewer than five repeats") };
   }
   const { figures, ranks } = told();
+  if (!isEmpty(figures.mean_auroc)) {
+    return { name: `what ${marked(told()) || "this trial"} learned`, value: fixed(3)(figures.mean_auroc), unit: "mean AUROC",
+             note: interval95(figures.mean_auroc_ci95, fixed(3)) };
+  }
   if (!isEmpty(figures.scaling_efficiency) && ranks > 1) {
     return { name: `weak scaling to ${ranks} ranks`, value: percent(figures.scaling_efficiency), unit: "%",
              note: interval95(figures.scaling_efficiency_ci95, percent) };

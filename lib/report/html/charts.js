@@ -212,7 +212,7 @@ const charts = (() => {
         : `${Math.min(...values).toPrecision(3)} to ${Math.max(...values).toPrecision(3)} ${yTitle}`);
     });
     add(parent, title, told, () => ({
-      height: lines.length > 2 ? 230 : 190, type: "line", legend: lines.length > 1 && lines.length <= 8,
+      height: lines.length > 1 ? 230 : 190, type: "line", legend: lines.length > 1 && lines.length <= 8,
       interaction: { mode: "nearest", intersect: false },
       data: { datasets: lines.map(dataset) },
       scales: { x: axis(xTitle, { type: "linear", max: last }), y: axis(yTitle, yOptions) },

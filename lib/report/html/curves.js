@@ -18,7 +18,8 @@ function stepCurve(trial, key) {
 function drawSteps() {
   const what = trials.some(trains) ? "Step times" : "Times between batches";
   const place = section("steps", what, "Repeats one after another. Where ranks differ: their median, and the slowest of them.");
-  const grid = element(folded(place, `${plural(trials.length, "chart")}, one for each trial`), "div", undefined, "grid");
+  const many = trials.length > 1;
+  const grid = element(many ? folded(place, `${trials.length} charts, one for each trial`) : place, "div", undefined, "grid");
   for (const trial of trials) {
     const curves = [{ name: "median of ranks", color: "accent", points: stepCurve(trial, "median_step_s") }];
     if (trial.ranks > 1) curves.unshift({ name: "slowest rank", color: "wait", width: 1, points: stepCurve(trial, "slowest_step_s") });
