@@ -12,8 +12,8 @@ namespace chexbench::app {
 void fill_standard_streams();
 
 // Writes `text` to standard output and flushes it. In text for people, which is `format` "table", and in everything
-// that goes to a terminal, control characters are shown as \xNN, because names in it may come from anywhere. The lines of
-// a table are no longer than the terminal is wide, if they can be broken.
+// that goes to a terminal, control characters are shown as \xNN, because names in it may come from anywhere. The lines
+// of a table are no longer than the terminal is wide, if they can be broken.
 // @throws ReaderGone if it is a pipe that nobody reads any more, or OutputError if writing fails, e.g. on a full disk
 void print(const std::string& text, const std::string& format = "table");
 

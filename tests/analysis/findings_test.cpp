@@ -7,8 +7,8 @@
 #include <cctype>
 #include <set>
 
-#include "results/record_factory.hpp"
 #include "analysis/verdicts_of.hpp"
+#include "results/record_factory.hpp"
 
 namespace chexbench::analysis {
 namespace {
