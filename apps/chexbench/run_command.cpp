@@ -21,6 +21,7 @@
 #include "core/output_file.hpp"
 #include "core/status_line.hpp"
 #include "core/text.hpp"
+#include "findings_option.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
 #include "ranks_option.hpp"
@@ -44,6 +45,7 @@ struct RunArguments {
   std::string output;
   std::string resume;
   std::string format = "table";
+  std::string findings;
   std::string progress = "auto";
   bool dry_run = false;
   std::optional<int> ranks;
@@ -93,7 +95,11 @@ void publish(results::Report& report, const std::string& folder, const RunArgume
   std::exception_ptr first_error;
   bool reader_gone = false;
   try {
-    print(report::format_report(report, arguments.format), arguments.format);
+    if (arguments.format == "table") {
+      print_shown(report::result_table(report, table_options(arguments.findings, arguments.format, folder)));
+    } else {
+      print(report::format_report(report, arguments.format), arguments.format);
+    }
   } catch (const ReaderGone&) {
     first_error = std::current_exception();
     reader_gone = true;
@@ -192,6 +198,7 @@ void run(const RunArguments& arguments, bench::Session& session) {
   if (arguments.config.empty() && arguments.resume.empty()) {
     throw SpecError("nothing to do: give an experiment with --config SPEC, or a command; see `chexbench --help`");
   }
+  table_options(arguments.findings, arguments.format, "");  // refuses what does not fit together, before it measures
   comm::World& world = session.world();
   const int rank = world.communicator().rank();
   log::configure(arguments.quiet ? log::Level::warning : log::Level::info,
@@ -240,6 +247,7 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
       ->type_name("DIR")
       ->excludes("--output");
   add_format_option(app, arguments->format, {"table", "json", "csv"});
+  add_findings_option(app, arguments->findings);
   app.add_option("--progress", arguments->progress,
                  "Show a progress line on stderr; auto shows it if stderr is a terminal.")
       ->check(CLI::IsMember({"auto", "always", "never"}))

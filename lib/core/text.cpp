@@ -19,4 +19,10 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
+std::string sentence_of(std::string clause) {
+  if (clause.empty()) return clause;
+  clause.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(clause.front())));
+  return clause.back() == '.' ? clause : clause + '.';
+}
+
 }  // namespace chexbench
