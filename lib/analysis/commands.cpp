@@ -26,6 +26,13 @@ std::string program(const results::TrialResult& trial) {
   return trial.ranks > 1 ? fmt::format("mpirun -np {} chexbench", trial.ranks) : "chexbench";
 }
 
+// Returns "pipeline=naive", or "" for a pipeline that is not built in.
+std::string built_in_pipeline(const results::TrialResult& trial) {
+  const std::string& name = trial.spec.pipeline.name;
+  const auto shipped = spec::shipped_pipelines();
+  return std::ranges::find(shipped, name, &spec::ShippedFile::name) == shipped.end() ? "" : "pipeline=" + name;
+}
+
 // Returns the spec of a run's command line as a shell takes it, followed by its overrides; "" if it names none.
 std::string spec_of(const std::vector<std::string>& command_line) {
   std::string config, overrides;
@@ -42,16 +49,19 @@ std::string run_again(const results::TrialResult& trial, const std::string& sett
   return fmt::format("{} --config SPEC{}", program(trial), setting.empty() ? "" : " --set " + setting);
 }
 
+std::string run_op_again(const results::TrialResult& trial, const std::string& setting) {
+  const std::string pipeline = built_in_pipeline(trial);
+  return pipeline.empty() ? "" : run_again(trial, fmt::format("{} --set {}", pipeline, setting));
+}
+
 std::string more_steps(const results::TrialResult& trial) {
   return fmt::format("measure.steps={}", kMoreSteps * results::measured_steps(trial));
 }
 
 std::string advise_command(const results::TrialResult& trial) {
-  const auto shipped = spec::shipped_pipelines();
-  const std::string& name = trial.spec.pipeline.name;
-  const bool is_shipped = std::ranges::find(shipped, name, &spec::ShippedFile::name) != shipped.end();
+  const std::string pipeline = built_in_pipeline(trial);
   return fmt::format("{} advise --config SPEC{} --set data.format={} --set ranks={}", program(trial),
-                     is_shipped ? " --set pipeline=" + name : "", to_string(trial.spec.data.format), trial.ranks);
+                     pipeline.empty() ? "" : " --set " + pipeline, to_string(trial.spec.data.format), trial.ranks);
 }
 
 std::string with_spec_of(const results::Environment& environment, const std::string& command) {
