@@ -12,6 +12,7 @@
 #include "analysis/arms.hpp"
 #include "analysis/commands.hpp"
 #include "analysis/comparison.hpp"
+#include "analysis/derive.hpp"
 #include "analysis/learning.hpp"
 #include "analysis/starvation.hpp"
 #include "analysis/verdict.hpp"
@@ -136,8 +137,12 @@ class Teller {
     }
   }
 
+  // What others took from either end of the scaling would pass for bad or good scaling.
   void tell_scaling(const Measured& arm, const std::string& name) {
-    const std::string text = scaling_sentence(arm, name);
+    const bool is_doubtful = std::ranges::any_of(measured_, [&arm](const Measured& other) {
+      return same_arm(other.trial, arm.trial) && results::is_disturbed(other.trial);
+    });
+    const std::string text = is_doubtful ? "" : scaling_sentence(arm, name);
     if (!text.empty()) may_.push_back(text);
   }
 

@@ -170,7 +170,7 @@ std::string limit_sentence(const Measured& arm, const std::string& name, bool fe
 
 std::string scaling_sentence(const Measured& arm, const std::string& name) {
   const std::optional<double>& efficiency = arm.figures.scaling_efficiency;
-  if (!efficiency || arm.trial.ranks == 1 || results::is_disturbed(arm.trial)) return "";
+  if (!efficiency || arm.trial.ranks == 1) return "";
   const auto& ci95 = arm.figures.scaling_efficiency_ci95;
   return fmt::format("{} reaches {:.0f} % of {} times its images/s at 1 rank ({}).",
                      named({.name = name, .context = ""}, results::mark_of(arm.trial)), 100 * *efficiency,

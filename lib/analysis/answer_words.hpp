@@ -50,7 +50,7 @@ std::string arm_sentence(const Measured& arm, const Subject& subject);
 // Returns what limits the arm, or "" if nothing is known. Whether it is fed is left out if `fed_is_said`.
 std::string limit_sentence(const Measured& arm, const std::string& name, bool fed_is_said);
 
-// Returns how far the arm scales, or "" if that was not measured or others disturbed it.
+// Returns how far the arm scales, or "" if that was not measured.
 std::string scaling_sentence(const Measured& arm, const std::string& name);
 
 // Returns what others took from the arm.

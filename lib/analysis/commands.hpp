@@ -12,6 +12,10 @@ namespace chexbench::analysis {
 // unless it is empty.
 std::string run_again(const results::TrialResult& trial, const std::string& setting = "");
 
+// Returns the command that measures the trial's pipeline again with `setting` of one of its ops, or "" if its pipeline
+// is not built in, so that its name alone does not tell which one of a sweep is meant.
+std::string run_op_again(const results::TrialResult& trial, const std::string& setting);
+
 // Returns the setting of several times as many steps as the trial measured.
 std::string more_steps(const results::TrialResult& trial);
 

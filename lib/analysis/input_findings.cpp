@@ -75,6 +75,13 @@ class Reader {
                          .worth_share = parts.worth_share});
   }
 
+  // Returns the command that measures another value of an op's parameter, or "" if the op's name alone does not say
+  // which one is meant.
+  std::string set_again(const OpSpec& op, const char* parameter, const std::string& value) const {
+    const auto namesakes = std::ranges::count(trial_.spec.pipeline.ops, op.op, &OpSpec::op);
+    return namesakes > 1 ? "" : run_op_again(trial_, fmt::format("pipeline.{}.{}={}", op.op, parameter, value));
+  }
+
   // Returns the share of the time that a faster input would save.
   double input_share() const { return figures_.limit == "input" ? figures_.wait_share.value_or(0) : 0; }
 
@@ -110,7 +117,7 @@ class Reader {
          .reason = counted ? "Behind the batch, buffer \"batch\" counts batches; two keep an accelerator fed."
                            : "Two keep an accelerator fed.",
          .advice = "Prefetch \"auto\", which takes more only where they help.",
-         .command = run_again(trial_, "pipeline.prefetch.buffer=auto")});
+         .command = set_again(prefetch, "buffer", "auto")});
   }
 
   void few_parallel_calls(const OpSpec& map) {
@@ -123,7 +130,7 @@ class Reader {
         {.headline = fmt::format("maps {} images at a time on {} cores", calls, trial_.cores_per_rank),
          .reason = "It waits for map while cores are free.",
          .advice = "Raise pipeline.map.parallel_calls.",
-         .command = run_again(trial_, fmt::format("pipeline.map.parallel_calls={}", trial_.cores_per_rank)),
+         .command = set_again(map, "parallel_calls", fmt::to_string(trial_.cores_per_rank)),
          .worth_share = input_share()});
   }
 

@@ -266,7 +266,7 @@ class Verdict {
 }  // namespace
 
 std::string wait_cause(const results::TrialResult& trial, const results::Figures& figures) {
-  const std::string ops = awaited(figures);
+  std::string ops = awaited(figures);
   if (!cores_are_missing(figures)) return ops;
   return missing_cores(trial, figures) + (ops.empty() ? "" : ": " + ops);
 }

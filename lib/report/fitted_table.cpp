@@ -104,9 +104,15 @@ bool holds_command(const std::string& line) {
   return false;
 }
 
+// A break inside a text of JSON, as in a spec that is shown, would end up in a file that it is copied to.
+bool is_json(const std::string& line) {
+  const std::size_t begin = line.find_first_not_of(' ');
+  return begin != std::string::npos && std::string_view("\"{[").find(line[begin]) != std::string_view::npos;
+}
+
 // Returns the line, in several if it is too long and a sentence, or a row that ends in one.
 std::string fitted_line(const std::string& line, std::size_t width) {
-  if (line.size() <= width || holds_command(line)) return line;
+  if (line.size() <= width || holds_command(line) || is_json(line)) return line;
   const std::size_t gap = line.rfind("  ");
   if (gap == std::string::npos) return wrapped(line, width, kSentenceIndent);
   const std::size_t begin = gap + 2;

@@ -33,7 +33,7 @@ FittedTable fit(TextTable table, const LineWidth& width);
 std::string wrapped(const std::string& line, const LineWidth& width, std::size_t indent);
 
 // Breaks the lines of a text that are too long: sentences, and rows whose last column is a sentence, which goes on
-// under its begin. Lines that hold a command stay whole, so that they can be copied, and so do rows of numbers.
+// under its begin. Commands and lines of JSON stay whole, so that they can be copied, and so do rows of numbers.
 std::string fitted_lines(const std::string& text, const LineWidth& width);
 
 }  // namespace chexbench::report

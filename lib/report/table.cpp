@@ -97,7 +97,9 @@ class Printer {
   void print_times() {
     TextTable times = tables_.times;
     const std::vector<std::string> shared = take_shared_columns(times);
-    print_caption(kTimesCaption);
+    const bool any_trains = std::ranges::any_of(
+        report_.trials, [](const results::TrialResult& trial) { return trial.spec.engine != "none"; });
+    print_caption(any_trains ? kTimesCaption : "What a step took, and waited for most:");
     if (!shared.empty()) print_lines({fmt::format("in all rows: {}", fmt::join(shared, ", "))});
     print_table(times);
   }

@@ -142,6 +142,17 @@ TEST(Answer, OfASweepOverRanksSaysHowFarItScales) {
   EXPECT_THAT(answer.lines, Contains(HasSubstr("reaches 98 % of 4 times its images/s at 1 rank (95 % interval")));
 }
 
+TEST(Answer, SaysNothingOfScalingIfEitherEndWasDisturbed) {
+  const auto at = [](int ranks, double images_per_s) {
+    return that_waits(make_trial({.ranks = ranks, .engine = "emulated:v100"}, std::vector<double>(5, images_per_s)), 0);
+  };
+  for (const bool first : {true, false}) {
+    std::vector<results::TrialResult> trials{at(1, 100), at(4, 390)};
+    let_others_disturb(first ? trials.front() : trials.back());
+    EXPECT_THAT(answer_of(trials).lines, Not(Contains(HasSubstr("times its images/s at 1 rank"))));
+  }
+}
+
 TEST(Answer, OfTrainingsOverEpochsBeginsWithWhatWasLearned) {
   results::TrialResult trial = fed({100, 100, 100, 100, 100});
   trial.spec.training.epochs = 2;

@@ -27,6 +27,8 @@ TEST(Commands, GetTheSpecAndTheOverridesOfTheRun) {
   EXPECT_EQ(with_spec_of(environment, "chexbench --config SPEC --set measure.steps=9"),
             "chexbench --config 'my spec.json' --set data.root=/data --set measure.steps=9");
   EXPECT_EQ(with_spec_of(environment, "nvidia-smi"), "nvidia-smi");
+  environment.command_line = {"chexbench", "--config=spec.json", "--set=ranks=2"};
+  EXPECT_EQ(with_spec_of(environment, "chexbench --config SPEC"), "chexbench --config spec.json --set ranks=2");
   environment.command_line = {"chexbench", "--resume", "x"};
   EXPECT_EQ(with_spec_of(environment, "chexbench --config SPEC"), "chexbench --config SPEC");
 }

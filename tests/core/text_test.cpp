@@ -14,5 +14,11 @@ TEST(ShellWord, QuotesWhatAShellWouldSplitOrObey) {
   EXPECT_EQ(shell_word(""), "''");
 }
 
+TEST(SentenceOf, HasACapitalLetterAndOneFullStop) {
+  EXPECT_EQ(sentence_of("its cores are full"), "Its cores are full.");
+  EXPECT_EQ(sentence_of("Done."), "Done.");
+  EXPECT_EQ(sentence_of(""), "");
+}
+
 }  // namespace
 }  // namespace chexbench

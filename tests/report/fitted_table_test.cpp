@@ -90,8 +90,9 @@ TEST(FittedLines, BreakSentencesAndRowsThatEndInOne) {
 }
 
 TEST(FittedLines, KeepCommandsAndRowsOfNumbersWhole) {
-  for (const std::string line : {"next: chexbench --config x.json --set a=b\n",
-                                 "   mpirun -np 2 chexbench --config x\n", "1.00  2.00  3.00  4.00  5.00\n"})
+  for (const std::string line :
+       {"next: chexbench --config x.json --set a=b\n", "   mpirun -np 2 chexbench --config x\n",
+        "  \"root\": \"a b c d e f\"\n", "1.00  2.00  3.00  4.00  5.00\n"})
     EXPECT_EQ(fitted_lines(line, 12), line);
 }
 
