@@ -13,6 +13,7 @@
 #include "analysis/commands.hpp"
 #include "analysis/comparison.hpp"
 #include "analysis/derive.hpp"
+#include "analysis/disturbance.hpp"
 #include "analysis/learning.hpp"
 #include "analysis/starvation.hpp"
 #include "analysis/verdict.hpp"
@@ -24,6 +25,11 @@ namespace chexbench::analysis {
 namespace {
 
 constexpr std::size_t kMostArmsInALine = 4;
+
+// Returns "a and of b", or "4 arms" where that would be long.
+std::string several(const std::vector<std::string>& names) {
+  return names.size() > 2 ? fmt::format("{} arms", names.size()) : fmt::format("{}", fmt::join(names, " and of "));
+}
 
 // Makes the answer from the arms of a report.
 class Teller {
@@ -118,13 +124,30 @@ class Teller {
     if (!text.empty()) must_.push_back(text);
   }
 
-  // Tells what makes the images/s of the arm doubtful.
+  // Notes what makes the images/s of the arm doubtful.
   void tell_doubts(const Measured& arm, const std::string& name, results::Grade said) {
-    if (results::is_disturbed(arm.trial) && said != results::Grade::machine_too_busy && arm.figures.limit != "machine")
-      doubts_.push_back(busy_sentence(arm, name));
-    if (!arm.trial.unstable) return;
     const std::string mark = results::mark_of(arm.trial);
-    unstable_.push_back(mark.empty() ? name : fmt::format("{} {}", name, mark));
+    const std::string marked = mark.empty() ? name : fmt::format("{} {}", name, mark);
+    if (results::is_disturbed(arm.trial) && said != results::Grade::machine_too_busy &&
+        arm.figures.limit != "machine") {
+      disturbed_.push_back(marked);
+      most_disturbed_ = std::max(most_disturbed_, most_disturbed_share(arm.trial));
+    }
+    if (arm.trial.unstable) unstable_.push_back(marked);
+  }
+
+  // Returns the doubts as one line, or "" if there are none.
+  std::string doubts() const {
+    std::vector<std::string> sentences;
+    if (report_.interrupted) sentences.emplace_back("The run ended early: this is what was measured until then.");
+    if (!disturbed_.empty()) {
+      sentences.push_back(
+          fmt::format("Others took up to {:.0f} % of the cores of {}.", 100 * most_disturbed_, several(disturbed_)));
+    }
+    if (!unstable_.empty()) {
+      sentences.push_back(fmt::format("The repeats of {} differ too much for a reliable median.", several(unstable_)));
+    }
+    return fmt::format("{}", fmt::join(sentences, " "));
   }
 
   void tell_other_aspect(const Measured& arm, const std::string& name, const Aspect& aspect) {
@@ -186,18 +209,13 @@ class Teller {
   Answer finish() {
     std::vector<std::string>& lines = answer_.lines;
     lines = std::move(must_);
-    if (report_.interrupted)
-      doubts_.insert(doubts_.begin(), "The run ended early: this is what was measured until then.");
-    if (!unstable_.empty()) {
-      doubts_.push_back(
-          fmt::format("The repeats of {} differ too much for a reliable median.", fmt::join(unstable_, " and of ")));
-    }
-    if (!doubts_.empty()) lines.push_back(fmt::format("{}", fmt::join(doubts_, " ")));
+    const std::string doubt = doubts();
+    if (!doubt.empty()) lines.push_back(doubt);
     const std::size_t room = kMostAnswerLines - (answer_.advice.empty() ? 0 : 1) - (answer_.command.empty() ? 0 : 1);
     for (std::string& line : may_) {
       if (lines.size() < room) lines.push_back(std::move(line));
     }
-    while (lines.size() > room) lines.erase(std::prev(lines.end(), doubts_.empty() ? 1 : 2));
+    while (lines.size() > room) lines.erase(std::prev(lines.end(), doubt.empty() ? 1 : 2));
     if (!answer_.advice.empty()) lines.push_back("Do: " + answer_.advice);
     if (!answer_.command.empty()) lines.push_back(answer_.command);
     return std::move(answer_);
@@ -207,7 +225,8 @@ class Teller {
   const Trials measured_;
   const Trials chosen_;
   Answer answer_;
-  std::vector<std::string> must_, may_, doubts_, unstable_;
+  std::vector<std::string> must_, may_, disturbed_, unstable_;
+  double most_disturbed_ = 0;
 };
 
 }  // namespace

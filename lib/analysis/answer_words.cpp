@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/disturbance.hpp"
 #include "analysis/starvation.hpp"
 #include "analysis/verdict.hpp"
 #include "results/disturbance.hpp"
@@ -177,11 +176,6 @@ std::string scaling_sentence(const Measured& arm, const std::string& name) {
                      arm.trial.ranks,
                      ci95 ? fmt::format("95 % interval {:.0f} to {:.0f} %", 100 * ci95->low, 100 * ci95->high)
                           : "no interval: fewer than five repeats");
-}
-
-std::string busy_sentence(const Measured& arm, const std::string& name) {
-  return fmt::format("On a busy machine, {}: {}.", named({.name = name, .context = ""}, results::mark_of(arm.trial)),
-                     disturbance_text(arm.trial));
 }
 
 bool is_fed(const Measured& arm) {

@@ -53,9 +53,6 @@ std::string limit_sentence(const Measured& arm, const std::string& name, bool fe
 // Returns how far the arm scales, or "" if that was not measured.
 std::string scaling_sentence(const Measured& arm, const std::string& name);
 
-// Returns what others took from the arm.
-std::string busy_sentence(const Measured& arm, const std::string& name);
-
 // Returns whether the arm computes, and hardly ever waits for its input.
 bool is_fed(const Measured& arm);
 

@@ -173,6 +173,18 @@ TEST(Answer, OfDifferentWorkComparesNothing) {
   EXPECT_FALSE(answer.ratio);
 }
 
+TEST(Answer, CountsManyDoubtfulArms) {
+  std::vector<results::TrialResult> trials;
+  for (const char* model : {"resnet50", "densenet121", "alexnet", "googlenet", "mobilenet_v2"}) {
+    trials.push_back(fed({100, 100, 100, 100, 100}));
+    trials.back().spec.model.name = trials.back().trial = model;
+    trials.back().unstable = true;
+  }
+  const Answer answer = answer_of(trials);
+  EXPECT_THAT(answer.lines.at(0), EndsWith(", and 1 more."));
+  EXPECT_THAT(answer.lines, Contains("The repeats of 5 arms differ too much for a reliable median."));
+}
+
 TEST(Answer, ComparesArmsThatDifferInAnyOtherSetting) {
   results::TrialResult large = fed({150, 150, 150, 150, 150});
   large.spec.training.batch_size = 64;
@@ -207,6 +219,14 @@ TEST(Answer, TellsOfAnEarlyEndAndOfRepeatsThatDifferTooMuch) {
       derive_answer(report).lines,
       Contains("The run ended early: this is what was measured until then. The repeats of optimized png ranks=2 "
                "(emulated) differ too much for a reliable median."));
+}
+
+TEST(Answer, TellsWhatOthersTookEvenWhereTheyMadeNoDifference) {
+  results::TrialResult slow = starving({100, 100, 100, 100, 100}), fast = fed({900, 900, 900, 900, 900});
+  let_others_disturb(fast);
+  const Answer answer = answer_of({slow, fast});
+  EXPECT_THAT(answer.lines.at(0), HasSubstr("9.00 x naive"));
+  EXPECT_THAT(answer.lines, Contains("Others took up to 34 % of the cores of optimized (emulated)."));
 }
 
 TEST(Answer, IsNeverLongerThanFiveLines) {
