@@ -1,10 +1,12 @@
 // Which file system a data set is on, and how much of it is already in the page cache.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "measure/file_system.hpp"
 #include "measure/page_cache.hpp"
+#include "measure/striping.hpp"
 
 namespace chexbench::measure {
 
@@ -12,7 +14,8 @@ namespace chexbench::measure {
 struct DataPlace {
   std::string root;
   FileSystem file_system;
-  CachedShare sample;  // a sample of files spread evenly over the folder
+  CachedShare sample;                // a sample of files spread evenly over the folder
+  std::optional<Striping> striping;  // set on a parallel file system, by those who ask its tool
 
   // Returns "cold" (below 5 % cached), "warm" (above 95 %) or "partly cached"; or "not known" if there are no files
   // or the kernel does not report what is cached.

@@ -209,7 +209,9 @@ Object properties() {
     if (rule.path == "model.name") result.emplace_back("pipeline", pipeline_schema());
     if (rule.path == "ranks") {
       List any = {reference("$defs/rank_count"), list_of(reference("$defs/rank_count"))};
-      result.emplace_back(rule.path, Node{Object{{"anyOf", Node{std::move(any)}}}});
+      result.emplace_back(rule.path, Node{Object{{"description", text(rule.description)},
+                                                 {"default", to_node(rule.get(Experiment{}))},
+                                                 {"anyOf", Node{std::move(any)}}}});
     } else {
       Object* place = &result;
       std::string name = rule.path;

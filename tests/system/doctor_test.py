@@ -3,10 +3,12 @@
 import json
 import os
 import shutil
+import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
-from harness import SystemTest, run
+from harness import BINARY, TIMEOUT_S, SystemTest, run
 
 STANDINS = Path(os.environ["CHEXBENCH_BUILD"]) / "tests/measure"
 NVML = STANDINS / "nvml_standin.so"  # not built without nvml.h
@@ -60,6 +62,54 @@ class WithoutADriver(SystemTest):
 
     def test_an_unknown_format_is_a_usage_error(self):
         self.fail_with(2, "doctor", "--format", "csv", says="--format")
+
+
+NAMESPACES = ["unshare", "--mount", *([] if os.getuid() == 0 else ["--map-root-user"])]
+# In a mount namespace of its own, the kernel's table of mounts can be another file.
+INSIDE = 'mount --bind "$MOUNTS" /proc/$$/mountinfo && exec "$@"'
+
+
+def can_fake_mounts():
+    with tempfile.NamedTemporaryFile() as mounts:
+        return subprocess.run([*NAMESPACES, "sh", "-c", INSIDE, "sh", "true"], capture_output=True,
+                              env={**os.environ, "MOUNTS": mounts.name}).returncode == 0
+
+
+@unittest.skipUnless(can_fake_mounts(), "there are no mount namespaces here")
+class OnAParallelFileSystem(SystemTest):
+    def ask(self, mount, *options, **tools):
+        """doctor over this folder, which is all on `mount`, with scripts as the file system's tools."""
+        (self.folder / "mounts").write_text(f"1 1 0:1 / / rw - {mount} rw\n")
+        (self.folder / "bin").mkdir(exist_ok=True)
+        for name, script in tools.items():
+            path = self.folder / "bin" / name
+            path.write_text(f"#!/bin/sh\n{script}\n")
+            path.chmod(0o755)
+        command = [*NAMESPACES, "sh", "-c", INSIDE, "sh", BINARY, "doctor", "--data", self.folder, *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S,
+                              env={**WithoutADriver.environment, "MOUNTS": str(self.folder / "mounts"),
+                                   "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"})
+        self.assertIn(done.returncode, (0, 4), done.stderr)
+        return done.stdout
+
+    def test_it_names_lustre_s_striping(self):
+        tools = {"lfs": 'echo "stripe_count:  4 stripe_size:   1048576 pattern: raid0 stripe_offset: -1"'}
+        told = json.loads(self.ask("lustre mgs@tcp:/scratch", "--format", "json", **tools))["data"]
+        self.assertEqual((told["kind"], told["file_system"], told["source"]), ("network", "lustre", "mgs@tcp:/scratch"))
+        self.assertEqual(told["striping"], {"system": "Lustre", "tool": "lfs getstripe", "problem": "",
+                                            "stripes": [{"targets": 4, "chunk_bytes": 1048576}]})
+        self.assertIn("Lustre spreads a new file of that folder: 1024 KiB on each of 4 targets in turn "
+                      "(lfs getstripe)\n", self.ask("lustre mgs@tcp:/scratch"))
+
+    def test_it_names_what_gpfs_and_beegfs_tell(self):
+        self.assertIn("GPFS spreads a new file of that folder: blocks of 8192 KiB over all disks (mmlsfs)\n",
+                      self.ask("gpfs /dev/fs1", mmlsfs='[ "$*" = "fs1 -B" ] && echo " -B 8388608 Block size"'))
+        self.assertIn("BeeGFS: how it spreads files is not known, as beegfs-ctl is not on PATH",
+                      self.ask("beegfs beegfs_nodev"))
+
+    def test_it_tells_of_a_tool_that_hangs(self):
+        self.assertIn("Lustre: how it spreads files is not known, as lfs does not answer within 5 s\n",
+                      self.ask("lustre mgs@tcp:/scratch", lfs="sleep 600"))
 
 
 @unittest.skipUnless(NVML.exists(), "built without nvml.h")

@@ -8,8 +8,8 @@ import unittest
 from harness import ROOT, SystemTest
 
 # A bundle's own scripts hand their arguments on.
-SCRIPTS = sorted(path for folder in ("scripts", "scripts/peers", "scripts/slurm", ".ci", "tests/slurm")
-                 for path in (ROOT / folder).iterdir()
+FOLDERS = ("scripts", "scripts/container", "scripts/peers", "scripts/reframe", "scripts/slurm", ".ci", "tests/slurm")
+SCRIPTS = sorted(path for folder in FOLDERS for path in (ROOT / folder).iterdir()
                  if path.is_file() and (os.access(path, os.X_OK) or path.name == "lint_rules.py"))
 # Programs whose options are not theirs alone: a wrong one is told by what they run.
 HAND_OPTIONS_ON = {"cluster"}

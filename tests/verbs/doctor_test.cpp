@@ -123,6 +123,34 @@ TEST(DoctorTable, TellsWhatSurroundsAMeasurementAndWarnsApart) {
                     HasSubstr("Nothing was found that would distort measurements.\n")));
 }
 
+TEST(DoctorTable, SaysHowAParallelFileSystemSpreadsFiles) {
+  Doctor doctor = in_a_job();
+  measure::Striping& striping = doctor.surroundings.data->striping.emplace();
+  striping = {.system = "Lustre", .tool = "lfs getstripe", .stripes = {{1, 1048576}, {4, 1048576}, {-1, 4194304}}};
+  EXPECT_THAT(doctor_table(doctor),
+              HasSubstr("\nLustre spreads a new file of that folder: one target, then 1024 KiB on each of 4 targets in "
+                        "turn, then 4096 KiB on each of all targets in turn (lfs getstripe)\n"));
+  striping = {.system = "GPFS", .tool = "mmlsfs", .stripes = {{{}, 8388608}}};
+  EXPECT_THAT(doctor_table(doctor), HasSubstr("\nGPFS spreads a new file of that folder: blocks of 8192 KiB over all "
+                                              "disks (mmlsfs)\n"));
+  striping = {.system = "BeeGFS", .problem = "beegfs-ctl is not on PATH"};
+  EXPECT_THAT(doctor_table(doctor),
+              HasSubstr("\nBeeGFS: how it spreads files is not known, as beegfs-ctl is not on PATH\n"));
+}
+
+TEST(DoctorJson, HoldsTheStriping) {
+  Doctor doctor = in_a_job();
+  doctor.surroundings.data->striping = {
+      .system = "Lustre", .tool = "lfs getstripe", .stripes = {{4, 1048576}, {{}, 1024}}};
+  const auto striping = nlohmann::json::parse(doctor_json(doctor))["data"]["striping"];
+  EXPECT_EQ(striping["system"], "Lustre");
+  EXPECT_EQ(striping["stripes"][0]["targets"], 4);
+  EXPECT_EQ(striping["stripes"][0]["chunk_bytes"], 1048576);
+  EXPECT_TRUE(striping["stripes"][1]["targets"].is_null());
+  EXPECT_EQ(striping["problem"], "");
+  EXPECT_TRUE(nlohmann::json::parse(doctor_json(in_a_job()))["data"]["striping"].is_null());
+}
+
 TEST(DoctorJson, HoldsTheSurroundings) {
   const auto object = nlohmann::json::parse(doctor_json(in_a_job()));
   EXPECT_EQ(object["cpu"]["numa_nodes"].size(), 2u);

@@ -41,8 +41,10 @@ measure::Surroundings look_around(const DoctorRequest& request, std::vector<meas
                                .ranks = std::move(ranks),
                                .mpi = mpi,
                                .data = {}};
-  if (!request.data_root.empty() && !is_url(request.data_root))
+  if (!request.data_root.empty() && !is_url(request.data_root)) {
     around.data = measure::look_at_data(request.data_root, request.roots);
+    around.data->striping = measure::find_striping(around.data->file_system, request.data_root);
+  }
   return around;
 }
 

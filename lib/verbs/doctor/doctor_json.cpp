@@ -67,6 +67,14 @@ Json memory_to_json(const measure::MemoryState& memory) {
           {"transparent_huge_pages", memory.transparent_huge_pages}};
 }
 
+Json striping_to_json(const measure::Striping& striping) {
+  Json object = {{"system", striping.system}, {"tool", striping.tool}, {"stripes", Json::array()}};
+  for (const measure::Stripe& stripe : striping.stripes)
+    object["stripes"].push_back({{"targets", or_null(stripe.targets)}, {"chunk_bytes", stripe.chunk_bytes}});
+  object["problem"] = striping.problem;
+  return object;
+}
+
 Json data_to_json(const measure::DataPlace& data) {
   return {{"root", data.root},
           {"kind", to_string(data.file_system.kind)},
@@ -77,7 +85,8 @@ Json data_to_json(const measure::DataPlace& data) {
           {"sampled_files", data.sample.files},
           {"sampled_bytes", data.sample.bytes},
           {"cached_bytes", data.sample.resident_bytes},
-          {"unknown_files", data.sample.unknown_files}};
+          {"unknown_files", data.sample.unknown_files},
+          {"striping", data.striping ? striping_to_json(*data.striping) : Json()}};
 }
 
 Json store_to_json(const StoreProbe& store) {

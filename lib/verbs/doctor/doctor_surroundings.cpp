@@ -63,6 +63,28 @@ std::string data_line(const measure::DataPlace& data) {
                      system.mount_point.empty() ? "?" : system.mount_point, cache);
 }
 
+std::string stripe_text(const measure::Stripe& stripe) {
+  constexpr std::uint64_t kKibibyte = 1024;
+  const std::string chunk = fmt::format("{} KiB", stripe.chunk_bytes / kKibibyte);
+  if (!stripe.targets) return fmt::format("blocks of {} over all disks", chunk);
+  if (*stripe.targets < 0) return fmt::format("{} on each of all targets in turn", chunk);
+  if (*stripe.targets == 1) return "one target";
+  return fmt::format("{} on each of {} targets in turn", chunk, *stripe.targets);
+}
+
+std::string striping_line(const measure::Striping& striping) {
+  if (!striping.problem.empty())
+    return fmt::format("{}: how it spreads files is not known, as {}\n", striping.system, striping.problem);
+  std::vector<std::string> parts;
+  for (const measure::Stripe& stripe : striping.stripes) parts.push_back(stripe_text(stripe));
+  return fmt::format("{} spreads a new file of that folder: {} ({})\n", striping.system, fmt::join(parts, ", then "),
+                     striping.tool);
+}
+
+std::string data_lines(const measure::DataPlace& data) {
+  return data_line(data) + (data.striping ? striping_line(*data.striping) : "");
+}
+
 std::string rank_lines(const measure::Surroundings& around) {
   if (around.ranks.size() == 1) {
     const measure::RankPlace& rank = around.ranks.front();
@@ -82,7 +104,7 @@ std::string rank_lines(const measure::Surroundings& around) {
 
 std::string surroundings_text(const measure::Surroundings& surroundings) {
   return cpu_line(surroundings.cpu) + cgroup_line(surroundings.cgroup) + memory_line(surroundings.memory) +
-         threading_line(surroundings.threading) + (surroundings.data ? data_line(*surroundings.data) : "") +
+         threading_line(surroundings.threading) + (surroundings.data ? data_lines(*surroundings.data) : "") +
          (surroundings.ranks.empty() ? "" : rank_lines(surroundings));
 }
 

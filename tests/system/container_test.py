@@ -1,0 +1,130 @@
+"""scripts/container: what its recipes copy, install and call exists, and its scripts say what is missing.
+
+scripts/container/check builds and runs the image itself.
+"""
+
+import os
+import re
+import subprocess
+import unittest
+
+from harness import BINARY, ROOT, SystemTest
+
+CONTAINER = ROOT / "scripts/container"
+RECIPES = [CONTAINER / "Containerfile", CONTAINER / "chexbench.def"]
+SETUP_GROUP = re.compile(r"^    (\w+)\) wanted\+=", re.MULTILINE)
+
+
+class Recipes(SystemTest):
+    def test_what_is_copied_from_the_repository_exists(self):
+        for line in RECIPES[0].read_text().splitlines():
+            if line.startswith("COPY ") and "--from" not in line:
+                for source in line.split()[1:-1]:
+                    self.assertTrue((ROOT / source).exists(), line)
+        for path in re.findall(r"scripts/[\w./-]*\w", "".join(recipe.read_text() for recipe in RECIPES)):
+            self.assertTrue((ROOT / path).exists() or path == "scripts/setup", path)
+
+    def test_what_is_left_out_is_no_source(self):
+        tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+        needed = ("lib/", "apps/", "configs/", "scripts/", "CMake", "LICENSE", "README.md")
+        left_out = [line for line in (CONTAINER / "Containerfile.dockerignore").read_text().splitlines()
+                    if not line.startswith("#")]
+        for pattern in left_out:
+            hidden = [name for name in tracked if name.startswith((f"{pattern}/", pattern)) and name.startswith(needed)]
+            self.assertEqual(hidden, [], pattern)
+
+    def test_packages_are_named_in_setup_alone(self):
+        groups = SETUP_GROUP.findall((ROOT / "scripts/setup").read_text())
+        for recipe in RECIPES:
+            text = recipe.read_text()
+            calls = re.findall(r"scripts/setup ((?:--cuda|\w+)(?: \w+)*)$", text.replace(" \\\n", "\n"), re.MULTILINE)
+            self.assertEqual(len(calls), 2, recipe)
+            for group in " ".join(calls).split():
+                self.assertIn(group, [*groups, "--cuda"], recipe)
+            installing = [line for line in text.splitlines() if "apt-get install" in line]
+            self.assertEqual([line for line in installing if "xargs" not in line], [])
+
+    def test_both_recipes_build_alike(self):
+        def commands(text):
+            joined = text.replace("\\\n", " ")
+            parts = [part.strip() for part in re.split(r"\n|&& |RUN ", joined)]
+            return [" ".join(part.split()) for part in parts
+                    if part.startswith(("cmake ", "DESTDIR=", "scripts/", "/opt/setup", "xargs"))]
+        ours, theirs = (commands(recipe.read_text().replace("/tmp/packages", "/installed/packages"))
+                        for recipe in RECIPES)
+        self.assertEqual(len(ours), 7, ours)
+        self.assertEqual(ours, theirs)
+
+    def test_options_of_cmake_exist(self):
+        cmake = "".join(path.read_text() for path in (ROOT / "scripts/cmake").glob("*.cmake"))
+        for option in re.findall(r"-D(CHEXBENCH_\w+)=", "".join(recipe.read_text() for recipe in RECIPES)):
+            self.assertIn(f"option({option} ", cmake)
+
+
+class Entrypoint(SystemTest):
+    def call(self, *arguments, known=(), **environment):
+        getent = self.folder / "getent"
+        getent.write_text('#!/bin/sh\necho "$2" >> "$0.log"\n'
+                          f'case " {" ".join(known)} " in *" $2 "*) ;; *) exit 2 ;; esac\n')
+        getent.chmod(0o755)
+        return subprocess.run([CONTAINER / "entrypoint", *arguments], capture_output=True, text=True, timeout=30,
+                              env={"PATH": f"{self.folder}:{os.environ['PATH']}", **environment})
+
+    def launch(self, known, wait_s="1"):
+        hosts = self.folder / "hostfile"
+        hosts.write_text("chexbench-worker-0.ns.svc:2\nchexbench-worker-1.ns.svc:2\n")
+        return self.call("echo", "started", known=known, K_MPI_JOB_ROLE="launcher", HYDRA_HOST_FILE=str(hosts),
+                         CHEXBENCH_HOSTS_S=wait_s)
+
+    def test_it_runs_the_command(self):
+        done = self.call("echo", "started")
+        self.assertEqual((done.returncode, done.stdout), (0, "started\n"), done.stderr)
+        self.assertFalse((self.folder / "getent.log").exists())
+
+    def test_a_launcher_waits_for_the_names_of_its_workers(self):
+        done = self.launch(["chexbench-worker-0.ns.svc", "chexbench-worker-1.ns.svc"])
+        self.assertEqual((done.returncode, done.stdout), (0, "started\n"), done.stderr)
+
+    def test_a_worker_without_a_name_is_named(self):
+        done = self.launch(["chexbench-worker-0.ns.svc"])
+        self.assertEqual((done.returncode, done.stdout), (4, ""))
+        self.assertIn("chexbench-worker-1.ns.svc", done.stderr)
+
+    def test_a_launcher_without_hosts_says_so(self):
+        done = self.call("echo", "started", K_MPI_JOB_ROLE="launcher", HYDRA_HOST_FILE=str(self.folder / "none"))
+        self.assertEqual((done.returncode, done.stdout), (4, ""))
+        self.assertIn(f"no {self.folder}/none", done.stderr)
+
+    def test_an_option_is_no_command(self):
+        done = self.call("--config")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("chexbench doctor", done.stderr)
+
+
+@unittest.skipUnless(os.path.exists("/usr/bin/dpkg-query"), "no Debian")
+class Packages(SystemTest):
+    def call(self, *arguments):
+        return subprocess.run([CONTAINER / "packages-of", *arguments], capture_output=True, text=True, timeout=60)
+
+    def test_it_prints_the_packages_of_the_linked_libraries(self):
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/chexbench").symlink_to(BINARY)
+        done = self.call(self.folder)
+        self.assertEqual(done.returncode, 1, "links are no programs")
+        (self.folder / "bin/chexbench").unlink()
+        (self.folder / "bin/chexbench").write_bytes(BINARY.read_bytes())
+        done = self.call(self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        packages = done.stdout.split()
+        self.assertEqual(packages, sorted(set(packages)))
+        for library in ("libc6", "libfmt9", "libstdc++6", "zlib1g"):
+            self.assertIn(library, packages)
+        self.assertFalse([name for name in packages if name.endswith("-dev")])
+
+    def test_a_missing_folder_is_told(self):
+        self.assertEqual(self.call(self.folder / "none").returncode, 2)
+        self.assertEqual(self.call().returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
