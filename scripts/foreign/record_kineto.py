@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
 """Records a tiny training of PyTorch by torch.profiler: the traces in tests/data/foreign.
 
-usage: record_kineto.py FOLDER      (a Python that has torch)
-
 A batch takes 30 ms to load and 10 ms to train, by sleeping, so 3/4 of the time is wait. Of the trace only user
 annotations stay, with every fourth other event, so that the file is small; nothing is changed in what stays.
 """
 
+import argparse
 import json
-import sys
 import time
 from pathlib import Path
 
@@ -61,6 +59,6 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        sys.exit(__doc__)
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder")
+    main(parser.parse_args().folder)

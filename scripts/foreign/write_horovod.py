@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
 """Writes a timeline as Horovod 0.28 writes it. It is no recording: its format follows horovod/common/timeline.cc.
 
-usage: write_horovod.py FILE
-
 Four ranks train 20 steps of 2 tensors. In the first step rank 0 learns of each tensor from each rank, and ticks say
 so; then responses are cached, and only the first and the last rank that has a tensor are known. From one reduction to
 the next gradient, a step computes 60 ms; in every second step the slowest rank also waits 40 ms for its batch.
 """
 
-import sys
+import argparse
 
 STEPS = 20
 TENSORS = ("DistributedOptimizer_Allreduce/cond/HorovodAllreduce_grads_0", "allreduce.fc.weight")
@@ -28,7 +26,8 @@ class Timeline:
         if tensor not in self.tensors:
             pid = self.tensors[tensor] = len(self.tensors) + 1
             self.text += f'{{"name": "process_name", "ph": "M", "pid": {pid}, "args": {{"name": "{tensor}"}}}},\n'
-            self.text += f'{{"name": "process_sort_index", "ph": "M", "pid": {pid}, "args": {{"sort_index": {pid}}}}},\n'
+            self.text += f'{{"name": "process_sort_index", "ph": "M", "pid": {pid}, '
+            self.text += f'"args": {{"sort_index": {pid}}}}},\n'
         self.text += f'{{"ph": "{phase}"'
         self.text += "" if phase == "E" else f', "name": "{name}"'
         self.text += f', "ts": {at_us}, "pid": {self.tensors[tensor]}'
@@ -69,6 +68,6 @@ def main(path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        sys.exit(__doc__)
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file")
+    main(parser.parse_args().file)
