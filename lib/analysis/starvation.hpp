@@ -18,6 +18,7 @@ struct Waiting {
   double images_per_s_without_wait = 0;
   std::string why;                   // ", because of map (decode) 18 %", or empty
   std::optional<double> busy_share;  // empty if it was not measured
+  std::string unit = "images";       // what the rates count
 };
 
 // Returns the sentence for a wait_share of kStarvedShare or more, with `why`.

@@ -4,6 +4,8 @@
 """
 
 import itertools
+import queue
+import threading
 import time
 
 import keras
@@ -15,29 +17,42 @@ class StepLog(keras.callbacks.Callback):
         super().__init__()
         self.file = open(path, "w", buffering=1)  # by lines: a training that is killed leaves whole ones
         self.file.write("rank,epoch,wait_s,step_s,images\n")
-        self.rank = rank
+        self.rank, self.unread = rank, queue.SimpleQueue()
 
     def on_train_begin(self, logs=None):  # Keras takes the batch inside its train_function, so that is what is timed
         self.train = self.model.train_function
         self.model.train_function = self.step
+        self.writer = threading.Thread(target=self.write_computed, daemon=True)
+        self.writer.start()
 
     def on_epoch_begin(self, epoch, logs=None):
-        self.epoch, self.start = epoch, time.perf_counter()
-        self.begin = self.start  # making the data set's iterator is a wait, too
+        self.epoch, self.start = epoch, time.perf_counter()  # making the data set's iterator is a wait, too
 
     def step(self, iterator):
-        begin = self.begin or time.perf_counter()
+        begin = self.start or time.perf_counter()
         batches = list(itertools.islice(iterator, self.model.steps_per_execution))
-        wait_s = time.perf_counter() - begin
+        fetched = time.perf_counter()
         if not batches:
             raise StopIteration
         logs = self.train(iter(batches))
-        tf.test.experimental.sync_devices()  # otherwise what a GPU still computes would look like a wait
         images = sum(int(tf.nest.flatten(batch)[0].shape[0]) for batch in batches)
-        end = time.perf_counter()
-        self.file.write(f"{self.rank},{self.epoch},{wait_s},{end - self.start},{images}\n")
-        self.start, self.begin = end, None
+        self.unread.put((self.epoch, self.start, begin, fetched, logs, images))
+        self.start = None
         return logs
+
+    def write_computed(self):
+        """Waits for the loss of each step, in a thread of its own, so that the training can run ahead of the GPU."""
+        done = 0
+        for epoch, start, begin, fetched, logs, images in iter(self.unread.get, None):
+            last = max(done, start or 0)
+            for value in tf.nest.flatten(logs):
+                if hasattr(value, "numpy"):
+                    value.numpy()
+            done = time.perf_counter()
+            wait_s = max(0, fetched - max(begin, last))  # what the GPU still computed meanwhile is no wait
+            self.file.write(f"{self.rank},{epoch},{wait_s},{done - last},{images}\n")
 
     def on_train_end(self, logs=None):
         self.model.train_function = self.train
+        self.unread.put(None)
+        self.writer.join()

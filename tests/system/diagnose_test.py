@@ -2,8 +2,9 @@
 
 import json
 
-from harness import SystemTest
+from harness import ROOT, SystemTest
 
+FOREIGN = ROOT / "tests/data/foreign"
 HEADER = "rank,epoch,wait_s,step_s,images\n"
 
 
@@ -49,6 +50,52 @@ class Diagnose(SystemTest):
             ("\0" * 100, "line 1"),
         ):
             with self.subTest(text=text):
+                self.fail_with(3, "diagnose", self.log(text), says=["steps.csv", says])
+
+    def test_logs_of_other_programs(self):
+        for name, verdict in (
+            ("kineto-steps", "starved"),
+            ("kineto-no-steps", "starved"),
+            ("traceml-final-summary", "starved"),
+            ("dlio-output", "starved"),
+            ("dlio-summary", "starved"),
+            ("horovod-timeline", "starved"),
+        ):
+            with self.subTest(name=name):
+                log = self.folder / "a name that says nothing"
+                log.write_bytes((FOREIGN / f"{name}.json").read_bytes())
+                found = json.loads(self.succeed("diagnose", log, "--format", "json").stdout)
+                self.assertEqual(found["verdict"], verdict)
+                self.assertEqual(found["findings"][-1]["kind"], "how_read")
+                self.assertEqual(found["unit"], "images" if name == "dlio-summary" else "steps")
+
+    def test_images_of_a_log_that_does_not_count_them(self):
+        trace = FOREIGN / "kineto-steps.json"
+        self.assertIn("Add --batch N", self.succeed("diagnose", trace).stdout)
+        steps = json.loads(self.succeed("diagnose", trace, "--format", "json").stdout)
+        images = json.loads(self.succeed("diagnose", trace, "--batch", 8, "--format", "json").stdout)
+        self.assertEqual(images["unit"], "images")
+        self.assertAlmostEqual(images["images_per_s"], 8 * steps["images_per_s"])
+        mixed = self.log(self.rank(1, 0))
+        self.fail_with(2, "diagnose", trace, mixed, says=["steps.csv", "--batch N"])
+        self.succeed("diagnose", trace, mixed, "--batch", 8)
+        self.fail_with(2, "diagnose", trace, "--batch", 0)
+
+    def test_logs_that_do_not_name_their_rank_are_numbered(self):
+        logs = [FOREIGN / "kineto-steps.json", FOREIGN / "kineto-no-steps.json"]
+        found = json.loads(self.succeed("diagnose", *logs, "--format", "json").stdout)
+        self.assertEqual([rank["rank"] for rank in found["ranks"]], [0, 1])
+
+    def test_logs_of_other_programs_that_are_wrong(self):
+        trace = (FOREIGN / "kineto-steps.json").read_text()
+        for text, says in (
+            (trace[:5000], "ends within its JSON, at byte 5000"),
+            (trace.replace('"dur": 1', '"dur": -1'), "its dur is -1"),
+            (trace.replace("__next__", "next"), "no DataLoader __next__"),
+            ("{}", "no step log that is known"),
+            ('{"schema_version": 2.5, "step_time": {}}', "schema_version 2.5"),
+        ):
+            with self.subTest(says=says):
                 self.fail_with(3, "diagnose", self.log(text), says=["steps.csv", says])
 
     def test_logs_that_cannot_be_read(self):

@@ -1,11 +1,17 @@
-"""The hooks of scripts/hooks in real trainings: a loader that is slow by a known amount has to be found so."""
+"""The hooks of scripts/hooks in real trainings: a loader that is slow by a known amount has to be found so. And the
+hook for PyTorch on a GPU that is simulated, where it may wait for nothing."""
 
+import csv
+import importlib.util
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
+import types
 import unittest
+from unittest import mock
 
 from harness import ROOT, SystemTest, measured
 
@@ -54,6 +60,87 @@ class Hook(SystemTest):
         return found["wait_share"]
 
 
+class FakeGpu:
+    """Stands for torch.cuda: a queue of work whose time passes only when the test says so. To wait for it is an error,
+    and to read a mark that has not passed is one, too, as in PyTorch."""
+
+    def __init__(self):
+        self.now = self.free_at = 0.0
+
+    def is_initialized(self):
+        return True
+
+    def synchronize(self, *_):
+        raise AssertionError("the hook waits for the GPU")
+
+    def compute(self, seconds):
+        self.free_at = max(self.now, self.free_at) + seconds
+
+    def Event(gpu, enable_timing):
+        class Event:
+            def record(self):
+                self.at = gpu.free_at = max(gpu.now, gpu.free_at)
+
+            def query(self):
+                return gpu.now >= self.at
+
+            def elapsed_time(self, end):
+                assert enable_timing and self.query() and end.query(), "a mark was read before it passed"
+                return 1e3 * (end.at - self.at)
+
+            def synchronize(self):
+                raise AssertionError("the hook waits for the GPU")
+
+            wait = synchronize
+
+        return Event()
+
+
+class PyTorchOnAGpu(unittest.TestCase):
+    def rows(self, load_s, launch_s, compute_s, steps=10):
+        """What the hook writes of a training that loads for load_s, queues work for launch_s, of compute_s on the GPU;
+        and how many rows were written before the training ended."""
+        gpu = FakeGpu()
+        with mock.patch.dict(sys.modules, {"torch": types.SimpleNamespace(cuda=gpu)}):
+            spec = importlib.util.spec_from_file_location("hook", ROOT / "scripts/hooks/pytorch_steps.py")
+            hook = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(hook)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = f"{folder.name}/steps.csv"
+        log = hook.StepLog(path)
+
+        def loader():
+            for _ in range(steps):
+                gpu.now += load_s
+                yield [[0] * 8]
+
+        for _ in log.steps(loader()):
+            gpu.now += launch_s
+            gpu.compute(compute_s)
+        with open(path) as file:
+            early = len(list(csv.DictReader(file)))
+        gpu.now += 1000
+        log.close()
+        with open(path) as file:
+            return [(float(row["wait_s"]), float(row["step_s"])) for row in csv.DictReader(file)], early
+
+    def test_a_gpu_that_is_behind_does_not_wait_for_a_slow_fetch(self):
+        rows, early = self.rows(load_s=0.03, launch_s=0.001, compute_s=0.05)
+        self.assertEqual(len(rows), 10)
+        for wait_s, step_s in rows[1:]:
+            self.assertAlmostEqual(wait_s, 0)
+            self.assertAlmostEqual(step_s, 0.05)
+        self.assertGreater(early, 3)  # the host runs ahead, and what was computed meanwhile is in the file
+
+    def test_a_gpu_waits_for_what_the_fetch_takes_longer_than_it_computes(self):
+        rows, early = self.rows(load_s=0.08, launch_s=0.001, compute_s=0.05)
+        for wait_s, step_s in rows[1:]:
+            self.assertAlmostEqual(wait_s, 0.081 - 0.051)
+            self.assertAlmostEqual(step_s, 0.081)
+        self.assertEqual(early, 9)  # one step late
+
+
 class PyTorch(Hook):
     package = "torch"
     TRAINING = """
@@ -87,6 +174,39 @@ class PyTorch(Hook):
     def test_a_loader_that_keeps_up_is_found(self):
         share = self.wait_share(self.TRAINING.format(load_s=0.04, train_s=0.12, workers=1))
         self.assertAlmostEqual(share, 0, delta=WITHIN)
+
+    def test_it_takes_less_than_a_hundredth_of_a_step(self):
+        # In seconds of CPU, which other processes do not change: of the hook alone, and of a small training.
+        python = python_with(self.package)
+        if python is None:
+            self.skipTest(f"no Python here has {self.package}; scripts/peers/setup makes one")
+        program = """
+            import os, sys, time, torch
+            from pytorch_steps import StepLog
+
+            torch.set_num_threads(1)
+            def cpu_s_per_step(steps, work):
+                batches = [[torch.zeros(16, 3, 64, 64)]] * steps
+                begin = time.process_time()
+                work(batches)
+                return (time.process_time() - begin) / steps
+
+            model = torch.nn.Sequential(torch.nn.Conv2d(3, 32, 3), torch.nn.ReLU(), torch.nn.Conv2d(32, 32, 3))
+            def train(batches):
+                for images, in batches:
+                    model(images).sum().backward()
+            def log(batches):
+                for _ in StepLog(sys.argv[1]).steps(batches):
+                    pass
+            train([[torch.zeros(16, 3, 64, 64)]])  # the first step also makes its kernels
+            print(cpu_s_per_step(5000, log), cpu_s_per_step(20, train))
+            """
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts/hooks"), "CUDA_VISIBLE_DEVICES": ""}
+        command = [python, "-B", "-c", textwrap.dedent(program), self.folder / "steps.csv"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        hook_s, step_s = map(float, done.stdout.split())
+        self.assertLess(hook_s, 0.01 * step_s)
 
 
 class Keras(Hook):

@@ -30,6 +30,8 @@ std::vector<LoggedStep> joined(std::vector<LoggedStep> a, const std::vector<Logg
   return a;
 }
 
+Diagnosis diagnose(const std::vector<LoggedStep>& steps) { return verbs::diagnose(StepLog{.steps = steps}); }
+
 std::vector<std::string> kinds(const Diagnosis& diagnosis) {
   std::vector<std::string> all;
   for (const results::Finding& finding : diagnosis.findings) all.push_back(finding.kind);
@@ -148,6 +150,27 @@ TEST(Diagnose, NamesARankWhoseStepsTakeLonger) {
   const Diagnosis diagnosis = diagnose(joined(joined(steps_of(20, 0, 0), slow), steps_of(20, 0, 2)));
   EXPECT_THAT(text_of(diagnosis, "slow_rank"), HasSubstr("Rank 1 takes 0.2 s a step, the others 0.1 s"));
   EXPECT_NEAR(diagnosis.images_per_s, 60 * 16 / 3.8 * 57 / 60, 1e-9);  // 19 steps a rank, at the pace of the slowest
+}
+
+TEST(Diagnose, CountsAMeanOfManyStepsAsManyAndLeavesNoneOut) {
+  const Diagnosis diagnosis = verbs::diagnose({.steps = {{.wait_s = 0.05, .step_s = 0.1, .images = 16, .steps = 30},
+                                                         {.step_s = 0.2, .images = 16, .steps = 10}}});
+  EXPECT_EQ(diagnosis.steps, 40);
+  EXPECT_EQ(diagnosis.left_out, 0);
+  EXPECT_NEAR(diagnosis.wait_share, 1.5 / 5, 1e-12);
+  EXPECT_NEAR(diagnosis.images_per_s, 640 / 5.0, 1e-9);
+  EXPECT_THAT(kinds(diagnosis), ElementsAre("starved", "needed_rate"));
+}
+
+TEST(Diagnose, CountsStepsWhereTheLogDoesNotCountImagesAndSaysHowItWasRead) {
+  std::vector<LoggedStep> steps = steps_of(20, 0.6);
+  for (LoggedStep& step : steps) step.images = 1;
+  const Diagnosis diagnosis = verbs::diagnose({.steps = steps, .counts_images = false, .notes = {"From a trace."}});
+  EXPECT_THAT(kinds(diagnosis), ElementsAre("starved", "needed_rate", "how_read"));
+  EXPECT_THAT(text_of(diagnosis, "starved"), HasSubstr("10.0 steps/s, of at most 25.0"));
+  EXPECT_THAT(text_of(diagnosis, "needed_rate"), HasSubstr("An input of 25.0 steps/s would"));
+  EXPECT_EQ(text_of(diagnosis, "how_read"), "From a trace.");
+  EXPECT_THAT(format_diagnosis(diagnosis, "log", "table"), HasSubstr("steps/s"));
 }
 
 TEST(DiagnosisTable, ListsTenOutliersAndCountsTheRest) {

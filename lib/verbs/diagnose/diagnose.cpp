@@ -17,7 +17,8 @@ std::map<int, RankSteps> by_rank(const std::vector<LoggedStep>& steps) {
   std::map<int, RankSteps> ranks;
   for (const LoggedStep& step : steps) {
     RankSteps& rank = ranks[step.rank];
-    rank.first.push_back(rank.all.empty() || rank.all.back().epoch != step.epoch);
+    const bool single = step.steps == 1;  // a mean is of all steps, and no first one can be left out
+    rank.first.push_back(single && (rank.all.empty() || rank.all.back().epoch != step.epoch));
     rank.all.push_back(step);
   }
   return ranks;
@@ -33,12 +34,14 @@ std::vector<LoggedStep> counted(const RankSteps& rank) {
 }
 
 RankDiagnosis diagnose_rank(int rank, const std::vector<LoggedStep>& steps) {
-  RankDiagnosis diagnosis{.rank = rank, .steps = steps.size()};
+  RankDiagnosis diagnosis{.rank = rank};
   std::vector<double> times_s;
   for (const LoggedStep& step : steps) {
-    diagnosis.images += step.images;
-    diagnosis.time_s += step.step_s;
-    diagnosis.wait_s += step.wait_s;
+    const auto number = static_cast<double>(step.steps);
+    diagnosis.steps += step.steps;
+    diagnosis.images += number * step.images;
+    diagnosis.time_s += number * step.step_s;
+    diagnosis.wait_s += number * step.wait_s;
     times_s.push_back(step.step_s);
   }
   diagnosis.median_step_s = measure::median(times_s);
@@ -47,7 +50,7 @@ RankDiagnosis diagnose_rank(int rank, const std::vector<LoggedStep>& steps) {
 
 void find_outliers(const RankSteps& rank, double median_s, Diagnosis& diagnosis) {
   for (std::size_t i = 0; i < rank.all.size(); ++i) {
-    if (rank.all[i].step_s <= kOutlierFactor * median_s) continue;
+    if (rank.all[i].steps > 1 || rank.all[i].step_s <= kOutlierFactor * median_s) continue;
     diagnosis.outliers.push_back({.step = rank.all[i], .index = i, .first_of_epoch = rank.first[i]});
   }
 }
@@ -83,12 +86,15 @@ void sum_up(Diagnosis& diagnosis) {
 
 }  // namespace
 
-Diagnosis diagnose(const std::vector<LoggedStep>& steps) {
-  Diagnosis diagnosis{.steps = steps.size()};
+Diagnosis diagnose(const StepLog& log) {
+  Diagnosis diagnosis{.unit = log.counts_images ? "images" : "steps", .least_waits = log.least_waits};
   std::size_t kept = 0;
   double all_s = 0;
-  for (const LoggedStep& step : steps) all_s += step.step_s;
-  for (const auto& [number, rank] : by_rank(steps)) {
+  for (const LoggedStep& step : log.steps) {
+    diagnosis.steps += step.steps;
+    all_s += static_cast<double>(step.steps) * step.step_s;
+  }
+  for (const auto& [number, rank] : by_rank(log.steps)) {
     const RankDiagnosis& done = diagnosis.ranks.emplace_back(diagnose_rank(number, counted(rank)));
     kept += done.steps;
     find_outliers(rank, done.median_step_s, diagnosis);
@@ -98,6 +104,7 @@ Diagnosis diagnose(const std::vector<LoggedStep>& steps) {
   diagnosis.epoch_start_share = diagnosis.epoch_start_extra_s / all_s;
   sum_up(diagnosis);
   diagnosis.findings = diagnosis_findings(diagnosis);
+  for (const std::string& note : log.notes) diagnosis.findings.push_back({.kind = "how_read", .text = note});
   return diagnosis;
 }
 

@@ -34,6 +34,8 @@ struct Outlier {
 
 // The figures of the whole training, and the sentences about them.
 struct Diagnosis {
+  std::string unit = "images";       // what `images` counts
+  bool least_waits = false;          // the waits are at least what is said, see StepLog
   std::vector<RankDiagnosis> ranks;  // by rank
   std::size_t steps = 0;             // of all ranks, with those left out
   std::size_t left_out = 0;          // how many of them were left out, as first steps of an epoch
@@ -48,11 +50,14 @@ struct Diagnosis {
   std::vector<results::Finding> findings;
 };
 
-// Diagnoses the training from its steps, of which there must be at least one. A pure function.
-Diagnosis diagnose(const std::vector<LoggedStep>& steps);
+// Diagnoses the training from its log, which must have a step. In a log that does not count images, each step is to
+// have 1, and the rates are steps/s. The notes of the log become the last findings, of the kind how_read. A pure
+// function.
+Diagnosis diagnose(const StepLog& log);
 
-// Returns the sentences about a diagnosis whose figures are filled in. The first is of the kind starved, waits or fed;
-// needed_rate, slow_rank, epoch_starts and outliers follow if they apply.
+// Returns the sentences about a diagnosis whose figures are filled in. The first is of the kind starved, waits, fed, or
+// unknown (waits that are at least what is said, and little); needed_rate, slow_rank, epoch_starts and outliers follow
+// if they apply.
 std::vector<results::Finding> diagnosis_findings(const Diagnosis& diagnosis);
 
 // Returns the diagnosis as "table" or "json"; both name `source` as the log that was read.

@@ -23,30 +23,41 @@ results::Finding verdict(const Diagnosis& diagnosis) {
   if (!diagnosis.images_per_s_without_wait) {
     return {.kind = "starved",
             .text = fmt::format("{} starves its accelerator: a rank's steps hold nothing but the wait for batches; {} "
-                                "images/s is what the input delivers.",
-                                kName, analysis::rate(now))};
+                                "{}/s is what the input delivers.",
+                                kName, analysis::rate(now), diagnosis.unit)};
   }
   const double most = *diagnosis.images_per_s_without_wait;
-  const analysis::Waiting waiting{
-      .name = kName, .wait_share = diagnosis.wait_share, .images_per_s = now, .images_per_s_without_wait = most};
+  const analysis::Waiting waiting{.name = kName,
+                                  .wait_share = diagnosis.wait_share,
+                                  .images_per_s = now,
+                                  .images_per_s_without_wait = most,
+                                  .unit = diagnosis.unit};
   if (diagnosis.wait_share >= analysis::kStarvedShare)
     return {.kind = "starved", .text = analysis::starved_sentence(waiting)};
+  if (diagnosis.least_waits) {
+    return {.kind = "unknown",
+            .text = fmt::format("{} waits for batches that are later than others for {:.1f} % of the time, {} {}/s; "
+                                "whether every batch is late, its log does not say.",
+                                kName, in_percent(diagnosis.wait_share), analysis::rate(now), diagnosis.unit)};
+  }
   if (diagnosis.wait_share <= results::kFedShare) return {.kind = "fed", .text = analysis::fed_sentence(waiting)};
   return {.kind = "waits",
-          .text = fmt::format("{} waits for its input for {:.0f} % of the time: {} images/s, of at most {} without the "
+          .text = fmt::format("{} waits for its input for {:.0f} % of the time: {} {}/s, of at most {} without the "
                               "wait.",
-                              kName, in_percent(diagnosis.wait_share), analysis::rate(now), analysis::rate(most))};
+                              kName, in_percent(diagnosis.wait_share), analysis::rate(now), diagnosis.unit,
+                              analysis::rate(most))};
 }
 
 // If the accelerator waits for its input, the input delivers exactly the images that are trained on now.
 void find_needed_rate(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {
-  if (findings.front().kind == "fed" || !diagnosis.images_per_s_without_wait) return;
+  const std::string& kind = findings.front().kind;
+  if (kind == "fed" || kind == "unknown" || !diagnosis.images_per_s_without_wait) return;
   const double most = *diagnosis.images_per_s_without_wait;
   const auto ranks = static_cast<double>(diagnosis.ranks.size());
   const std::string each = ranks == 1 ? "" : fmt::format(" in all, {} a rank,", analysis::rate(most / ranks));
   findings.push_back({.kind = "needed_rate",
-                      .text = fmt::format("An input of {} images/s{} would feed it: {:.2f} times what it delivers now.",
-                                          analysis::rate(most), each, most / diagnosis.images_per_s)});
+                      .text = fmt::format("An input of {} {}/s{} would feed it: {:.2f} times what it delivers now.",
+                                          analysis::rate(most), diagnosis.unit, each, most / diagnosis.images_per_s)});
 }
 
 void find_epoch_starts(const Diagnosis& diagnosis, std::vector<results::Finding>& findings) {

@@ -20,8 +20,8 @@ constexpr std::size_t kMostListed = 10;
 std::string milliseconds(double seconds) { return fmt::format("{:.1f} ms", 1e3 * seconds); }
 
 std::string rank_table(const Diagnosis& diagnosis) {
-  report::TextTable table{.header = {"rank", "steps", "images/s", "wait", "median step", "mean step", "mean wait"},
-                          .rows = {}};
+  report::TextTable table{
+      .header = {"rank", "steps", diagnosis.unit + "/s", "wait", "median step", "mean step", "mean wait"}, .rows = {}};
   for (const RankDiagnosis& rank : diagnosis.ranks) {
     table.rows.push_back({std::to_string(rank.rank), std::to_string(rank.steps),
                           analysis::rate(rank.images / rank.time_s), report::percent(rank.wait_share()),
@@ -78,6 +78,7 @@ std::string json_of(const Diagnosis& diagnosis, const std::string& source) {
                  {"verdict", diagnosis.findings.front().kind},
                  {"steps", diagnosis.steps},
                  {"left_out", diagnosis.left_out},
+                 {"unit", diagnosis.unit},
                  {"images_per_s", diagnosis.images_per_s},
                  {"wait_share", diagnosis.wait_share},
                  {"images_per_s_without_wait", most ? Json(*most) : Json(nullptr)},

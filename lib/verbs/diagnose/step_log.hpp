@@ -3,6 +3,7 @@
 // columns may come in any order, and other columns are ignored. scripts/hooks writes such logs.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,16 @@ struct LoggedStep {
   double wait_s = 0;
   double step_s = 0;
   double images = 0;
+  std::size_t steps = 1;  // more than 1: this is the mean of so many, as summaries of other programs have it
+};
+
+// A log, whatever wrote it.
+struct StepLog {
+  std::vector<LoggedStep> steps;
+  bool counts_images = true;       // false: `images` is not known, and 0
+  bool names_ranks = true;         // false: all steps have rank 0, whatever rank they are of
+  bool least_waits = false;        // true: nobody measured the waits, which are at least what is said
+  std::vector<std::string> notes;  // sentences on how it was read, for who reads the diagnosis
 };
 
 // Returns the steps in the order of the log. Leaves out a torn last line: one without a newline that lacks fields.

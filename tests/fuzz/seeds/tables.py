@@ -18,6 +18,44 @@ def step_log_seeds():
     yield "negative", b"wait_s,step_s,images\n-1,0.5,16\n"
 
 
+def foreign_log_seeds():
+    def event(name, begin_us, duration_us, more=""):
+        return f'{{"ph": "X", "name": "{name}", "pid": 7, "tid": 7, "ts": {begin_us}, "dur": {duration_us}{more}}}'
+
+    steps = [event(f"ProfilerStep#{i}", 100 * i, 99.5) for i in range(3)]
+    fetches = [event("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 100 * i, 40) for i in range(3)]
+    optimizer = [event("Optimizer.step#SGD.step", 100 * i + 90, 5) for i in range(3)]
+    kernels = [event("sgemm", 100 * i + 30, 60, ', "cat": "kernel"') for i in range(3)]
+    rank = '"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": 1, "world_size": 2}, '
+    for name, head, events in (
+        ("steps", "", steps + fetches),
+        ("gpu", rank, kernels + fetches + steps),
+        ("no-steps", "", fetches + optimizer),
+        ("no-fetches", "", steps),
+        ("negative", "", [event("ProfilerStep#1", 0, -1)]),
+    ):
+        yield f"kineto-{name}", f'{{{head}"traceEvents": [{", ".join(events)}]}}'.encode()
+    yield "kineto-list", f'[{", ".join(steps + fetches)}]'.encode()
+    tensor = ('{"ph": "B", "name": "NEGOTIATE_ALLREDUCE", "ts": %d, "pid": 1}, {"ph": "E", "ts": %d, "pid": 1}, '
+              '{"ph": "B", "name": "ALLREDUCE", "ts": %d, "pid": 1}, {"ph": "E", "ts": %d, "pid": 1}')
+    times = ((10, 20, 21, 30), (90, 95, 96, 110), (150, 190, 191, 200))
+    yield "horovod", f'[{", ".join(tensor % step for step in times)}]'.encode()
+    for name, schema, metrics in (("means", 1.9, '"input_wait_ms": 30.5, "step_time_ms": 40'),
+                                  ("null", 1.9, '"input_wait_ms": null, "step_time_ms": 40'),
+                                  ("old", 1.6, '"dataloader_ms": 3')):
+        yield f"traceml-{name}", (
+            f'{{"schema_version": {schema}, "primary_diagnosis": {{}}, "step_time": {{"global": {{"window": '
+            f'{{"steps_analyzed": 40}}}}, "groups": {{"rows": {{"0": {{"metrics": {{{metrics}}}}}}}}}}}}}').encode()
+    yield "dlio-output", b'{"1": {"load": {"block1": [0.2, 0.1]}, "proc": {"block1": [0.3, 0.2]}, "au": {"block1": 8}}}'
+    yield "dlio-summary", (b'{"num_accelerators": 2, "num_files_train": 48, "num_samples_per_file": 1, "metric": '
+                           b'{"train_au_percentage": [8.5, 9], "train_throughput_samples_per_second": [7.5, 8]}}')
+    yield "dlio-epochs", b'{"1": {"start": "2026-11-26T05:51:01", "block1": {"duration": "6.1"}, "duration": "6.2"}}'
+    yield "csv", b"wait_s,step_s,images\n0.1,0.5,16\n"
+    yield "packed", b"\x1f\x8b\x08\x00"
+    yield "deep", b"[" * 70
+    yield "huge", b'{"a": 1e999}'
+
+
 def options(columns="*", separator="", none="", image="", split="", patient=""):
     return "\n".join((columns, separator, none, image, split, patient, "")).encode()
 

@@ -1,0 +1,105 @@
+#include "verbs/diagnose/foreign/read_log.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "core/errors.hpp"
+#include "verbs/diagnose/foreign/dlio.hpp"
+#include "verbs/diagnose/foreign/format.hpp"
+#include "verbs/diagnose/foreign/horovod.hpp"
+#include "verbs/diagnose/foreign/json_walk.hpp"
+#include "verbs/diagnose/foreign/kineto.hpp"
+#include "verbs/diagnose/foreign/traceml.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using foreign::ByteReader;
+using foreign::Place;
+using foreign::Scalar;
+
+constexpr std::size_t kHead = 4096;  // bytes in which a file has to begin with something but blanks
+
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// Shows each value to all formats: which of them it is, only the whole file says.
+class AllFormats : public foreign::Visitor {
+ public:
+  void value(const Place& place, const Scalar& value) override {
+    events_.value(place, value);
+    traceml_.value(place, value);
+    dlio_.value(place, value);
+    if (place.is({"distributedInfo", "rank"})) kineto_.set_rank(place.whole_number(value, foreign::kMostRank));
+  }
+  void closed(const Place& place) override {
+    events_.closed(place);
+    traceml_.closed(place);
+  }
+
+  StepLog finish(const std::string& name) {
+    if (kineto_.recognized()) return kineto_.finish(name);
+    if (horovod_.recognized()) return horovod_.finish(name);
+    if (traceml_.recognized()) return traceml_.finish(name);
+    if (dlio_.recognized()) return dlio_.finish(name);
+    if (events_.seen()) {
+      throw DataError(name +
+                      ": a trace without steps: neither ProfilerStep# and DataLoader __next__ of torch.profiler, nor "
+                      "NEGOTIATE_ALLREDUCE of Horovod; record the loop over the DataLoader, with prof.step() after "
+                      "each step");
+    }
+    throw DataError(name +
+                    ": JSON, but no step log that is known: a final_summary.json of TraceML, a trace of "
+                    "torch.profiler, a timeline of Horovod, or DLIO's N_output.json or summary.json");
+  }
+
+ private:
+  foreign::KinetoSteps kineto_;
+  foreign::HorovodSteps horovod_;
+  foreign::TraceEvents events_{{&kineto_, &horovod_}};
+  foreign::TraceMlSummary traceml_;
+  foreign::DlioOutput dlio_;
+};
+
+bool is_json(const std::string& head) {
+  const std::size_t text = head.starts_with("\xef\xbb\xbf") ? 3 : 0;
+  const std::size_t first = head.find_first_not_of(" \t\r\n", text);
+  return first != std::string::npos && (head[first] == '{' || head[first] == '[');
+}
+
+}  // namespace
+
+StepLog read_step_log(ByteReader& reader) {
+  const std::string head = reader.head(kHead);
+  if (head.starts_with("\x1f\x8b")) {
+    throw DataError(
+        fmt::format("{0}: it is compressed; unpack it first: gunzip -k {0}, or gunzip -c {0} | chexbench diagnose "
+                    "/dev/stdin",
+                    reader.name()));
+  }
+  if (!is_json(head)) return {.steps = step_log_from_csv(reader.rest(), reader.name())};
+  AllFormats formats;
+  foreign::walk_json(reader, formats);
+  return formats.finish(reader.name());
+}
+
+StepLog read_step_log(const std::string& path) {
+  const auto fail = [&] { throw DataError(fmt::format("cannot read {}: {}", path, std::strerror(errno))); };
+  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rbe"));
+  if (!file) fail();
+  ByteReader reader(
+      [&](char* to, std::size_t size) {
+        const std::size_t got = std::fread(to, 1, size, file.get());
+        if (got == 0 && std::ferror(file.get()) != 0) fail();
+        return got;
+      },
+      path);
+  return read_step_log(reader);
+}
+
+}  // namespace chexbench::verbs
