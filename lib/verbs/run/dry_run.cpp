@@ -2,17 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <deque>
 #include <iterator>
+#include <vector>
 
 #include "bench/core_layout.hpp"
+#include "bench/opened_datasets.hpp"
 #include "bench/pipeline_context.hpp"
 #include "core/allocator.hpp"
 #include "core/errors.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/device_memory.hpp"
 #include "measure/process_sampler.hpp"
+#include "report/swept_keys.hpp"
+#include "results/labels.hpp"
 #include "spec/keys.hpp"
 #include "spec/resolved.hpp"
+#include "verbs/run/time_forecast.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -64,6 +71,65 @@ void print_memory(std::string& text, const results::TrialResult& trial, const be
   print_device_memory(text, trial.spec, dataset);
 }
 
+// Returns the keys in which the trial differs from the first one, with their values, and the ops of a pipeline that no
+// trial before it has.
+std::string differences(const results::Report& report, std::size_t index) {
+  const spec::Experiment& first = report.trials.front().spec;
+  const results::TrialResult& trial = report.trials[index];
+  std::string text = "as trial 1, but for\n";
+  auto out = std::back_inserter(text);
+  const auto line = [&](std::string_view key, const auto& value) { fmt::format_to(out, "  {}: {}\n", key, value); };
+  if (results::pipeline_name(trial.spec) != results::pipeline_name(first))
+    line("pipeline", results::pipeline_name(trial.spec));
+  if (trial.spec.engine != first.engine) line("engine", trial.spec.engine);
+  if (trial.ranks != report.trials.front().ranks) line("ranks", trial.ranks);
+  for (const std::string& key : report::swept_keys(report.trials)) {
+    const std::string value = report::setting_of(trial.spec, key);
+    if (value != report::setting_of(first, key)) line(key, value);
+  }
+  const auto has_its_pipeline = [&](const results::TrialResult& other) {
+    return other.spec.pipeline == trial.spec.pipeline;
+  };
+  const auto end = report.trials.begin() + static_cast<std::ptrdiff_t>(index);
+  if (spec::uses_pipeline(trial.spec) && std::none_of(report.trials.begin(), end, has_its_pipeline))
+    text += spec::to_json(trial.spec.pipeline) + '\n';
+  return text;
+}
+
+// A data set of some trials, and what its images cost.
+struct TriedData {
+  const spec::Experiment& trial;
+  std::optional<InputCosts> costs;
+  std::size_t images = 0;
+};
+
+// Tries the images of each data set once, as long as there are few.
+const TriedData& try_images(const spec::Experiment& trial, std::deque<TriedData>& tried) {
+  constexpr std::size_t kMostTried = 4;
+  const auto known = std::ranges::find_if(
+      tried, [&](const TriedData& other) { return bench::OpenedDatasets::share_data(other.trial, trial); });
+  if (known != tried.end()) return *known;
+  TriedData data{.trial = trial, .costs = {}};
+  if (tried.size() < kMostTried && spec::uses_pipeline(trial)) {
+    data.costs = measure_input_costs(trial);
+    if (data.costs) data.images = dataset::open_dataset(trial.data, bench::pixels_of(trial)).images.size();
+  }
+  return tried.emplace_back(data);
+}
+
+std::vector<TrialForecast> forecasts(const results::Report& report, const bench::HostCores& host) {
+  std::vector<TrialForecast> all;
+  std::deque<TriedData> tried;
+  for (const results::TrialResult& trial : report.trials) {
+    all.push_back({.measure = trial.spec.measure, .repeat = {}});
+    if (trial.spec.training.epochs > 0) continue;
+    const TriedData& data = try_images(trial.spec, tried);
+    if (data.costs || !spec::uses_pipeline(trial.spec))
+      all.back().repeat = forecast_repeat(trial, data.costs.value_or(InputCosts()), host, data.images);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string describe_plan(const results::Report& report, comm::World& world, std::optional<int> ranks) {
@@ -73,8 +139,8 @@ std::string describe_plan(const results::Report& report, comm::World& world, std
   auto out = std::back_inserter(text);
   for (std::size_t i = 0; i < report.trials.size(); ++i) {
     const results::TrialResult& trial = report.trials[i];
-    fmt::format_to(out, "trial {} of {}: {}\n{}\n", i + 1, report.trials.size(), trial.trial,
-                   spec::to_json(trial.spec));
+    fmt::format_to(out, "trial {} of {}: {}\n{}", i + 1, report.trials.size(), trial.trial,
+                   i == 0 ? spec::to_json(trial.spec) + '\n' : differences(report, i));
     if (!spec::uses_pipeline(trial.spec)) {
       fmt::format_to(out, "data.format is synthetic: batches are ready-made, and no pipeline runs\n");
     }
@@ -87,6 +153,7 @@ std::string describe_plan(const results::Report& report, comm::World& world, std
     text += '\n';
   }
   for (const results::Finding& finding : report.findings) text += finding.text + '\n';
+  if (world.communicator().rank() == 0) text += time_text(forecasts(report, host));
   return text;
 }
 
