@@ -228,12 +228,12 @@ TEST(ProbeText, OfAFolderWithoutWrittenFilesSaysHowToKeepThem) {
 }
 
 TEST(ProbeJson, HasWhatTheTextSays) {
-  const auto json = nlohmann::json::parse(probe_json(measured(500, 5)));
-  EXPECT_EQ(json["ways"][0]["ci95"], (nlohmann::json{495.0, 505.0}));
-  EXPECT_EQ(json["limit"]["wait_part"], "decode");
-  EXPECT_EQ(json["limit"]["holdup"], "cores");
-  EXPECT_EQ(json["spec"], "results/set/now/spec.json");
-  EXPECT_GE(json["accelerators"].size(), 8u);
+  const auto told = nlohmann::json::parse(probe_json(measured(500, 5)));
+  EXPECT_EQ(told["ways"][0]["ci95"], (nlohmann::json{495.0, 505.0}));
+  EXPECT_EQ(told["limit"]["wait_part"], "decode");
+  EXPECT_EQ(told["limit"]["holdup"], "cores");
+  EXPECT_EQ(told["spec"], "results/set/now/spec.json");
+  EXPECT_GE(told["accelerators"].size(), 8u);
   const auto none = nlohmann::json::parse(probe_json({.root = "a\xff", .time_was_up = true}));
   EXPECT_TRUE(none["limit"].is_null());
   EXPECT_TRUE(none["ways"].empty());
