@@ -7,7 +7,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import ROOT, SystemTest, command_line
+from harness import REAL_IMAGES, ROOT, SystemTest, command_line
 
 PACKAGE = ROOT / "build/prometheus"
 
@@ -46,13 +46,15 @@ class Metrics(SystemTest):
         return read[0]
 
     def test_a_finished_run_is_told_with_its_trials(self):
-        spec = self.spec(experiment='a "quoted" \\ name', sweep={"pipeline": ["naive", "optimized"]})
+        odd = self.folder / 'a "quoted" \\ name'
+        odd.symlink_to(REAL_IMAGES)
+        spec = self.spec(sweep={"data.root": [str(REAL_IMAGES), str(odd)]})
         self.succeed("--config", spec, "--output", self.folder / "out", "--metrics", self.file)
         samples = self.parsed(self.file.read_text())
         rates = samples["chexbench_images_per_second"]
-        self.assertEqual([labels["pipeline"] for labels, _ in rates], ["naive", "optimized"])
+        self.assertEqual([labels["trial"] for labels, _ in rates], [str(REAL_IMAGES), str(odd)])
         for (labels, value), row in zip(rates, self.rows(self.folder / "out"), strict=True):
-            self.assertEqual(labels["experiment"], 'a "quoted" \\ name')
+            self.assertEqual((labels["experiment"], labels["pipeline"]), ("system", "optimized"))
             self.assertEqual((labels["format"], labels["engine"], labels["ranks"]), ("png", "none", "1"))
             self.assertAlmostEqual(value, float(row["images_per_s"]), delta=1e-3 * value)
         self.assertNotIn("chexbench_wait_ratio", samples)  # engine none does nothing but wait

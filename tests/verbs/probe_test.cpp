@@ -120,6 +120,7 @@ TEST(ProbeName, IsThatOfTheFolder) {
   EXPECT_EQ(probe_name("/data/nih/"), "nih");
   EXPECT_EQ(probe_name("some/my set"), "my-set");
   EXPECT_EQ(probe_name("s3://bucket/x-rays"), "x-rays");
+  EXPECT_EQ(probe_name("some/.hidden"), "hidden");
   EXPECT_EQ(probe_name("/"), "data");
 }
 

@@ -119,6 +119,7 @@ class Prober {
 
   void agree_on_trials() {
     for (WayToRead& way : ways_) {
+      way.name = comm::broadcast_text(world_.communicator(), way.name);
       const std::string text =
           comm::broadcast_text(world_.communicator(), is_root() ? spec::to_json(way.trial) : std::string());
       if (!is_root()) way.trial = spec::parse_experiment(text, "what rank 0 measures");

@@ -131,7 +131,8 @@ std::string probe_name(const std::string& root) {
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '_' && c != '.') c = '-';
   }
-  return name.find_first_not_of(".-") == std::string::npos ? "data" : name;
+  name.erase(0, name.find_first_not_of('.'));
+  return name.empty() ? "data" : name;
 }
 
 }  // namespace chexbench::verbs

@@ -72,6 +72,7 @@ std::optional<InputCosts> measure_input_costs(const spec::Experiment& trial) {
     results::Report report = bench::plan_report("look", {{.name = "look", .experiment = look}}, *world);
     bench::RunOptions options;
     options.stop_at_s = now_s() + kLongestLook_s;
+    options.warns_of_others = false;
     bench::run_trials(report, *world, options);
     return measured_costs(report.trials.front());
   } catch (const InterruptedError&) {
