@@ -84,13 +84,13 @@ class DryRun(SystemTest):
 
     def test_the_time_is_forecast_with_what_is_not_known(self):
         plan = self.succeed("--config", self.spec(), "--dry-run").stdout
-        self.assertRegex(plan, r"time: \d+ s or so for 2 repeats of 1 trial\. Not in it: building engines, opening")
+        self.assertRegex(plan, r"time: about \d+ s for 2 repeats of 1 trial\. Not in it: building engines, opening")
         self.assertIn("rough forecast", plan)
         emulated = self.spec(engine="emulated:v100", comm={"model": "none"},
                              measure={"warmup_steps": 0, "steps": 38400, "repeats": 6}, training={"batch_size": 96})
         plan = self.succeed("--config", emulated, "--dry-run").stdout
         # 38,400 steps of 96 images at 384 images/s are 9,600 s at the least.
-        hours = int(re.search(r"time: (\d+) h \d+ min or so for 6 repeats", plan)[1])
+        hours = int(re.search(r"time: about (\d+) h \d+ min for 6 repeats", plan)[1])
         self.assertGreaterEqual(hours, 16)
         self.assertRegex(plan, r"up to 6 more repeats, and \d+ h \d+ min more, if others disturb them")
 

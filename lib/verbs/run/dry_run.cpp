@@ -96,36 +96,59 @@ std::string differences(const results::Report& report, std::size_t index) {
   return text;
 }
 
-// A data set of some trials, and what its images cost.
-struct TriedData {
+// What was tried for some trials: their images, and their network if `network` is set.
+struct TriedOnce {
   const spec::Experiment& trial;
+  bool network = false;
   std::optional<InputCosts> costs;
+  std::optional<double> rate;
   std::size_t images = 0;
 };
 
-// Tries the images of each data set once, as long as there are few.
-const TriedData& try_images(const spec::Experiment& trial, std::deque<TriedData>& tried) {
-  constexpr std::size_t kMostTried = 4;
-  const auto known = std::ranges::find_if(
-      tried, [&](const TriedData& other) { return bench::OpenedDatasets::share_data(other.trial, trial); });
-  if (known != tried.end()) return *known;
-  TriedData data{.trial = trial, .costs = {}};
-  if (tried.size() < kMostTried && spec::uses_pipeline(trial)) {
-    data.costs = measure_input_costs(trial);
-    if (data.costs) data.images = dataset::open_dataset(trial.data, bench::pixels_of(trial)).images.size();
-  }
-  return tried.emplace_back(data);
+bool is_same_training(const spec::Experiment& a, const spec::Experiment& b) {
+  return a.engine == b.engine && a.model == b.model && a.training.precision == b.training.precision;
 }
+
+// Tries the images of each data set once, and each network of an engine, as long as there are few.
+class Tries {
+ public:
+  Tried of(const spec::Experiment& trial) {
+    const TriedOnce& input = once(trial, false, bench::OpenedDatasets::share_data);
+    const TriedOnce& network = once(trial, true, is_same_training);
+    return {.costs = input.costs.value_or(InputCosts()),
+            .images = input.images,
+            .trained_images_per_s_per_core = network.rate};
+  }
+  bool knows_images_of(const spec::Experiment& trial) {
+    return !spec::uses_pipeline(trial) || once(trial, false, bench::OpenedDatasets::share_data).costs.has_value();
+  }
+
+ private:
+  const TriedOnce& once(const spec::Experiment& trial, bool network,
+                        bool (*are_alike)(const spec::Experiment&, const spec::Experiment&)) {
+    constexpr std::ptrdiff_t kMostTried = 4;  // of each kind
+    const auto known = std::ranges::find_if(
+        tried_, [&](const TriedOnce& other) { return other.network == network && are_alike(other.trial, trial); });
+    if (known != tried_.end()) return *known;
+    TriedOnce one{.trial = trial, .network = network};
+    if (std::ranges::count(tried_, network, &TriedOnce::network) < kMostTried) {
+      if (network) one.rate = measure_training_rate(trial);
+      if (!network && spec::uses_pipeline(trial)) one.costs = measure_input_costs(trial);
+      if (one.costs) one.images = dataset::open_dataset(trial.data, bench::pixels_of(trial)).images.size();
+    }
+    return tried_.emplace_back(one);
+  }
+
+  std::deque<TriedOnce> tried_;
+};
 
 std::vector<TrialForecast> forecasts(const results::Report& report, const bench::HostCores& host) {
   std::vector<TrialForecast> all;
-  std::deque<TriedData> tried;
+  Tries tries;
   for (const results::TrialResult& trial : report.trials) {
     all.push_back({.measure = trial.spec.measure, .repeat = {}});
-    if (trial.spec.training.epochs > 0) continue;
-    const TriedData& data = try_images(trial.spec, tried);
-    if (data.costs || !spec::uses_pipeline(trial.spec))
-      all.back().repeat = forecast_repeat(trial, data.costs.value_or(InputCosts()), host, data.images);
+    if (trial.spec.training.epochs == 0 && tries.knows_images_of(trial.spec))
+      all.back().repeat = forecast_repeat(trial, tries.of(trial.spec), host);
   }
   return all;
 }

@@ -17,16 +17,27 @@ namespace chexbench::verbs {
 // takes too long. Not collective.
 std::optional<InputCosts> measure_input_costs(const spec::Experiment& trial);
 
+// Measures how many images/s the trial's network trains on one core of this process, in a step of two ready-made
+// images, if its engine trains on CPUs. Returns std::nullopt for other engines: those of GPUs first tune for minutes.
+// Not collective.
+std::optional<double> measure_training_rate(const spec::Experiment& trial);
+
 // How long one repeat of a trial takes.
 struct RepeatForecast {
   double repeat_s = 0;
   std::string unknown;  // what it leaves out, or empty: "what engine onednn computes"
 };
 
-// Forecasts a repeat of the trial, which must not train over epochs, by the model of `advise`. `images` is the size of
-// its split. Pure, but for reading profiles. @throws SpecError as spec::load_profile()
-RepeatForecast forecast_repeat(const results::TrialResult& trial, const InputCosts& costs, const bench::HostCores& host,
-                               std::size_t images);
+// What forecasts of a trial start from.
+struct Tried {
+  InputCosts costs;
+  std::size_t images = 0;                               // of its split
+  std::optional<double> trained_images_per_s_per_core;  // as measure_training_rate()
+};
+
+// Forecasts a repeat of the trial, which must not train over epochs, by the model of `advise`. Pure, but for reading
+// profiles. @throws SpecError as spec::load_profile()
+RepeatForecast forecast_repeat(const results::TrialResult& trial, const Tried& tried, const bench::HostCores& host);
 
 // A trial's forecast; empty if there is none.
 struct TrialForecast {
