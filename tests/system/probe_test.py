@@ -38,6 +38,11 @@ class Answers(SystemTest):
         self.assertEqual(self.report(again)["trials"][0]["images"], IMAGES)
         self.assertNotIn("\r", done.stderr)
 
+    def test_a_terminal_shows_the_rate_and_the_time_left(self):
+        told = self.on_a_terminal(REAL_IMAGES, *QUICK, "--output", self.folder / "out")
+        self.assertRegex(told, rf"\r\x1b\[Kmeasuring {REAL_IMAGES}: \d+ images/s, at most [0-3] s left")
+        self.assertTrue(told.endswith("\r\x1b[K"), told[-200:])
+
     def test_json_has_the_same_for_programs(self):
         out = self.folder / "out"
         told = json.loads(self.succeed(REAL_IMAGES, *QUICK, "--format", "json", "--output", out).stdout)

@@ -105,7 +105,7 @@ std::optional<double> measure_training_rate(const spec::Experiment& trial) {
   look.training.accumulate_steps = 1;
   look.engine = trial.engine;
   look.measure = first_look_measure();
-  look.measure.warmup_steps = 0;
+  look.measure.warmup_steps = 1;  // which prepares what all later steps use
   look.measure.steps = 1;
   const std::optional<results::TrialResult> measured = measure_once(look);
   if (!measured) return {};

@@ -17,9 +17,9 @@ namespace chexbench::verbs {
 // takes too long. Not collective.
 std::optional<InputCosts> measure_input_costs(const spec::Experiment& trial);
 
-// Measures how many images/s the trial's network trains on one core of this process, in a step of two ready-made
-// images, if its engine trains on CPUs. Returns std::nullopt for other engines: those of GPUs first tune for minutes.
-// Not collective.
+// Measures how many images/s the trial's network trains on one core of this process, in the second of two steps of
+// two ready-made images, if its engine trains on CPUs. Returns std::nullopt for other engines: those of GPUs first tune
+// for minutes. Not collective.
 std::optional<double> measure_training_rate(const spec::Experiment& trial);
 
 // How long one repeat of a trial takes.
