@@ -42,10 +42,14 @@ void check_output(const std::string& folder) {
   throw OutputError(fmt::format("{} already holds a run; give another folder to --output", folder));
 }
 
-// Returns the measured trial as an experiment that runs from any folder and with as many ranks as it is started with.
+// Returns the measured trial as an experiment that runs from any folder, with as many ranks as it is started with and
+// as many repeats as other experiments have.
 spec::Experiment as_experiment(const results::TrialResult& trial) {
   spec::Experiment experiment = trial.spec;
   experiment.ranks = 0;
+  experiment.measure = spec::MeasureSpec();
+  experiment.measure.warmup_steps = trial.spec.measure.warmup_steps;
+  experiment.measure.steps = trial.spec.measure.steps;
   const bool is_url = experiment.data.root.find("://") != std::string::npos;
   if (!is_url) experiment.data.root = std::filesystem::absolute(experiment.data.root).lexically_normal().string();
   return experiment;

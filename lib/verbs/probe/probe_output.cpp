@@ -191,8 +191,8 @@ std::string probe_text(const ProbeResult& result) {
   if (result.ways.empty()) return time_up_text(result);
   const results::Grade grade = result.ways.front().grade;
   const std::string mark = grade == results::Grade::told_apart ? "" : fmt::format(" [{}]", results::to_string(grade));
-  return fmt::format("Rate:   {}{}\nFeeds:  {}{}\nLimit:  {}{}\nDo:     {}\nMore:   {}\n", rate_line(result), mark,
-                     feeds_line(result), mark, limit_line(result), mark, do_line(result), more_line(result));
+  return fmt::format("Rate:   {}{}\nFeeds:  {}{}\nLimit:  {}{}\nDo:     {}{}\nMore:   {}\n", rate_line(result), mark,
+                     feeds_line(result), mark, limit_line(result), mark, do_line(result), mark, more_line(result));
 }
 
 }  // namespace chexbench::verbs
