@@ -80,6 +80,13 @@ class Answers(SystemTest):
         self.assertIn("without the labels of their table", done.stderr)
         self.lines(done)
 
+    def test_an_image_that_cannot_be_read_is_counted_and_costs_no_answer(self):
+        root = self.real_images()
+        image = sorted((root / "images").iterdir())[0]
+        image.write_bytes(image.read_bytes()[:2000])
+        done = self.succeed(root, *QUICK, cwd=self.folder)
+        self.assertRegex(self.lines(done)["Rate:"], rf"\d+ reads failed and were skipped: `chexbench data check {root}`")
+
     def test_a_folder_that_may_not_be_written_to_gets_its_answer_all_the_same(self):
         if os.geteuid() == 0:
             os.symlink("/proc/1", self.folder / "results")  # in which not even root can make a folder

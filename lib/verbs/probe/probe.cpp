@@ -216,6 +216,7 @@ class Prober {
     result.cores_busy_share = figures.cores_busy_share.value_or(0);
     result.images_per_s_per_core = figures.images_per_s_per_core.value_or(0);
     result.cached_share = cached_share(trial);
+    for (const results::RepeatResult& repeat : trial.repeats) result.bad_records += repeat.bad_records;
     const bool waits_for_files =
         figures.wait_part == "read" || figures.wait_op == "interleave" || figures.wait_op == "read";
     if (result.cores_busy_share + figures.cpu_wait_share.value_or(0) < analysis::kFullCores)

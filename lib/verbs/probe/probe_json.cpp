@@ -81,6 +81,7 @@ std::string probe_json(const ProbeResult& result) {
                        {"images_per_s_per_core", is_measured ? Json(result.images_per_s_per_core) : Json(nullptr)},
                        {"time_s", result.time_s},
                        {"time_was_up", result.time_was_up},
+                       {"bad_records", result.bad_records},
                        {"ways", list_of(result.ways, way_to_json)},
                        {"limit", is_measured ? limit_to_json(result) : Json(nullptr)},
                        {"disturbance", result.disturbance.empty() ? Json(nullptr) : Json(result.disturbance)},

@@ -58,6 +58,10 @@ std::string rate_line(const ProbeResult& result) {
                                  result.cores == 1 ? "s" : "", rate(way.images_per_s), interval, what_of(result));
   if (!result.disturbance.empty())
     text += fmt::format("; {}, and a free machine gives up to {}", result.disturbance, rate(result.free_images_per_s));
+  if (result.bad_records > 0) {
+    text += fmt::format("; {} reads failed and were skipped: `chexbench data check {}` names the files",
+                        result.bad_records, shell_word(result.root));
+  }
   return text + ".";
 }
 

@@ -35,6 +35,7 @@ spec::Experiment base_trial(const dataset::IndexReport& index, const spec::DataS
   trial.data = data;
   trial.data.layout = index.layout;
   trial.data.split = spec::Split::all;
+  trial.data.on_bad_record = spec::OnBadRecord::skip;  // the answer counts them
   trial.pipeline = spec::preset("best");
   trial.pipeline.name = "probe";
   for (spec::OpSpec& op : trial.pipeline.ops) {
