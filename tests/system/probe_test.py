@@ -85,7 +85,8 @@ class Answers(SystemTest):
         image = sorted((root / "images").iterdir())[0]
         image.write_bytes(image.read_bytes()[:2000])
         done = self.succeed(root, *QUICK, cwd=self.folder)
-        self.assertRegex(self.lines(done)["Rate:"], rf"\d+ reads failed and were skipped: `chexbench data check {root}`")
+        self.assertRegex(self.lines(done)["Rate:"],
+                         rf"\d+ reads failed and were skipped: `chexbench data check {root}`")
 
     def test_a_folder_that_may_not_be_written_to_gets_its_answer_all_the_same(self):
         if os.geteuid() == 0:
