@@ -15,6 +15,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 #include "data_command.hpp"
 #include "diagnose_command.hpp"
 #include "doctor_command.hpp"
@@ -85,6 +86,10 @@ std::string explain_unknown(const std::string& unknown, const CLI::App& verb) {
   if (option || verb.get_parent() != nullptr) {
     return fmt::format("unknown {} '{}'{}", option ? "option" : "command", unknown,
                        suggestion(unknown, known_names(verb, option)));
+  }
+  std::error_code error;
+  if (std::filesystem::exists(unknown, error)) {
+    return fmt::format("the options for a folder come after it: chexbench {} [OPTION]...", shell_word(unknown));
   }
   // What is no command may be a misspelt folder as well.
   std::vector<std::string> names = known_names(verb, false);

@@ -159,6 +159,7 @@ class Misled(SystemTest):
         self.fail_with(2, REAL_IMAGES, "--tyme", "9", says="did you mean '--time'?")
         self.fail_with(2, REAL_IMAGES, "--format", "csv", says="--format")
         self.fail_with(2, REAL_IMAGES, "--set", "data.split=all", says="only data.layout")
+        self.fail_with(2, "--format", "json", REAL_IMAGES, says=f"come after it: chexbench {REAL_IMAGES}")
         self.fail_with(2, REAL_IMAGES, "--config", "bare", says="unknown option '--config'")
 
 

@@ -41,14 +41,16 @@ TEST(MetricsText, EscapesWhatWouldEndALabel) {
 
 TEST(MetricsText, HasTheRepeatThatIsUnderWayAndTheMedianOfThoseThatAreDone) {
   results::Report report = planned();
-  report.trials[0].repeats.push_back({.images_per_s = 100, .wall_s = 1, .images_trained = 100});
+  results::RepeatResult repeat{.images_per_s = 100, .wall_s = 1, .images_trained = 100};
+  for (const double wait_s : {0.125, 0.25}) repeat.steps.push_back({.timings = {.wall_s = 0.5, .wait_s = wait_s}});
+  report.trials[0].repeats.push_back(repeat);
   RunStanding standing{.now = bench::RunState{.trial = 1, .images_per_s = 50, .wait_share = 0.25, .left_s = 7}};
   const std::string text = metrics_text(report, standing);
   EXPECT_THAT(
       text, AllOf(HasSubstr("# TYPE chexbench_images_per_second gauge\n"),
                   HasSubstr("trial=\"x\",pipeline=\"best\",format=\"png\",model=\"resnet50\",engine=\"emulated:v100\","
                             "precision=\"f32\",ranks=\"1\"} 100\n"),
-                  HasSubstr("ranks=\"1\"} 50\n"), HasSubstr("ranks=\"1\"} 0.25\n"),
+                  HasSubstr("ranks=\"1\"} 50\n"), HasSubstr("ranks=\"1\"} 0.375\n"), HasSubstr("ranks=\"1\"} 0.25\n"),
                   HasSubstr("chexbench_left_seconds{experiment=\"a \\\"b\\\" \\\\ c\\\\x0a\"} 7\n")));
 }
 

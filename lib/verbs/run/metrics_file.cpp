@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "analysis/derive.hpp"
 #include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
@@ -13,6 +12,7 @@
 #include "core/printable.hpp"
 #include "measure/machine.hpp"
 #include "results/labels.hpp"
+#include "results/rates.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -49,15 +49,28 @@ void add_gauge(std::string& text, std::string_view name, std::string_view help, 
   for (const Value& value : values) fmt::format_to(out, "chexbench_{}{} {}\n", name, value.labels, value.value);
 }
 
+// Returns the share of the time in which the typical repeats waited for batches. It takes microseconds where all
+// figures of a trial take milliseconds, because a run waits meanwhile.
+std::optional<double> wait_share_of(const results::TrialResult& trial) {
+  double wait_s = 0, wall_s = 0;
+  for (const results::RepeatResult* repeat : results::typical_repeats(trial)) {
+    for (const results::StepRecord& step : repeat->steps) {
+      wait_s += step.timings.wait_s;
+      wall_s += step.timings.wall_s;
+    }
+  }
+  if (wall_s <= 0) return {};
+  return wait_s / wall_s;
+}
+
 // Adds what is known of the trial to the values of both figures.
 void add_trial(const results::Report& report, std::size_t index, const RunStanding& standing,
                std::vector<Value>& images_per_s, std::vector<Value>& wait_share) {
   const results::TrialResult& trial = report.trials[index];
   std::optional<double> rate, wait;
   if (!trial.repeats.empty()) {
-    const results::Figures figures = analysis::derive_figures(trial, {trial});
-    rate = figures.images_per_s;
-    if (trial.spec.engine != "none") wait = figures.wait_share;
+    rate = results::median_rate(trial);
+    if (trial.spec.engine != "none") wait = wait_share_of(trial);
   } else if (standing.now && standing.now->trial == index) {
     rate = standing.now->images_per_s;
     wait = standing.now->wait_share;

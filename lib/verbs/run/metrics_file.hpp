@@ -19,9 +19,9 @@ struct RunStanding {
   double unix_s = 0;  // the time of this text
 };
 
-// Returns the standing and, for each trial of which something is known, its images/s and wait share: the medians of its
-// repeats or, before it has one, what the repeat that is under way shows. All metrics are gauges, which both
-// OpenMetrics and the older text format of Prometheus know. Pure.
+// Returns the standing and, for each trial of which something is known, its images/s and wait share: those of its
+// repeats, as in its report, or, before it has one, what the repeat that is under way shows. All metrics are gauges,
+// which both OpenMetrics and the older text format of Prometheus know. Takes microseconds for each trial. Pure.
 std::string metrics_text(const results::Report& report, const RunStanding& standing);
 
 // Keeps a file up to date. Not thread-safe.
