@@ -1,6 +1,7 @@
 #include "output.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "reader_gone.hpp"
+#include "report/fitted_table.hpp"
 
 namespace chexbench::app {
 
@@ -22,12 +24,23 @@ void fill_standard_streams() {
 }
 
 void print(const std::string& text, const std::string& format) {
-  const bool is_shown = format == "table" || isatty(STDOUT_FILENO) == 1;
-  const std::string written = is_shown ? printable_lines(text) : text;
-  if (std::fwrite(written.data(), 1, written.size(), stdout) != written.size() || std::fflush(stdout) != 0) {
+  if (format == "table") return print_shown(report::fitted_lines(printable_lines(text), stdout_width()));
+  print_shown(stdout_is_terminal() ? printable_lines(text) : text);
+}
+
+void print_shown(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     if (errno == EPIPE) throw ReaderGone();  // SIGPIPE is ignored, for the sockets of stores raise it as well
     throw OutputError("cannot write to standard output");
   }
+}
+
+bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
+
+std::optional<std::size_t> stdout_width() {
+  winsize size{};
+  if (!stdout_is_terminal() || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+  return size.ws_col;
 }
 
 }  // namespace chexbench::app

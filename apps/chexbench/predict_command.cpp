@@ -11,6 +11,7 @@
 #include "core/numbers.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
+#include "precisions.hpp"
 #include "ranks_option.hpp"
 #include "results/read.hpp"
 #include "spec/parse.hpp"
@@ -115,6 +116,11 @@ void add_sources(CLI::App& verb, PredictArguments& arguments) {
   verb.add_option("--accelerator", request.accelerator,
                   "Use this accelerator profile, given by its path or by its name in configs/accelerators.")
       ->type_name("PROFILE");
+  verb.add_option_function<spec::Precision>(
+          "--precision", [&request](spec::Precision precision) { request.precision = precision; },
+          "Train in this precision (default: that of the spec or of the report).")
+      ->transform(CLI::CheckedTransformer(kPrecisions))
+      ->type_name("P");
   verb.add_option("--input-rate", arguments.input_rate,
                   "Assume that the input of one rank delivers this many images/s; 'measured' takes them from --report.")
       ->type_name("RATE");

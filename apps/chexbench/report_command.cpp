@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
+#include "findings_option.hpp"
 #include "output.hpp"
 #include "report/write.hpp"
 #include "results/read.hpp"
@@ -21,23 +22,29 @@ namespace fs = std::filesystem;
 
 struct ReportArguments {
   std::string run;
-  std::string format = "html";
+  std::string format;  // html unless stated, or table if findings are asked for
+  std::string findings;
   std::string output;
 };
 
 void run(const ReportArguments& arguments) {
-  report::check_report_format(arguments.format);
+  const std::string default_format = arguments.findings.empty() ? "html" : "table";
+  const std::string format = arguments.format.empty() ? default_format : arguments.format;
+  report::check_report_format(format);
   const std::string file = results::report_file(arguments.run);
   const results::Report report = results::read_report(file);
   if (!results::has_results(report)) {
     throw DataError(fmt::format("{} has no measured trial, so there is nothing to report", file));
   }
-  const std::string text = report::format_report(report, arguments.format);
+  const fs::path folder = fs::path(file).parent_path();
+  report::TableOptions options = table_options(arguments.findings, format, folder.empty() ? "." : folder.string());
+  if (!arguments.output.empty()) options = {.findings = options.findings, .folder = options.folder};
+  const std::string text = report::format_report(report, format, options);
   std::string path = arguments.output;
-  if (path.empty() && arguments.format == "html") {
+  if (path.empty() && format == "html") {
     path = fs::path(file).replace_filename("report.html").string();
   }
-  if (path.empty()) return print(text, arguments.format);
+  if (path.empty()) return format == "table" ? print_shown(text) : print(text, format);
   write_file_atomically(path, text);
   log::info("wrote {}", path);
 }
@@ -51,9 +58,9 @@ void add_report_command(CLI::App& app) {
   verb->add_option("DIR", arguments->run, "Read the results of the run from this folder, or from its report.json.")
       ->required();
   verb->add_option("--format", arguments->format,
-                   "Use this format; html is written to DIR/report.html, the others to stdout.")
-      ->type_name(fmt::format("TEXT:{{{}}}", fmt::join(report::report_formats(), ",")))
-      ->capture_default_str();
+                   "Use this format; html, the default, is written to DIR/report.html, the others to stdout.")
+      ->type_name(fmt::format("TEXT:{{{}}}", fmt::join(report::report_formats(), ",")));
+  add_findings_option(*verb, arguments->findings);
   verb->add_option("-o,--output", arguments->output, "Write to this file instead.")->type_name("FILE");
   verb->callback([arguments] { run(*arguments); });
 }

@@ -19,6 +19,7 @@
 #include "core/log.hpp"
 #include "core/output_file.hpp"
 #include "core/text.hpp"
+#include "findings_option.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
 #include "ranks_option.hpp"
@@ -44,6 +45,7 @@ struct RunArguments {
   std::string output;
   std::string resume;
   std::string format = "table";
+  std::string findings;
   std::string progress = "auto";
   std::string metrics;
   bool dry_run = false;
@@ -84,7 +86,11 @@ void publish(results::Report& report, const std::string& folder, const RunArgume
   std::exception_ptr first_error;
   bool reader_gone = false;
   try {
-    print(report::format_report(report, arguments.format), arguments.format);
+    if (arguments.format == "table") {
+      print_shown(report::result_table(report, table_options(arguments.findings, arguments.format, folder)));
+    } else {
+      print(report::format_report(report, arguments.format), arguments.format);
+    }
   } catch (const ReaderGone&) {
     first_error = std::current_exception();
     reader_gone = true;
@@ -191,6 +197,7 @@ void run(const RunArguments& arguments, bench::Session& session) {
         "nothing to do: give a folder of images, an experiment with --config SPEC, or a command; see `chexbench "
         "--help`");
   }
+  table_options(arguments.findings, arguments.format, "");  // refuses what does not fit together, before it measures
   comm::World& world = session.world();
   const int rank = world.communicator().rank();
   log::configure(arguments.quiet ? log::Level::warning : log::Level::info,
@@ -235,6 +242,7 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
       ->type_name("DIR")
       ->excludes("--output");
   add_format_option(app, arguments->format, {"table", "json", "csv"});
+  add_findings_option(app, arguments->findings);
   app.add_option("--progress", arguments->progress,
                  "Show on stderr how far the run is; auto does on a terminal and, every 30 s, under mpirun.")
       ->check(CLI::IsMember({"auto", "always", "never"}))

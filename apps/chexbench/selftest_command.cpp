@@ -42,7 +42,7 @@ void add_engine_test(CLI::App& selftest, const std::shared_ptr<SelftestArguments
   engine->add_option("--engine", arguments->engine.name, "Test this engine.")->capture_default_str();
   engine
       ->add_option("--precision", arguments->engine.precision,
-                   "Compute in this precision: f32 or tf32 against golden values, any but f32 without.")
+                   "Compute in this precision: f32 against golden values, any but f32 without.")
       ->transform(CLI::CheckedTransformer(kPrecisions))
       ->option_text("TEXT:{f32,tf32,fp16,bf16}=f32");
   verbs::PrecisionGate& gate = arguments->gate;

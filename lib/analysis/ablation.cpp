@@ -88,7 +88,13 @@ results::Finding finding(const Ablation& ablation) {
                   ablation.emulated ? " (emulated)" : "", first.name, rate(first.images_per_s));
   for (std::size_t i = 1; i < ablation.steps.size(); ++i) text += "; " + step_text(ablation.steps[i]);
   text += fmt::format("; all together {} images/s.", rate(ablation.steps.back().images_per_s));
-  return {.kind = "ablation", .text = std::move(text), .emulated = ablation.emulated};
+  const AblationStep& last = ablation.steps.back();
+  return {.kind = "ablation",
+          .text = std::move(text),
+          .emulated = ablation.emulated,
+          .headline = fmt::format("{} steps lead from {} to {} images/s", ablation.steps.size(),
+                                  rate(first.images_per_s), rate(last.images_per_s)),
+          .reason = fmt::format("They lead from {} to {} over {}.", first.name, last.name, ablation.over)};
 }
 
 }  // namespace

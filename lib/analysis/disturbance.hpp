@@ -10,4 +10,7 @@ namespace chexbench::analysis {
 // Returns "others took up to 34 % of its cores in 2 of 6 repeats" of a disturbed trial.
 std::string disturbance_text(const results::TrialResult& trial);
 
+// Returns the largest share of its cores that others took from a trial in one of its repeats.
+double most_disturbed_share(const results::TrialResult& trial);
+
 }  // namespace chexbench::analysis

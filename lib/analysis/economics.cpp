@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "results/labels.hpp"
@@ -18,7 +19,34 @@ std::optional<double> break_even(double conversion_s, double png_epoch_s, double
   return saved_s > 0 ? std::optional(conversion_s / saved_s) : std::nullopt;
 }
 
+results::Finding finding(const results::TrialResult& png, const results::TrialResult& converted,
+                         const Economics& economics) {
+  const std::string format = spec::to_string(converted.spec.data.format);
+  const double epoch_s = static_cast<double>(png.data.images) / results::median_rate(png);
+  results::Finding finding = payment("conversion", economics, epoch_s);
+  finding.text = fmt::format(
+      "{}: converting took {:.1f} s and {:.2f} GB for {} images, and {} saves {} of an epoch of "
+      "{:.1f} s: {}.",
+      results::marked(converted), economics.conversion_s, 1e-9 * static_cast<double>(economics.converted_bytes),
+      png.data.images, format, saving_text(economics), epoch_s, epochs_text(economics));
+  finding.emulated = converted.emulated;
+  finding.trial = converted.trial;
+  return finding;
+}
+
 }  // namespace
+
+results::Finding payment(const char* deed, const Economics& economics, double epoch_s) {
+  const bool may_never_pay = !economics.epochs || (economics.least_epochs && !economics.most_epochs);
+  results::Finding finding{.kind = "economics"};
+  finding.headline =
+      economics.epochs ? fmt::format("earns its {} back after {:.1f} epochs", deed, *economics.epochs)
+                       : fmt::format("gains nothing from its {} in this run ({:.1f} s)", deed, economics.conversion_s);
+  finding.reason = fmt::format("The {} took {:.1f} s and saves {} of an epoch of {:.1f} s: {}.", deed,
+                               economics.conversion_s, saving_text(economics), epoch_s, epochs_text(economics));
+  if (!may_never_pay) finding.worth_share = std::clamp(economics.saved_s / epoch_s, 0.0, 1.0);
+  return finding;
+}
 
 std::string saving_text(const Economics& economics) {
   return economics.saved_s > 0 ? fmt::format("{:.2f} s", economics.saved_s) : "nothing";
@@ -72,16 +100,7 @@ std::vector<results::Finding> economics_findings(const std::vector<const results
       }
       const auto economics = conversion_economics(png, converted);
       if (!economics) continue;
-      findings.push_back(
-          {.kind = "economics",
-           .text =
-               fmt::format("{}: converting took {:.1f} s and {:.2f} GB for {} images, and {} saves {} "
-                           "of an epoch of {:.1f} s: {}.",
-                           results::marked(converted), economics->conversion_s,
-                           1e-9 * static_cast<double>(economics->converted_bytes), png.data.images,
-                           spec::to_string(converted.spec.data.format), saving_text(*economics),
-                           static_cast<double>(png.data.images) / results::median_rate(png), epochs_text(*economics)),
-           .emulated = converted.emulated});
+      findings.push_back(finding(png, converted, *economics));
     }
   }
   return findings;

@@ -41,6 +41,10 @@ std::string epochs_text(const Economics& economics);
 // trials share no round, or if the cost of the conversion is not known.
 std::optional<Economics> conversion_economics(const results::TrialResult& png, const results::TrialResult& converted);
 
+// Returns the finding that says when a deed, such as "conversion", has paid for itself, but for its text and trial.
+// `epoch_s` is how long an epoch takes without it.
+results::Finding payment(const char* deed, const Economics& economics, double epoch_s);
+
 // Returns a sentence for each such pair in `trials`, of the kind "economics".
 std::vector<results::Finding> economics_findings(const std::vector<const results::TrialResult*>& trials);
 

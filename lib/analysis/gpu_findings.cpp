@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/commands.hpp"
 #include "results/figures.hpp"
 #include "results/gpu_summary.hpp"
 
@@ -36,7 +37,13 @@ void find_throttling(const results::TrialResult& trial, const results::Figures& 
   findings.push_back(
       {.kind = "throttled",
        .text = fmt::format("{}: power or heat held the GPU's clocks down in {:.0f} % of the samples ({}).", trial.trial,
-                           100 * share, throttle_numbers(figures.gpu))});
+                           100 * share, throttle_numbers(figures.gpu)),
+       .trial = trial.trial,
+       .headline = fmt::format("had its GPU's clocks held down in {:.0f} % of samples", 100 * share),
+       .reason = fmt::format("Power or heat did it: {}.", throttle_numbers(figures.gpu)),
+       .advice = "See to cooling and to the power limit.",
+       .command = "nvidia-smi -q -d POWER,TEMPERATURE,PERFORMANCE",
+       .worth_share = share});
 }
 
 void find_difference(const results::TrialResult& trial, const results::Figures& figures,
@@ -47,7 +54,12 @@ void find_difference(const results::TrialResult& trial, const results::Figures& 
       {.kind = "nvml_differs",
        .text = fmt::format("{}: NVML's utilization is {:.0f} %, the busy share {:.0f} %: NVML counts the time in which "
                            "any kernel runs, however small, the busy share that of upload, compute and update.",
-                           trial.trial, 100 * *nvml, 100 * *figures.busy_share)});
+                           trial.trial, 100 * *nvml, 100 * *figures.busy_share),
+       .trial = trial.trial,
+       .headline =
+           fmt::format("is busy {:.0f} % of the time, {:.0f} % by NVML", 100 * *figures.busy_share, 100 * *nvml),
+       .reason = "NVML counts the time in which any kernel runs, however small; the busy share upload, compute and "
+                 "update."});
 }
 
 // A kernel on a few multiprocessors keeps NVML's utilization at 100 %.
@@ -59,7 +71,14 @@ void find_idle_multiprocessors(const results::TrialResult& trial, const results:
       {.kind = "partly_busy",
        .text = fmt::format("{}: NVML's utilization is {:.0f} %, but {:.0f} % of the multiprocessors were busy: kernels "
                            "are too small for this GPU; a larger training.batch_size may help.",
-                           trial.trial, 100 * *nvml, 100 * *active)});
+                           trial.trial, 100 * *nvml, 100 * *active),
+       .trial = trial.trial,
+       .headline = fmt::format("keeps {:.0f} % of the GPU's multiprocessors busy", 100 * *active),
+       .reason =
+           fmt::format("Its kernels are too small for this GPU, although NVML's utilization is {:.0f} %.", 100 * *nvml),
+       .advice = "Try a larger batch.",
+       .command = run_again(trial, fmt::format("training.batch_size={}", 2 * trial.spec.training.batch_size)),
+       .worth_share = 1 - *active});
 }
 
 // Returns the longest measured window of a GPU whose utilization NVML reports, or 0 if there is no such GPU.
@@ -84,7 +103,12 @@ void find_short_windows(const results::TrialResult& trial, const results::Figure
   findings.push_back({.kind = "nvml_window",
                       .text = fmt::format("{}: gpu_utilization is empty, as NVML averages over up to 1 s and the "
                                           "measured windows take {:.2g} s: raise measure.steps to {:.0f}.",
-                                          trial.trial, window_s, steps)});
+                                          trial.trial, window_s, steps),
+                      .trial = trial.trial,
+                      .headline = fmt::format("is measured for {:.2g} s, too short for NVML's utilization", window_s),
+                      .reason = "NVML averages over up to 1 s.",
+                      .advice = "Measure more steps.",
+                      .command = run_again(trial, fmt::format("measure.steps={:.0f}", steps))});
 }
 
 }  // namespace
@@ -104,7 +128,13 @@ std::vector<results::Finding> ecc_findings(const results::TrialResult& trial, co
   return {{.kind = "ecc_errors",
            .text = fmt::format("{}: {} uncorrected ECC error{} came up in GPU memory while it was measured: what it "
                                "computed may be wrong; `nvidia-smi -q -d ECC` tells which GPU to replace.",
-                               trial.trial, errors, errors == 1 ? "" : "s")}};
+                               trial.trial, errors, errors == 1 ? "" : "s"),
+           .trial = trial.trial,
+           .headline = fmt::format("had {} uncorrected ECC error{} in GPU memory", errors, errors == 1 ? "" : "s"),
+           .reason = "What it computed may be wrong.",
+           .advice = "Find out which GPU to replace.",
+           .command = "nvidia-smi -q -d ECC",
+           .worth_share = 1}};
 }
 
 }  // namespace chexbench::analysis

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "analysis/commands.hpp"
+#include "core/text.hpp"
 #include "results/figures.hpp"
 #include "results/labels.hpp"
 #include "spec/keys.hpp"
@@ -19,9 +22,10 @@ using spec::OpSpec;
 constexpr std::int64_t kManyBatches = 8;    // in a prefetch, worth a sentence
 constexpr double kManyDecodedBytes = 64e6;  // of decoded images in a shuffle's buffer, worth a sentence
 constexpr double kSmallShardBytes =
-    10e6;                               // tensorflow.org, "Better performance with tf.data", recommends 100 MB and more
-constexpr double kLargeSetBytes = 1e9;  // a set of this size can have large shards
-constexpr double kFromStorage = 0.1;    // of the bytes read; below it, the page cache served the reads
+    10e6;  // tensorflow.org, "Better performance with tf.data", recommends 100 MB and more
+constexpr double kGoodShardBytes = 100e6;
+constexpr double kLargeSetBytes = 1e9;    // a set of this size can have large shards
+constexpr double kFromStorage = 0.1;      // of the bytes read; below it, the page cache served the reads
 constexpr double kRemainderShare = 0.01;  // of a rank's images, left out of each epoch
 
 std::string megabytes(double bytes) { return fmt::format("{:.{}f} MB", bytes / 1e6, bytes < 1e7 ? 1 : 0); }
@@ -53,10 +57,33 @@ class Reader {
   }
 
  private:
-  void add(const char* kind, const std::string& text) {
-    findings_.push_back(
-        {.kind = kind, .text = fmt::format("{} {}.", results::marked(trial_), text), .emulated = trial_.emulated});
+  // What a finding has beside its kind, its trial and its sentence.
+  struct Parts {
+    std::string headline, reason, advice, command;
+    double worth_share = 0;
+  };
+
+  void add(const char* kind, const std::string& text, Parts parts) {
+    findings_.push_back({.kind = kind,
+                         .text = fmt::format("{} {}.", results::marked(trial_), text),
+                         .emulated = trial_.emulated,
+                         .trial = trial_.trial,
+                         .headline = std::move(parts.headline),
+                         .reason = std::move(parts.reason),
+                         .advice = std::move(parts.advice),
+                         .command = std::move(parts.command),
+                         .worth_share = parts.worth_share});
   }
+
+  // Returns the command that measures another value of an op's parameter, or "" if the op's name alone does not say
+  // which one is meant.
+  std::string set_again(const OpSpec& op, const char* parameter, const std::string& value) const {
+    const auto namesakes = std::ranges::count(trial_.spec.pipeline.ops, op.op, &OpSpec::op);
+    return namesakes > 1 ? "" : run_op_again(trial_, fmt::format("pipeline.{}.{}={}", op.op, parameter, value));
+  }
+
+  // Returns the share of the time that a faster input would save.
+  double input_share() const { return figures_.limit == "input" ? figures_.wait_share.value_or(0) : 0; }
 
   void shuffle_decoded(const OpSpec& shuffle) {
     const auto images = static_cast<double>(trial_.data.images);
@@ -67,7 +94,11 @@ class Reader {
     add("shuffle_decoded",
         fmt::format("shuffles decoded images: {:.0f} of them take {} a rank; in front of the op that "
                     "decodes, as many records take {} or nothing, where they are handles of files",
-                    buffer, megabytes(buffer * image_bytes(trial_)), megabytes(buffer * record_bytes)));
+                    buffer, megabytes(buffer * image_bytes(trial_)), megabytes(buffer * record_bytes)),
+        {.headline = fmt::format("holds {} of decoded images in its shuffle", megabytes(buffer * image_bytes(trial_))),
+         .reason = fmt::format("As many undecoded records take {} or nothing.", megabytes(buffer * record_bytes)),
+         .advice = "Put shuffle in front of the op that decodes.",
+         .command = ""});
   }
 
   void prefetch_batches(const OpSpec& prefetch) {
@@ -81,15 +112,26 @@ class Reader {
         fmt::format(
             "prefetches {} batches, up to {} a rank{}; two keep an accelerator fed, and \"auto\" takes more only "
             "where they help",
-            batches, megabytes(bytes), counted ? ": behind the batch, buffer \"batch\" counts batches" : ""));
+            batches, megabytes(bytes), counted ? ": behind the batch, buffer \"batch\" counts batches" : ""),
+        {.headline = fmt::format("prefetches {} batches, up to {} a rank", batches, megabytes(bytes)),
+         .reason = counted ? "Behind the batch, buffer \"batch\" counts batches; two keep an accelerator fed."
+                           : "Two keep an accelerator fed.",
+         .advice = "Prefetch \"auto\", which takes more only where they help.",
+         .command = set_again(prefetch, "buffer", "auto")});
   }
 
   void few_parallel_calls(const OpSpec& map) {
     if (figures_.limit != "input" || figures_.wait_op != "map") return;
     if (map.integer("parallel_calls") >= trial_.cores_per_rank) return;
-    add("few_parallel_calls", fmt::format("waits for map, which works on {} at a time and has {} cores: raise "
-                                          "pipeline.map.parallel_calls",
-                                          map.integer("parallel_calls"), trial_.cores_per_rank));
+    const std::int64_t calls = map.integer("parallel_calls");
+    add("few_parallel_calls",
+        fmt::format("waits for map, which works on {} at a time and has {} cores: raise pipeline.map.parallel_calls",
+                    calls, trial_.cores_per_rank),
+        {.headline = fmt::format("maps {} images at a time on {} cores", calls, trial_.cores_per_rank),
+         .reason = "It waits for map while cores are free.",
+         .advice = "Raise pipeline.map.parallel_calls.",
+         .command = set_again(map, "parallel_calls", fmt::to_string(trial_.cores_per_rank)),
+         .worth_share = input_share()});
   }
 
   void batch_remainder(const OpSpec& batch) {
@@ -97,9 +139,15 @@ class Reader {
     const std::uint64_t of_rank = trial_.data.images / static_cast<std::uint64_t>(trial_.ranks);
     const std::uint64_t left = of_rank % static_cast<std::uint64_t>(trial_.spec.training.batch_size);
     if (static_cast<double>(left) <= kRemainderShare * static_cast<double>(of_rank)) return;
-    add("batch_remainder", fmt::format("leaves {} of a rank's {} images out of each epoch, as batches end with it: put "
-                                       "repeat before the batch",
-                                       left, of_rank));
+    add("batch_remainder",
+        fmt::format("leaves {} of a rank's {} images out of each epoch, as batches end with it: put repeat before the "
+                    "batch",
+                    left, of_rank),
+        {.headline = fmt::format("leaves {} of {} images out of each epoch", left, of_rank),
+         .reason = "Its batches end with the epoch, and the rest is dropped.",
+         .advice = "Put repeat before the batch.",
+         .command = "",
+         .worth_share = static_cast<double>(left) / static_cast<double>(of_rank)});
   }
 
   void small_shards(const OpSpec& interleave) {
@@ -107,14 +155,33 @@ class Reader {
     const double shard_bytes = static_cast<double>(trial_.data.file_bytes) / static_cast<double>(trial_.data.files);
     const std::int64_t wanted = interleave.integer("cycle_length") * trial_.ranks;
     if (static_cast<std::int64_t>(trial_.data.files) < wanted) {
-      add("small_shards", fmt::format("reads {} shards, where its {} ranks could have {} open: convert with "
-                                      "--shards {} or lower pipeline.interleave.cycle_length",
-                                      trial_.data.files, trial_.ranks, wanted, wanted));
+      add("small_shards",
+          fmt::format("reads {} shards, where its {} ranks could have {} open: convert with --shards {} or lower "
+                      "pipeline.interleave.cycle_length",
+                      trial_.data.files, trial_.ranks, wanted, wanted),
+          {.headline = fmt::format("reads {} shards, of {} that its ranks could open", trial_.data.files, wanted),
+           .reason = "Ranks that share a shard read what they do not keep.",
+           .advice = fmt::format("Convert into {} shards, or lower pipeline.interleave.cycle_length.", wanted),
+           .command = convert_command(fmt::format(" --shards {}", wanted)),
+           .worth_share = input_share()});
     } else if (static_cast<double>(trial_.data.file_bytes) > kLargeSetBytes && shard_bytes < kSmallShardBytes) {
-      add("small_shards", fmt::format("reads shards of {}: such small files are opened more often than a "
-                                      "storage likes; convert with fewer --shards",
-                                      megabytes(shard_bytes)));
+      add("small_shards",
+          fmt::format("reads shards of {}: such small files are opened more often than a storage likes; convert with "
+                      "fewer --shards",
+                      megabytes(shard_bytes)),
+          {.headline = fmt::format("reads shards of {} only", megabytes(shard_bytes)),
+           .reason = "Such small files are opened more often than a storage likes.",
+           .advice = "Convert into fewer shards.",
+           .command = convert_command(fmt::format(
+               " --shards {:.0f}", std::ceil(static_cast<double>(trial_.data.file_bytes) / kGoodShardBytes))),
+           .worth_share = input_share()});
     }
+  }
+
+  std::string convert_command(const std::string& option) const {
+    if (spec::is_distant(trial_.spec)) return "";
+    return fmt::format("chexbench data convert {} --split {} --to {}{}", shell_word(trial_.spec.data.root),
+                       to_string(trial_.spec.data.split), to_string(trial_.spec.data.format), option);
   }
 
   const results::TrialResult& trial_;
@@ -146,7 +213,12 @@ void append_other_images(const std::vector<const results::TrialResult*>& trials,
         {.kind = "other_images",
          .text = fmt::format("{} and {} hold other images ({} and {} of split {}): rates over them do not compare.",
                              trial->spec.data.root, first->spec.data.root, trial->data.images, first->data.images,
-                             to_string(trial->spec.data.split))});
+                             to_string(trial->spec.data.split)),
+         .headline = fmt::format("{} and {} images are not the same set", trial->data.images, first->data.images),
+         .reason = fmt::format("{} and {} hold other images, so rates over them do not compare.", trial->spec.data.root,
+                               first->spec.data.root),
+         .advice = "Compare copies of one set.",
+         .worth_share = 1});
     return;
   }
 }
@@ -162,7 +234,13 @@ void append_old_shards(const std::vector<const results::TrialResult*>& trials,
         {.kind = "old_shards",
          .text = fmt::format("{}: {} of {} image files that were looked at changed after they were converted, so these "
                              "trials read older images: convert them again.",
-                             of, trial->data.images_newer, trial->data.images_looked_at)});
+                             of, trial->data.images_newer, trial->data.images_looked_at),
+         .headline = fmt::format("{} of {} image files changed after their conversion", trial->data.images_newer,
+                                 trial->data.images_looked_at),
+         .reason = fmt::format("Trials over {} read older images.", of),
+         .advice = "Convert them again.",
+         .worth_share = static_cast<double>(trial->data.images_newer) /
+                        static_cast<double>(std::max<std::uint64_t>(trial->data.images_looked_at, 1))});
   }
 }
 
@@ -180,11 +258,19 @@ void append_patients(const std::vector<const results::TrialResult*>& trials, std
                                .text = fmt::format("{}: whose images these are is unknown, so a patient may be both "
                                                    "in what trains and in what validates: name the column with "
                                                    "data.labels.patient_column.",
-                                                   root)}
+                                                   root),
+                               .headline = fmt::format("{} images are of unknown patients", trial->data.images),
+                               .reason =
+                                   fmt::format("A patient of {} may be in what trains and in what validates.", root),
+                               .advice = "Name the column of patients with data.labels.patient_column."}
             : results::Finding{.kind = "shared_patients",
                                .text = fmt::format("{}: {} patients have images in both train and test, so a test "
                                                    "would measure what the network has seen.",
-                                                   root, *shared)});
+                                                   root, *shared),
+                               .headline = fmt::format("{} patients are in both train and test", *shared),
+                               .reason = fmt::format("A test over {} would measure what the network has seen.", root),
+                               .advice = "Split by patients.",
+                               .worth_share = 1});
   }
 }
 
@@ -217,7 +303,11 @@ std::vector<results::Finding> data_findings(const std::vector<const results::Tri
         {.kind = "page_cache",
          .text = fmt::format("{} of {} trials read from the page cache, not from the storage (under {:.0f} % of their "
                              "bytes came from there): measure.page_cache cold tells what the storage gives.{}",
-                             cached, trials.size(), 100 * kFromStorage, share_in_memory(trials))});
+                             cached, trials.size(), 100 * kFromStorage, share_in_memory(trials)),
+         .headline = fmt::format("{} of {} trials read from memory, not from storage", cached, trials.size()),
+         .reason = fmt::format("Under {:.0f} % of their bytes came from the storage.", 100 * kFromStorage),
+         .advice = "Measure with a cold page cache to learn what the storage gives.",
+         .command = run_again(*trials.back(), "measure.page_cache=cold")});
   }
   append_other_images(trials, findings);
   append_old_shards(trials, findings);

@@ -53,10 +53,13 @@ bool should_learn_alike(const results::TrialResult& a, const results::TrialResul
   return like_b == b.spec && a.spec.data.split == b.spec.data.split;
 }
 
+bool intervals_overlap(const results::EpochRecord& a, const results::EpochRecord& b) {
+  return a.mean_auroc_ci95->low <= b.mean_auroc_ci95->high && b.mean_auroc_ci95->low <= a.mean_auroc_ci95->high;
+}
+
 std::string compared(const results::TrialResult& trial, const results::EpochRecord& a, const results::TrialResult& base,
                      const results::EpochRecord& b) {
-  const bool overlap =
-      a.mean_auroc_ci95->low <= b.mean_auroc_ci95->high && b.mean_auroc_ci95->low <= a.mean_auroc_ci95->high;
+  const bool overlap = intervals_overlap(a, b);
   return fmt::format("{} and {} {}: mean AUROC {:.3f} against {:.3f}, intervals {}.", trial.trial, base.trial,
                      overlap ? "learn the same as far as can be told" : "do not learn the same", *a.mean_auroc,
                      *b.mean_auroc,
@@ -102,15 +105,30 @@ std::vector<results::Finding> learning_findings(const std::vector<const results:
   for (const results::TrialResult* const trial : trials) {
     const results::EpochRecord* const epoch = representative_epoch(*trial);
     if (epoch == nullptr) continue;
-    findings.push_back({.kind = "accuracy", .text = reached(*trial, *epoch)});
+    findings.push_back(
+        {.kind = "accuracy",
+         .text = reached(*trial, *epoch),
+         .trial = trial->trial,
+         .headline = fmt::format("reaches a mean AUROC of {:.3f}{}", *epoch->mean_auroc, interval(*epoch)),
+         .reason = fmt::format("That was after epoch {} of {}, in {}{}.", epoch->epoch, trial->spec.training.epochs,
+                               duration(epoch->elapsed_s), when_target(*trial))});
     learned.emplace_back(trial, epoch);
   }
   for (auto arm = learned.begin(); arm != learned.end(); ++arm) {
     const auto base = std::find_if(learned.begin(), arm,
                                    [&](const auto& other) { return should_learn_alike(*arm->first, *other.first); });
     if (base == arm || !arm->second->mean_auroc_ci95 || !base->second->mean_auroc_ci95) continue;
+    const bool alike = intervals_overlap(*arm->second, *base->second);
     findings.push_back(
-        {.kind = "accuracy_ratio", .text = compared(*arm->first, *arm->second, *base->first, *base->second)});
+        {.kind = "accuracy_ratio",
+         .text = compared(*arm->first, *arm->second, *base->first, *base->second),
+         .trial = arm->first->trial,
+         .headline = fmt::format("learns {}: AUROC {:.3f} against {:.3f}",
+                                 alike ? "the same as far as can be told" : "something else", *arm->second->mean_auroc,
+                                 *base->second->mean_auroc),
+         .reason = fmt::format("Its interval and that of {} {}.", base->first->trial, alike ? "overlap" : "lie apart"),
+         .advice = alike ? "" : "Find out why before comparing how fast the two train.",
+         .worth_share = alike ? 0.0 : 1.0});
   }
   return findings;
 }

@@ -42,6 +42,13 @@ struct Limit {
 // Finds the limit of a trial. `figures` must be those of the trial, but `limit` may still be empty. Deterministic.
 Limit find_limit(const results::TrialResult& trial, const results::Figures& figures);
 
+// Returns whether the cores that make the trial's batches were busy, or used by others.
+bool cores_are_missing(const results::Figures& figures);
+
+// Returns why a measured trial waits for its batches, as a clause: "the 2 cores of a rank are full (97 % busy): map
+// (decode) 18 %", or the ops alone; "" if it is not known.
+std::string wait_cause(const results::TrialResult& trial, const results::Figures& figures);
+
 // Returns the sentences about what limits a measured trial, that about the limit first. Their kinds are slow_rank,
 // cpu_starved, starved, communication, upload, fed, busy_machine, sample_too_small and epoch_starts. A slow rank and
 // missing batches are both told if both hold. Empty if there is nothing to say: for engine none with equally fast

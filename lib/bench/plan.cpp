@@ -93,8 +93,12 @@ results::Report plan_report(const std::string& experiment, const std::vector<spe
     if (hole.empty()) {
       report.trials.push_back(plan_trial(trial, size));
     } else {
-      report.findings.push_back(
-          {.kind = "left_out", .text = fmt::format("Trial '{}' is left out: {}.", trial.name, hole), .emulated = true});
+      report.findings.push_back({.kind = "left_out",
+                                 .text = fmt::format("Trial '{}' is left out: {}.", trial.name, hole),
+                                 .emulated = true,
+                                 .trial = trial.name,
+                                 .headline = "is left out: its profile has no such entry",
+                                 .reason = fmt::format("{}.", hole)});
     }
     if (report.trials.empty() && report.findings.size() == trials.size()) throw SpecError(hole);
   }

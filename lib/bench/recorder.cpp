@@ -110,8 +110,11 @@ void Recorder::sample_ops(int step) {
 
 results::RepeatResult Recorder::result() {
   const Edge close = edge();
-  for (std::size_t i = 0; i < close.ops.size(); ++i)
+  for (std::size_t i = 0; i < close.ops.size(); ++i) {
     result_.ops.push_back(measure::difference(close.ops[i], open_.ops[i]));
+    // Also what was skipped before the window: what the pipeline read ahead is trained on within it.
+    result_.ops.back().bad_records = close.ops[i].bad_records;
+  }
   for (const measure::OpCounters& op : result_.ops) {
     result_.images_decoded += op.images_decoded;
     result_.bytes_read += op.bytes_read;

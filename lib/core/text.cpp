@@ -31,4 +31,10 @@ std::string duration_text(double seconds) {
   return minutes < 60 ? fmt::format("{} min", minutes) : fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
+std::string sentence_of(std::string clause) {
+  if (clause.empty()) return clause;
+  clause.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(clause.front())));
+  return clause.back() == '.' ? clause : clause + '.';
+}
+
 }  // namespace chexbench

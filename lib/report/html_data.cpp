@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answer.hpp"
+#include "analysis/commands.hpp"
 #include "analysis/derive.hpp"
 #include "analysis/flags.hpp"
 #include "analysis/learning.hpp"
@@ -144,6 +146,35 @@ Json trial_of(const results::Report& report, std::size_t index, const std::strin
   return object;
 }
 
+Json answer_of(const results::Report& report) {
+  const analysis::Answer answer = analysis::derive_answer(report);
+  Json object = Json::object();
+  const results::JsonWriter write(object);
+  write("lines", answer.lines);
+  write("trial", answer.trial);
+  write("base", answer.base);
+  if (answer.ratio) {
+    write("ratio", answer.ratio->value);
+    write("ratio_ci95", answer.ratio->ci95);
+    write("grade", results::to_string(answer.grade));
+  }
+  write("waiting", answer.waiting);
+  write("wait_cause", answer.wait_cause);
+  write("command", answer.command);
+  return object;
+}
+
+// Returns the findings, those that cost most first, with the spec of the run in their commands.
+Json findings_of(const results::Report& report) {
+  Json findings = Json::array();
+  for (const results::Finding* const found : analysis::by_worth(report.findings)) {
+    results::Finding finding = *found;
+    finding.command = analysis::with_spec_of(report.environment, finding.command);
+    results::visit_finding(results::JsonWriter(findings.emplace_back(Json::object())), finding);
+  }
+  return findings;
+}
+
 // A browser ends a script at "</script", and parses it differently after "<!--", even inside strings. So every '<' is
 // escaped.
 std::string escaped_for_script(const std::string& json) {
@@ -162,9 +193,8 @@ std::string page_data(const results::Report& report) {
   object["title"] = tables.title;
   object["notes"] = tables.notes;
   results::visit_environment(results::JsonWriter(object["environment"] = Json::object()), report.environment);
-  Json& findings = object["findings"] = Json::array();
-  for (const results::Finding& finding : report.findings)
-    results::visit_finding(results::JsonWriter(findings.emplace_back(Json::object())), finding);
+  object["answer"] = answer_of(report);
+  object["findings"] = findings_of(report);
   object["ablations"] = ablations_to_json<Json>(report);
   const results::Labels labels = results::label_trials(report.trials);
   Json& trials = object["trials"] = Json::array();

@@ -59,21 +59,62 @@ std::vector<std::string> row_of(std::vector<std::string> labels, Cells... cells)
   return labels;
 }
 
+// The columns of the figures behind the labels, in their order.
+enum FigureColumn : std::size_t {
+  kImagesPerS,
+  kMad,
+  kInterval,
+  kScaling,
+  kWait,
+  kBusy,
+  kAu,
+  kNvml,
+  kDecodedPerTrained,
+  kPeakRss
+};
+
+// The same of the table of times.
+enum TimeColumn : std::size_t { kMeanStep, kTimeWait, kUpload, kCompute, kCommunication, kUpdate, kOther };
+
+// The same of the table of what was learned.
+constexpr std::size_t kEpochs = 0, kTrainingLoss = 5, kValidationLoss = 6;
+
+std::vector<std::size_t> columns_behind(const results::Labels& labels, std::vector<std::size_t> columns) {
+  for (std::size_t& column : columns) column += labels.names.size();
+  return columns;
+}
+
+// Engine none does nothing but wait, which says nothing about a pipeline.
+Optional if_trains(bool trains, const Optional& share) { return trains ? share : std::nullopt; }
+
+// Returns whether a trial is told how far it scales. Without one, the 100 % of trials on one rank say nothing.
+bool any_scales(const results::Report& report, const std::vector<results::Figures>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (report.trials[i].ranks > 1 && all[i].scaling_efficiency) return true;
+  }
+  return false;
+}
+
 TextTable figures_table(const results::Report& report, const std::vector<results::Figures>& all,
                         const results::Labels& labels) {
   TextTable table{.header = row_of(labels.names, "images/s", "+- MAD", "95 % interval", "scaling", "wait", "busy", "AU",
                                    "NVML", "decoded/trained", "peak RSS", "flags"),
                   .rows = {},
                   .left_columns = labels.names.size(),
-                  .last_left = true};
+                  .last_left = true,
+                  .expendable = columns_behind(
+                      labels, {kPeakRss, kMad, kDecodedPerTrained, kAu, kBusy, kNvml, kInterval, kScaling, kWait})};
+  const bool scales = any_scales(report, all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const results::Figures& figures = all[i];
-    table.rows.push_back(row_of(labels.rows[i], throughput(figures.images_per_s), throughput(figures.images_per_s_mad),
-                                interval(figures.images_per_s_ci95), percent_or_blank(figures.scaling_efficiency),
-                                percent_or_blank(figures.wait_share), percent_or_blank(figures.busy_share),
-                                percent_or_blank(figures.au_share), percent_or_blank(figures.gpu.mean_utilization),
-                                number(figures.decoded_per_trained, 2), megabytes(figures.peak_rss_bytes),
-                                flags_text(report.trials[i], figures)));
+    const bool trains = report.trials[i].spec.engine != "none";
+    table.rows.push_back(row_of(
+        labels.rows[i], throughput(figures.images_per_s), throughput(figures.images_per_s_mad),
+        interval(figures.images_per_s_ci95), percent_or_blank(scales ? figures.scaling_efficiency : std::nullopt),
+        percent_or_blank(if_trains(trains, figures.wait_share)),
+        percent_or_blank(if_trains(trains, figures.busy_share)), percent_or_blank(figures.au_share),
+        percent_or_blank(figures.gpu.mean_utilization), number(figures.decoded_per_trained, 2),
+        megabytes(figures.peak_rss_bytes), flags_text(report.trials[i], figures)));
   }
   return table;
 }
@@ -100,14 +141,17 @@ TextTable time_table(const results::Report& report, const std::vector<results::F
                                    "other", "waits for", ""),
                   .rows = {},
                   .left_columns = labels.names.size(),
-                  .last_left = true};
+                  .last_left = true,
+                  .expendable = columns_behind(labels, {kOther, kUpdate, kUpload, kMeanStep, kCommunication})};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const results::Figures& figures = all[i];
-    table.rows.push_back(row_of(labels.rows[i], mean_step(report.trials[i]), percent_or_blank(figures.wait_share),
-                                percent_or_blank(figures.upload_share), percent_or_blank(figures.compute_share),
-                                percent_or_blank(figures.exposed_communication_share),
-                                percent_or_blank(figures.update_share), percent_or_blank(figures.other_share),
-                                waits_for(figures), results::mark_of(report.trials[i])));
+    const auto share = [&](const Optional& of_time) {
+      return percent_or_blank(if_trains(report.trials[i].spec.engine != "none", of_time));
+    };
+    table.rows.push_back(row_of(labels.rows[i], mean_step(report.trials[i]), share(figures.wait_share),
+                                share(figures.upload_share), share(figures.compute_share),
+                                share(figures.exposed_communication_share), share(figures.update_share),
+                                share(figures.other_share), waits_for(figures), results::mark_of(report.trials[i])));
   }
   return table;
 }
@@ -117,7 +161,8 @@ TextTable learning_table(const results::Report& report, const std::vector<result
   TextTable table{.header = row_of(labels.names, "epochs", "AUROC", "95 % interval", "at epoch", "time to target",
                                    "training loss", "validation loss"),
                   .rows = {},
-                  .left_columns = labels.names.size()};
+                  .left_columns = labels.names.size(),
+                  .expendable = columns_behind(labels, {kTrainingLoss, kValidationLoss, kEpochs})};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const results::EpochRecord* const epoch = analysis::representative_epoch(report.trials[i]);
     if (epoch == nullptr) continue;
@@ -138,7 +183,8 @@ AblationTable ablation_table(const analysis::Ablation& ablation) {
       .header = {"step", "images/s", "to the one before", "95 % interval", "to the first", "95 % interval", ""},
       .rows = {},
       .left_columns = 1,
-      .last_left = true};
+      .last_left = true,
+      .expendable = {5, 4}};
   for (const analysis::AblationStep& step : ablation.steps) {
     table.rows.push_back({step.name, throughput(step.images_per_s), times_if(step.to_before),
                           interval_text(step.to_before), times_if(step.to_first), interval_text(step.to_first),

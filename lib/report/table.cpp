@@ -1,7 +1,13 @@
 #include "report/table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "analysis/answer.hpp"
+#include "analysis/commands.hpp"
 #include "core/printable.hpp"
 #include "report/result_tables.hpp"
 #include "results/labels.hpp"
@@ -9,39 +15,141 @@
 namespace chexbench::report {
 namespace {
 
-std::string lines_of(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += shown_line(line);
-  return text;
-}
+constexpr const char* kBold = "\x1b[1m";
+constexpr const char* kDoubt = "\x1b[33m";  // yellow
+constexpr const char* kPlain = "\x1b[0m";
+constexpr std::size_t kIndent = 3;
 
-std::string ablation_lines(const std::vector<AblationTable>& ablations) {
-  std::string text;
-  for (const AblationTable& ablation : ablations) {
-    text += fmt::format("Step by step over {}; {}:\n{}\n", printable(ablation.over), kAblationCaption,
-                        render(ablation.steps));
+// Returns a sentence with names in it as a terminal can show it.
+std::string shown(const std::string& sentence) { return printable(sentence, sentence.max_size()); }
+
+// Prints the parts of a result, one after the other, into a text.
+class Printer {
+ public:
+  Printer(const results::Report& report, const TableOptions& options)
+      : report_(report), options_(options), tables_(result_tables(report)) {}
+
+  std::string print() {
+    print_answer();
+    print_lines(tables_.title);
+    if (report_.trials.empty()) return text_ + "no trial was measured\n";
+    print_figures();
+    print_lines(tables_.notes);
+    text_ += '\n';
+    for (const AblationTable& ablation : tables_.ablations) {
+      print_caption(fmt::format("Step by step over {}; {}:", printable(ablation.over), kAblationCaption));
+      print_table(ablation.steps);
+      text_ += '\n';
+    }
+    if (!tables_.learning.rows.empty()) {
+      print_caption(kLearningCaption);
+      print_table(tables_.learning);
+      text_ += '\n';
+    }
+    print_times();
+    print_findings();
+    return std::move(text_);
   }
-  return text;
-}
 
-std::string learning_lines(const TextTable& learning) {
-  return learning.rows.empty() ? "" : fmt::format("{}\n{}\n", kLearningCaption, render(learning));
-}
+ private:
+  std::string styled(const std::string& text, const char* style) const {
+    return options_.colour && !text.empty() ? style + text + kPlain : text;
+  }
 
-std::string findings_list(const results::Report& report) {
-  std::string text = report.findings.empty() ? "" : "\nFindings:\n";
-  for (const results::Finding& finding : report.findings) text += "- " + shown_line(results::graded_text(finding));
-  return text;
-}
+  std::string command(const std::string& command) const {
+    return shown(analysis::with_folder(options_.folder, command));
+  }
+
+  void print_lines(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) text_ += wrapped(shown(line), options_.width, kIndent) + '\n';
+  }
+
+  void print_caption(const std::string& caption) { text_ += styled(wrapped(caption, options_.width, 0), kBold) + '\n'; }
+
+  void print_answer() {
+    const analysis::Answer answer = analysis::derive_answer(report_);
+    for (const std::string& line : answer.lines) {
+      const bool is_command = &line == &answer.lines.back() && line == answer.command;
+      std::string text =
+          is_command ? std::string(kIndent, ' ') + command(line) : wrapped(shown(line), options_.width, kIndent);
+      text_ += (&line == &answer.lines.front() ? styled(text, kBold) : text) + '\n';
+    }
+    text_ += '\n';
+  }
+
+  void print_table(const TextTable& table) {
+    const FittedTable fitted = fit(table, options_.width);
+    text_ += fitted.text;
+    if (fitted.left_out.empty()) return;
+    const std::string told =
+        fmt::format("This terminal is too narrow for {}: --format csv has all.", fmt::join(fitted.left_out, ", "));
+    text_ += wrapped(told, options_.width, kIndent) + '\n';
+  }
+
+  void print_figures() {
+    TextTable figures = tables_.figures;
+    const std::vector<std::string> shared = take_shared_columns(figures);
+    if (!shared.empty()) print_lines({fmt::format("in all rows: {}", fmt::join(shared, ", "))});
+    text_ += '\n';
+    print_table(figures);
+  }
+
+  void print_times() {
+    TextTable times = tables_.times;
+    const std::vector<std::string> shared = take_shared_columns(times);
+    const bool any_trains = std::ranges::any_of(
+        report_.trials, [](const results::TrialResult& trial) { return trial.spec.engine != "none"; });
+    print_caption(any_trains ? kTimesCaption : "What a step took, and waited for most:");
+    if (!shared.empty()) print_lines({fmt::format("in all rows: {}", fmt::join(shared, ", "))});
+    print_table(times);
+  }
+
+  // Returns "naive png (emulated) starves its accelerator 38 % of the time", or the text of a report of an old version.
+  std::string headline(const results::Finding& finding) const {
+    if (finding.headline.empty()) return finding.text;
+    const auto trial = std::ranges::find(report_.trials, finding.trial, &results::TrialResult::trial);
+    const std::string name =
+        trial == report_.trials.end() ? results::marked(finding.trial, finding.emulated) : results::marked(*trial);
+    return finding.trial.empty() ? finding.headline : fmt::format("{} {}", name, finding.headline);
+  }
+
+  void print_finding(const results::Finding& finding) {
+    const bool is_sure = finding.grade == results::Grade::told_apart;
+    const std::string grade = is_sure ? "" : fmt::format(" [{}]", results::to_string(finding.grade));
+    const std::string first = wrapped(shown("- " + headline(finding) + grade), options_.width, kIndent);
+    text_ += styled(first, is_sure ? kBold : kDoubt) + '\n';
+    std::vector<std::string> sentences;
+    for (const std::string& sentence : {finding.reason, finding.advice}) {
+      if (!sentence.empty()) sentences.push_back(sentence);
+    }
+    const std::string blanks(kIndent, ' ');
+    if (!sentences.empty())
+      text_ += wrapped(blanks + shown(fmt::format("{}", fmt::join(sentences, " "))), options_.width, kIndent) + '\n';
+    if (!finding.command.empty()) text_ += blanks + command(finding.command) + '\n';
+  }
+
+  void print_findings() {
+    const std::vector<const results::Finding*> findings = analysis::by_worth(report_.findings);
+    const std::size_t told = std::min(options_.findings.value_or(findings.size()), findings.size());
+    if (findings.empty()) return;
+    text_ += '\n';
+    print_caption(told == findings.size()
+                      ? "Findings:"
+                      : fmt::format("Findings, {} of {}, those that cost most first:", told, findings.size()));
+    for (std::size_t i = 0; i < told; ++i) print_finding(*findings[i]);
+    if (told < findings.size()) text_ += "All of them: " + command("chexbench report DIR --findings all") + '\n';
+  }
+
+  const results::Report& report_;
+  const TableOptions& options_;
+  const ResultTables tables_;
+  std::string text_;
+};
 
 }  // namespace
 
-std::string result_table(const results::Report& report) {
-  const ResultTables tables = result_tables(report);
-  if (report.trials.empty()) return lines_of(tables.title) + "no trial was measured\n";
-  return lines_of(tables.title) + "\n" + render(tables.figures) + lines_of(tables.notes) + "\n" +
-         ablation_lines(tables.ablations) + learning_lines(tables.learning) + kTimesCaption + "\n" +
-         render(tables.times) + findings_list(report);
+std::string result_table(const results::Report& report, const TableOptions& options) {
+  return Printer(report, options).print();
 }
 
 }  // namespace chexbench::report

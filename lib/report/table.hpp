@@ -1,15 +1,29 @@
 // Formats the result for people who read it in a terminal.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
+#include "report/fitted_table.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::report {
 
-// Returns plain text with aligned columns: the trials with their figures, what their flags mean, ablations, what was
-// learned, where the time went, and the findings. Emulated trials are marked in their rows, and the source of their
-// speed is named below the table. The text is ASCII if the report is.
-std::string result_table(const results::Report& report);
+inline constexpr std::size_t kToldFindings = 5;
+
+// How much to print, and onto what. By default it is text for a pipe: of any width, and without colours.
+struct TableOptions {
+  LineWidth width = {};
+  bool colour = false;                                  // emphasis by ANSI escape sequences
+  std::optional<std::size_t> findings = kToldFindings;  // at most so many; empty: all
+  std::string folder = {};                              // of the run, for commands that read it; may be empty
+};
+
+// Returns the answer (analysis/answer.hpp), the trials with the figures that differ or say something in this run, what
+// their flags mean, ablations, what was learned, where the time went, and the findings that cost most, with how to see
+// all of them. Emulated trials are marked in their rows, and the source of their speed is named below the table. The
+// text is ASCII if the report is, and names in it have no effect on a terminal.
+std::string result_table(const results::Report& report, const TableOptions& options = {});
 
 }  // namespace chexbench::report

@@ -15,6 +15,7 @@ struct TextTable {
   std::vector<std::vector<std::string>> rows;
   std::size_t left_columns = 0;
   bool last_left = false;
+  std::vector<std::size_t> expendable = {};  // columns that a reader needs least, the first of them least of all
 };
 
 // Returns the indices of the columns that have text in some row. The others are not shown, nor is their header.

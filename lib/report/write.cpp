@@ -15,7 +15,6 @@
 #include "report/json.hpp"
 #include "report/markdown.hpp"
 #include "report/mllog.hpp"
-#include "report/table.hpp"
 #include "report/trace.hpp"
 
 namespace chexbench::report {
@@ -64,9 +63,9 @@ void check_report_format(const std::string& format) {
   throw SpecError(fmt::format("--format: unknown format '{}'{}", printable(format), suggestion(format, known)));
 }
 
-std::string format_report(const results::Report& report, const std::string& format) {
+std::string format_report(const results::Report& report, const std::string& format, const TableOptions& options) {
   check_report_format(format);
-  if (format == "table") return result_table(report);
+  if (format == "table") return result_table(report, options);
   if (format == "json") return to_json(report);
   if (format == "csv") return trials_csv(report);
   if (format == "markdown") return markdown(report);

@@ -331,11 +331,18 @@ void visit_finding(Visitor&& visit, Record& finding) {
   visit("text", finding.text);
   visit("emulated", finding.emulated);
   visit("grade", to_string(finding.grade));
-  if (!finding.ratio) return;
-  visit("trial", finding.trial);
-  visit("base", finding.base);
-  visit("ratio", finding.ratio->value);
-  visit("ratio_ci95", finding.ratio->ci95);
+  if (!finding.trial.empty()) visit("trial", finding.trial);
+  if (finding.ratio) {
+    visit("base", finding.base);
+    visit("ratio", finding.ratio->value);
+    visit("ratio_ci95", finding.ratio->ci95);
+  }
+  if (finding.headline.empty()) return;
+  visit("headline", finding.headline);
+  visit("reason", finding.reason);
+  visit("advice", finding.advice);
+  visit("command", finding.command);
+  visit("worth_share", finding.worth_share);
 }
 
 template <class Visitor, class Record>

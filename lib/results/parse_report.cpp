@@ -28,6 +28,12 @@ Finding finding_from_json(const Json& object) {
   std::optional<double> ratio;
   read("ratio", ratio);
   if (ratio) read("ratio_ci95", finding.ratio.emplace(measure::Ratio{*ratio, {}}).ci95);
+  read("headline", finding.headline);
+  read("reason", finding.reason);
+  read("advice", finding.advice);
+  read("command", finding.command);
+  read("worth_share", finding.worth_share);
+  if (!(finding.worth_share >= 0)) finding.worth_share = 0;  // null is NaN, which no order holds
   return finding;
 }
 

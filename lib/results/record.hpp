@@ -213,16 +213,26 @@ enum class Grade {
   sample_too_small,  // too few repeats, steps or images to say
 };
 
-// One sentence of the report, with its numbers.
+// One thing that the numbers of the report mean: as a whole, and in parts for those who want it short. Reports of
+// versions before the parts have the text alone.
 struct Finding {
-  std::string kind;  // "amplification", "starved", ...: apps/chexbench/reference/README.md lists all
-  std::string text;
+  std::string kind;       // "amplification", "starved", ...: apps/chexbench/reference/README.md lists all
+  std::string text;       // one sentence or more, with its numbers
   bool emulated = false;  // depends on an emulated engine; the text says so, too
   Grade grade = Grade::told_apart;
-  // What the text compares, if it compares two trials: images/s of `trial` / images/s of `base`.
-  std::string trial;
+  std::string trial;  // that it is about; empty if it is about several
+  // What it compares `trial` with, if it does: images/s of `trial` / images/s of `base`.
   std::string base;
   std::optional<measure::Ratio> ratio;
+  // At most 12 words, with its number and without a full stop. If it is about one trial, a phrase that has the trial as
+  // its subject: "starves its accelerator 38 % of the time".
+  std::string headline;
+  std::string reason;   // one sentence; may be empty
+  std::string advice;   // one sentence that says what to do; empty if nothing needs to be done
+  std::string command;  // that does it, with SPEC for the spec of the run; empty if no single command does
+  // What it costs: the share of the time, 0 to 1, that the trial, or the slower of the two, would save at most without
+  // its cause. 1 if figures must not be used because of it.
+  double worth_share = 0;
 };
 
 // One run.

@@ -135,6 +135,17 @@ std::string describe(const std::string& model, int image_size, Precision precisi
 
 std::string describe(const ProfileEntry& entry) { return describe(entry.model, entry.image_size, entry.precision); }
 
+// Returns how to take the network in a precision that the profile has, or "" if it has the network in none.
+std::string how_to_choose(const AcceleratorProfile& profile, const ModelSpec& model) {
+  const auto entry = std::ranges::find_if(profile.entries, [&](const ProfileEntry& known) {
+    return known.model == model.name && known.image_size == model.image_size;
+  });
+  if (entry == profile.entries.end()) return "";
+  const std::string precision = to_string(entry->precision);
+  return fmt::format("; choose a precision with --set training.precision={}, or predict's --precision {}", precision,
+                     precision);
+}
+
 bool is_same_step(const ProfileEntry& a, const ProfileEntry& b) {
   return a.model == b.model && a.image_size == b.image_size && a.precision == b.precision;
 }
@@ -260,8 +271,9 @@ ProfileEntry find_entry(const AcceleratorProfile& profile, const ModelSpec& mode
     if (batch >= batch_size && (above == nullptr || batch < above->batch_size)) above = &entry;
   }
   if (below == nullptr && above == nullptr) {
-    throw SpecError(fmt::format("engine: the accelerator profile '{}' has no time for {}; it has: {}", profile.name,
-                                describe(model.name, model.image_size, precision), fmt::join(known, ", ")));
+    throw SpecError(fmt::format("engine: the accelerator profile '{}' has no time for {}; it has: {}{}", profile.name,
+                                describe(model.name, model.image_size, precision), fmt::join(known, ", "),
+                                how_to_choose(profile, model)));
   }
   if (below == nullptr || above == nullptr || below == above) return below != nullptr ? *below : *above;
   return interpolate(*below, *above, batch_size);

@@ -170,9 +170,9 @@ def own_kernels(rows):
         if wrong:
             yield figure(f"{name} compute what the host does", False, True, f"wrong: {', '.join(wrong[:3])}")
         else:
-            checked = "" if wrong is None else f"{row['kernels']} kernels and shapes, {row['checked_values']} values"
-            yield figure(f"{name} compute what the host does", None if wrong is None else True, True,
-                         checked or rows.why_not(case=row["case"]))
+            note = rows.why_not(case=row["case"]) if wrong is None else \
+                f"{row['checked_kernels']} kernels and shapes, {row['checked_values']} values"
+            yield figure(f"{name} compute what the host does", None if wrong is None else True, True, note)
         worst = row.get("worst_kernel")
         for what, value, note in (("all, weighted by time", row.get("copy_share"), ""),
                                   ("the worst", row.get("worst_copy_share"), worst)):

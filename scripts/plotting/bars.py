@@ -37,24 +37,35 @@ def rate_text(value):
     return f"{value:.3g}" if value < 100 else f"{value:,.0f}"
 
 
-def shades(trials):
-    """Returns a colour for each format."""
-    return {fmt: colour(i) for i, fmt in enumerate(sorted({row["format"] for row in trials}))}
+def shades(trials, column="format"):
+    """Returns a colour for each format, or for each value of another column."""
+    return {value: colour(i) for i, value in enumerate(sorted({row[column] for row in trials}))}
 
 
 def name_shades(axes, colours):
-    """Adds an entry of the legend for each format."""
-    for fmt, shade in colours.items():
-        axes.barh(0, 0, color=shade, label=fmt)
+    """Adds an entry of the legend for each of the colours."""
+    for value, shade in colours.items():
+        axes.barh(0, 0, color=shade, label=value or "ready-made batches")
+
+
+def trains(row):
+    return row["engine"] != "none"
+
+
+def throughput_title(trials):
+    if all(map(trains, trials)):
+        return "Training throughput"
+    return "Throughput" if any(map(trains, trials)) else "Throughput of the input alone"
 
 
 def draw_throughput(pyplot, trials):
-    figure, axes, places = bar_axes(pyplot, names(trials), "Training throughput")
-    colours = shades(trials)
+    figure, axes, places = bar_axes(pyplot, names(trials), throughput_title(trials))
+    column = "pipeline" if len({row["pipeline"] for row in trials}) > 1 else "format"
+    colours = shades(trials, column)
     ends = []
     for place, row in zip(places, trials):
         at = point(row, place, "images_per_s")
-        ends.append(bar(axes, place, row, at, rate_text(at["value"]), 0.72, colours[row["format"]]))
+        ends.append(bar(axes, place, row, at, rate_text(at["value"]), 0.72, colours[row[column]]))
     axes.set_xlim(0, max(ends) * 1.13)
     axes.set_xlabel("images/s")
     if len(colours) > 1:
@@ -138,7 +149,11 @@ def draw_ceilings(axes, ceilings):
 
 
 def draw_shares(pyplot, trials, parts, marks, title, label):
-    """Draws a bar of stacked shares for each trial, and the columns of `marks` as markers upon it."""
+    """Draws a bar of stacked shares for each trial that trains, and the columns of `marks` as markers upon it."""
+    trials = [row for row in trials if trains(row)]
+    if not trials:
+        raise Unusable("these trials have engine none, which does nothing but wait for its input: give a run that "
+                       "trains")
     figure, axes, places = bar_axes(pyplot, names(trials), title)
     left = [0.0] * len(trials)
     for column, (part, shade) in parts.items():

@@ -35,7 +35,6 @@ def draw_by_ranks(pyplot, arms, column, title, label):
     rank_ticks(axes, [positive(row, "ranks") for rows in arms.values() for row in rows])
     axes.set_xlabel("ranks (one accelerator each)")
     axes.set_ylabel(label)
-    axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     axes.grid()
     axes.set_title(title)

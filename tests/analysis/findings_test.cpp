@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <set>
 
+#include "analysis/verdicts_of.hpp"
 #include "results/record_factory.hpp"
 
 namespace chexbench::analysis {
@@ -288,6 +291,70 @@ TEST(Findings, ThatRestOnEmulatedEnginesSaySo) {
   }
   EXPECT_EQ(kinds, (std::set<std::string>{"amplification", "pipeline_ratio", "format_ratio", "starved", "fed",
                                           "scaling", "prefetch_batches"}));
+}
+
+// Trials about which there is much to say: arms that starve, are fed, disturbed, or have been measured once.
+std::vector<results::TrialResult> telling_trials() {
+  std::vector<results::TrialResult> trials;
+  for (const spec::DataFormat format : {spec::DataFormat::png, spec::DataFormat::tfrecord}) {
+    for (const int ranks : {1, 2}) {
+      trials.push_back(results::make_trial({.pipeline = "naive", .format = format, .ranks = ranks, .engine = "onednn"},
+                                           std::vector<double>(5, 100.0 * ranks)));
+      trials.back().repeats[0].images_decoded *= 4;
+      trials.push_back(results::make_trial({.pipeline = "keras", .format = format, .ranks = ranks, .engine = "onednn"},
+                                           std::vector<double>(ranks, 70)));
+      set_wait_share(trials.back(), 0);
+      trials.push_back(results::make_trial({.format = format, .ranks = ranks, .engine = "onednn"},
+                                           std::vector<double>(5, 150.0 * ranks)));
+      for (results::RepeatResult& repeat : trials.back().repeats) {
+        repeat.disturbance = {
+            .core_s = 2, .others_s = 0.6, .steal_s = 0.08, .own_cpu_s = 1.4, .own_wait_s = 0.6, .span_s = 1};
+        repeat.storage_read_bytes = 0;
+      }
+    }
+  }
+  for (results::TrialResult& trial : trials) {
+    trial.data.images = 1000;
+    trial.data.files = 2;
+    trial.data.patients_in_both_splits = 3;
+    trial.data.images_newer = trial.data.images_looked_at = 5;
+    trial.data.converted_images = 1000;
+    trial.data.conversion_s = 2;
+  }
+  return trials;
+}
+
+TEST(Parts, OfEachFindingAreAShortHeadlineAndWholeSentences) {
+  std::set<std::string> kinds;
+  for (const results::Finding& finding : derive_findings(telling_trials())) {
+    kinds.insert(finding.kind);
+    EXPECT_THAT(finding.headline, Not(IsEmpty())) << finding.kind;
+    EXPECT_LE(std::ranges::count(finding.headline, ' '), 11) << finding.headline;
+    EXPECT_THAT(finding.headline, Not(testing::EndsWith("."))) << finding.kind;
+    for (const std::string& sentence : {finding.reason, finding.advice})
+      EXPECT_TRUE(sentence.empty() || (sentence.ends_with('.') && std::isupper(sentence.front()) != 0)) << sentence;
+    EXPECT_GE(finding.worth_share, 0) << finding.headline;
+    EXPECT_LE(finding.worth_share, 1) << finding.headline;
+    EXPECT_TRUE(finding.command.empty() || !finding.advice.empty()) << finding.headline;
+  }
+  EXPECT_GE(kinds.size(), 8u);
+}
+
+TEST(Parts, HaveANumberInTheHeadline) {
+  for (const results::Finding& finding : derive_findings(telling_trials())) {
+    const bool has_number = std::ranges::any_of(finding.headline, [](unsigned char c) { return std::isdigit(c) != 0; });
+    EXPECT_TRUE(has_number || finding.grade != results::Grade::told_apart) << finding.headline;
+  }
+}
+
+TEST(Parts, OrderWhatCostsTimeByItsShare) {
+  auto trial = results::make_trial({.pipeline = "naive", .engine = "emulated:v100"}, {235});
+  set_wait_share(trial, 0.38);
+  const results::Finding finding = verdicts_of(trial).at(0);
+  EXPECT_EQ(finding.headline, "starves its accelerator 38 % of the time");
+  EXPECT_EQ(finding.trial, "naive png ranks=1");
+  EXPECT_NEAR(finding.worth_share, 0.38, 1e-9);
+  EXPECT_THAT(finding.command, StartsWith("chexbench advise --config SPEC --set pipeline=naive"));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analysis/derive.hpp"
 #include "analysis/economics.hpp"
 #include "results/figures.hpp"
@@ -61,6 +63,21 @@ TEST(InputFindings, TellOfCoresThatAMapLeavesIdle) {
   EXPECT_EQ(text_of(trial, "few_parallel_calls", "cpu"), "");
   trial.cores_per_rank = 1;
   EXPECT_EQ(text_of(trial, "few_parallel_calls"), "");
+}
+
+TEST(InputFindings, SuggestASettingOnlyOfAnOpThatItsNameTells) {
+  results::TrialResult trial = trial_of("naive");
+  const auto command = [&trial] {
+    const auto findings = input_findings(trial, derive_figures(trial, {trial}));
+    return std::ranges::find(findings, "prefetch_batches", &results::Finding::kind)->command;
+  };
+  EXPECT_EQ(command(), "mpirun -np 2 chexbench --config SPEC --set pipeline=naive --set pipeline.prefetch.buffer=auto");
+  trial.spec.pipeline.name = "mine";
+  EXPECT_EQ(command(), "");
+  trial.spec.pipeline.name = "naive";
+  trial.spec.pipeline.ops.push_back(
+      *std::ranges::find(trial.spec.pipeline.ops, std::string("prefetch"), &spec::OpSpec::op));
+  EXPECT_EQ(command(), "");
 }
 
 TEST(InputFindings, TellOfImagesThatEachEpochLeavesOut) {

@@ -122,6 +122,15 @@ TEST_F(RecorderTest, CountsWhatThePipelineDidWithinTheWindowOnly) {
   EXPECT_EQ(result.bad_records, 3u);
 }
 
+TEST_F(RecorderTest, CountsTheRecordsThatWereSkippedBeforeTheWindowToo) {
+  pipeline_.counters_.bad_records = 1;  // before the first batch was asked for
+  Recorder recorder(pipeline_, {.warmup_steps = 1}, 0);
+  turn(recorder, 0.1, 1.0);
+  pipeline_.counters_.bad_records = 2;
+  turn(recorder, 0.1, 1.0);
+  EXPECT_EQ(recorder.result().bad_records, 2u);
+}
+
 TEST_F(RecorderTest, CountsTheBatchInTheHandsOfAnEngineAStepBehindAsHeld) {
   Recorder recorder(pipeline_, {.warmup_steps = 1}, 0);
   pipeline_.counters_.images_decoded = 4;

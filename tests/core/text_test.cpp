@@ -24,5 +24,11 @@ TEST(DurationText, IsInTheUnitThatPeopleUse) {
   EXPECT_EQ(duration_text(7500), "2 h 5 min");
 }
 
+TEST(SentenceOf, HasACapitalLetterAndOneFullStop) {
+  EXPECT_EQ(sentence_of("its cores are full"), "Its cores are full.");
+  EXPECT_EQ(sentence_of("Done."), "Done.");
+  EXPECT_EQ(sentence_of(""), "");
+}
+
 }  // namespace
 }  // namespace chexbench

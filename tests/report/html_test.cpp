@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/answer.hpp"
 #include "report/html_curves.hpp"
 #include "report/html_data.hpp"
 #include "report/html_files.hpp"
@@ -59,6 +60,37 @@ TEST(PageData, HoldsTheAblationsOfReportJson) {
   EXPECT_TRUE(steps[1]["ratio_ci95"].is_null());
   EXPECT_DOUBLE_EQ(steps.at(2)["ratio"], 6);
   EXPECT_DOUBLE_EQ(steps[2]["ratio_to_first"], 300.0 / 90);
+}
+
+TEST(PageData, HoldsTheAnswer) {
+  const results::Report report =
+      results::make_report({results::make_trial({.pipeline = "naive"}, {90, 95, 100, 105, 110}),
+                            results::make_trial({}, {300, 301, 302, 303, 304})});
+  const analysis::Answer answer = analysis::derive_answer(report);
+  const Json page = Json::parse(page_data(report))["answer"];
+  EXPECT_EQ(page["lines"], Json(answer.lines));
+  EXPECT_EQ(page["trial"], report.trials[1].trial);
+  EXPECT_EQ(page["base"], report.trials[0].trial);
+  EXPECT_EQ(page["ratio"], answer.ratio->value);
+  EXPECT_EQ(page["ratio_ci95"], Json::array({answer.ratio->ci95->low, answer.ratio->ci95->high}));
+  EXPECT_EQ(page["grade"], "told apart");
+}
+
+TEST(PageData, HasAnAnswerWhereNothingWasMeasured) {
+  EXPECT_THAT(data_of({})["answer"]["lines"].at(0).get<std::string>(), HasSubstr("Nothing was measured"));
+}
+
+TEST(PageData, BeginsWithTheFindingsThatCostMostAndNamesTheSpecInCommands) {
+  results::Report report = results::make_report({results::make_trial({}, {1})});
+  report.environment.command_line = {"chexbench", "--config", "my spec.json"};
+  report.findings = {
+      {.kind = "a", .text = "cheap", .headline = "cheap"},
+      {.kind = "b", .text = "dear", .headline = "dear", .command = "chexbench --config SPEC", .worth_share = 0.4}};
+  const Json findings = Json::parse(page_data(report))["findings"];
+  ASSERT_THAT(findings, SizeIs(2));
+  EXPECT_EQ(findings[0]["headline"], "dear");
+  EXPECT_EQ(findings[0]["command"], "chexbench --config 'my spec.json'");
+  EXPECT_EQ(findings[1]["headline"], "cheap");
 }
 
 TEST(PageData, NamesTrialsByWhatDiffers) {

@@ -60,6 +60,9 @@ json plain(const std::optional<T>& value) {
   return value ? json(*value) : json();
 }
 
+json plain(const std::optional<measure::Interval>& interval) {
+  return interval ? json{interval->low, interval->high} : json();
+}
 json plain(const std::vector<measure::LibraryVersion>& libraries) {
   json list = json::array();
   for (const auto& [name, version] : libraries) list.push_back({name, plain(version)});
@@ -91,6 +94,27 @@ void expect_same_repeat(const results::RepeatResult& a, const results::RepeatRes
   EXPECT_SAME_RECORDS(visit_op, a.ops, b.ops);
   EXPECT_SAME_RECORDS(visit_wait, a.waits, b.waits);
   EXPECT_SAME_RECORDS(visit_op_sample, a.op_samples, b.op_samples);
+}
+
+TEST(ReportJson, RoundTripsThePartsOfFindings) {
+  results::Report report = rich_report();
+  report.findings[0].trial = "one";
+  report.findings[0].headline = "starves its accelerator 38 % of the time";
+  report.findings[0].reason = "Its cores are full.";
+  report.findings[0].advice = "Give it more.";
+  report.findings[0].command = "chexbench --config SPEC";
+  report.findings[0].worth_share = 0.38;
+  const results::Report read = results::report_from_json(to_json(report), "report.json");
+  EXPECT_SAME_RECORDS(visit_finding, report.findings, read.findings);
+  EXPECT_EQ(read.findings[0].worth_share, 0.38);
+  EXPECT_EQ(read.findings[1].headline, "");  // as in reports of versions before the parts
+}
+
+TEST(ReportJson, TakesAWorthThatIsNoNumberForNone) {
+  results::Report report = rich_report();
+  report.findings[0].headline = "starves";
+  report.findings[0].worth_share = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(results::report_from_json(to_json(report), "report.json").findings[0].worth_share, 0);
 }
 
 TEST(ReportJson, RoundTripsEveryField) {

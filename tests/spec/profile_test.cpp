@@ -246,7 +246,8 @@ TEST(Profile, GivesNothingThatNoSourceGives) {
   EXPECT_THROW(find_entry(load_profile("v100"), model, Precision::fp16, 512), SpecError);
   EXPECT_THROW(find_entry(load_profile("p40"), model, Precision::f32, 512), SpecError);
   model.name = "densenet121";
-  EXPECT_THROW(find_entry(load_profile("h200"), model, Precision::fp16, 64), SpecError);
+  EXPECT_EQ(find_entry(load_profile("h200"), model, Precision::fp16, 64).images_per_s, 5562.5);
+  EXPECT_THROW(find_entry(load_profile("h200"), model, Precision::bf16, 64), SpecError);
 }
 
 TEST(Profile, V100HasTheFiguresOfItsSources) {

@@ -26,11 +26,14 @@ def run(page, *arguments, dark=False):
 
 
 class Page(html.parser.HTMLParser):
-    """A page as Chromium has it after its scripts: `tables` by id, each a list of rows {"trial": ..., key: Cell}."""
+    """A page as Chromium has it after its scripts: `tables` by id, each a list of rows {"trial": ..., key: Cell}.
+
+    `texts` are by tag, `classes` by class; both without the texts of inner elements.
+    """
 
     def __init__(self, path):
         super().__init__()
-        self.tables, self.texts, self.counts, self.attributes = {}, {}, {}, {}
+        self.tables, self.texts, self.classes, self.counts, self.attributes = {}, {}, {}, {}, {}
         self._cell, self._open = None, []
         dom, log = run(path, "--dump-dom")
         self.console = [line for line in log.splitlines() if ":CONSOLE" in line]
@@ -40,25 +43,30 @@ class Page(html.parser.HTMLParser):
         attributes = dict(attributes)
         self.counts[tag] = self.counts.get(tag, 0) + 1
         self.attributes.setdefault(tag, attributes)
-        self._open.append(tag)
+        names = (attributes.get("class") or "").split()
+        self._open.append((tag, names))
         self.texts.setdefault(tag, []).append("")
+        for name in names:
+            self.classes.setdefault(name, []).append("")
         if tag == "table":
             self._rows = self.tables.setdefault(attributes["id"], [])
         elif tag == "tr" and "data-trial" in attributes:
             self._rows.append({"trial": attributes["data-trial"]})
-        elif tag == "td":
+        elif "data-key" in attributes:
             self._cell = {"text": "", "value": attributes.get("data-value")}
             self._rows[-1][attributes["data-key"]] = self._cell
 
     def handle_endtag(self, tag):
-        while self._open and self._open.pop() != tag:
+        while self._open and self._open.pop()[0] != tag:
             pass
-        if tag == "td":
+        if tag in ("td", "th"):
             self._cell = None
 
     def handle_data(self, data):
         if self._open:
-            self.texts[self._open[-1]][-1] += data
+            tag, names = self._open[-1]
+            for texts in [self.texts[tag], *map(self.classes.get, names)]:
+                texts[-1] += data
         if self._cell is not None:
             self._cell["text"] += data
 

@@ -248,12 +248,12 @@ class GpuAcceptance(SystemTest):
 
     def test_what_fails_tells_its_own_words_and_the_next_goes_on(self):
         refused = {"code": 2, "errors": "error: unknown option '--precision'"}
-        rows = self.accept({"chexbench selftest tf32": refused, **good_answers()}, "--only", "golden", code=5)
-        self.assertEqual(rows["golden resnet50 tf32"]["outcome"], "failed")
-        self.assertIn("exit status 2: error: unknown option '--precision'", rows["golden resnet50 tf32"]["reason"])
-        self.assertEqual(rows["golden densenet121-97-batch1 f32"]["outcome"], "ok")
-        self.assertIs(self.figures(rows)["golden values, resnet50 tf32"]["met"], False)
-        self.assertEqual(rows["summary"]["failed"], ["golden resnet50 tf32", "golden densenet121 tf32"])
+        rows = self.accept({"chexbench selftest tf32": refused, **good_answers()}, "--only", "gate", code=5)
+        self.assertEqual(rows["gate resnet50 tf32"]["outcome"], "failed")
+        self.assertIn("exit status 2: error: unknown option '--precision'", rows["gate resnet50 tf32"]["reason"])
+        self.assertEqual(rows["gate densenet121 bf16"]["outcome"], "ok")
+        self.assertIs(self.figures(rows)["as in f32, fused and unfused, resnet50 tf32"]["met"], False)
+        self.assertEqual(rows["summary"]["failed"], ["gate resnet50 tf32", "gate densenet121 tf32"])
 
     def test_output_that_makes_no_sense_is_a_failure(self):
         answers = {**good_answers(), "chexbench engine=cuda": {"output": "all is well"}}

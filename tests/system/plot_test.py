@@ -1,6 +1,7 @@
 """scripts/plot.py draws each figure and any column, marks what is not measured, and says what a run lacks."""
 
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -92,8 +93,30 @@ class Figures(Plot):
 
     def test_busy_shares_stand_beside_other_measures_of_them(self):
         self.assertNotIn("NVML", self.words(self.run_with(FEW_TRIALS), figure="utilization")[0])
-        run = self.run_with([trial("naive", "png", 1, 10, gpu_utilization=0.8, au_share=0.7)], name="gpu")
+        run = self.run_with([trial("naive", "png", 1, 10, "cuda", gpu_utilization=0.8, au_share=0.7)], name="gpu")
         self.holds(["NVML's utilization", "MLPerf Storage's AU"], run, figure="utilization")
+
+    def test_the_input_alone_does_not_train(self):
+        run = self.run_with([row for row in TRIALS if row["engine"] == "none"])
+        words, _ = self.words(run)
+        self.assertIn("Throughput of the input alone", words)
+        for figure in ("time", "utilization"):
+            self.refused(3, "engine none, which does nothing but wait", run, figure=figure, output=f"{figure}.svg")
+        self.assertNotIn("input alone", self.words(self.run_with(TRIALS, name="both"), figure="time")[0])
+
+    def test_bars_have_the_colours_of_their_pipelines(self):
+        run = self.run_with([trial(pipeline, "png", 1, 10) for pipeline in ("naive", "optimized")])
+        words, picture = self.words(run)
+        self.assertEqual(words.count("optimized"), 2, "at its bar and in the legend")
+        for colour in ("#0072b2", "#e69f00"):
+            self.assertIn(colour, picture)
+
+    def test_an_axis_of_ranks_begins_at_the_fewest(self):
+        _, picture = self.words(self.run_with(TRIALS), figure="scaling")
+        ticks = [float(x) for x in re.findall(r'id="xtick_\d+">.*?<use [^>]*x="([0-9.]+)"', picture, re.DOTALL)]
+        left, right = (float(x) for x in re.search(
+            r'id="axes_1">.*?d="M ([0-9.]+) [0-9.]+ *\n?L ([0-9.]+) ', picture, re.DOTALL).groups())
+        self.assertGreater(ticks[-1] - ticks[0], 0.8 * (right - left))
 
     def test_update_schemes_are_compared_by_ranks(self):
         self.holds(["ring", "parameter_server", "ideal"], self.run_with(UPDATES), figure="update")

@@ -142,9 +142,9 @@ class Verb(ReportTest):
         for form in ("table", "markdown"):
             rows = [line for line in self.succeed("report", out, "--format", form).stdout.splitlines()
                     if line.lstrip("| ").startswith(("densenet121 ", "resnet50 "))]
-            self.assertEqual(len(rows), 4, rows)  # two tables
+            self.assertGreaterEqual(len(rows), 4, rows)  # two tables, and sentences in a terminal
             for row in rows:
-                self.assertEqual("computed speed)" in row, "densenet121" in row, row)
+                self.assertEqual("computed speed)" in row, "densenet121" in row, row)  # both names may stand in one
 
 
 class BadReports(ReportTest):
@@ -233,7 +233,10 @@ class InABrowser(ReportTest):
             self.assertEqual(row["repeats"]["text"], str(len(trial["repeats"])))
         for trial, row in zip(report["trials"], page.tables["times"], strict=True):
             for key in SHARES + ("busy_share",):
-                self.assert_number(row[key], trial["figures"][key], percent(trial["figures"][key]))
+                if trial["spec"]["engine"] == "none":  # which does nothing but wait
+                    self.assertNotIn(key, row)
+                else:
+                    self.assert_number(row[key], trial["figures"][key], percent(trial["figures"][key]))
 
     def test_shows_the_numbers_of_one_trial(self):
         out = self.measured()
@@ -250,8 +253,8 @@ class InABrowser(ReportTest):
         page = self.open(out)
         report = self.report(out)
         self.assert_figures(page, report)
-        self.assertEqual([text.strip() for text in page.texts["li"]],
-                         [finding["text"] for finding in report["findings"]])
+        self.assertEqual(sorted(page.classes["headline"]),
+                         sorted(finding["headline"] for finding in report["findings"]))
         for name, rows in page.tables.items():
             for row in rows:
                 self.assertIn("(emulated)", row["label"]["text"], name)
@@ -314,7 +317,7 @@ class InABrowser(ReportTest):
         self.assertIn("| map_and_batch ", rows[1]["pipeline.ops"]["text"])
 
     def test_sixteen_ranks_have_a_row_and_a_bar_each(self):
-        out = self.measured()
+        out = self.measured(engine="emulated:v100", comm={"model": "alpha_beta"})
         report = self.widen(out, ranks=16)
         page = self.open(out)
         rows = page.tables["ranks"]
@@ -361,20 +364,21 @@ class InABrowser(ReportTest):
         out = self.measured()
         self.change(out, poison)
         page = self.open(out)
-        self.assertEqual(page.texts["li"], [attack, "Who knows? "])
-        self.assertIn("cannot be told", page.texts["span"])
+        self.assertEqual(page.classes["text"], [attack, "Who knows?"])
+        self.assertIn("cannot be told", page.classes["grade"])
         self.assertNotIn("img", page.counts)
 
     def test_charts_are_painted_in_the_colors_of_both_themes(self):
         out = self.emulated()
         if "Chart.js v" not in (out / "report.html").read_text():
             self.skipTest("built without Chart.js")
-        for dark, ground, bar in ((False, (0xff, 0xff, 0xff), (0x00, 0x72, 0xb2)),
-                                  (True, (0x14, 0x17, 0x1b), (0x56, 0xb4, 0xe9))):
+        for dark, ground, *bars in ((False, (0xff, 0xff, 0xff), (0x00, 0x72, 0xb2), (0xd5, 0x5e, 0x00)),
+                                    (True, (0x14, 0x17, 0x1b), (0x56, 0xb4, 0xe9), (0xf0, 0x76, 0x2b))):
             with self.subTest(dark=dark):
                 counts = browser.colors(out / "report.html", dark)
                 self.assertGreater(counts.get(ground, 0), 500_000)
-                self.assertGreater(counts.get(bar, 0), 10_000, "the bars of the throughput")
+                for bar in bars:
+                    self.assertGreater(counts.get(bar, 0), 3_000, "the bar of a pipeline")
 
 
 if __name__ == "__main__":

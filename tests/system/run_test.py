@@ -202,14 +202,15 @@ class Engines(SystemTest):
         out = self.folder / "out"
         spec = self.spec(data={"format": "synthetic"}, measure__steps=2, measure__repeats=1,
                          sweep={"engine": ["emulated:v100", "emulated:k80"], "training.precision": ["f32", "fp16"]})
-        done = self.succeed("--config", spec, "--output", out)
+        done = self.succeed("--config", spec, "--output", out, "--findings", "all")
         self.assertEqual([row["trial"] for row in self.rows(out)],
                          ["emulated:v100 f32", "emulated:v100 fp16", "emulated:k80 f32"])
-        self.assertIn("Trial 'emulated:k80 fp16' is left out: engine: the accelerator profile 'k80' has no time for "
-                      "resnet50 224x224 fp16", done.stdout)
+        self.assertIn("emulated:k80 fp16 (emulated) is left out", done.stdout)
+        self.assertIn("the accelerator profile 'k80' has no time for resnet50 224x224 fp16", done.stdout)
         self.assertIn("left_out", [finding["kind"] for finding in self.report(out)["findings"]])
         self.fail_with(2, "--config", spec, "--set", "engine=emulated:k80", "--set", "training.precision=fp16",
-                       says="has no time for resnet50 224x224 fp16")
+                       says=["has no time for resnet50 224x224 fp16", "choose a precision with --set "
+                             "training.precision=f32, or predict's --precision f32"])
 
 
 class DryRun(SystemTest):

@@ -103,5 +103,20 @@ TEST(PredictAll, ReckonsEachArmOnceWhateverItsRanks) {
   EXPECT_DOUBLE_EQ(prediction.arms[1].rows[1].decode_images_per_s.value_or(0), 180);
 }
 
+TEST(PredictAll, TakesAPrecisionThatTheInputWasNotMeasuredWith) {
+  PredictionRequest request;
+  request.accelerator = "a100";
+  request.ranks = {1};
+  request.measured = {make_trial({.ranks = 1}, {100})};
+  try {
+    predict_all(request);
+    FAIL() << "the a100's profile has no f32";
+  } catch (const SpecError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("predict's --precision fp16"));
+  }
+  request.precision = spec::Precision::fp16;
+  EXPECT_EQ(predict_all(request).arms.at(0).precision, "fp16");
+}
+
 }  // namespace
 }  // namespace chexbench::verbs

@@ -16,12 +16,14 @@ function stepCurve(trial, key) {
 }
 
 function drawSteps() {
-  const place = section("Step times", "Repeats one after another. Where ranks differ: their median, and the slowest of them.");
-  const grid = element(place, "div", undefined, "grid");
+  const what = trials.some(trains) ? "Step times" : "Times between batches";
+  const place = section("steps", what, "Repeats one after another. Where ranks differ: their median, and the slowest of them.");
+  const many = trials.length > 1;
+  const grid = element(many ? folded(place, `${trials.length} charts, one for each trial`) : place, "div", undefined, "grid");
   for (const trial of trials) {
     const curves = [{ name: "median of ranks", color: "accent", points: stepCurve(trial, "median_step_s") }];
     if (trial.ranks > 1) curves.unshift({ name: "slowest rank", color: "wait", width: 1, points: stepCurve(trial, "slowest_step_s") });
-    charts.curves(grid, `Step time: ${marked(trial)}`, "measured step", "ms", {}, curves);
+    charts.curves(grid, `${trains(trial) ? "Step time" : "Time between batches"}: ${marked(trial)}`, "measured step", "ms", {}, curves);
   }
 }
 
@@ -47,24 +49,26 @@ function drawUtilization(place) {
   }
 }
 
-// Draws the queues of each trial. An op that is in the op list twice gets a number.
+// Draws how full the queues of each trial are, so that a deep one does not flatten the others. An op that is in the op list
+// twice gets a number.
 function drawQueues(place) {
   const grid = element(place, "div", undefined, "grid");
   for (const trial of trials.filter((other) => other.repeats.some((repeat) => repeat.queues.length > 0))) {
-    const ops = trial.repeats[0].queues.map((queue) => queue.op);
-    charts.curves(grid, `Queue depth: ${marked(trial)}`, "sampled step, repeats one after another", "elements", {},
-      ops.map((op, index) => {
-        const before = ops.slice(0, index).filter((other) => other === op).length;
-        return { name: before === 0 ? op : `${op} ${before + 1}`, points: depthCurve(trial, index) };
+    const queues = trial.ops.filter((op) => !isEmpty(op.queue_capacity));
+    charts.curves(grid, `Queues: ${marked(trial)}`, "sampled step, repeats one after another", "% full", { suggestedMax: 100 },
+      queues.map(({ op, queue_capacity: capacity }, index) => {
+        const before = queues.slice(0, index).filter((other) => other.op === op).length;
+        const name = before === 0 ? op : `${op} ${before + 1}`;
+        return { name: `${name} (of ${+capacity.toFixed(1)})`, points: fillCurve(trial, index, capacity) };
       }));
   }
 }
 
-function depthCurve(trial, index) {
+function fillCurve(trial, index, capacity) {
   const points = [];
   let step = 0;
   for (const repeat of trial.repeats) {
-    for (const depth of (repeat.queues[index] || { depth: [] }).depth) points.push({ x: step++, y: depth });
+    for (const depth of (repeat.queues[index] || { depth: [] }).depth) points.push({ x: step++, y: 100 * depth / capacity });
     points.push({ x: step, y: null });
   }
   return points;

@@ -38,9 +38,7 @@ function drawLearning(place, learned) {
 function addScores(place, learned) {
   const findings = [...new Set(learned.flatMap((trial) => trial.learned.map((score) => score.finding)))];
   const scoreOf = (trial, finding) => trial.learned.find((score) => score.finding === finding) || {};
-  const numbers = element(place, "details");
-  element(numbers, "summary", "AUROC by finding");
-  table(numbers, "scores", [
+  table(folded(place, "AUROC by finding"), "scores", "AUROC of each finding of the images", [
     { name: "finding", key: "finding", get: (row) => row.finding },
     { name: "with it", unit: "images", key: "positives", show: words, get: (row) => scoreOf(learned[0], row.finding).positives },
     ...learned.map((trial, index) => ({ name: marked(trial), unit: "AUROC", key: `auroc_${index}`, show: fixed(3),
@@ -51,8 +49,8 @@ function addScores(place, learned) {
 function addLearning() {
   const learned = trials.filter((trial) => trial.learned.length > 0);
   if (learned.length === 0) return;
-  const place = section("What was learned", "By images of patients that do not train. Intervals: patients drawn with replacement.");
+  const place = section("learned", "What was learned", "By images of patients that do not train. Intervals: patients drawn with replacement.");
   if (charts.available) drawLearning(place, learned);
-  table(place, "learning", learningColumns, learned);
+  table(place, "learning", "What each trial learned", learningColumns, learned);
   addScores(place, learned);
 }

@@ -25,15 +25,14 @@ function addSpecs(place) {
     .filter((key) => key !== "pipeline.name" &&  // the labels have the name
                      new Set(rows.filter((row) => has(row, key)).map((row) => row.flat[key])).size > 1);
   if (keys.length > 0) {
-    element(place, "h3", "What the trials' specs differ in");
-    table(place, "specs", [{ name: "trial", key: "label", wrap: true, get: (row) => marked(row.trial) },
+    table(place, "specs", "What the trials' specs differ in", [{ name: "trial", key: "label", wrap: true, get: (row) => marked(row.trial) },
                            ...keys.map((key) => ({ name: key, key, wrap: true, get: (row) => (has(row, key) ? row.flat[key] : undefined) }))],
           rows);
   }
   for (const { trial } of rows) {
-    const spec = element(place, "details", undefined, "spec");
-    element(spec, "summary", `Spec: ${marked(trial)}`);
-    element(spec, "pre", specText(trial.spec));
+    const spec = folded(place, `Spec: ${marked(trial)}`);
+    spec.className = "spec";
+    scrollable(element(spec, "pre", specText(trial.spec)), `Spec: ${marked(trial)}`);
   }
 }
 
@@ -46,10 +45,8 @@ function environmentText(value) {
 }
 
 function addEnvironment() {
-  const place = section("Environment and resolved specs");
-  const environment = element(place, "details");
-  element(environment, "summary", "Environment");
-  const list = element(environment, "dl");
+  const place = section("environment", "Environment and resolved specs");
+  const list = element(folded(place, "Environment"), "dl");
   for (const [key, value] of Object.entries(report.environment)) {
     const text = isEmpty(value) ? "" : environmentText(value);
     if (text === "") continue;

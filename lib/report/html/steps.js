@@ -37,15 +37,16 @@ function addAblation(place, ablation, index) {
   if (charts.available) {
     charts.steps(place, title, "images/s", rows.map((row) => ({
       name: row.name, value: row.step.images_per_s, before: row.before && row.before.images_per_s, text: ratioText(row.step),
+      briefly: isEmpty(row.step.ratio) ? "" : row.step.ratio.toFixed(2) + " x",
       clear: row.worth === "gain" || row.worth === "loss", interval: row.trial.figures.images_per_s_ci95,
     })));
   } else element(place, "h3", title);
-  table(place, `ablation-${index}`, stepColumns, rows);
+  table(place, `ablation-${index}`, `${title}, as numbers`, stepColumns, rows);
 }
 
 function addAblations() {
   if (report.ablations.length === 0) return;
-  const place = section("Step by step", "Trials that differ in their pipeline alone, in their order: each against the one before it. " +
+  const place = section("ablations", "Step by step", "Trials that differ in their pipeline alone, in their order: each against the one before it. " +
     "Ratios are of images/s over the rounds in which both were measured, in brackets their 95 % interval (from five rounds on).");
   report.ablations.forEach((ablation, index) => addAblation(place, ablation, index));
 }

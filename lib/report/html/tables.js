@@ -1,67 +1,41 @@
-// What the parts of report.html share: the report, elements, and tables with their columns. Text is inserted as text,
-// never as HTML. Cells keep the exact number in data-value.
+// The tables of report.html and their columns. Cells keep the exact number in data-value.
 "use strict";
 
-const report = JSON.parse(document.getElementById("data").textContent);
-const trials = report.trials.filter((trial) => trial.repeats.length > 0);
-const main = document.querySelector("main");
-
-function element(parent, tag, text, className) {
-  const child = parent.appendChild(document.createElement(tag));
-  if (text !== undefined) child.textContent = text;
-  if (className) child.className = className;
-  return child;
-}
-function section(title, note) {
-  const place = element(main, "section");
-  element(place, "h2", title);
-  if (note) element(place, "p", note, "note");
-  return place;
-}
-
-// ---- names of trials, which say if a trial is emulated
-
-const marked = (trial) => (trial.label + " " + trial.mark).trimEnd();
-function titled(title, shown) {
-  if (!shown.some((trial) => trial.mark)) return title;
-  const alike = shown.every((trial) => trial.mark === shown[0].mark);
-  return title + " " + (alike ? shown[0].mark : "(some emulated: marked)");
-}
-
-// ---- tables
-
 const fixed = (decimals, scale = 1) => (value) => (value * scale).toFixed(decimals);
-const rate = (value) => value.toFixed(value < 10 ? 2 : 1);
 const percent = (value) => (Math.abs(value) < 0.0005 ? 0 : 100 * value).toFixed(1);
-const words = (value) => String(value);
 
-// Adds a table. columns: {name, unit, key, get, show}; without `show` the cells have words. Columns that are empty in every
-// row are left out.
-function table(parent, id, columns, rows) {
+// Adds a table. columns: {name, unit, key, get, show}; without `show` the cells have words. The first column names the
+// rows. Columns that are empty in every row are left out.
+function table(parent, id, caption, columns, rows) {
   const shown = columns.filter((column) => rows.some((row) => !isEmpty(column.get(row))));
-  const scroll = element(parent, "div", undefined, "scroll");
+  const scroll = scrollable(element(parent, "div", undefined, "scroll"), caption);
   const grid = element(scroll, "table", undefined, rows.length <= 24 ? "short" : "");  // a short table is not cut in two on paper
   grid.id = id;
+  element(grid, "caption", caption);
   const head = element(element(grid, "thead"), "tr");
   for (const column of shown) {
     const cell = element(head, "th", column.name, column.show ? "" : "words");
+    cell.scope = "col";
     if (column.unit) element(cell, "span", column.unit, "unit");
   }
   const body = element(grid, "tbody");
   for (const row of rows) {
     const line = element(body, "tr");
     line.dataset.trial = keyOf(row);
-    for (const column of shown) fillCell(element(line, "td"), column, row);
+    shown.forEach((column, index) => fillCell(element(line, index === 0 ? "th" : "td"), column, row));
   }
 }
 // Returns the key of a row's trial. A row is a trial, whose `trial` is its name, or an object with a trial in `trial`.
 const keyOf = (row) => (typeof row.trial === "string" ? row : row.trial).key;
-const isEmpty = (value) => value === null || value === undefined || value === "";
+
+const longText = 60;  // letters from which a cell is as wide as a paragraph
 
 function fillCell(cell, column, row) {
   const value = column.get(row);
   cell.dataset.key = column.key;
+  if (cell.tagName === "TH") cell.scope = "row";
   if (!column.show) cell.className = column.wrap ? "words wrap" : "words";
+  if (words(value).length > longText) cell.classList.add("long");
   if (isEmpty(value)) return;
   cell.textContent = column.show ? column.show(value) : words(value);
   if (column.show) cell.dataset.value = value;
@@ -91,15 +65,17 @@ const throughputColumns = [
   figure("memory", "peak, MB", "peak_rss_bytes", fixed(0, 1e-6), (trial) => trial.figures.peak_rss_bytes || null),
   flagsColumn,
 ];
+// Engine none does nothing but wait, so the parts of its steps say nothing.
+const stepShare = (name, unit, key) => figure(name, unit, key, percent, (trial) => trains(trial) ? trial.figures[key] : null);
 const timeColumns = [
   labelColumn,
-  figure("wait", "%", "wait_share", percent),
-  figure("upload", "%", "upload_share", percent),
-  figure("compute", "%", "compute_share", percent),
-  figure("communication", "% exposed", "exposed_communication_share", percent),
-  figure("update", "%", "update_share", percent),
-  figure("other", "%", "other_share", percent),
-  figure("busy", "%", "busy_share", percent),
+  stepShare("wait", "%", "wait_share"),
+  stepShare("upload", "%", "upload_share"),
+  stepShare("compute", "%", "compute_share"),
+  stepShare("communication", "% exposed", "exposed_communication_share"),
+  stepShare("update", "%", "update_share"),
+  stepShare("other", "%", "other_share"),
+  stepShare("busy", "%", "busy_share"),
   figure("AU", "%", "au_share", percent),
   figure("cores busy", "%", "cores_busy_share", percent),
   figure("short of cores", "% of runnable", "cpu_wait_share", percent),

@@ -54,9 +54,10 @@ std::vector<const results::TrialResult*> input_trials(const PredictionRequest& r
 
 // Returns the spec without ranks and cores, which the prediction varies, and without how it would be measured, so that
 // trials of one arm become equal.
-// @throws SpecError if `accelerator` contradicts the spec's engine, if neither names a profile, or if input and
+// @throws SpecError if the accelerator contradicts the spec's engine, if neither names a profile, or if input and
 // training do not overlap
-spec::Experiment arm_of(spec::Experiment spec, const std::string& accelerator) {
+spec::Experiment arm_of(spec::Experiment spec, const PredictionRequest& request) {
+  const std::string& accelerator = request.accelerator;
   const bool emulated = spec.engine.starts_with(kEmulated);
   const std::string engine = accelerator.empty() ? spec.engine : std::string(kEmulated) + accelerator;
   if (!accelerator.empty() && emulated && spec.engine != engine) {
@@ -74,6 +75,7 @@ spec::Experiment arm_of(spec::Experiment spec, const std::string& accelerator) {
   }
   const spec::Experiment any;
   spec.engine = engine;
+  spec.training.precision = request.precision.value_or(spec.training.precision);
   spec.ranks = any.ranks;
   spec.cores_per_rank = any.cores_per_rank;
   spec.all_cores = any.all_cores;
@@ -102,9 +104,9 @@ void find_input(Arm& arm, const std::vector<const results::TrialResult*>& trials
 std::vector<Arm> find_arms(const PredictionRequest& request) {
   const std::vector<const results::TrialResult*> trials = input_trials(request);
   std::vector<Arm> arms;
-  for (const spec::Trial& trial : request.trials) add_arm(arms, arm_of(trial.experiment, request.accelerator));
+  for (const spec::Trial& trial : request.trials) add_arm(arms, arm_of(trial.experiment, request));
   if (request.trials.empty()) {
-    for (const results::TrialResult* trial : trials) add_arm(arms, arm_of(trial->spec, request.accelerator));
+    for (const results::TrialResult* trial : trials) add_arm(arms, arm_of(trial->spec, request));
   }
   for (Arm& arm : arms) find_input(arm, trials);
   return arms;

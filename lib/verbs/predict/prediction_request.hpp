@@ -20,6 +20,7 @@ struct PredictionRequest {
   std::vector<spec::Trial> trials;             // trials of a spec; empty: the input trials of the reports
   std::vector<results::TrialResult> measured;  // trials of reports; those with engine none measure the input
   std::string accelerator;                     // name of a profile; empty: that of the spec's engine emulated:PROFILE
+  std::optional<spec::Precision> precision;    // of the training; empty: that of the spec or the report
   Scaling scaling = Scaling::weak;
   std::vector<int> ranks;                     // empty: 1, 2, 4, ... kMostRanks
   std::optional<double> input_images_per_s;   // of one rank, given instead of `measured`

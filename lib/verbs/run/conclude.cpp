@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/commands.hpp"
 #include "analysis/findings.hpp"
 #include "verbs/run/staging_findings.hpp"
 
@@ -15,6 +16,8 @@ void conclude(results::Report& report) {
   report.findings = analysis::derive_findings(report.trials);
   std::ranges::move(staging_findings(report.trials), std::back_inserter(report.findings));
   std::ranges::move(planned, std::back_inserter(report.findings));
+  for (results::Finding& finding : report.findings)
+    finding.command = analysis::with_spec_of(report.environment, finding.command);
 }
 
 }  // namespace chexbench::verbs

@@ -28,14 +28,18 @@ bool is_the_same_elsewhere(const results::TrialResult& far, const results::Trial
   return like_near == near.spec;
 }
 
-std::string sentence(const results::TrialResult& far, const results::TrialResult& near,
-                     const dataset::StagingCost& cost, const analysis::Economics& economics) {
-  return fmt::format(
+results::Finding finding(const results::TrialResult& far, const results::TrialResult& near,
+                         const dataset::StagingCost& cost, const analysis::Economics& economics) {
+  const double epoch_s = static_cast<double>(far.data.images) / results::median_rate(far);
+  results::Finding finding = analysis::payment("staging", economics, epoch_s);
+  finding.text = fmt::format(
       "{}: staging from {} took {:.1f} s and {:.2f} GB for {} images, and the copy saves {} of an epoch of {:.1f} s: "
       "{}.",
       results::marked(near), cost.from, cost.seconds, 1e-9 * static_cast<double>(cost.bytes), cost.images,
-      analysis::saving_text(economics), static_cast<double>(far.data.images) / results::median_rate(far),
-      analysis::epochs_text(economics));
+      analysis::saving_text(economics), epoch_s, analysis::epochs_text(economics));
+  finding.emulated = near.emulated;
+  finding.trial = near.trial;
+  return finding;
 }
 
 }  // namespace
@@ -48,9 +52,7 @@ std::vector<results::Finding> staging_findings(const std::vector<results::TrialR
     for (const results::TrialResult& far : trials) {
       if (!is_the_same_elsewhere(far, near, cost->from)) continue;
       const auto economics = analysis::pay_back(far, near, {.seconds = cost->seconds, .images = cost->images});
-      if (!economics) continue;
-      findings.push_back(
-          {.kind = "economics", .text = sentence(far, near, *cost, *economics), .emulated = near.emulated});
+      if (economics) findings.push_back(finding(far, near, *cost, *economics));
     }
   }
   return findings;

@@ -87,8 +87,7 @@ double gradient_scale(const EngineGolden& golden, const std::string& name) {
 
 class Selftest {
  public:
-  Selftest(const EngineGolden& golden, spec::Precision precision)
-      : golden_(golden), looser_(precision == spec::Precision::tf32 ? 5 : 1) {}
+  explicit Selftest(const EngineGolden& golden) : golden_(golden) {}
 
   void compare_names(const engine::Engine& engine) const {
     std::int64_t count = 0;
@@ -172,27 +171,26 @@ class Selftest {
 
  private:
   const EngineGolden& golden_;
-  const double looser_;
-  Comparison logits_{"logits", 1e-3 * looser_};
-  Comparison loss_{"loss", 5e-4 * looser_};
+  Comparison logits_{"logits", 1e-3};
+  Comparison loss_{"loss", 5e-4};
   Comparison gradient_norms_{"gradient norms", 2e-2};
-  Comparison gradient_norms_median_{"gradient norms, median", 2e-3 * looser_, Comparison::By::median};
-  Comparison gradient_entries_{"gradient entries", 5e-1 * looser_};
-  Comparison gradient_entries_median_{"gradient entries, median", 2e-2 * looser_, Comparison::By::median};
-  Comparison buffers_{"running statistics", 2e-3 * looser_};
-  Comparison losses_{"losses of two steps", 5e-2 * looser_};
+  Comparison gradient_norms_median_{"gradient norms, median", 2e-3, Comparison::By::median};
+  Comparison gradient_entries_{"gradient entries", 5e-1};
+  Comparison gradient_entries_median_{"gradient entries, median", 2e-2, Comparison::By::median};
+  Comparison buffers_{"running statistics", 2e-3};
+  Comparison losses_{"losses of two steps", 5e-2};
 };
 
 }  // namespace
 
 std::string selftest_engine(const std::string& golden_path, const SelftestEngine& tested) {
-  if (tested.precision != spec::Precision::f32 && tested.precision != spec::Precision::tf32) {
+  if (tested.precision != spec::Precision::f32) {
     throw SpecError("selftest engine: " + spec::to_string(tested.precision) +
-                    " is too inexact to be compared with the golden values; use f32 or tf32, or compare it with f32, "
-                    "without --golden");
+                    " is too inexact to be compared with the golden values; use f32, or compare it with f32, without "
+                    "--golden");
   }
   const EngineGolden golden = spec::load_engine_golden(golden_path);
-  Selftest selftest(golden, tested.precision);
+  Selftest selftest(golden);
   const auto reducer = comm::make_single_reducer();  // must outlive the engines
   std::string device;
   {

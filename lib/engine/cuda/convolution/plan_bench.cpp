@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
-#include "core/random.hpp"
+#include "engine/cuda/convolution/bench_values.hpp"
 #include "engine/cuda/kernels/channel_sums.hpp"
 #include "engine/cuda/kernels/launch_check.hpp"
 #include "engine/cuda/kernels/norm_launch.hpp"
@@ -16,27 +16,16 @@ namespace {
 constexpr std::size_t kTimedRuns = 5;        // after one that loads the kernel
 constexpr std::size_t kFlushedPerCache = 8;  // times the size of the cache are written, and as many read
 constexpr std::size_t kFlushChannels = 1024;
-constexpr std::size_t kPatternBytes = 1u << 20;
 constexpr std::size_t kSampledRows = 256, kSampledRowBytes = 32;
 
-// Returns numbers between -1 and 1 of that type. Equal numbers would hide values in wrong places, and would reduce the
-// device's power.
-template <typename T>
-std::vector<T> pattern() {
-  std::vector<T> values(kPatternBytes / sizeof(T));
-  RandomStream random(1);
-  std::ranges::generate(values,
-                        [&] { return kernels::Element<T>::narrow(2 * static_cast<float>(random.uniform()) - 1); });
-  return values;
-}
-
-void fill(const DeviceMemory& memory, kernels::ElementType type) {
-  static const auto floats = pattern<float>();
-  static const auto halves = pattern<kernels::Half>();
-  static const auto bfloats = pattern<kernels::BFloat16>();
-  if (type == kernels::ElementType::f32) return fill_with(memory, std::as_bytes(std::span(floats)));
-  fill_with(memory,
-            type == kernels::ElementType::f16 ? std::as_bytes(std::span(halves)) : std::as_bytes(std::span(bfloats)));
+void fill(const DeviceMemory& memory, kernels::ElementType type, std::size_t operand) {
+  const auto fill_as = [&]<typename T>(T) {
+    const std::vector<T> values = bench_values<T>(operand, memory.bytes() / sizeof(T));
+    fill_with(memory, std::as_bytes(std::span(values)));
+  };
+  if (type == kernels::ElementType::f32) return fill_as(float{});
+  if (type == kernels::ElementType::f16) return fill_as(kernels::Half{});
+  fill_as(kernels::BFloat16{});
 }
 
 // Appends values from the begin and the end of some rows of the tensor.
@@ -107,7 +96,7 @@ double ColdTimer::median_s(const std::function<void()>& run, double give_up_s) {
 PlanBench::PlanBench(const std::vector<Operand>& operands) : operands_(operands) {
   for (const Operand& operand : operands_) {
     tensors_.emplace_back(operand.bytes);
-    fill(tensors_.back(), operand.type);
+    fill(tensors_.back(), operand.type, tensors_.size());
     memory_.push_back({operand.role, tensors_.back().data()});
   }
 }

@@ -59,8 +59,26 @@ TEST(ChannelGrid, HasNoMoreBlocksThanAllowedNorThreadsThanABlock) {
     ASSERT_LE(grid.lanes, kMostLanes);
     ASSERT_LE(grid.lanes * grid.row_lanes, kThreads);
     ASSERT_LT((grid.row_blocks - 1) * grid.row_lanes, s.rows) << name(s) << ": a block without rows";
-    ASSERT_LE(grid.tiles * grid.lanes - s.channels / s.width, grid.tiles - 1) << name(s) << ": idle lanes";
+    ASSERT_LT(grid.tiles * grid.lanes - s.channels / s.width, grid.lanes) << name(s) << ": an idle tile";
   }
+}
+
+TEST(ChannelGrid, TilesAreWholeLinesOfTheCacheIfThereAreSeveral) {
+  for (const Shape& s : shapes()) {
+    const auto grid = ChannelGrid::of(s.rows, s.channels, s.width, s.most_blocks);
+    if (grid.tiles == 1) continue;
+    ASSERT_EQ(grid.lanes % kLineLanes, 0) << name(s);
+  }
+}
+
+TEST(ChannelGrid, TilesAreAsWideAsPossibleUnlessThreadsOfTheLastOneWouldBeIdle) {
+  const auto lanes = [](int vectors) { return ChannelGrid::lanes_of(vectors, 8, 16); };
+  EXPECT_EQ(lanes(12), 12);
+  EXPECT_EQ(lanes(16), 16);
+  EXPECT_EQ(lanes(60), 16);  // 4 idle; tiles of 8 would leave as many
+  EXPECT_EQ(lanes(20), 8);   // 4 idle instead of 12
+  EXPECT_EQ(lanes(24), 8);
+  EXPECT_EQ(ChannelGrid::lanes_of(24, 1, 16), 16);
 }
 
 TEST(ChannelGrid, RowsOfABlockAreThoseOfItsThreads) {

@@ -1,0 +1,226 @@
+#include "analysis/answer.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include "analysis/answer_words.hpp"
+#include "analysis/arms.hpp"
+#include "analysis/commands.hpp"
+#include "analysis/comparison.hpp"
+#include "analysis/derive.hpp"
+#include "analysis/learning.hpp"
+#include "analysis/starvation.hpp"
+#include "analysis/verdict.hpp"
+#include "core/text.hpp"
+#include "results/disturbance.hpp"
+#include "results/labels.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+constexpr std::size_t kMostArmsInALine = 4;
+
+// Makes the answer from the arms of a report.
+class Teller {
+ public:
+  explicit Teller(const results::Report& report)
+      : report_(report), measured_(measured_trials(report.trials)), chosen_(competitors(widest(measured_))) {}
+
+  Answer tell() {
+    if (chosen_.empty()) return nothing();
+    if (const std::optional<Choice> choice = choose_pair(chosen_, measured_)) {
+      tell_pair(*choice);
+    } else if (chosen_.size() == 1) {
+      tell_arm(chosen_.front());
+    } else {
+      tell_arms();
+    }
+    return finish();
+  }
+
+ private:
+  Answer nothing() const {
+    Answer answer{.lines = {"Nothing was measured."}};
+    if (report_.interrupted) answer.lines.front() = "Nothing was measured: the run ended before its first repeat did.";
+    for (const results::Finding& finding : report_.findings) {
+      if (answer.lines.size() + 1 < kMostAnswerLines) answer.lines.push_back(finding.text);
+    }
+    return answer;
+  }
+
+  void tell_pair(const Choice& choice) {
+    const Pair& pair = choice.pair;
+    const std::string context = circumstances(report_.trials, pair.trial.trial, *choice.aspect);
+    const std::string base = pair.base_name(*choice.aspect);
+    const std::string name = pair.trial_name(*choice.aspect);
+    tell_learned(pair.trial, name);
+    must_.push_back(pair_sentence(pair, {.name = name, .context = context}, base));
+    const bool is_told = pair.grade == results::Grade::told_apart;
+    const bool both_busy = pair.base.figures.limit == "machine" && pair.trial.figures.limit == "machine";
+    if (pair.base.trains() && !both_busy) tell_limit(pair.base, base, is_told);
+    tell_limit(pair.trial, name, is_told);
+    tell_doubts(pair.trial, name, pair.grade);
+    tell_doubts(pair.base, base, pair.grade);
+    for (const Aspect& aspect : input_aspects()) {
+      if (&aspect != choice.aspect) tell_other_aspect(pair.trial, name, aspect);
+    }
+    tell_scaling(pair.trial, name);
+    answer_.base = pair.base.trial.trial;
+    answer_.ratio = pair.ratio;
+    answer_.grade = pair.grade;
+    answer_.emulated = pair.base.trial.emulated;
+    fill_in(pair.trial);
+    if (waits(pair.base)) fill_in_wait(pair.base);
+    advise_pair(choice);
+  }
+
+  void tell_arm(const Measured& arm) {
+    const std::string name = arm.trial.trial;
+    tell_learned(arm, name);
+    must_.push_back(arm_sentence(arm, {.name = name, .context = ""}));
+    tell_limit(arm, name, true);
+    tell_doubts(arm, name, results::Grade::told_apart);
+    tell_scaling(arm, name);
+    fill_in(arm);
+    advise(limit_advice(arm));
+  }
+
+  // Tells of arms that do different work, such as those of several networks.
+  void tell_arms() {
+    std::vector<std::string> rates;
+    for (const Measured& arm : chosen_) {
+      if (rates.size() < kMostArmsInALine)
+        rates.push_back(fmt::format("{} {} {} images/s", arm.name(), arm.trains() ? "trains" : "delivers",
+                                    rate(arm.images_per_s())));
+    }
+    answer_.emulated = std::ranges::any_of(chosen_, [](const Measured& arm) { return arm.trial.emulated; });
+    const std::size_t untold = chosen_.size() - rates.size();
+    must_.push_back(
+        fmt::format("{}{}.", fmt::join(rates, ", "), untold == 0 ? "" : fmt::format(", and {} more", untold)));
+    const auto costliest = std::ranges::max_element(chosen_, {}, [](const Measured& arm) { return limit_cost(arm); });
+    tell_limit(*costliest, costliest->trial.trial, false);
+    for (const Measured& arm : chosen_) tell_doubts(arm, arm.trial.trial, results::Grade::told_apart);
+    advise(limit_advice(*costliest));
+  }
+
+  void tell_learned(const Measured& arm, const std::string& name) {
+    for (const results::Finding& finding : learning_findings({&arm.trial}))
+      must_.push_back(fmt::format("{} {}. {}", name, finding.headline, finding.reason));
+  }
+
+  void tell_limit(const Measured& arm, const std::string& name, bool fed_is_said) {
+    const std::string text = limit_sentence(arm, name, fed_is_said);
+    if (!text.empty()) must_.push_back(text);
+  }
+
+  // Tells what makes the images/s of the arm doubtful.
+  void tell_doubts(const Measured& arm, const std::string& name, results::Grade said) {
+    if (results::is_disturbed(arm.trial) && said != results::Grade::machine_too_busy && arm.figures.limit != "machine")
+      doubts_.push_back(busy_sentence(arm, name));
+    if (!arm.trial.unstable) return;
+    const std::string mark = results::mark_of(arm.trial);
+    unstable_.push_back(mark.empty() ? name : fmt::format("{} {}", name, mark));
+  }
+
+  void tell_other_aspect(const Measured& arm, const std::string& name, const Aspect& aspect) {
+    for (const Pair& pair : pairs(chosen_, measured_, aspect)) {
+      if (&pair.base.trial != &arm.trial && &pair.trial.trial != &arm.trial) continue;
+      may_.push_back(
+          fmt::format("With {}: {}", name,
+                      pair_sentence(pair, {.name = pair.trial_name(aspect), .context = ""}, pair.base_name(aspect))));
+      return;
+    }
+  }
+
+  // What others took from either end of the scaling would pass for bad or good scaling.
+  void tell_scaling(const Measured& arm, const std::string& name) {
+    const bool is_doubtful = std::ranges::any_of(measured_, [&arm](const Measured& other) {
+      return same_arm(other.trial, arm.trial) && results::is_disturbed(other.trial);
+    });
+    const std::string text = is_doubtful ? "" : scaling_sentence(arm, name);
+    if (!text.empty()) may_.push_back(text);
+  }
+
+  void fill_in(const Measured& arm) {
+    answer_.trial = arm.trial.trial;
+    answer_.emulated = answer_.emulated || arm.trial.emulated;
+    answer_.images_per_s = arm.figures.images_per_s;
+    answer_.images_per_s_ci95 = arm.figures.images_per_s_ci95;
+    if (arm.trains()) fill_in_wait(arm);
+  }
+
+  void fill_in_wait(const Measured& arm) {
+    answer_.waiting = arm.trial.trial;
+    answer_.wait_share = arm.figures.wait_share;
+    if (waits(arm)) answer_.wait_cause = wait_cause(arm.trial, arm.figures);
+  }
+
+  void advise_pair(const Choice& choice) {
+    const auto& [trial, base, ratio, grade] = choice.pair;
+    if (grade == results::Grade::machine_too_busy || grade == results::Grade::sample_too_small) {
+      const results::Finding doubt = comparison("", choice.pair, "", "");
+      return advise({.advice = doubt.advice, .command = doubt.command});
+    }
+    Advice advice = is_fed(trial) ? Advice{} : limit_advice(trial);
+    if (grade == results::Grade::told_apart) {
+      const Measured& faster = ratio.value > 1 ? trial : base;
+      const std::string& name =
+          ratio.value > 1 ? choice.pair.trial_name(*choice.aspect) : choice.pair.base_name(*choice.aspect);
+      const std::string use = fmt::format("use {}", name);
+      advice = is_fed(faster) ? Advice{} : limit_advice(faster);
+      advice.advice = advice.advice.empty() ? use + "." : fmt::format("{}; then {}", use, advice.advice);
+    }
+    advise(std::move(advice));
+  }
+
+  void advise(Advice advice) {
+    answer_.advice = sentence_of(std::move(advice.advice));
+    answer_.command = with_spec_of(report_.environment, advice.command);
+  }
+
+  Answer finish() {
+    std::vector<std::string>& lines = answer_.lines;
+    lines = std::move(must_);
+    if (report_.interrupted)
+      doubts_.insert(doubts_.begin(), "The run ended early: this is what was measured until then.");
+    if (!unstable_.empty()) {
+      doubts_.push_back(
+          fmt::format("The repeats of {} differ too much for a reliable median.", fmt::join(unstable_, " and of ")));
+    }
+    if (!doubts_.empty()) lines.push_back(fmt::format("{}", fmt::join(doubts_, " ")));
+    const std::size_t room = kMostAnswerLines - (answer_.advice.empty() ? 0 : 1) - (answer_.command.empty() ? 0 : 1);
+    for (std::string& line : may_) {
+      if (lines.size() < room) lines.push_back(std::move(line));
+    }
+    while (lines.size() > room) lines.erase(std::prev(lines.end(), doubts_.empty() ? 1 : 2));
+    if (!answer_.advice.empty()) lines.push_back("Do: " + answer_.advice);
+    if (!answer_.command.empty()) lines.push_back(answer_.command);
+    return std::move(answer_);
+  }
+
+  const results::Report& report_;
+  const Trials measured_;
+  const Trials chosen_;
+  Answer answer_;
+  std::vector<std::string> must_, may_, doubts_, unstable_;
+};
+
+}  // namespace
+
+Answer derive_answer(const results::Report& report) { return Teller(report).tell(); }
+
+std::vector<const results::Finding*> by_worth(const std::vector<results::Finding>& findings) {
+  std::vector<const results::Finding*> order;
+  for (const results::Finding& finding : findings) order.push_back(&finding);
+  std::ranges::stable_sort(order, std::ranges::greater{}, [](const results::Finding* finding) {
+    return std::pair(finding->worth_share, !finding->advice.empty());
+  });
+  return order;
+}
+
+}  // namespace chexbench::analysis

@@ -1,0 +1,64 @@
+// Trials side by side: which arms of a run can be compared, and in which setting they differ.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/figures.hpp"
+#include "results/record.hpp"
+
+namespace chexbench::analysis {
+
+// A measured trial and its figures. The trial must outlive it.
+struct Measured {
+  const results::TrialResult& trial;
+  results::Figures figures;
+
+  double images_per_s() const { return *figures.images_per_s; }
+  bool trains() const { return trial.spec.engine != "none"; }
+  std::string name() const;  // with the mark of an emulated trial
+};
+using Trials = std::vector<Measured>;
+
+// Returns those of the trials that were measured, in their order.
+Trials measured_trials(const std::vector<results::TrialResult>& trials);
+
+// Returns the trial with the most ranks of each arm. A reader who wants to scale asks what holds there.
+Trials widest(const Trials& trials);
+
+// A setting in which arms are compared.
+struct Aspect {
+  const char* kind;                                                        // of the findings that compare it
+  void (*equalize)(spec::Experiment& spec, const spec::Experiment& like);  // copies it from `like`
+  std::string (*name_of)(const spec::Experiment& spec);                    // its value, in a word or two
+};
+
+// Returns the settings of the input, "pipeline_ratio" first: pipeline, format and storage.
+std::span<const Aspect> input_aspects();
+
+// Returns whether the trials differ, but only in what `equalize` copies.
+template <class Equalize>
+bool differ_only_in(const results::TrialResult& a, const results::TrialResult& b, Equalize equalize) {
+  spec::Experiment like_b = a.spec;
+  equalize(like_b, b.spec);
+  return like_b == b.spec && !(a.spec == b.spec);
+}
+
+// A trial, the first one before it that differs from it in one aspect alone, and images/s of one / images/s of the
+// other, over rounds in which both were measured.
+struct Pair {
+  const Measured& trial;
+  const Measured& base;
+  measure::Ratio ratio;
+  results::Grade grade;
+
+  // Return the value of the aspect in which the two differ, or their names if both values are called the same.
+  std::string trial_name(const Aspect& aspect) const;
+  std::string base_name(const Aspect& aspect) const;
+};
+
+// Returns the pairs of each of `trials` with one of `all`, in their order. They point to what is in the two.
+std::vector<Pair> pairs(const Trials& trials, const Trials& all, const Aspect& aspect);
+
+}  // namespace chexbench::analysis

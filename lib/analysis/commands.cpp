@@ -1,0 +1,85 @@
+#include "analysis/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "core/text.hpp"
+#include "results/rates.hpp"
+#include "spec/shipped.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+constexpr std::size_t kMoreSteps = 4;  // times as many as were too few
+constexpr std::string_view kSpecWord = " SPEC", kFolderWord = " DIR";
+
+// Returns `command` with its first `word`, which begins with a blank, replaced by `value`, unless that is empty.
+std::string with(const std::string& command, std::string_view word, const std::string& value) {
+  const std::size_t at = command.find(word);
+  return at == std::string::npos || value.empty() ? command : std::string(command).replace(at, word.size(), value);
+}
+
+// Returns "mpirun -np 2 chexbench", or "chexbench" for one rank.
+std::string program(const results::TrialResult& trial) {
+  return trial.ranks > 1 ? fmt::format("mpirun -np {} chexbench", trial.ranks) : "chexbench";
+}
+
+// Returns "pipeline=naive", or "" for a pipeline that is not built in.
+std::string built_in_pipeline(const results::TrialResult& trial) {
+  const std::string& name = trial.spec.pipeline.name;
+  const auto shipped = spec::shipped_pipelines();
+  return std::ranges::find(shipped, name, &spec::ShippedFile::name) == shipped.end() ? "" : "pipeline=" + name;
+}
+
+// Returns the values of an option of a command line, which may be written as two words or with '=' as one.
+std::vector<std::string> values_of(const std::vector<std::string>& command_line, const std::string& option) {
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < command_line.size(); ++i) {
+    if (command_line[i] == option && i + 1 < command_line.size()) values.push_back(command_line[i + 1]);
+    if (command_line[i].starts_with(option + '=')) values.push_back(command_line[i].substr(option.size() + 1));
+  }
+  return values;
+}
+
+// Returns the spec of a run's command line as a shell takes it, followed by its overrides; "" if it names none.
+std::string spec_of(const std::vector<std::string>& command_line) {
+  const std::vector<std::string> configs = values_of(command_line, "--config");
+  if (configs.empty()) return "";
+  std::string words = " " + shell_word(configs.back());
+  for (const std::string& setting : values_of(command_line, "--set")) words += " --set " + shell_word(setting);
+  return words;
+}
+
+}  // namespace
+
+std::string run_again(const results::TrialResult& trial, const std::string& setting) {
+  return fmt::format("{} --config SPEC{}", program(trial), setting.empty() ? "" : " --set " + setting);
+}
+
+std::string run_op_again(const results::TrialResult& trial, const std::string& setting) {
+  const std::string pipeline = built_in_pipeline(trial);
+  return pipeline.empty() ? "" : run_again(trial, fmt::format("{} --set {}", pipeline, setting));
+}
+
+std::string more_steps(const results::TrialResult& trial) {
+  return fmt::format("measure.steps={}", kMoreSteps * results::measured_steps(trial));
+}
+
+std::string advise_command(const results::TrialResult& trial) {
+  const std::string pipeline = built_in_pipeline(trial);
+  return fmt::format("{} advise --config SPEC{} --set data.format={} --set ranks={}", program(trial),
+                     pipeline.empty() ? "" : " --set " + pipeline, to_string(trial.spec.data.format), trial.ranks);
+}
+
+std::string with_spec_of(const results::Environment& environment, const std::string& command) {
+  return with(command, kSpecWord, spec_of(environment.command_line));
+}
+
+std::string with_folder(const std::string& folder, const std::string& command) {
+  return with(command, kFolderWord, folder.empty() ? "" : " " + shell_word(folder));
+}
+
+}  // namespace chexbench::analysis

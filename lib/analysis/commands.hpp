@@ -1,0 +1,31 @@
+// Commands that a finding suggests, as a shell takes them. SPEC in them stands for the spec of the run, and DIR
+// for the folder of its results.
+#pragma once
+
+#include <string>
+
+#include "results/record.hpp"
+
+namespace chexbench::analysis {
+
+// Returns the command that runs the experiment again, with `--set` before `setting`
+// unless it is empty.
+std::string run_again(const results::TrialResult& trial, const std::string& setting = "");
+
+// Returns the command that measures the trial's pipeline again with `setting` of one of its ops, or "" if its pipeline
+// is not built in, so that its name alone does not tell which one of a sweep is meant.
+std::string run_op_again(const results::TrialResult& trial, const std::string& setting);
+
+// Returns the setting of several times as many steps as the trial measured.
+std::string more_steps(const results::TrialResult& trial);
+
+// Returns the command that tries what makes the input of this trial faster.
+std::string advise_command(const results::TrialResult& trial);
+
+// Returns `command` with the word SPEC replaced by the spec and the overrides of the run, if its command line has them.
+std::string with_spec_of(const results::Environment& environment, const std::string& command);
+
+// Returns `command` with the word DIR replaced by the folder, unless that is empty.
+std::string with_folder(const std::string& folder, const std::string& command);
+
+}  // namespace chexbench::analysis

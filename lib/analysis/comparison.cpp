@@ -1,0 +1,114 @@
+#include "analysis/comparison.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "analysis/commands.hpp"
+#include "analysis/disturbance.hpp"
+#include "analysis/starvation.hpp"
+#include "measure/statistics.hpp"
+#include "results/disturbance.hpp"
+#include "results/rates.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+constexpr int kRepeatsForInterval = 5;
+
+// Returns " (naive png: others took up to 34 % of its cores in 2 of 6 repeats)", or "" if neither trial was disturbed.
+std::string disturbances(const Measured& a, const Measured& b) {
+  std::vector<std::string> reasons;
+  for (const Measured* measured : {&a, &b}) {
+    if (results::is_disturbed(measured->trial))
+      reasons.push_back(fmt::format("{}: {}", measured->name(), disturbance_text(measured->trial)));
+  }
+  return reasons.empty() ? "" : fmt::format(" ({})", fmt::join(reasons, "; "));
+}
+
+// Returns "95 % interval 3.30 to 3.61", with the number of rounds that contradict it if the interval alone would
+// mislead.
+std::string interval_text(const measure::Ratio& ratio, const results::SharedRounds& rounds, results::Grade grade) {
+  if (!ratio.ci95) return "no interval: fewer than five repeats";
+  std::string text = fmt::format("95 % interval {:.2f} to {:.2f}", ratio.ci95->low, ratio.ci95->high);
+  if (grade != results::Grade::cannot_tell || (ratio.ci95->low <= 1 && 1 <= ratio.ci95->high)) return text;
+  std::size_t contradicting = 0;
+  for (std::size_t i = 0; i < rounds.a.size(); ++i)
+    contradicting += (rounds.a[i] > rounds.b[i]) == (ratio.value > 1) ? 0 : 1;
+  return fmt::format("{}, which {} of {} rounds contradict", text, contradicting, rounds.a.size());
+}
+
+}  // namespace
+
+std::string compared(const Pair& pair) {
+  const auto& [a, b, ratio, grade] = pair;
+  const results::SharedRounds rounds = results::shared_rounds(a.trial, b.trial);
+  const std::string against =
+      fmt::format("{} against {}", rate(measure::median(rounds.a)), rate(measure::median(rounds.b)));
+  const std::string interval = interval_text(ratio, rounds, grade);
+  const std::string measured = fmt::format("ratio {:.2f} ({}), {} images/s", ratio.value, interval, against);
+  switch (grade) {
+    case results::Grade::cannot_tell:
+      return fmt::format("{} and {} cannot be told apart: {}", a.name(), b.name(), measured);
+    case results::Grade::machine_too_busy:
+      return fmt::format("The machine was too busy to compare {} with {}{}: {}", a.name(), b.name(), disturbances(a, b),
+                         measured);
+    case results::Grade::sample_too_small:
+      if (!ratio.ci95) break;
+      return fmt::format("Too few steps to compare {} with {}, as they lived off what had been buffered: {}", a.name(),
+                         b.name(), measured);
+    case results::Grade::told_apart:
+      break;
+  }
+  const std::string busy = rounds.disturbed ? fmt::format("On a busy machine{}: ", disturbances(a, b)) : "";
+  return fmt::format("{}{} {} {:.2f} x the images/s of {} ({}): {}", busy, a.name(), a.trains() ? "trains" : "delivers",
+                     ratio.value, b.name(), interval, against);
+}
+
+results::Finding comparison(const char* kind, const Pair& pair, std::string text, const std::string& base_name) {
+  const auto& [trial, base, ratio, grade] = pair;
+  results::Finding finding{.kind = kind,
+                           .text = std::move(text),
+                           .emulated = trial.trial.emulated || base.trial.emulated,
+                           .grade = grade,
+                           .trial = trial.trial.trial,
+                           .base = base.trial.trial,
+                           .ratio = ratio};
+  const char* const verb = trial.trains() ? "trains" : "delivers";
+  const std::string interval = ratio.ci95 ? fmt::format(" ({:.2f} to {:.2f})", ratio.ci95->low, ratio.ci95->high) : "";
+  switch (grade) {
+    case results::Grade::cannot_tell:
+      finding.headline = fmt::format("cannot be told from {}: {:.2f} x{}", base_name, ratio.value, interval);
+      finding.reason = "The repeats differ too much for what lies between the two.";
+      break;
+    case results::Grade::machine_too_busy:
+      finding.headline = fmt::format("cannot be compared with {} on this busy machine", base_name);
+      finding.reason =
+          fmt::format("Others may have made the ratio, {:.2f} x{}, or hidden a larger one.", ratio.value, interval);
+      finding.advice = "Measure again when the machine is free.";
+      finding.command = run_again(trial.trial);
+      break;
+    case results::Grade::sample_too_small:
+      finding.headline = fmt::format("{} {:.2f} x the images/s of {}{}", verb, ratio.value, base_name, interval);
+      if (ratio.ci95) {
+        finding.reason = "Their steps lived off what had been buffered before.";
+        finding.advice = "Measure more steps.";
+        finding.command = run_again(trial.trial, more_steps(trial.trial));
+      } else {
+        finding.reason = "It has no interval, as fewer than five repeats were measured.";
+        finding.advice = "Measure five repeats, which give an interval.";
+        finding.command = run_again(trial.trial, fmt::format("measure.repeats={}", kRepeatsForInterval));
+      }
+      break;
+    case results::Grade::told_apart:
+      finding.headline = fmt::format("{} {:.2f} x the images/s of {}{}", verb, ratio.value, base_name, interval);
+      finding.worth_share = 1 - std::min(ratio.value, 1 / ratio.value);
+      break;
+  }
+  return finding;
+}
+
+}  // namespace chexbench::analysis

@@ -1,0 +1,184 @@
+#include "report/fitted_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace chexbench::report {
+namespace {
+
+constexpr std::size_t kShortestCell = 8;
+constexpr std::size_t kFewLeftOut = 2;  // columns; before more are left out, the last one goes below its row
+constexpr std::size_t kSentenceIndent = 3;
+constexpr std::string_view kCut = "...";
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// Returns the words of a line. A percent sign stays with its number.
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream stream(line);
+  for (std::string word; stream >> word;) {
+    if (word.starts_with('%') && !words.empty()) {
+      words.back() += ' ' + word;
+    } else {
+      words.push_back(word);
+    }
+  }
+  return words;
+}
+
+std::size_t width_of(const TextTable& table) {
+  std::size_t widest = 0;
+  for (const std::string& line : lines_of(render(table))) widest = std::max(widest, line.size());
+  return widest;
+}
+
+// A column without text is not shown.
+void empty_column(TextTable& table, std::size_t column) {
+  for (auto& row : table.rows) row[column].clear();
+}
+
+bool has_text(const TextTable& table, std::size_t column) {
+  return std::ranges::any_of(table.rows, [&](const auto& row) { return !row[column].empty(); });
+}
+
+// Leaves expendable columns out until the table fits, and returns their headers.
+std::vector<std::string> leave_out_columns(TextTable& table, std::size_t width) {
+  std::vector<std::string> left_out;
+  for (const std::size_t column : table.expendable) {
+    if (width_of(table) <= width) break;
+    if (!has_text(table, column)) continue;
+    left_out.push_back(table.header[column]);
+    empty_column(table, column);
+  }
+  return left_out;
+}
+
+// Returns the table with a line below each row, unless that is empty.
+std::string render_with_lines_below(const TextTable& table, const std::vector<std::string>& below) {
+  const std::vector<std::string> lines = lines_of(render(table));
+  std::string text = lines.front() + '\n';
+  for (std::size_t row = 0; row < below.size(); ++row) {
+    text += lines[row + 1] + '\n';
+    if (!below[row].empty()) text += "  " + shown_line(below[row]);
+  }
+  return text;
+}
+
+// Shortens the longest cell that stands left until the table fits. The end of a name or path says more than its begin.
+void shorten_left_cells(TextTable& table, std::size_t width) {
+  for (std::size_t wide = width_of(table); wide > width; wide = width_of(table)) {
+    std::size_t column = 0, longest = 0;
+    for (std::size_t i = 0; i < table.left_columns; ++i) {
+      for (const auto& row : table.rows) {
+        if (row[i].size() > longest) column = i, longest = row[i].size();
+      }
+    }
+    const std::size_t least = std::max(kShortestCell, table.header.empty() ? 0 : table.header[column].size());
+    if (longest <= least) return;
+    const std::size_t keep = std::max(least, longest - std::min(longest, wide - width));
+    for (auto& row : table.rows) {
+      if (row[column].size() > keep)
+        row[column] = fmt::format("{}{}", kCut, row[column].substr(row[column].size() - (keep - kCut.size())));
+    }
+  }
+}
+
+// Returns whether the line is a command, or ends in one behind a colon or a gap.
+bool holds_command(const std::string& line) {
+  for (const std::string_view program : {"chexbench ", "mpirun "}) {
+    const std::size_t at = line.find(program);
+    if (at == 0) return true;
+    if (at != std::string::npos && at >= 2 && (line.substr(at - 2, 2) == "  " || line.substr(at - 2, 2) == ": "))
+      return true;
+  }
+  return false;
+}
+
+// A break inside a text of JSON, as in a spec that is shown, would end up in a file that it is copied to.
+bool is_json(const std::string& line) {
+  const std::size_t begin = line.find_first_not_of(' ');
+  return begin != std::string::npos && std::string_view("\"{[").find(line[begin]) != std::string_view::npos;
+}
+
+// Returns the line, in several if it is too long and a sentence, or a row that ends in one.
+std::string fitted_line(const std::string& line, std::size_t width) {
+  if (line.size() <= width || holds_command(line) || is_json(line)) return line;
+  const std::size_t gap = line.rfind("  ");
+  if (gap == std::string::npos) return wrapped(line, width, kSentenceIndent);
+  const std::size_t begin = gap + 2;
+  if (begin > width - width / 3) return line;  // a row of numbers
+  std::string rest = wrapped(line.substr(begin), width - begin, 0), indented;
+  for (const char c : rest) indented += c == '\n' ? '\n' + std::string(begin, ' ') : std::string(1, c);
+  return line.substr(0, begin) + indented;
+}
+
+}  // namespace
+
+std::vector<std::string> take_shared_columns(TextTable& table) {
+  std::vector<std::string> shared;
+  if (table.rows.size() < 2) return shared;
+  for (std::size_t column = 0; column < table.header.size(); ++column) {
+    const std::string value = table.rows.front()[column];
+    const auto same = [&](const auto& row) { return row[column] == value; };
+    const bool may_go = std::ranges::find(table.expendable, column) != table.expendable.end();
+    if (!may_go || value.empty() || !std::ranges::all_of(table.rows, same)) continue;
+    shared.push_back(fmt::format("{} {}", table.header[column], value));
+    empty_column(table, column);
+  }
+  return shared;
+}
+
+FittedTable fit(TextTable table, const LineWidth& width) {
+  if (!width) return {.text = render(table), .left_out = {}};
+  TextTable narrow = table;
+  FittedTable fitted{.text = "", .left_out = leave_out_columns(narrow, *width)};
+  const bool has_room = width_of(narrow) <= *width && fitted.left_out.size() <= kFewLeftOut;
+  if (has_room || !table.last_left) {
+    shorten_left_cells(narrow, *width);
+    fitted.text = render(narrow);
+    return fitted;
+  }
+  std::vector<std::string> last;
+  for (auto& row : table.rows) last.push_back(std::exchange(row.back(), ""));
+  fitted.left_out = leave_out_columns(table, *width);
+  shorten_left_cells(table, *width);
+  fitted.text = render_with_lines_below(table, last);
+  return fitted;
+}
+
+std::string wrapped(const std::string& line, const LineWidth& width, std::size_t indent) {
+  if (!width || line.size() <= *width) return line;
+  std::string text(std::min(line.find_first_not_of(' '), line.size()), ' ');
+  std::size_t used = text.size();
+  for (const std::string& word : words_of(line)) {
+    const bool begins = used == 0 || text.back() == ' ';
+    if (!begins && used + 1 + word.size() > *width) {
+      text += '\n' + std::string(indent, ' ') + word;
+      used = indent + word.size();
+    } else {
+      text += (begins ? "" : " ") + word;
+      used += word.size() + (begins ? 0 : 1);
+    }
+  }
+  return text;
+}
+
+std::string fitted_lines(const std::string& text, const LineWidth& width) {
+  if (!width) return text;
+  std::string fitted;
+  for (const std::string& line : lines_of(text)) fitted += fitted_line(line, *width) + '\n';
+  if (!text.ends_with('\n') && !fitted.empty()) fitted.pop_back();
+  return fitted;
+}
+
+}  // namespace chexbench::report

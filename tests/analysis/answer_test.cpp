@@ -1,0 +1,244 @@
+#include "analysis/answer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "results/record_factory.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+using results::make_trial;
+
+// Sets the shares of every step so that it waits for `wait_share` of the time and computes for the rest.
+results::TrialResult that_waits(results::TrialResult trial, double wait_share) {
+  for (results::RepeatResult& repeat : trial.repeats) {
+    for (results::StepRecord& step : repeat.steps)
+      step.timings = {.wall_s = 0.1, .wait_s = 0.1 * wait_share, .compute_s = 0.1 * (1 - wait_share)};
+  }
+  return trial;
+}
+
+results::TrialResult starving(const std::vector<double>& images_per_s) {
+  return that_waits(make_trial({.pipeline = "naive", .ranks = 2, .engine = "emulated:v100"}, images_per_s), 0.38);
+}
+
+results::TrialResult fed(const std::vector<double>& images_per_s) {
+  return that_waits(make_trial({.ranks = 2, .engine = "emulated:v100"}, images_per_s), 0.001);
+}
+
+void let_others_disturb(results::TrialResult& trial) {
+  for (results::RepeatResult& repeat : trial.repeats) {
+    repeat.disturbance = {
+        .core_s = 2, .others_s = 0.6, .steal_s = 0.08, .own_cpu_s = 1.4, .own_wait_s = 0.6, .span_s = 1};
+  }
+}
+
+Answer answer_of(std::vector<results::TrialResult> trials) {
+  return derive_answer(results::make_report(std::move(trials)));
+}
+
+TEST(Answer, SaysWhatIsFasterWhatHoldsTheOtherBackAndWhatToDo) {
+  const Answer answer = answer_of({starving({440, 440, 440, 440, 440}), fed({748, 748, 748, 748, 748})});
+  EXPECT_THAT(answer.lines, ElementsAre("optimized keeps 2 V100s (emulated) fed: 748 images/s, 1.70 x naive (95 % "
+                                        "interval 1.70 to 1.70).",
+                                        StartsWith("naive (emulated) starves its accelerator 38 % of the time. "),
+                                        "Do: Use optimized."));
+  EXPECT_TRUE(answer.emulated);
+  EXPECT_EQ(answer.trial, "optimized png ranks=2");
+  EXPECT_EQ(answer.base, "naive png ranks=2");
+  EXPECT_DOUBLE_EQ(answer.ratio.value().value, 1.7);
+  EXPECT_EQ(answer.images_per_s, 748);
+  EXPECT_EQ(answer.waiting, "naive png ranks=2");
+  EXPECT_NEAR(answer.wait_share.value(), 0.38, 1e-9);
+  EXPECT_NE(answer.wait_cause, "");
+  EXPECT_EQ(answer.advice, "Use optimized.");
+}
+
+TEST(Answer, OfOneRepeatSaysThatTheRatioHasNoInterval) {
+  const Answer answer = answer_of({starving({440}), fed({748})});
+  EXPECT_THAT(answer.lines.at(0), EndsWith("1.70 x naive (no interval: fewer than five repeats)."));
+  EXPECT_EQ(answer.advice, "Measure five repeats, which give an interval.");
+  EXPECT_EQ(answer.command, "mpirun -np 2 chexbench --config 'spec with \"quotes\".json' --set measure.repeats=5");
+  EXPECT_EQ(answer.lines.back(), answer.command);
+  EXPECT_FALSE(answer.ratio.value().ci95);
+}
+
+TEST(Answer, RecommendsNothingThatCannotBeToldApart) {
+  const Answer answer = answer_of({starving({100, 110, 90, 105, 95}), fed({105, 95, 100, 90, 110})});
+  EXPECT_THAT(answer.lines.at(0), AllOf(StartsWith("optimized (emulated) and naive cannot be told apart: 100 and 100"),
+                                        HasSubstr("95 % interval")));
+  EXPECT_THAT(answer.lines, Not(Contains(HasSubstr("Use "))));
+}
+
+TEST(Answer, OfABusyMachineSaysSoAndWhatToDo) {
+  results::TrialResult slow = starving({100, 100, 100, 100, 100}), fast = fed({76, 76, 76, 76, 76});
+  let_others_disturb(fast);
+  const Answer answer = answer_of({slow, fast});
+  EXPECT_THAT(answer.lines.at(0), StartsWith("The machine was too busy to compare optimized (emulated) with naive: "));
+  EXPECT_EQ(answer.advice, "Measure again when the machine is free.");
+  EXPECT_EQ(answer.grade, results::Grade::machine_too_busy);
+}
+
+TEST(Answer, AdvisesTheFirstArmWhereTheOtherIsSlower) {
+  const Answer answer = answer_of({starving({300, 300, 300, 300, 300}), fed({150, 150, 150, 150, 150})});
+  EXPECT_THAT(answer.lines.at(0), HasSubstr("0.50 x naive (95 % interval 0.50 to 0.50)"));
+  EXPECT_THAT(answer.advice, StartsWith("Use naive; then try what makes its input faster"));
+}
+
+TEST(Answer, NamesTheFormatAndTheRanksOfArmsThatAlsoDifferInThem) {
+  const auto trial = [](const std::string& pipeline, spec::DataFormat format, double images_per_s) {
+    return make_trial({.pipeline = pipeline, .format = format}, std::vector<double>(5, images_per_s));
+  };
+  const Answer answer =
+      answer_of({trial("naive", spec::DataFormat::png, 100), trial("naive", spec::DataFormat::tfrecord, 110),
+                 trial("optimized", spec::DataFormat::png, 200), trial("optimized", spec::DataFormat::tfrecord, 210)});
+  EXPECT_THAT(answer.lines.at(0), StartsWith("optimized (png) delivers 200 images/s, 2.00 x naive (95 % interval "));
+  EXPECT_THAT(answer.lines, Contains(StartsWith("With optimized: tfrecord delivers 210 images/s, 1.05 x png")));
+  EXPECT_LE(answer.lines.size(), kMostAnswerLines);
+}
+
+TEST(Answer, OfEngineNoneSpeaksOfCoresAndNotOfWaits) {
+  const Answer answer = answer_of(
+      {make_trial({.pipeline = "naive"}, {100, 100, 100, 100, 100}), make_trial({}, {300, 300, 300, 300, 300})});
+  EXPECT_THAT(answer.lines.at(0), StartsWith("optimized delivers 300 images/s, 3.00 x naive"));
+  EXPECT_THAT(answer.lines, AllOf(Not(Contains(HasSubstr("wait"))), Not(Contains(HasSubstr("starve")))));
+  EXPECT_THAT(answer.lines.at(1), StartsWith("The cores of optimized are busy "));
+  EXPECT_EQ(answer.command, "chexbench predict --report DIR --accelerator v100");
+  EXPECT_FALSE(answer.wait_share);
+}
+
+TEST(Answer, OfOneArmHasTheIntervalOfItsRate) {
+  const Answer answer = answer_of({starving({100, 101, 102, 103, 104})});
+  EXPECT_THAT(answer.lines.at(0), "naive png ranks=2 (emulated) trains 102 images/s (95 % interval 100 to 104).");
+  EXPECT_THAT(answer.lines.at(1), StartsWith("naive png ranks=2 (emulated) starves its accelerator 38 % of the time"));
+  EXPECT_THAT(answer.command, StartsWith("mpirun -np 2 chexbench advise --config 'spec with \"quotes\".json' --set "
+                                         "pipeline=naive --set data.format=png --set ranks=2"));
+  EXPECT_FALSE(answer.ratio);
+}
+
+TEST(Answer, LeavesAnInputAloneThatKeepsUp) {
+  const Answer answer = answer_of({fed({748, 748, 748, 748, 748})});
+  EXPECT_EQ(answer.lines.at(0),
+            "optimized png ranks=2 keeps 2 V100s (emulated) fed: 748 images/s (95 % interval 748 to 748).");
+  EXPECT_EQ(answer.lines.back(), "Do: Leave its input as it is, for it keeps up.");
+}
+
+TEST(Answer, OfASweepOverRanksSaysHowFarItScales) {
+  const auto at = [](int ranks, double images_per_s) {
+    return that_waits(make_trial({.ranks = ranks, .engine = "emulated:v100"}, std::vector<double>(5, images_per_s)), 0);
+  };
+  const Answer answer = answer_of({at(1, 100), at(4, 390)});
+  EXPECT_THAT(answer.lines.at(0), StartsWith("optimized png ranks=4 keeps 4 V100s (emulated) fed: 390 images/s"));
+  EXPECT_THAT(answer.lines, Contains(HasSubstr("reaches 98 % of 4 times its images/s at 1 rank (95 % interval")));
+}
+
+TEST(Answer, SaysNothingOfScalingIfEitherEndWasDisturbed) {
+  const auto at = [](int ranks, double images_per_s) {
+    return that_waits(make_trial({.ranks = ranks, .engine = "emulated:v100"}, std::vector<double>(5, images_per_s)), 0);
+  };
+  for (const bool first : {true, false}) {
+    std::vector<results::TrialResult> trials{at(1, 100), at(4, 390)};
+    let_others_disturb(first ? trials.front() : trials.back());
+    EXPECT_THAT(answer_of(trials).lines, Not(Contains(HasSubstr("times its images/s at 1 rank"))));
+  }
+}
+
+TEST(Answer, OfTrainingsOverEpochsBeginsWithWhatWasLearned) {
+  results::TrialResult trial = fed({100, 100, 100, 100, 100});
+  trial.spec.training.epochs = 2;
+  for (results::RepeatResult& repeat : trial.repeats)
+    repeat.epochs = {{.epoch = 1, .mean_auroc = 0.7, .elapsed_s = 10},
+                     {.epoch = 2, .mean_auroc = 0.8, .elapsed_s = 20}};
+  EXPECT_THAT(answer_of({trial}).lines.at(0),
+              "optimized png ranks=2 reaches a mean AUROC of 0.800. That was after epoch 2 of 2, in 20 s.");
+}
+
+TEST(Answer, OfDifferentWorkComparesNothing) {
+  results::TrialResult other = fed({50, 50, 50, 50, 50});
+  other.spec.model.name = "densenet121";
+  other.trial = "densenet121";
+  const Answer answer = answer_of({fed({100, 100, 100, 100, 100}), other});
+  EXPECT_EQ(answer.lines.at(0),
+            "optimized png ranks=2 (emulated) trains 100 images/s, densenet121 (emulated) trains 50.0 images/s.");
+  EXPECT_FALSE(answer.ratio);
+}
+
+TEST(Answer, ComparesArmsThatDifferInAnyOtherSetting) {
+  results::TrialResult large = fed({150, 150, 150, 150, 150});
+  large.spec.training.batch_size = 64;
+  large.trial = "batch_size=64";
+  EXPECT_THAT(answer_of({fed({100, 100, 100, 100, 100}), large}).lines.at(0),
+              HasSubstr("150 images/s, 1.50 x optimized png ranks=2"));
+}
+
+TEST(Answer, LeavesReadyMadeBatchesOutOfTheComparison) {
+  const results::TrialResult ceiling = make_trial(
+      {.format = spec::DataFormat::synthetic, .ranks = 2, .engine = "emulated:v100"}, {900, 900, 900, 900, 900});
+  const Answer answer = answer_of({starving({440, 440, 440, 440, 440}), fed({748, 748, 748, 748, 748}), ceiling});
+  EXPECT_EQ(answer.trial, "optimized png ranks=2");
+}
+
+TEST(Answer, OfNothingMeasuredSaysSo) {
+  EXPECT_THAT(answer_of({}).lines, ElementsAre("Nothing was measured."));
+  results::Report report = results::make_report({make_trial({}, {})});
+  report.interrupted = true;
+  report.findings = {{.kind = "left_out", .text = "Trial 'a' is left out: no entry."}};
+  EXPECT_THAT(derive_answer(report).lines,
+              ElementsAre("Nothing was measured: the run ended before its first repeat did.",
+                          "Trial 'a' is left out: no entry."));
+}
+
+TEST(Answer, TellsOfAnEarlyEndAndOfRepeatsThatDifferTooMuch) {
+  results::TrialResult trial = fed({100, 100, 100, 100, 100});
+  trial.unstable = true;
+  results::Report report = results::make_report({trial});
+  report.interrupted = true;
+  EXPECT_THAT(
+      derive_answer(report).lines,
+      Contains("The run ended early: this is what was measured until then. The repeats of optimized png ranks=2 "
+               "(emulated) differ too much for a reliable median."));
+}
+
+TEST(Answer, IsNeverLongerThanFiveLines) {
+  std::vector<results::TrialResult> trials;
+  for (const spec::DataFormat format : {spec::DataFormat::png, spec::DataFormat::tfrecord}) {
+    for (const char* pipeline : {"naive", "keras", "optimized"}) {
+      for (const int ranks : {1, 2}) {
+        const double images_per_s = 100.0 + static_cast<double>(trials.size());
+        trials.push_back(
+            that_waits(make_trial({.pipeline = pipeline, .format = format, .ranks = ranks, .engine = "emulated:v100"},
+                                  std::vector<double>(5, images_per_s)),
+                       0.3));
+        trials.back().unstable = true;
+        let_others_disturb(trials.back());
+      }
+    }
+  }
+  const Answer answer = answer_of(trials);
+  EXPECT_THAT(answer.lines, SizeIs(testing::Le(kMostAnswerLines)));
+  EXPECT_THAT(answer.lines, Contains(StartsWith("Do: ")));
+}
+
+TEST(ByWorth, PutsWhatCostsMostFirstAndWhatCanBeDoneBeforeWhatCannot) {
+  const std::vector<results::Finding> findings{{.kind = "a"},
+                                               {.kind = "b", .advice = "Do it."},
+                                               {.kind = "c", .worth_share = 0.2},
+                                               {.kind = "d", .worth_share = 0.5},
+                                               {.kind = "e"}};
+  std::string order;
+  for (const results::Finding* finding : by_worth(findings)) order += finding->kind;
+  EXPECT_EQ(order, "dcbae");
+}
+
+}  // namespace
+}  // namespace chexbench::analysis

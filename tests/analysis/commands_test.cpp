@@ -1,0 +1,42 @@
+#include "analysis/commands.hpp"
+
+#include <gtest/gtest.h>
+
+#include "results/record_factory.hpp"
+
+namespace chexbench::analysis {
+namespace {
+
+TEST(Commands, RunTheExperimentAgainOnAsManyRanks) {
+  EXPECT_EQ(run_again(results::make_trial({}, {})), "chexbench --config SPEC");
+  EXPECT_EQ(run_again(results::make_trial({.ranks = 4}, {}), "measure.steps=9"),
+            "mpirun -np 4 chexbench --config SPEC --set measure.steps=9");
+}
+
+TEST(Commands, NameAPipelineThatIsBuiltInAlone) {
+  results::TrialResult trial = results::make_trial({.pipeline = "naive"}, {});
+  EXPECT_EQ(advise_command(trial),
+            "chexbench advise --config SPEC --set pipeline=naive --set data.format=png --set ranks=1");
+  trial.spec.pipeline.name = "mine";
+  EXPECT_EQ(advise_command(trial), "chexbench advise --config SPEC --set data.format=png --set ranks=1");
+}
+
+TEST(Commands, GetTheSpecAndTheOverridesOfTheRun) {
+  results::Environment environment{
+      .command_line = {"chexbench", "--config", "my spec.json", "--output", "x", "--set", "data.root=/data"}};
+  EXPECT_EQ(with_spec_of(environment, "chexbench --config SPEC --set measure.steps=9"),
+            "chexbench --config 'my spec.json' --set data.root=/data --set measure.steps=9");
+  EXPECT_EQ(with_spec_of(environment, "nvidia-smi"), "nvidia-smi");
+  environment.command_line = {"chexbench", "--config=spec.json", "--set=ranks=2"};
+  EXPECT_EQ(with_spec_of(environment, "chexbench --config SPEC"), "chexbench --config spec.json --set ranks=2");
+  environment.command_line = {"chexbench", "--resume", "x"};
+  EXPECT_EQ(with_spec_of(environment, "chexbench --config SPEC"), "chexbench --config SPEC");
+}
+
+TEST(Commands, GetTheFolderOfTheRun) {
+  EXPECT_EQ(with_folder("a b", "chexbench report DIR --findings all"), "chexbench report 'a b' --findings all");
+  EXPECT_EQ(with_folder("", "chexbench report DIR"), "chexbench report DIR");
+}
+
+}  // namespace
+}  // namespace chexbench::analysis

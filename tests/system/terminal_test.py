@@ -1,0 +1,182 @@
+"""What a person sees of a result: on terminals of several widths, with and without colours, and in a pipe."""
+
+import fcntl
+import json
+import os
+import pty
+import struct
+import subprocess
+import termios
+import unittest
+
+from harness import ROOT, TIMEOUT_S, SystemTest, command_line
+
+ESCAPE = "\x1b"
+
+
+def on_terminal(*arguments, columns, **environment):
+    """What the command prints onto a terminal that has this many columns, as lines."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    variables = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    process = subprocess.Popen(command_line(arguments), stdout=theirs, stderr=subprocess.DEVNULL,
+                               env={**variables, "TERM": "xterm", **environment})
+    os.close(theirs)
+    text = b""
+    try:
+        while piece := os.read(ours, 65536):
+            text += piece
+    except OSError:  # nobody holds the other end any more
+        pass
+    os.close(ours)
+    if process.wait(TIMEOUT_S) != 0:
+        raise AssertionError(f"{arguments} ends with {process.returncode}: {text}")
+    return text.decode().replace("\r\n", "\n").splitlines()
+
+
+class Terminal(SystemTest):
+    def measured(self):
+        """A run of two pipelines in front of an emulated accelerator."""
+        spec = self.spec(engine="emulated:v100", data__split="all", measure__repeats=5, measure__steps=4,
+                         sweep={"pipeline": ["naive", "optimized"]})
+        out = self.folder / "out"
+        self.printed = self.succeed("--config", spec, "--output", out).stdout
+        return out
+
+    def test_the_answer_comes_first_then_the_table_then_findings(self):
+        out = self.measured()
+        lines = self.printed.splitlines()
+        answer = lines[:lines.index("")]
+        self.assertLessEqual(len(answer), 5)
+        self.assertTrue(any("naive" in line for line in answer), answer)
+        self.assertIn("emulated", answer[0])
+        table = next(i for i, line in enumerate(lines) if line.split()[:2] == ["pipeline", "images/s"])
+        findings = next(i for i, line in enumerate(lines) if line.startswith("Findings"))
+        self.assertLess(table, findings)
+        self.assertEqual(self.succeed("report", out, "--format", "table").stdout, self.printed)
+
+    def test_findings_are_at_most_five_or_as_many_as_asked_for(self):
+        out = self.measured()
+        every = len(self.report(out)["findings"])
+
+        def told(*options):
+            lines = self.succeed("report", out, *options).stdout.splitlines()
+            return sum(line.startswith("- ") for line in lines), lines[-1]
+        self.assertEqual(told("--format", "table")[0], min(every, 5))
+        self.assertEqual(told("--findings", "all")[0], every)
+        count, last = told("--findings", "1")
+        self.assertEqual(count, 1)
+        self.assertEqual(last, f"All of them: chexbench report {out} --findings all")
+        self.assertEqual(told("--findings", "0")[0], 0)
+
+    def test_findings_of_a_run_are_limited_too(self):
+        spec = self.spec(engine="emulated:v100", sweep={"pipeline": ["naive", "optimized"]})
+        done = self.succeed("--config", spec, "--output", self.folder / "out", "--findings", "1")
+        self.assertEqual(sum(line.startswith("- ") for line in done.stdout.splitlines()), 1)
+
+    def test_a_wrong_number_of_findings_is_refused_before_anything_is_measured(self):
+        spec = self.spec()
+        self.fail_with(2, "--config", spec, "--findings", "some", says=["--findings", "`all` or a number", "'some'"])
+        self.fail_with(2, "--config", spec, "--findings", "3", "--format", "csv",
+                       says="--findings belongs to --format table, not to csv")
+        self.assertFalse((self.folder / "results").exists())
+
+    def test_findings_are_refused_for_forms_that_have_all(self):
+        out = self.measured()
+        self.fail_with(2, "report", out, "--findings", "all", "--format", "json", says="--findings belongs to")
+
+    def test_no_line_is_broken_by_the_terminal(self):
+        out = self.measured()
+        for columns in (60, 80, 100, 120, 200):
+            with self.subTest(columns=columns):
+                lines = on_terminal("report", out, "--findings", "all", columns=columns, NO_COLOR="1")
+                sentences = [line for line in lines if not line.startswith(("   chexbench", "   mpirun", "All of"))]
+                self.assertLessEqual(max(map(len, sentences)), columns)
+
+    def test_columns_without_room_are_named(self):
+        out = self.measured()
+        self.assertTrue(any("too narrow for" in line for line in
+                            on_terminal("report", out, "--findings", "1", columns=45, NO_COLOR="1")))
+
+    def test_colours_are_for_terminals_that_want_them(self):
+        out = self.measured()
+
+        def printed(**environment):
+            return "\n".join(on_terminal("report", out, "--findings", "1", columns=100, **environment))
+        self.assertIn(ESCAPE, printed())
+        self.assertNotIn(ESCAPE, printed(NO_COLOR="1"))
+        self.assertNotIn(ESCAPE, printed(TERM="dumb"))
+        self.assertIn(ESCAPE, printed(NO_COLOR=""))  # https://no-color.org: an empty one does not count
+        self.assertNotIn(ESCAPE, self.printed)
+
+    def test_a_pipe_gets_whole_lines(self):
+        out = self.measured()
+        piped = self.succeed("report", out, "--findings", "all").stdout.splitlines()
+        narrow = on_terminal("report", out, "--findings", "all", columns=60, NO_COLOR="1")
+        self.assertGreater(max(map(len, piped)), 100)
+        self.assertLess(len(piped), len(narrow))
+
+    def test_engine_none_has_no_columns_of_waits(self):
+        spec = self.spec(sweep={"pipeline": ["naive", "optimized"]})
+        done = self.succeed("--config", spec, "--output", self.folder / "out")
+        header = next(line for line in done.stdout.splitlines() if line.startswith("pipeline"))
+        self.assertEqual([word for word in header.split() if word in ("wait", "busy")], [])
+
+    def test_other_commands_break_their_sentences_too(self):
+        for columns in (80, 120):
+            lines = on_terminal("list", columns=columns)
+            lines = [line for line in lines if len(line.split()) > 1]  # a path is one word
+            self.assertLessEqual(max(map(len, lines)), columns)
+        self.assertGreater(max(map(len, self.succeed("list").stdout.splitlines())), 120)
+
+    def test_results_of_old_versions_are_told_by_their_text(self):
+        out = self.measured()
+        report = self.report(out)
+        for finding in report["findings"]:
+            for part in ("headline", "reason", "advice", "command", "worth_share", "trial"):
+                finding.pop(part, None)
+        (out / "report.json").write_text(json.dumps(report))
+        printed = self.succeed("report", out, "--findings", "all").stdout
+        for finding in report["findings"]:
+            self.assertIn(f"\n- {finding['text']}", printed)
+
+
+STUBS = {
+    "scripts/setup": 'echo "setup $*"',
+    "bin/cmake": "exit 0",
+    "bin/mpirun": 'while [[ $1 != --output ]]; do shift; done; mkdir -p "$2"; echo "table of ${2##*/}"',
+    "build/release/bin/chexbench": 'if [[ $1 == report ]]; then echo "table of ${2##*/}"; fi',
+}
+
+
+class Quickstart(SystemTest):
+    """scripts/quickstart with stand-ins for what it installs, builds and runs."""
+
+    def quickstart(self):
+        for name, text in STUBS.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"#!/usr/bin/env bash\n{text}\n")
+            path.chmod(0o755)
+        script = self.folder / "scripts/quickstart"
+        script.write_text((ROOT / "scripts/quickstart").read_text())
+        script.chmod(0o755)
+        (self.folder / "tests/data/nih").mkdir(parents=True)
+        done = subprocess.run([script], capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+                              env={**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_each_table_is_printed_once(self):
+        printed = self.quickstart()
+        for name in ("input", "v100", "training"):
+            self.assertEqual(printed.count(f"table of {name}"), 1, printed)
+
+    def test_it_ends_with_the_next_step_for_the_users_own_folder(self):
+        last = self.quickstart().splitlines()[-5:]
+        self.assertIn("  chexbench data index DIR", last)
+        self.assertIn(f"  export PATH=$PATH:{self.folder}/build/release/bin", last)
+
+
+if __name__ == "__main__":
+    unittest.main()
