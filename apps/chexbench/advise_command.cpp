@@ -12,9 +12,9 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
-#include "core/status_line.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
+#include "results_folder.hpp"
 #include "spec/parse.hpp"
 #include "spec/resolved.hpp"
 #include "verbs/advise/advise.hpp"
@@ -55,9 +55,10 @@ spec::Trial load_trial(const AdviseArguments& arguments, bench::Session& session
 std::string make_folder(const AdviseArguments& arguments, const std::string& experiment) {
   namespace fs = std::filesystem;
   fs::path folder = arguments.output;
-  if (folder.empty())
-    folder = fs::path("results") / (experiment + "-advice") /
-             fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  if (folder.empty()) {
+    folder = default_results_folder(experiment + "-advice",
+                                    fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));
+  }
   std::error_code error;
   chexbench::make_folder(folder);
   if (fs::exists(folder / "advice.json", error))
@@ -85,7 +86,7 @@ void advise(const AdviseArguments& arguments, bench::Session& session) {
   const verbs::AdviceResult result = verbs::advise(trial, world,
                                                    {.budget_s = arguments.budget_s,
                                                     .without = {arguments.without.begin(), arguments.without.end()},
-                                                    .run = {.show_progress = stderr_is_terminal()}});
+                                                    .run = {.progress = bench::progress_options("auto")}});
   if (rank != 0) return;
   print(arguments.format == "json" ? verbs::advice_json(result.advice) : verbs::advice_table(result.advice),
         arguments.format);

@@ -11,7 +11,6 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
-#include "core/status_line.hpp"
 #include "output.hpp"
 #include "precisions.hpp"
 #include "reader_gone.hpp"
@@ -86,7 +85,7 @@ void calibrate(const CalibrateArguments& arguments, bench::Session& session) {
   if (rank == 0) check_writable(arguments.output);
   try {
     bench::run_trials(report, world,
-                      {.show_progress = stderr_is_terminal(), .allow_shared_gpu = arguments.allow_shared_gpu});
+                      {.progress = bench::progress_options("auto"), .allow_shared_gpu = arguments.allow_shared_gpu});
   } catch (...) {
     if (rank == 0) publish_partial(profile_of(report, arguments), arguments);
     throw;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -12,7 +13,9 @@
 #include "comm_command.hpp"
 #include "compare_command.hpp"
 #include "core/errors.hpp"
+#include "core/log.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 #include "data_command.hpp"
 #include "diagnose_command.hpp"
 #include "doctor_command.hpp"
@@ -21,6 +24,7 @@
 #include "model_command.hpp"
 #include "plan_sweep_command.hpp"
 #include "predict_command.hpp"
+#include "probe_command.hpp"
 #include "report_command.hpp"
 #include "run_command.hpp"
 #include "selftest_command.hpp"
@@ -55,6 +59,23 @@ std::string first_unknown(const CLI::App& app) {
   return unknown.empty() ? "" : unknown.front();
 }
 
+bool is_verb(const CLI::App& app, const std::string& word) {
+  const std::vector<std::string> verbs = known_names(app, false);
+  return std::ranges::find(verbs, word) != verbs.end();
+}
+
+// Returns the names of the folders in the working directory; those that could be read if an error ends the list.
+std::vector<std::string> folders_here() {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(".", error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    std::error_code none;  // what cannot be looked at is no folder to suggest
+    if (entry->is_directory(none)) names.push_back(entry->path().filename().string());
+  }
+  return names;
+}
+
 // Returns the message for a word or an option of the command line that `verb` does not know.
 std::string explain_unknown(const std::string& unknown, const CLI::App& verb) {
   const bool option = unknown.starts_with("-");
@@ -62,8 +83,35 @@ std::string explain_unknown(const std::string& unknown, const CLI::App& verb) {
     return fmt::format("'{}' is no command; `chexbench --config {}` runs the experiment of a file", printable(unknown),
                        printable(unknown));
   }
-  return fmt::format("unknown {} '{}'{}", option ? "option" : "command", unknown,
-                     suggestion(unknown, known_names(verb, option)));
+  if (option || verb.get_parent() != nullptr) {
+    return fmt::format("unknown {} '{}'{}", option ? "option" : "command", unknown,
+                       suggestion(unknown, known_names(verb, option)));
+  }
+  std::error_code error;
+  if (std::filesystem::exists(unknown, error)) {
+    return fmt::format("the options for a folder come after it: chexbench {} [OPTION]...", shell_word(unknown));
+  }
+  // What is no command may be a misspelt folder as well.
+  std::vector<std::string> names = known_names(verb, false);
+  const std::vector<std::string> folders = folders_here();
+  names.insert(names.end(), folders.begin(), folders.end());
+  const std::string nearest = nearest_name(unknown, names);
+  return fmt::format("unknown command '{}', and no folder of that name{}", printable(unknown),
+                     suggestion(unknown, nearest.empty() ? known_names(verb, false) : names));
+}
+
+// Returns whether the first word names a data set rather than a command: `chexbench DIR` is `chexbench probe DIR`.
+bool names_data_set(const CLI::App& app, const std::string& word) {
+  if (word.starts_with("-") || word.ends_with(".json") || is_verb(app, word)) return false;
+  std::error_code error;
+  return word.find('/') != std::string::npos || std::filesystem::exists(word, error);
+}
+
+// A folder may have the name of a command, as `data` often has.
+void tell_of_folder(const CLI::App& app, const std::string& word) {
+  std::error_code error;
+  if (!is_verb(app, word) || !std::filesystem::is_directory(word, error)) return;
+  log::info("'{}' is a command; to measure the folder of that name: chexbench ./{}", word, word);
 }
 
 }  // namespace
@@ -73,7 +121,8 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
       "chexbench answers: does the input pipeline starve the accelerators, by how much, at which step, and\n"
       "what would fix it? It runs input pipelines side by side over the same images, trains a real network on\n"
       "what they deliver, and reports images/s and where the time went. Under MPI, every process is a rank:\n"
-      "  mpirun --map-by socket -np 2 chexbench --config spec.json");
+      "  chexbench DIR                                                an answer about a folder in a minute\n"
+      "  mpirun --map-by socket -np 2 chexbench --config spec.json    an experiment");
   app.name("chexbench");
   app.set_version_flag("--version", CHEXBENCH_VERSION);
   app.require_subcommand(0, 1);
@@ -82,6 +131,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
       "Exit codes: 0 ok, 1 internal, 2 spec or usage, 3 data, 4 device or communication,\n"
       "5 comparison or selftest failed, 6 output, 130 interrupted, 141 nobody reads the output, 143 terminated.");
   add_run_options(app, session, command_line);
+  add_probe_command(app, session, command_line);
   add_data_commands(app);
   add_advise_command(app, session);
   add_calibrate_command(app, session);
@@ -105,6 +155,10 @@ void parse(CLI::App& app, const std::vector<std::string>& command_line) {
   if (asks_for_help) {
     words.erase(words.begin());
     words.emplace_back("--help");
+  } else if (!words.empty() && names_data_set(app, words.front())) {
+    words.insert(words.begin(), "probe");
+  } else if (words.size() == 1) {
+    tell_of_folder(app, words.front());
   }
   std::ranges::reverse(words);  // the order that CLI11 takes words in
   try {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/errors.hpp"
-#include "core/json_text.hpp"
 #include "core/printable.hpp"
+#include "data_set_option.hpp"
 #include "dataset/index_report.hpp"
 #include "dataset/make/check.hpp"
 #include "dataset/make/convert.hpp"
@@ -19,7 +19,6 @@
 #include "format_option.hpp"
 #include "output.hpp"
 #include "spec/names.hpp"
-#include "spec/parse.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -56,43 +55,12 @@ spec::ResizeMethod parse_resize(const std::string& name) {
                                     {{"bilinear", spec::ResizeMethod::bilinear}, {"area", spec::ResizeMethod::area}});
 }
 
-// The arguments that say where a verb's data set is and how it is laid out.
-struct SetArguments {
-  std::string root;
-  std::vector<std::string> overrides;  // "data.labels.csv=labels.csv"
-
-  // Returns the data section of a spec with these keys.
-  // @throws SpecError if a key is not allowed here or a value is wrong
-  spec::DataSpec spec() const {
-    std::vector<std::string> all = {"data.root=" + json_text(root)};
-    for (const std::string& override : overrides) {
-      if (!override.starts_with("data.layout=") && !override.starts_with("data.labels.") &&
-          !override.starts_with("store.")) {
-        throw SpecError(fmt::format("--set {}: only data.layout, data.labels and store apply here", override));
-      }
-      all.push_back(override);
-    }
-    return spec::parse_spec("{}", "--set", all).base.data;
-  }
-};
-
-std::shared_ptr<SetArguments> add_set(CLI::App& verb) {
-  auto arguments = std::make_shared<SetArguments>();
-  verb.add_option("root", arguments->root, "Read the data set in this folder or at this URL.")->required();
-  verb.add_option("--set", arguments->overrides,
-                  "Set a key of the spec that says how the data set is laid out, e.g. --set data.layout=csv "
-                  "--set data.labels.columns='Mass,Nodule'.")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  return arguments;
-}
-
 void add_index(CLI::App& data) {
   CLI::App* const verb =
       data.add_subcommand("index",
                           "Count the images, patients, labels, splits, gaps and shards of a data set, and say how to "
                           "measure it.");
-  auto set = add_set(*verb);
+  auto set = add_data_set(*verb, "root");
   auto shown = std::make_shared<std::size_t>(5);
   verb->add_option("--show", *shown,
                    "List at most this many names each of missing, orphan and doubled items; JSON has all.")
@@ -122,7 +90,7 @@ void add_check(CLI::App& data) {
       "check",
       "Check every CRC, and check that images and their converted copies give the same tensors. The exit code is 3 if "
       "not.");
-  auto set = add_set(*verb);
+  auto set = add_data_set(*verb, "root");
   auto threads = std::make_shared<std::size_t>(0);
   verb->add_option("--threads", *threads, "Use this many threads; 0 means one per core.")->capture_default_str();
   verb->callback([set, threads] { run_check(set->spec(), *threads); });
@@ -162,7 +130,7 @@ void add_convert(CLI::App& data) {
   CLI::App* const verb =
       data.add_subcommand("convert", "Convert the images of a split to another format, in the folder ROOT/FORMAT/.");
   auto options = std::make_shared<dataset::ConvertOptions>();
-  auto set = add_set(*verb);
+  auto set = add_data_set(*verb, "root");
   auto split = std::make_shared<std::string>("train");
   verb->add_option("--split", *split, "Use this split: train, val, test or all.")->capture_default_str();
   auto format = std::make_shared<std::string>("tfrecord");
@@ -217,7 +185,7 @@ void add_stage(CLI::App& data) {
                                              "Copy the part of a data set that a run reads into a folder of this "
                                              "machine. The same command continues a copy that "
                                              "was interrupted.");
-  auto set = add_set(*verb);
+  auto set = add_data_set(*verb, "root");
   auto options = std::make_shared<dataset::StageOptions>();
   verb->add_option("directory", options->folder, "Write into this folder, which becomes a data set of the same layout.")
       ->required();

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,11 +14,10 @@
 #include "bench/journal.hpp"
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
-#include "core/credentials.hpp"
+#include "build_facts.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
-#include "core/status_line.hpp"
 #include "core/text.hpp"
 #include "findings_option.hpp"
 #include "format_option.hpp"
@@ -27,11 +25,13 @@
 #include "ranks_option.hpp"
 #include "reader_gone.hpp"
 #include "report/write.hpp"
+#include "results_folder.hpp"
 #include "spec/parse.hpp"
 #include "spec/sweep.hpp"
 #include "verbs/run/conclude.hpp"
 #include "verbs/run/dry_run.hpp"
 #include "verbs/run/kept_spec.hpp"
+#include "verbs/run/metrics_file.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -47,22 +47,13 @@ struct RunArguments {
   std::string format = "table";
   std::string findings;
   std::string progress = "auto";
+  std::string metrics;
   bool dry_run = false;
   std::optional<int> ranks;
   bool quiet = false;
   bool allow_shared_gpu = false;
   bool mllog = false;
 };
-
-bool show_progress(const RunArguments& arguments) {
-  return arguments.progress == "always" || (arguments.progress == "auto" && stderr_is_terminal());
-}
-
-// Returns a time without the colons that other systems' file names, and rsync's and scp's arguments, cannot hold.
-std::string file_name_of(std::string date_utc) {
-  std::ranges::replace(date_utc, ':', '-');
-  return date_utc;
-}
 
 // Returns the folder that this run writes to: --output, --resume, or a new folder under results/. Creates it and, for a
 // new run, its journal.
@@ -71,7 +62,7 @@ std::string output_folder(const RunArguments& arguments, const std::string& expe
   namespace fs = std::filesystem;
   const bool resumes = !arguments.resume.empty();
   fs::path folder = resumes ? arguments.resume : arguments.output;
-  if (folder.empty()) folder = fs::path("results") / experiment / file_name_of(date_utc);
+  if (folder.empty()) folder = default_results_folder(experiment, date_utc);
   std::error_code error;  // ignored by exists(): if the name is invalid, make_folder() reports it
   if (resumes && !fs::exists(folder / "journal.jsonl", error)) {
     throw OutputError(fmt::format("--resume {}: there is no journal.jsonl in it; give the folder of an earlier run",
@@ -155,14 +146,20 @@ void measure(results::Report& report, comm::World& world, const verbs::RunSpec& 
   if (is_root && !arguments.resume.empty()) {
     bench::check_resumable(report, folder, before, verbs::difference_from_kept(run, folder));
   }
+  std::optional<verbs::MetricsFile> metrics;
+  bench::ProgressOptions progress = bench::progress_options(arguments.progress);
   try {
     if (is_root) verbs::keep_spec(run, folder);
+    if (is_root && !arguments.metrics.empty()) metrics.emplace(arguments.metrics, report);
+    if (metrics) progress.on_state = [&](const bench::RunState& state) { metrics->update(state); };
     bench::run_trials(report, world,
                       {.journal_path = journal_path,
                        .checkpoint_folder = is_root ? checkpoints_of(folder) : "",
-                       .show_progress = show_progress(arguments),
+                       .progress = progress,
                        .allow_shared_gpu = arguments.allow_shared_gpu});
+    if (metrics) metrics->close(false);
   } catch (...) {
+    if (metrics) metrics->close(true);
     if (is_root) publish_partial(report, folder, arguments, before, world.communicator().world());
     throw;
   }
@@ -196,7 +193,9 @@ results::Report plan(const RunArguments& arguments, bench::Session& session, ver
 
 void run(const RunArguments& arguments, bench::Session& session) {
   if (arguments.config.empty() && arguments.resume.empty()) {
-    throw SpecError("nothing to do: give an experiment with --config SPEC, or a command; see `chexbench --help`");
+    throw SpecError(
+        "nothing to do: give a folder of images, an experiment with --config SPEC, or a command; see `chexbench "
+        "--help`");
   }
   table_options(arguments.findings, arguments.format, "");  // refuses what does not fit together, before it measures
   comm::World& world = session.world();
@@ -205,11 +204,7 @@ void run(const RunArguments& arguments, bench::Session& session) {
                  world.communicator().world() > 1 ? rank : -1);
   verbs::RunSpec spec;
   results::Report report = plan(arguments, session, spec);
-  report.environment.chexbench_version = CHEXBENCH_VERSION;
-  report.environment.revision = CHEXBENCH_REVISION;
-  report.environment.compiler = CHEXBENCH_COMPILER;
-  std::ranges::transform(arguments.command_line, std::back_inserter(report.environment.command_line),
-                         without_credentials);
+  add_build_facts(report.environment, arguments.command_line);
   if (arguments.dry_run) {
     const std::string plan = verbs::describe_plan(report, world, arguments.ranks);
     if (rank == 0) print(plan);
@@ -249,11 +244,16 @@ void add_run_options(CLI::App& app, bench::Session& session, const std::vector<s
   add_format_option(app, arguments->format, {"table", "json", "csv"});
   add_findings_option(app, arguments->findings);
   app.add_option("--progress", arguments->progress,
-                 "Show a progress line on stderr; auto shows it if stderr is a terminal.")
+                 "Show on stderr how far the run is; auto does on a terminal and, every 30 s, under mpirun.")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
-  CLI::Option* const dry_run =
-      app.add_flag("--dry-run", arguments->dry_run, "Print the resolved trials and a forecast of memory, and stop.");
+  app.add_option(
+         "--metrics", arguments->metrics,
+         "Keep this file up to date with how the run stands, as OpenMetrics text for a monitoring program, e.g. "
+         "/var/lib/prometheus/node-exporter/chexbench.prom.")
+      ->type_name("FILE");
+  CLI::Option* const dry_run = app.add_flag("--dry-run", arguments->dry_run,
+                                            "Print the resolved trials and forecasts of memory and time, and stop.");
   add_rank_count(app, "--ranks", arguments->ranks, kMostPlannedRanks,
                  "With --dry-run: plan for a job of this many ranks, without mpirun and even where the data set is not "
                  "there. --set ranks=1,2,4 says which worlds are measured.",

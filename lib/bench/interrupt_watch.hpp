@@ -1,6 +1,7 @@
-// Stops a pipeline after SIGINT or SIGTERM, so that a loop that is blocked in next() wakes up.
+// Stops a pipeline after SIGINT or SIGTERM, or at a set time, so that a loop that is blocked in next() wakes up.
 #pragma once
 
+#include <optional>
 #include <stop_token>
 #include <thread>
 
@@ -11,7 +12,7 @@ namespace chexbench::bench {
 // Watches from construction to destruction, on a thread of its own. The pipeline must outlive it.
 class InterruptWatch {
  public:
-  explicit InterruptWatch(pipeline::Pipeline& pipeline);
+  explicit InterruptWatch(pipeline::Pipeline& pipeline, std::optional<double> stop_at_s = {});
 
  private:
   std::jthread thread_;

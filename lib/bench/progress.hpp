@@ -1,27 +1,87 @@
-// Shows people at a terminal how far a run is.
+// Tells people and programs how far a run is.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "bench/step_observer.hpp"
 #include "core/status_line.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::bench {
 
-// A status line with the trial, the repeat and the step. Not thread-safe.
+// How far a run is, as rank 0 sees it. Figures are those of the repeat that is under way.
+struct RunState {
+  std::size_t trial = 0;          // index in the report
+  int repeat = 0;                 // of the trial, from 0
+  int repeats = 0;                // of the trial, as many as are planned by now
+  std::size_t repeats_done = 0;   // of all trials, those of an earlier run included
+  std::size_t repeats_total = 0;  // of all trials; fewer if trials end early
+  std::int64_t step = 0;          // from 0
+  std::int64_t steps = 0;
+  std::optional<double> images_per_s;  // of all ranks, if each is as fast as rank 0; empty before the measured steps
+  std::optional<double> wait_share;    // also empty for engine none, which does nothing but wait
+  std::optional<double> left_s;        // about, until the run's end; empty before a repeat has shown how long it takes
+};
+
+// What standard error shows of it.
+enum class ProgressShown {
+  nothing,
+  line,   // one line, which is overwritten, for a terminal
+  lines,  // lines, each every ProgressOptions::every_s seconds
+};
+
+struct ProgressOptions {
+  ProgressShown shown = ProgressShown::nothing;
+  double every_s = 30;
+  std::function<void(const RunState&)>
+      on_state;  // called up to ten times a second, on the thread that trains; or empty
+};
+
+// Returns what `wanted`, the value of --progress, means for this process. `always` shows it, on a terminal as one line
+// and else as a line every 5 s; `auto` does so on a terminal and, because nobody would see anything for minutes, as a
+// line every 30 s where a launcher such as mpirun is between this process and the terminal; `never` shows nothing.
+ProgressOptions progress_options(const std::string& wanted);
+
+// Returns "[7/48] naive png ranks=2, repeat 1 of 6, step 4 of 15: 545 images/s, 27 % wait, 3 min left". Pure.
+std::string progress_text(const RunState& state, const std::string& trial, std::size_t trials);
+
+// Follows a run over `report.trials`. Not thread-safe.
 class Progress {
  public:
-  explicit Progress(bool shown) : line_(shown) {}
+  // The report must outlive this object. Without `is_root`, nothing is shown or told.
+  Progress(const results::Report& report, ProgressOptions options, bool is_root);
 
-  // Sets what is measured from now on: trial `number` (from 1) of `total`, and its repeat (from 0) of `repeats`.
-  void begin(std::size_t number, std::size_t total, const std::string& trial, int repeat, int repeats);
-  // Shows that `step` (from 0) is done.
-  void step(std::int64_t step, std::int64_t total_steps);
+  // A repeat of the trial begins.
+  void begin(std::size_t trial, int repeat);
+  void step(const StepProgress& progress);
+  // The repeat has ended, or was taken from an earlier run, and took `spent_s`.
+  void end(std::size_t trial, double spent_s);
+  // The trial gets no further repeat for now.
+  void finish(std::size_t trial);
 
  private:
+  struct Planned {
+    int done = 0;
+    int total = 0;
+    double spent_s = 0;
+  };
+  RunState state_after(const StepProgress& progress) const;
+  std::optional<double> left_s(const RunState& state) const;
+  void show(const RunState& state);
+
+  const results::Report& report_;
+  const ProgressOptions options_;
   StatusLine line_;
-  std::string what_;
+  std::vector<Planned> trials_;  // as in the report
+  std::size_t trial_ = 0;
+  int repeat_ = 0;
+  double began_s_ = 0;
+  double told_s_ = 0;
+  double shown_s_ = 0;
 };
 
 }  // namespace chexbench::bench

@@ -97,7 +97,7 @@ class Runner {
         rank_cores_(gather_rank_cores(world)),
         host_(host_cores_of(rank_cores_, static_cast<std::size_t>(ranks_.rank()))),
         make_engine_(options.make_engine),
-        progress_(options.show_progress && ranks_.rank() == 0) {
+        progress_(report, options.progress, ranks_.rank() == 0) {
     if (!options.journal_path.empty() && ranks_.rank() == 0) journal_.emplace(options.journal_path);
     report.environment.rank_cores.clear();
     for (const RankCores& rank : rank_cores_) report.environment.rank_cores.push_back(describe(rank));
@@ -227,19 +227,19 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
   const auto run_round = [&](int repeat) {
     for (RunningArm& arm : arms) {
       if (arm.finished) continue;
-      run_repeat_of(
-          arm, repeat,
-          {.spec = arm.run,
-           .dataset = arm.dataset,
-           .engine = *engine,
-           .communicator = members,
-           .reducer = *reducer,
-           .gpu_watch = gpu_watch,
-           .cores = share.cores,
-           .shares_cores = share.oversubscribed,
-           .repeat = repeat,
-           .checkpoint_folder = checkpoint_folder(arm, repeat),
-           .on_step = [this](std::int64_t step, std::int64_t total_steps) { progress_.step(step, total_steps); }});
+      run_repeat_of(arm, repeat,
+                    {.spec = arm.run,
+                     .dataset = arm.dataset,
+                     .engine = *engine,
+                     .communicator = members,
+                     .reducer = *reducer,
+                     .gpu_watch = gpu_watch,
+                     .cores = share.cores,
+                     .shares_cores = share.oversubscribed,
+                     .repeat = repeat,
+                     .checkpoint_folder = checkpoint_folder(arm, repeat),
+                     .on_step = [this](const StepProgress& progress) { progress_.step(progress); },
+                     .stop_at_s = options_.stop_at_s});
     }
   };
   int repeat = 0;
@@ -338,7 +338,7 @@ void Runner::warn_of_gpus(const results::RepeatResult& result) {
 
 // Logs it once: on a busy machine, it would hold for most repeats.
 void Runner::warn_of_others(const results::RepeatResult& result) {
-  if (warned_of_others_ || !results::is_disturbed(result)) return;
+  if (!options_.warns_of_others || warned_of_others_ || !results::is_disturbed(result)) return;
   warned_of_others_ = true;
   log::warning(
       "others take {:.0f} % of this trial's cores or time: other processes, a hypervisor, a CPU limit or the reclaim "
@@ -399,12 +399,12 @@ void Runner::run_repeat_of(RunningArm& arm, int repeat, const TrialContext& cont
   comm::Communicator& members = context.communicator;
   const bool is_root = members.rank() == 0;
   if (!take_known_repeat(arm, context)) {
-    progress_.begin(arm.number, report_.trials.size(), arm.trial.trial, repeat,
-                    std::max(arm.trial.spec.measure.repeats, repeat + 1));
+    progress_.begin(arm.number - 1, repeat);
     measure_repeat(arm, context);
   }
   if (is_root) {
     arm.spent_s += arm.trial.repeats.back().spent_s;
+    progress_.end(arm.number - 1, arm.trial.repeats.back().spent_s);
     for (std::string& note : ecc_notes(arm.trial.repeats.back())) arm.trial.notes.push_back(std::move(note));
   }
   const spec::MeasureSpec& measure = arm.trial.spec.measure;
@@ -412,6 +412,7 @@ void Runner::run_repeat_of(RunningArm& arm, int repeat, const TrialContext& cont
   const bool finished = is_root && is_finished(measure, all, arm.spent_s);
   arm.finished = !comm::broadcast_text(members, finished ? "finished" : "").empty();
   arm.trial.partial = !arm.finished || (is_root && is_cut_short(measure, all));
+  if (arm.finished) progress_.finish(arm.number - 1);
   if (arm.finished && is_root) arm.trial.unstable = is_unstable(measure, results::rates(arm.trial));
 }
 

@@ -4,10 +4,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/gpu_layout.hpp"
+#include "bench/progress.hpp"
 #include "comm/communicator.hpp"
 #include "engine/engine.hpp"
 #include "results/record.hpp"
@@ -20,10 +22,14 @@ using EngineMaker = std::function<std::unique_ptr<engine::Engine>(const std::str
 struct RunOptions {
   std::string journal_path;       // empty: no journal, and no repeat is taken from one
   std::string checkpoint_folder;  // for trainings over epochs; empty: they write no checkpoints
-  bool show_progress = false;
+  ProgressOptions progress;
   EngineMaker make_engine = engine::make_engine;
   bool allow_shared_gpu = false;  // lets several ranks use one GPU
+  bool warns_of_others = true;    // logs it if others disturb a repeat
   std::function<std::vector<engine::GpuIdentity>()> visible_gpus = engine::visible_gpus;
+  // By now_s(): measuring ends then, with TimeIsUp (trial.hpp), whatever a repeat waits for. Only for a world of one
+  // rank, because the ranks of a larger one would have to agree on it.
+  std::optional<double> stop_at_s;
 };
 
 // Measures every trial of `report`, which plan_report() made, and adds each repeat to it as soon as it is finished.
@@ -37,7 +43,7 @@ struct RunOptions {
 // @throws SpecError if the ranks have different trials, if a finite pipeline ends too early, or if trials that share an
 // engine have different labels
 // @throws OutputError if the journal, a checkpoint or a pipeline's cache cannot be written
-// @throws InterruptedError if a signal arrives
+// @throws InterruptedError if a signal arrives, or TimeIsUp
 void run_trials(results::Report& report, comm::World& world, const RunOptions& options);
 
 }  // namespace chexbench::bench

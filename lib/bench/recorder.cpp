@@ -69,6 +69,9 @@ void Recorder::look(const engine::Engine& engine) {
   if (step >= 0) {
     const measure::StepTimings& timings = engine.timings();
     result_.steps.push_back({.rank = rank_, .step = step, .next_s = begun.next_s, .timings = timings});
+    so_far_.images += timings.images;
+    so_far_.wall_s += timings.wall_s;
+    so_far_.wait_s += timings.wait_s;
     if (measure_.attribution) {
       waits_.step(timings.wait_s, begun.meanwhile);
       sample_ops(step);

@@ -13,6 +13,13 @@
 
 namespace chexbench::bench {
 
+// What this rank's measured steps took so far, by the device's clock.
+struct MeasuredSoFar {
+  std::int64_t images = 0;
+  double wall_s = 0;
+  double wait_s = 0;
+};
+
 // Not thread-safe: only the thread that runs the loop uses it.
 class Recorder {
  public:
@@ -26,6 +33,7 @@ class Recorder {
   // Takes over the step that has finished since the last call, if any. The loop calls it after each step() and after
   // finish() of the engine.
   void look(const engine::Engine& engine);
+  const MeasuredSoFar& so_far() const { return so_far_; }
   // Keeps what happens between these two calls (a validation) out of all figures. All steps must have finished.
   void pause();
   void go_on();
@@ -62,6 +70,7 @@ class Recorder {
   Edge open_;
   Edge paused_;
   measure::WaitBook waits_;
+  MeasuredSoFar so_far_;
   results::RepeatResult result_;
 };
 

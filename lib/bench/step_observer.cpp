@@ -39,13 +39,15 @@ class DeviceBucketTracer final : public StepObserver {
 
 class ProgressReporter final : public StepObserver {
  public:
-  ProgressReporter(std::function<void(std::int64_t, std::int64_t)> on_step, std::int64_t total_steps)
+  ProgressReporter(OnStep on_step, std::int64_t total_steps)
       : on_step_(std::move(on_step)), total_steps_(total_steps) {}
 
-  void after_step(std::int64_t step, Recorder&) override { on_step_(step, total_steps_); }
+  void after_step(std::int64_t step, Recorder& recorder) override {
+    on_step_({.step = step, .total_steps = total_steps_, .measured = recorder.so_far()});
+  }
 
  private:
-  const std::function<void(std::int64_t, std::int64_t)> on_step_;
+  const OnStep on_step_;
   const std::int64_t total_steps_;
 };
 
@@ -133,8 +135,7 @@ std::unique_ptr<StepObserver> trace_device_buckets(Reducer& reducer) {
   return std::make_unique<DeviceBucketTracer>(reducer);
 }
 
-std::unique_ptr<StepObserver> report_progress(std::function<void(std::int64_t, std::int64_t)> on_step,
-                                              std::int64_t total_steps) {
+std::unique_ptr<StepObserver> report_progress(OnStep on_step, std::int64_t total_steps) {
   return std::make_unique<ProgressReporter>(std::move(on_step), total_steps);
 }
 

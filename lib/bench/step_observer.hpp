@@ -7,12 +7,19 @@
 #include <vector>
 
 #include "bench/gpu_watch.hpp"
+#include "bench/recorder.hpp"
 #include "core/reducer.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::bench {
 
-class Recorder;
+// How far a repeat is after a step, as this rank sees it.
+struct StepProgress {
+  std::int64_t step = 0;  // from 0
+  std::int64_t total_steps = 0;
+  MeasuredSoFar measured;
+};
+using OnStep = std::function<void(const StepProgress&)>;
 
 // The loop (trial.cpp) calls these in the order in which they are declared, on its own thread. What an observer does
 // between two steps is part of the time that is measured, unless it pauses the recorder.
@@ -47,8 +54,7 @@ class StepObservers {
 std::unique_ptr<StepObserver> trace_device_buckets(Reducer& reducer);
 
 // Reports each finished step to `on_step`, which must not be empty.
-std::unique_ptr<StepObserver> report_progress(std::function<void(std::int64_t step, std::int64_t total_steps)> on_step,
-                                              std::int64_t total_steps);
+std::unique_ptr<StepObserver> report_progress(OnStep on_step, std::int64_t total_steps);
 
 // Measures what others took of `cores` during the steps, and adds it to the result. The process must have the cores for
 // itself.

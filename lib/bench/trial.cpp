@@ -20,12 +20,13 @@
 namespace chexbench::bench {
 namespace {
 
-BatchLease next_batch(pipeline::Pipeline& pipeline, Recorder& recorder, std::int64_t batch_number,
-                      std::int64_t total_batches) {
+BatchLease next_batch(pipeline::Pipeline& pipeline, Recorder& recorder, const TrialContext& context,
+                      std::int64_t batch_number, std::int64_t total_batches) {
   recorder.batch_asked(now_s());
   BatchLease batch = pipeline.next();
   const double arrived_s = now_s();
   throw_if_interrupted();
+  if (context.stop_at_s && arrived_s >= *context.stop_at_s) throw TimeIsUp();
   if (!batch) {
     throw SpecError(
         fmt::format("pipeline: it ended after {} of {} batches; add {{\"op\": \"repeat\"}} or ask for fewer steps",
@@ -56,7 +57,7 @@ void skip_batches(pipeline::Pipeline& pipeline, const TrialContext& context, con
   for (std::int64_t step = 0; step < steps.first; ++step) {
     for (int i = 0; i < context.spec.training.accumulate_steps; ++i) pipeline.next();
     throw_if_interrupted();
-    if (context.on_step) context.on_step(step, steps.total);
+    if (context.on_step) context.on_step({.step = step, .total_steps = steps.total, .measured = {}});
   }
 }
 
@@ -83,7 +84,7 @@ void run_step(std::int64_t step, const Steps& steps, const TrialContext& context
               Recorder& recorder) {
   const int batches = context.spec.training.accumulate_steps;
   for (int i = 0; i < batches; ++i) {
-    BatchLease batch = next_batch(pipeline, recorder, step * batches + i, steps.total * batches);
+    BatchLease batch = next_batch(pipeline, recorder, context, step * batches + i, steps.total * batches);
     context.engine.step(std::move(batch), context.reducer);
     if (!context.spec.training.overlap_input) context.engine.finish();
     recorder.look(context.engine);
@@ -94,7 +95,7 @@ void run_step(std::int64_t step, const Steps& steps, const TrialContext& context
 results::RepeatResult run_steps(const TrialContext& context, std::optional<Epochs>& epochs) {
   const Steps steps = plan_steps(context.spec.measure, epochs);
   const auto pipeline = make_pipeline(context, epochs ? epochs->training_images() : context.dataset);
-  const InterruptWatch watch(*pipeline);
+  const InterruptWatch watch(*pipeline, context.stop_at_s);
   const StepObservers observers = observers_of(context, epochs, steps);
 
   observers.begin_repeat();

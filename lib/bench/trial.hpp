@@ -4,17 +4,25 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/gpu_watch.hpp"
+#include "bench/step_observer.hpp"
 #include "comm/communicator.hpp"
+#include "core/errors.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
 #include "results/record.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::bench {
+
+// Thrown when TrialContext::stop_at_s has come before the repeat ended. A caller that sets the time catches it.
+struct TimeIsUp : Error {
+  TimeIsUp() : Error(ExitCode::data, "the time for measuring is up") {}
+};
 
 // What a repeat needs. The references must outlive the call.
 struct TrialContext {
@@ -27,8 +35,9 @@ struct TrialContext {
   std::vector<int> cores;            // of this rank
   bool shares_cores = false;         // with other ranks
   int repeat = 0;
-  std::string checkpoint_folder;  // for a training over epochs; empty if this repeat writes no checkpoints
-  std::function<void(std::int64_t step, std::int64_t total_steps)> on_step;  // updates a progress line; may be empty
+  std::string checkpoint_folder;    // for a training over epochs; empty if this repeat writes no checkpoints
+  OnStep on_step;                   // updates a progress line; may be empty
+  std::optional<double> stop_at_s;  // by now_s(): the repeat is given up then; only for a communicator of one rank
   // Keeps what this rank measured, before a training over epochs writes its last checkpoint. May be empty. Collective.
   std::function<void(const results::RepeatResult& mine)> on_measured;
 };
@@ -39,7 +48,7 @@ comm::Phase stepping(std::int64_t total_steps, int repeat);
 // Runs warm-up and measured steps with a new pipeline and newly initialized weights. Returns what this rank measured;
 // merge_ranks() combines the ranks. Collective over the communicator.
 // @throws SpecError if a finite pipeline ends too early; DataError if an image cannot be read; DeviceError if the
-// engine or the communicator fails; InterruptedError after a signal
+// engine or the communicator fails; InterruptedError after a signal; TimeIsUp
 results::RepeatResult run_repeat(const TrialContext& context);
 
 }  // namespace chexbench::bench

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 #include "core/errors.hpp"
+#include "core/printable.hpp"
 
 namespace chexbench {
 
@@ -20,6 +22,20 @@ std::vector<std::string> list_folder(const std::string& path) {
   const bool is_absent = error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
   if (error && !is_absent) throw DataError(fmt::format("cannot read folder {}: {}", path, error.message()));
   return names;
+}
+
+std::string nearest_path_suggestion(const std::string& missing) {
+  fs::path path(missing);
+  if (!path.has_filename()) path = path.parent_path();
+  const fs::path folder = path.parent_path();
+  std::vector<std::string> names;
+  try {
+    names = list_folder(folder.empty() ? "." : folder.string());
+  } catch (const DataError&) {  // a folder that cannot be read holds nothing to suggest
+  }
+  std::ranges::sort(names);
+  const std::string nearest = nearest_name(path.filename().string(), names);
+  return nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", printable((folder / nearest).string()));
 }
 
 }  // namespace chexbench

@@ -5,18 +5,30 @@
 
 #include "core/credentials.hpp"
 #include "core/printable.hpp"
+#include "core/status_line.hpp"
 
 namespace chexbench::log {
 namespace {
 
 constexpr const char* kName = "chexbench";
 
+// Writes each message on a line of its own, also where a progress line is shown. It is a sink because a module shares
+// the program's sink but not the program's status line.
+class OwnLineSink final : public spdlog::sinks::stderr_color_sink_mt {
+ public:
+  void log(const spdlog::details::log_msg& message) override {
+    const auto lock = on_own_line();
+    spdlog::sinks::stderr_color_sink_mt::log(message);
+  }
+};
+
 spdlog::logger& logger() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
     // A module that is loaded at run time contains a second copy of this file, but shares the program's spdlog
     // registry: there it finds the logger that the program made.
     if (auto known = spdlog::get(kName)) return known;
-    auto created = spdlog::stderr_color_mt(kName);
+    auto created = std::make_shared<spdlog::logger>(kName, std::make_shared<OwnLineSink>());
+    spdlog::initialize_logger(created);
     created->set_pattern("[%H:%M:%S] %^%l%$: %v");
     return created;
   }();

@@ -1,7 +1,10 @@
 #include "core/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 namespace chexbench {
 
@@ -17,6 +20,15 @@ std::string shell_word(const std::string& word) {
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+std::string duration_text(double seconds) {
+  constexpr double kMinutesFrom_s = 100;  // one minute is too coarse a unit below
+  constexpr double kLongest_s = 1e9;
+  const double shown_s = std::clamp(seconds, 0.0, kLongest_s);
+  if (shown_s < kMinutesFrom_s) return fmt::format("{:.0f} s", shown_s);
+  const auto minutes = std::lround(shown_s / 60);
+  return minutes < 60 ? fmt::format("{} min", minutes) : fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
 std::string sentence_of(std::string clause) {

@@ -12,6 +12,9 @@ std::string lower_case(std::string_view text);
 // Returns `word` as a shell takes it for one word: in quotes if it has a character that means something there.
 std::string shell_word(const std::string& word);
 
+// Returns a length of time for people, in whole numbers: "45 s", "7 min", "2 h 5 min".
+std::string duration_text(double seconds);
+
 // Returns the clause as a sentence: with a capital letter, and a full stop unless it has one. Empty for an empty one.
 std::string sentence_of(std::string clause);
 

@@ -39,12 +39,6 @@ bool add_folder(const storage::Store& store, const std::string& folder, std::vec
   return has_images_folder;
 }
 
-bool is_image_name(std::string_view name) {
-  constexpr std::string_view kEndings[] = {".png", ".jpg", ".jpeg"};
-  const std::string lower = lower_case(name);
-  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return lower.ends_with(ending); });
-}
-
 // Returns whether the folder is one of those that `data convert` makes in a root.
 bool is_converted(std::string_view folder) {
   return folder == "tfrecord" || folder == "webdataset" || folder == "cached";
@@ -72,6 +66,12 @@ void add_images_below(const storage::Store& store, const std::string& folder, co
 }  // namespace
 
 bool is_png_name(std::string_view name) { return lower_case(name).ends_with(".png"); }
+
+bool is_image_name(std::string_view name) {
+  constexpr std::string_view kEndings[] = {".png", ".jpg", ".jpeg"};
+  const std::string lower = lower_case(name);
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return lower.ends_with(ending); });
+}
 
 std::vector<ImageFile> list_images(const storage::Store& store, const std::string& folder) {
   std::vector<ImageFile> files;

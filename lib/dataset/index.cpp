@@ -7,9 +7,12 @@
 
 #include "core/csv.hpp"
 #include "core/errors.hpp"
+#include "core/folder.hpp"
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 #include "dataset/dicom.hpp"
+#include "dataset/image_files.hpp"
 #include "dataset/layouts.hpp"
 #include "dataset/nih_labels.hpp"
 #include "storage/file_bytes.hpp"
@@ -133,12 +136,28 @@ void check_folder(const std::string& root) {
   if (!fs::status_known(status)) {
     throw DataError(fmt::format("cannot read data set '{}': {}", root, error.message()));
   }
+  if (fs::exists(status) && !fs::is_directory(status)) {
+    throw DataError(fmt::format("no data set at '{}': it is a file; give the folder that holds {}", root, kLayouts));
+  }
   if (!fs::is_directory(status)) {
     throw DataError(
-        fmt::format("no data set at '{}': no such folder; set data.root to a folder that holds {}, or make one with: "
+        fmt::format("no data set at '{}': no such folder{}; set data.root to a folder that holds {}, or make one with: "
                     "chexbench data synth {} --images 512",
-                    root, kLayouts, root.empty() ? "DIR" : root));
+                    root, nearest_path_suggestion(root), kLayouts, root.empty() ? "DIR" : root));
   }
+}
+
+// Returns what to do about images that lie in the root itself, for the end of a message, or "" if none do.
+std::string loose_images_hint(const storage::DataRoot& root, const std::vector<storage::StoreEntry>& entries) {
+  const auto is_image = [](const storage::StoreEntry& entry) { return is_image_name(entry.name); };
+  const auto image = std::ranges::find_if(entries, is_image);
+  if (image == entries.end()) return "";
+  const std::string ending = image->name.substr(image->name.rfind('.'));
+  const std::string folder = shell_word(root.path);
+  return fmt::format(
+      "; it holds {} images without a table: to measure them without labels, make one class of them with "
+      "`mkdir {}/all && mv {}/*{} {}/all/`",
+      std::ranges::count_if(entries, is_image), folder, folder, ending, folder);
 }
 
 bool is_nih_table(std::string_view name) { return name.starts_with("Data_Entry") && name.ends_with(".csv"); }
@@ -225,7 +244,8 @@ spec::DataLayout find_layout(const storage::DataRoot& root) {
   }
   if (any([](const storage::StoreEntry& e) { return e.kind == storage::StoreEntry::Kind::folder; }))
     return spec::DataLayout::folders;
-  throw DataError(fmt::format("no label table in '{}': expected {}{}", root.path, kLayouts, dicom_hint(root)));
+  throw DataError(fmt::format("no label table in '{}': expected {}{}{}", root.path, kLayouts, dicom_hint(root),
+                              loose_images_hint(root, entries)));
 }
 
 bool IndexRow::*split_called(std::string_view name) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "core/log.hpp"
 #include "core/status_line.hpp"
 
 namespace chexbench {
@@ -25,6 +26,19 @@ TEST(StatusLine, LeavesNothingToRemoveWhereNothingWasShown) { EXPECT_EQ(shown(tr
 TEST(StatusLine, ObeysNothingInItsText) { EXPECT_EQ(shown(true, 1, "a\x1b[2J\nb"), "\r\033[Ka\\x1b[2J\\x0ab\r\033[K"); }
 
 TEST(StatusLine, DoesNotFlicker) { EXPECT_EQ(shown(true, 2), shown(true, 1)); }
+
+TEST(StatusLine, MakesRoomForTheLog) {
+  testing::internal::CaptureStderr();
+  {
+    StatusLine line(true);
+    line.show("at work");
+    log::info("told");
+    write_own_line("and told");
+  }
+  const std::string written = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(written.find("\r\033[Kat work\r\033[K["), 0u) << written;
+  EXPECT_NE(written.find("told\nand told\n"), std::string::npos) << written;
+}
 
 TEST(StatusLine, IsNoReasonToEndARunWhereStderrTakesNothing) {
   const int kept = dup(STDERR_FILENO);

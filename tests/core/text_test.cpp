@@ -14,6 +14,16 @@ TEST(ShellWord, QuotesWhatAShellWouldSplitOrObey) {
   EXPECT_EQ(shell_word(""), "''");
 }
 
+TEST(DurationText, IsInTheUnitThatPeopleUse) {
+  EXPECT_EQ(duration_text(0.4), "0 s");
+  EXPECT_EQ(duration_text(-1), "0 s");
+  EXPECT_EQ(duration_text(99.4), "99 s");
+  EXPECT_EQ(duration_text(100), "2 min");
+  EXPECT_EQ(duration_text(59.4 * 60), "59 min");
+  EXPECT_EQ(duration_text(59.6 * 60), "1 h 0 min");
+  EXPECT_EQ(duration_text(7500), "2 h 5 min");
+}
+
 TEST(SentenceOf, HasACapitalLetterAndOneFullStop) {
   EXPECT_EQ(sentence_of("its cores are full"), "Its cores are full.");
   EXPECT_EQ(sentence_of("Done."), "Done.");

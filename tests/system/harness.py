@@ -4,6 +4,7 @@ import csv
 import functools
 import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -133,6 +134,21 @@ class SystemTest(unittest.TestCase):
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text, done.stderr)
         return done
+
+    def on_a_terminal(self, *arguments):
+        """What standard error, a terminal, is told."""
+        leader, follower = pty.openpty()
+        process = subprocess.Popen(command_line(arguments), stdout=subprocess.DEVNULL, stderr=follower)
+        os.close(follower)
+        told = b""
+        try:
+            while part := os.read(leader, 65536):
+                told += part
+        except OSError:
+            pass  # Linux's way to say that nobody has the terminal open any more
+        os.close(leader)
+        self.assertEqual(process.wait(TIMEOUT_S), 0, told)
+        return told.decode()
 
     def rows(self, folder, name="trials.csv"):
         with open(folder / name, newline="") as file:

@@ -2,17 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <deque>
 #include <iterator>
+#include <vector>
 
 #include "bench/core_layout.hpp"
+#include "bench/opened_datasets.hpp"
 #include "bench/pipeline_context.hpp"
 #include "core/allocator.hpp"
 #include "core/errors.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/device_memory.hpp"
 #include "measure/process_sampler.hpp"
+#include "report/swept_keys.hpp"
+#include "results/labels.hpp"
 #include "spec/keys.hpp"
 #include "spec/resolved.hpp"
+#include "verbs/run/time_forecast.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -64,6 +71,88 @@ void print_memory(std::string& text, const results::TrialResult& trial, const be
   print_device_memory(text, trial.spec, dataset);
 }
 
+// Returns the keys in which the trial differs from the first one, with their values, and the ops of a pipeline that no
+// trial before it has.
+std::string differences(const results::Report& report, std::size_t index) {
+  const spec::Experiment& first = report.trials.front().spec;
+  const results::TrialResult& trial = report.trials[index];
+  std::string text = "as trial 1, but for\n";
+  auto out = std::back_inserter(text);
+  const auto line = [&](std::string_view key, const auto& value) { fmt::format_to(out, "  {}: {}\n", key, value); };
+  if (results::pipeline_name(trial.spec) != results::pipeline_name(first))
+    line("pipeline", results::pipeline_name(trial.spec));
+  if (trial.spec.engine != first.engine) line("engine", trial.spec.engine);
+  if (trial.ranks != report.trials.front().ranks) line("ranks", trial.ranks);
+  for (const std::string& key : report::swept_keys(report.trials)) {
+    const std::string value = report::setting_of(trial.spec, key);
+    if (value != report::setting_of(first, key)) line(key, value);
+  }
+  const auto has_its_pipeline = [&](const results::TrialResult& other) {
+    return other.spec.pipeline == trial.spec.pipeline;
+  };
+  const auto end = report.trials.begin() + static_cast<std::ptrdiff_t>(index);
+  if (spec::uses_pipeline(trial.spec) && std::none_of(report.trials.begin(), end, has_its_pipeline))
+    text += spec::to_json(trial.spec.pipeline) + '\n';
+  return text;
+}
+
+// What was tried for some trials: their images, and their network if `network` is set.
+struct TriedOnce {
+  const spec::Experiment& trial;
+  bool network = false;
+  std::optional<InputCosts> costs;
+  std::optional<double> rate;
+  std::size_t images = 0;
+};
+
+bool is_same_training(const spec::Experiment& a, const spec::Experiment& b) {
+  return a.engine == b.engine && a.model == b.model && a.training.precision == b.training.precision;
+}
+
+// Tries the images of each data set once, and each network of an engine, as long as there are few.
+class Tries {
+ public:
+  Tried of(const spec::Experiment& trial) {
+    const TriedOnce& input = once(trial, false, bench::OpenedDatasets::share_data);
+    const TriedOnce& network = once(trial, true, is_same_training);
+    return {.costs = input.costs.value_or(InputCosts()),
+            .images = input.images,
+            .trained_images_per_s_per_core = network.rate};
+  }
+  bool knows_images_of(const spec::Experiment& trial) {
+    return !spec::uses_pipeline(trial) || once(trial, false, bench::OpenedDatasets::share_data).costs.has_value();
+  }
+
+ private:
+  const TriedOnce& once(const spec::Experiment& trial, bool network,
+                        bool (*are_alike)(const spec::Experiment&, const spec::Experiment&)) {
+    constexpr std::ptrdiff_t kMostTried = 4;  // of each kind
+    const auto known = std::ranges::find_if(
+        tried_, [&](const TriedOnce& other) { return other.network == network && are_alike(other.trial, trial); });
+    if (known != tried_.end()) return *known;
+    TriedOnce one{.trial = trial, .network = network};
+    if (std::ranges::count(tried_, network, &TriedOnce::network) < kMostTried) {
+      if (network) one.rate = measure_training_rate(trial);
+      if (!network && spec::uses_pipeline(trial)) one.costs = measure_input_costs(trial);
+      if (one.costs) one.images = dataset::open_dataset(trial.data, bench::pixels_of(trial)).images.size();
+    }
+    return tried_.emplace_back(one);
+  }
+
+  std::deque<TriedOnce> tried_;
+};
+
+std::vector<TrialForecast> forecasts(const results::Report& report, const bench::HostCores& host) {
+  std::vector<TrialForecast> all;
+  Tries tries;
+  for (const results::TrialResult& trial : report.trials) {
+    all.push_back({.measure = trial.spec.measure, .repeat = {}});
+    if (trial.spec.training.epochs == 0 && tries.knows_images_of(trial.spec))
+      all.back().repeat = forecast_repeat(trial, tries.of(trial.spec), host);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string describe_plan(const results::Report& report, comm::World& world, std::optional<int> ranks) {
@@ -73,8 +162,8 @@ std::string describe_plan(const results::Report& report, comm::World& world, std
   auto out = std::back_inserter(text);
   for (std::size_t i = 0; i < report.trials.size(); ++i) {
     const results::TrialResult& trial = report.trials[i];
-    fmt::format_to(out, "trial {} of {}: {}\n{}\n", i + 1, report.trials.size(), trial.trial,
-                   spec::to_json(trial.spec));
+    fmt::format_to(out, "trial {} of {}: {}\n{}", i + 1, report.trials.size(), trial.trial,
+                   i == 0 ? spec::to_json(trial.spec) + '\n' : differences(report, i));
     if (!spec::uses_pipeline(trial.spec)) {
       fmt::format_to(out, "data.format is synthetic: batches are ready-made, and no pipeline runs\n");
     }
@@ -87,6 +176,7 @@ std::string describe_plan(const results::Report& report, comm::World& world, std
     text += '\n';
   }
   for (const results::Finding& finding : report.findings) text += finding.text + '\n';
+  if (world.communicator().rank() == 0) text += time_text(forecasts(report, host));
   return text;
 }
 

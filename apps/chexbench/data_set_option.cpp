@@ -1,0 +1,34 @@
+#include "data_set_option.hpp"
+
+#include <fmt/format.h>
+
+#include "core/errors.hpp"
+#include "core/json_text.hpp"
+#include "spec/parse.hpp"
+
+namespace chexbench::app {
+
+spec::DataSpec DataSetArguments::spec() const {
+  std::vector<std::string> all = {"data.root=" + json_text(root)};
+  for (const std::string& override : overrides) {
+    if (!override.starts_with("data.layout=") && !override.starts_with("data.labels.") &&
+        !override.starts_with("store.")) {
+      throw SpecError(fmt::format("--set {}: only data.layout, data.labels and store apply here", override));
+    }
+    all.push_back(override);
+  }
+  return spec::parse_spec("{}", "--set", all).base.data;
+}
+
+std::shared_ptr<DataSetArguments> add_data_set(CLI::App& verb, const std::string& name) {
+  auto arguments = std::make_shared<DataSetArguments>();
+  verb.add_option(name, arguments->root, "Read the data set in this folder or at this URL.")->required();
+  verb.add_option("--set", arguments->overrides,
+                  "Set a key of the spec that says how the data set is laid out, e.g. --set data.layout=csv "
+                  "--set data.labels.columns='Mass,Nodule'.")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  return arguments;
+}
+
+}  // namespace chexbench::app

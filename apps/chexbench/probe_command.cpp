@@ -1,0 +1,142 @@
+#include "probe_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "build_facts.hpp"
+#include "core/errors.hpp"
+#include "core/log.hpp"
+#include "core/output_file.hpp"
+#include "core/printable.hpp"
+#include "core/status_line.hpp"
+#include "core/text.hpp"
+#include "data_set_option.hpp"
+#include "format_option.hpp"
+#include "output.hpp"
+#include "report/write.hpp"
+#include "results_folder.hpp"
+#include "spec/resolved.hpp"
+#include "verbs/probe/probe.hpp"
+#include "verbs/run/conclude.hpp"
+
+namespace chexbench::app {
+namespace {
+
+constexpr double kLongestTime_s = 86400;
+
+struct ProbeArguments {
+  std::vector<std::string> command_line;
+  std::shared_ptr<DataSetArguments> data_set;
+  double time_s = 60;
+  std::string format = "text";
+  std::string output;
+};
+
+// @throws OutputError if the folder already holds results, so that nobody waits a minute to learn it
+void check_output(const std::string& folder) {
+  std::error_code error;
+  if (folder.empty() || !std::filesystem::exists(folder + "/report.json", error)) return;
+  throw OutputError(fmt::format("{} already holds a run; give another folder to --output", folder));
+}
+
+// Returns the measured trial as an experiment that runs from any folder, with as many ranks as it is started with and
+// as many repeats as other experiments have.
+spec::Experiment as_experiment(const results::TrialResult& trial) {
+  spec::Experiment experiment = trial.spec;
+  experiment.ranks = 0;
+  experiment.measure = spec::MeasureSpec();
+  experiment.measure.warmup_steps = trial.spec.measure.warmup_steps;
+  experiment.measure.steps = trial.spec.measure.steps;
+  const bool is_url = experiment.data.root.find("://") != std::string::npos;
+  if (!is_url) experiment.data.root = std::filesystem::absolute(experiment.data.root).lexically_normal().string();
+  return experiment;
+}
+
+void write_files(verbs::Probe& probe, const std::string& folder) {
+  make_folder(folder);
+  const std::string spec_file = folder + "/spec.json";
+  write_file_atomically(spec_file, spec::to_json(as_experiment(probe.report.trials.front())) + "\n");
+  verbs::conclude(probe.report);
+  report::write_report(probe.report, folder);
+  probe.result.folder = folder;
+  probe.result.spec_file = spec_file;
+  write_file_atomically(folder + "/probe.json", verbs::probe_json(probe.result));
+}
+
+// Writes the files. Where no folder was asked for, the answer is worth more than its files, so that a folder that
+// cannot be written to costs a warning only. @throws OutputError if --output cannot be written
+void write(verbs::Probe& probe, const ProbeArguments& arguments) {
+  if (probe.result.ways.empty()) return;
+  if (!arguments.output.empty()) return write_files(probe, arguments.output);
+  const std::string date = probe.report.environment.date_utc;
+  try {
+    write_files(probe, default_results_folder(probe.report.experiment, date));
+  } catch (const OutputError& error) {
+    probe.result.folder.clear();
+    probe.result.spec_file.clear();
+    log::warning("nothing is written: {}", error.what());
+  }
+}
+
+std::string text_of(const verbs::ProbeResult& result, const std::string& format) {
+  return format == "json" ? verbs::probe_json(result) : verbs::probe_text(result);
+}
+
+std::string progress_line(const std::string& root, const verbs::ProbeProgress& progress) {
+  const std::string rate = progress.images_per_s ? fmt::format("{:.0f} images/s, ", *progress.images_per_s) : "";
+  return fmt::format("measuring {}: {}at most {} left", printable(root), rate,
+                     duration_text(std::max(0.0, progress.time_s - progress.passed_s)));
+}
+
+verbs::Probe measure(const ProbeArguments& arguments, bench::Session& session, bool is_root) {
+  StatusLine line(is_root && stderr_is_terminal());
+  const std::string& root = arguments.data_set->root;
+  line.show(fmt::format("looking at {}", printable(root)));
+  return verbs::probe(arguments.data_set->spec(), session.world(),
+                      {.time_s = arguments.time_s, .on_progress = [&](const verbs::ProbeProgress& progress) {
+                         line.show(progress_line(root, progress));
+                       }});
+}
+
+void run(const ProbeArguments& arguments, bench::Session& session) {
+  comm::World& world = session.world();
+  const int rank = world.communicator().rank();
+  log::configure(log::Level::warning, world.communicator().world() > 1 ? rank : -1);
+  if (rank == 0) check_output(arguments.output);
+  verbs::Probe probe = measure(arguments, session, rank == 0);
+  if (rank != 0) return;
+  add_build_facts(probe.report.environment, arguments.command_line);
+  try {
+    write(probe, arguments);
+  } catch (const OutputError&) {
+    print(text_of(probe.result, arguments.format), arguments.format == "json" ? "json" : "table");
+    throw;
+  }
+  print(text_of(probe.result, arguments.format), arguments.format == "json" ? "json" : "table");
+}
+
+}  // namespace
+
+void add_probe_command(CLI::App& app, bench::Session& session, const std::vector<std::string>& command_line) {
+  CLI::App* const verb = app.add_subcommand(
+      "probe",
+      "Answer in a minute how fast this machine delivers the images of a folder, which accelerators that "
+      "feeds and what holds it back. `chexbench DIR` is the same.");
+  const auto arguments = std::make_shared<ProbeArguments>();
+  arguments->command_line = command_line;
+  arguments->data_set = add_data_set(*verb, "DIR");
+  verb->add_option("--time", arguments->time_s, "Measure for at most this many seconds.")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1.0, kLongestTime_s).description(""))
+      ->capture_default_str();
+  verb->add_option("--output", arguments->output,
+                   "Write the figures and a spec to go on with into this folder (default: results/NAME/TIME).")
+      ->type_name("DIR");
+  add_format_option(*verb, arguments->format, {"text", "json"});
+  verb->callback([arguments, &session] { run(*arguments, session); });
+}
+
+}  // namespace chexbench::app

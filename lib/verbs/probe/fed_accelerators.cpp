@@ -1,0 +1,51 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "spec/profile.hpp"
+#include "verbs/probe/probe_result.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+constexpr const char* kModel = "resnet50";
+constexpr int kImageSize = 224;
+
+// Returns the highest sourced rate for each precision, as a trainer chooses the batch with which it is fastest.
+std::map<spec::Precision, double> best_rates(const spec::AcceleratorProfile& profile) {
+  std::map<spec::Precision, double> rates;
+  for (const spec::ProfileEntry& entry : profile.entries) {
+    if (entry.model != kModel || entry.image_size != kImageSize || entry.computed) continue;
+    double& rate = rates[entry.precision];
+    rate = std::max(rate, entry.images_per_s);
+  }
+  return rates;
+}
+
+int fed_by(double images_per_s, double needed_images_per_s) {
+  return static_cast<int>(std::floor(std::max(0.0, images_per_s) / needed_images_per_s));
+}
+
+}  // namespace
+
+std::vector<FedAccelerator> fed_accelerators(double images_per_s, const std::optional<measure::Interval>& ci95) {
+  const measure::Interval interval = ci95.value_or(measure::Interval{images_per_s, images_per_s});
+  std::vector<FedAccelerator> all;
+  for (const std::string& name : spec::profile_names()) {
+    const spec::AcceleratorProfile profile = spec::load_profile(name);
+    for (const auto& [precision, rate] : best_rates(profile)) {
+      all.push_back({.name = name,
+                     .device = profile.device,
+                     .precision = precision,
+                     .images_per_s = rate,
+                     .share = images_per_s / rate,
+                     .count = fed_by(images_per_s, rate),
+                     .count_low = fed_by(interval.low, rate),
+                     .count_high = fed_by(interval.high, rate)});
+    }
+  }
+  std::ranges::stable_sort(all, {}, &FedAccelerator::images_per_s);
+  return all;
+}
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,202 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "analysis/starvation.hpp"
+#include "analysis/verdict.hpp"
+#include "core/printable.hpp"
+#include "core/text.hpp"
+#include "report/figure_text.hpp"
+#include "results/labels.hpp"
+#include "verbs/probe/probe_result.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using analysis::rate;
+
+std::string whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+std::string upper_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string name_of(const FedAccelerator& accelerator) {
+  return fmt::format("{} ({})", upper_case(accelerator.name), spec::to_string(accelerator.precision));
+}
+
+// Returns "2", or "1 to 2" where the interval leaves it open.
+std::string count_of(const FedAccelerator& accelerator) {
+  if (accelerator.count_low == accelerator.count_high) return fmt::to_string(accelerator.count_low);
+  return fmt::format("{} to {}", accelerator.count_low, accelerator.count_high);
+}
+
+std::string cores_of(const ProbeResult& result) {
+  return result.cores == 1 ? "this machine's one core" : fmt::format("this machine's {} cores", result.cores);
+}
+
+std::string what_of(const ProbeResult& result) {
+  const std::string& way = result.ways.front().name;
+  const std::string kind = way == "png" ? "PNGs" : way == "jpeg" ? "JPEGs" : way + " shards";
+  const std::string size = result.mean_file_bytes && (way == "png" || way == "jpeg")
+                               ? fmt::format(" of {:.0f} kB", *result.mean_file_bytes / 1e3)
+                               : "";
+  return fmt::format("the {} {}{} in {}", result.images, kind, size, printable(result.root));
+}
+
+std::string rate_line(const ProbeResult& result) {
+  const ProbedWay& way = result.ways.front();
+  const std::string interval =
+      way.ci95
+          ? fmt::format("95 % interval {} to {}, {} repeats", rate(way.ci95->low), rate(way.ci95->high), way.repeats)
+          : fmt::format("no interval: {} repeat{}", way.repeats, way.repeats == 1 ? "" : "s");
+  std::string text = fmt::format("{} deliver{} {} images/s ({}) of {}, as 224 x 224", cores_of(result),
+                                 result.cores == 1 ? "s" : "", rate(way.images_per_s), interval, what_of(result));
+  if (!result.disturbance.empty())
+    text += fmt::format("; {}, and a free machine gives up to {}", result.disturbance, rate(result.free_images_per_s));
+  if (result.bad_records > 0) {
+    text += fmt::format("; {} reads failed and were skipped: `chexbench data check {}` names the files",
+                        result.bad_records, shell_word(result.root));
+  }
+  return text + ".";
+}
+
+// Returns the accelerators of which the rate feeds at least one, the fastest first, without those of a precision that
+// another entry of the same accelerator surpasses.
+std::vector<const FedAccelerator*> fed(const ProbeResult& result) {
+  std::vector<const FedAccelerator*> all;
+  for (const FedAccelerator& accelerator : result.accelerators) {
+    if (accelerator.count_high > 0) all.insert(all.begin(), &accelerator);
+  }
+  return all;
+}
+
+std::string feeds_line(const ProbeResult& result) {
+  constexpr std::size_t kMostShown = 4;
+  std::vector<std::string> fully, partly;
+  for (const FedAccelerator* const accelerator : fed(result)) {
+    if (fully.size() < kMostShown) fully.push_back(fmt::format("{} {}", count_of(*accelerator), name_of(*accelerator)));
+  }
+  for (const FedAccelerator& accelerator : result.accelerators) {
+    if (accelerator.count_high == 0 && partly.size() < kMostShown)
+      partly.push_back(fmt::format("{} {}", name_of(accelerator), whole_percent(accelerator.share)));
+  }
+  const std::string first = fully.empty() ? "that feeds none of the known accelerators training ResNet50 fully"
+                                          : fmt::format("that feeds {} training ResNet50", fmt::join(fully, " or "));
+  const std::string second =
+      partly.empty() ? "" : fmt::format("; of what one takes, it gives: {}", fmt::join(partly, ", "));
+  return first + second + ".";
+}
+
+// Returns where the files came from, as a fast store and the memory would look alike.
+std::string source_of(const ProbeResult& result) {
+  if (result.is_distant) return "from the server";
+  if (!result.cached_share) return "";
+  constexpr double kAll = 0.95;
+  if (*result.cached_share >= kAll) return "from memory, so the disk was not measured";
+  if (*result.cached_share <= 1 - kAll) return "from disk";
+  return fmt::format("{} of it from memory", whole_percent(*result.cached_share));
+}
+
+std::string op_of(const ProbeResult& result) {
+  if (result.wait_op.empty()) return "";
+  return fmt::format(" Batches wait for op {}{}.", result.wait_op,
+                     result.wait_part.empty() ? "" : fmt::format(" ({})", result.wait_part));
+}
+
+std::string limit_line(const ProbeResult& result) {
+  const WorkShares& work = result.work;
+  const std::string source = source_of(result);
+  const std::string shares = fmt::format("decoding is {} of the work, resizing {}, reading {}{}",
+                                         whole_percent(work.decode), whole_percent(work.resize),
+                                         whole_percent(work.read), source.empty() ? "" : fmt::format(" ({})", source));
+  const std::string busy = fmt::format("{} busy", whole_percent(result.cores_busy_share));
+  switch (result.holdup) {
+    case Holdup::read:
+      return fmt::format("reading holds it back: the cores are only {}; {}.{}", busy, shares, op_of(result));
+    case Holdup::op:
+      return fmt::format("not the cores, which are {}; {}.{}", busy, shares, op_of(result));
+    case Holdup::cores:
+      break;
+  }
+  const char* const what = work.read >= std::max(work.decode, work.resize) ? "reading"
+                           : work.decode >= work.resize                    ? "decoding"
+                                                                           : "resizing";
+  const bool are_full = result.cores_busy_share >= analysis::kFullCores;
+  return fmt::format(
+      "{} holds it back: {}; {}.{}", what,
+      are_full ? fmt::format("the cores are full ({})", busy) : fmt::format("threads wait for cores, {} with it", busy),
+      shares, op_of(result));
+}
+
+// Returns the further way that is shown to be fastest, or null if none is shown to be faster.
+const ProbedWay* faster_way(const ProbeResult& result) {
+  const ProbedWay* best = nullptr;
+  for (const ProbedWay& way : result.ways) {
+    const bool is_faster = way.ratio && way.grade == results::Grade::told_apart && way.ratio->value > 1;
+    if (is_faster && (best == nullptr || way.ratio->value > best->ratio->value)) best = &way;
+  }
+  return best;
+}
+
+// Returns "a V100 (fp16) takes 6 of these cores" for the slowest accelerator that is not fed.
+std::string cores_needed(const ProbeResult& result) {
+  if (result.images_per_s_per_core <= 0) return "";
+  for (const FedAccelerator& accelerator : result.accelerators) {
+    if (accelerator.count_high > 0) continue;
+    return fmt::format("give each {} about {:.0f} of these cores", name_of(accelerator),
+                       std::ceil(accelerator.images_per_s / result.images_per_s_per_core));
+  }
+  return "";
+}
+
+std::string do_line(const ProbeResult& result) {
+  std::vector<std::string> steps;
+  if (const ProbedWay* const way = faster_way(result)) {
+    steps.push_back(fmt::format("read with --set {}, which is {} as fast (95 % interval {})", way->settings,
+                                report::times(way->ratio->value), report::interval_text(way->ratio)));
+  }
+  const std::string root = shell_word(result.root);
+  if (result.holdup == Holdup::read) {
+    steps.push_back(
+        fmt::format("copy the set to a fast disk of this machine with `chexbench data stage {} FOLDER`", root));
+  } else if (const std::string cores = cores_needed(result); !cores.empty()) {
+    steps.push_back(cores);
+    if (!result.is_distant && result.work.decode >= result.work.read)
+      steps.push_back(
+          fmt::format("or decode only once with `chexbench data convert {} --split all --to cached`", root));
+  }
+  return steps.empty() ? "nothing: every accelerator that chexbench knows is fed."
+                       : fmt::format("{}.", fmt::join(steps, ", "));
+}
+
+std::string more_line(const ProbeResult& result) {
+  if (result.spec_file.empty()) return "nothing was written; --output DIR keeps the figures and a spec to go on with.";
+  return fmt::format("`chexbench advise --config {}` tries faster pipelines; figures are in {}/report.html.",
+                     shell_word(result.spec_file), printable(result.folder));
+}
+
+// Returns what can be said if the time was up before a single repeat was measured.
+std::string time_up_text(const ProbeResult& result) {
+  return fmt::format(
+      "Rate:   unknown: the {} were up after {} images of {} or so ({}).\n"
+      "Do:     give it longer with --time, or look at the storage with `chexbench doctor --data {}`.\n",
+      duration_text(result.time_s), result.images_seen, printable(result.root),
+      results::to_string(results::Grade::sample_too_small), shell_word(result.root));
+}
+
+}  // namespace
+
+std::string probe_text(const ProbeResult& result) {
+  if (result.ways.empty()) return time_up_text(result);
+  const results::Grade grade = result.ways.front().grade;
+  const std::string mark = grade == results::Grade::told_apart ? "" : fmt::format(" [{}]", results::to_string(grade));
+  return fmt::format("Rate:   {}{}\nFeeds:  {}{}\nLimit:  {}{}\nDo:     {}{}\nMore:   {}\n", rate_line(result), mark,
+                     feeds_line(result), mark, limit_line(result), mark, do_line(result), mark, more_line(result));
+}
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,94 @@
+// The result of `chexbench DIR`: how fast this machine's cores deliver what lies in a folder, and what that suffices
+// for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/record.hpp"
+
+namespace chexbench::verbs {
+
+// One accelerator of configs/accelerators that trains ResNet50, and how well it would be fed.
+struct FedAccelerator {
+  std::string name;  // of the profile
+  std::string device;
+  spec::Precision precision = spec::Precision::f32;
+  double images_per_s = 0;  // that one of them trains by the profile
+  double share = 0;         // measured rate / images_per_s
+  // How many of them the rate feeds fully, and how many the ends of its interval do; the same without an interval.
+  int count = 0, count_low = 0, count_high = 0;
+};
+
+// One way to read the data set. The ways are measured in turn.
+struct ProbedWay {
+  std::string name;      // "png", "jpeg", "jpeg scaled", "tfrecord", "webdataset"
+  std::string settings;  // as --set has them: "data.format=tfrecord data.split=train"; empty for the first way
+  double images_per_s = 0;
+  std::optional<measure::Interval> ci95;
+  std::size_t repeats = 0;
+  std::optional<measure::Ratio> ratio;                // to the first way; empty for the first way itself
+  results::Grade grade = results::Grade::told_apart;  // of the rate; for further ways of the ratio
+};
+
+// What the threads that make batches spend their time on; the shares sum to 1.
+struct WorkShares {
+  double read = 0;  // and taking records apart
+  double decode = 0;
+  double resize = 0;
+  double other = 0;
+};
+
+// What limits the rate of the first way.
+enum class Holdup {
+  cores,  // they are full
+  read,   // they are not, and threads wait for files
+  op,     // they are not, for another reason
+};
+
+struct ProbeResult {
+  std::string root;
+  spec::DataLayout layout = spec::DataLayout::nih;
+  std::size_t images = 0;
+  std::size_t png_files = 0;
+  std::size_t files = 0;
+  std::optional<double> mean_file_bytes;
+  int ranks = 1;
+  int cores = 0;  // of all ranks
+  std::vector<ProbedWay>
+      ways;                  // that which needs no conversion first; empty if the time was up before one was measured
+  double time_s = 0;         // for which it was allowed to measure
+  bool time_was_up = false;  // before as much was measured as was planned
+  std::uint64_t images_seen = 0;  // of rank 0, in the repeat that was under way at last
+  // The following are those of the first way.
+  WorkShares work;
+  Holdup holdup = Holdup::cores;
+  std::string wait_op;    // that batches were waited for, "map_and_batch"
+  std::string wait_part;  // of it: "decode"
+  double cores_busy_share = 0;
+  double images_per_s_per_core = 0;
+  std::optional<double> cached_share;        // of the files' bytes that were in memory; empty if it is not known
+  std::uint64_t bad_records = 0;             // images that could not be read and were skipped, once for each try
+  bool is_distant = false;                   // a server has the files
+  std::string disturbance;                   // what others took of the cores, in words, if it was much
+  double free_images_per_s = 0;              // then: what a machine of one's own would give at most
+  std::vector<FedAccelerator> accelerators;  // by images_per_s
+  // Paths of what was written; empty if nothing was.
+  std::string folder;
+  std::string spec_file;
+};
+
+// Returns the accelerators with ResNet50's rate at 224 x 224, by that rate, and how many of each are fed. A computed
+// rate does not count. Pure, except that it reads the built-in profiles.
+std::vector<FedAccelerator> fed_accelerators(double images_per_s, const std::optional<measure::Interval>& ci95);
+
+// Returns the answer: five lines that begin with their subject. Grades that are not `told apart` follow their line.
+std::string probe_text(const ProbeResult& result);
+
+// Returns all of it as a JSON object; undefined values are null.
+std::string probe_json(const ProbeResult& result);
+
+}  // namespace chexbench::verbs

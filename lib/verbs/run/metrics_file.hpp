@@ -1,0 +1,48 @@
+// The file of `--metrics`: how a run stands, for monitoring, as OpenMetrics text.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bench/progress.hpp"
+#include "results/record.hpp"
+
+namespace chexbench::verbs {
+
+// How a run stands.
+struct RunStanding {
+  std::optional<bench::RunState> now;  // the repeat that is under way; empty before the first step and at the end
+  std::size_t repeats_done = 0;
+  std::size_t repeats_total = 0;
+  bool done = false;
+  bool failed = false;
+  double unix_s = 0;  // the time of this text
+};
+
+// Returns the standing and, for each trial of which something is known, its images/s and wait share: those of its
+// repeats, as in its report, or, before it has one, what the repeat that is under way shows. All metrics are gauges,
+// which both OpenMetrics and the older text format of Prometheus know. Takes microseconds for each trial. Pure.
+std::string metrics_text(const results::Report& report, const RunStanding& standing);
+
+// Keeps a file up to date. Not thread-safe.
+class MetricsFile {
+ public:
+  // Writes the file for the first time. The report must outlive this object. @throws OutputError if that fails
+  MetricsFile(std::string path, const results::Report& report);
+  // Replaces the file as a whole, at most every 5 s. What fails is warned of once, because no run should end by it.
+  void update(const bench::RunState& state);
+  // Replaces it for the last time.
+  void close(bool failed);
+
+ private:
+  void write() const;
+  void try_to_write();
+
+  const std::string path_;
+  const results::Report& report_;
+  RunStanding standing_;
+  double written_s_ = 0;
+  bool warned_ = false;
+};
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,173 @@
+#include "verbs/run/time_forecast.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "bench/plan.hpp"
+#include "bench/protocol.hpp"
+#include "bench/scale_model.hpp"
+#include "bench/trial.hpp"
+#include "comm/single.hpp"
+#include "core/clock.hpp"
+#include "core/errors.hpp"
+#include "core/text.hpp"
+#include "engine/registry.hpp"
+#include "spec/keys.hpp"
+#include "spec/presets.hpp"
+#include "spec/profile.hpp"
+#include "verbs/probe/probe_spec.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+constexpr double kLongestLook_s = 5;
+
+// Returns how many decoded images a repeat makes before its first batch: what its shuffles of decoded images hold, at
+// most the images that there are unless these are repeated before.
+double images_before_first_batch(const spec::PipelineSpec& pipeline, std::size_t images) {
+  const auto all = static_cast<double>(images);
+  const std::size_t decoding = decoding_op(pipeline);
+  double sum = 0;
+  bool repeated = false;
+  for (std::size_t i = 0; i < pipeline.ops.size(); ++i) {
+    const spec::OpSpec& op = pipeline.ops[i];
+    repeated = repeated || op.op == "repeat";
+    if (i <= decoding || op.op != "shuffle") continue;
+    const double buffer = op.holds_text("buffer") ? all : static_cast<double>(op.integer("buffer"));
+    sum += repeated ? buffer : std::min(buffer, all);
+  }
+  return sum;
+}
+
+// Returns the seconds of an emulated step of one batch.
+double emulated_step_s(const spec::Experiment& spec, const std::string& profile) {
+  const spec::TrainingSpec& training = spec.training;
+  const spec::ProfileEntry entry =
+      spec::find_entry(spec::load_profile(profile), spec.model, training.precision, training.batch_size);
+  return entry.compute_s() * training.batch_size / entry.batch_size + entry.update_s;
+}
+
+double slowdown_of(const results::TrialResult& trial, const bench::HostCores& host, const bench::CoreShare& share) {
+  if (trial.spec.emulation.cores_per_accelerator == 0) return 1;
+  return bench::scale_model_of(trial.spec, host, share, trial.ranks, std::numeric_limits<double>::infinity()).factor;
+}
+
+// The repeats of a run that are added if others disturb those that were planned, or if they differ much.
+int extra_repeats(const spec::MeasureSpec& measure) {
+  constexpr int kFewestForInterval = 5;  // as bench/stopping.cpp has it
+  const bool may_go_on = measure.repeats >= kFewestForInterval && !measure.relative_error;
+  return may_go_on ? measure.extra_repeats : 0;
+}
+
+// Measures a trial of one rank, which must have one repeat. Returns std::nullopt if that fails or takes too long.
+std::optional<results::TrialResult> measure_once(const spec::Experiment& trial) {
+  try {
+    const auto world = comm::make_single_world();
+    results::Report report = bench::plan_report("look", {{.name = "look", .experiment = trial}}, *world);
+    bench::RunOptions options;
+    options.stop_at_s = now_s() + kLongestLook_s;
+    options.warns_of_others = false;
+    bench::run_trials(report, *world, options);
+    return report.trials.front();
+  } catch (const InterruptedError&) {
+    throw;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+std::optional<InputCosts> measure_input_costs(const spec::Experiment& trial) {
+  spec::Experiment look;
+  look.data = trial.data;
+  look.preprocess = trial.preprocess;
+  look.model = trial.model;
+  look.pipeline = spec::preset("best");
+  look.engine = "none";
+  look.measure = first_look_measure();
+  const std::optional<results::TrialResult> measured = measure_once(look);
+  if (!measured) return {};
+  return measured_costs(*measured);
+}
+
+std::optional<double> measure_training_rate(const spec::Experiment& trial) {
+  if (trial.engine != "onednn") return {};
+  spec::Experiment look;
+  look.data.format = spec::DataFormat::synthetic;
+  look.model = trial.model;
+  look.training = trial.training;
+  look.training.batch_size = std::min(2, trial.training.batch_size);
+  look.training.accumulate_steps = 1;
+  look.engine = trial.engine;
+  look.measure = first_look_measure();
+  look.measure.warmup_steps = 1;  // which prepares what all later steps use
+  look.measure.steps = 1;
+  const std::optional<results::TrialResult> measured = measure_once(look);
+  if (!measured) return {};
+  return measured->repeats.front().images_per_s / measured->cores_per_rank;
+}
+
+RepeatForecast forecast_repeat(const results::TrialResult& trial, const Tried& tried, const bench::HostCores& host) {
+  const spec::Experiment& spec = trial.spec;
+  const bench::CoreShare share = bench::share_cores(host, spec, trial.ranks);
+  const auto cores = static_cast<int>(share.cores.size());
+  const int steps = spec.measure.warmup_steps + spec.measure.steps;
+  const double batches = static_cast<double>(steps) * spec.training.accumulate_steps;
+  RepeatForecast forecast;
+  if (spec::uses_pipeline(spec)) {
+    const double images_per_s = predicted_images_per_s(spec, trial.ranks, cores, tried.costs);
+    const double trained = batches * spec.training.batch_size * trial.ranks;
+    const double before = images_before_first_batch(spec.pipeline, tried.images);
+    if (images_per_s > 0) forecast.repeat_s = (trained + before) / images_per_s;
+  }
+  if (const auto profile = engine::profile_of_engine(spec.engine)) {
+    forecast.repeat_s = std::max(forecast.repeat_s, batches * emulated_step_s(spec, *profile));
+  } else if (tried.trained_images_per_s_per_core) {  // on the cores that also make the batches
+    forecast.repeat_s += batches * spec.training.batch_size / (cores * *tried.trained_images_per_s_per_core);
+  } else if (!engine::drops_batches(spec.engine)) {
+    forecast.unknown = fmt::format("what engine {} computes", spec.engine);
+  }
+  forecast.repeat_s *= slowdown_of(trial, host, share);
+  return forecast;
+}
+
+std::string time_text(const std::vector<TrialForecast>& trials) {
+  double planned_s = 0, extra_s = 0;
+  bool is_least = false;
+  int repeats = 0, extra = 0;
+  std::size_t without = 0;
+  std::set<std::string> unknown = {"opening the data", "building engines"};
+  for (const TrialForecast& trial : trials) {
+    repeats += trial.measure.repeats;
+    extra += extra_repeats(trial.measure);
+    if (!trial.repeat) {
+      ++without;
+      continue;
+    }
+    const double repeat_s = trial.repeat->repeat_s;
+    const double most_s =
+        trial.measure.max_seconds ? *trial.measure.max_seconds + repeat_s : std::numeric_limits<double>::infinity();
+    const double trial_s = std::min(most_s, repeat_s * trial.measure.repeats);
+    planned_s += trial_s;
+    extra_s += std::min(most_s - trial_s, repeat_s * extra_repeats(trial.measure));
+    if (trial.repeat->unknown.empty()) continue;
+    unknown.insert(trial.repeat->unknown);
+    is_least = true;
+  }
+  if (without == trials.size()) return "time: no forecast, as nothing could be measured\n";
+  std::string text = fmt::format("time: {} {} for {} repeats of {} trial{}", is_least ? "at least" : "about",
+                                 duration_text(planned_s), repeats, trials.size(), trials.size() == 1 ? "" : "s");
+  if (without > 0) text += fmt::format(" ({} of them not counted: their images could not be tried)", without);
+  if (extra > 0)
+    text += fmt::format("; up to {} more repeats, and {} more, if others disturb them or they differ much", extra,
+                        duration_text(extra_s));
+  text += fmt::format(". Not in it: {}.\n", fmt::join(unknown, ", "));
+  return text + "It is a rough forecast, from a few images that were tried just now, and from profiles.\n";
+}
+
+}  // namespace chexbench::verbs

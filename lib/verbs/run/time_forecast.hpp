@@ -1,0 +1,51 @@
+// Forecasts how long a run takes, for `--dry-run`: from how fast the images of its data set are made here, and from the
+// profiles of its accelerators.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/core_layout.hpp"
+#include "results/record.hpp"
+#include "verbs/advise/input_model.hpp"
+
+namespace chexbench::verbs {
+
+// Measures what the images of the trial's data set cost here, in a repeat of three steps on all cores of this process,
+// for at most a few seconds. Returns std::nullopt if that does not work: the images are not there, or reading them
+// takes too long. Not collective.
+std::optional<InputCosts> measure_input_costs(const spec::Experiment& trial);
+
+// Measures how many images/s the trial's network trains on one core of this process, in the second of two steps of
+// two ready-made images, if its engine trains on CPUs. Returns std::nullopt for other engines: those of GPUs first tune
+// for minutes. Not collective.
+std::optional<double> measure_training_rate(const spec::Experiment& trial);
+
+// How long one repeat of a trial takes.
+struct RepeatForecast {
+  double repeat_s = 0;
+  std::string unknown;  // what it leaves out, or empty: "what engine onednn computes"
+};
+
+// What forecasts of a trial start from.
+struct Tried {
+  InputCosts costs;
+  std::size_t images = 0;                               // of its split
+  std::optional<double> trained_images_per_s_per_core;  // as measure_training_rate()
+};
+
+// Forecasts a repeat of the trial, which must not train over epochs, by the model of `advise`. Pure, but for reading
+// profiles. @throws SpecError as spec::load_profile()
+RepeatForecast forecast_repeat(const results::TrialResult& trial, const Tried& tried, const bench::HostCores& host);
+
+// A trial's forecast; empty if there is none.
+struct TrialForecast {
+  const spec::MeasureSpec& measure;
+  std::optional<RepeatForecast> repeat;
+};
+
+// Returns one sentence or a few about all trials: about how long, what may be added, what is left out. Pure.
+std::string time_text(const std::vector<TrialForecast>& trials);
+
+}  // namespace chexbench::verbs

@@ -1,0 +1,180 @@
+"""chexbench DIR: an answer about a folder in a minute."""
+
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from harness import IMAGES, REAL_IMAGES, SystemTest
+
+QUICK = ("--time", "3")
+
+
+class Answers(SystemTest):
+    def lines(self, done):
+        """The five lines by their subjects."""
+        lines = done.stdout.splitlines()
+        self.assertEqual([line.split()[0] for line in lines], ["Rate:", "Feeds:", "Limit:", "Do:", "More:"],
+                         done.stdout)
+        return {line.split()[0]: line for line in lines}
+
+    def test_a_folder_is_answered_in_five_lines_with_a_spec_that_runs(self):
+        done = self.succeed(REAL_IMAGES, *QUICK, cwd=self.folder)
+        lines = self.lines(done)
+        self.assertRegex(lines["Rate:"], r"deliver.? [\d.]+ images/s \(95 % interval [\d.]+ to [\d.]+, \d+ repeats\) "
+                                         rf"of the {IMAGES} PNGs of \d+ kB")
+        self.assertIn("ResNet50", lines["Feeds:"])
+        self.assertRegex(lines["Limit:"], r"decoding is \d+ % of the work, resizing \d+ %, reading \d+ %")
+        out, = self.folder.glob("results/nih/*")
+        self.assertNotIn(":", out.name)
+        self.assertIn(f"chexbench advise --config results/nih/{out.name}/spec.json", lines["More:"])
+        for name in ("spec.json", "probe.json", "report.json", "report.html", "trials.csv"):
+            self.assertTrue((out / name).exists(), name)
+        self.assertEqual(self.report(out)["trials"][0]["spec"]["engine"], "none")
+        again = self.folder / "again"
+        self.succeed("--config", out / "spec.json", "--set", "measure.repeats=5", "--set", "measure.steps=2",
+                     "--output", again, cwd=self.folder / "results")
+        self.assertEqual(self.report(again)["trials"][0]["images"], IMAGES)
+        self.assertNotIn("\r", done.stderr)
+
+    def test_a_terminal_shows_the_rate_and_the_time_left(self):
+        told = self.on_a_terminal(REAL_IMAGES, *QUICK, "--output", self.folder / "out")
+        self.assertRegex(told, rf"\r\x1b\[Kmeasuring {REAL_IMAGES}: \d+ images/s, at most [0-3] s left")
+        self.assertTrue(told.endswith("\r\x1b[K"), told[-200:])
+
+    def test_json_has_the_same_for_programs(self):
+        out = self.folder / "out"
+        told = json.loads(self.succeed(REAL_IMAGES, *QUICK, "--format", "json", "--output", out).stdout)
+        self.assertEqual((told["layout"], told["images"], told["png_files"]), ("nih", IMAGES, IMAGES))
+        self.assertGreater(told["ways"][0]["images_per_s"], 0)
+        self.assertEqual(told["spec"], str(out / "spec.json"))
+        self.assertEqual(json.loads((out / "probe.json").read_text()), told)
+        shares = [told["limit"][name + "_share"] for name in ("read", "decode", "resize", "other")]
+        self.assertAlmostEqual(sum(shares), 1)
+        for accelerator in told["accelerators"]:
+            self.assertAlmostEqual(accelerator["share"], told["ways"][0]["images_per_s"] / accelerator["images_per_s"])
+            self.assertEqual(accelerator["count"], int(accelerator["share"]))
+        self.assertIn(("v100", "f32", 384), [(a["name"], a["precision"], a["images_per_s"])
+                                             for a in told["accelerators"]])
+
+    def test_shards_beside_the_images_are_measured_in_turn(self):
+        root = self.real_images(converted=True)
+        told = json.loads(self.succeed(root, *QUICK, "--format", "json", "--output", self.folder / "out").stdout)
+        self.assertEqual([way["way"] for way in told["ways"]], ["png", "tfrecord"])
+        self.assertIsNotNone(told["ways"][1]["ratio"])
+        shutil.rmtree(root / "images")
+        told = json.loads(self.succeed(root, *QUICK, "--format", "json", "--output", self.folder / "alone").stdout)
+        self.assertEqual([way["way"] for way in told["ways"]], ["tfrecord"])
+
+    def test_folders_of_classes_and_a_table_that_says_nothing_are_measured(self):
+        root = self.folder / "my set"
+        (root / "a").mkdir(parents=True)
+        image = sorted((REAL_IMAGES / "images").iterdir())[0]
+        shutil.copy(image, root / "a" / "one.png")
+        done = self.succeed("my set", *QUICK, cwd=self.folder)
+        self.assertIn("the 1 PNG", self.lines(done)["Rate:"])
+        self.assertEqual(len(list(self.folder.glob("results/my-set/*/report.html"))), 1)
+        (root / "notes.csv").write_text("name,remark\nx,good\n")
+        done = self.succeed(root, *QUICK, "--output", self.folder / "out")
+        self.assertIn("without the labels of their table", done.stderr)
+        self.lines(done)
+
+    def test_an_image_that_cannot_be_read_is_counted_and_costs_no_answer(self):
+        root = self.real_images()
+        image = sorted((root / "images").iterdir())[0]
+        image.write_bytes(image.read_bytes()[:2000])
+        done = self.succeed(root, *QUICK, cwd=self.folder)
+        self.assertRegex(self.lines(done)["Rate:"],
+                         rf"\d+ reads failed and were skipped: `chexbench data check {root}`")
+
+    def test_a_folder_that_may_not_be_written_to_gets_its_answer_all_the_same(self):
+        if os.geteuid() == 0:
+            os.symlink("/proc/1", self.folder / "results")  # in which not even root can make a folder
+        else:
+            self.folder.chmod(0o500)
+            self.addCleanup(self.folder.chmod, 0o700)
+        done = self.succeed(REAL_IMAGES, *QUICK, cwd=self.folder)
+        self.assertIn("--output DIR", self.lines(done)["More:"])
+        self.assertIn("nothing is written", done.stderr)
+
+    def test_what_is_asked_for_and_cannot_be_written_is_an_error_beside_the_answer(self):
+        done = self.fail_with(6, REAL_IMAGES, *QUICK, "--output", "/proc/1/out", says="/proc/1/out")
+        self.assertIn("images/s", done.stdout)
+
+    def test_a_folder_with_results_is_never_written_over(self):
+        out = self.folder / "out"
+        out.mkdir()
+        (out / "report.json").write_text("{}")
+        done = self.fail_with(6, REAL_IMAGES, "--output", out, says=["already holds a run", "--output"])
+        self.assertEqual(done.stdout, "")
+
+    def test_a_slow_store_ends_in_time_and_says_that_nothing_is_known(self):
+        done = self.succeed(REAL_IMAGES, "--time", "1", "--set", "store.shape.latency_ms=300", cwd=self.folder)
+        self.assertRegex(done.stdout, r"Rate: +unknown: the 1 s were up after \d+ images")
+        self.assertIn("sample too small", done.stdout)
+        self.assertIn("--time", done.stdout)
+        self.assertFalse((self.folder / "results").exists())
+
+
+class Misled(SystemTest):
+    def test_a_misspelt_path_suggests_the_nearest(self):
+        (self.folder / "x-rays").mkdir()
+        self.fail_with(3, self.folder / "x-ray", says=["no such folder", f"did you mean '{self.folder}/x-rays'?"])
+        self.fail_with(3, "./x-ray/", says="did you mean './x-rays'?", cwd=self.folder)
+        self.fail_with(2, "x-rais", says=["no folder of that name", "did you mean 'x-rays'?"], cwd=self.folder)
+        self.fail_with(2, "advize", says="did you mean 'advise'?", cwd=self.folder)
+
+    def test_what_is_no_data_set_says_what_is_known_and_what_to_do(self):
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.fail_with(3, empty, says=["ChestX-ray14", "a CSV of labels", "a folder of images for each class"])
+        loose = self.folder / "loose"
+        loose.mkdir()
+        shutil.copy(sorted((REAL_IMAGES / "images").iterdir())[0], loose / "one.png")
+        done = self.fail_with(3, loose, says=["holds 1 images without a table",
+                                              f"mkdir {loose}/all && mv {loose}/*.png"])
+        command = done.stderr.split("`")[1]
+        subprocess.run(["sh", "-c", command], check=True)
+        self.succeed(loose, *QUICK, cwd=self.folder)
+        self.fail_with(3, loose / "all/one.png", says="it is a file")
+
+    def test_a_folder_of_dicoms_is_told(self):
+        root = self.folder / "scans"
+        (root / "patient").mkdir(parents=True)
+        (root / "patient/a.dcm").write_bytes(bytes(128) + b"DICM")
+        self.fail_with(3, root, says=["a.dcm is a DICOM file", "export"])
+
+    def test_a_folder_with_a_commands_name_is_told(self):
+        (self.folder / "data").mkdir()
+        done = self.fail_with(2, "data", cwd=self.folder, says="chexbench ./data")
+        self.assertIn("'data' is a command", done.stderr)
+
+    def test_a_spec_without_config_says_how_it_runs(self):
+        spec = self.spec()
+        self.fail_with(2, spec, says=f"chexbench --config {spec}")
+
+    def test_bad_options_are_told(self):
+        self.fail_with(2, REAL_IMAGES, "--time", "0", says="--time")
+        self.fail_with(2, REAL_IMAGES, "--tyme", "9", says="did you mean '--time'?")
+        self.fail_with(2, REAL_IMAGES, "--format", "csv", says="--format")
+        self.fail_with(2, REAL_IMAGES, "--set", "data.split=all", says="only data.layout")
+        self.fail_with(2, "--format", "json", REAL_IMAGES, says=f"come after it: chexbench {REAL_IMAGES}")
+        self.fail_with(2, REAL_IMAGES, "--config", "bare", says="unknown option '--config'")
+
+
+class OnRanks(SystemTest):
+    def test_ranks_share_the_work(self):
+        for ranks in (1, 2):
+            out = self.folder / f"out{ranks}"
+            done = self.succeed(REAL_IMAGES, *QUICK, "--format", "json", "--output", out, ranks=ranks)
+            told = json.loads(done.stdout)
+            self.assertEqual(told["ranks"], ranks)
+            self.assertEqual(self.report(out)["trials"][0]["ranks"], ranks)
+
+    def test_what_rank_0_finds_ends_all(self):
+        self.fail_with(3, self.folder / "nowhere", says="no such folder", ranks=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

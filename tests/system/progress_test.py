@@ -1,0 +1,85 @@
+"""What --progress shows: on a terminal, in a pipe, and under mpirun; and what --dry-run says of the time."""
+
+import re
+import unittest
+
+from harness import SystemTest
+
+LINE = re.compile(r"\[(\d+)/(\d+)\] (.*)repeat (\d+) of (\d+), step (\d+) of (\d+): (.*)")
+
+
+class Progress(SystemTest):
+    def spec_of(self, **keys):
+        return self.spec(measure={"warmup_steps": 1, "steps": 300, "repeats": 2, "extra_repeats": 0}, **keys)
+
+    def test_a_terminal_shows_one_line_with_the_whole_run_in_it(self):
+        spec = self.spec_of(sweep={"pipeline": ["naive", "optimized"]})
+        told = self.on_a_terminal("--config", spec, "--output", self.folder / "out")
+        shown = [LINE.match(part) for part in re.split(r"\r\x1b\[K", told) if LINE.match(part)]
+        self.assertGreater(len(shown), 0, told)
+        numbers = [int(match[1]) for match in shown]
+        self.assertEqual(numbers, sorted(numbers))
+        for match in shown:
+            self.assertEqual(int(match[2]), 4)  # two trials x two repeats
+            self.assertNotIn("wait", match[8])
+        self.assertTrue(any("images/s" in match[8] and "left" in match[8] for match in shown), told)
+
+    def test_log_lines_stand_on_lines_of_their_own(self):
+        told = self.on_a_terminal("--config", self.spec_of(), "--output", self.folder / "out")
+        self.assertIn("wrote", told)
+        for line in told.replace("\r\n", "\n").split("\n"):
+            last = re.split(r"\r\x1b\[K", line)[-1]
+            self.assertFalse(LINE.match(last) and "info" in last, line)
+
+    def test_a_pipe_stays_clean_unless_asked(self):
+        quiet = self.succeed("--config", self.spec_of(), "--output", self.folder / "quiet")
+        self.assertNotIn("images/s", quiet.stderr)
+        asked = self.succeed("--config", self.spec_of(), "--output", self.folder / "asked", "--progress", "always")
+        lines = [LINE.fullmatch(line) for line in asked.stderr.splitlines() if LINE.search(line)]
+        self.assertGreater(len(lines), 0, asked.stderr)
+        self.assertTrue(all(lines), asked.stderr)
+        self.assertNotIn("\r", asked.stderr)
+        never = self.succeed("--config", self.spec_of(), "--output", self.folder / "never", "--progress", "never")
+        self.assertNotIn("images/s", never.stderr)
+
+    def test_under_mpirun_rank_0_alone_tells_it_and_in_short_runs_only_if_asked(self):
+        spec = self.spec_of(engine="emulated:v100", comm={"model": "none"}, measure__steps=20)
+        asked = self.succeed("--config", spec, "--output", self.folder / "asked", "--progress", "always", ranks=2)
+        lines = [line for line in asked.stderr.splitlines() if LINE.search(line)]
+        self.assertGreater(len(lines), 0, asked.stderr)
+        self.assertEqual(len(lines), len({LINE.search(line)[6] + LINE.search(line)[1] for line in lines}), lines)
+        short = self.succeed("--config", spec, "--output", self.folder / "short", ranks=2)
+        self.assertFalse(LINE.search(short.stderr), short.stderr)
+
+
+class DryRun(SystemTest):
+    def test_other_trials_are_told_by_what_they_have_otherwise(self):
+        spec = self.spec(sweep={"pipeline": ["naive", "optimized"], "training.batch_size": [2, 4]})
+        plan = self.succeed("--config", spec, "--dry-run").stdout
+        self.assertEqual(plan.count('"warmup_steps"'), 1, plan)
+        second, third, fourth = re.split(r"^trial \d of 4: .*\n", plan, flags=re.M)[2:]
+        self.assertIn("as trial 1, but for\n  training.batch_size: 4\n", second)
+        self.assertNotIn("pipeline", second.split("anonymous")[0])
+        self.assertIn("as trial 1, but for\n  pipeline: optimized\n", third)
+        self.assertIn('"map_and_batch"', third)
+        self.assertNotIn('"map_and_batch"', fourth)
+
+    def test_the_time_is_forecast_with_what_is_not_known(self):
+        plan = self.succeed("--config", self.spec(), "--dry-run").stdout
+        self.assertRegex(plan, r"time: about \d+ s for 2 repeats of 1 trial\. Not in it: building engines, opening")
+        self.assertIn("rough forecast", plan)
+        emulated = self.spec(engine="emulated:v100", comm={"model": "none"},
+                             measure={"warmup_steps": 0, "steps": 38400, "repeats": 6}, training={"batch_size": 96})
+        plan = self.succeed("--config", emulated, "--dry-run").stdout
+        # 38,400 steps of 96 images at 384 images/s are 9,600 s at the least.
+        hours = int(re.search(r"time: about (\d+) h \d+ min for 6 repeats", plan)[1])
+        self.assertGreaterEqual(hours, 16)
+        self.assertRegex(plan, r"up to 6 more repeats, and \d+ h \d+ min more, if others disturb them")
+
+    def test_there_is_no_forecast_where_nothing_can_be_tried(self):
+        spec = self.spec(data={"root": "nowhere"})
+        self.assertIn("time: no forecast", self.succeed("--config", spec, "--dry-run", "--ranks", "2").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,93 @@
+// Tests how long --dry-run says a run takes.
+#include "verbs/run/time_forecast.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "spec/presets.hpp"
+
+namespace chexbench::verbs {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// A core decodes 100 images/s, and nothing else takes time.
+const Tried kTried{.costs = {.decode_s = 0.01}, .images = 1000};
+const bench::HostCores kTwoCores{.cores = {0, 1}};
+
+results::TrialResult trial_of(const char* pipeline, const char* engine) {
+  results::TrialResult trial;
+  trial.spec.pipeline = spec::preset(pipeline);
+  trial.spec.engine = engine;
+  trial.spec.measure.warmup_steps = 2;
+  trial.spec.measure.steps = 8;
+  trial.spec.training.batch_size = 20;
+  return trial;
+}
+
+double repeat_s(const results::TrialResult& trial) { return forecast_repeat(trial, kTried, kTwoCores).repeat_s; }
+
+TEST(ForecastRepeat, TakesAsLongAsItsImagesAreMade) { EXPECT_NEAR(repeat_s(trial_of("optimized", "none")), 1, 0.01); }
+
+TEST(ForecastRepeat, CountsWhatAShuffleOfDecodedImagesTakesBeforeTheFirstBatch) {
+  EXPECT_NEAR(repeat_s(trial_of("naive", "none")) / repeat_s(trial_of("optimized", "none")), (200.0 + 500) / 200, 0.1);
+}
+
+TEST(ForecastRepeat, TakesAsLongAsAnEmulatedAcceleratorWhereThatIsSlower) {
+  results::TrialResult trial = trial_of("optimized", "emulated:v100");
+  trial.spec.training.batch_size = 96;
+  EXPECT_NEAR(forecast_repeat(trial, {.costs = {.decode_s = 1e-6}, .images = 1000}, kTwoCores).repeat_s, 960.0 / 384,
+              1e-6);
+  EXPECT_EQ(forecast_repeat(trial, kTried, kTwoCores).unknown, "");
+}
+
+TEST(ForecastRepeat, FillsAShuffleWithNoMoreImagesThanThereAre) {
+  Tried few = kTried;
+  few.images = 40;
+  const results::TrialResult naive = trial_of("naive", "none");
+  EXPECT_NEAR(forecast_repeat(naive, few, kTwoCores).repeat_s / repeat_s(trial_of("optimized", "none")), 1.2, 0.05);
+}
+
+TEST(ForecastRepeat, AddsWhatATrainingTakesOfTheSameCores) {
+  Tried tried = kTried;
+  tried.trained_images_per_s_per_core = 4;
+  const RepeatForecast forecast = forecast_repeat(trial_of("optimized", "onednn"), tried, kTwoCores);
+  EXPECT_NEAR(forecast.repeat_s, 1 + 200.0 / (2 * 4), 0.1);
+  EXPECT_EQ(forecast.unknown, "");
+}
+
+TEST(ForecastRepeat, SaysThatItDoesNotKnowWhatARealEngineComputes) {
+  EXPECT_EQ(forecast_repeat(trial_of("optimized", "onednn"), kTried, kTwoCores).unknown, "what engine onednn computes");
+}
+
+TEST(TimeText, AddsUpTheTrialsAndTellsWhatMayBeAdded) {
+  spec::MeasureSpec five, two;
+  five.repeats = 5;
+  five.extra_repeats = 6;
+  two.repeats = 2;
+  const RepeatForecast each{.repeat_s = 10, .unknown = "what engine onednn computes"};
+  EXPECT_THAT(time_text({{.measure = five, .repeat = each}, {.measure = two, .repeat = each}}),
+              AllOf(HasSubstr("time: at least 70 s for 7 repeats of 2 trials; up to 6 more repeats, and 60 s more, if"),
+                    HasSubstr("Not in it: building engines, opening the data, what engine onednn computes.")));
+  EXPECT_THAT(time_text({{.measure = two, .repeat = each}}), Not(HasSubstr("more repeats")));
+}
+
+TEST(TimeText, HeedsTheMostSecondsOfATrial) {
+  spec::MeasureSpec measure;
+  measure.repeats = 100;
+  measure.max_seconds = 30;
+  EXPECT_THAT(time_text({{.measure = measure, .repeat = RepeatForecast{.repeat_s = 10}}}),
+              HasSubstr("time: about 40 s"));
+}
+
+TEST(TimeText, SaysWhatItDoesNotCount) {
+  const spec::MeasureSpec measure;
+  EXPECT_THAT(time_text({{.measure = measure, .repeat = {}}}), HasSubstr("no forecast"));
+  EXPECT_THAT(time_text({{.measure = measure, .repeat = {}}, {.measure = measure, .repeat = RepeatForecast{1, ""}}}),
+              HasSubstr("of 2 trials (1 of them not counted"));
+}
+
+}  // namespace
+}  // namespace chexbench::verbs
