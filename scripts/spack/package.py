@@ -1,8 +1,8 @@
 # A recipe for Spack; README.md says how to use it.
-from spack_repo.builtin.build_systems.cmake import CMakePackage
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 from spack_repo.builtin.build_systems.cuda import CudaPackage
 
-from spack.package import conflicts, depends_on, generator, license, variant, version, when
+from spack.package import conflicts, depends_on, license, variant, version, when
 
 
 class Chexbench(CMakePackage, CudaPackage):
@@ -20,20 +20,21 @@ class Chexbench(CMakePackage, CudaPackage):
     variant("isal", default=True, description="Inflate PNGs by ISA-L, at about twice zlib's speed")
     variant("hwloc", default=True, description="Bind threads to cores")
     variant("http", default=True, description="Data sets on http:// and s3://")
+    variant("nfs", default=True, description="Data sets on nfs://")
     variant("nccl", default=False, when="+cuda", description="Average gradients of GPUs by NCCL")
 
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("fmt@9:")
-    depends_on("spdlog@1.10: +fmt_external")
+    depends_on("spdlog@1.10:")
     depends_on("nlohmann-json@3.11:")
     depends_on("cli11@2.3:")
     depends_on("zlib-api")
 
     depends_on("mpi", when="+mpi")
     depends_on("onednn@2.7:3", when="+onednn")
-    depends_on("opencv@4.6: +imgproc +imgcodecs", when="+opencv")
+    depends_on("opencv@4.6:4 +imgproc +imgcodecs", when="+opencv")
     depends_on("libjpeg-turbo", when="+jpeg")
     depends_on("isa-l@2.30:", when="+isal")
     depends_on("hwloc@2:", when="+hwloc")
@@ -41,6 +42,7 @@ class Chexbench(CMakePackage, CudaPackage):
         depends_on("curl")
         depends_on("openssl@3:")
         depends_on("pugixml")
+    depends_on("libnfs@4:", when="+nfs")
     depends_on("cudnn@9:", when="+cuda")
     depends_on("nccl@2:", when="+nccl")
 
@@ -52,8 +54,7 @@ class Chexbench(CMakePackage, CudaPackage):
     def cmake_args(self):
         args = [
             self.define("CHEXBENCH_TESTS", False),
-            # What Spack was not told of must not be taken from the system. It has no package of these.
-            self.define("CHEXBENCH_WITH_nfs", False),
+            # Spack has no package of these two: what lies on the system must not be taken by accident.
             self.define("CHEXBENCH_WITH_nvml", "+cuda" in self.spec),
             self.define("CHEXBENCH_WITH_cupti", False),
             self.define_from_variant("CHEXBENCH_WITH_mpi", "mpi"),
@@ -62,6 +63,7 @@ class Chexbench(CMakePackage, CudaPackage):
             self.define_from_variant("CHEXBENCH_WITH_jpeg", "jpeg"),
             self.define_from_variant("CHEXBENCH_WITH_isal", "isal"),
             self.define_from_variant("CHEXBENCH_WITH_hwloc", "hwloc"),
+            self.define_from_variant("CHEXBENCH_WITH_nfs", "nfs"),
             self.define_from_variant("CHEXBENCH_WITH_cudnn", "cuda"),
             self.define("CHEXBENCH_WITH_nccl", "+nccl" in self.spec),
         ]

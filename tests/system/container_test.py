@@ -5,6 +5,7 @@ scripts/container/check builds and runs the image itself.
 
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -99,6 +100,47 @@ class Entrypoint(SystemTest):
         done = self.call("--config")
         self.assertEqual(done.returncode, 2)
         self.assertIn("chexbench doctor", done.stderr)
+
+
+class Check(SystemTest):
+    """scripts/container/check with scripts in place of podman and buildah, of which one is there at a time."""
+
+    def call(self, program, user, *arguments):
+        bin_folder = self.folder / program
+        bin_folder.mkdir()
+        for name in ("bash", "sed", "dirname", "sh"):
+            (bin_folder / name).symlink_to(shutil.which(name))
+        if program != "none":
+            tool = bin_folder / program
+            tool.write_text(f'#!/bin/sh\necho "$*" >> "{self.folder}/asked"\n'
+                            f'case $1 in run) echo {user}; echo 0.1.0 ;; from) echo working-container ;; esac\n')
+            tool.chmod(0o755)
+        return subprocess.run([CONTAINER / "check", *arguments], capture_output=True, text=True, timeout=30,
+                              env={"PATH": str(bin_folder)})
+
+    def asked(self):
+        return (self.folder / "asked").read_text()
+
+    def test_podman_builds_runs_and_removes_the_image(self):
+        done = self.call("podman", 1000, "localhost/debian:12")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("--build-arg BASE=localhost/debian:12 .\n", self.asked())
+        self.assertIn(f"run --rm --volume {ROOT}/tests/data/nih:/data:ro chexbench-check sh -c id --user", self.asked())
+        self.assertTrue(self.asked().endswith("\nrmi chexbench-check\n"), self.asked())
+
+    def test_buildah_removes_its_own_container_alone(self):
+        self.assertEqual(self.call("buildah", 1000).returncode, 0)
+        self.assertTrue(self.asked().endswith("\nrm working-container\nrmi chexbench-check\n"), self.asked())
+
+    def test_root_is_told(self):
+        done = self.call("podman", 0)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("does not run as user 1000", done.stderr)
+
+    def test_a_machine_without_either_is_told_what_to_install(self):
+        done = self.call("none", 1000)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("apt-get install buildah", done.stderr)
 
 
 @unittest.skipUnless(os.path.exists("/usr/bin/dpkg-query"), "no Debian")

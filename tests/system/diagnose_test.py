@@ -1,5 +1,6 @@
 """chexbench diagnose, on logs of trainings that chexbench did not run."""
 
+import gzip
 import json
 
 from harness import ROOT, SystemTest
@@ -68,6 +69,16 @@ class Diagnose(SystemTest):
                 self.assertEqual(found["verdict"], verdict)
                 self.assertEqual(found["findings"][-1]["kind"], "how_read")
                 self.assertEqual(found["unit"], "images" if name == "dlio-summary" else "steps")
+
+    def test_a_compressed_log(self):
+        trace = (FOREIGN / "kineto-steps.json").read_bytes()
+        log = self.folder / "trace.json.gz"
+        log.write_bytes(gzip.compress(trace))
+        plain = json.loads(self.succeed("diagnose", FOREIGN / "kineto-steps.json", "--format", "json").stdout)
+        packed = json.loads(self.succeed("diagnose", log, "--format", "json").stdout)
+        self.assertEqual({**packed, "source": 0}, {**plain, "source": 0})
+        log.write_bytes(gzip.compress(trace)[:5000])
+        self.fail_with(3, "diagnose", log, says=["trace.json.gz: byte 5000", "truncated"])
 
     def test_images_of_a_log_that_does_not_count_them(self):
         trace = FOREIGN / "kineto-steps.json"

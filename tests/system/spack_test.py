@@ -45,13 +45,14 @@ def load():
             calls.append((name, arguments, options))
             return contextlib.nullcontext()
         return record
-    names = ("license", "version", "variant", "depends_on", "conflicts", "generator", "when")
+    names = ("license", "version", "variant", "depends_on", "conflicts", "when")
     modules = {"spack.package": types.SimpleNamespace(**{name: directive(name) for name in names})}
     for name, classes in (("cmake", "CMakePackage"), ("cuda", "CudaPackage")):
         modules[f"spack_repo.builtin.build_systems.{name}"] = types.SimpleNamespace(**{classes: type(classes, (), {})})
     for name in ("spack", "spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems"):
         modules[name] = types.ModuleType(name)
     modules["spack_repo.builtin.build_systems.cmake"].CMakePackage = Base
+    modules["spack_repo.builtin.build_systems.cmake"].generator = directive("generator")
     scope = {}
     with mock.patch.dict(sys.modules, modules):
         exec(compile(RECIPE.read_text(), RECIPE, "exec"), scope)
@@ -80,7 +81,8 @@ class Recipe(SystemTest):
 
     def test_a_variant_turns_its_package_on(self):
         for variant, options in (("mpi", ["mpi"]), ("onednn", ["dnnl"]), ("opencv", ["opencv"]), ("jpeg", ["jpeg"]),
-                                 ("isal", ["isal"]), ("hwloc", ["hwloc"]), ("http", ["curl", "crypto", "pugi"]),
+                                 ("isal", ["isal"]), ("hwloc", ["hwloc"]), ("nfs", ["nfs"]),
+                                 ("http", ["curl", "crypto", "pugi"]),
                                  ("cuda", ["cudnn", "nvml"]), ("nccl", ["nccl"])):
             with self.subTest(variant=variant):
                 on = {name for name, value in self.arguments(variant).items() if value == "True"}

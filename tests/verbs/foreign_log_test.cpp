@@ -242,7 +242,7 @@ TEST(ForeignLog, OfAnotherKindIsRefused) {
   EXPECT_THAT(complaint("{\"a\": 1,\n  oops}"), HasSubstr("log, line 2, column"));
   EXPECT_THAT(complaint("{\"a\": 1e999}"), HasSubstr("a number too large"));
   EXPECT_THAT(complaint("{} {}"), HasSubstr("not valid JSON"));
-  EXPECT_THAT(complaint("\x1f\x8b\x08"), HasSubstr("gunzip -c log | chexbench diagnose /dev/stdin"));
+  EXPECT_THAT(complaint("\x1f\x8b\x08"), HasSubstr("gunzip -c LOG | chexbench diagnose /dev/stdin"));
   EXPECT_THAT(complaint(std::string(70, '[')), HasSubstr("nested more than 64 deep"));
 }
 

@@ -2,17 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
-
 #include "core/errors.hpp"
 #include "verbs/diagnose/foreign/dlio.hpp"
 #include "verbs/diagnose/foreign/format.hpp"
 #include "verbs/diagnose/foreign/horovod.hpp"
 #include "verbs/diagnose/foreign/json_walk.hpp"
 #include "verbs/diagnose/foreign/kineto.hpp"
+#include "verbs/diagnose/foreign/log_file.hpp"
 #include "verbs/diagnose/foreign/traceml.hpp"
 
 namespace chexbench::verbs {
@@ -23,10 +19,6 @@ using foreign::Place;
 using foreign::Scalar;
 
 constexpr std::size_t kHead = 4096;  // bytes in which a file has to begin with something but blanks
-
-struct Close {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
 
 // Shows each value to all formats: which of them it is, only the whole file says.
 class AllFormats : public foreign::Visitor {
@@ -78,8 +70,7 @@ StepLog read_step_log(ByteReader& reader) {
   const std::string head = reader.head(kHead);
   if (head.starts_with("\x1f\x8b")) {
     throw DataError(
-        fmt::format("{0}: it is compressed; unpack it first: gunzip -k {0}, or gunzip -c {0} | chexbench diagnose "
-                    "/dev/stdin",
+        fmt::format("{}: it is compressed, and no file; unpack it first: gunzip -c LOG | chexbench diagnose /dev/stdin",
                     reader.name()));
   }
   if (!is_json(head)) return {.steps = step_log_from_csv(reader.rest(), reader.name())};
@@ -89,16 +80,7 @@ StepLog read_step_log(ByteReader& reader) {
 }
 
 StepLog read_step_log(const std::string& path) {
-  const auto fail = [&] { throw DataError(fmt::format("cannot read {}: {}", path, std::strerror(errno))); };
-  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rbe"));
-  if (!file) fail();
-  ByteReader reader(
-      [&](char* to, std::size_t size) {
-        const std::size_t got = std::fread(to, 1, size, file.get());
-        if (got == 0 && std::ferror(file.get()) != 0) fail();
-        return got;
-      },
-      path);
+  ByteReader reader(foreign::fill_from_file(path), path);
   return read_step_log(reader);
 }
 

@@ -13,7 +13,7 @@ namespace chexbench::verbs {
 // @throws DataError naming the file, the place and what to do
 StepLog read_step_log(foreign::ByteReader& reader);
 
-// Reads a file, or a pipe to its end.
+// Reads a file, which may be compressed by GZIP, or a pipe to its end.
 // @throws DataError
 StepLog read_step_log(const std::string& path);
 
