@@ -257,6 +257,17 @@ TEST(ForeignLog, IsQuotedInPartAndWithoutItsControlCharacters) {
       Lt(1000u));
 }
 
+TEST(ForeignLog, OfMorePartsThanAnyTrainingHasIsRefused) {
+  std::string list, blocks;
+  for (int i = 0; i <= 100'000; ++i) {
+    list +=
+        fmt::format(R"({}{{"ph": "X", "name": "ProfilerStep#1", "tid": {}, "ts": 1, "dur": 1}})", i > 0 ? "," : "", i);
+    blocks += fmt::format(R"({}"block{}": [1])", i > 0 ? "," : "", i);
+  }
+  EXPECT_THAT(complaint("[" + list + "]"), HasSubstr("more than 100000 threads with steps"));
+  EXPECT_THAT(complaint(R"({"1": {"load": {)" + blocks + "}}}"), HasSubstr("more than 100000 epochs"));
+}
+
 // Gives the beginning of a text, then its middle so many times, then its end.
 foreign::Fill repeated(std::string begin, std::string middle, std::size_t times, std::string end) {
   return [=, at = std::size_t{0}, left = times + 2](char* to, std::size_t size) mutable {

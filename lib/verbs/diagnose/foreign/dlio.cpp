@@ -15,7 +15,6 @@ namespace {
 constexpr double kMostSeconds = 1e9;
 constexpr double kMostSamples = 1e12;
 constexpr double kMostPercent = 101;  // the timers of a step and of its epoch differ a little
-constexpr std::size_t kMostEpochs = 100'000;
 
 std::optional<int> number_in(std::string_view text, std::string_view prefix = "") {
   if (!text.starts_with(prefix)) return {};
@@ -24,7 +23,7 @@ std::optional<int> number_in(std::string_view text, std::string_view prefix = ""
 }
 
 void take_epoch(const Place& place, const Scalar& value, double most, std::vector<double>& epochs) {
-  if (epochs.size() >= kMostEpochs) place.fail(fmt::format("more than {} epochs", kMostEpochs));
+  if (epochs.size() >= kMostParts) place.fail(fmt::format("more than {} epochs", kMostParts));
   epochs.push_back(place.number(value, most));
 }
 
@@ -44,6 +43,7 @@ void DlioOutput::take_step(const Place& place, const Scalar& value) {
   if (!epoch || !block) return;
   if (++kept_ > 2 * kMostSteps) place.fail(fmt::format("more than {} steps", kMostSteps));
   Block& into = blocks_[{*epoch, *block}];
+  if (blocks_.size() > kMostParts) place.fail(fmt::format("more than {} epochs", kMostParts));
   (load ? into.load_s : into.step_s).push_back(place.number(value, kMostSeconds));
 }
 

@@ -28,9 +28,10 @@ void HorovodSteps::begin(const Place& place, const TraceEvent& event, double at_
   if (steps_.empty() || reduced_.contains(event.process)) {
     if (steps_.size() >= kMostSteps) place.fail(fmt::format("more than {} steps", kMostSteps));
     reduced_.clear();
+    negotiating_.clear();
     steps_.push_back({.ready_us = {}, .end_us = at_us});
   }
-  if (reduced_.size() >= kMostSteps) place.fail("more tensors than any network has");
+  if (reduced_.size() >= kMostParts) place.fail(fmt::format("more than {} tensors of a step", kMostParts));
   reduced_.insert(event.process);
   negotiating_.insert(event.process);
 }

@@ -40,6 +40,7 @@ void KinetoSteps::take(const Place& place, const TraceEvent& event) {
   if (++kept_ > kMostSteps) place.fail(fmt::format("more than {} steps and fetches; profile fewer steps", kMostSteps));
   const Interval span{.begin = begin_us(place, event), .end = end_us(place, event)};
   Thread& thread = threads_[{event.process, event.thread}];
+  if (threads_.size() > kMostParts) place.fail(fmt::format("more than {} threads with steps", kMostParts));
   if (step && span.end <= span.begin) place.fail(event.name + " takes no time, and a step does");
   if (step) thread.steps.push_back(span);
   if (fetch) thread.fetches.push_back(span);

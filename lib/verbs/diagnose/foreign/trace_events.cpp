@@ -7,6 +7,7 @@
 namespace chexbench::verbs::foreign {
 namespace {
 
+constexpr std::size_t kMostIdBytes = 200;   // of which a name of a process or thread is kept
 constexpr double kMostMicroseconds = 1e17;  // since 1970, and some millennia
 
 // Returns the level of the list of events if `place` is in an event, which is that of the keys of events less one.
@@ -25,7 +26,7 @@ void set_text(std::string& to, const Scalar& value) {
 
 void set_id(TraceId& to, const Scalar& value) {
   if (const double* number = std::get_if<double>(&value)) to = *number;
-  if (const auto* text = std::get_if<std::string_view>(&value)) to = std::string(*text);
+  if (const auto* text = std::get_if<std::string_view>(&value)) to = std::string(text->substr(0, kMostIdBytes));
 }
 
 }  // namespace
