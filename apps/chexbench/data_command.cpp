@@ -24,6 +24,8 @@
 namespace chexbench::app {
 namespace {
 
+constexpr const char* kSplits = "TEXT:{train,val,test,all}";
+
 // Returns the value that `known` has for `name`. `option` is for the message.
 // @throws SpecError if `name` is unknown, with the nearest name of `known`
 template <class Value>
@@ -78,7 +80,9 @@ struct SetArguments {
 
 std::shared_ptr<SetArguments> add_set(CLI::App& verb) {
   auto arguments = std::make_shared<SetArguments>();
-  verb.add_option("root", arguments->root, "Read the data set in this folder or at this URL.")->required();
+  verb.add_option("root", arguments->root, "Read the data set in this folder or at this URL.")
+      ->required()
+      ->type_name("ROOT");
   verb.add_option("--set", arguments->overrides,
                   "Set a key of the spec that says how the data set is laid out, e.g. --set data.layout=csv "
                   "--set data.labels.columns='Mass,Nodule'.")
@@ -133,7 +137,8 @@ void add_synth(CLI::App& data) {
   auto options = std::make_shared<dataset::SynthOptions>();
   verb->add_option("directory", options->directory,
                    "Write into this folder: a new or empty one, or one in which an earlier call stopped.")
-      ->required();
+      ->required()
+      ->type_name("DIR");
   verb->add_option("--images", options->images, "Make this many images.")->required();
   verb->add_option("--size", options->size, "Make images of this height and width, in pixels.")->capture_default_str();
   verb->add_option("--seed", options->seed, "Derive the images from this seed; the same seed gives the same data set.")
@@ -164,9 +169,12 @@ void add_convert(CLI::App& data) {
   auto options = std::make_shared<dataset::ConvertOptions>();
   auto set = add_set(*verb);
   auto split = std::make_shared<std::string>("train");
-  verb->add_option("--split", *split, "Use this split: train, val, test or all.")->capture_default_str();
+  verb->add_option("--split", *split, "Use this split: train, val, test or all.")
+      ->type_name(kSplits)
+      ->capture_default_str();
   auto format = std::make_shared<std::string>("tfrecord");
   verb->add_option("--to", *format, "Write this format: tfrecord, webdataset (tar files) or cached (decoded pixels).")
+      ->type_name("TEXT:{tfrecord,webdataset,cached}")
       ->capture_default_str();
   verb->add_option("--image-size", options->pixels.image_size,
                    "For cached: keep pixels of this height and width; use the value of model.image_size.")
@@ -174,6 +182,7 @@ void add_convert(CLI::App& data) {
   auto resize = std::make_shared<std::string>("bilinear");
   verb->add_option("--resize", *resize,
                    "For cached: resize with this method, bilinear or area; use the value of preprocess.resize.")
+      ->type_name("TEXT:{bilinear,area}")
       ->capture_default_str();
   verb->add_option("--shards", options->shards,
                    fmt::format("Write this many shards, at least {}; 0 means a number that follows from the size.",
@@ -220,11 +229,15 @@ void add_stage(CLI::App& data) {
   auto set = add_set(*verb);
   auto options = std::make_shared<dataset::StageOptions>();
   verb->add_option("directory", options->folder, "Write into this folder, which becomes a data set of the same layout.")
-      ->required();
+      ->required()
+      ->type_name("DIR");
   auto split = std::make_shared<std::string>("train");
-  verb->add_option("--split", *split, "Use this split: train, val, test or all.")->capture_default_str();
+  verb->add_option("--split", *split, "Use this split: train, val, test or all.")
+      ->type_name(kSplits)
+      ->capture_default_str();
   auto format = std::make_shared<std::string>("png");
   verb->add_option("--format", *format, "Copy the files of this format; use the value of data.format.")
+      ->type_name("TEXT:{png,tfrecord,webdataset,cached}")
       ->capture_default_str();
   verb->add_option("--threads", options->threads,
                    "Use this many threads; 0 means one per core, or 16 if reads mostly wait for a server.")

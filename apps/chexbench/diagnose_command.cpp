@@ -75,7 +75,8 @@ void add_diagnose_command(CLI::App& app) {
       "Find out from a log of its steps whether a training of another program starves; scripts/hooks write such logs.");
   verb->add_option("LOG", arguments->logs,
                    "Read this CSV file, which has the columns wait_s, step_s, images, and optionally rank and epoch.")
-      ->required();
+      ->required()
+      ->type_name("LOG");
   add_ranks_list(*verb, arguments->ranks, "Use only the ranks with these numbers, e.g. 0,3.");
   add_format_option(*verb, arguments->format, {"table", "json"});
   verb->callback([arguments] { run(*arguments); });
