@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +13,8 @@
 
 #include "core/errors.hpp"
 #include "core/json_text.hpp"
+#include "core/log.hpp"
+#include "core/output_file.hpp"
 #include "core/printable.hpp"
 #include "dataset/index_report.hpp"
 #include "dataset/make/check.hpp"
@@ -18,8 +23,10 @@
 #include "dataset/make/synth.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
+#include "spec/folder_file.hpp"
 #include "spec/names.hpp"
 #include "spec/parse.hpp"
+#include "spec/sweep.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -63,6 +70,14 @@ struct SetArguments {
   std::string root;
   std::vector<std::string> overrides;  // "data.labels.csv=labels.csv"
 
+  // Returns the overrides that chexbench-data.json does not keep.
+  std::vector<std::string> store_overrides() const {
+    std::vector<std::string> kept;
+    std::ranges::copy_if(overrides, std::back_inserter(kept),
+                         [](const std::string& override) { return override.starts_with("store."); });
+    return kept;
+  }
+
   // Returns the data section of a spec with these keys.
   // @throws SpecError if a key is not allowed here or a value is wrong
   spec::DataSpec spec() const {
@@ -74,9 +89,28 @@ struct SetArguments {
       }
       all.push_back(override);
     }
-    return spec::parse_spec("{}", "--set", all).base.data;
+    return spec::expand(spec::parse_spec("{}", "--set", all)).front().experiment.data;
   }
 };
+
+// Checks that --save will not write over a file. @throws SpecError if the root is a URL, OutputError if there is one
+void check_can_save(const std::string& root) {
+  if (root.find("://") != std::string::npos) {
+    throw SpecError(
+        fmt::format("--save writes {} into a folder of this machine, and '{}' is a URL", spec::kFolderFileName, root));
+  }
+  const std::string path = spec::folder_file_in(root);
+  std::error_code error;  // then nothing is there, or writing will tell
+  if (std::filesystem::exists(std::filesystem::symlink_status(path, error))) {
+    throw OutputError(fmt::format("--save: {} is there already; remove it first, or edit it", path));
+  }
+}
+
+void save_layout(spec::DataLayout layout, const spec::DataSpec& data) {
+  const std::string path = spec::folder_file_in(data.root);
+  write_file_atomically(path, spec::folder_file_text(layout, data.labels));
+  log::info("wrote {}", path);
+}
 
 std::shared_ptr<SetArguments> add_set(CLI::App& verb) {
   auto arguments = std::make_shared<SetArguments>();
@@ -101,11 +135,20 @@ void add_index(CLI::App& data) {
   verb->add_option("--show", *shown,
                    "List at most this many names each of missing, orphan and doubled items; JSON has all.")
       ->capture_default_str();
+  auto save = std::make_shared<bool>(false);
+  verb->add_flag(
+      "--save", *save,
+      "Keep data.layout and data.labels, as they are here, in chexbench-data.json of the folder, which every "
+      "command reads then.");
   auto format = std::make_shared<std::string>("table");
   add_format_option(*verb, *format, {"table", "json"});
-  verb->callback([set, shown, format] {
-    dataset::IndexReport report = dataset::report_index(storage::DataRoot(set->spec()));
-    report.next = dataset::next_step(report, set->overrides);
+  verb->callback([set, shown, format, save] {
+    const spec::DataSpec found = set->spec();
+    if (*save) check_can_save(found.root);
+    dataset::IndexReport report = dataset::report_index(storage::DataRoot(found));
+    if (*save) save_layout(report.layout, found);
+    report.layout_file = spec::folder_file(set->root);
+    report.next = dataset::next_step(report, *save ? set->store_overrides() : set->overrides);
     print(*format == "json" ? dataset::index_report_json(report) : dataset::index_report_text(report, *shown), *format);
   });
 }

@@ -3,6 +3,11 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <string>
+
 #include "core/credentials.hpp"
 #include "core/printable.hpp"
 
@@ -10,6 +15,8 @@ namespace chexbench::log {
 namespace {
 
 constexpr const char* kName = "chexbench";
+
+std::atomic<int> rank_shown = -1;
 
 spdlog::logger& logger() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
@@ -52,8 +59,17 @@ std::string shown(std::string_view message) {
 }  // namespace
 
 void configure(Level level, int rank) {
+  rank_shown = rank;
   logger().set_level(to_spdlog(level));
   if (rank >= 0) logger().set_pattern(fmt::format("[%H:%M:%S] %^%l%$: rank {}: %v", rank));
+}
+
+void write_once(const std::string& message) {
+  static std::mutex mutex;
+  static std::set<std::string> written;
+  if (rank_shown > 0) return;
+  const std::lock_guard lock(mutex);
+  if (written.insert(message).second) write(Level::info, message);
 }
 
 void write(Level level, std::string_view message) {
