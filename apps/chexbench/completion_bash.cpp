@@ -27,7 +27,7 @@ _chexbench() {
       skip=''
     elif [[ $word == -* ]]; then
       if _chexbench_option "$path $word"; then skip=1 last=$word; fi
-    else
+    elif [[ $word != help || -n $path || $count != 0 ]]; then  # help takes a command, too
       _chexbench_command "$path"
       if [[ " $commands " == *" $word "* ]]; then path+=${path:+ }$word; else count=$((count + 1)); fi
     fi

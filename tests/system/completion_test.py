@@ -45,6 +45,7 @@ class Completion(SystemTest):
 
     def test_bash_completes_commands_options_and_values(self):
         self.assertEqual(self.bash("data", "con"), ["convert"])
+        self.assertEqual(self.bash("help", "data", "con"), ["convert"])
         self.assertEqual(self.bash("data", "convert", "--to", ""), ["tfrecord", "webdataset", "cached"])
         self.assertEqual(self.bash("data", "convert", "--sp"), ["--split"])
         self.assertEqual(self.bash("--format", "=", "j"), ["json"])
