@@ -44,7 +44,6 @@ spec::Trial load_trial(const AdviseArguments& arguments, bench::Session& session
     }
     return trials.front();
   } catch (const SpecError&) {
-    session.world();
     session.wait_for_root();
     throw;
   }
@@ -78,10 +77,10 @@ void write(const verbs::AdviceResult& result, spec::Experiment best, const std::
 }
 
 void advise(const AdviseArguments& arguments, bench::Session& session) {
-  const spec::Trial trial = load_trial(arguments, session);
   comm::World& world = session.world();
   const int rank = world.communicator().rank();
   log::configure(log::Level::info, world.communicator().world() > 1 ? rank : -1);
+  const spec::Trial trial = load_trial(arguments, session);
   const std::string folder = rank == 0 ? make_folder(arguments, trial.experiment.name) : "";
   const verbs::AdviceResult result = verbs::advise(trial, world,
                                                    {.budget_s = arguments.budget_s,

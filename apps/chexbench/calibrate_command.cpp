@@ -101,8 +101,13 @@ void add_calibrate_command(CLI::App& app, bench::Session& session) {
   CLI::App* const verb = app.add_subcommand("calibrate",
                                             "Measure the step times of this machine's engine and write them to a "
                                             "profile, which the engine emulated:FILE uses.");
-  verb->add_option("--engine", request.engine, "Measure this engine: auto, onednn or cuda.")->capture_default_str();
-  verb->add_option("--model", request.models, "Measure these networks.")->delimiter(',')->capture_default_str();
+  verb->add_option("--engine", request.engine, "Measure this engine: auto, onednn or cuda.")
+      ->type_name("TEXT:{auto,onednn,cuda}")
+      ->capture_default_str();
+  verb->add_option("--model", request.models, "Measure these networks.")
+      ->type_name("NETWORK")
+      ->delimiter(',')
+      ->capture_default_str();
   verb->add_option("--image-size", request.image_size, "Use images of this height and width, in pixels.")
       ->check(CLI::Range(32, 4096))
       ->capture_default_str();

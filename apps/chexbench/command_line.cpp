@@ -12,6 +12,7 @@
 #include "calibrate_command.hpp"
 #include "comm_command.hpp"
 #include "compare_command.hpp"
+#include "completion_command.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/printable.hpp"
@@ -138,6 +139,7 @@ void describe(CLI::App& app, bench::Session& session, const std::vector<std::str
   add_selftest_commands(app);
   add_comm_command(app, session);
   add_compare_command(app);
+  add_completion_command(app);
   add_diagnose_command(app);
   add_doctor_command(app, session);
   add_list_command(app);

@@ -74,8 +74,9 @@ void add_compare_command(CLI::App& app) {
       "compare", "Compare two runs, or two folders of runs, arm by arm. The exit code is 5 if an arm became worse.");
   verb->add_option("BASE", arguments->base,
                    "Read the earlier run from here: its folder, its report.json, or a folder of runs.")
-      ->required();
-  verb->add_option("NEW", arguments->other, "Read the later run from here.")->required();
+      ->required()
+      ->type_name("RUN");
+  verb->add_option("NEW", arguments->other, "Read the later run from here.")->required()->type_name("RUN");
   verb->add_option("--threshold", arguments->options.threshold,
                    "Count a change only if it is at least this share of the images/s.")
       ->capture_default_str();

@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/log.hpp"
+#include "core/output_file.hpp"
 #include "core/printable.hpp"
 #include "data_set_option.hpp"
 #include "dataset/index_report.hpp"
@@ -18,10 +23,13 @@
 #include "dataset/make/synth.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
+#include "spec/folder_file.hpp"
 #include "spec/names.hpp"
 
 namespace chexbench::app {
 namespace {
+
+constexpr const char* kSplits = "TEXT:{train,val,test,all}";
 
 // Returns the value that `known` has for `name`. `option` is for the message.
 // @throws SpecError if `name` is unknown, with the nearest name of `known`
@@ -55,6 +63,25 @@ spec::ResizeMethod parse_resize(const std::string& name) {
                                     {{"bilinear", spec::ResizeMethod::bilinear}, {"area", spec::ResizeMethod::area}});
 }
 
+// Checks that --save will not write over a file. @throws SpecError if the root is a URL, OutputError if there is one
+void check_can_save(const std::string& root) {
+  if (root.find("://") != std::string::npos) {
+    throw SpecError(
+        fmt::format("--save writes {} into a folder of this machine, and '{}' is a URL", spec::kFolderFileName, root));
+  }
+  const std::string path = spec::folder_file_in(root);
+  std::error_code error;  // then nothing is there, or writing will tell
+  if (std::filesystem::exists(std::filesystem::symlink_status(path, error))) {
+    throw OutputError(fmt::format("--save: {} is there already; remove it first, or edit it", path));
+  }
+}
+
+void save_layout(spec::DataLayout layout, const spec::DataSpec& data) {
+  const std::string path = spec::folder_file_in(data.root);
+  write_file_atomically(path, spec::folder_file_text(layout, data.labels));
+  log::info("wrote {}", path);
+}
+
 void add_index(CLI::App& data) {
   CLI::App* const verb =
       data.add_subcommand("index",
@@ -65,11 +92,20 @@ void add_index(CLI::App& data) {
   verb->add_option("--show", *shown,
                    "List at most this many names each of missing, orphan and doubled items; JSON has all.")
       ->capture_default_str();
+  auto save = std::make_shared<bool>(false);
+  verb->add_flag(
+      "--save", *save,
+      "Keep data.layout and data.labels, as they are here, in chexbench-data.json of the folder, which every "
+      "command reads then.");
   auto format = std::make_shared<std::string>("table");
   add_format_option(*verb, *format, {"table", "json"});
-  verb->callback([set, shown, format] {
-    dataset::IndexReport report = dataset::report_index(storage::DataRoot(set->spec()));
-    report.next = dataset::next_step(report, set->overrides);
+  verb->callback([set, shown, format, save] {
+    const spec::DataSpec found = set->spec();
+    if (*save) check_can_save(found.root);
+    dataset::IndexReport report = dataset::report_index(storage::DataRoot(found));
+    if (*save) save_layout(report.layout, found);
+    report.layout_file = spec::folder_file(set->root);
+    report.next = dataset::next_step(report, *save ? set->store_overrides() : set->overrides);
     print(*format == "json" ? dataset::index_report_json(report) : dataset::index_report_text(report, *shown), *format);
   });
 }
@@ -101,7 +137,8 @@ void add_synth(CLI::App& data) {
   auto options = std::make_shared<dataset::SynthOptions>();
   verb->add_option("directory", options->directory,
                    "Write into this folder: a new or empty one, or one in which an earlier call stopped.")
-      ->required();
+      ->required()
+      ->type_name("DIR");
   verb->add_option("--images", options->images, "Make this many images.")->required();
   verb->add_option("--size", options->size, "Make images of this height and width, in pixels.")->capture_default_str();
   verb->add_option("--seed", options->seed, "Derive the images from this seed; the same seed gives the same data set.")
@@ -132,9 +169,12 @@ void add_convert(CLI::App& data) {
   auto options = std::make_shared<dataset::ConvertOptions>();
   auto set = add_data_set(*verb, "root");
   auto split = std::make_shared<std::string>("train");
-  verb->add_option("--split", *split, "Use this split: train, val, test or all.")->capture_default_str();
+  verb->add_option("--split", *split, "Use this split: train, val, test or all.")
+      ->type_name(kSplits)
+      ->capture_default_str();
   auto format = std::make_shared<std::string>("tfrecord");
   verb->add_option("--to", *format, "Write this format: tfrecord, webdataset (tar files) or cached (decoded pixels).")
+      ->type_name("TEXT:{tfrecord,webdataset,cached}")
       ->capture_default_str();
   verb->add_option("--image-size", options->pixels.image_size,
                    "For cached: keep pixels of this height and width; use the value of model.image_size.")
@@ -142,6 +182,7 @@ void add_convert(CLI::App& data) {
   auto resize = std::make_shared<std::string>("bilinear");
   verb->add_option("--resize", *resize,
                    "For cached: resize with this method, bilinear or area; use the value of preprocess.resize.")
+      ->type_name("TEXT:{bilinear,area}")
       ->capture_default_str();
   verb->add_option("--shards", options->shards,
                    fmt::format("Write this many shards, at least {}; 0 means a number that follows from the size.",
@@ -188,11 +229,15 @@ void add_stage(CLI::App& data) {
   auto set = add_data_set(*verb, "root");
   auto options = std::make_shared<dataset::StageOptions>();
   verb->add_option("directory", options->folder, "Write into this folder, which becomes a data set of the same layout.")
-      ->required();
+      ->required()
+      ->type_name("DIR");
   auto split = std::make_shared<std::string>("train");
-  verb->add_option("--split", *split, "Use this split: train, val, test or all.")->capture_default_str();
+  verb->add_option("--split", *split, "Use this split: train, val, test or all.")
+      ->type_name(kSplits)
+      ->capture_default_str();
   auto format = std::make_shared<std::string>("png");
   verb->add_option("--format", *format, "Copy the files of this format; use the value of data.format.")
+      ->type_name("TEXT:{png,tfrecord,webdataset,cached}")
       ->capture_default_str();
   verb->add_option("--threads", options->threads,
                    "Use this many threads; 0 means one per core, or 16 if reads mostly wait for a server.")

@@ -2,11 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/errors.hpp"
 #include "core/json_text.hpp"
 #include "spec/parse.hpp"
+#include "spec/sweep.hpp"
 
 namespace chexbench::app {
+
+std::vector<std::string> DataSetArguments::store_overrides() const {
+  std::vector<std::string> kept;
+  std::ranges::copy_if(overrides, std::back_inserter(kept),
+                       [](const std::string& override) { return override.starts_with("store."); });
+  return kept;
+}
 
 spec::DataSpec DataSetArguments::spec() const {
   std::vector<std::string> all = {"data.root=" + json_text(root)};
@@ -17,12 +28,14 @@ spec::DataSpec DataSetArguments::spec() const {
     }
     all.push_back(override);
   }
-  return spec::parse_spec("{}", "--set", all).base.data;
+  return spec::expand(spec::parse_spec("{}", "--set", all)).front().experiment.data;
 }
 
 std::shared_ptr<DataSetArguments> add_data_set(CLI::App& verb, const std::string& name) {
   auto arguments = std::make_shared<DataSetArguments>();
-  verb.add_option(name, arguments->root, "Read the data set in this folder or at this URL.")->required();
+  verb.add_option(name, arguments->root, "Read the data set in this folder or at this URL.")
+      ->required()
+      ->type_name("ROOT");
   verb.add_option("--set", arguments->overrides,
                   "Set a key of the spec that says how the data set is laid out, e.g. --set data.layout=csv "
                   "--set data.labels.columns='Mass,Nodule'.")

@@ -14,7 +14,10 @@ struct DataSetArguments {
   std::string root;
   std::vector<std::string> overrides;  // "data.labels.csv=labels.csv"
 
-  // Returns the data section of a spec with these keys.
+  // Returns the overrides that chexbench-data.json does not keep.
+  std::vector<std::string> store_overrides() const;
+
+  // Returns the data section of a spec with these keys, and with those that the folder's chexbench-data.json keeps.
   // @throws SpecError if a key is not allowed here or a value is wrong
   spec::DataSpec spec() const;
 };

@@ -109,7 +109,8 @@ void add_diagnose_command(CLI::App& app) {
           "Read this file: CSV with the columns wait_s, step_s, images, and optionally rank and epoch; a trace of "
           "torch.profiler; TraceML's final_summary.json; a timeline of Horovod; or DLIO's N_output.json or "
           "summary.json.")
-      ->required();
+      ->required()
+      ->type_name("LOG");
   verb->add_option("--batch", arguments->batch, "Images of a step and rank, for files that do not say.")
       ->check(CLI::Range(1, kMostBatch));
   add_ranks_list(*verb, arguments->ranks, "Use only the ranks with these numbers, e.g. 0,3.");

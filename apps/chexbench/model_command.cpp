@@ -42,7 +42,7 @@ void add_model_command(CLI::App& app) {
   verbs::RooflineRequest& request = arguments->request;
   verb->add_option("name", request.model, "Print this network, named as in a spec: resnet50, densenet121, ...")
       ->required()
-      ->type_name("NAME");
+      ->type_name("NETWORK");
   verb->add_option("--image-size", request.image_size, "Use an input of this height and width, in pixels.")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();

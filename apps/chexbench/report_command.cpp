@@ -56,7 +56,8 @@ void add_report_command(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand(
       "report", "Write the report.html of an earlier run again, or print its result in another format.");
   verb->add_option("DIR", arguments->run, "Read the results of the run from this folder, or from its report.json.")
-      ->required();
+      ->required()
+      ->type_name("RUN");
   verb->add_option("--format", arguments->format,
                    "Use this format; html, the default, is written to DIR/report.html, the others to stdout.")
       ->type_name(fmt::format("TEXT:{{{}}}", fmt::join(report::report_formats(), ",")));

@@ -3,6 +3,11 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <string>
+
 #include "core/credentials.hpp"
 #include "core/printable.hpp"
 #include "core/status_line.hpp"
@@ -11,6 +16,8 @@ namespace chexbench::log {
 namespace {
 
 constexpr const char* kName = "chexbench";
+
+std::atomic<int> rank_shown = -1;
 
 // Writes each message on a line of its own, also where a progress line is shown. It is a sink because a module shares
 // the program's sink but not the program's status line.
@@ -64,8 +71,17 @@ std::string shown(std::string_view message) {
 }  // namespace
 
 void configure(Level level, int rank) {
+  rank_shown = rank;
   logger().set_level(to_spdlog(level));
   if (rank >= 0) logger().set_pattern(fmt::format("[%H:%M:%S] %^%l%$: rank {}: %v", rank));
+}
+
+void write_once(const std::string& message) {
+  static std::mutex mutex;
+  static std::set<std::string> written;
+  if (rank_shown > 0) return;
+  const std::lock_guard lock(mutex);
+  if (written.insert(message).second) write(Level::info, message);
 }
 
 void write(Level level, std::string_view message) {

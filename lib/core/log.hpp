@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -33,6 +34,15 @@ void warning(fmt::format_string<Args...> format, Args&&... args) {
 template <typename... Args>
 void error(fmt::format_string<Args...> format, Args&&... args) {
   write(Level::error, fmt::format(format, std::forward<Args>(args)...));
+}
+
+// Writes at level info what every rank, and every trial, finds anew: nothing if this process has written the same
+// message so before, or is a rank other than 0. Thread-safe.
+void write_once(const std::string& message);
+
+template <typename... Args>
+void info_once(fmt::format_string<Args...> format, Args&&... args) {
+  write_once(fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace chexbench::log

@@ -237,8 +237,8 @@ Dataset open_dataset(const spec::DataSpec& spec, const image::PixelSpec& pixels)
   dataset.label_names = index.label_names;
   dataset.has_patients = index.has_patients;
   if (spec.layout == spec::DataLayout::automatic && index.layout != spec::DataLayout::nih) {
-    log::info("{}: read as data.layout {}, {} labels, from {}", spec.root, spec::to_string(index.layout),
-              index.label_names.size(), index.table);
+    log::info_once("{}: read as data.layout {}, {} labels, from {}", spec.root, spec::to_string(index.layout),
+                   index.label_names.size(), index.table);
   }
   const std::vector<const IndexRow*> rows = rows_of_split(index, spec.split);
   if (spec::reads_shards(spec.format)) {

@@ -53,7 +53,8 @@ struct IndexReport {
   std::vector<ShardCount> shards;         // by format, then by split
   std::vector<std::string> cached_files;  // names of the files of cached pixels
   std::string dicom_file;                 // if there are no images and nothing was converted: a DICOM file, or empty
-  std::string next;                       // what to do next; report_index() leaves it empty
+  std::string layout_file;  // the folder's own file that says how to read it, or empty: set by who reads it
+  std::string next;         // what to do next; report_index() leaves it empty
 
   // Returns the mean size of the files whose size is known, or std::nullopt if there are none.
   std::optional<double> mean_file_bytes() const {

@@ -38,11 +38,13 @@ std::string index_report_json(const IndexReport& report) {
   const auto split = [](const SplitCount& count) {
     return OrderedJson{{"images", count.rows}, {"files", count.files}};
   };
-  OrderedJson object = {{"root", report.root},
-                        {"table", report.table},
-                        {"layout", spec::to_string(report.layout)},
-                        {"images", report.rows},
-                        {"patients", or_null(report.patients)}};
+  OrderedJson object = {
+      {"root", report.root},
+      {"table", report.table},
+      {"layout", spec::to_string(report.layout)},
+      {"layout_file", report.layout_file.empty() ? OrderedJson(nullptr) : OrderedJson(report.layout_file)},
+      {"images", report.rows},
+      {"patients", or_null(report.patients)}};
   if (report.layout == spec::DataLayout::nih) {
     object["median_age_years"] =
         report.median_age_years < 0 ? OrderedJson(nullptr) : OrderedJson(report.median_age_years);

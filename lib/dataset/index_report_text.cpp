@@ -63,6 +63,7 @@ std::string index_report_text(const IndexReport& report, std::size_t shown) {
   line("root", report.root);
   line("table", report.table);
   line("layout", spec::to_string(report.layout));
+  if (!report.layout_file.empty()) line("layout_file", report.layout_file);
   line("images", report.rows);
   line("patients", report.patients ? fmt::to_string(*report.patients) : unknown_patients(report));
   const bool is_nih = report.layout == spec::DataLayout::nih;

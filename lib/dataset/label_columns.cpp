@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
+#include "dataset/layouts.hpp"
 
 namespace chexbench::dataset {
 namespace {
@@ -123,6 +124,15 @@ LabelColumns find_columns(std::string_view header, const spec::LabelsSpec& spec,
   return columns;
 }
 
+std::string LabelReader::other_keys(const std::string& column, std::string_view value) const {
+  std::string hint;
+  if (!columns_.likely_patient.empty()) {
+    hint += fmt::format("; data.labels.patient_column may be '{}'", printable(columns_.likely_patient));
+  }
+  if (split_called(value) != nullptr) hint += fmt::format("; data.labels.split_column may be '{}'", printable(column));
+  return hint;
+}
+
 LabelBits LabelReader::read(const std::vector<std::string_view>& fields, std::string_view where) {
   if (!spec_.separator.empty()) return read_names(fields[columns_.joined], where);
   LabelBits labels;
@@ -131,10 +141,10 @@ LabelBits LabelReader::read(const std::vector<std::string_view>& fields, std::st
     if (value == "1" || value == "1.0") {
       labels.set(f);
     } else if (value != "0" && value != "0.0") {
-      throw DataError(
-          fmt::format("{}: column '{}' is '{}', expected 0 or 1: set data.labels.columns to the columns of the labels "
-                      "or, together with data.labels.separator, to a column of names",
-                      where, printable(columns_.label_names[f]), printable(value)));
+      throw DataError(fmt::format(
+          "{}: column '{}' is '{}', expected 0 or 1: set data.labels.columns to the columns of the labels "
+          "or, together with data.labels.separator, to a column of names{}",
+          where, printable(columns_.label_names[f]), printable(value), other_keys(columns_.label_names[f], value)));
     }
   }
   return labels;

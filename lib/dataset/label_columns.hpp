@@ -47,6 +47,9 @@ class LabelReader {
   std::vector<std::string> finish(const std::string& table, std::vector<IndexRow>& rows);
 
  private:
+  // Returns the keys that a column with this value, and the column of patients, may be meant for, as the end of a
+  // message.
+  std::string other_keys(const std::string& column, std::string_view value) const;
   LabelBits read_names(std::string_view field, std::string_view where);
 
   const LabelColumns& columns_;

@@ -6,8 +6,10 @@
 
 #include "core/credentials.hpp"
 #include "core/errors.hpp"
+#include "core/log.hpp"
 #include "core/printable.hpp"
 #include "spec/contradictions.hpp"
+#include "spec/folder_file.hpp"
 #include "spec/keys.hpp"
 #include "spec/pipeline_list.hpp"
 #include "spec/presets.hpp"
@@ -49,6 +51,22 @@ bool is_ranks_list(const std::string& key, const Stated& stated) {
                                 describe(stated.node)));
   }
   return stated.node.list() != nullptr;
+}
+
+void ask_folder(const std::string& root, SweepSpec& sweep) {
+  const std::string path = folder_file(root);
+  if (path.empty() || sweep.folders.contains(root)) return;
+  sweep.folders.emplace(root, read_folder_file(path));
+  log::info_once("{} says how the folder is read", path);
+}
+
+// Reads what the folders of all trials say of themselves.
+void ask_folders(SweepSpec& sweep) {
+  ask_folder(sweep.base.data.root, sweep);
+  for (const Axis& axis : sweep.axes)
+    for (const std::vector<Setting>& point : axis.points)
+      for (const Setting& setting : point)
+        if (setting.key == "data.root") ask_folder(std::get<std::string>(setting.value), sweep);
 }
 
 }  // namespace
@@ -123,11 +141,12 @@ void Draft::set(const std::string& assignment) {
   }
 }
 
-SweepSpec Draft::finish() const {
+SweepSpec Draft::finish(bool asks_folders) const {
   SweepSpec sweep;
   sweep.base.pipeline = preset(kDefaultPipeline);
   SweepDraft swept = sweep_;
   for (const auto& [key, stated] : stated_) {
+    sweep.stated.insert(key);
     if (is_ranks_list(key, stated)) {
       swept.add_axis(key, stated);
       continue;
@@ -146,6 +165,7 @@ SweepSpec Draft::finish() const {
     sweep.base.measure.repeats = 1;  // each repeat is a whole training
   }
   check_name(sweep.base.name);
+  if (asks_folders) ask_folders(sweep);
   const std::vector<Trial> trials = expand(sweep);
   for (const auto& [key, stated] : stated_) check_stated(key, stated.path, trials);
   return sweep;

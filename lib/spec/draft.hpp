@@ -21,9 +21,11 @@ class Draft {
   // what was stated, which restores the default.
   // @throws SpecError if there is no '=', if the key is unknown, or if a duplicate key is in the value
   void set(const std::string& assignment);
-  // Checks every value, expands the sweep and checks its trials.
-  // @throws SpecError if a value is wrong, if options contradict each other, or if the sweep has too many trials
-  SweepSpec finish() const;
+  // Checks every value, expands the sweep and checks its trials. `asks_folders` has what folders say of themselves
+  // (folder_file.hpp) read for the roots of the trials.
+  // @throws SpecError if a value is wrong, if options contradict each other, if the sweep has too many trials, or as
+  // read_folder_file()
+  SweepSpec finish(bool asks_folders) const;
 
  private:
   void read_group(const std::string& prefix, const Object& object, const std::string& source);

@@ -1,5 +1,5 @@
 // What a draft asks about keys while it reads a spec: whether there is one, which one may have been meant, and what its
-// value is. Private to draft.cpp and sweep_draft.cpp.
+// value is. Private to draft.cpp, sweep_draft.cpp and folder_file.cpp.
 #pragma once
 
 #include <string>

@@ -46,7 +46,7 @@ SweepSpec parse_spec(const std::string& text, const std::string& source, const s
   Draft draft;
   draft.read(parse_document(text, source), source);
   for (const std::string& override : overrides) draft.set(override);
-  return draft.finish();
+  return draft.finish(true);
 }
 
 SweepSpec load_spec(const std::string& name_or_path, const std::vector<std::string>& overrides) {
@@ -55,7 +55,9 @@ SweepSpec load_spec(const std::string& name_or_path, const std::vector<std::stri
 }
 
 Experiment parse_experiment(const std::string& text, const std::string& source) {
-  const std::vector<Trial> trials = expand(parse_spec(text, source));
+  Draft draft;
+  draft.read(parse_document(text, source), source);
+  const std::vector<Trial> trials = expand(draft.finish(false));
   if (trials.size() != 1) throw SpecError(fmt::format("{}: one trial was expected, not {}", source, trials.size()));
   return trials.front().experiment;
 }

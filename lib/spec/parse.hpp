@@ -22,6 +22,7 @@ SpecText find_spec(const std::string& name_or_path);
 
 // Finds the experiment, applies `overrides` in their order, and checks all trials. An override is "key=value"; its
 // value is JSON, or else text; null restores the default. Overriding a swept key takes it out of the sweep. Example:
+// Folders that keep a chexbench-data.json are asked (folder_file.hpp).
 //   load_spec("configs/experiments/naive-vs-optimized.json", {"data.root=/data/nih", "pipeline.map.parallel_calls=4"})
 // @throws SpecError as find_spec(), and if the syntax is wrong (with line and column), a key is unknown or twice
 // there, a value has the wrong type or is out of range, or options contradict each other
@@ -31,8 +32,8 @@ SweepSpec load_spec(const std::string& name_or_path, const std::vector<std::stri
 SweepSpec parse_spec(const std::string& text, const std::string& source,
                      const std::vector<std::string>& overrides = {});
 
-// Parses one trial from the text that to_json() of resolved.hpp wrote, as journals and reports hold it. `source` names
-// the text in errors.
+// Parses one trial from the text that to_json() of resolved.hpp wrote, as journals and reports hold it, and reads no
+// other file. `source` names the text in errors.
 // @throws SpecError as load_spec() does, and if the text describes more than one trial
 Experiment parse_experiment(const std::string& text, const std::string& source);
 

@@ -61,6 +61,23 @@ std::vector<Setting> settings_of(const std::vector<Axis>& axes, std::size_t tria
   return settings;
 }
 
+// Adds what the folder of the trial says of itself.
+void apply_folder(const SweepSpec& sweep, const std::vector<Setting>& settings, Experiment& experiment) {
+  const auto folder = sweep.folders.find(experiment.data.root);
+  if (folder == sweep.folders.end()) return;
+  const auto is_stated = [&](const std::string& key) {
+    return sweep.stated.contains(key) || std::ranges::find(settings, key, &Setting::key) != settings.end();
+  };
+  const auto layout = std::ranges::find(folder->second, "data.layout", &Setting::key);
+  const bool has_layout = layout != folder->second.end();
+  if (has_layout && is_stated("data.layout") &&
+      scalar(layout->value) != ParameterValue(std::string(to_string(experiment.data.layout)))) {
+    return;
+  }
+  for (const Setting& setting : folder->second)
+    if (!is_stated(setting.key)) apply(experiment, setting);
+}
+
 Experiment experiment_of(const SweepSpec& sweep, const std::vector<Setting>& settings) {
   Experiment experiment = sweep.base;
   // The pipeline must be set before the parameters of its ops.
@@ -68,6 +85,7 @@ Experiment experiment_of(const SweepSpec& sweep, const std::vector<Setting>& set
     if (!is_op_setting(setting)) apply(experiment, setting);
   }
   if (!uses_pipeline(experiment)) return experiment;  // ops that do not run may be those of another pipeline
+  apply_folder(sweep, settings, experiment);
   for (const Setting& setting : sweep.op_settings) apply(experiment, setting);
   for (const Setting& setting : settings) {
     if (is_op_setting(setting)) apply(experiment, setting);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -31,10 +33,13 @@ struct Axis {
 // An experiment as its file states it. The values have been checked against the tables of keys and ops, but not against
 // each other.
 struct SweepSpec {
-  Experiment base;                             // the keys that are not swept
-  std::vector<Setting> op_settings;            // parameters of ops that are set in the pipeline of every trial
-  std::vector<Axis> axes;                      // in the order of the file; the last one varies fastest
-  std::vector<std::vector<Setting>> excluded;  // no trial has all settings of one of these
+  Experiment base;                                      // the keys that are not swept
+  std::vector<Setting> op_settings;                     // parameters of ops that are set in the pipeline of every trial
+  std::vector<Axis> axes;                               // in the order of the file; the last one varies fastest
+  std::vector<std::vector<Setting>> excluded;           // no trial has all settings of one of these
+  std::set<std::string> stated;                         // the keys that are stated beside the sweep
+  std::map<std::string, std::vector<Setting>> folders;  // by data.root: what the folder's own file says; what is stated
+                                                        // or swept goes before it
 };
 
 // One combination of the axes' values.
@@ -51,7 +56,8 @@ ParameterValue scalar(const SettingValue& value);
 
 // Returns one trial for each combination of the axes' values that is not excluded (one trial if there are no axes),
 // checked for contradictions. Combinations that differ only in the input of ready-made batches (data.format synthetic),
-// such as their pipeline, are one trial, whose name and input do not have these settings.
+// such as their pipeline, are one trial, whose name and input do not have these settings. A trial of a root that is in
+// SweepSpec::folders gets those of its settings that nothing else says; if another data.layout is stated, none.
 // @throws SpecError if a trial's pipeline lacks an op whose parameter is set, options contradict each other, a swept
 // key has no effect in another trial, all trials are excluded, or there are more than kMostTrials
 std::vector<Trial> expand(const SweepSpec& sweep);

@@ -92,7 +92,7 @@ function(chexbench_compile_fast target)
 endfunction()
 
 # What `cmake --install` puts where: bin/chexbench and share/chexbench/configs; rooms that load a module at run time
-# install it into lib/chexbench themselves.
+# install it into lib/chexbench themselves, and apps/chexbench what shells and man read.
 function(chexbench_install)
   install(TARGETS chexbench RUNTIME DESTINATION bin)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION share/chexbench)

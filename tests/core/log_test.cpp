@@ -78,5 +78,16 @@ TEST_F(Log, ShowsTheRankWhereOneIsGiven) {
       testing::ExitedWithCode(0), "rank 3: after");
 }
 
+TEST_F(Log, WritesOnceWhatIsFoundAgainAndOnRank0Only) {
+  const auto tell = [](int root) { log::info_once("root {} holds classes", root); };
+  EXPECT_THAT(stderr_of([&] { tell(1); }), HasSubstr("info: root 1 holds classes"));
+  EXPECT_EQ(stderr_of([&] { tell(1); }), "");
+  EXPECT_THAT(stderr_of([&] { tell(2); }), HasSubstr("info: root 2"));
+  log::configure(log::Level::info, 1);
+  EXPECT_EQ(stderr_of([&] { tell(3); }), "");
+  log::configure(log::Level::info, 0);
+  EXPECT_THAT(stderr_of([&] { tell(3); }), HasSubstr("root 3"));
+}
+
 }  // namespace
 }  // namespace chexbench

@@ -18,6 +18,7 @@ using spec::Split;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class LayoutTest : public testing::Test {
  protected:
@@ -223,8 +224,15 @@ TEST_F(LayoutTest, NamesTheColumnNearestToOneThatTheTableLacks) {
 
 TEST_F(LayoutTest, NamesTheLineOfAValueThatIsNoLabel) {
   table("image,Cat,Age\na.png,1,1\nb.png,0,58\n");
+  EXPECT_THAT(failure<DataError>(), AllOf(HasSubstr("labels.csv:3"), HasSubstr("'Age' is '58'"),
+                                          HasSubstr("data.labels.columns"), Not(HasSubstr("may be"))));
+  table("image,Subject,Cat,fold\na.png,7,1,val\n");
   EXPECT_THAT(failure<DataError>(),
-              AllOf(HasSubstr("labels.csv:3"), HasSubstr("'Age' is '58'"), HasSubstr("data.labels.columns")));
+              AllOf(HasSubstr("'Subject' is '7'"), HasSubstr("data.labels.patient_column may be 'Subject'")));
+  spec_.layout = DataLayout::csv;
+  spec_.labels.patient_column = "Subject";
+  EXPECT_THAT(failure<DataError>(),
+              AllOf(HasSubstr("data.labels.split_column may be 'fold'"), Not(HasSubstr("patient_column may be"))));
 }
 
 TEST_F(LayoutTest, RefusesRowsThatCannotBeRight) {

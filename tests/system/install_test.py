@@ -24,6 +24,15 @@ class Install(SystemTest):
         self.assertIn("share/chexbench/configs/experiments/naive-vs-optimized.json", files)
         self.assertFalse([name for name in files if name.endswith((".a", ".hpp"))])
 
+    def test_shells_and_man_find_what_the_installed_binary_prints(self):
+        for place, verb in (("bash-completion/completions/chexbench", ("completion", "bash")),
+                            ("zsh/site-functions/_chexbench", ("completion", "zsh")),
+                            ("fish/vendor_completions.d/chexbench.fish", ("completion", "fish")),
+                            ("man/man1/chexbench.1", ("man-page",))):
+            done = self.run_installed(*verb)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual((self.prefix / "share" / place).read_text(), done.stdout)
+
     def test_the_installed_binary_runs_an_experiment(self):
         done = self.run_installed("--config", self.spec(), "--output", self.folder / "out")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -69,9 +69,60 @@ class OwnData(SystemTest):
             self.folder / "out",
         )
 
+    def test_the_layout_is_kept_in_the_folder_and_read_by_every_verb(self):
+        root = self.table()
+        kept = root / "chexbench-data.json"
+        saved = self.succeed("data", "index", root, *self.LABELS, "--save")
+        self.assertIn(f"layout_file: {kept}\n", saved.stdout)
+        self.assertNotIn("data.labels", saved.stdout.splitlines()[-1])  # of the next command
+        self.assertEqual(json.loads(kept.read_text().split("\n", 1)[1]), {"data": {
+            "layout": "csv", "labels": {"columns": ["Left", "Right"], "split_column": "fold"}}})
+        again = self.succeed("data", "index", root)
+        self.assertEqual(again.stdout, saved.stdout)
+        self.assertIn(f"{kept} says how the folder is read", again.stderr)
+        told = json.loads(self.succeed("data", "index", root, "--format", "json").stdout)
+        self.assertEqual((told["layout"], told["layout_file"]), ("csv", str(kept)))
+        self.succeed("data", "convert", root, "--split", "train")
+        self.assertIn("records: 18", self.succeed("data", "check", root).stdout)
+        near = self.folder / "near"
+        self.succeed("data", "stage", root, near, "--split", "train")
+        self.assertEqual((near / kept.name).read_text(), kept.read_text())
+        for place, out in ((root, "out"), (near, "near-out")):
+            self.succeed("--config", self.spec(data__root=str(place)), "--output", self.folder / out)
+            spec = self.report(self.folder / out)["trials"][0]["spec"]
+            self.assertEqual(spec["data"]["labels"]["columns"], ["Left", "Right"])
+
+    def test_saving_a_layout_overwrites_nothing(self):
+        root = self.classes()
+        kept = root / "chexbench-data.json"
+        kept.write_text('{"data": {"layuot": "folders"}}')
+        self.fail_with(2, "data", "index", root, says=[str(kept), "did you mean 'data.layout'"])
+        kept.write_text('{"data": {"layout": "folders"}} // mine')
+        self.fail_with(6, "data", "index", root, "--save", says=f"{kept} is there already")
+        self.assertTrue(kept.read_text().endswith("// mine"))
+        kept.unlink()
+        self.fail_with(3, "data", "index", self.folder / "none", "--save", says="no such folder")
+        self.fail_with(2, "data", "index", "s3://bucket/set", "--save", says="is a URL")
+        self.fail_with(2, "data", "index", root, "--set", "data.layout=csv", "--set", "data.labels.columns=", "--save")
+        self.assertFalse(kept.exists())
+
+    def test_how_a_folder_was_read_is_told_once(self):
+        root = self.classes()
+        for split in ("train", "all"):
+            self.succeed("data", "convert", root, "--split", split)
+        spec = self.spec(data__root=str(root),
+                         sweep={"data.format": ["png", "tfrecord"], "data.split": ["train", "all"]})
+        done = self.succeed("--config", spec, "--output", self.folder / "out")
+        self.assertEqual(len(self.report(self.folder / "out")["trials"]), 4)
+        self.assertEqual(done.stderr.count("read as data.layout folders"), 1, done.stderr)
+
     def test_what_a_table_lacks_is_named(self):
         root = self.table()
-        self.fail_with(3, "data", "index", root, says=["labels.csv:2", "'fold' is 'val'", "data.labels.columns"])
+        self.fail_with(3, "data", "index", root, says=["labels.csv:2", "'fold' is 'val'", "data.labels.columns",
+                                                         "data.labels.split_column may be 'fold'"])
+        table = root / "labels.csv"
+        table.write_text(table.read_text().replace("age", "Patient ID", 1))
+        self.fail_with(3, "data", "index", root, says="data.labels.patient_column may be 'Patient ID'")
         self.fail_with(2, "data", "index", root, "--set", "data.layout=csv", "--set", "data.labels.columns=Lift",
                        says="did you mean 'Left'?")
         self.fail_with(2, "data", "index", root, "--set", "data.labels.columns=Left", says="data.layout is csv")

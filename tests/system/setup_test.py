@@ -21,6 +21,8 @@ install*)
   /usr/sbin/policy-rc.d one start
   [ $? = 101 ] || echo one >> "$FAKE/started"
   ln -s /nowhere /etc/systemd/system/multi-user.target.wants/one.service
+  echo "Unpacking one (1) ..."
+  echo "Unpacking two (2) ..."
   echo "Setting up one (1) ..."
   echo "Setting up two (2) ..."
   exit "${APT_STATUS:-0}" ;;
@@ -81,6 +83,8 @@ class Setup(SystemTest):
     def test_it_says_how_many_packages_there_are(self):
         done = self.run_setup("test")
         self.assertIn("with what they depend on", done.stdout)
+        self.assertIn("fetching Debian's lists", done.stdout)
+        self.assertIn("[2/2] unpacked two", done.stdout)
         self.assertIn("[2/2] installed two", done.stdout)
 
     def test_only_the_full_group_brings_servers(self):

@@ -19,6 +19,7 @@
 #include "dataset/make/parallel.hpp"
 #include "dataset/make/progress.hpp"
 #include "dataset/make/staging_record.hpp"
+#include "spec/folder_file.hpp"
 #include "storage/url.hpp"
 
 namespace chexbench::dataset {
@@ -49,6 +50,7 @@ std::vector<std::string> label_files(const Index& index) {
 
 std::vector<std::string> files_of(const spec::DataSpec& spec, const storage::DataRoot& root, const Dataset& dataset) {
   std::vector<std::string> files = label_files(read_index(root));
+  if (std::string file = spec::folder_file(root.path); !file.empty()) files.push_back(std::move(file));
   if (spec::reads_shards(spec.format)) {
     files.insert(files.end(), dataset.shards.begin(), dataset.shards.end());
     const std::string manifest = formats::manifest_path(root.path, spec.split, spec.format);

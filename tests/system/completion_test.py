@@ -1,0 +1,140 @@
+"""chexbench completion and the manual page: read by the shells and by groff themselves."""
+
+import json
+import re
+import shutil
+import subprocess
+import unittest
+
+from harness import BINARY, TIMEOUT_S, SystemTest
+
+# Completes the words that follow as readline would: it has split them at '=' and ':'.
+BASH = """source "$1"; shift
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
+_chexbench && printf '%s\\n' "${COMPREPLY[@]}"
+"""
+# Types the line and a tab into an interactive zsh, and prints what stands there then.
+ZSH = """zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1= fpath=($1 \\$fpath); autoload -Uz compinit; compinit -u -D; print RE''ADY"
+while zpty -r shell line; do [[ $line == *READY* ]] && break; done
+zpty -w -n shell "$2"$'\\t\\C-a\\C-k'"print -r -- '<"$'\\C-y'">'"$'\\n'
+while zpty -r shell line; do [[ $line == '<'* ]] && { print -r -- $line; break; }; done
+zpty -d shell
+"""
+
+
+class Completion(SystemTest):
+    def script(self, shell, name):
+        path = self.folder / name
+        path.write_text(self.succeed("completion", shell).stdout)
+        return path
+
+    def shell(self, *command):
+        done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=TIMEOUT_S, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, f"{command}\nstdout: {done.stdout}\nstderr: {done.stderr}")
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def test_an_unknown_shell_is_refused(self):
+        self.fail_with(2, "completion", "csh", says="csh")
+        self.fail_with(2, "completion", says="SHELL")
+
+    def bash(self, *words):
+        return self.shell("bash", "-c", BASH, "bash", self.script("bash", "chexbench"), "chexbench", *words).split()
+
+    def test_bash_completes_commands_options_and_values(self):
+        self.assertEqual(self.bash("data", "con"), ["convert"])
+        self.assertEqual(self.bash("help", "data", "con"), ["convert"])
+        self.assertEqual(self.bash("data", "convert", "--to", ""), ["tfrecord", "webdataset", "cached"])
+        self.assertEqual(self.bash("data", "convert", "--sp"), ["--split"])
+        self.assertEqual(self.bash("--format", "=", "j"), ["json"])
+        self.assertEqual(self.bash("--set", "data.form"), ["data.format="])
+        self.assertEqual(self.bash("--set", "data.format", "=", "p"), ["png"])
+        self.assertEqual(self.bash("--set", "engine", "=", "emulated", ":", "v1"), ["v100"])
+        self.assertEqual(self.bash("model", "den"), ["densenet121"])
+        self.assertEqual(self.bash("model", "densenet121", ""), [])
+        self.assertEqual(self.bash("completion", ""), ["bash", "zsh", "fish"])
+        self.assertNotIn("man-page", self.bash(""))
+
+    def test_bash_offers_what_help_and_list_name(self):
+        verbs = re.findall(r"^  ([a-z-]+) {2,}", self.succeed("--help").stdout.split("Subcommands:")[1], re.MULTILINE)
+        self.assertGreater(len(verbs), 10)
+        self.assertEqual(self.bash(""), verbs)
+        shipped = json.loads(self.succeed("list", "--format", "json").stdout)
+        names = [entry["name"] for entry in shipped["experiments"]]
+        for words in (("--config", ""), ("predict", "--config", "")):
+            self.assertEqual([name for name in self.bash(*words) if name in names], names)
+        self.assertIn("a100", self.bash("predict", "--accelerator", ""))
+
+    def test_bash_offers_files_and_folders_where_they_are_wanted(self):
+        (self.folder / "runs one").mkdir()
+        (self.folder / "runs.csv").write_text("")
+        self.assertEqual(self.bash("diagnose", "runs."), ["runs.csv"])
+        self.assertEqual(self.bash("--output", "runs"), ["runs", "one"])  # one name; the method splits at the blank
+        self.assertEqual(self.bash("--config", "runs."), ["runs.csv"])
+        # A word behind an option is its value, even where it is a command's name.
+        self.assertIn("--dry-run", self.bash("--output", "list", "--dr"))
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh_reads_and_completes(self):
+        script = self.script("zsh", "_chexbench")
+        self.shell("zsh", "-n", script)
+        for line, completed in (
+            ("chexbench data con", "chexbench data convert"),
+            ("chexbench --config nai", "chexbench --config naive-vs-optimized"),
+            ("chexbench --set data.format=p", "chexbench --set data.format=png"),
+            ("chexbench data convert --to w", "chexbench data convert --to webdataset"),
+            ("chexbench model den", "chexbench model densenet121"),
+        ):
+            shown = self.shell("timeout", "60", "zsh", "-f", "-c", ZSH, "zsh", script.parent, line)
+            self.assertEqual(shown.strip("\r\n"), f"<{completed}>", line)
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_fish_reads_and_completes(self):
+        script = self.script("fish", "chexbench.fish")
+        self.shell("fish", "-n", script)
+        for line, offered in (
+            ("chexbench data con", ["convert"]),
+            ("chexbench --config nai", ["naive-vs-optimized"]),
+            ("chexbench --set data.format=p", ["data.format=png"]),
+            ("chexbench data convert --to ", ["cached", "tfrecord", "webdataset"]),
+            ("chexbench --config bare --pro", ["--progress"]),
+            ("chexbench model den", ["densenet121"]),
+        ):
+            shown = self.shell("env", f"HOME={self.folder}", "fish", "-N", "-c",
+                               f"source {script}; complete -C'{line}'")
+            self.assertEqual([row.split("\t")[0] for row in shown.splitlines()], offered, line)
+
+
+class ManPage(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.page = self.succeed("man-page").stdout
+
+    def test_it_has_every_command_and_option(self):
+        text = self.page.replace("\\-", "-")
+        commands = [line[4:] for line in text.splitlines() if line.startswith(".SS ")]
+        self.assertIn("chexbench data convert", commands)
+        for command in ["chexbench", *commands]:
+            self.assertIn(f"\n{command} ", text.split(".SH DESCRIPTION")[0])
+            section = text.split(f".SS {command}\n")[1] if command != "chexbench" else text.split(".SH OPTIONS")[1]
+            section = re.split(r"^\.S[HS] ", section, flags=re.MULTILINE)[0]
+            for option in re.findall(r"^ +(?:-\w,)?(--[a-z-]+)", self.succeed(*command.split()[1:], "--help").stdout,
+                                     re.MULTILINE):
+                self.assertIn(f"\\fB{option}\\fR", section, command)
+
+    @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
+    def test_groff_has_nothing_to_say_against_it(self):
+        for device in ("utf8", "ps"):
+            done = subprocess.run(["groff", "-man", "-ww", "-z", f"-T{device}"], input=self.page, capture_output=True,
+                                  text=True, timeout=TIMEOUT_S)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_it_tells_the_version(self):
+        version = subprocess.run([str(BINARY), "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        self.assertIn(f'"chexbench {version}"', self.page)
+
+
+if __name__ == "__main__":
+    unittest.main()
