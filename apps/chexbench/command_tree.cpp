@@ -97,7 +97,8 @@ SettingWords setting_words() {
     if (rule.values.type == spec::ValueType::boolean)
       settings.values.insert(settings.values.end(), {key + "true", key + "false"});
     if (rule.values.prefix.empty()) continue;
-    for (const std::string& name : spec::profile_names()) settings.values.push_back(key + rule.values.prefix + name);
+    const std::string prefixed = key + rule.values.prefix;
+    for (const std::string& name : spec::profile_names()) settings.values.push_back(prefixed + name);
   }
   return settings;
 }

@@ -28,7 +28,7 @@ void read_group(const std::string& prefix, const Object& object, const std::stri
     if (is_group(key) && node.object() != nullptr) {
       read_group(key + ".", *node.object(), path, settings);
     } else if (belongs_in_file(key) && find_key(key) != nullptr) {
-      settings.push_back({key, checked_value(key, node, path + ": " + key, "")});
+      settings.push_back({key, checked_value(key, node, fmt::format("{}: {}", path, key), "")});
     } else if (is_group(key) && key.starts_with("data")) {
       throw SpecError(fmt::format("{}: {} must be an object with keys such as '{}', not {}", path, key,
                                   names_under(key + ".").front(), describe(node)));
