@@ -120,7 +120,7 @@ void add_sources(CLI::App& verb, PredictArguments& arguments) {
           "--precision", [&request](spec::Precision precision) { request.precision = precision; },
           "Train in this precision (default: that of the spec or of the report).")
       ->transform(CLI::CheckedTransformer(kPrecisions))
-      ->type_name("P");
+      ->option_text("TEXT:{f32,tf32,fp16,bf16}");
   verb.add_option("--input-rate", arguments.input_rate,
                   "Assume that the input of one rank delivers this many images/s; 'measured' takes them from --report.")
       ->type_name("RATE");

@@ -64,10 +64,10 @@ struct ChannelGrid {
   static int lanes_of(int vectors, int width, int most_lanes) {
     if (vectors <= most_lanes) return vectors;
     if (width == 1) return most_lanes;
-    const auto idle = [vectors](int lanes) { return (lanes - vectors % lanes) % lanes; };
+    const auto idle = [vectors](int tile) { return (tile - vectors % tile) % tile; };
     int best = most_lanes;
-    for (int lanes = most_lanes / 2; lanes >= kLineLanes; lanes /= 2) {
-      if (idle(lanes) < idle(best)) best = lanes;
+    for (int tile = most_lanes / 2; tile >= kLineLanes; tile /= 2) {
+      if (idle(tile) < idle(best)) best = tile;
     }
     return best;
   }
