@@ -16,6 +16,7 @@ namespace chexbench::log {
 namespace {
 
 constexpr const char* kName = "chexbench";
+constexpr const char* kPattern = "[%H:%M:%S] %^%l%$: %v";
 
 std::atomic<int> rank_shown = -1;
 
@@ -36,7 +37,7 @@ spdlog::logger& logger() {
     if (auto known = spdlog::get(kName)) return known;
     auto created = std::make_shared<spdlog::logger>(kName, std::make_shared<OwnLineSink>());
     spdlog::initialize_logger(created);
-    created->set_pattern("[%H:%M:%S] %^%l%$: %v");
+    created->set_pattern(kPattern);
     return created;
   }();
   return *instance;
@@ -73,7 +74,7 @@ std::string shown(std::string_view message) {
 void configure(Level level, int rank) {
   rank_shown = rank;
   logger().set_level(to_spdlog(level));
-  if (rank >= 0) logger().set_pattern(fmt::format("[%H:%M:%S] %^%l%$: rank {}: %v", rank));
+  logger().set_pattern(rank < 0 ? kPattern : fmt::format("[%H:%M:%S] %^%l%$: rank {}: %v", rank));
 }
 
 void write_once(const std::string& message) {

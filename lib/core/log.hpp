@@ -11,8 +11,8 @@ namespace chexbench::log {
 
 enum class Level { debug, info, warning, error, off };
 
-// Sets the least severe level that is written, and the rank that each line shows; a negative `rank` leaves the lines as
-// they are. Thread-safe. Before the first call the level is `info` and no rank is shown.
+// Sets the least severe level that is written, and the rank that each line shows, none if it is negative. Thread-safe.
+// Before the first call the level is `info` and no rank is shown.
 void configure(Level level, int rank = -1);
 
 // Writes "[HH:MM:SS] LEVEL: MESSAGE" to stderr if `level` is severe enough, as printable_lines() shows it. Thread-safe.
