@@ -74,7 +74,7 @@ class Answers(SystemTest):
         image = sorted((REAL_IMAGES / "images").iterdir())[0]
         shutil.copy(image, root / "a" / "one.png")
         done = self.succeed("my set", *QUICK, cwd=self.folder)
-        self.assertIn("the 1 PNG", self.lines(done)["Rate:"])
+        self.assertRegex(self.lines(done)["Rate:"], r"of the one PNG of \d+ kB in ")
         self.assertEqual(len(list(self.folder.glob("results/my-set/*/report.html"))), 1)
         (root / "notes.csv").write_text("name,remark\nx,good\n")
         done = self.succeed(root, *QUICK, "--output", self.folder / "out")
