@@ -133,7 +133,7 @@ class Misled(SystemTest):
         loose = self.folder / "loose"
         loose.mkdir()
         shutil.copy(sorted((REAL_IMAGES / "images").iterdir())[0], loose / "one.png")
-        done = self.fail_with(3, loose, says=["holds 1 images without a table",
+        done = self.fail_with(3, loose, says=["holds 1 image without a table",
                                               f"mkdir {loose}/all && mv {loose}/*.png"])
         command = done.stderr.split("`")[1]
         subprocess.run(["sh", "-c", command], check=True)
