@@ -88,6 +88,8 @@ TEST(WaysToRead, AreAnErrorThatSaysWhatToDoWhereThereAreNone) {
     return std::string();
   };
   EXPECT_THAT(message(), HasSubstr("chexbench data index set"));
+  index.root = "my set";
+  EXPECT_THAT(message(), HasSubstr("chexbench data index 'my set'"));
   index.dicom_file = "set/a.dcm";
   EXPECT_THAT(message(), AllOf(HasSubstr("set/a.dcm is a DICOM file"), HasSubstr("export")));
 }
