@@ -86,7 +86,7 @@ class DryRun(SystemTest):
                 {"model": "resnet50", "image_size": 32, "precision": "f32", "batch_size": 2, "images_per_s": 1000,
                  "includes_update": True, "includes_communication": False, "source": "made up"}]}))
             engines.append(f"emulated:{profile}")
-        spec = self.spec(sweep={"engine": [*engines, "onednn"]}, model__image_size=32, comm__model="none")
+        spec = self.spec(sweep={"engine": [*engines, "onednn"]}, model__image_size=32)
         plan = self.succeed("--config", spec, "--dry-run").stdout
         self.assertIn("for 12 repeats of 6 trials", plan)
         self.assertNotIn("what engine onednn computes", plan)
