@@ -163,8 +163,8 @@ std::string limit_sentence(const Measured& arm, const std::string& name, bool fe
   if (!arm.trains()) return cores_sentence(arm, name);
   const std::optional<results::Finding> verdict = verdict_of(arm);
   if (!verdict || (verdict->kind == "fed" && fed_is_said)) return "";
-  return fmt::format("{} {}. {}", named({.name = name, .context = ""}, results::mark_of(arm.trial)), verdict->headline,
-                     verdict->reason);
+  return fmt::format("{} {}.{}{}", named({.name = name, .context = ""}, results::mark_of(arm.trial)), verdict->headline,
+                     verdict->reason.empty() ? "" : " ", verdict->reason);
 }
 
 std::string scaling_sentence(const Measured& arm, const std::string& name) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "core/csv.hpp"
 #include "core/errors.hpp"
@@ -149,15 +150,24 @@ void check_folder(const std::string& root) {
 
 // Returns what to do about images that lie in the root itself, for the end of a message, or "" if none do.
 std::string loose_images_hint(const storage::DataRoot& root, const std::vector<storage::StoreEntry>& entries) {
-  const auto is_image = [](const storage::StoreEntry& entry) { return is_image_name(entry.name); };
-  const auto image = std::ranges::find_if(entries, is_image);
-  if (image == entries.end()) return "";
-  const std::string ending = image->name.substr(image->name.rfind('.'));
+  std::size_t images = 0;
+  std::set<std::string> endings;  // as they are spelt, because patterns of a shell heed capitals
+  for (const storage::StoreEntry& entry : entries) {
+    if (entry.kind != storage::StoreEntry::Kind::file || !is_image_name(entry.name)) continue;
+    ++images;
+    endings.insert(entry.name.substr(entry.name.rfind('.')));
+  }
+  if (images == 0) return "";
+  const bool is_one = images == 1;
+  const std::string found = fmt::format("; it holds {} without a table: to measure {}, ",
+                                        is_one ? "1 image" : fmt::format("{} images", images),
+                                        is_one ? "it without a label" : "them without labels");
+  if (!root.store->is_local()) return fmt::format("{}put {} into a folder such as all/", found, is_one ? "it" : "them");
   const std::string folder = shell_word(root.path);
-  return fmt::format(
-      "; it holds {} images without a table: to measure them without labels, make one class of them with "
-      "`mkdir {}/all && mv {}/*{} {}/all/`",
-      std::ranges::count_if(entries, is_image), folder, folder, ending, folder);
+  std::string moved;
+  for (const std::string& ending : endings) moved += fmt::format("{}/*{} ", folder, ending);
+  return found + fmt::format("make one class of {} with `mkdir {}/all && mv {}{}/all/`", is_one ? "it" : "them", folder,
+                             moved, folder);
 }
 
 bool is_nih_table(std::string_view name) { return name.starts_with("Data_Entry") && name.ends_with(".csv"); }

@@ -67,14 +67,22 @@ bool read_all(int output, double deadline_s, std::string& text) {
   }
 }
 
-// Returns the status of waitpid() if the process has ended by then.
-std::optional<int> ended(pid_t process, double deadline_s) {
+// What waitpid() says of a process.
+struct Ending {
   int status = 0;
-  while (waitpid(process, &status, WNOHANG) == 0) {
+  int error = 0;  // an errno if the status is not known: ECHILD where SIGCHLD is ignored
+};
+
+// Returns the process's end if it has come by then.
+std::optional<Ending> ended(pid_t process, double deadline_s) {
+  Ending ending;
+  for (;;) {
+    const pid_t changed = waitpid(process, &ending.status, WNOHANG);
+    if (changed == process) return ending;
+    if (changed < 0 && errno != EINTR) return Ending{.error = errno};
     if (now_s() > deadline_s) return {};
     sleep_until_s(now_s() + kNapS);
   }
-  return status;
 }
 
 std::string failure(const std::string& name, int status, const std::string& output) {
@@ -101,13 +109,15 @@ ToolAnswer ask_tool(const std::vector<std::string>& command, double patience_s) 
   const double deadline_s = now_s() + patience_s;
   const bool is_read = read_all(running.output, deadline_s, answer.output);
   close(running.output);
-  const std::optional<int> status = is_read ? ended(running.process, deadline_s) : std::nullopt;
-  if (!status) {
+  const std::optional<Ending> ending = is_read ? ended(running.process, deadline_s) : std::nullopt;
+  if (!ending) {
     kill(-running.process, SIGKILL);
     ended(running.process, now_s() + kKilledS);
     answer.problem = fmt::format("{} does not answer within {} s", name, patience_s);
-  } else if (*status != 0) {
-    answer.problem = failure(name, *status, answer.output);
+  } else if (ending->error != 0) {
+    answer.problem = fmt::format("how {} ended is not known: {}", name, std::strerror(ending->error));
+  } else if (ending->status != 0) {
+    answer.problem = failure(name, ending->status, answer.output);
   }
   if (!answer.problem.empty()) answer.output.clear();
   return answer;

@@ -1,5 +1,7 @@
 #include "results/parse_report.hpp"
 
+#include <algorithm>
+
 #include "results/fields.hpp"
 #include "results/json_visitors.hpp"
 #include "results/labels.hpp"
@@ -33,7 +35,8 @@ Finding finding_from_json(const Json& object) {
   read("advice", finding.advice);
   read("command", finding.command);
   read("worth_share", finding.worth_share);
-  if (!(finding.worth_share >= 0)) finding.worth_share = 0;  // null is NaN, which no order holds
+  // null is NaN, which no order holds.
+  finding.worth_share = finding.worth_share >= 0 ? std::min(finding.worth_share, 1.0) : 0;
   return finding;
 }
 

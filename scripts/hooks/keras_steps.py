@@ -3,6 +3,7 @@
     model.fit(dataset, epochs=epochs, callbacks=[StepLog("steps.csv")])
 """
 
+import atexit
 import itertools
 import queue
 import threading
@@ -24,6 +25,7 @@ class StepLog(keras.callbacks.Callback):
         self.model.train_function = self.step
         self.writer = threading.Thread(target=self.write_computed, daemon=True)
         self.writer.start()
+        atexit.register(self.finish, 10)  # fit() that throws, as when memory is out, never reaches on_train_end()
 
     def on_epoch_begin(self, epoch, logs=None):
         self.epoch, self.start = epoch, time.perf_counter()  # making the data set's iterator is a wait, too
@@ -54,5 +56,10 @@ class StepLog(keras.callbacks.Callback):
 
     def on_train_end(self, logs=None):
         self.model.train_function = self.train
+        self.finish()
+        atexit.unregister(self.finish)
+
+    def finish(self, timeout_s=None):
+        """Writes what is left; at exit not for long, as a GPU that failed may never compute the rest."""
         self.unread.put(None)
-        self.writer.join()
+        self.writer.join(timeout_s)

@@ -1,6 +1,7 @@
 """A ReFrame test: how many images/s does the input pipeline deliver, and what share of a step does an accelerator wait?
 
 usage: reframe -c scripts/reframe/chexbench_reframe.py -S data_root=DIR --run
+    -S data_root=DIR           the images: a folder or a URL
     -S spec=NAME               a built-in experiment or a file; one trial of it must be left for each pipeline
     -S settings=KEY=VALUE,...  keys of the spec besides data.root and pipeline
     -S num_tasks=N             ranks, which the launcher of ReFrame's partition starts
@@ -23,7 +24,16 @@ REPORT = "report-stdout.json"
 
 def absolute_if_file(name):
     """A path for the folder in which ReFrame runs the program; any other name stays."""
-    return os.path.abspath(name) if os.path.exists(name) else name
+    return os.path.abspath(name) if os.path.isfile(name) else name
+
+
+def absolute_root(root):
+    """The folder of a data set for the one in which ReFrame runs the program; a URL stays."""
+    if "://" in root:
+        return root
+    if not os.path.isdir(root):
+        raise ValueError(f"no folder '{root}': -S data_root=DIR names the images, or a URL that chexbench reads")
+    return os.path.abspath(root)
 
 
 @rfm.simple_test
@@ -46,9 +56,7 @@ class ChexbenchInput(rfm.RunOnlyRegressionTest):
 
     @run_before("run")
     def set_command(self):
-        if not os.path.isdir(self.data_root):
-            raise ValueError(f"no folder '{self.data_root}': -S data_root=DIR names the images")
-        settings = [f"data.root={os.path.abspath(self.data_root)}", f"pipeline={self.pipeline}", *self.settings]
+        settings = [f"data.root={absolute_root(self.data_root)}", f"pipeline={self.pipeline}", *self.settings]
         self.executable = absolute_if_file(self.chexbench)
         self.executable_opts = ["--config", absolute_if_file(self.spec), "--output", "run", "--quiet"]
         for setting in settings:

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/answer_words.hpp"
 #include "results/record_factory.hpp"
 
 namespace chexbench::analysis {
@@ -131,6 +132,11 @@ TEST(Answer, LeavesAnInputAloneThatKeepsUp) {
   EXPECT_EQ(answer.lines.at(0),
             "optimized png ranks=2 keeps 2 V100s (emulated) fed: 748 images/s (95 % interval 748 to 748).");
   EXPECT_EQ(answer.lines.back(), "Do: Leave its input as it is, for it keeps up.");
+}
+
+TEST(LimitSentence, WithoutAReasonEndsAfterItsHeadline) {
+  const std::vector<results::TrialResult> trials = {fed({748, 748, 748, 748, 748})};
+  EXPECT_THAT(limit_sentence(measured_trials(trials).front(), "optimized", false), EndsWith("of the time."));
 }
 
 TEST(Answer, OfASweepOverRanksSaysHowFarItScales) {

@@ -199,6 +199,39 @@ TEST(ReadIndex, SaysThatARootHasNoTable) {
   EXPECT_THAT(message_of<DataError>([&] { read_index(root.path()); }), HasSubstr("no label table"));
 }
 
+TEST(ReadIndex, SaysHowLooseImagesBecomeAClass) {
+  const ScratchFolder root;
+  for (const char* name : {"a.png", "b.JPG", "c.png", "notes.txt"}) write_text(root / name, "");
+  EXPECT_THAT(message_of<DataError>([&] { read_index(root.path()); }),
+              HasSubstr(fmt::format("it holds 3 images without a table: to measure them without labels, make one class "
+                                    "of them with `mkdir {0}/all && mv {0}/*.JPG {0}/*.png {0}/all/`",
+                                    root.path())));
+}
+
+// A bucket with one image, of which nothing is asked but what it holds.
+class Bucket : public storage::Store {
+ public:
+  std::vector<storage::StoreEntry> list(const std::string& folder) const override {
+    if (folder != "s3://bucket") return {};
+    return {{.name = "a.png", .kind = storage::StoreEntry::Kind::file}};
+  }
+  std::optional<std::uint64_t> size(const std::string& /*path*/) const override { return {}; }
+  std::span<const std::byte> read(const std::string& path, storage::ByteBuffer& /*buffer*/) const override {
+    throw DataError(path);
+  }
+  std::unique_ptr<storage::ByteStream> stream(const std::string& path, std::stop_token /*stop*/) const override {
+    throw DataError(path);
+  }
+  bool is_local() const override { return false; }
+};
+
+TEST(ReadIndex, OffersNoCommandsOfAShellForAServer) {
+  const storage::DataRoot root("s3://bucket", std::make_shared<Bucket>());
+  EXPECT_THAT(message_of<DataError>([&] { read_index(root); }),
+              AllOf(HasSubstr("it holds 1 image without a table: to measure it without a label, put it into a folder"),
+                    Not(HasSubstr("mkdir"))));
+}
+
 // A table as large as the published one: 112,120 rows, of which the lists name 86,524 and 25,596.
 TEST(ReadIndex, ReadsATableOfFullSize) {
   constexpr int kTrain = 86524, kTest = 25596;

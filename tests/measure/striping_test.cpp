@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "core/clock.hpp"
@@ -108,6 +109,16 @@ TEST_F(StripingTest, SaysThatAnAnswerWasNotUnderstood) {
   }
   tool_says("mmlsfs", " -B 99999999999999999999999 Block size\n -B 17179869184G Block size\n -B");
   EXPECT_EQ(on("gpfs").problem, "mmlsfs says nothing of it");
+}
+
+// Then the system does not keep how a process ended, so that even one that failed would pass for a success.
+TEST_F(StripingTest, SaysThatItDoesNotKnowHowAToolEndedWhereSigchldIsIgnored) {
+  tool("mmlsfs", "echo ' -B 262144 Block size'; exit 13");
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  const Striping striping = on("gpfs");
+  std::signal(SIGCHLD, before);
+  EXPECT_EQ(striping.problem, "how mmlsfs ended is not known: No child processes");
+  EXPECT_TRUE(striping.stripes.empty());
 }
 
 // Neither a silent tool, nor a chatty one, nor one whose child keeps its output open holds up doctor.

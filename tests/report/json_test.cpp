@@ -113,6 +113,8 @@ TEST(ReportJson, RoundTripsThePartsOfFindings) {
 TEST(ReportJson, TakesAWorthThatIsNoNumberForNone) {
   results::Report report = rich_report();
   report.findings[0].headline = "starves";
+  report.findings[0].worth_share = 1e9;
+  EXPECT_EQ(results::report_from_json(to_json(report), "report.json").findings[0].worth_share, 1);
   report.findings[0].worth_share = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(results::report_from_json(to_json(report), "report.json").findings[0].worth_share, 0);
 }

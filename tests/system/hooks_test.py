@@ -244,6 +244,43 @@ class Keras(Hook):
         self.assertAlmostEqual(self.wait_share(self.TRAINING.format(load_s=0.04, train_s=0.12)), 0, delta=WITHIN)
 
 
+class KerasThatThrows(SystemTest):
+    def test_steps_before_the_error_are_written(self):
+        program = self.folder / "training.py"
+        program.write_text(textwrap.dedent("""
+        import os, sys, time, types
+
+        keras, tensorflow = types.ModuleType("keras"), types.ModuleType("tensorflow")
+        keras.callbacks = types.SimpleNamespace(Callback=object)
+        tensorflow.nest = types.SimpleNamespace(flatten=lambda value: [value])
+        sys.modules.update(keras=keras, tensorflow=tensorflow)
+        from keras_steps import StepLog
+
+        class Loss:
+            def numpy(self):
+                time.sleep(0.2)  # the GPU computes while the training has gone on
+
+        def train(batches):
+            next(batches)
+            return Loss()
+
+        log = StepLog(os.environ["LOG"])
+        log.model = types.SimpleNamespace(steps_per_execution=1, train_function=train)
+        log.on_train_begin()
+        log.on_epoch_begin(0)
+        batches = iter([types.SimpleNamespace(shape=(8,))] * 3)
+        for _ in range(3):
+            log.model.train_function(batches)
+        raise MemoryError
+        """))
+        log = self.folder / "steps.csv"
+        done = subprocess.run([sys.executable, "-B", program], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "LOG": str(log), "PYTHONPATH": str(ROOT / "scripts/hooks")})
+        self.assertIn("MemoryError", done.stderr)
+        with open(log, newline="") as file:
+            self.assertEqual([row["images"] for row in csv.DictReader(file)], ["8"] * 3, done.stderr)
+
+
 del Hook  # its children are the tests
 
 if __name__ == "__main__":

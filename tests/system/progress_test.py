@@ -1,9 +1,10 @@
 """What --progress shows: on a terminal, in a pipe, and under mpirun; and what --dry-run says of the time."""
 
+import json
 import re
 import unittest
 
-from harness import SystemTest
+from harness import HAS_ONEDNN, SystemTest
 
 LINE = re.compile(r"\[(\d+)/(\d+)\] (.*)repeat (\d+) of (\d+), step (\d+) of (\d+): (.*)")
 
@@ -75,6 +76,20 @@ class DryRun(SystemTest):
         hours = int(re.search(r"time: about (\d+) h \d+ min for 6 repeats", plan)[1])
         self.assertGreaterEqual(hours, 16)
         self.assertRegex(plan, r"up to 6 more repeats, and \d+ h \d+ min more, if others disturb them")
+
+    @unittest.skipUnless(HAS_ONEDNN, "needs engine onednn")
+    def test_trials_without_anything_to_try_leave_the_time_to_others(self):
+        engines = ["none"]
+        for number in range(4):
+            profile = self.folder / f"{number}.json"
+            profile.write_text(json.dumps({"name": "made up", "device": "a device", "entries": [
+                {"model": "resnet50", "image_size": 32, "precision": "f32", "batch_size": 2, "images_per_s": 1000,
+                 "includes_update": True, "includes_communication": False, "source": "made up"}]}))
+            engines.append(f"emulated:{profile}")
+        spec = self.spec(sweep={"engine": [*engines, "onednn"]}, model__image_size=32)
+        plan = self.succeed("--config", spec, "--dry-run").stdout
+        self.assertIn("for 12 repeats of 6 trials", plan)
+        self.assertNotIn("what engine onednn computes", plan)
 
     def test_there_is_no_forecast_where_nothing_can_be_tried(self):
         spec = self.spec(data={"root": "nowhere"})

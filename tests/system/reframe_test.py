@@ -71,6 +71,16 @@ class ReFrame(SystemTest):
         self.assertEqual((case["result"], case["fail_phase"]), ("fail", "sanity"))
         self.assertIn("2 trials", case["fail_reason"])
 
+    def test_a_folder_with_the_name_of_the_spec_is_no_spec(self):
+        (self.folder / "naive-vs-optimized").mkdir()
+        case = self.check()
+        self.assertEqual(case["result"], "pass", case["fail_reason"])
+
+    def test_a_url_is_passed_on(self):
+        case = self.check(data_root="gopher://host/nih")
+        self.assertIn("chexbench ended with", case["fail_reason"])
+        self.assertIn("'gopher://host/nih'", case["fail_reason"])
+
     def test_missing_data_are_named(self):
         case = self.check(data_root="/no/such/folder")
         self.assertEqual(case["result"], "fail")

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "core/scratch.hpp"
 #include "verbs/diagnose/diagnose.hpp"
 #include "verbs/diagnose/foreign/read_log.hpp"
 
@@ -292,6 +293,16 @@ TEST(ForeignLog, OfAnyLengthTakesNoMoreMemoryThanItsSteps) {
                              "log");
   EXPECT_THAT(read_step_log(reader).steps, SizeIs(1));
   EXPECT_GT(reader.position(), std::size_t{25} << 20);
+}
+
+// The formats are told by the beginning of a file, of which the first bytes were looked at before.
+TEST(ForeignLog, InAFileMayBeginWithAByteOrderMarkOrBlanks) {
+  const ScratchFolder scratch;
+  const std::string json = trace({event("ProfilerStep#1", 0, 100), event(kNext, 10, 30)});
+  for (const char* const before : {"", "\xef\xbb\xbf", "\n\n", " \r\n\t "}) {
+    write_text(scratch / "log", before + json);
+    EXPECT_THAT(read_step_log(scratch / "log").steps, SizeIs(1)) << testing::PrintToString(before);
+  }
 }
 
 TEST(ForeignLog, WithAValueWithoutEndIsRefused) {

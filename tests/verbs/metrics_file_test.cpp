@@ -39,6 +39,17 @@ TEST(MetricsText, EscapesWhatWouldEndALabel) {
   EXPECT_THAT(metrics_text(planned(), {}), HasSubstr(R"({experiment="a \"b\" \\ c\\x0a"})"));
 }
 
+TEST(MetricsText, KeepsLongNamesApartThatDifferAtTheirEnd) {
+  results::Report report = planned();
+  const std::string name(299, 'x');
+  for (results::TrialResult& trial : report.trials) {
+    trial.trial = name + (&trial == &report.trials.front() ? "1" : "2");
+    trial.repeats.push_back({.images_per_s = 100, .wall_s = 1, .images_trained = 100});
+  }
+  EXPECT_THAT(metrics_text(report, {}),
+              AllOf(HasSubstr("trial=\"" + name + "1\""), HasSubstr("trial=\"" + name + "2\"")));
+}
+
 TEST(MetricsText, HasTheRepeatThatIsUnderWayAndTheMedianOfThoseThatAreDone) {
   results::Report report = planned();
   results::RepeatResult repeat{.images_per_s = 100, .wall_s = 1, .images_trained = 100};

@@ -88,6 +88,8 @@ TEST(WaysToRead, AreAnErrorThatSaysWhatToDoWhereThereAreNone) {
     return std::string();
   };
   EXPECT_THAT(message(), HasSubstr("chexbench data index set"));
+  index.root = "my set";
+  EXPECT_THAT(message(), HasSubstr("chexbench data index 'my set'"));
   index.dicom_file = "set/a.dcm";
   EXPECT_THAT(message(), AllOf(HasSubstr("set/a.dcm is a DICOM file"), HasSubstr("export")));
 }
@@ -213,6 +215,52 @@ TEST(ProbeText, SendsASlowDiskToStaging) {
   result.cached_share = 0;
   EXPECT_THAT(probe_text(result), AllOf(HasSubstr("reading holds it back: the cores are only 30 % busy"),
                                         HasSubstr("(from disk)"), HasSubstr("chexbench data stage set FOLDER")));
+}
+
+TEST(ProbeText, OffersNoCoresWhereTheyAreNotWhatHoldsItBack) {
+  ProbeResult result = measured(500, 5);
+  result.holdup = Holdup::op;
+  result.cores_busy_share = 0.5;
+  EXPECT_THAT(probe_text(result),
+              AllOf(HasSubstr("not the cores, which are 50 % busy"),
+                    HasSubstr("Do:     look for a faster setting of op map_and_batch with `chexbench advise --config "
+                              "results/set/now/spec.json`"),
+                    Not(HasSubstr("of these cores")), Not(HasSubstr("data convert"))));
+  for (FedAccelerator& accelerator : result.accelerators) accelerator.count = accelerator.count_high = 1;
+  EXPECT_THAT(probe_text(result), HasSubstr("Do:     nothing: every accelerator"));
+}
+
+TEST(ProbeText, NamesAnAcceleratorThatIsFedInItsFastestPrecisionOnly) {
+  ProbeResult result = measured(500, 5);
+  result.accelerators = {{.name = "x1",
+                          .precision = spec::Precision::f32,
+                          .images_per_s = 100,
+                          .count = 5,
+                          .count_low = 5,
+                          .count_high = 5},
+                         {.name = "x2",
+                          .precision = spec::Precision::f32,
+                          .images_per_s = 150,
+                          .count = 3,
+                          .count_low = 3,
+                          .count_high = 3},
+                         {.name = "x1",
+                          .precision = spec::Precision::fp16,
+                          .images_per_s = 200,
+                          .count = 2,
+                          .count_low = 2,
+                          .count_high = 2}};
+  EXPECT_THAT(probe_text(result), HasSubstr("that feeds 2 X1 (fp16) or 3 X2 (f32) training"));
+}
+
+TEST(ProbeText, SpeaksOfOneImageInTheSingular) {
+  ProbeResult result = measured(500, 5);
+  result.images = 1;
+  EXPECT_THAT(probe_text(result), HasSubstr("of the one PNG of 400 kB in set"));
+  result.ways[0].name = "tfrecord";
+  EXPECT_THAT(probe_text(result), HasSubstr("of the one image of the tfrecord shards in set"));
+  result.images = 95;
+  EXPECT_THAT(probe_text(result), HasSubstr("of the 95 images of the tfrecord shards in set"));
 }
 
 TEST(ProbeText, SaysSoIfTheTimeWasUpBeforeAnythingWasMeasured) {

@@ -41,11 +41,13 @@ std::string cores_of(const ProbeResult& result) {
 
 std::string what_of(const ProbeResult& result) {
   const std::string& way = result.ways.front().name;
-  const std::string kind = way == "png" ? "PNGs" : way == "jpeg" ? "JPEGs" : way + " shards";
-  const std::string size = result.mean_file_bytes && (way == "png" || way == "jpeg")
-                               ? fmt::format(" of {:.0f} kB", *result.mean_file_bytes / 1e3)
-                               : "";
-  return fmt::format("the {} {}{} in {}", result.images, kind, size, printable(result.root));
+  const bool are_files = way == "png" || way == "jpeg";
+  const std::string kind = are_files ? upper_case(way) : "image";
+  const std::string number = result.images == 1 ? "one " + kind : fmt::format("{} {}s", result.images, kind);
+  const std::string detail = !are_files               ? fmt::format(" of the {} shards", way)
+                             : result.mean_file_bytes ? fmt::format(" of {:.0f} kB", *result.mean_file_bytes / 1e3)
+                                                      : "";
+  return fmt::format("the {}{} in {}", number, detail, printable(result.root));
 }
 
 std::string rate_line(const ProbeResult& result) {
@@ -65,12 +67,14 @@ std::string rate_line(const ProbeResult& result) {
   return text + ".";
 }
 
-// Returns the accelerators of which the rate feeds at least one, the fastest first, without those of a precision that
-// another entry of the same accelerator surpasses.
+// Returns the accelerators of which the rate feeds at least one, the fastest first, each in the precision that trains
+// fastest of those that are fed.
 std::vector<const FedAccelerator*> fed(const ProbeResult& result) {
   std::vector<const FedAccelerator*> all;
   for (const FedAccelerator& accelerator : result.accelerators) {
-    if (accelerator.count_high > 0) all.insert(all.begin(), &accelerator);
+    if (accelerator.count_high == 0) continue;
+    std::erase_if(all, [&](const FedAccelerator* slower) { return slower->name == accelerator.name; });
+    all.insert(all.begin(), &accelerator);
   }
   return all;
 }
@@ -143,7 +147,7 @@ const ProbedWay* faster_way(const ProbeResult& result) {
   return best;
 }
 
-// Returns "a V100 (fp16) takes 6 of these cores" for the slowest accelerator that is not fed.
+// Returns "give each V100 (fp16) about 6 of these cores" for the slowest accelerator that is not fed, or "" if all are.
 std::string cores_needed(const ProbeResult& result) {
   if (result.images_per_s_per_core <= 0) return "";
   for (const FedAccelerator& accelerator : result.accelerators) {
@@ -152,6 +156,15 @@ std::string cores_needed(const ProbeResult& result) {
                        std::ceil(accelerator.images_per_s / result.images_per_s_per_core));
   }
   return "";
+}
+
+// Returns what to do about an op that holds the cores up, or "" if all accelerators are fed all the same.
+std::string op_to_look_at(const ProbeResult& result) {
+  const auto lacks = [](const FedAccelerator& accelerator) { return accelerator.count_high == 0; };
+  if (std::ranges::none_of(result.accelerators, lacks)) return "";
+  const std::string what = result.wait_op.empty() ? "pipeline" : "setting of op " + result.wait_op;
+  return fmt::format("look for a faster {} with `chexbench advise --config {}`, as more cores would wait, too", what,
+                     result.spec_file.empty() ? "SPEC" : shell_word(result.spec_file));
 }
 
 std::string do_line(const ProbeResult& result) {
@@ -164,6 +177,8 @@ std::string do_line(const ProbeResult& result) {
   if (result.holdup == Holdup::read) {
     steps.push_back(
         fmt::format("copy the set to a fast disk of this machine with `chexbench data stage {} FOLDER`", root));
+  } else if (result.holdup == Holdup::op) {
+    if (const std::string step = op_to_look_at(result); !step.empty()) steps.push_back(step);
   } else if (const std::string cores = cores_needed(result); !cores.empty()) {
     steps.push_back(cores);
     if (!result.is_distant && result.work.decode >= result.work.read)

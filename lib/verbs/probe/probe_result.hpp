@@ -26,7 +26,7 @@ struct FedAccelerator {
 // One way to read the data set. The ways are measured in turn.
 struct ProbedWay {
   std::string name;      // "png", "jpeg", "jpeg scaled", "tfrecord", "webdataset"
-  std::string settings;  // as --set has them: "data.format=tfrecord data.split=train"; empty for the first way
+  std::string settings;  // as --set has them: "data.format=tfrecord"; empty for the first way
   double images_per_s = 0;
   std::optional<measure::Interval> ci95;
   std::size_t repeats = 0;

@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "core/printable.hpp"
+#include "core/text.hpp"
 #include "spec/presets.hpp"
 
 namespace chexbench::verbs {
@@ -66,7 +67,7 @@ const dataset::ShardCount* usable_shards(const dataset::IndexReport& index, spec
   throw DataError(
       fmt::format("'{}' has a table of {} images, and none of their files is there: add the image files; "
                   "`chexbench data index {}` lists what is missing",
-                  index.root, index.rows, index.root));
+                  index.root, index.rows, shell_word(index.root)));
 }
 
 }  // namespace

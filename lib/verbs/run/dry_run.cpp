@@ -11,6 +11,7 @@
 #include "bench/opened_datasets.hpp"
 #include "bench/pipeline_context.hpp"
 #include "core/allocator.hpp"
+#include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/device_memory.hpp"
@@ -109,7 +110,26 @@ bool is_same_training(const spec::Experiment& a, const spec::Experiment& b) {
   return a.engine == b.engine && a.model == b.model && a.training.precision == b.training.precision;
 }
 
-// Tries the images of each data set once, and each network of an engine, as long as there are few.
+// Time that all tries of one kind share; one that measures nothing takes none of it.
+class Budget {
+ public:
+  explicit Budget(double seconds) : left_s_(seconds) {}
+  // Returns what `measure` does for the trial and the time at which it must end, or std::nullopt once the time is up.
+  template <class Result>
+  std::optional<Result> spend(std::optional<Result> (*measure)(const spec::Experiment&, double),
+                              const spec::Experiment& trial) {
+    if (left_s_ <= 0) return {};
+    const double begin_s = now_s();
+    std::optional<Result> result = measure(trial, begin_s + left_s_);
+    left_s_ -= now_s() - begin_s;
+    return result;
+  }
+
+ private:
+  double left_s_;
+};
+
+// Tries the images of each data set once, and each network of an engine, as long as there is time.
 class Tries {
  public:
   Tried of(const spec::Experiment& trial) {
@@ -126,19 +146,18 @@ class Tries {
  private:
   const TriedOnce& once(const spec::Experiment& trial, bool network,
                         bool (*are_alike)(const spec::Experiment&, const spec::Experiment&)) {
-    constexpr std::ptrdiff_t kMostTried = 4;  // of each kind
     const auto known = std::ranges::find_if(
         tried_, [&](const TriedOnce& other) { return other.network == network && are_alike(other.trial, trial); });
     if (known != tried_.end()) return *known;
     TriedOnce one{.trial = trial, .network = network};
-    if (std::ranges::count(tried_, network, &TriedOnce::network) < kMostTried) {
-      if (network) one.rate = measure_training_rate(trial);
-      if (!network && spec::uses_pipeline(trial)) one.costs = measure_input_costs(trial);
-      if (one.costs) one.images = dataset::open_dataset(trial.data, bench::pixels_of(trial)).images.size();
-    }
+    if (network) one.rate = trainings_.spend(measure_training_rate, trial);
+    if (!network && spec::uses_pipeline(trial)) one.costs = looks_.spend(measure_input_costs, trial);
+    if (one.costs) one.images = dataset::open_dataset(trial.data, bench::pixels_of(trial)).images.size();
     return tried_.emplace_back(one);
   }
 
+  Budget looks_{5};
+  Budget trainings_{10};
   std::deque<TriedOnce> tried_;
 };
 

@@ -19,10 +19,10 @@ namespace {
 
 constexpr double kWriteEvery_s = 5;
 
-// Returns a label's value as it stands between quotes.
+// Returns a label's value as it stands between quotes, in full length: two series must never have the same labels.
 std::string label_text(const std::string& value) {
   std::string text;
-  for (const char c : printable(value)) {
+  for (const char c : printable(value, value.max_size())) {
     if (c == '\\' || c == '"') text += '\\';
     text += c;
   }

@@ -12,7 +12,6 @@
 #include "bench/scale_model.hpp"
 #include "bench/trial.hpp"
 #include "comm/single.hpp"
-#include "core/clock.hpp"
 #include "core/errors.hpp"
 #include "core/text.hpp"
 #include "engine/registry.hpp"
@@ -23,8 +22,6 @@
 
 namespace chexbench::verbs {
 namespace {
-
-constexpr double kLongestLook_s = 5;
 
 // Returns how many decoded images a repeat makes before its first batch: what its shuffles of decoded images hold, at
 // most the images that there are unless these are repeated before.
@@ -64,12 +61,12 @@ int extra_repeats(const spec::MeasureSpec& measure) {
 }
 
 // Measures a trial of one rank, which must have one repeat. Returns std::nullopt if that fails or takes too long.
-std::optional<results::TrialResult> measure_once(const spec::Experiment& trial) {
+std::optional<results::TrialResult> measure_once(const spec::Experiment& trial, double stop_at_s) {
   try {
     const auto world = comm::make_single_world();
     results::Report report = bench::plan_report("look", {{.name = "look", .experiment = trial}}, *world);
     bench::RunOptions options;
-    options.stop_at_s = now_s() + kLongestLook_s;
+    options.stop_at_s = stop_at_s;
     options.warns_of_others = false;
     bench::run_trials(report, *world, options);
     return report.trials.front();
@@ -82,7 +79,7 @@ std::optional<results::TrialResult> measure_once(const spec::Experiment& trial) 
 
 }  // namespace
 
-std::optional<InputCosts> measure_input_costs(const spec::Experiment& trial) {
+std::optional<InputCosts> measure_input_costs(const spec::Experiment& trial, double stop_at_s) {
   spec::Experiment look;
   look.data = trial.data;
   look.preprocess = trial.preprocess;
@@ -90,12 +87,12 @@ std::optional<InputCosts> measure_input_costs(const spec::Experiment& trial) {
   look.pipeline = spec::preset("best");
   look.engine = "none";
   look.measure = first_look_measure();
-  const std::optional<results::TrialResult> measured = measure_once(look);
+  const std::optional<results::TrialResult> measured = measure_once(look, stop_at_s);
   if (!measured) return {};
   return measured_costs(*measured);
 }
 
-std::optional<double> measure_training_rate(const spec::Experiment& trial) {
+std::optional<double> measure_training_rate(const spec::Experiment& trial, double stop_at_s) {
   if (trial.engine != "onednn") return {};
   spec::Experiment look;
   look.data.format = spec::DataFormat::synthetic;
@@ -107,7 +104,7 @@ std::optional<double> measure_training_rate(const spec::Experiment& trial) {
   look.measure = first_look_measure();
   look.measure.warmup_steps = 1;  // which prepares what all later steps use
   look.measure.steps = 1;
-  const std::optional<results::TrialResult> measured = measure_once(look);
+  const std::optional<results::TrialResult> measured = measure_once(look, stop_at_s);
   if (!measured) return {};
   return measured->repeats.front().images_per_s / measured->cores_per_rank;
 }

@@ -35,8 +35,8 @@ class PlainFile {
   const std::string& head() const { return head_; }
 
   std::size_t give(char* to, std::size_t size) {
-    if (head_.empty()) return read(to, size);
-    return std::exchange(head_, {}).copy(to, size);
+    const std::size_t had = std::exchange(head_, {}).copy(to, size);
+    return had < size ? had + read(to + had, size - had) : had;
   }
 
  private:
