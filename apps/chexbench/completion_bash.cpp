@@ -44,6 +44,7 @@ _chexbench() {
   else
     _chexbench_command "$path"
     values=$commands
+    ((${#words[@]} > 1)) || files=directory  # `chexbench DIR` measures a folder
     [[ -n $values ]] || _chexbench_argument "$path $((count + 1))" || _chexbench_argument "$path *" || return 0
   fi
   if [[ $values == settings && $current == *=* ]]; then
@@ -53,7 +54,10 @@ _chexbench() {
     compopt -o nospace 2>/dev/null
   fi
   mapfile -t COMPREPLY < <(compgen -W "$values" -- "$current")
-  if [[ -n $files ]]; then
+  if [[ $files == directory ]] && ((${#COMPREPLY[@]} > 0)); then
+    # As file names, commands that are names of folders, too, would end in a slash.
+    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -S / -A directory -- "$current")
+  elif [[ -n $files ]]; then
     compopt -o filenames 2>/dev/null
     mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -A "$files" -- "$current")
   fi

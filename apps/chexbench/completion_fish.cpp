@@ -61,6 +61,8 @@ std::string lines_of(const CommandInfo& command) {
   std::string text;
   for (const CommandInfo& verb : command.commands)
     text += fmt::format("{} -a {} -d {}\n", begin, verb.name, quoted(verb.description));
+  const bool takes_folder = command.path.empty();  // `chexbench DIR` measures a folder
+  if (takes_folder) text += begin + " -a '(__fish_complete_directories)'\n";
   for (const ArgumentInfo& option : command.options) {
     text += begin;
     for (const std::string& name : option.names)

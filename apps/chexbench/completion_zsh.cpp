@@ -9,6 +9,9 @@
 namespace chexbench::app {
 namespace {
 
+constexpr const char* kCommandsAndFolders =
+    "_alternative 'commands:command:{_describe command commands}' 'folders:folder:_directories'";
+
 // Returns the text within single quotes, with a backslash before each of `special`.
 std::string escaped(const std::string& text, std::string_view special) {
   std::string result;
@@ -81,7 +84,9 @@ std::string command_function(const CommandInfo& command) {
   text += " \\\n    '1: :->command' '*:: :->rest'\n  case $state in\n    command)\n      local -a commands=(";
   for (const CommandInfo& verb : command.commands)
     text += fmt::format("\n        '{}:{}'", verb.name, escaped(verb.description, "\\"));
-  text += ")\n      _describe command commands ;;\n    rest)\n      case $words[1] in\n";
+  const bool takes_folder = command.path.empty();  // `chexbench DIR` measures a folder
+  text += fmt::format(")\n      {} ;;\n    rest)\n      case $words[1] in\n",
+                      takes_folder ? kCommandsAndFolders : "_describe command commands");
   for (const CommandInfo& verb : command.commands)
     text += fmt::format("        {}) {} ;;\n", verb.name, function_name(verb));
   return text + "      esac ;;\n  esac\n}\n";

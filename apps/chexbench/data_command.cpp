@@ -25,6 +25,7 @@
 #include "output.hpp"
 #include "spec/folder_file.hpp"
 #include "spec/names.hpp"
+#include "spec/url.hpp"
 
 namespace chexbench::app {
 namespace {
@@ -65,7 +66,7 @@ spec::ResizeMethod parse_resize(const std::string& name) {
 
 // Checks that --save will not write over a file. @throws SpecError if the root is a URL, OutputError if there is one
 void check_can_save(const std::string& root) {
-  if (root.find("://") != std::string::npos) {
+  if (spec::is_url(root)) {
     throw SpecError(
         fmt::format("--save writes {} into a folder of this machine, and '{}' is a URL", spec::kFolderFileName, root));
   }

@@ -59,6 +59,7 @@ void write_files(verbs::Probe& probe, const std::string& folder) {
   make_folder(folder);
   const std::string spec_file = folder + "/spec.json";
   write_file_atomically(spec_file, spec::to_json(as_experiment(probe.report.trials.front())) + "\n");
+  probe.report.environment.spec_file = spec_file;
   verbs::conclude(probe.report);
   report::write_report(probe.report, folder);
   probe.result.folder = folder;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "bench/plan.hpp"
 #include "bench/protocol.hpp"
 #include "build_facts.hpp"
+#include "core/credentials.hpp"
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "core/output_file.hpp"
@@ -191,6 +193,13 @@ results::Report plan(const RunArguments& arguments, bench::Session& session, ver
   }
 }
 
+// Names the spec that run.json kept, for commands that run it again: the command line of a resumed run does not.
+void name_spec(results::Environment& environment, const verbs::RunSpec& run) {
+  environment.spec_file = run.source;
+  environment.spec_overrides.clear();
+  std::ranges::transform(run.overrides, std::back_inserter(environment.spec_overrides), without_credentials);
+}
+
 void run(const RunArguments& arguments, bench::Session& session) {
   if (arguments.config.empty() && arguments.resume.empty()) {
     throw SpecError(
@@ -205,6 +214,7 @@ void run(const RunArguments& arguments, bench::Session& session) {
   verbs::RunSpec spec;
   results::Report report = plan(arguments, session, spec);
   add_build_facts(report.environment, arguments.command_line);
+  if (arguments.config.empty()) name_spec(report.environment, spec);
   if (arguments.dry_run) {
     const std::string plan = verbs::describe_plan(report, world, arguments.ranks);
     if (rank == 0) print(plan);

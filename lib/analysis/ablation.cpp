@@ -81,7 +81,7 @@ std::string step_text(const AblationStep& step) {
   return fmt::format("{} {:.2f} x{}{}", step.name, value, interval, doubt);
 }
 
-results::Finding finding(const Ablation& ablation) {
+results::Finding ablation_finding(const Ablation& ablation) {
   const AblationStep& first = ablation.steps.front();
   std::string text =
       fmt::format("Step by step over {}{}, each against the one before (95 % interval): {} {} images/s", ablation.over,
@@ -114,7 +114,7 @@ std::vector<Ablation> ablations(const results::Report& report) {
 
 std::vector<results::Finding> ablation_findings(const std::vector<const results::TrialResult*>& trials) {
   std::vector<results::Finding> findings;
-  for (const Ablation& one : ablations(trials)) findings.push_back(finding(one));
+  for (const Ablation& one : ablations(trials)) findings.push_back(ablation_finding(one));
   return findings;
 }
 

@@ -12,6 +12,7 @@
 
 #include "analysis/starvation.hpp"
 #include "analysis/verdict.hpp"
+#include "core/text.hpp"
 #include "results/disturbance.hpp"
 #include "results/labels.hpp"
 #include "spec/keys.hpp"
@@ -36,9 +37,9 @@ constexpr Aspect kSettings{.kind = "", .equalize = equalize_settings, .name_of =
 std::string devices(const results::TrialResult& trial) {
   const bool several = trial.ranks > 1;
   if (spec::is_emulated(trial.spec)) {
-    std::string name = std::filesystem::path(trial.spec.engine.substr(kEmulatedPrefix.size())).stem().string();
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return fmt::format("{} {}{} {}", trial.ranks, name, several ? "s" : "", results::mark_of(trial));
+    const std::filesystem::path profile = trial.spec.engine.substr(kEmulatedPrefix.size());
+    return fmt::format("{} {}{} {}", trial.ranks, upper_case(profile.stem().string()), several ? "s" : "",
+                       results::mark_of(trial));
   }
   if (trial.spec.engine == "cuda") return several ? fmt::format("its {} GPUs", trial.ranks) : "its GPU";
   return "its engine";

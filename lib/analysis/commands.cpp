@@ -14,12 +14,17 @@ namespace chexbench::analysis {
 namespace {
 
 constexpr std::size_t kMoreSteps = 4;  // times as many as were too few
-constexpr std::string_view kSpecWord = " SPEC", kFolderWord = " DIR";
+constexpr std::string_view kSpecWord = "SPEC", kFolderWord = "DIR";
 
-// Returns `command` with its first `word`, which begins with a blank, replaced by `value`, unless that is empty.
+// Returns `command` with its first whole word `word` replaced by `value`, unless that is empty.
 std::string with(const std::string& command, std::string_view word, const std::string& value) {
-  const std::size_t at = command.find(word);
-  return at == std::string::npos || value.empty() ? command : std::string(command).replace(at, word.size(), value);
+  if (value.empty()) return command;
+  const auto is_blank = [&](std::size_t i) { return i >= command.size() || command[i] == ' '; };
+  for (std::size_t at = command.find(word); at != std::string::npos; at = command.find(word, at + 1)) {
+    if ((at == 0 || is_blank(at - 1)) && is_blank(at + word.size()))
+      return std::string(command).replace(at, word.size(), value);
+  }
+  return command;
 }
 
 // Returns "mpirun -np 2 chexbench", or "chexbench" for one rank.
@@ -44,12 +49,15 @@ std::vector<std::string> values_of(const std::vector<std::string>& command_line,
   return values;
 }
 
-// Returns the spec of a run's command line as a shell takes it, followed by its overrides; "" if it names none.
-std::string spec_of(const std::vector<std::string>& command_line) {
-  const std::vector<std::string> configs = values_of(command_line, "--config");
-  if (configs.empty()) return "";
-  std::string words = " " + shell_word(configs.back());
-  for (const std::string& setting : values_of(command_line, "--set")) words += " --set " + shell_word(setting);
+// Returns the spec of a run as a shell takes it, followed by its overrides; "" if it is not known.
+std::string spec_of(const results::Environment& environment) {
+  const std::vector<std::string> configs = values_of(environment.command_line, "--config");
+  const std::string& spec = configs.empty() ? environment.spec_file : configs.back();
+  if (spec.empty()) return "";
+  std::string words = shell_word(spec);
+  const std::vector<std::string> settings =
+      configs.empty() ? environment.spec_overrides : values_of(environment.command_line, "--set");
+  for (const std::string& setting : settings) words += " --set " + shell_word(setting);
   return words;
 }
 
@@ -75,11 +83,11 @@ std::string advise_command(const results::TrialResult& trial) {
 }
 
 std::string with_spec_of(const results::Environment& environment, const std::string& command) {
-  return with(command, kSpecWord, spec_of(environment.command_line));
+  return with(command, kSpecWord, spec_of(environment));
 }
 
 std::string with_folder(const std::string& folder, const std::string& command) {
-  return with(command, kFolderWord, folder.empty() ? "" : " " + shell_word(folder));
+  return with(command, kFolderWord, folder.empty() ? "" : shell_word(folder));
 }
 
 }  // namespace chexbench::analysis

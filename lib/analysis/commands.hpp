@@ -22,7 +22,8 @@ std::string more_steps(const results::TrialResult& trial);
 // Returns the command that tries what makes the input of this trial faster.
 std::string advise_command(const results::TrialResult& trial);
 
-// Returns `command` with the word SPEC replaced by the spec and the overrides of the run, if its command line has them.
+// Returns `command` with the word SPEC replaced by the spec and the overrides of the run: those of its command line or,
+// where that has no --config, those that the environment names.
 std::string with_spec_of(const results::Environment& environment, const std::string& command);
 
 // Returns `command` with the word DIR replaced by the folder, unless that is empty.

@@ -19,8 +19,8 @@ std::optional<double> break_even(double conversion_s, double png_epoch_s, double
   return saved_s > 0 ? std::optional(conversion_s / saved_s) : std::nullopt;
 }
 
-results::Finding finding(const results::TrialResult& png, const results::TrialResult& converted,
-                         const Economics& economics) {
+results::Finding conversion_finding(const results::TrialResult& png, const results::TrialResult& converted,
+                                    const Economics& economics) {
   const std::string format = spec::to_string(converted.spec.data.format);
   const double epoch_s = static_cast<double>(png.data.images) / results::median_rate(png);
   results::Finding finding = payment("conversion", economics, epoch_s);
@@ -100,7 +100,7 @@ std::vector<results::Finding> economics_findings(const std::vector<const results
       }
       const auto economics = conversion_economics(png, converted);
       if (!economics) continue;
-      findings.push_back(finding(png, converted, *economics));
+      findings.push_back(conversion_finding(png, converted, *economics));
     }
   }
   return findings;

@@ -21,4 +21,6 @@ std::string fed_sentence(const Waiting& waiting) {
 
 std::string rate(double images_per_s) { return fmt::format("{:.{}f}", images_per_s, images_per_s < 100 ? 1 : 0); }
 
+std::string whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
 }  // namespace chexbench::analysis

@@ -29,4 +29,7 @@ std::string fed_sentence(const Waiting& waiting);
 // Formats images/s with one decimal below 100 and none from there: "3.8" for a CPU that trains, "812" for a pipeline.
 std::string rate(double images_per_s);
 
+// Formats a share as "38 %".
+std::string whole_percent(double share);
+
 }  // namespace chexbench::analysis

@@ -19,8 +19,6 @@ constexpr const char* kTryEdits = "Try what makes its input faster: advise measu
 constexpr const char* kMeasureAgain = "Measure again when the machine is free.";
 constexpr double kWantedBuffers = 10;  // images of a rank that tell what a large set gives, in buffers of its shuffle
 
-std::string whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
 // Returns "map (decode) 18 %, map (resize) 6 %, shuffle 2 %": the ops that make up at least a tenth of the wait.
 std::string awaited(const results::Figures& figures) {
   std::string text;

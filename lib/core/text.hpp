@@ -9,6 +9,9 @@ namespace chexbench {
 // Returns `text` with A to Z as small letters.
 std::string lower_case(std::string_view text);
 
+// Returns `text` with a to z as capital letters.
+std::string upper_case(std::string_view text);
+
 // Returns `word` as a shell takes it for one word: in quotes if it has a character that means something there.
 std::string shell_word(const std::string& word);
 

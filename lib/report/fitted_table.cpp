@@ -22,12 +22,17 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Returns the words of a line. A percent sign stays with its number.
+// Returns whether a command between backticks begins in the text and goes on behind it.
+bool ends_in_command(std::string_view text) { return std::ranges::count(text, '`') % 2 != 0; }
+
+// Returns the words of a line. A percent sign stays with its number, and a command between backticks is one word, so
+// that it can be copied.
 std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> words;
   std::istringstream stream(line);
+  const bool all_closed = !ends_in_command(line);
   for (std::string word; stream >> word;) {
-    if (word.starts_with('%') && !words.empty()) {
+    if (!words.empty() && (word.starts_with('%') || (all_closed && ends_in_command(words.back())))) {
       words.back() += ' ' + word;
     } else {
       words.push_back(word);
@@ -74,6 +79,14 @@ std::string render_with_lines_below(const TextTable& table, const std::vector<st
   return text;
 }
 
+// Returns about the last `bytes` of the text, which begin with a whole UTF-8 character.
+std::string end_of(const std::string& text, std::size_t bytes) {
+  const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+  std::size_t begin = text.size() - std::min(bytes, text.size());
+  while (begin < text.size() && is_inside(text[begin])) ++begin;
+  return text.substr(begin);
+}
+
 // Shortens the longest cell that stands left until the table fits. The end of a name or path says more than its begin.
 void shorten_left_cells(TextTable& table, std::size_t width) {
   for (std::size_t wide = width_of(table); wide > width; wide = width_of(table)) {
@@ -87,8 +100,7 @@ void shorten_left_cells(TextTable& table, std::size_t width) {
     if (longest <= least) return;
     const std::size_t keep = std::max(least, longest - std::min(longest, wide - width));
     for (auto& row : table.rows) {
-      if (row[column].size() > keep)
-        row[column] = fmt::format("{}{}", kCut, row[column].substr(row[column].size() - (keep - kCut.size())));
+      if (row[column].size() > keep) row[column] = fmt::format("{}{}", kCut, end_of(row[column], keep - kCut.size()));
     }
   }
 }

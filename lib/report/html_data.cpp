@@ -26,6 +26,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kPageFolder = ".";  // the page lies beside the results, wherever the folder is moved
+
 // Returns "naive, png, ranks 2": what distinguishes the trial. Values that are mere numbers carry their name.
 std::string label_of(const results::Labels& labels, std::size_t trial) {
   std::vector<std::string> words;
@@ -147,7 +149,10 @@ Json trial_of(const results::Report& report, std::size_t index, const std::strin
 }
 
 Json answer_of(const results::Report& report) {
-  const analysis::Answer answer = analysis::derive_answer(report);
+  analysis::Answer answer = analysis::derive_answer(report);
+  const std::string here = analysis::with_folder(kPageFolder, answer.command);
+  const bool reads_folder = here != answer.command;
+  std::ranges::replace(answer.lines, answer.command, here);
   Json object = Json::object();
   const results::JsonWriter write(object);
   write("lines", answer.lines);
@@ -160,18 +165,16 @@ Json answer_of(const results::Report& report) {
   }
   write("waiting", answer.waiting);
   write("wait_cause", answer.wait_cause);
-  write("command", answer.command);
+  write("command", here);
+  write("command_reads_folder", reads_folder);
   return object;
 }
 
-// Returns the findings, those that cost most first, with the spec of the run in their commands.
+// Returns the findings, those that cost most first.
 Json findings_of(const results::Report& report) {
   Json findings = Json::array();
-  for (const results::Finding* const found : analysis::by_worth(report.findings)) {
-    results::Finding finding = *found;
-    finding.command = analysis::with_spec_of(report.environment, finding.command);
-    results::visit_finding(results::JsonWriter(findings.emplace_back(Json::object())), finding);
-  }
+  for (const results::Finding* const finding : analysis::by_worth(report.findings))
+    results::visit_finding(results::JsonWriter(findings.emplace_back(Json::object())), *finding);
   return findings;
 }
 

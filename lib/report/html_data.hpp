@@ -12,10 +12,10 @@ namespace chexbench::report {
 inline constexpr std::size_t kMostPoints = 300;
 
 // Returns one JSON object. It has no '<', so it can be put into a <script> element. Environment, findings, ablations
-// and figures are as in report.json, except that the findings that cost most come first and their commands name the
-// spec of the run. The answer is added. Each trial also has its label, the index of the first trial of its arm, flags,
-// resolved spec, times by rank, counters by op, scores by label, and the curves of its repeats. Takes milliseconds per
-// trial, like derive_figures().
+// and figures are as in report.json, except that the findings that cost most come first. The answer is added; its
+// command reads the results in ".", the page's folder. Each trial also has its label, the index of the first trial of
+// its arm, flags, resolved spec, times by rank, counters by op, scores by label, and the curves of its repeats. Takes
+// milliseconds per trial, like derive_figures().
 std::string page_data(const results::Report& report);
 
 }  // namespace chexbench::report

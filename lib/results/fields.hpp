@@ -40,6 +40,8 @@ void visit_environment(Visitor&& visit, Record& environment) {
   visit("rank_cores", environment.rank_cores);
   visit("hosts", environment.hosts);
   visit("libraries", environment.libraries);
+  visit("spec_file", environment.spec_file);
+  visit("spec_overrides", environment.spec_overrides);
 }
 
 template <class Visitor, class Record>

@@ -55,6 +55,8 @@ struct Environment {
   std::vector<std::string> rank_cores;  // of each rank: "node1: 0 1 2 3", the cores that the launcher left to it
   std::vector<HostState> hosts;         // of all ranks, each once, in the order of ranks
   std::vector<measure::LibraryVersion> libraries;  // that measure or train: those that rank 0 loaded have a version
+  std::string spec_file;  // that runs the same again, where the command line has no --config; empty if there is none
+  std::vector<std::string> spec_overrides;  // of spec_file
 };
 
 // One measured step of one rank.
@@ -229,7 +231,7 @@ struct Finding {
   std::string headline;
   std::string reason;   // one sentence; may be empty
   std::string advice;   // one sentence that says what to do; empty if nothing needs to be done
-  std::string command;  // that does it, with SPEC for the spec of the run; empty if no single command does
+  std::string command;  // that does it, with SPEC where the spec of the run is not known; empty if no single one does
   // What it costs: the share of the time, 0 to 1, that the trial, or the slower of the two, would save at most without
   // its cause. 1 if figures must not be used because of it.
   double worth_share = 0;

@@ -10,6 +10,7 @@
 #include "spec/draft_keys.hpp"
 #include "spec/keys.hpp"
 #include "spec/text_file.hpp"
+#include "spec/url.hpp"
 
 namespace chexbench::spec {
 namespace {
@@ -67,7 +68,7 @@ void check_together(const std::vector<Setting>& settings, const std::string& pat
 std::string folder_file_in(const std::string& root) { return fs::path(root) / kFolderFileName; }
 
 std::string folder_file(const std::string& root) {
-  if (root.empty() || root.find("://") != std::string::npos) return "";
+  if (root.empty() || is_url(root)) return "";
   std::string path = folder_file_in(root);
   std::error_code error;  // ignored: a root that cannot be looked at is told when it is opened
   return fs::exists(path, error) ? path : "";

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "spec/url.hpp"
+
 namespace chexbench::spec {
 namespace {
 
@@ -18,7 +20,7 @@ const Condition& pipeline_condition() {
   return condition;
 }
 
-bool is_distant(const Experiment& experiment) { return experiment.data.root.find("://") != std::string::npos; }
+bool is_distant(const Experiment& experiment) { return is_url(experiment.data.root); }
 
 bool is_emulated(const Experiment& experiment) { return experiment.engine.starts_with("emulated:"); }
 

@@ -29,8 +29,23 @@ TEST(Commands, GetTheSpecAndTheOverridesOfTheRun) {
   EXPECT_EQ(with_spec_of(environment, "nvidia-smi"), "nvidia-smi");
   environment.command_line = {"chexbench", "--config=spec.json", "--set=ranks=2"};
   EXPECT_EQ(with_spec_of(environment, "chexbench --config SPEC"), "chexbench --config spec.json --set ranks=2");
-  environment.command_line = {"chexbench", "--resume", "x"};
+}
+
+TEST(Commands, GetTheSpecThatTheEnvironmentNamesWhereTheCommandLineHasNone) {
+  results::Environment environment{.command_line = {"chexbench", "--resume", "x", "--set", "ranks=2"}};
   EXPECT_EQ(with_spec_of(environment, "chexbench --config SPEC"), "chexbench --config SPEC");
+  environment.spec_file = "a b/spec.json";
+  environment.spec_overrides = {"data.root=/d", "ranks=2"};
+  EXPECT_EQ(with_spec_of(environment, "chexbench --config SPEC --set measure.steps=9"),
+            "chexbench --config 'a b/spec.json' --set data.root=/d --set ranks=2 --set measure.steps=9");
+}
+
+TEST(Commands, HaveWholeWordsReplaced) {
+  const results::Environment environment{.command_line = {"chexbench", "--config", "x.json"}};
+  for (const std::string command : {"chexbench --config '/a/my SPECS/x.json'", "chexbench --config /a/SPEC"})
+    EXPECT_EQ(with_spec_of(environment, command), command);
+  EXPECT_EQ(with_spec_of(environment, "chexbench --config SPECS SPEC"), "chexbench --config SPECS x.json");
+  EXPECT_EQ(with_folder("out", "chexbench report 'my DIRS' DIR"), "chexbench report 'my DIRS' out");
 }
 
 TEST(Commands, GetTheFolderOfTheRun) {

@@ -7,6 +7,8 @@ namespace {
 
 TEST(LowerCase, ChangesLettersOnly) { EXPECT_EQ(lower_case("A_z-0.PNG \xc3\x84"), "a_z-0.png \xc3\x84"); }
 
+TEST(UpperCase, ChangesLettersOnly) { EXPECT_EQ(upper_case("a_Z-0.png \xc3\xa4"), "A_Z-0.PNG \xc3\xa4"); }
+
 TEST(ShellWord, QuotesWhatAShellWouldSplitOrObey) {
   EXPECT_EQ(shell_word("data.root=/a/b-c_1.png"), "data.root=/a/b-c_1.png");
   EXPECT_EQ(shell_word("a b"), "'a b'");

@@ -11,6 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 TextTable table() {
   return {.header = {"name", "rate", "wait", "memory", "flags"},
@@ -58,6 +59,15 @@ TEST(FittedTable, ShortensNamesAtTheirBegin) {
   EXPECT_LE(widest_line(fitted.text), 24u);
 }
 
+TEST(FittedTable, ShortensBetweenCharacters) {
+  TextTable wide = table();
+  for (const std::string begin : {"", "a", "ab"}) {
+    wide.rows[1].front() = begin + "/r\xc3\xb6ntgen/\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc/bilder";
+    for (std::size_t width = 20; width < 60; ++width)
+      EXPECT_THAT(fit(wide, width).text, Not(HasSubstr("\\x"))) << width;  // as half a character is shown
+  }
+}
+
 TEST(FittedTable, IsNoWiderThanAnyTerminalOfTwentyColumnsOrMore) {
   TextTable wide = table();
   wide.rows[1].front() = "nfs://filer/data/nih/images";
@@ -80,6 +90,12 @@ TEST(Wrapped, BreaksBetweenWordsAndIndentsWhatFollows) {
   EXPECT_EQ(wrapped("about 95 % of it", 10, 0), "about 95 %\nof it");
   EXPECT_EQ(wrapped("about 95 % of it", 9, 0), "about\n95 % of\nit");
   EXPECT_EQ(wrapped("a-word-that-is-too-long b", 8, 2), "a-word-that-is-too-long\n  b");
+}
+
+TEST(Wrapped, KeepsACommandBetweenBackticksWhole) {
+  EXPECT_EQ(wrapped("To see what lies on the store now, run `chexbench doctor --data DIR`, then go on.", 60, 3),
+            "To see what lies on the store now, run\n   `chexbench doctor --data DIR`, then go on.");
+  EXPECT_EQ(wrapped("a lone ` breaks nothing", 10, 0), "a lone `\nbreaks\nnothing");
 }
 
 TEST(FittedLines, BreakSentencesAndRowsThatEndInOne) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/answer.hpp"
+#include "analysis/commands.hpp"
 #include "report/html_curves.hpp"
 #include "report/html_data.hpp"
 #include "report/html_files.hpp"
@@ -66,7 +67,8 @@ TEST(PageData, HoldsTheAnswer) {
   const results::Report report =
       results::make_report({results::make_trial({.pipeline = "naive"}, {90, 95, 100, 105, 110}),
                             results::make_trial({}, {300, 301, 302, 303, 304})});
-  const analysis::Answer answer = analysis::derive_answer(report);
+  analysis::Answer answer = analysis::derive_answer(report);
+  answer.lines.back() = analysis::with_folder(".", answer.command);
   const Json page = Json::parse(page_data(report))["answer"];
   EXPECT_EQ(page["lines"], Json(answer.lines));
   EXPECT_EQ(page["trial"], report.trials[1].trial);
@@ -80,16 +82,24 @@ TEST(PageData, HasAnAnswerWhereNothingWasMeasured) {
   EXPECT_THAT(data_of({})["answer"]["lines"].at(0).get<std::string>(), HasSubstr("Nothing was measured"));
 }
 
-TEST(PageData, BeginsWithTheFindingsThatCostMostAndNamesTheSpecInCommands) {
+TEST(PageData, HasACommandThatReadsTheFolderOfThePage) {
+  const std::string command = "chexbench predict --report . --accelerator v100";
+  const Json answer = data_of({results::make_trial({}, {100, 100, 100, 100, 100})})["answer"];
+  EXPECT_EQ(answer["command"], command);
+  EXPECT_EQ(answer["lines"].back(), command);
+  EXPECT_EQ(answer["command_reads_folder"], true);
+  EXPECT_EQ(data_of({})["answer"]["command_reads_folder"], false);
+}
+
+TEST(PageData, BeginsWithTheFindingsThatCostMost) {
   results::Report report = results::make_report({results::make_trial({}, {1})});
-  report.environment.command_line = {"chexbench", "--config", "my spec.json"};
   report.findings = {
       {.kind = "a", .text = "cheap", .headline = "cheap"},
-      {.kind = "b", .text = "dear", .headline = "dear", .command = "chexbench --config SPEC", .worth_share = 0.4}};
+      {.kind = "b", .text = "dear", .headline = "dear", .command = "chexbench --config x", .worth_share = 0.4}};
   const Json findings = Json::parse(page_data(report))["findings"];
   ASSERT_THAT(findings, SizeIs(2));
   EXPECT_EQ(findings[0]["headline"], "dear");
-  EXPECT_EQ(findings[0]["command"], "chexbench --config 'my spec.json'");
+  EXPECT_EQ(findings[0]["command"], "chexbench --config x");
   EXPECT_EQ(findings[1]["headline"], "cheap");
 }
 

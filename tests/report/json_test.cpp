@@ -29,6 +29,8 @@ results::Report rich_report() {
       {.host = "node1", .cpu = "a CPU", .kernel = "Linux 6.1.0", .governors = "performance (2)", .load_before = 0.25},
       {.host = "node2", .load_before = 3}};
   report.environment.libraries = {{"MPI", "MPICH 4.0.2"}, {"NCCL", std::nullopt}, {"oneDNN", "2.7.2"}};
+  report.environment.spec_file = "out/spec.json";
+  report.environment.spec_overrides = {"ranks=2"};
   report.findings = {{.kind = "starved", .text = "a sentence with \"quotes\" and a \\", .emulated = true},
                      {.kind = "pipeline_ratio",
                       .text = "one is faster",

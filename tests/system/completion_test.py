@@ -76,16 +76,29 @@ class Completion(SystemTest):
         # A word behind an option is its value, even where it is a command's name.
         self.assertIn("--dry-run", self.bash("--output", "list", "--dr"))
 
+    def test_bash_offers_folders_as_the_first_word(self):
+        for name in ("xrays", "data"):
+            (self.folder / name).mkdir()
+        (self.folder / "xrays.csv").write_text("")
+        self.assertEqual(self.bash("xr"), ["xrays"])
+        self.assertEqual(self.bash("dat"), ["data", "data/"])
+        self.assertIn("xrays/", self.bash(""))
+        self.assertIn("probe", self.bash(""))
+        self.assertEqual(self.bash("help", "xr"), [])
+
     @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
     def test_zsh_reads_and_completes(self):
         script = self.script("zsh", "_chexbench")
         self.shell("zsh", "-n", script)
+        (self.folder / "xrays").mkdir()
         for line, completed in (
             ("chexbench data con", "chexbench data convert"),
             ("chexbench --config nai", "chexbench --config naive-vs-optimized"),
             ("chexbench --set data.format=p", "chexbench --set data.format=png"),
             ("chexbench data convert --to w", "chexbench data convert --to webdataset"),
             ("chexbench model den", "chexbench model densenet121"),
+            ("chexbench mod", "chexbench model"),
+            ("chexbench xr", "chexbench xrays"),  # zsh takes the slash away as the cursor leaves it
         ):
             shown = self.shell("timeout", "60", "zsh", "-f", "-c", ZSH, "zsh", script.parent, line)
             self.assertEqual(shown.strip("\r\n"), f"<{completed}>", line)
@@ -94,6 +107,7 @@ class Completion(SystemTest):
     def test_fish_reads_and_completes(self):
         script = self.script("fish", "chexbench.fish")
         self.shell("fish", "-n", script)
+        (self.folder / "xrays").mkdir()
         for line, offered in (
             ("chexbench data con", ["convert"]),
             ("chexbench --config nai", ["naive-vs-optimized"]),
@@ -101,6 +115,8 @@ class Completion(SystemTest):
             ("chexbench data convert --to ", ["cached", "tfrecord", "webdataset"]),
             ("chexbench --config bare --pro", ["--progress"]),
             ("chexbench model den", ["densenet121"]),
+            ("chexbench mod", ["model"]),
+            ("chexbench xr", ["xrays/"]),
         ):
             shown = self.shell("env", f"HOME={self.folder}", "fish", "-N", "-c",
                                f"source {script}; complete -C'{line}'")

@@ -53,7 +53,9 @@ class Answers(SystemTest):
         self.assertIn(f"chexbench advise --config results/nih/{out.name}/spec.json", lines["More:"])
         for name in ("spec.json", "probe.json", "report.json", "report.html", "trials.csv"):
             self.assertTrue((out / name).exists(), name)
-        self.assertEqual(self.report(out)["trials"][0]["spec"]["engine"], "none")
+        report = self.report(out)
+        self.assertEqual(report["trials"][0]["spec"]["engine"], "none")
+        self.assertEqual(report["environment"]["spec_file"], f"results/nih/{out.name}/spec.json")
         again = self.folder / "again"
         self.succeed("--config", out / "spec.json", "--set", "measure.repeats=5", "--set", "measure.steps=2",
                      "--output", again, cwd=self.folder / "results")

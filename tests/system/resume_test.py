@@ -92,7 +92,10 @@ class GoneOnWith(Resume):
         spec.unlink()
         self.succeed("--resume", self.out)
         self.assertEqual(len(self.whole_lines()), 2 * REPEATS)
-        for trial in self.report(self.out)["trials"]:
+        report = self.report(self.out)
+        self.assertEqual(report["environment"]["spec_file"], str(spec))
+        self.assertEqual(report["environment"]["spec_overrides"], ["measure.steps=3", "training.batch_size=2"])
+        for trial in report["trials"]:
             self.assertEqual((trial["spec"]["measure"]["steps"], trial["spec"]["training"]["batch_size"]), (3, 2))
 
     @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")

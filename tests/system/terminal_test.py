@@ -174,7 +174,7 @@ class Quickstart(SystemTest):
 
     def test_it_ends_with_the_next_step_for_the_users_own_folder(self):
         last = self.quickstart().splitlines()[-5:]
-        self.assertIn("  chexbench data index DIR", last)
+        self.assertIn("  chexbench DIR", last)
         self.assertIn(f"  export PATH=$PATH:{self.folder}/build/release/bin", last)
 
 

@@ -99,8 +99,12 @@ function addAnswer() {
   const place = section("answer", "Answer");
   const words = element(place, "div", undefined, "words");
   report.answer.lines.forEach((line, index) => {
-    if (line === report.answer.command) addCommand(words, line);
-    else element(words, "p", line, index === 0 ? "lead" : "");
+    if (line === report.answer.command) {
+      addCommand(words, line);
+      if (report.answer.command_reads_folder) element(words, "p", "Run it in the folder of this page.", "note");
+    } else {
+      element(words, "p", line, index === 0 ? "lead" : "");
+    }
   });
   if (report.measured) addNumbers(words);
   if (report.measured && charts.available) {

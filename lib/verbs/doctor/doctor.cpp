@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/core_layout.hpp"
+#include "spec/url.hpp"
 #include "verbs/doctor/store_probe.hpp"
 
 namespace chexbench::verbs {
@@ -30,8 +31,6 @@ std::vector<measure::Setting> find_settings() {
   return settings;
 }
 
-bool is_url(const std::string& root) { return root.find("://") != std::string::npos; }
-
 measure::Surroundings look_around(const DoctorRequest& request, std::vector<measure::RankPlace> ranks,
                                   const std::string& mpi) {
   measure::Surroundings around{.cpu = measure::probe_cpu_layout(request.roots),
@@ -41,7 +40,7 @@ measure::Surroundings look_around(const DoctorRequest& request, std::vector<meas
                                .ranks = std::move(ranks),
                                .mpi = mpi,
                                .data = {}};
-  if (!request.data_root.empty() && !is_url(request.data_root)) {
+  if (!request.data_root.empty() && !spec::is_url(request.data_root)) {
     around.data = measure::look_at_data(request.data_root, request.roots);
     around.data->striping = measure::find_striping(around.data->file_system, request.data_root);
   }
@@ -55,7 +54,7 @@ Doctor examine(const DoctorRequest& request, comm::World& world) {
   if (world.communicator().rank() != 0) return {};
   Doctor doctor;
   doctor.surroundings = look_around(request, std::move(ranks), world.library());
-  if (is_url(request.data_root)) doctor.store = probe_store(request.data_root);
+  if (spec::is_url(request.data_root)) doctor.store = probe_store(request.data_root);
   doctor.warnings = measure::warnings(doctor.surroundings);
   doctor.machine = measure::probe_machine();
   doctor.packages = {
