@@ -19,6 +19,7 @@
 #include "report/write.hpp"
 #include "results_folder.hpp"
 #include "spec/resolved.hpp"
+#include "spec/url.hpp"
 #include "verbs/probe/probe.hpp"
 #include "verbs/run/conclude.hpp"
 
@@ -50,8 +51,8 @@ spec::Experiment as_experiment(const results::TrialResult& trial) {
   experiment.measure = spec::MeasureSpec();
   experiment.measure.warmup_steps = trial.spec.measure.warmup_steps;
   experiment.measure.steps = trial.spec.measure.steps;
-  const bool is_url = experiment.data.root.find("://") != std::string::npos;
-  if (!is_url) experiment.data.root = std::filesystem::absolute(experiment.data.root).lexically_normal().string();
+  std::string& root = experiment.data.root;
+  if (!spec::is_url(root)) root = std::filesystem::absolute(root).lexically_normal().string();
   return experiment;
 }
 

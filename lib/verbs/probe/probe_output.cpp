@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "analysis/starvation.hpp"
@@ -17,13 +16,7 @@ namespace chexbench::verbs {
 namespace {
 
 using analysis::rate;
-
-std::string whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
-std::string upper_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return text;
-}
+using analysis::whole_percent;
 
 std::string name_of(const FedAccelerator& accelerator) {
   return fmt::format("{} ({})", upper_case(accelerator.name), spec::to_string(accelerator.precision));

@@ -11,6 +11,7 @@
 #include "core/printable.hpp"
 #include "core/text.hpp"
 #include "spec/presets.hpp"
+#include "spec/url.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -125,9 +126,8 @@ ProbePlan plan_probe(const FirstLook& slowest, std::size_t ways, double left_s, 
 }
 
 std::string probe_name(const std::string& root) {
-  const bool is_url = root.find("://") != std::string::npos;
   std::filesystem::path path =
-      is_url ? std::filesystem::path(root) : std::filesystem::absolute(root).lexically_normal();
+      spec::is_url(root) ? std::filesystem::path(root) : std::filesystem::absolute(root).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   std::string name = path.filename().string();
   for (char& c : name) {
