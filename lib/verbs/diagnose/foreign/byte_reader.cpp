@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "core/errors.hpp"
@@ -12,8 +11,7 @@ namespace chexbench::verbs::foreign {
 
 Fill fill_from(const std::string& text) {
   return [&text, at = std::size_t{0}](char* to, std::size_t size) mutable {
-    const std::size_t got = std::min(size, text.size() - at);
-    std::memcpy(to, text.data() + at, got);
+    const std::size_t got = text.copy(to, size, at);
     at += got;
     return got;
   };

@@ -60,9 +60,9 @@ void DlioOutput::take_summary(const Place& place, const Scalar& value) {
 StepLog DlioOutput::steps(const std::string& name) const {
   StepLog log{.counts_images = false, .names_ranks = false};
   for (const auto& [number, block] : blocks_) {
-    const auto& [epoch, index] = number;
+    const int epoch = number.first, index = number.second;
     for (std::size_t i = 0; i < block.step_s.size(); ++i) {
-      const auto fail = [&, epoch = epoch, index = index](const std::string& complaint) {
+      const auto fail = [&](const std::string& complaint) {
         throw DataError(fmt::format("{}: step {} of {}.*.block{}: {}", name, i, epoch, index, complaint));
       };
       if (i >= block.load_s.size()) fail("it is in proc and not in load; was the file edited?");
