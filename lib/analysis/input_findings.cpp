@@ -9,6 +9,7 @@
 #include <string>
 
 #include "analysis/commands.hpp"
+#include "analysis/finding_parts.hpp"
 #include "core/text.hpp"
 #include "results/figures.hpp"
 #include "results/labels.hpp"
@@ -57,22 +58,9 @@ class Reader {
   }
 
  private:
-  // What a finding has beside its kind, its trial and its sentence.
-  struct Parts {
-    std::string headline, reason, advice, command;
-    double worth_share = 0;
-  };
-
-  void add(const char* kind, const std::string& text, Parts parts) {
-    findings_.push_back({.kind = kind,
-                         .text = fmt::format("{} {}.", results::marked(trial_), text),
-                         .emulated = trial_.emulated,
-                         .trial = trial_.trial,
-                         .headline = std::move(parts.headline),
-                         .reason = std::move(parts.reason),
-                         .advice = std::move(parts.advice),
-                         .command = std::move(parts.command),
-                         .worth_share = parts.worth_share});
+  void add(const char* kind, const std::string& text, FindingParts parts) {
+    findings_.push_back(
+        finding_about(trial_, kind, fmt::format("{} {}.", results::marked(trial_), text), std::move(parts)));
   }
 
   // Returns the command that measures another value of an op's parameter, or "" if the op's name alone does not say

@@ -6,6 +6,7 @@
 #include "analysis/commands.hpp"
 #include "analysis/disturbance.hpp"
 #include "analysis/epoch_waits.hpp"
+#include "analysis/finding_parts.hpp"
 #include "analysis/starvation.hpp"
 #include "analysis/verdict.hpp"
 #include "core/text.hpp"
@@ -106,12 +107,6 @@ std::optional<std::string> epoch_starts(const results::TrialResult& trial, const
       rate(images_per_s_over(trial, *waits, static_cast<double>(kWholeSetImages))));
 }
 
-// The parts of a finding beside its kind and text.
-struct Parts {
-  std::string headline, reason, advice, command;
-  double worth_share = 0;
-};
-
 // Makes the findings about what limits one trial.
 class Verdict {
  public:
@@ -141,17 +136,8 @@ class Verdict {
   }
 
  private:
-  void add(const char* kind, std::string text, Parts parts, results::Grade grade = results::Grade::told_apart) {
-    findings_.push_back({.kind = kind,
-                         .text = std::move(text),
-                         .emulated = trial_.emulated,
-                         .grade = grade,
-                         .trial = trial_.trial,
-                         .headline = std::move(parts.headline),
-                         .reason = std::move(parts.reason),
-                         .advice = std::move(parts.advice),
-                         .command = std::move(parts.command),
-                         .worth_share = parts.worth_share});
+  void add(const char* kind, std::string text, FindingParts parts, results::Grade grade = results::Grade::told_apart) {
+    findings_.push_back(finding_about(trial_, kind, std::move(text), std::move(parts), grade));
   }
 
   void add_starvation() {
@@ -189,7 +175,7 @@ class Verdict {
   }
 
   void add_small_sample() {
-    Parts parts{.worth_share = *figures_.wait_share};
+    FindingParts parts{.worth_share = *figures_.wait_share};
     const std::optional<EpochWaits> waits = epoch_waits(trial_);
     if (!waits || figures_.buffer_fed) {
       const std::size_t steps = results::measured_steps(trial_);
