@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/verdict.hpp"
 #include "results/figures.hpp"
 #include "results/record.hpp"
 
@@ -16,7 +17,7 @@ struct Measured {
   results::Figures figures;
 
   double images_per_s() const { return *figures.images_per_s; }
-  bool trains() const { return trial.spec.engine != "none"; }
+  bool trains() const { return analysis::trains(trial); }
   std::string name() const;  // with the mark of an emulated trial
 };
 using Trials = std::vector<Measured>;

@@ -59,8 +59,6 @@ bool are_uneven(const RankFactors& all) {
 // Returns the share of the slow rank's time that it takes longer than the others.
 double slow_share(const Limit& limit) { return limit.rank < 0 ? 0 : 1 - 1 / limit.rank_factor; }
 
-bool trains(const results::TrialResult& trial) { return trial.spec.engine != "none"; }
-
 // Returns the share of the time that steps wait for batches, without what a small data set adds to it: the wait of the
 // steps between the starts of epochs, if the starts matter, and of steady ones if these are known.
 double judged_wait_share(const results::TrialResult& trial, const results::Figures& figures) {
@@ -92,6 +90,8 @@ bool may_be_of_others(const results::TrialResult& trial, double share, double le
 }
 
 }  // namespace
+
+bool trains(const results::TrialResult& trial) { return trial.spec.engine != "none"; }
 
 bool cores_are_missing(const results::Figures& figures) {
   return figures.cores_busy_share.value_or(0) + figures.cpu_wait_share.value_or(0) >= kFullCores;

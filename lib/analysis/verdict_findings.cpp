@@ -116,7 +116,7 @@ class Verdict {
   std::vector<results::Finding> findings() {
     if (limit_.word == "slow_rank") {
       add_slow_rank();
-      if (trial_.spec.engine != "none" && limit_.wait_share >= kStarvedShare) add_starvation();
+      if (trains(trial_) && limit_.wait_share >= kStarvedShare) add_starvation();
     } else if (limit_.word == "cpu" || limit_.word == "input") {
       add_starvation();
       if (limit_.rank >= 0) add_slow_rank();

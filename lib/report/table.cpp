@@ -8,6 +8,7 @@
 
 #include "analysis/answer.hpp"
 #include "analysis/commands.hpp"
+#include "analysis/verdict.hpp"
 #include "core/printable.hpp"
 #include "report/result_tables.hpp"
 #include "results/labels.hpp"
@@ -97,8 +98,7 @@ class Printer {
   void print_times() {
     TextTable times = tables_.times;
     const std::vector<std::string> shared = take_shared_columns(times);
-    const bool any_trains = std::ranges::any_of(
-        report_.trials, [](const results::TrialResult& trial) { return trial.spec.engine != "none"; });
+    const bool any_trains = std::ranges::any_of(report_.trials, analysis::trains);
     print_caption(any_trains ? kTimesCaption : "What a step took, and waited for most:");
     if (!shared.empty()) print_lines({fmt::format("in all rows: {}", fmt::join(shared, ", "))});
     print_table(times);
