@@ -30,7 +30,7 @@ void ActivationOp::forward() {
                              .shift = zeros_.data(),
                              .clamp = clamp_,
                              .pixels = y_.shape.pixels()};
-  for_all(Division::of(y_.blocks(), y_.shape.images), [&](Work work) { kernels_.normalize(identity, work); });
+  for_all(y_.division(), [&](Work work) { kernels_.normalize(identity, work); });
 }
 
 void ActivationOp::backward() {
@@ -47,8 +47,7 @@ void ActivationOp::backward() {
                         .pixels = y_.shape.pixels()};
   if (gradients_.size() > 1) identity.gradient2 = gradients_[1]->view();
   const NormInputGradient input{.a = ones_.data(), .b = zeros_.data(), .c = zeros_.data(), .dx = identity.gradient};
-  for_all(Division::of(y_.blocks(), y_.shape.images),
-          [&](Work work) { kernels_.gradient_apply(identity, input, work); });
+  for_all(y_.division(), [&](Work work) { kernels_.gradient_apply(identity, input, work); });
 }
 
 DropoutOp::DropoutOp(const Device& device, double rate, int layer, const PassMode& mode, Tensor& y)

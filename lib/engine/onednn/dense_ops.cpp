@@ -6,7 +6,7 @@ namespace chexbench::engine::onednn {
 
 DenseBlock::DenseBlock(Planner& planner, const TensorShape& shape)
     : features(planner.tensor(shape)),
-      gradient(planner.tensor(shape, Layout::blocked, ElementType::f32)),
+      gradient(planner.tensor(shape, ElementType::f32)),
       mean(static_cast<std::size_t>(shape.channels)),
       variance(static_cast<std::size_t>(shape.channels)),
       b(static_cast<std::size_t>(shape.channels)),
@@ -32,7 +32,7 @@ void DenseWriteOp::forward() {
   const View from = x_.view(), to = block_.features.view(first_channel_);
   const int pixels = x_.shape.pixels();
   sum_then_apply(
-      Division::of(x_.blocks(), x_.shape.images),
+      x_.division(),
       [&](Work work, ChannelSums& sums) {
         device_.kernels->copy_statistics(from, to, pixels, work, sums.first, sums.second);
       },
@@ -52,8 +52,7 @@ void DenseWriteOp::backward() {
   const NormInputGradient input{
       .b = block_.b.data() + first_channel_, .c = block_.c.data() + first_channel_, .dx = x_gradient_->view()};
   const int pixels = x_.shape.pixels();
-  for_all(Division::of(x_.blocks(), x_.shape.images),
-          [&](Work work) { device_.kernels->gradient_finish(total, x, input, pixels, work); });
+  for_all(x_.division(), [&](Work work) { device_.kernels->gradient_finish(total, x, input, pixels, work); });
 }
 
 DenseNormOp::DenseNormOp(const Device& device, const model::Layer& layer, const PassMode& mode, Clamp clamp,
@@ -87,7 +86,7 @@ void DenseNormOp::forward() {
     const int channel = block * device_.block;
     state_.set_from_statistics(block, block_.mean.data() + channel, block_.variance.data() + channel, block_.count());
   }
-  for_all(Division::of(y_.blocks(), y_.shape.images), [&](Work work) { device_.kernels->normalize(norm, work); });
+  for_all(y_.division(), [&](Work work) { device_.kernels->normalize(norm, work); });
 }
 
 void DenseNormOp::backward() {
@@ -104,7 +103,7 @@ void DenseNormOp::backward() {
                           .pixels = y_.shape.pixels()};
   const View total = block_.gradient.view();
   sum_then_apply(
-      Division::of(y_.blocks(), y_.shape.images),
+      y_.division(),
       [&](Work work, ChannelSums& sums) {
         device_.kernels->gradient_accumulate(norm, state_.gradient_factor(), total, first_, work, sums.first,
                                              sums.second);

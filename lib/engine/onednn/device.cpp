@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/cpu_features.hpp"
 #include "core/errors.hpp"
 #include "engine/onednn/parallel.hpp"
@@ -32,7 +34,29 @@ ElementType element_type(spec::Precision precision) {
                                 cpu_features().model, to_string(precision), has_bf16 ? "f32 or bf16" : "f32"));
 }
 
+// Whether NHWC serves the network: kernels take `block` channels at once, and oneDNN has no AMX for depthwise
+// convolutions. Other layers have the channels of convolutions, or of several of them together.
+bool fits_channels_last(const model::Graph& graph, int block) {
+  return std::ranges::all_of(graph.layers, [block](const model::Layer& layer) {
+    return layer.kind != model::LayerKind::convolution || (layer.groups == 1 && layer.channels % block == 0);
+  });
+}
+
 }  // namespace
+
+bool has_amx() { return cpu_features().avx512_bf16 && onednn_has(dnnl::cpu_isa::avx512_core_amx); }
+
+Device fit_to_network(Device device, const model::Graph& graph) {
+  if (device.type != ElementType::bf16 || !has_amx()) return device;
+  for (const int block : {16, 8}) {
+    if (!fits_channels_last(graph, block)) continue;
+    device.layout = Layout::channels_last;
+    device.block = block;
+    device.kernels = &kernels(device.isa, device.type, block);
+    break;
+  }
+  return device;
+}
 
 Device make_device(spec::Precision precision) {
   Device device;

@@ -5,6 +5,7 @@
 #include <dnnl.hpp>
 
 #include "engine/onednn/kernels.hpp"
+#include "model/graph.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::engine::onednn {
@@ -16,7 +17,8 @@ struct Device {
   dnnl::stream stream;
   Isa isa = Isa::baseline;
   ElementType type = ElementType::f32;  // type of activations and their gradients
-  int block = 8;                        // channels per block in oneDNN's native layout: 8, or 16 with AVX-512
+  Layout layout = Layout::blocked;      // of activations and their gradients: blocked or channels_last
+  int block = 8;                        // channels of a block (kernels.hpp): 8, or 16 with AVX-512
   const Kernels* kernels = nullptr;     // for this isa, type and block; static storage
 
   // `type` as oneDNN names it.
@@ -30,6 +32,14 @@ struct Device {
 // @throws DeviceError if the CPU lacks the precision; the message lists those that it has
 // @throws SpecError if CHEXBENCH_ISA holds an unknown word
 Device make_device(spec::Precision precision);
+
+// Whether oneDNN computes on AMX here, if the layout is channels_last and the type bf16. CHEXBENCH_ISA switches it off,
+// and so does DNNL_MAX_CPU_ISA.
+bool has_amx();
+
+// Returns the device with the layout and the block in which it computes this network fastest: channels_last for bf16 on
+// AMX if all channels fill blocks of 8 or 16, otherwise blocked.
+Device fit_to_network(Device device, const model::Graph& graph);
 
 // Describes the device for reports: "AMD EPYC, AVX-512, oneDNN 2.6.3, 2 threads".
 std::string device_text(const Device& device);

@@ -28,9 +28,10 @@ Span window(int out, int outputs, int inputs) {
 // element within the image's part of x, and `to` is the index of the window's result within the image's part of y.
 template <typename Body>
 void for_windows(const Tensor& x, FlattenOp::Size size, const Body& body) {
+  const View view = x.view();
   std::int64_t to = 0;
   for (int channel = 0; channel < x.shape.channels; ++channel) {
-    const std::int64_t plane = (std::int64_t{channel / x.block} * x.shape.pixels()) * x.block + channel % x.block;
+    const std::int64_t plane = channel / x.block * view.block_stride + channel % x.block;
     for (int row = 0; row < size.height; ++row) {
       for (int column = 0; column < size.width; ++column) {
         body(plane, to++, window(row, size.height, x.shape.height), window(column, size.width, x.shape.width));
@@ -39,8 +40,8 @@ void for_windows(const Tensor& x, FlattenOp::Size size, const Body& body) {
   }
 }
 
-// The number of elements of one image in a blocked tensor, padding included.
-std::int64_t image_elements(const Tensor& x) { return std::int64_t{x.blocks()} * x.block * x.shape.pixels(); }
+// The number of elements of one image, padding included.
+std::int64_t image_elements(const Tensor& x) { return x.view().image_stride; }
 
 }  // namespace
 
@@ -59,6 +60,7 @@ void FlattenOp::plan_backward(Planner& planner, ParameterStore&) {
 
 template <typename T>
 void FlattenOp::average() {
+  const std::int64_t stride = x_.view().pixel_stride;
   parallel_for(x_.shape.images, [&](int image) {
     const T* const in = reinterpret_cast<const T*>(x_.data) + image * image_elements(x_);
     float* const out = reinterpret_cast<float*>(y_.data) + std::int64_t{image} * y_.shape.channels;
@@ -66,7 +68,7 @@ void FlattenOp::average() {
       float sum = 0;
       for (int row = rows.first; row < rows.last; ++row) {
         for (int column = columns.first; column < columns.last; ++column) {
-          sum += to_float(in[plane + (std::int64_t{row} * x_.shape.width + column) * x_.block]);
+          sum += to_float(in[plane + (std::int64_t{row} * x_.shape.width + column) * stride]);
         }
       }
       out[to] = sum / static_cast<float>(rows.count() * columns.count());
@@ -78,6 +80,7 @@ void FlattenOp::average() {
 // rounded once.
 template <typename T>
 void FlattenOp::spread() {
+  const std::int64_t stride = x_.view().pixel_stride;
   parallel_for(x_.shape.images, [&](int image) {
     std::vector<float> sums(static_cast<std::size_t>(image_elements(x_)));
     const float* const gradient =
@@ -86,7 +89,7 @@ void FlattenOp::spread() {
       const float share = gradient[from] / static_cast<float>(rows.count() * columns.count());
       for (int row = rows.first; row < rows.last; ++row) {
         for (int column = columns.first; column < columns.last; ++column) {
-          sums[static_cast<std::size_t>(plane + (std::int64_t{row} * x_.shape.width + column) * x_.block)] += share;
+          sums[static_cast<std::size_t>(plane + (std::int64_t{row} * x_.shape.width + column) * stride)] += share;
         }
       }
     });

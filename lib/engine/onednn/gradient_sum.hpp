@@ -22,7 +22,7 @@ inline void sum_gradients(const Device& device, const std::vector<Tensor*>& grad
     const View x = gradients[i]->view(range.first_channel), y = gradients[0]->view(range.first_channel);
     const TensorShape& shape = gradients[0]->shape;
     const Kernels& kernels_of_type = kernels(device.isa, gradients[0]->type, device.block);
-    for_all(Division::of(range.blocks, shape.images),
+    for_all(Division::of(range.blocks, shape.images, gradients[0]->layout),
             [&](Work work) { kernels_of_type.add(x, y, shape.pixels(), work); });
   }
 }

@@ -4,7 +4,8 @@
 //
 // A kernel sees a tensor as [image][channel block][pixel][B channels], with B = 8 or 16 and any strides, so it works on
 // oneDNN's nChw8c and nChw16c, on NHWC, and on channel slices of a wider tensor. A call handles one block of B channels
-// of a run of images on the calling thread; callers spread the calls over threads.
+// of a run of images on the calling thread, or a tile: several neighbouring blocks, pixel by pixel, which reads NHWC in
+// the order of memory. Callers spread the calls over threads.
 //
 // The B channels of a pixel are aligned to their size. Arrays with one value per channel hold at least blocks * B
 // floats and need no alignment. The kernels are compiled once per instruction set; the others are tested against the
@@ -17,8 +18,18 @@
 namespace chexbench::engine::onednn {
 
 inline constexpr int kMaxBlock = 16;
+// The most blocks that one call works on.
+inline constexpr int kMaxTile = 16;
+// The sums of a call's second block are so many doubles behind those of its first, and so on.
+inline constexpr int kSumStride = 2 * kMaxBlock;
 
 enum class ElementType { f32, bf16 };
+enum class Layout {
+  blocked,        // nChw8c or nChw16c, the layouts in which oneDNN's convolutions are fastest without AMX
+  channels_last,  // NHWC, the only layout that oneDNN's convolutions for AMX take
+  nchw,           // the network's input, if activations are blocked
+  flat,           // [images, channels]
+};
 enum class Isa { baseline, avx2, avx512 };
 
 // A tensor as kernels see it. Strides are in elements; the channels of a block are contiguous. If `data` is null, the
@@ -30,11 +41,13 @@ struct View {
   std::int64_t pixel_stride = 0;
 };
 
-// What one call works on: channels [block * B, block * B + B) of images [first_image, last_image).
+// What one call works on: channels [block * B, (block + blocks) * B) of images [first_image, last_image). Pools take
+// one block only, the other kernels up to kMaxTile.
 struct Work {
   int block = 0;
   int first_image = 0;
   int last_image = 0;
+  int blocks = 1;
 };
 
 // An activation: y = min(max(v, low), high). The gradient passes where low < v < high, as in PyTorch's ReLU and ReLU6.
@@ -83,7 +96,8 @@ struct PoolShape {
 };
 
 // The kernels for one element type and block size. Arguments `sum`, `sum_squares` and `sum_product` point to B doubles
-// each, to which a kernel adds its sums. Views hold elements of `type` unless a comment says otherwise.
+// for each block, kSumStride apart, to which a kernel adds its sums. Views hold elements of `type` unless a comment
+// says otherwise.
 struct Kernels {
   int block = 0;  // B
   ElementType type = ElementType::f32;

@@ -79,6 +79,7 @@ class Lowering {
   }
   Tensor& tensor(int i) const { return *tensors_[index(i)]; }
   Tensor& new_tensor(int i) { return *(tensors_[index(i)] = &planner_.tensor(shape(i))); }
+  Layout input_layout() const { return device_.layout == Layout::channels_last ? Layout::channels_last : Layout::nchw; }
   Tensor& new_flat(int i) { return *(tensors_[index(i)] = &planner_.tensor(shape(i), Layout::flat, ElementType::f32)); }
 
   template <typename T, typename... Arguments>
@@ -133,7 +134,7 @@ class Lowering {
   void lower_layer(int i) {
     switch (layer(i).kind) {
       case LayerKind::input:
-        tensors_[index(i)] = &planner_.tensor(shape(i), Layout::nchw, device_.type);
+        tensors_[index(i)] = &planner_.tensor(shape(i), input_layout(), device_.type);
         result_.input = tensors_[index(i)];
         return;
       case LayerKind::convolution:

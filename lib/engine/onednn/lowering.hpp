@@ -16,7 +16,7 @@ namespace chexbench::engine::onednn {
 struct Lowered {
   std::vector<std::unique_ptr<Op>> ops;       // in the order of forward
   std::vector<std::shared_ptr<void>> shared;  // owns what several ops refer to; must outlive them
-  Tensor* input = nullptr;                    // Layout::nchw
+  Tensor* input = nullptr;                    // Layout::nchw, or channels_last if the device is
   Tensor* logits = nullptr;                   // Layout::flat, f32
 };
 

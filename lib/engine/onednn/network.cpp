@@ -10,13 +10,14 @@ namespace chexbench::engine::onednn {
 
 Network::Network(const Device& device, const model::Graph& graph, int images, bool frozen,
                  std::optional<std::uint64_t> dropout_seed)
-    : dropout_seed_(dropout_seed.value_or(0)),
+    : device_(fit_to_network(device, graph)),
+      dropout_seed_(dropout_seed.value_or(0)),
       mode_{.running_statistics = frozen},
-      planner_(device),
-      store_(device),
+      planner_(device_),
+      store_(device_),
       scratchpad_(planner_.bytes(0)) {
   const LoweringOptions options{.images = images, .dropout = dropout_seed.has_value()};
-  Lowered lowered = with_headroom([&] { return lower(device, graph, options, mode_, planner_, scratchpad_); });
+  Lowered lowered = with_headroom([&] { return lower(device_, graph, options, mode_, planner_, scratchpad_); });
   ops_ = std::move(lowered.ops);
   shared_ = std::move(lowered.shared);
   input_ = lowered.input;

@@ -18,7 +18,7 @@ class Network {
  public:
   // If `frozen` is true, batch norms normalize by their running statistics in training too. Dropout draws its masks
   // from `dropout_seed` (engine/dropout.hpp), and drops nothing if there is none. Weights are zero until they are
-  // loaded into the store. `device` must outlive the network.
+  // loaded into the store.
   // @throws DeviceError if this engine cannot compute a layer
   // @throws std::bad_alloc if there is not enough memory
   Network(const Device& device, const model::Graph& graph, int images, bool frozen,
@@ -58,6 +58,7 @@ class Network {
  private:
   void plan();
 
+  const Device device_;  // fitted to the network
   const std::uint64_t dropout_seed_;
   PassMode mode_;
   Planner planner_;

@@ -1,28 +1,10 @@
 // The batch norm kernels, whose contracts are in kernels.hpp. Only kernels_*.cpp may include this header.
 #pragma once
 
-#include "engine/onednn/vector.hpp"
+#include "engine/onednn/tile_kernels.hpp"
 
 namespace chexbench::engine::onednn {
 namespace {
-
-// The number of pixels whose values are added up in f32 before the sum goes to a double: longer runs would lose digits.
-constexpr int kRunPixels = 1024;
-
-// Calls body(pixel) for each pixel in order, and drain() after each run of kRunPixels.
-template <typename Body, typename Drain>
-inline void in_runs(int pixels, const Body& body, const Drain& drain) {
-  for (int first = 0; first < pixels; first += kRunPixels) {
-    const int last = pixels - first < kRunPixels ? pixels : first + kRunPixels;
-    int pixel = first;
-    for (; pixel + 1 < last; pixel += 2) {
-      body(pixel);
-      body(pixel + 1);
-    }
-    if (pixel < last) body(pixel);
-    drain();
-  }
-}
 
 template <typename T, int B, bool kCopy>
 void statistics_of(const View& x, const View& y, int pixels, Work work, double* sum, double* sum_squares) {
@@ -47,12 +29,12 @@ void statistics_of(const View& x, const View& y, int pixels, Work work, double* 
 
 template <typename T, int B>
 void statistics(const View& x, int pixels, Work work, double* sum, double* sum_squares) {
-  statistics_of<T, B, false>(x, {}, pixels, work, sum, sum_squares);
+  (work.blocks > 1 ? tile_statistics<T, B, false> : statistics_of<T, B, false>)(x, {}, pixels, work, sum, sum_squares);
 }
 
 template <typename T, int B>
 void copy_statistics(const View& x, const View& y, int pixels, Work work, double* sum, double* sum_squares) {
-  statistics_of<T, B, true>(x, y, pixels, work, sum, sum_squares);
+  (work.blocks > 1 ? tile_statistics<T, B, true> : statistics_of<T, B, true>)(x, y, pixels, work, sum, sum_squares);
 }
 
 template <typename T, int B, bool kResidual>
@@ -73,7 +55,11 @@ void normalize_with(const NormForward& norm, Work work) {
 
 template <typename T, int B>
 void normalize(const NormForward& norm, Work work) {
-  (norm.residual.data != nullptr ? normalize_with<T, B, true> : normalize_with<T, B, false>)(norm, work);
+  if (norm.residual.data != nullptr) {
+    (work.blocks > 1 ? tile_normalize<T, B, true> : normalize_with<T, B, true>)(norm, work);
+  } else {
+    (work.blocks > 1 ? tile_normalize<T, B, false> : normalize_with<T, B, false>)(norm, work);
+  }
 }
 
 // Reads x and computes the masked gradient g of NormBackward, pixel by pixel, for one block of one image. kOutput says
@@ -139,14 +125,20 @@ void gradient_sums_with(const NormBackward& norm, Work work, double* sum, double
   });
 }
 
+// The kernel for a block or a tile.
+template <typename T, int B, bool kOutput, bool kTwo>
+void gradient_sums_of(const NormBackward& norm, Work work, double* sum, double* sum_product) {
+  (work.blocks > 1 ? tile_gradient_sums<T, B, kOutput, kTwo> : gradient_sums_with<T, B, kOutput, kTwo>)(norm, work, sum,
+                                                                                                        sum_product);
+}
+
 template <typename T, int B>
 void gradient_sums(const NormBackward& norm, Work work, double* sum, double* sum_product) {
   const bool two = norm.gradient2.data != nullptr;
   if (norm.output.data != nullptr) {
-    (two ? gradient_sums_with<T, B, true, true> : gradient_sums_with<T, B, true, false>)(norm, work, sum, sum_product);
+    (two ? gradient_sums_of<T, B, true, true> : gradient_sums_of<T, B, true, false>)(norm, work, sum, sum_product);
   } else {
-    (two ? gradient_sums_with<T, B, false, true> : gradient_sums_with<T, B, false, false>)(norm, work, sum,
-                                                                                           sum_product);
+    (two ? gradient_sums_of<T, B, false, true> : gradient_sums_of<T, B, false, false>)(norm, work, sum, sum_product);
   }
 }
 
@@ -173,14 +165,20 @@ void gradient_apply_with(const NormBackward& norm, const NormInputGradient& inpu
   }
 }
 
+template <typename T, int B, bool kMasked, bool kTwo>
+void gradient_apply_of(const NormBackward& norm, const NormInputGradient& input, Work work) {
+  (work.blocks > 1 ? tile_gradient_apply<T, B, kMasked, kTwo> : gradient_apply_with<T, B, kMasked, kTwo>)(norm, input,
+                                                                                                          work);
+}
+
 template <typename T, int B>
 void gradient_apply(const NormBackward& norm, const NormInputGradient& input, Work work) {
   if (norm.masked.data != nullptr) {
-    gradient_apply_with<T, B, true, false>(norm, input, work);
+    gradient_apply_of<T, B, true, false>(norm, input, work);
   } else if (norm.gradient2.data != nullptr) {
-    gradient_apply_with<T, B, false, true>(norm, input, work);
+    gradient_apply_of<T, B, false, true>(norm, input, work);
   } else {
-    gradient_apply_with<T, B, false, false>(norm, input, work);
+    gradient_apply_of<T, B, false, false>(norm, input, work);
   }
 }
 
@@ -201,15 +199,23 @@ void gradient_accumulate_with(const NormBackward& norm, const float* factor, con
   });
 }
 
+template <typename T, int B, bool kFirst>
+void gradient_accumulate_of(const NormBackward& norm, const float* a, const View& total, Work work, double* sum,
+                            double* sum_product) {
+  (work.blocks > 1 ? tile_gradient_accumulate<T, B, kFirst>
+                   : gradient_accumulate_with<T, B, kFirst>)(norm, a, total, work, sum, sum_product);
+}
+
 template <typename T, int B>
 void gradient_accumulate(const NormBackward& norm, const float* a, const View& total, bool first, Work work,
                          double* sum, double* sum_product) {
-  (first ? gradient_accumulate_with<T, B, true> : gradient_accumulate_with<T, B, false>)(norm, a, total, work, sum,
-                                                                                         sum_product);
+  (first ? gradient_accumulate_of<T, B, true> : gradient_accumulate_of<T, B, false>)(norm, a, total, work, sum,
+                                                                                     sum_product);
 }
 
 template <typename T, int B>
 void gradient_finish(const View& total, const View& x, const NormInputGradient& input, int pixels, Work work) {
+  if (work.blocks > 1) return tile_gradient_finish<T, B>(total, x, input, pixels, work);
   const auto b = channels<B>(input.b, work.block);
   const auto c = channels<B>(input.c, work.block);
   for (int image = work.first_image; image < work.last_image; ++image) {
@@ -225,6 +231,7 @@ void gradient_finish(const View& total, const View& x, const NormInputGradient& 
 
 template <typename T, int B>
 void add(const View& x, const View& y, int pixels, Work work) {
+  if (work.blocks > 1) return tile_add<T, B>(x, y, pixels, work);
   for (int image = work.first_image; image < work.last_image; ++image) {
     const T* const in = plane<const T>(x, image, work.block);
     T* const out = plane<T>(y, image, work.block);

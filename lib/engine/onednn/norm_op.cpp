@@ -47,7 +47,7 @@ void NormOp::forward() {
   const NormForward norm = forward_arguments();
   const Kernels& kernels = *device_.kernels;
   sum_then_apply(
-      Division::of(x_.blocks(), x_.shape.images),
+      x_.division(),
       [&](Work work, ChannelSums& sums) {
         if (!mode_.running_statistics) kernels.statistics(norm.x, norm.pixels, work, sums.first, sums.second);
       },
@@ -77,8 +77,7 @@ void NormOp::backward() {
   const NormInputGradient input{.a = state_.gradient_factor(), .b = state_.b(), .c = state_.c(), .dx = norm.x};
   const Kernels& kernels = *device_.kernels;
   sum_then_apply(
-      Division::of(x_.blocks(), x_.shape.images),
-      [&](Work work, ChannelSums& sums) { kernels.gradient_sums(norm, work, sums.first, sums.second); },
+      x_.division(), [&](Work work, ChannelSums& sums) { kernels.gradient_sums(norm, work, sums.first, sums.second); },
       [&](int block, const ChannelSums& sums) { state_.set_gradients(block, sums, count()); },
       [&](Work work) { kernels.gradient_apply(norm, input, work); });
 }

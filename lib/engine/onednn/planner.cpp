@@ -13,6 +13,7 @@ constexpr std::size_t kAlignBytes = 256;
 dnnl::memory::format_tag tag(Layout layout, int block) {
   using Tag = dnnl::memory::format_tag;
   if (layout == Layout::nchw) return Tag::nchw;
+  if (layout == Layout::channels_last) return Tag::nhwc;
   return block == 16 ? Tag::nChw16c : Tag::nChw8c;
 }
 
@@ -21,9 +22,15 @@ dnnl::memory::format_tag tag(Layout layout, int block) {
 View Tensor::view(int first_channel) const {
   const std::int64_t element_bytes = type == ElementType::bf16 ? 2 : 4;
   View result;
-  result.pixel_stride = block;
-  result.block_stride = std::int64_t{block} * shape.pixels();
-  result.image_stride = result.block_stride * blocks();
+  if (layout == Layout::blocked) {
+    result.pixel_stride = block;
+    result.block_stride = std::int64_t{block} * shape.pixels();
+    result.image_stride = result.block_stride * blocks();
+  } else {
+    result.pixel_stride = shape.channels;
+    result.block_stride = block;
+    result.image_stride = std::int64_t{shape.channels} * shape.pixels();
+  }
   result.data = data + first_channel / block * result.block_stride * element_bytes;
   return result;
 }

@@ -10,14 +10,9 @@
 
 #include "core/allocator.hpp"
 #include "engine/onednn/device.hpp"
+#include "engine/onednn/division.hpp"
 
 namespace chexbench::engine::onednn {
-
-enum class Layout {
-  blocked,  // nChw8c or nChw16c, the layouts in which oneDNN's convolutions are fastest
-  nchw,     // the network's input
-  flat,     // [images, channels]
-};
 
 // An image of a flat tensor has one pixel.
 struct TensorShape {
@@ -44,8 +39,10 @@ struct Tensor {
 
   int blocks() const { return (shape.channels + block - 1) / block; }
   // Returns the tensor as kernels see it, from `first_channel` (a multiple of the block) on. Not for Layout::nchw; the
-  // channels of a flat tensor must fill its blocks.
+  // channels of a tensor that is not blocked must fill its blocks.
   View view(int first_channel = 0) const;
+  // How threads share the work on the whole tensor.
+  Division division() const { return Division::of(blocks(), shape.images, layout); }
 };
 
 // Owns all tensors of one network and their memory: references to them are valid as long as the planner. First
@@ -56,8 +53,9 @@ class Planner {
   explicit Planner(const Device& device) : device_(device) {}
 
   Tensor& tensor(const TensorShape& shape, Layout layout, ElementType type);
-  // Creates a blocked tensor of the device's type.
-  Tensor& tensor(const TensorShape& shape) { return tensor(shape, Layout::blocked, device_.type); }
+  // Creates an activation: a tensor of the device's layout and type, or of another type.
+  Tensor& tensor(const TensorShape& shape) { return tensor(shape, device_.type); }
+  Tensor& tensor(const TensorShape& shape, ElementType type) { return tensor(shape, device_.layout, type); }
   // Creates a tensor of `count` bytes without shape and layout.
   Tensor& bytes(std::size_t count);
   // Changes the size of a tensor that is not placed yet.

@@ -37,7 +37,7 @@ View PoolOp::winner_view() const {
 
 void PoolOp::forward() {
   const View x = x_.view(), y = y_.view();
-  for_all(Division::of(x_.blocks(), x_.shape.images), [&](Work work) {
+  for_all_blocks(x_.division(), [&](Work work) {
     if (max_) {
       device_.kernels->max_pool(x, y, winner_view(), shape_, work);
     } else {
@@ -49,7 +49,7 @@ void PoolOp::forward() {
 void PoolOp::backward() {
   sum_gradients(device_, gradients_, 1);
   const View dy = gradients_[0]->view(), dx = x_gradient_->view();
-  for_all(Division::of(x_.blocks(), x_.shape.images), [&](Work work) {
+  for_all_blocks(x_.division(), [&](Work work) {
     if (max_) {
       device_.kernels->max_pool_backward(dy, winner_view(), dx, shape_, work);
     } else {
@@ -73,7 +73,7 @@ void GlobalAverageOp::plan_backward(Planner& planner, ParameterStore&) {
 
 void GlobalAverageOp::forward() {
   const View x = x_.view();
-  for_all(Division::of(x_.blocks(), x_.shape.images), [&](Work work) {
+  for_all_blocks(x_.division(), [&](Work work) {
     device_.kernels->global_average(x, x_.shape.pixels(), work, reinterpret_cast<float*>(y_.data), y_.shape.channels);
   });
 }
@@ -81,7 +81,7 @@ void GlobalAverageOp::forward() {
 void GlobalAverageOp::backward() {
   const View dx = x_gradient_->view();
   const auto* const gradient = reinterpret_cast<const float*>(y_gradient_->data);
-  for_all(Division::of(x_.blocks(), x_.shape.images), [&](Work work) {
+  for_all_blocks(x_.division(), [&](Work work) {
     device_.kernels->global_average_backward(gradient, y_.shape.channels, dx, x_.shape.pixels(), work);
   });
 }

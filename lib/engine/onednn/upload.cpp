@@ -30,40 +30,47 @@ void assign(std::uint16_t& to, float value) {
   to = static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
-// Writes value(pixel, channel) to the planes of one image.
+// Writes value(pixel, channel) to one image: plane by plane, or pixel by pixel.
 template <typename T, typename Value>
-void fill(T* to, std::size_t pixels, const Value& value) {
+void fill(T* to, std::size_t pixels, Layout layout, const Value& value) {
+  if (layout == Layout::channels_last) {
+    for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
+      for (std::size_t c = 0; c < kChannels; ++c) assign(to[pixel * kChannels + c], value(pixel, c));
+    }
+    return;
+  }
   for (std::size_t c = 0; c < kChannels; ++c) {
     for (std::size_t pixel = 0; pixel < pixels; ++pixel) assign(to[c * pixels + pixel], value(pixel, c));
   }
 }
 
 template <typename T>
-void upload_image(const std::byte* from, Deliver deliver, std::size_t pixels, T* to) {
+void upload_image(const std::byte* from, Deliver deliver, const Tensor& input, T* to) {
+  const auto pixels = static_cast<std::size_t>(input.shape.pixels());
   static const auto table = make_table();
   if (deliver == Deliver::f32) {
     const auto* values = reinterpret_cast<const float*>(from);
-    fill(to, pixels, [&](std::size_t pixel, std::size_t c) { return values[pixel * kChannels + c]; });
+    fill(to, pixels, input.layout, [&](std::size_t pixel, std::size_t c) { return values[pixel * kChannels + c]; });
   } else {
     const auto* gray = reinterpret_cast<const std::uint8_t*>(from);
-    fill(to, pixels, [&](std::size_t pixel, std::size_t c) { return table[c][gray[pixel]]; });
+    fill(to, pixels, input.layout, [&](std::size_t pixel, std::size_t c) { return table[c][gray[pixel]]; });
   }
+}
+
+template <typename T>
+void upload_images(const Batch& batch, Tensor& input) {
+  const auto values = static_cast<std::size_t>(input.shape.pixels()) * kChannels;
+  parallel_for(input.shape.images, [&](int image) {
+    const auto i = static_cast<std::size_t>(image);
+    upload_image(batch.images + i * batch.shape.image_bytes(), batch.shape.deliver, input,
+                 reinterpret_cast<T*>(input.data) + i * values);
+  });
 }
 
 }  // namespace
 
 void upload(const Batch& batch, Tensor& input) {
-  const auto pixels = static_cast<std::size_t>(input.shape.pixels());
-  parallel_for(input.shape.images, [&](int image) {
-    const auto i = static_cast<std::size_t>(image);
-    const std::byte* const from = batch.images + i * batch.shape.image_bytes();
-    if (input.type == ElementType::bf16) {
-      upload_image(from, batch.shape.deliver, pixels,
-                   reinterpret_cast<std::uint16_t*>(input.data) + i * kChannels * pixels);
-    } else {
-      upload_image(from, batch.shape.deliver, pixels, reinterpret_cast<float*>(input.data) + i * kChannels * pixels);
-    }
-  });
+  input.type == ElementType::bf16 ? upload_images<std::uint16_t>(batch, input) : upload_images<float>(batch, input);
 }
 
 }  // namespace chexbench::engine::onednn

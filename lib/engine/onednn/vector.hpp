@@ -88,5 +88,23 @@ struct PixelSum {
   }
 };
 
+// The number of pixels whose values are added up in f32 before the sum goes to a double: longer runs would lose digits.
+constexpr int kRunPixels = 1024;
+
+// Calls body(pixel) for each pixel in order, and drain() after each run of kRunPixels.
+template <typename Body, typename Drain>
+inline void in_runs(int pixels, const Body& body, const Drain& drain) {
+  for (int first = 0; first < pixels; first += kRunPixels) {
+    const int last = pixels - first < kRunPixels ? pixels : first + kRunPixels;
+    int pixel = first;
+    for (; pixel + 1 < last; pixel += 2) {
+      body(pixel);
+      body(pixel + 1);
+    }
+    if (pixel < last) body(pixel);
+    drain();
+  }
+}
+
 }  // namespace
 }  // namespace chexbench::engine::onednn

@@ -12,7 +12,7 @@ namespace chexbench::engine::onednn {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr TensorShape kMaps{3, 24, 5, 7}, kFlat{3, 48};
+constexpr TensorShape kMaps{3, 24, 5, 7}, kFullMaps{3, 48, 5, 7}, kFlat{3, 48};
 
 struct Case {
   std::string name;
@@ -28,7 +28,7 @@ class ActivationOpTest : public testing::TestWithParam<Case> {};
 TEST_P(ActivationOpTest, ClampsValuesAndPassesTheGradientOfThoseWithin) {
   const Case& c = GetParam();
   if (const std::string reason = reason_to_skip(c.precision); !reason.empty()) GTEST_SKIP() << reason;
-  OpRig rig(c.precision);
+  OpRig rig(c.precision, c.layout == Layout::channels_last ? c.layout : Layout::blocked);
   Tensor& y = rig.tensor(c.shape, c.layout);
   std::vector<Tensor*> gradients;
   for (int i = 0; i < c.readers; ++i) gradients.push_back(&rig.gradient_of(y));
@@ -59,6 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"clamp_of_maps", kMaps, Layout::blocked, {0, 0.5f}, 2},
                     Case{"three_readers", kMaps, Layout::blocked, {0, kInfinity}, 3},
                     Case{"relu_of_vectors", kFlat, Layout::flat, {0, kInfinity}},
+                    Case{"channels_last_maps", kFullMaps, Layout::channels_last, {0, 0.5f}, 3},
                     Case{"bf16_maps", kMaps, Layout::blocked, {0, 0.5f}, 2, spec::Precision::bf16},
                     Case{"flat_beside_bf16", kFlat, Layout::flat, {0, 0.5f}, 2, spec::Precision::bf16}),
     [](const auto& instance) { return instance.param.name; });

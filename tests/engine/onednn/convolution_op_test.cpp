@@ -16,6 +16,7 @@ struct Case {
   spec::Precision precision = spec::Precision::f32;
   int groups = 1;
   bool bias = false;
+  Layout layout = Layout::blocked;
 
   int inputs_of_group() const { return inputs / groups; }
   int out_height() const { return (height + 2 * padding - kernel) / stride + 1; }
@@ -52,8 +53,8 @@ class ConvolutionOpTest : public testing::TestWithParam<Case> {
   void SetUp() override {
     if (const std::string reason = reason_to_skip(GetParam().precision); !reason.empty()) GTEST_SKIP() << reason;
     const Case& c = GetParam();
-    rig_ = std::make_unique<OpRig>(c.precision);
-    x_ = &rig_->tensor({kImages, c.inputs, c.height, c.width}, reads_image() ? Layout::nchw : Layout::blocked);
+    rig_ = std::make_unique<OpRig>(c.precision, c.layout);
+    x_ = &rig_->tensor({kImages, c.inputs, c.height, c.width}, layout_of_source());
     y_ = &rig_->tensor({kImages, c.outputs, c.out_height(), c.out_width()});
     dy_ = &rig_->gradient_of(*y_);
     const model::Layer layer{.name = "conv",
@@ -69,6 +70,9 @@ class ConvolutionOpTest : public testing::TestWithParam<Case> {
     dy_values_ = rig_->fill(*dy_, "dy");
     weights_ = rig_->load("conv.weight");
     if (c.bias) bias_ = rig_->load("conv.bias", 0.5);
+  }
+  static Layout layout_of_source() {
+    return reads_image() && GetParam().layout == Layout::blocked ? Layout::nchw : GetParam().layout;
   }
   // Whether the case stands for the first convolution of a network, for which no source gradient is computed.
   static bool reads_image() { return GetParam().inputs == 3; }
@@ -138,6 +142,7 @@ TEST_P(ConvolutionOpTest, BackwardGivesTheGradientOfTheData) {
 
 constexpr auto kF32 = spec::Precision::f32;
 constexpr auto kBf16 = spec::Precision::bf16;
+constexpr auto kLast = Layout::channels_last;
 INSTANTIATE_TEST_SUITE_P(
     All, ConvolutionOpTest,
     testing::Values(Case{"same_3x3", 16, 32, 6, 9, 3, 1, 1}, Case{"halving_3x3", 16, 16, 7, 10, 3, 2, 1},
@@ -151,8 +156,46 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"from_24_3x3", 24, 32, 6, 9, 3, 1, 1},
                     Case{"bf16_depthwise", 32, 32, 7, 10, 3, 1, 1, kBf16, 32},
                     Case{"bf16_3x3", 16, 32, 7, 10, 3, 2, 1, kBf16}, Case{"bf16_1x1", 48, 32, 4, 5, 1, 1, 0, kBf16},
-                    Case{"bf16_image_7x7", 3, 16, 13, 11, 7, 2, 3, kBf16}),
+                    Case{"bf16_image_7x7", 3, 16, 13, 11, 7, 2, 3, kBf16},
+                    Case{"channels_last_1x1", 48, 32, 4, 5, 1, 1, 0, kF32, 1, false, kLast},
+                    Case{"channels_last_3x3", 16, 32, 6, 9, 3, 1, 1, kF32, 1, false, kLast}),
     [](const auto& instance) { return instance.param.name; });
+
+// oneDNN takes bf16 in NHWC to AMX, and without AMX partly to plain loops, so that the engine does not ask for it.
+class AmxConvolutionOpTest : public ConvolutionOpTest {
+ protected:
+  void SetUp() override {
+    if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+    ConvolutionOpTest::SetUp();
+  }
+};
+
+TEST_P(AmxConvolutionOpTest, ForwardRunsOnAmx) {
+  EXPECT_THAT(op_->forward_implementation(), testing::HasSubstr("amx"));
+  rig_->forward();
+  EXPECT_LT(distance(rig_->read(*y_), expected_forward()), tolerance());
+}
+
+TEST_P(AmxConvolutionOpTest, BackwardGivesBothGradients) {
+  rig_->forward();
+  rig_->backward();
+  Numbers weight_gradient(weights_.size()), data_gradient(x_values_.size());
+  for_products(GetParam(), [&](auto from, auto weight, auto to) {
+    weight_gradient[weight] += x_values_[from] * dy_values_[to];
+    data_gradient[from] += weights_[weight] * dy_values_[to];
+  });
+  EXPECT_LT(distance(rig_->read_parameter_gradient("conv.weight"), weight_gradient), 3e-6) << "stored in f32 always";
+  if (reads_image()) return;
+  EXPECT_LT(distance(rig_->read_gradient(*x_), data_gradient), tolerance());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AmxConvolutionOpTest,
+                         testing::Values(Case{"halving_3x3", 16, 32, 7, 10, 3, 2, 1, kBf16, 1, false, kLast},
+                                         Case{"wide_1x1", 48, 32, 4, 5, 1, 1, 0, kBf16, 1, false, kLast},
+                                         Case{"projection_1x1", 32, 64, 7, 5, 1, 2, 0, kBf16, 1, false, kLast},
+                                         Case{"biased_1x1", 48, 32, 4, 5, 1, 1, 0, kBf16, 1, true, kLast},
+                                         Case{"image_7x7", 3, 64, 13, 11, 7, 2, 3, kBf16, 1, false, kLast}),
+                         [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
 }  // namespace chexbench::engine::onednn

@@ -13,6 +13,7 @@ struct Case {
   TensorShape shape;
   int size;
   spec::Precision precision = spec::Precision::f32;
+  Layout layout = Layout::blocked;
 };
 
 class FlattenOpTest : public testing::TestWithParam<Case> {};
@@ -35,7 +36,7 @@ std::vector<std::size_t> window(std::size_t i, const TensorShape& shape, int siz
 TEST_P(FlattenOpTest, AveragesItsWindowsAndSpreadsTheGradient) {
   const Case& c = GetParam();
   if (const std::string reason = reason_to_skip(c.precision); !reason.empty()) GTEST_SKIP() << reason;
-  OpRig rig(c.precision);
+  OpRig rig(c.precision, c.layout);
   Tensor& x = rig.tensor(c.shape);
   Tensor& y = rig.tensor({c.shape.images, c.shape.channels * c.size * c.size}, Layout::flat);
   Tensor& dy = rig.gradient_of(y);
@@ -56,12 +57,13 @@ TEST_P(FlattenOpTest, AveragesItsWindowsAndSpreadsTheGradient) {
   EXPECT_LT(distance(rig.read_gradient(x), dx), c.precision == spec::Precision::bf16 ? 5e-3 : 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FlattenOpTest,
-                         testing::Values(Case{"same_size", {3, 32, 6, 6}, 6}, Case{"overlapping", {3, 32, 7, 9}, 6},
-                                         Case{"dividing", {2, 16, 12, 6}, 6}, Case{"enlarging", {2, 16, 1, 2}, 6},
-                                         Case{"part_of_a_vector", {2, 24, 7, 7}, 6},
-                                         Case{"bf16", {2, 32, 7, 9}, 6, spec::Precision::bf16}),
-                         [](const auto& instance) { return instance.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, FlattenOpTest,
+    testing::Values(Case{"same_size", {3, 32, 6, 6}, 6}, Case{"overlapping", {3, 32, 7, 9}, 6},
+                    Case{"dividing", {2, 16, 12, 6}, 6}, Case{"enlarging", {2, 16, 1, 2}, 6},
+                    Case{"part_of_a_vector", {2, 24, 7, 7}, 6}, Case{"bf16", {2, 32, 7, 9}, 6, spec::Precision::bf16},
+                    Case{"channels_last", {2, 32, 7, 9}, 6, spec::Precision::f32, Layout::channels_last}),
+    [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
 }  // namespace chexbench::engine::onednn

@@ -141,6 +141,17 @@ class GradientTest : public testing::TestWithParam<Case> {
     const auto& shape = network_.input().shape;
     return static_cast<std::size_t>(kImages * shape.channels * shape.pixels());
   }
+  // Copies the input, which is NHWC for bf16 on AMX, and planes otherwise.
+  void copy_input(const Tensor& to) const {
+    const auto* const from = reinterpret_cast<const float*>(network_.input().data);
+    auto* const into = reinterpret_cast<Truncated*>(to.data);
+    const auto pixels = static_cast<std::size_t>(to.shape.pixels()),
+               channels = static_cast<std::size_t>(to.shape.channels);
+    for (std::size_t i = 0; i < input_count(); ++i) {
+      const std::size_t pixel = i % pixels, channel = i / pixels % channels, image = i / pixels / channels;
+      into[to.layout == Layout::nchw ? i : (image * pixels + pixel) * channels + channel] = from[i];
+    }
+  }
   // Returns a parameter's weights or gradient in PyTorch's order, since the two networks use different layouts.
   static std::vector<float> read(const Network& network, const model::TensorInfo& info, float* ParameterSlot::*from) {
     std::vector<float> values(static_cast<std::size_t>(info.count()));
@@ -201,8 +212,7 @@ TEST_P(GradientTest, InBf16StaysNearF32) {
   if (!cpu_features().avx512_bf16) GTEST_SKIP() << "this CPU has no AVX512-BF16";
   const Device device = make_device(spec::Precision::bf16);
   Network half(device, GetParam().graph(), kImages, GetParam().frozen, kDropoutSeed);
-  std::copy_n(reinterpret_cast<const float*>(network_.input().data), input_count(),
-              reinterpret_cast<Truncated*>(half.input().data));
+  copy_input(half.input());
   for (const auto& slot : half.store().slots()) {
     half.store().load(*slot, slot->weights, read(network_, slot->info, &ParameterSlot::weights));
   }

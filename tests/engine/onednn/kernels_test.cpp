@@ -18,28 +18,31 @@ namespace {
 constexpr int kImages = 2, kHeight = 5, kWidth = 7, kPixels = kHeight * kWidth;
 constexpr Clamp kRelu{0.0f, std::numeric_limits<float>::infinity()};
 
-// A blocked tensor of two channel blocks whose elements have a given type and are read and written as doubles.
+// A tensor of two channel blocks, blocked or in NHWC, whose elements have a given type and are read and written as
+// doubles.
 class Values {
  public:
-  Values(ElementType type, int block, std::uint64_t seed, int pixels = kPixels)
-      : type_(type), block_(block), pixels_(pixels), memory_(64 + bytes()) {
+  Values(ElementType type, int block, Layout layout, std::uint64_t seed, int pixels = kPixels)
+      : type_(type), block_(block), layout_(layout), pixels_(pixels), memory_(64 + bytes()) {
     RandomStream stream(seed);
     for (int i = 0; i < kImages * 2 * pixels * block; ++i) set(i, 2.0 * stream.uniform() - 1.0);
   }
   View view() {
     auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
     auto* const aligned = memory_.data() + (64 - address % 64) % 64;
-    return {aligned, std::int64_t{2} * pixels_ * block_, std::int64_t{pixels_} * block_, block_};
+    const std::int64_t image = std::int64_t{2} * pixels_ * block_;
+    if (layout_ == Layout::channels_last) return {aligned, image, block_, channels()};
+    return {aligned, image, std::int64_t{pixels_} * block_, block_};
   }
-  double at(int image, int channel, int pixel) {
-    return get(((image * 2 + channel / block_) * pixels_ + pixel) * block_ + channel % block_);
-  }
-  void set(int image, int channel, int pixel, double value) {
-    set(((image * 2 + channel / block_) * pixels_ + pixel) * block_ + channel % block_, value);
-  }
+  double at(int image, int channel, int pixel) { return get(element(image, channel, pixel)); }
+  void set(int image, int channel, int pixel, double value) { set(element(image, channel, pixel), value); }
   int channels() const { return 2 * block_; }
 
  private:
+  int element(int image, int channel, int pixel) const {
+    if (layout_ == Layout::channels_last) return (image * pixels_ + pixel) * channels() + channel;
+    return ((image * 2 + channel / block_) * pixels_ + pixel) * block_ + channel % block_;
+  }
   std::size_t bytes() const { return static_cast<std::size_t>(kImages * 2 * pixels_ * block_) * 4; }
   double get(int i) {
     if (type_ == ElementType::f32) return static_cast<double>(reinterpret_cast<float*>(view().data)[i]);
@@ -57,11 +60,13 @@ class Values {
   }
 
   ElementType type_;
-  int block_, pixels_;
+  int block_;
+  Layout layout_;
+  int pixels_;
   std::vector<std::byte> memory_;
 };
 
-using Compilation = std::tuple<Isa, ElementType, int>;
+using Compilation = std::tuple<Isa, ElementType, int, Layout>;
 
 class KernelsTest : public testing::TestWithParam<Compilation> {
  protected:
@@ -70,15 +75,29 @@ class KernelsTest : public testing::TestWithParam<Compilation> {
     if (isa == Isa::avx512 && !cpu_features().avx512) GTEST_SKIP() << "this CPU has no AVX-512";
     if (isa == Isa::avx2 && !cpu_features().avx2) GTEST_SKIP() << "this CPU has no AVX2";
   }
-  Values values(std::uint64_t seed, int pixels = kPixels) const { return {type(), block(), seed, pixels}; }
+  Values values(std::uint64_t seed, int pixels = kPixels) const { return {type(), block(), layout(), seed, pixels}; }
   ElementType type() const { return std::get<1>(GetParam()); }
   int block() const { return std::get<2>(GetParam()); }
+  Layout layout() const { return std::get<3>(GetParam()); }
   const Kernels& kernels_() const { return kernels(std::get<0>(GetParam()), type(), block()); }
   // The allowed error of a stored value near 1.
   double tolerance() const { return type() == ElementType::bf16 ? 1e-2 : 2e-6; }
+  // Calls the body for each block, or in NHWC for a tile of both.
+  template <typename Body>
+  void for_pieces(const Body& body) const {
+    if (layout() == Layout::channels_last) return body(Work{0, 0, kImages, 2});
+    for_blocks(body);
+  }
   template <typename Body>
   void for_blocks(const Body& body) const {
     for (int b = 0; b < 2; ++b) body(Work{b, 0, kImages});
+  }
+  // Calls body(channel, place of its sum) for each channel of a piece.
+  template <typename Body>
+  void for_channels(Work work, const Body& body) const {
+    for (int i = 0; i < work.blocks * block(); ++i) {
+      body(work.block * block() + i, i / block() * kSumStride + i % block());
+    }
   }
   std::vector<float> per_channel(std::uint64_t seed) const {
     RandomStream stream(seed);
@@ -90,11 +109,10 @@ class KernelsTest : public testing::TestWithParam<Compilation> {
 
 TEST_P(KernelsTest, StatisticsSumValuesAndSquares) {
   Values x = values(1), y = values(2);
-  for_blocks([&](Work work) {
-    double sum[kMaxBlock] = {}, squares[kMaxBlock] = {};
+  for_pieces([&](Work work) {
+    double sum[2 * kSumStride] = {}, squares[2 * kSumStride] = {};
     kernels_().copy_statistics(x.view(), y.view(), kPixels, work, sum, squares);
-    for (int lane = 0; lane < block(); ++lane) {
-      const int channel = work.block * block() + lane;
+    for_channels(work, [&](int channel, int place) {
       double expected = 0, expected_squares = 0;
       for (int image = 0; image < kImages; ++image) {
         for (int pixel = 0; pixel < kPixels; ++pixel) {
@@ -104,9 +122,9 @@ TEST_P(KernelsTest, StatisticsSumValuesAndSquares) {
           ASSERT_EQ(y.at(image, channel, pixel), value);
         }
       }
-      EXPECT_NEAR(sum[lane], expected, 1e-4);
-      EXPECT_NEAR(squares[lane], expected_squares, 1e-4);
-    }
+      EXPECT_NEAR(sum[place], expected, 1e-4);
+      EXPECT_NEAR(squares[place], expected_squares, 1e-4);
+    });
   });
 }
 
@@ -115,7 +133,7 @@ TEST_P(KernelsTest, NormalizeAddsTheResidualAndClamps) {
   const auto scale = per_channel(4), shift = per_channel(5);
   const Clamp clamp{0.0f, 1.0f};
   const NormForward norm{x.view(), residual.view(), y.view(), scale.data(), shift.data(), clamp, kPixels};
-  for_blocks([&](Work work) { kernels_().normalize(norm, work); });
+  for_pieces([&](Work work) { kernels_().normalize(norm, work); });
   for (int channel = 0; channel < x.channels(); ++channel) {
     const auto c = static_cast<std::size_t>(channel);
     for (int pixel = 0; pixel < kPixels; ++pixel) {
@@ -143,7 +161,7 @@ TEST_P(KernelsTest, NormalizeLetsNanThroughEveryClamp) {
     Values x = values(1), y = values(3);
     x.set(1, 3, 20, kNaN);
     const NormForward norm{x.view(), {}, y.view(), scale.data(), shift.data(), clamp, kPixels};
-    for_blocks([&](Work work) { kernels_().normalize(norm, work); });
+    for_pieces([&](Work work) { kernels_().normalize(norm, work); });
     EXPECT_EQ(places_of_nan(y), std::vector<int>{20});
     EXPECT_FALSE(std::isnan(y.at(1, 4, 20)));
   }
@@ -168,8 +186,8 @@ TEST_P(KernelsTest, BackwardPassesTheGradientOfANan) {
                             .mean = mean.data(),
                             .clamp = kRelu,
                             .pixels = kPixels};
-    for_blocks([&](Work work) {
-      double sum[kMaxBlock] = {}, product[kMaxBlock] = {};
+    for_pieces([&](Work work) {
+      double sum[2 * kSumStride] = {}, product[2 * kSumStride] = {};
       kernels_().gradient_sums(norm, work, sum, product);
     });
     EXPECT_EQ(masked.at(1, 3, 20), expected);
@@ -193,12 +211,11 @@ TEST_P(KernelsTest, BackwardMasksByTheOutputAndAppliesTheFactors) {
                     .clamp = kRelu,
                     .pixels = kPixels};
   const NormInputGradient input{a.data(), b.data(), c.data(), dx.view()};
-  for_blocks([&](Work work) {
-    double sum[kMaxBlock] = {}, product[kMaxBlock] = {};
+  for_pieces([&](Work work) {
+    double sum[2 * kSumStride] = {}, product[2 * kSumStride] = {};
     kernels_().gradient_sums(norm, work, sum, product);
     kernels_().gradient_apply(norm, input, work);
-    for (int lane = 0; lane < block(); ++lane) {
-      const int channel = work.block * block() + lane;
+    for_channels(work, [&](int channel, int place) {
       const auto i = static_cast<std::size_t>(channel);
       double expected = 0, expected_product = 0;
       for (int image = 0; image < kImages; ++image) {
@@ -214,15 +231,15 @@ TEST_P(KernelsTest, BackwardMasksByTheOutputAndAppliesTheFactors) {
                       3 * tolerance());
         }
       }
-      EXPECT_NEAR(sum[lane], expected, 1e-4);
-      EXPECT_NEAR(product[lane], expected_product, 1e-4);
-    }
+      EXPECT_NEAR(sum[place], expected, 1e-4);
+      EXPECT_NEAR(product[place], expected_product, 1e-4);
+    });
   });
 }
 
 TEST_P(KernelsTest, AccumulatesOverNormsAndFinishesOnce) {
   Values x = values(1), gradient = values(3), dx = values(5);
-  Values total(ElementType::f32, block(), 6);
+  Values total(ElementType::f32, block(), layout(), 6);
   const auto scale = per_channel(7), shift = per_channel(8), mean = per_channel(9);
   const NormBackward norm{.x = x.view(),
                           .output = {},
@@ -235,8 +252,8 @@ TEST_P(KernelsTest, AccumulatesOverNormsAndFinishesOnce) {
                           .clamp = kRelu,
                           .pixels = kPixels};
   const NormInputGradient input{.a = nullptr, .b = shift.data(), .c = mean.data(), .dx = dx.view()};
-  for_blocks([&](Work work) {
-    double sum[kMaxBlock] = {}, product[kMaxBlock] = {};
+  for_pieces([&](Work work) {
+    double sum[2 * kSumStride] = {}, product[2 * kSumStride] = {};
     kernels_().gradient_accumulate(norm, scale.data(), total.view(), true, work, sum, product);
     kernels_().gradient_accumulate(norm, scale.data(), total.view(), false, work, sum, product);
     kernels_().gradient_finish(total.view(), x.view(), input, kPixels, work);
@@ -259,7 +276,7 @@ constexpr int kPooled = 3 * 4;
 
 TEST_P(KernelsTest, MaxPoolTakesTheLargestAndReturnsItsGradient) {
   Values x = values(1), y = values(2, kPooled), dy = values(3, kPooled), dx = values(4);
-  Values winner(ElementType::f32, block(), 5, kPooled);
+  Values winner(ElementType::f32, block(), layout(), 5, kPooled);
   for_blocks([&](Work work) {
     kernels_().max_pool(x.view(), y.view(), winner.view(), kPool, work);
     kernels_().max_pool_backward(dy.view(), winner.view(), dx.view(), kPool, work);
@@ -285,7 +302,7 @@ TEST_P(KernelsTest, MaxPoolTakesTheLargestAndReturnsItsGradient) {
 // Windows 1 and 2 of output row 1 contain pixel 3 of input row 2; window 2 reads it after pixels that are numbers.
 TEST_P(KernelsTest, MaxPoolTakesNanForTheLargest) {
   Values x = values(1), y = values(2, kPooled), dy = values(3, kPooled), dx = values(4);
-  Values winner(ElementType::f32, block(), 5, kPooled);
+  Values winner(ElementType::f32, block(), layout(), 5, kPooled);
   const int place = 2 * kWidth + 3;
   x.set(1, 3, place, kNaN);
   for_blocks([&](Work work) {
@@ -328,8 +345,8 @@ TEST_P(KernelsTest, GlobalAverageAndItsGradient) {
 
 INSTANTIATE_TEST_SUITE_P(All, KernelsTest,
                          testing::Combine(testing::Values(Isa::baseline, Isa::avx2, Isa::avx512),
-                                          testing::Values(ElementType::f32, ElementType::bf16),
-                                          testing::Values(8, 16)));
+                                          testing::Values(ElementType::f32, ElementType::bf16), testing::Values(8, 16),
+                                          testing::Values(Layout::blocked, Layout::channels_last)));
 
 }  // namespace
 }  // namespace chexbench::engine::onednn

@@ -78,6 +78,7 @@ struct Case {
   bool frozen = false;
   int threads = 1;  // with three, blocks are cut into runs of images
   spec::Precision precision = spec::Precision::f32;
+  Layout layout = Layout::blocked;
 };
 
 class NormOpTest : public testing::TestWithParam<Case> {
@@ -86,7 +87,7 @@ class NormOpTest : public testing::TestWithParam<Case> {
     const Case& c = GetParam();
     if (const std::string reason = reason_to_skip(c.precision); !reason.empty()) GTEST_SKIP() << reason;
     set_parallel_threads(c.threads);
-    rig_ = std::make_unique<OpRig>(c.precision);
+    rig_ = std::make_unique<OpRig>(c.precision, c.layout);
     x_ = &rig_->tensor(kShape);
     if (c.residual) residual_ = &rig_->tensor(kShape);
     y_ = &rig_->tensor(kShape);
@@ -159,7 +160,8 @@ TEST_P(NormOpTest, BackwardSumsItsReadersAndDividesTheGradientAmongItsInputs) {
   EXPECT_LT(distance(rig_->read_gradient(*residual_), expected_->masked), tolerance());
 }
 
-constexpr auto kBf16 = spec::Precision::bf16;
+constexpr auto kF32 = spec::Precision::f32, kBf16 = spec::Precision::bf16;
+constexpr auto kLast = Layout::channels_last;
 INSTANTIATE_TEST_SUITE_P(
     All, NormOpTest,
     testing::Values(Case{"relu"}, Case{"plain", kNone}, Case{"relu6", kRelu6}, Case{"residual", kRelu, true},
@@ -167,7 +169,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"three_readers", kRelu, false, 3}, Case{"frozen", kRelu, false, 1, true},
                     Case{"frozen_residual", kRelu, true, 2, true}, Case{"threads", kRelu, false, 2, false, 3},
                     Case{"residual_threads", kRelu, true, 3, false, 3}, Case{"bf16", kRelu, false, 1, false, 1, kBf16},
-                    Case{"bf16_residual", kRelu, true, 2, false, 3, kBf16}),
+                    Case{"bf16_residual", kRelu, true, 2, false, 3, kBf16},
+                    Case{"channels_last", kRelu, false, 1, false, 1, kF32, kLast},
+                    Case{"channels_last_residual", kRelu6, true, 3, false, 3, kF32, kLast},
+                    Case{"channels_last_two_readers", kRelu, false, 2, false, 3, kF32, kLast},
+                    Case{"channels_last_frozen", kNone, true, 1, true, 3, kF32, kLast},
+                    Case{"channels_last_bf16", kRelu, true, 2, false, 3, kBf16, kLast}),
     [](const auto& instance) { return instance.param.name; });
 
 // The norm writes channels 16 to 48 of 64: its part of a concatenation.
@@ -216,12 +223,12 @@ TEST(NormOp, WritesItsChannelsOfAWiderTensorAndReadsTheirGradientsAlone) {
 }
 
 // One tensor holds two maps; one norm reads the first map, another reads both. The reference concatenates them.
-class DenseOpsTest : public testing::TestWithParam<int> {
+class DenseOpsTest : public testing::TestWithParam<std::tuple<int, Layout>> {
  protected:
   static constexpr TensorShape kMap{3, 16, 5, 7}, kBoth{3, 32, 5, 7};
 
   DenseOpsTest() {
-    set_parallel_threads(GetParam());
+    set_parallel_threads(std::get<int>(GetParam()));
     const auto layer = [](const char* name, int channels) {
       return model::Layer{.name = name, .channels = channels, .epsilon = kEpsilon};
     };
@@ -256,7 +263,7 @@ class DenseOpsTest : public testing::TestWithParam<int> {
     return result;
   }
 
-  OpRig rig_;
+  OpRig rig_{spec::Precision::f32, std::get<Layout>(GetParam())};
   DenseBlock block_{rig_.planner(), kBoth};
   Tensor &first_ = rig_.tensor(kMap), &second_ = rig_.tensor(kMap);
   Tensor &y_narrow_ = rig_.tensor(kMap), &y_wide_ = rig_.tensor(kBoth);
@@ -298,7 +305,8 @@ TEST_P(DenseOpsTest, BackwardSumsOverTheNormsThatReadAMap) {
   EXPECT_LT(distance(rig_.read_parameter_gradient("wide.weight"), wide.weight_gradient), 3e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, DenseOpsTest, testing::Values(1, 3));
+INSTANTIATE_TEST_SUITE_P(ThreadsAndLayouts, DenseOpsTest,
+                         testing::Combine(testing::Values(1, 3), testing::Values(Layout::blocked, kLast)));
 
 }  // namespace
 }  // namespace chexbench::engine::onednn

@@ -46,9 +46,12 @@ inline Numbers numbers(const std::vector<float>& values) { return {values.begin(
 // declaration.
 class OpRig {
  public:
-  explicit OpRig(spec::Precision precision = spec::Precision::f32) : device_(make_device(precision)) {}
+  // `layout` is that of activations.
+  explicit OpRig(spec::Precision precision = spec::Precision::f32, Layout layout = Layout::blocked)
+      : device_(device_with(precision, layout)) {}
 
-  Tensor& tensor(const TensorShape& shape, Layout layout = Layout::blocked) {
+  Tensor& tensor(const TensorShape& shape) { return tensor(shape, device_.layout); }
+  Tensor& tensor(const TensorShape& shape, Layout layout) {
     const ElementType type = layout == Layout::flat ? ElementType::f32 : device_.type;
     return *tensors_.emplace_back(&planner_.tensor(shape, layout, type));
   }
@@ -153,12 +156,18 @@ class OpRig {
  private:
   // Returns the offset in memory of element i in NCHW order.
   static std::size_t element(const Tensor& tensor, std::size_t i) {
-    if (tensor.layout != Layout::blocked) return i;
+    if (tensor.layout == Layout::nchw) return i;
     const auto pixels = static_cast<std::size_t>(tensor.shape.pixels());
     const auto channels = static_cast<std::size_t>(tensor.shape.channels);
     const auto block = static_cast<std::size_t>(tensor.block), blocks = static_cast<std::size_t>(tensor.blocks());
     const std::size_t pixel = i % pixels, channel = i / pixels % channels, image = i / pixels / channels;
+    if (tensor.layout != Layout::blocked) return (image * pixels + pixel) * channels + channel;
     return ((image * blocks + channel / block) * pixels + pixel) * block + channel % block;
+  }
+  static Device device_with(spec::Precision precision, Layout layout) {
+    Device device = make_device(precision);
+    device.layout = layout;
+    return device;
   }
 
   const Device device_;

@@ -13,6 +13,7 @@ struct Case {
   bool max;
   int kernel, stride, padding = 0;
   spec::Precision precision = spec::Precision::f32;
+  Layout layout = Layout::blocked;
 };
 
 constexpr TensorShape kShape{3, 32, 7, 10};
@@ -23,7 +24,7 @@ class PoolOpTest : public testing::TestWithParam<Case> {
   void SetUp() override {
     const Case& c = GetParam();
     if (const std::string reason = reason_to_skip(c.precision); !reason.empty()) GTEST_SKIP() << reason;
-    rig_ = std::make_unique<OpRig>(c.precision);
+    rig_ = std::make_unique<OpRig>(c.precision, c.layout);
     const auto windows = [&](int size) { return (size + 2 * c.padding - c.kernel) / c.stride + 1; };
     x_ = &rig_->tensor(kShape);
     y_ = &rig_->tensor({kShape.images, kShape.channels, windows(kShape.height), windows(kShape.width)});
@@ -100,16 +101,21 @@ TEST_P(PoolOpTest, GivesTheGradientOfEqualMaximaToTheFirst) {
   expect_agreement(numbers(values));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PoolOpTest,
-                         testing::Values(Case{"max_3x3", true, 3, 2, 1}, Case{"max_2x2", true, 2, 2},
-                                         Case{"max_overlapping", true, 3, 1, 1}, Case{"average_2x2", false, 2, 2},
-                                         Case{"average_padded", false, 3, 2, 1},
-                                         Case{"bf16_max_3x3", true, 3, 2, 1, spec::Precision::bf16},
-                                         Case{"bf16_average_2x2", false, 2, 2, 0, spec::Precision::bf16}),
-                         [](const auto& instance) { return instance.param.name; });
+constexpr auto kLast = Layout::channels_last;
+INSTANTIATE_TEST_SUITE_P(
+    All, PoolOpTest,
+    testing::Values(Case{"max_3x3", true, 3, 2, 1}, Case{"max_2x2", true, 2, 2}, Case{"max_overlapping", true, 3, 1, 1},
+                    Case{"average_2x2", false, 2, 2}, Case{"average_padded", false, 3, 2, 1},
+                    Case{"bf16_max_3x3", true, 3, 2, 1, spec::Precision::bf16},
+                    Case{"bf16_average_2x2", false, 2, 2, 0, spec::Precision::bf16},
+                    Case{"channels_last_max_3x3", true, 3, 2, 1, spec::Precision::f32, kLast},
+                    Case{"channels_last_average_2x2", false, 2, 2, 0, spec::Precision::bf16, kLast}),
+    [](const auto& instance) { return instance.param.name; });
 
-TEST(GlobalAverageOp, AveragesThePixelsAndSpreadsTheGradient) {
-  OpRig rig;
+class GlobalAverageOpTest : public testing::TestWithParam<Layout> {};
+
+TEST_P(GlobalAverageOpTest, AveragesThePixelsAndSpreadsTheGradient) {
+  OpRig rig(spec::Precision::f32, GetParam());
   Tensor &x = rig.tensor(kShape), &y = rig.tensor({3, 32}, Layout::flat), &dy = rig.gradient_of(y);
   rig.add<GlobalAverageOp>(x, y);
   rig.place();
@@ -124,6 +130,8 @@ TEST(GlobalAverageOp, AveragesThePixelsAndSpreadsTheGradient) {
   rig.backward();
   EXPECT_LT(distance(rig.read_gradient(x), dx), 1e-6);
 }
+
+INSTANTIATE_TEST_SUITE_P(Layouts, GlobalAverageOpTest, testing::Values(Layout::blocked, kLast));
 
 }  // namespace
 }  // namespace chexbench::engine::onednn

@@ -41,5 +41,15 @@ TEST_F(UploadTest, NormalizesGrayByImageNetsMeanAndDeviation) {
   EXPECT_EQ(values()[36 + 24 + 2], (140.0f / 255.0f - 0.406f) / 0.225f);
 }
 
+TEST_F(UploadTest, KeepsThePixelsTogetherInChannelsLast) {
+  input_.layout = Layout::channels_last;
+  BatchLease lease = batch(Deliver::u8);
+  for (std::size_t i = 0; i < 24; ++i) lease->images[i] = static_cast<std::byte>(10 * i);
+  upload(*lease, input_);
+  EXPECT_EQ(values()[3 * 7], (70.0f / 255.0f - 0.485f) / 0.229f);
+  EXPECT_EQ(values()[3 * 7 + 1], (70.0f / 255.0f - 0.456f) / 0.224f);
+  EXPECT_EQ(values()[36 + 3 * 2 + 2], (140.0f / 255.0f - 0.406f) / 0.225f);
+}
+
 }  // namespace
 }  // namespace chexbench::engine::onednn
