@@ -70,10 +70,11 @@ Device make_device(spec::Precision precision) {
 }
 
 std::string device_text(const Device& device) {
-  const char* const isa = device.isa == Isa::avx512 ? "AVX-512" : (device.isa == Isa::avx2 ? "AVX2" : "SSE4.2");
+  const bool amx = device.layout == Layout::channels_last;
+  const char* const vectors = device.isa == Isa::avx512 ? "AVX-512" : (device.isa == Isa::avx2 ? "AVX2" : "SSE4.2");
   const dnnl_version_t* const version = dnnl_version();
-  return fmt::format("{}, {}, oneDNN {}.{}.{}, {} threads", cpu_features().model, isa, version->major, version->minor,
-                     version->patch, parallel_threads());
+  return fmt::format("{}, {}{}, oneDNN {}.{}.{}, {} threads", cpu_features().model, vectors, amx ? " and AMX" : "",
+                     version->major, version->minor, version->patch, parallel_threads());
 }
 
 }  // namespace chexbench::engine::onednn

@@ -41,7 +41,8 @@ bool has_amx();
 // AMX if all channels fill blocks of 8 or 16, otherwise blocked.
 Device fit_to_network(Device device, const model::Graph& graph);
 
-// Describes the device for reports: "AMD EPYC, AVX-512, oneDNN 2.6.3, 2 threads".
+// Describes the device for reports: "AMD EPYC, AVX-512, oneDNN 2.6.3, 2 threads". If it is fitted to a network that
+// runs on AMX, AMX is named.
 std::string device_text(const Device& device);
 
 }  // namespace chexbench::engine::onednn

@@ -48,6 +48,7 @@ class Network {
   // Must be called after the weights in the store have changed.
   void refresh_weights();
 
+  const Device& device() const { return device_; }  // fitted to the network
   ParameterStore& store() { return store_; }
   const ParameterStore& store() const { return store_; }
   // The running statistics of all batch norms, in the order of forward.
