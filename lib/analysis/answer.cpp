@@ -16,6 +16,7 @@
 #include "analysis/disturbance.hpp"
 #include "analysis/learning.hpp"
 #include "analysis/starvation.hpp"
+#include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"
 #include "core/text.hpp"
 #include "results/disturbance.hpp"
@@ -120,6 +121,8 @@ class Teller {
   }
 
   void tell_limit(const Measured& arm, const std::string& name, bool fed_is_said) {
+    const std::string utilization = utilization_sentence(arm.trial, arm.figures, name);
+    if (!utilization.empty()) must_.push_back(utilization);
     const std::string text = limit_sentence(arm, name, fed_is_said);
     if (!text.empty()) must_.push_back(text);
   }
