@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cctype>
 
 #include "analysis/commands.hpp"
 #include "analysis/finding_parts.hpp"
@@ -14,25 +14,31 @@
 namespace chexbench::analysis {
 namespace {
 
-constexpr double kMost = 0.5;  // of the waits, from which they are called bound by one thing
+// The share of the waits that the ops which read and decode must make up, for the input to be called bound by either.
+constexpr double kMost = 0.5;
 
-// The shares of the waits that went into reading, and into making pixels of what was read. Without waits all are 0.
+// What the waits for images went into. The shares are those of the time that threads worked on parts of an image.
 struct InputParts {
+  bool known = false;  // most of the waits are for ops that read or decode, and these timed their parts
   double reading = 0;
-  double decoding = 0;  // parse, decode, resize
+  double decoding = 0;  // parse, decode and resize
 };
 
+// What an op that decodes books as "other" is mostly that its threads waited for a core, so it says nothing about what
+// they work on.
 InputParts input_parts(const results::Figures& figures) {
-  InputParts parts;
-  double all = 0;
+  double all = 0, of_images = 0, reading = 0, decoding = 0;
   for (const results::WaitShare& wait : figures.waits) {
-    all += wait.share;
     const bool reads = wait.part == "read" || (wait.part.empty() && (wait.op == "read" || wait.op == "interleave"));
-    if (reads) parts.reading += wait.share;
-    if (wait.part == "parse" || wait.part == "decode" || wait.part == "resize") parts.decoding += wait.share;
+    const bool decodes = wait.part == "parse" || wait.part == "decode" || wait.part == "resize";
+    all += wait.share;
+    if (reads) reading += wait.share;
+    if (decodes) decoding += wait.share;
+    if (reads || !wait.part.empty()) of_images += wait.share;
   }
-  if (all <= 0) return {};
-  return {.reading = parts.reading / all, .decoding = parts.decoding / all};
+  const double timed = reading + decoding;
+  if (timed <= 0 || of_images < kMost * all) return {};
+  return {.known = true, .reading = reading / timed, .decoding = decoding / timed};
 }
 
 // Others may have made such waits, or too few steps may have hidden them.
@@ -43,18 +49,23 @@ std::string cores_clause(const results::Figures& figures) {
   return fmt::format("; the cores are {} busy", whole_percent(*figures.cores_busy_share));
 }
 
-// Returns "Decoding and resizing make up 93 % of its waits, reading 4 %; the cores are 98 % busy." or "".
+// Returns "Decoding and resizing take 93 % of the work on an image, reading 7 %; the cores are 98 % busy." or "".
 std::string parts_sentence(const results::Figures& figures) {
-  if (figures.waits.empty()) return "";
   const InputParts parts = input_parts(figures);
-  return fmt::format("Decoding and resizing make up {} of its waits, reading {}{}.", whole_percent(parts.decoding),
-                     whole_percent(parts.reading), cores_clause(figures));
+  if (!parts.known) return "";
+  return fmt::format("Decoding and resizing take {} of the work on an image, reading {}{}.",
+                     whole_percent(parts.decoding), whole_percent(parts.reading), cores_clause(figures));
 }
 
 std::string mark_of_bound(const results::Figures& figures) {
   if (is_doubtful(figures)) return "; why cannot be told";
   const std::string bound = input_bound(figures);
   return bound.empty() ? "" : ": " + bound;
+}
+
+std::string lower_first(std::string text) {
+  if (!text.empty()) text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
+  return text;
 }
 
 // A target such as 0.855 has a digit that counts.
@@ -70,12 +81,14 @@ FindingParts parts_of(const results::TrialResult& trial, const results::Figures&
     return parts;
   }
   const std::string bound = input_bound(figures);
-  parts.reason = bound.empty() ? "" : fmt::format("It is {}: {}", bound, parts_sentence(figures));
+  const std::string why = parts_sentence(figures);
+  if (!bound.empty()) parts.reason = fmt::format("It is {}{}{}", bound, why.empty() ? "." : ": ", lower_first(why));
   const InputParts input = input_parts(figures);
-  if (input.decoding >= kMost) {
+  if (!input.known) return parts;
+  if (input.decoding >= input.reading) {
     parts.advice = "Give it more cores or decode less, as faster storage would gain nothing.";
     parts.command = advise_command(trial);
-  } else if (input.reading >= kMost) {
+  } else {
     parts.advice = "Read from faster storage or more at once, as more cores would gain nothing.";
   }
   return parts;
@@ -111,9 +124,8 @@ std::optional<bool> passes(const results::TrialResult& trial) {
 std::string input_bound(const results::Figures& figures) {
   if (figures.waits.empty() || is_doubtful(figures)) return "";
   const InputParts parts = input_parts(figures);
-  if (parts.decoding >= kMost) return "decode-bound, not storage-bound";
-  if (parts.reading >= kMost) return "storage-bound, not decode-bound";
-  return "bound by " + figures.wait_op;
+  if (!parts.known) return "bound by " + figures.wait_op;
+  return parts.decoding >= parts.reading ? "decode-bound, not storage-bound" : "storage-bound, not decode-bound";
 }
 
 std::string utilization_sentence(const results::TrialResult& trial, const results::Figures& figures,
@@ -129,9 +141,10 @@ std::string utilization_sentence(const results::TrialResult& trial, const result
 std::vector<results::Finding> utilization_findings(const results::TrialResult& trial, const results::Figures& figures) {
   std::string text = utilization_sentence(trial, figures, results::marked(trial));
   if (text.empty()) return {};
-  if (!*passes(trial) && !is_doubtful(figures) && !figures.waits.empty()) text += " " + parts_sentence(figures);
-  return {
-      finding_about(trial, "au", std::move(text), parts_of(trial, figures, measure::mean(utilization_of_repeats(trial))))};
+  const std::string parts = *passes(trial) || is_doubtful(figures) ? "" : parts_sentence(figures);
+  if (!parts.empty()) text += " " + parts;
+  return {finding_about(trial, "au", std::move(text),
+                        parts_of(trial, figures, measure::mean(utilization_of_repeats(trial))))};
 }
 
 }  // namespace chexbench::analysis

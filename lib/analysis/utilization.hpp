@@ -25,9 +25,9 @@ std::vector<double> utilization_of_repeats(const results::TrialResult& trial);
 // Returns whether the mean AU reaches measure.target_au, or DLIO's default without it. Empty without an AU.
 std::optional<bool> passes(const results::TrialResult& trial);
 
-// Returns what the waits of a trial are bound by: "decode-bound, not storage-bound", "storage-bound, not decode-bound",
-// or "bound by shuffle" where neither reading nor decoding makes up half of them; "" if they were not attributed or are
-// not the trial's own doing.
+// Returns what holds a trial up that waits: "decode-bound, not storage-bound" if threads decode and resize an image for
+// longer than they read it, "storage-bound, not decode-bound" if not, or "bound by shuffle" if most waits are for an op
+// that does neither; "" if the waits were not attributed or may not be the trial's own doing.
 std::string input_bound(const results::Figures& figures);
 
 // Returns the sentence about an AU that measure.target_au asks for, whose subject is `name`; "" if it does not.

@@ -58,7 +58,7 @@ TEST(Utilization, ThatFailsIsCalledDecodeBoundWhereDecodingIsMostOfItsWaits) {
   EXPECT_THAT(findings[0].text,
               AllOf(HasSubstr("has an AU of 38.0 %, which fails the pass mark of 85.5 %: decode-bound, not "
                               "storage-bound."),
-                    HasSubstr("Decoding and resizing make up 78 % of its waits, reading 10 %; the cores are")));
+                    HasSubstr("Decoding and resizing take 89 % of the work on an image, reading 11 %; the cores are")));
   EXPECT_EQ(findings[0].headline, "fails with an AU of 38.0 %, of 85.5 % needed");
   EXPECT_THAT(findings[0].advice, HasSubstr("faster storage would gain nothing"));
   EXPECT_THAT(findings[0].command, HasSubstr("advise"));
@@ -71,16 +71,39 @@ TEST(Utilization, ThatFailsIsCalledStorageBoundWhereReadingIs) {
   EXPECT_THAT(findings.at(0).advice, HasSubstr("faster storage or more at once"));
 }
 
+TEST(Utilization, ThatFailsForAnotherOpNamesIt) {
+  results::TrialResult trial = judged(0.9);
+  for (results::RepeatResult& repeat : trial.repeats)
+    repeat.waits = {{.rank = 0, .op_index = 2, .op = "shuffle", .wait_s = 0.07},
+                    {.rank = 0, .op_index = 1, .op = "map", .part = "decode", .wait_s = 0.01}};
+  EXPECT_THAT(findings_of(trial).at(0).text, HasSubstr("fails the pass mark of 90 %: bound by shuffle."));
+  EXPECT_EQ(findings_of(trial).at(0).advice, "");
+}
+
+TEST(Utilization, CountsWaitingForACoreNeitherAsReadingNorAsDecoding) {
+  results::TrialResult trial = judged(0.9);
+  for (results::RepeatResult& repeat : trial.repeats) {
+    repeat.waits = {{.rank = 0, .op_index = 1, .op = "worker_batches", .part = "other", .wait_s = 0.07},
+                    {.rank = 0, .op_index = 1, .op = "worker_batches", .part = "decode", .wait_s = 0.006},
+                    {.rank = 0, .op_index = 1, .op = "worker_batches", .part = "read", .wait_s = 0.002}};
+  }
+  EXPECT_THAT(findings_of(trial).at(0).text, HasSubstr("decode-bound, not storage-bound. Decoding and resizing take 75 "
+                                                       "% of the work"));
+}
+
 TEST(Utilization, ThatPassesNeedsNoReason) {
-  const auto findings = findings_of(judged(0.38));
-  EXPECT_THAT(findings.at(0).text, HasSubstr("which reaches the pass mark of 38 %."));
+  const auto findings = findings_of(judged(0.375));
+  EXPECT_THAT(findings.at(0).text, HasSubstr("which reaches the pass mark of 37.5 %."));
   EXPECT_EQ(findings[0].advice, "");
   EXPECT_EQ(findings[0].worth_share, 0);
 }
 
 TEST(Utilization, SaysNothingOfAReasonThatOthersMayHaveMade) {
   results::TrialResult trial = judged(0.9);
-  for (results::RepeatResult& repeat : trial.repeats) repeat.disturbance = {.core_s = 2, .others_s = 1, .span_s = 1};
+  for (results::RepeatResult& repeat : trial.repeats) {
+    repeat.disturbance = {
+        .core_s = 2, .others_s = 0.6, .steal_s = 0.08, .own_cpu_s = 1.4, .own_wait_s = 0.6, .span_s = 1};
+  }
   ASSERT_EQ(results::figures_of(trial).limit, "machine");
   EXPECT_THAT(findings_of(trial).at(0).text, HasSubstr("fails the pass mark of 90 %; why cannot be told."));
   EXPECT_EQ(input_bound(results::figures_of(trial)), "");
@@ -95,8 +118,9 @@ TEST(Utilization, IsToldOnlyWhereTheSpecAsksForIt) {
 
 TEST(Utilization, StandsInTheAnswer) {
   const Answer answer = derive_answer(results::make_report({judged(0.9)}));
-  EXPECT_THAT(answer.lines, Contains("optimized png ranks=1 has an AU of 38.0 %, which fails the pass mark of 90 %: "
-                                     "decode-bound, not storage-bound."));
+  EXPECT_THAT(answer.lines,
+              Contains("optimized png ranks=1 (emulated) has an AU of 38.0 %, which fails the pass mark of 90 %: "
+                       "decode-bound, not storage-bound."));
   EXPECT_LE(answer.lines.size(), kMostAnswerLines);
 }
 

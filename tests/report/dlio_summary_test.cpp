@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Two ranks and two repeats; each step of 100 ms computes for 38.
-results::Report emulated() {
+results::Report two_emulated_ranks() {
   results::TrialResult trial = results::make_trial({.ranks = 2, .engine = "emulated:v100"}, {100, 200});
   trial.data = {.images = 64, .files = 64, .file_bytes = 64 * 1024 * 1024};
   for (results::RepeatResult& repeat : trial.repeats) repeat.ended_unix_s = 1'795'000'000.25;
@@ -28,9 +28,9 @@ results::Report emulated() {
   return report;
 }
 
-Json parsed(const results::Report& report) { return Json::parse(dlio_summary_json(report)); }
+Json summary_of(const results::Report& report) { return Json::parse(dlio_summary_json(report)); }
 
-std::string complaint(const results::Report& report) {
+std::string summary_complaint(const results::Report& report) {
   try {
     dlio_summary_json(report);
   } catch (const DataError& error) {
@@ -42,7 +42,7 @@ std::string complaint(const results::Report& report) {
 TEST(DlioSummary, HasTheMembersOfTheOneThatDlioWroteInTheirTypes) {
   std::ifstream file(CHEXBENCH_TEST_DATA "/../foreign/dlio-summary.json");
   const Json real = Json::parse(file);
-  const Json ours = parsed(emulated());
+  const Json ours = summary_of(two_emulated_ranks());
   for (const Json& pair : {Json::array({real, ours}), Json::array({real["metric"], ours["metric"]})}) {
     std::set<std::string> theirs_keys, our_keys;
     for (const auto& member : pair[0].items()) theirs_keys.insert(member.key());
@@ -57,7 +57,7 @@ TEST(DlioSummary, HasTheMembersOfTheOneThatDlioWroteInTheirTypes) {
 }
 
 TEST(DlioSummary, ComputesTheUtilizationAndTheRatesAsDlioDoes) {
-  const Json object = parsed(emulated());
+  const Json object = summary_of(two_emulated_ranks());
   const Json& metric = object["metric"];
   ASSERT_EQ(metric["train_au_percentage"].size(), 2u);
   EXPECT_NEAR(metric["train_au_percentage"][0].get<double>(), 100 * 4 * 0.038 / (2 * 0.2), 1e-9);
@@ -76,25 +76,25 @@ TEST(DlioSummary, ComputesTheUtilizationAndTheRatesAsDlioDoes) {
 }
 
 TEST(DlioSummary, MeetsTheExpectationOfTheSpecOrElseThatOfDlio) {
-  results::Report report = emulated();
-  EXPECT_EQ(parsed(report)["metric"]["train_au_meet_expectation"], "fail");
+  results::Report report = two_emulated_ranks();
+  EXPECT_EQ(summary_of(report)["metric"]["train_au_meet_expectation"], "fail");
   report.trials[0].spec.measure.target_au = 0.37;
-  EXPECT_EQ(parsed(report)["metric"]["train_au_meet_expectation"], "success");
+  EXPECT_EQ(summary_of(report)["metric"]["train_au_meet_expectation"], "success");
   report.trials[0].spec.measure.target_au.reset();
   for (results::RepeatResult& repeat : report.trials[0].repeats) {
     for (results::StepRecord& step : repeat.steps) step.timings.compute_s = 0.0831;
   }
-  EXPECT_EQ(parsed(report)["metric"]["train_au_meet_expectation"], "success") << "0.911, of 0.90";
+  EXPECT_EQ(summary_of(report)["metric"]["train_au_meet_expectation"], "success") << "0.911, of 0.90";
 }
 
 TEST(DlioSummary, IsOfOneTrialWithAnEmulatedAccelerator) {
-  EXPECT_THAT(complaint(results::make_report({results::make_trial({}, {100})})),
+  EXPECT_THAT(summary_complaint(results::make_report({results::make_trial({}, {100})})),
               HasSubstr("no trial has an emulated accelerator"));
   const auto naive = results::make_trial({.pipeline = "naive", .engine = "emulated:v100"}, {100});
   const auto optimized = results::make_trial({.engine = "emulated:v100"}, {100});
-  EXPECT_THAT(complaint(results::make_report({naive, optimized})),
+  EXPECT_THAT(summary_complaint(results::make_report({naive, optimized})),
               AllOf(HasSubstr("2 trials (naive png ranks=1, optimized png ranks=1)"), HasSubstr("--set")));
-  EXPECT_EQ(parsed(results::make_report({naive, results::make_trial({}, {100})}))["num_accelerators"], 1);
+  EXPECT_EQ(summary_of(results::make_report({naive, results::make_trial({}, {100})}))["num_accelerators"], 1);
 }
 
 }  // namespace

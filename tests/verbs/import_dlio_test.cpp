@@ -72,13 +72,13 @@ metric:
   au: 0.90
 )";
 
-std::string with(std::string text, const std::string& from, const std::string& to) {
+std::string with_edit(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   if (at == std::string::npos) throw std::out_of_range(from);
   return text.replace(at, from.size(), to);
 }
 
-std::string complaint(const std::string& text) {
+std::string import_complaint(const std::string& text) {
   try {
     parse_dlio_workload(text, "retinanet_b200.yaml");
   } catch (const SpecError& error) {
@@ -91,13 +91,13 @@ DlioImport imported(const std::string& text, const std::string& file = "retinane
   return import_dlio(parse_dlio_workload(text, file), file, "out");
 }
 
-spec::Experiment experiment_of(const DlioImport& made) {
+spec::Experiment experiment_in(const DlioImport& made) {
   const std::vector<spec::Trial> trials = spec::expand(spec::parse_spec(made.spec_text, made.spec_path));
   EXPECT_EQ(trials.size(), 1u);
   return trials.at(0).experiment;
 }
 
-const spec::OpSpec& op_of(const spec::Experiment& trial, const std::string& name) {
+const spec::OpSpec& op_named(const spec::Experiment& trial, const std::string& name) {
   return *std::ranges::find(trial.pipeline.ops, name, &spec::OpSpec::op);
 }
 
@@ -105,7 +105,7 @@ TEST(ImportDlio, MakesAnExperimentOfAPublishedWorkload) {
   const DlioImport made = imported(kRetinanet);
   EXPECT_EQ(made.spec_path, "out/spec.json");
   EXPECT_EQ(made.profile_path, "out/b200.json");
-  const spec::Experiment trial = experiment_of(made);
+  const spec::Experiment trial = experiment_in(made);
   EXPECT_EQ(trial.name, "retinanet_b200");
   EXPECT_EQ(trial.engine, "emulated:out/b200.json");
   EXPECT_EQ(trial.data.root, "data/retinanet/");
@@ -114,16 +114,16 @@ TEST(ImportDlio, MakesAnExperimentOfAPublishedWorkload) {
   EXPECT_EQ(trial.comm.model, spec::CommModel::none);
   EXPECT_EQ(trial.measure.target_au, 0.85);
   EXPECT_EQ(trial.measure.repeats, 8);
-  EXPECT_EQ(op_of(trial, "worker_batches").integer("num_workers"), 8);
-  EXPECT_EQ(op_of(trial, "worker_batches").integer("prefetch_factor"), 1) << "ceil(2 / 8), as DLIO sets it";
-  EXPECT_TRUE(op_of(trial, "worker_batches").boolean("persistent"));
+  EXPECT_EQ(op_named(trial, "worker_batches").integer("num_workers"), 8);
+  EXPECT_EQ(op_named(trial, "worker_batches").integer("prefetch_factor"), 1) << "ceil(2 / 8), as DLIO sets it";
+  EXPECT_TRUE(op_named(trial, "worker_batches").boolean("persistent"));
   EXPECT_GT(trial.measure.warmup_steps, 8) << "what workers loaded ahead must be used up";
 }
 
 TEST(ImportDlio, MakesAProfileWhoseStepTakesTheComputationTime) {
   const DlioImport made = imported(kRetinanet);
   const spec::AcceleratorProfile profile = spec::parse_profile(made.profile_text, "b200.json");
-  const spec::Experiment trial = experiment_of(made);
+  const spec::Experiment trial = experiment_in(made);
   const spec::ProfileEntry entry = find_entry(profile, trial.model, trial.training.precision, 24);
   EXPECT_NEAR(entry.compute_s(), 0.04755, 1e-12);
   EXPECT_EQ(entry.record_bytes, 322957);
@@ -133,19 +133,19 @@ TEST(ImportDlio, MakesAProfileWhoseStepTakesTheComputationTime) {
 }
 
 TEST(ImportDlio, TakesTheLoaderOfTensorFlowAndTheSizeThatRecordsAreResizedTo) {
-  const spec::Experiment trial = experiment_of(imported(kResnet, "d/resnet50_h100.yaml"));
+  const spec::Experiment trial = experiment_in(imported(kResnet, "d/resnet50_h100.yaml"));
   EXPECT_EQ(trial.model.name, "resnet50");
   EXPECT_EQ(trial.model.image_size, 224) << "150528 = 3 x 224 x 224";
   EXPECT_EQ(trial.data.format, spec::DataFormat::tfrecord);
-  EXPECT_EQ(op_of(trial, "interleave").integer("cycle_length"), 8);
-  EXPECT_EQ(op_of(trial, "map").integer("parallel_calls"), 8);
-  EXPECT_EQ(op_of(trial, "prefetch").integer("buffer"), 2);
+  EXPECT_EQ(op_named(trial, "interleave").integer("cycle_length"), 8);
+  EXPECT_EQ(op_named(trial, "map").integer("parallel_calls"), 8);
+  EXPECT_EQ(op_named(trial, "prefetch").integer("buffer"), 2);
   EXPECT_TRUE(std::ranges::none_of(trial.pipeline.ops, [](const spec::OpSpec& op) { return op.op == "shuffle"; }));
 }
 
 TEST(ImportDlio, LoadsInTheTrainingItselfWithoutReadThreads) {
-  const spec::Experiment trial = experiment_of(imported(with(kRetinanet, "read_threads: 8", "read_threads: 0")));
-  EXPECT_EQ(op_of(trial, "map").integer("parallel_calls"), 1);
+  const spec::Experiment trial = experiment_in(imported(with_edit(kRetinanet, "read_threads: 8", "read_threads: 0")));
+  EXPECT_EQ(op_named(trial, "map").integer("parallel_calls"), 1);
 }
 
 TEST(ImportDlio, KnowsTheNamesOfOldVersionsAndDlioDefaults) {
@@ -175,23 +175,25 @@ TEST(ImportDlio, TellsWhatItLeavesOut) {
 }
 
 TEST(ImportDlio, NamesTheLineOfWhatItCannotTake) {
-  EXPECT_THAT(complaint(with(kRetinanet, "format: jpeg", "format: npz")),
+  EXPECT_THAT(import_complaint(with_edit(kRetinanet, "format: jpeg", "format: npz")),
               HasSubstr("retinanet_b200.yaml:14: dataset.format is npz, which chexbench does not read"));
-  EXPECT_THAT(complaint(with(kRetinanet, "train: True", "train: False")),
+  EXPECT_THAT(import_complaint(with_edit(kRetinanet, "train: True", "train: False")),
               HasSubstr("retinanet_b200.yaml:9: workflow.train is False"));
-  EXPECT_THAT(complaint(with(kRetinanet, "loader: pytorch", "loader: mine")),
+  EXPECT_THAT(import_complaint(with_edit(kRetinanet, "loader: pytorch", "loader: mine")),
               HasSubstr("retinanet_b200.yaml:20: reader.data_loader is mine"));
-  EXPECT_THAT(complaint(with(kRetinanet, "batch_size: 24", "batch_size: 1.5")),
+  EXPECT_THAT(import_complaint(with_edit(kRetinanet, "batch_size: 24", "batch_size: 1.5")),
               HasSubstr(":21: reader.batch_size must"));
-  EXPECT_THAT(complaint(with(kRetinanet, "batch_size: 24", "batch_size: -3")), HasSubstr("from 1 to 65536, not '-3'"));
-  EXPECT_THAT(complaint(with(kRetinanet, "0.04755", "${x}")),
+  EXPECT_THAT(import_complaint(with_edit(kRetinanet, "batch_size: 24", "batch_size: -3")),
+              HasSubstr("from 1 to 65536, not '-3'"));
+  EXPECT_THAT(import_complaint(with_edit(kRetinanet, "0.04755", "${x}")),
               HasSubstr(":28: train.computation_time must be a number"));
-  EXPECT_THAT(complaint(with(kRetinanet, "0.04755", "nan")), HasSubstr("must be a number"));
-  EXPECT_THAT(complaint(with(kRetinanet, "au: 0.85", "au: 85")), HasSubstr(":31: metric.au must"));
-  EXPECT_THAT(complaint(with(kRetinanet, "  computation_time: 0.04755\n", "")),
+  EXPECT_THAT(import_complaint(with_edit(kRetinanet, "0.04755", "nan")), HasSubstr("must be a number"));
+  EXPECT_THAT(import_complaint(with_edit(kRetinanet, "au: 0.85", "au: 85")), HasSubstr(":31: metric.au must"));
+  EXPECT_THAT(import_complaint(with_edit(kRetinanet, "  computation_time: 0.04755\n", "")),
               HasSubstr("retinanet_b200.yaml: train.computation_time is missing"));
-  EXPECT_THAT(complaint(with(kRetinanet, "  batch_size: 24\n", "")), HasSubstr("reader.batch_size is missing"));
-  EXPECT_THAT(complaint(""), HasSubstr("train.computation_time is missing"));
+  EXPECT_THAT(import_complaint(with_edit(kRetinanet, "  batch_size: 24\n", "")),
+              HasSubstr("reader.batch_size is missing"));
+  EXPECT_THAT(import_complaint(""), HasSubstr("train.computation_time is missing"));
 }
 
 }  // namespace

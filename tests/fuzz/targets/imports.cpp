@@ -16,7 +16,8 @@ FUZZ_TARGET(dlio_workload, "verbs/import/yaml.cpp verbs/import/dlio_workload.cpp
   if (!values) return;
   const auto lines = std::ranges::count(text, '\n') + 1;
   for (const verbs::YamlValue& value : *values)
-    require(!value.path.empty() && value.line >= 1 && value.line <= lines, "a value has no path, or no line of the file");
+    require(!value.path.empty() && value.line >= 1 && value.line <= lines,
+            "a value has no path, or no line of the file");
   const auto workload = accepted({ExitCode::spec}, [&] { return verbs::parse_dlio_workload(text, "w.yaml"); });
   if (!workload) return;
   const auto made = accepted({ExitCode::spec}, [&] { return verbs::import_dlio(*workload, "w.yaml", "out"); });
