@@ -1,5 +1,6 @@
 """chexbench import dlio, and report --format dlio."""
 
+import importlib.util
 import json
 import shutil
 import unittest
@@ -110,6 +111,22 @@ class Import(SystemTest):
         self.succeed("--config", self.spec(engine="emulated:v100", sweep={"pipeline": ["naive", "optimized"]}),
                      "--output", out)
         self.fail_with(3, "report", out, "--format", "dlio", says=["2 trials", "--set for each swept key"])
+
+    @unittest.skipUnless(importlib.util.find_spec("mlpstorage"), "PyPI has no mlpstorage; it is on GitHub")
+    def test_the_reports_of_mlperf_storage_read_the_summary(self):
+        from mlpstorage.reporting import ReportGenerator
+        self.imported(step_s=0.0001)
+        self.succeed("--config", "retinanet_b200/spec.json", *QUICK, "--output", "RUN", cwd=self.folder)
+        run = self.folder / "results/training/retinanet/run/20261126_100143"
+        (run / "dlio_config").mkdir(parents=True)
+        self.succeed("report", self.folder / "RUN", "--format", "dlio", "-o", run / "summary.json")
+        (run / "training_20261126_100143_metadata.json").write_text("{}")
+        (run / "dlio_config/config.yaml").write_text(
+            "workload: {model: {name: unet3d}, workflow: {train: true}, reader: {batch_size: 4}, "
+            "dataset: {num_files_train: 1, num_samples_per_file: 1, record_length_bytes: 1, num_subfolders_train: 1}}")
+        ReportGenerator(str(self.folder / "results")).generate_reports()
+        metrics = json.loads((self.folder / "results/results.json").read_text())[0]["metrics"]
+        self.assertEqual(metrics, json.loads((run / "summary.json").read_text())["metric"])
 
 
 if __name__ == "__main__":

@@ -63,7 +63,8 @@ def dlio_workload_seeds():
     yield "dali", workload.replace("pytorch", "native_dali").encode()
     yield "no-threads", workload.replace("threads: 8", "threads: 0").encode()
     yield "resized", workload.replace("reader:", "  record_length_bytes_resize: 150528\nreader:").encode()
-    yield "lists", (workload + 'storage:\n  uris: [s3://a, "b"]\n  more:\n  - name: c\n    read: false\n  - d\n').encode()
+    yield "lists", (workload +
+                    'storage:\n  uris: [s3://a, "b"]\n  more:\n  - name: c\n    read: false\n  - d\n').encode()
     yield "data", workload.replace("train: True", "train: False").encode()
     yield "npz", workload.replace("jpeg", "npz").encode()
     yield "cut", workload[:100].encode()
