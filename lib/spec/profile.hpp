@@ -30,7 +30,7 @@ struct ProfileEntry {
   // Bytes of a record of the benchmark whose workload this is: then images_per_s is what that benchmark asks for, not
   // what the accelerator reaches.
   std::optional<double> record_bytes = std::nullopt;
-  std::string source;                   // where the figure comes from
+  std::string source;  // where the figure comes from
   // The two measured batches between which find_entry() interpolated; empty for an entry of a file.
   std::optional<std::pair<int, int>> between = std::nullopt;
 

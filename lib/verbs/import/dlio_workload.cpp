@@ -184,7 +184,8 @@ DlioWorkload parse_dlio_workload(const std::string& text, const std::string& sou
   read_reader(file, workload);
   workload.model = file.text({"model.name", "model"}, "");
   workload.data_folder = file.text({"dataset.data_folder"}, "");
-  workload.record_bytes = file.number({"dataset.record_length_bytes", "dataset.record_length"}, 65536, 1, kLargestRecord);
+  workload.record_bytes =
+      file.number({"dataset.record_length_bytes", "dataset.record_length"}, 65536, 1, kLargestRecord);
   workload.delivered_bytes =
       file.number({"dataset.record_length_bytes_resize", "dataset.record_length_resize"}, 0, 0, kLargestRecord);
   workload.left_out = file.left_out();
