@@ -16,6 +16,7 @@
 #include "analysis/disturbance.hpp"
 #include "analysis/learning.hpp"
 #include "analysis/starvation.hpp"
+#include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"
 #include "core/text.hpp"
 #include "results/disturbance.hpp"
@@ -29,6 +30,11 @@ constexpr std::size_t kMostArmsInALine = 4;
 // Returns "a and of b", or "4 arms" where that would be long.
 std::string several(const std::vector<std::string>& names) {
   return names.size() > 2 ? fmt::format("{} arms", names.size()) : fmt::format("{}", fmt::join(names, " and of "));
+}
+
+std::string marked_name(const Measured& arm, const std::string& name) {
+  const std::string mark = results::mark_of(arm.trial);
+  return mark.empty() ? name : fmt::format("{} {}", name, mark);
 }
 
 // Makes the answer from the arms of a report.
@@ -120,14 +126,15 @@ class Teller {
   }
 
   void tell_limit(const Measured& arm, const std::string& name, bool fed_is_said) {
+    const std::string utilization = utilization_sentence(arm.trial, arm.figures, marked_name(arm, name));
+    if (!utilization.empty()) must_.push_back(utilization);
     const std::string text = limit_sentence(arm, name, fed_is_said);
     if (!text.empty()) must_.push_back(text);
   }
 
   // Notes what makes the images/s of the arm doubtful.
   void tell_doubts(const Measured& arm, const std::string& name, results::Grade said) {
-    const std::string mark = results::mark_of(arm.trial);
-    const std::string marked = mark.empty() ? name : fmt::format("{} {}", name, mark);
+    const std::string marked = marked_name(arm, name);
     if (results::is_disturbed(arm.trial) && said != results::Grade::machine_too_busy &&
         arm.figures.limit != "machine") {
       disturbed_.push_back(marked);

@@ -5,6 +5,7 @@
 
 #include "analysis/derive.hpp"
 #include "analysis/learning.hpp"
+#include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"
 #include "measure/statistics.hpp"
 #include "results/gpu_summary.hpp"
@@ -74,15 +75,6 @@ void derive_shares(const Repeats& repeats, results::Figures& figures) {
   figures.other_share = share(&StepTimings::other_s);
   if (figures.wait_share.value_or(0) >= results::kFedShare) derive_waits(repeats, wall_s, figures);
   if (wall_s > 0) figures.busy_share = *figures.upload_share + *figures.compute_share + *figures.update_share;
-}
-
-// MLPerf Storage's accelerator utilization: the computing time of the emulated accelerators / the time that the run
-// took on all of them. The latter includes the time for which ranks waited for the slowest one.
-std::optional<double> accelerator_utilization(const results::TrialResult& trial, const Repeats& repeats) {
-  if (!trial.emulated) return std::nullopt;
-  double run_s = 0;
-  for (const results::RepeatResult* repeat : repeats) run_s += repeat->wall_s * trial.ranks;
-  return ratio(sum_s(repeats, &StepTimings::compute_s) + sum_s(repeats, &StepTimings::update_s), run_s);
 }
 
 std::optional<double> decoded_per_trained(const results::TrialResult& trial) {

@@ -16,6 +16,7 @@
 #include "analysis/learning.hpp"
 #include "analysis/rank_spread.hpp"
 #include "analysis/starvation.hpp"
+#include "analysis/utilization.hpp"
 #include "analysis/verdict.hpp"
 #include "measure/statistics.hpp"
 #include "results/disturbance.hpp"
@@ -181,6 +182,7 @@ std::vector<results::Finding> derive_findings(const std::vector<results::TrialRe
   const auto append = [&findings](std::vector<results::Finding> more) {
     findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   };
+  for (const Measured& one : chosen) append(utilization_findings(one.trial, one.figures));
   for (const Measured& one : chosen) append(input_findings(one.trial, one.figures));
   std::vector<const results::TrialResult*> chosen_trials;
   for (const Measured& one : chosen) chosen_trials.push_back(&one.trial);

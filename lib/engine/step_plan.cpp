@@ -58,6 +58,10 @@ StepPlan plan_step(const spec::ProfileEntry& entry, const EngineConfig& config) 
                                      entry.between->first, entry.between->second));
   }
   if (entry.computed) plan.notes.emplace_back("emulated time was computed, not measured: see its source");
+  if (entry.record_bytes) {
+    plan.notes.push_back(fmt::format(
+        "the step time is that of a storage benchmark's workload, with records of {} bytes", *entry.record_bytes));
+  }
   if (entry.includes_update) {
     plan.notes.push_back(fmt::format("emulated compute time contains the optimizer's update{}",
                                      plan.batches > 1 ? ", for each of a step's batches" : ""));

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "measure/mean.hpp"
 #include "measure/statistics.hpp"
 #include "report/finished_trials.hpp"
 #include "results/disturbance.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Values = std::vector<double>;
+using measure::mean;
 
 // What is measured of each repeat, by the keys of a row.
 struct Measured {
@@ -34,10 +36,6 @@ Measured measured(const results::TrialResult& trial) {
     all.items_per_second.push_back(repeat->images_per_s);
   }
   return all;
-}
-
-double mean(const Values& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double median(const Values& values) { return measure::median(values); }

@@ -10,6 +10,7 @@
 #include "core/printable.hpp"
 #include "report/bencher.hpp"
 #include "report/csv.hpp"
+#include "report/dlio_summary.hpp"
 #include "report/google_benchmark.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
@@ -52,8 +53,8 @@ std::string write_mllog(const results::Report& report, const std::string& folder
 }
 
 const std::vector<std::string>& report_formats() {
-  static const std::vector<std::string> kFormats{"html", "markdown", "table",           "json",
-                                                 "csv",  "bencher",  "google-benchmark"};
+  static const std::vector<std::string> kFormats{"html",    "markdown",         "table", "json", "csv",
+                                                 "bencher", "google-benchmark", "dlio"};
   return kFormats;
 }
 
@@ -71,6 +72,7 @@ std::string format_report(const results::Report& report, const std::string& form
   if (format == "markdown") return markdown(report);
   if (format == "bencher") return bencher_json(report);
   if (format == "google-benchmark") return google_benchmark_json(report);
+  if (format == "dlio") return dlio_summary_json(report);
   return html_page(report);
 }
 

@@ -180,6 +180,7 @@ struct MeasureSpec {
   bool trace = false;                       // threads record what they do, for trace.json
   std::optional<double> max_seconds;        // a trial ends after the repeat that passes this time
   std::optional<double> relative_error;     // a trial ends once half of its 95 % interval / median is below this
+  std::optional<double> target_au;          // least accelerator utilization that passes, as MLPerf Storage judges
 
   friend bool operator==(const MeasureSpec&, const MeasureSpec&) = default;
 };

@@ -392,6 +392,11 @@ void add_measure_keys(std::vector<KeyRule>& rules) {
       1, above(0, key("measure.relative_error", measure, &MeasureSpec::relative_error,
                       "A trial ends when the half width of the 95 % interval is below this share of the median; "
                       "null: never."))));
+  rules.push_back(at_most(
+      1, above(0, emulated_only(key("measure.target_au", measure, &MeasureSpec::target_au,
+                                    "Least share of the time that emulated accelerators must compute to pass (MLPerf "
+                                    "Storage's AU); a finding says whether they do, and what holds them up; null: "
+                                    "none.")))));
 }
 
 std::vector<KeyRule> make_key_rules() {

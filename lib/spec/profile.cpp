@@ -108,7 +108,7 @@ ProfileEntry parse_entry(const Node& node, const std::string& path) {
   const Reader reader(
       node, path,
       {"model", "image_size", "precision", "batch_size", "images_per_s", "images_per_s_mad", "backward_share",
-       "update_s", "includes_update", "includes_communication", "computed", "source"});
+       "update_s", "includes_update", "includes_communication", "computed", "record_bytes", "source"});
   ProfileEntry entry{.model = reader.text("model"),
                      .image_size = reader.count("image_size"),
                      .precision = reader.precision(),
@@ -120,6 +120,7 @@ ProfileEntry parse_entry(const Node& node, const std::string& path) {
                      .includes_communication = reader.boolean("includes_communication"),
                      .computed = reader.has("computed") && reader.boolean("computed"),
                      .source = reader.text("source")};
+  if (reader.has("record_bytes")) entry.record_bytes = reader.number("record_bytes", speed_rule());
   if (reader.has("images_per_s_mad"))
     entry.images_per_s_mad = reader.number("images_per_s_mad", rule(ValueType::number, 0));
   if (entry.includes_update && reader.has("update_s")) {
@@ -196,6 +197,7 @@ Node entry_node(const ProfileEntry& entry) {
   object.push_back({"includes_update", {entry.includes_update}});
   object.push_back({"includes_communication", {entry.includes_communication}});
   if (entry.computed) object.push_back({"computed", {true}});
+  if (entry.record_bytes) object.push_back({"record_bytes", {*entry.record_bytes}});
   object.push_back({"source", {entry.source}});
   return {std::move(object)};
 }

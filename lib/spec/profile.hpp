@@ -27,7 +27,10 @@ struct ProfileEntry {
   bool includes_update = true;          // whether images_per_s contains the update; if not, update_s comes on top
   bool includes_communication = false;  // whether images_per_s contains an all-reduce of gradients
   bool computed = false;                // images_per_s was computed, not measured; `source` says how
-  std::string source;                   // where the figure comes from
+  // Bytes of a record of the benchmark whose workload this is: then images_per_s is what that benchmark asks for, not
+  // what the accelerator reaches.
+  std::optional<double> record_bytes = std::nullopt;
+  std::string source;  // where the figure comes from
   // The two measured batches between which find_entry() interpolated; empty for an entry of a file.
   std::optional<std::pair<int, int>> between = std::nullopt;
 

@@ -216,6 +216,15 @@ TEST(Profile, EveryBuiltInOneIsValidAndCalledLikeItsFile) {
   for (const std::string& name : profile_names()) EXPECT_EQ(load_profile(name).name, name);
 }
 
+TEST(Profile, OfAStorageBenchmarkHasTheBytesOfARecord) {
+  const ProfileEntry entry = load_profile("dlio-b200").entries.at(0);
+  EXPECT_NEAR(entry.compute_s(), 0.04755, 1e-9);
+  EXPECT_EQ(entry.record_bytes, 322957);
+  const AcceleratorProfile again = parse_profile(to_json(load_profile("dlio-b200")), "again.json");
+  EXPECT_EQ(again.entries.at(0).record_bytes, 322957);
+  EXPECT_FALSE(load_profile("v100").entries.at(0).record_bytes);
+}
+
 // Returns the text without thousands separators.
 std::string plain(std::string text) {
   std::erase(text, ',');

@@ -119,7 +119,7 @@ TEST_F(SchemaTest, RefusesNullWhereAKeyIsSwept) {
     EXPECT_EQ(exception != nullptr && to_text(*exception) == refused, rule.values.optional) << rule.path;
     optional += rule.values.optional ? 1 : 0;
   }
-  EXPECT_EQ(optional, 8);
+  EXPECT_EQ(optional, 9);
 }
 
 TEST_F(SchemaTest, RefusesANamedPipelineWithoutOpsAndAnEmptyName) {

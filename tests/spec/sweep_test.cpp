@@ -128,6 +128,7 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
   experiment.training.optimizer = OptimizerKind::sgd;
   experiment.measure.max_seconds = 1;
   experiment.measure.relative_error = 0.5;
+  experiment.measure.target_au = 0.9;
   experiment.pipeline = preset("naive");
   for (const KeyRule& rule : key_rules()) {
     if (rule.path == "experiment") continue;
@@ -135,7 +136,7 @@ TEST(Sweep, CanReachEveryKeyButTheName) {
     // engine, weights need one that trains, and a backend needs GPUs.
     const bool is_emulated = (rule.path.starts_with("comm.") && rule.path != "comm.backend" &&
                               rule.path != "comm.stall_limit_s" && rule.path != "comm.timeout_s") ||
-                             rule.path.starts_with("emulation.");
+                             rule.path.starts_with("emulation.") || rule.path == "measure.target_au";
     const bool is_mapped = rule.path == "store.read";
     experiment.data.format = is_mapped ? DataFormat::tfrecord : DataFormat::png;
     experiment.engine = is_emulated ? "emulated:v100" : "cuda";

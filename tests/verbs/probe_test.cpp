@@ -141,6 +141,7 @@ TEST(FedAccelerators, AreCountedByTheRatesOfTheProfiles) {
   EXPECT_EQ(v100.count_high, 3);
   EXPECT_NEAR(find(all, "v100", spec::Precision::fp16).share, 800.0 / 1376, 1e-12);
   EXPECT_EQ(find(all, "p100", spec::Precision::f32).images_per_s, 219) << "its fastest batch";
+  for (const FedAccelerator& one : all) EXPECT_FALSE(one.name.starts_with("dlio-")) << "no accelerator, but a workload";
 }
 
 ProbeResult measured(double images_per_s, double half_interval) {

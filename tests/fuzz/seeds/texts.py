@@ -53,6 +53,26 @@ def experiment_seeds():
         yield f"contradiction-{i}", "".join(f"--set {key}\n" for key in keys.split()).encode() + PLAIN_SPEC
 
 
+def dlio_workload_seeds():
+    workload = ("model:\n  name: retinanet  # a comment\nworkflow:\n  train: True\ndataset:\n  data_folder: 'a b'\n"
+                "  format: jpeg\n  record_length_bytes: 322957\nreader:\n  data_loader: pytorch\n  batch_size: 24\n"
+                "  read_threads: 8\n  sample_shuffle: seed\ntrain:\n  epochs: 8\n  computation_time: 0.04755\n"
+                "metric:\n  au: 0.85\n")
+    yield "pytorch", workload.encode()
+    yield "tensorflow", workload.replace("pytorch", "tensorflow").replace("jpeg", "tfrecord").encode()
+    yield "dali", workload.replace("pytorch", "native_dali").encode()
+    yield "no-threads", workload.replace("threads: 8", "threads: 0").encode()
+    yield "resized", workload.replace("reader:", "  record_length_bytes_resize: 150528\nreader:").encode()
+    yield "lists", (workload +
+                    'storage:\n  uris: [s3://a, "b"]\n  more:\n  - name: c\n    read: false\n  - d\n').encode()
+    yield "data", workload.replace("train: True", "train: False").encode()
+    yield "npz", workload.replace("jpeg", "npz").encode()
+    yield "cut", workload[:100].encode()
+    yield "anchor", b"a: &b 1\nc: *b\n"
+    yield "braces", b"a: {b: [1]}\n"
+    yield "deep", "".join(" " * i + "k:\n" for i in range(40)).encode()
+
+
 def pipeline_seeds():
     yield from files("configs/pipelines")
     yield "list", b'[{"op": "list_files"}, {"op": "shard"}, {"op": "map_and_batch"}, {"op": "prefetch", "depth": 2}]'

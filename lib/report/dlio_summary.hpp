@@ -1,0 +1,15 @@
+// Formats the result as DLIO's summary.json, which MLPerf Storage's reports and DLIO's own tools read.
+#pragma once
+
+#include <string>
+
+#include "results/record.hpp"
+
+namespace chexbench::report {
+
+// Returns the one finished trial (finished_trials.hpp) with an emulated accelerator as the summary.json of DLIO 2.0.0:
+// an epoch there is a repeat that counts here. apps/chexbench/reference/README.md has the meaning of each member.
+// @throws DataError if there is no such trial, or more than one; the message names them
+std::string dlio_summary_json(const results::Report& report);
+
+}  // namespace chexbench::report

@@ -1,0 +1,50 @@
+// Reads a workload file of DLIO, as mlcommons/storage has them in configs/dlio/workload.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spec/experiment.hpp"
+
+namespace chexbench::verbs {
+
+// The data loaders of DLIO that chexbench has a pipeline for.
+enum class DlioLoader { pytorch, tensorflow, dali };
+
+// A key of the file that an experiment of chexbench does not take over.
+struct LeftOut {
+  int line = 0;
+  std::string path;
+  std::string text;
+  std::string why;
+};
+
+// What chexbench takes from a workload. The defaults are DLIO's, but for those of what a file must have.
+struct DlioWorkload {
+  std::string name;   // the file's, without folder and ending
+  std::string model;  // the network's name there; may be empty
+  spec::DataFormat format = spec::DataFormat::tfrecord;
+  std::string data_folder;  // empty if the file names none
+  DlioLoader loader = DlioLoader::tensorflow;
+  int batch_size = 1;
+  double computation_time_s = 0;
+  double record_bytes = 0;
+  double delivered_bytes = 0;  // to which DLIO resizes a record; 0 if it does not
+  int read_threads = 1;
+  int computation_threads = 1;
+  int prefetch_size = 2;
+  int shuffle_size = 1024;
+  bool shuffles = false;
+  int epochs = 1;
+  double au = 0.9;
+  bool au_is_default = true;
+  std::vector<LeftOut> left_out;  // in the order of the file
+};
+
+// Parses the text of a workload; `source` is its path, which names it in errors.
+// @throws SpecError with source and line if it is no YAML that chexbench reads (yaml.hpp), trains nothing, lacks what a
+// workload must have, or reads what chexbench does not
+DlioWorkload parse_dlio_workload(const std::string& text, const std::string& source);
+
+}  // namespace chexbench::verbs
