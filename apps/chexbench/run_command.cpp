@@ -184,8 +184,8 @@ void measure(results::Report& report, comm::World& world, const verbs::RunSpec& 
   }
   if (is_root) publish(report, folder, arguments);
   if (lost_events) {
-    throw OutputError(fmt::format("{}: the events for TensorBoard end there; all other results are complete",
-                                  lost_events->what()));
+    throw OutputError(
+        fmt::format("{}: the events for TensorBoard end there; all other results are complete", lost_events->what()));
   }
 }
 

@@ -87,8 +87,8 @@ struct RunningArm {
   std::optional<RankRecording> recording;  // of the last repeat that was measured, if the trial is traced
 };
 
-// Returns a folder within `parent` for the repeat alone, or "" if there is no parent. Its name is that of the trial, with
-// the characters replaced that file names should not contain.
+// Returns a folder within `parent` for the repeat alone, or "" if there is no parent. Its name is that of the trial,
+// with the characters replaced that file names should not contain.
 std::string training_folder(const std::string& parent, const RunningArm& arm, int repeat) {
   if (parent.empty()) return {};
   std::string name = arm.trial.trial;

@@ -48,10 +48,10 @@ TEST(EpochEvents, HaveTheCurvesOfEpochsAndOfStepsApart) {
   results::EpochRecord epoch{.epoch = 3, .mean_auroc = 0.7};
   epoch.scores = {{.label = "Mass", .auroc = 0.7}, {.label = "Hernia"}};
   events.add_epoch(epoch, {.images_per_s = 100, .wait_share = 0.25});
-  EXPECT_THAT(tags_in(scratch / "run"),
-              ElementsAre(Pair(3, ElementsAre("loss/training", "loss/validation", "input/images_per_s",
-                                              "input/wait_share", "learning_rate", "auroc/mean",
-                                              "auroc_by_finding/Mass"))));
+  EXPECT_THAT(
+      tags_in(scratch / "run"),
+      ElementsAre(Pair(3, ElementsAre("loss/training", "loss/validation", "input/images_per_s", "input/wait_share",
+                                      "learning_rate", "auroc/mean", "auroc_by_finding/Mass"))));
   EXPECT_THAT(tags_in(scratch / "run/steps"),
               ElementsAre(Pair(11, UnorderedElementsAre("step/loss", "step/learning_rate", "step/images_per_s",
                                                         "step/wait_share"))));

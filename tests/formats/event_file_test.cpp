@@ -46,9 +46,9 @@ TEST(Event, HasTheBytesThatTensorBoardWrites) {
   EXPECT_EQ(text_of(version_event(1.5)), time + "\x1a\x0d" + "brain.Event:2");
   EXPECT_EQ(text_of(start_event(1.5, 300)), time + "\x10\xac\x02" + "\x3a\x02\x08\x01");
   const std::vector<Scalar> scalars{{"a/b", 0.25}, {"c", -2}};
-  EXPECT_EQ(text_of(scalars_event(1.5, 3, scalars)),
-            time + "\x10\x03" + "\x2a\x16" + "\x0a\x0a\x0a\x03" + "a/b" + "\x15\0\0\x80\x3e"s + "\x0a\x08\x0a\x01" +
-                "c" + "\x15\0\0\0\xc0"s);
+  EXPECT_EQ(text_of(scalars_event(1.5, 3, scalars)), time + "\x10\x03" + "\x2a\x16" + "\x0a\x0a\x0a\x03" + "a/b" +
+                                                         "\x15\0\0\x80\x3e"s + "\x0a\x08\x0a\x01" + "c" +
+                                                         "\x15\0\0\0\xc0"s);
 }
 
 TEST(Event, WithATagThatIsNoUtf8StaysReadable) {

@@ -1,15 +1,14 @@
 """The event files of trainings over epochs, read by TensorBoard itself."""
 
+import json
 import math
 import os
-import shutil
 import subprocess
 import sys
-import json
 import unittest
 
 from epochs import EpochsTest
-from harness import HAS_ONEDNN, ROOT, SystemTest, command_line
+from harness import HAS_ONEDNN, ROOT, SystemTest
 
 PACKAGE = ROOT / "build/tensorboard"
 PEER = ROOT / "tests/system/tensorboard_peer.py"

@@ -62,7 +62,7 @@ class Epochs final : public StepObserver {
   LearningRate rate_;
   TrainingState state_;
   std::optional<EpochEvents> events_;  // once it is known where the training begins
-  std::int64_t begun_at_step_ = 0;  // those before are of earlier runs
+  std::int64_t begun_at_step_ = 0;     // those before are of earlier runs
   std::int64_t steps_seen_ = 0;
   // Over the steps of this epoch, of this rank: loss, images, time, wait.
   std::array<double, 4> step_sums_{};
