@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <string_view>
 
 #include "core/errors.hpp"
@@ -102,12 +103,13 @@ EventFile::EventFile(const std::string& folder, const std::string& host, double 
 
 EventFile::~EventFile() { ::close(descriptor_); }
 
-// What a failed write left of a record would hide all that follows from readers.
+// What a failed write left of a record would hide all that follows from readers. No advice to run again follows the
+// reason, as write_failure() has it: what was trained meanwhile is not trained again.
 void EventFile::fail(const char* action) {
   const int reason = errno;
   pending_.clear();
   if (descriptor_ >= 0 && ::ftruncate(descriptor_, written_) != 0) errno = reason;
-  throw OutputError(fmt::format("cannot {} {}: {}", action, path_, write_failure(reason)));
+  throw OutputError(fmt::format("cannot {} {}: {}", action, path_, std::strerror(reason)));
 }
 
 void EventFile::append(std::span<const std::byte> event) {
