@@ -78,6 +78,8 @@ std::string output_folder(const RunArguments& arguments, const std::string& expe
   return folder.string();
 }
 
+std::string events_of(const std::string& folder) { return folder + "/tensorboard"; }
+
 std::string checkpoints_of(const std::string& folder) { return folder + "/checkpoints"; }
 
 // Prints the result, then writes its files. A failure of one does not prevent the other.
@@ -106,6 +108,13 @@ void publish(results::Report& report, const std::string& folder, const RunArgume
     if (!first_error || reader_gone) throw;
   }
   if (first_error) std::rethrow_exception(first_error);
+}
+
+// Says how to look at the trainings over epochs of a run, if it has some.
+void tell_how_to_watch(const results::Report& report, const std::string& folder) {
+  const bool trains = std::ranges::any_of(
+      report.trials, [](const results::TrialResult& trial) { return trial.spec.training.epochs > 0; });
+  if (trains) log::info("watch it with: tensorboard --logdir {}", shell_word(events_of(folder)));
 }
 
 void tell_how_to_go_on(const std::string& folder, int ranks) {
@@ -149,14 +158,22 @@ void measure(results::Report& report, comm::World& world, const verbs::RunSpec& 
     bench::check_resumable(report, folder, before, verbs::difference_from_kept(run, folder));
   }
   std::optional<verbs::MetricsFile> metrics;
+  std::optional<OutputError> lost_events;
   bench::ProgressOptions progress = bench::progress_options(arguments.progress);
   try {
     if (is_root) verbs::keep_spec(run, folder);
+    if (is_root) tell_how_to_watch(report, folder);
     if (is_root && !arguments.metrics.empty()) metrics.emplace(arguments.metrics, report);
     if (metrics) progress.on_state = [&](const bench::RunState& state) { metrics->update(state); };
     bench::run_trials(report, world,
                       {.journal_path = journal_path,
                        .checkpoint_folder = is_root ? checkpoints_of(folder) : "",
+                       .events_folder = is_root ? events_of(folder) : "",
+                       .on_events_failure =
+                           [&](const OutputError& error) {
+                             log::warning("{}; the training goes on without events for TensorBoard", error.what());
+                             if (!lost_events) lost_events = error;
+                           },
                        .progress = progress,
                        .allow_shared_gpu = arguments.allow_shared_gpu});
     if (metrics) metrics->close(false);
@@ -166,6 +183,10 @@ void measure(results::Report& report, comm::World& world, const verbs::RunSpec& 
     throw;
   }
   if (is_root) publish(report, folder, arguments);
+  if (lost_events) {
+    throw OutputError(
+        fmt::format("{}: the events for TensorBoard end there; all other results are complete", lost_events->what()));
+  }
 }
 
 // Returns the spec of --config, or without it the one of the run that --resume names, to which --set is added.

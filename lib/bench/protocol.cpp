@@ -87,6 +87,17 @@ struct RunningArm {
   std::optional<RankRecording> recording;  // of the last repeat that was measured, if the trial is traced
 };
 
+// Returns a folder within `parent` for the repeat alone, or "" if there is no parent. Its name is that of the trial,
+// with the characters replaced that file names should not contain.
+std::string training_folder(const std::string& parent, const RunningArm& arm, int repeat) {
+  if (parent.empty()) return {};
+  std::string name = arm.trial.trial;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '=') c = '-';
+  }
+  return fmt::format("{}/{:02}-{}-repeat{}", parent, arm.number, name, repeat);
+}
+
 // The state of one call of run_trials() while it goes from group to group.
 class Runner {
  public:
@@ -151,7 +162,6 @@ class Runner {
   // Returns how much of the trial's files is in the page cache, on one rank of each host; nothing on the other ranks
   // and for a data set on a server.
   measure::CachedShare look_at_files(const RunningArm& arm) const;
-  std::string checkpoint_folder(const RunningArm& arm, int repeat) const;
 
   results::Report& report_;
   const RunOptions& options_;
@@ -237,7 +247,10 @@ void Runner::run_group(const ArmGroup& group, comm::Communicator& members) {
                      .cores = share.cores,
                      .shares_cores = share.oversubscribed,
                      .repeat = repeat,
-                     .checkpoint_folder = checkpoint_folder(arm, repeat),
+                     .checkpoint_folder = training_folder(options_.checkpoint_folder, arm, repeat),
+                     .events = {.folder = training_folder(options_.events_folder, arm, repeat),
+                                .host = host_.host,
+                                .on_failure = options_.on_events_failure},
                      .on_step = [this](const StepProgress& progress) { progress_.step(progress); },
                      .stop_at_s = options_.stop_at_s});
     }
@@ -259,17 +272,6 @@ bool Runner::agree_on_extra_round(const std::vector<RunningArm>& arms, comm::Com
                         return wants_extra_round(arm.trial, arm.spent_s);
                       });
   return !comm::broadcast_text(members, wanted ? "wanted" : "").empty();
-}
-
-// Returns a folder for the repeat alone. Its name is that of the trial, with the characters replaced that file names
-// should not contain.
-std::string Runner::checkpoint_folder(const RunningArm& arm, int repeat) const {
-  if (options_.checkpoint_folder.empty()) return {};
-  std::string name = arm.trial.trial;
-  for (char& c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '=') c = '-';
-  }
-  return fmt::format("{}/{:02}-{}-repeat{}", options_.checkpoint_folder, arm.number, name, repeat);
 }
 
 bool Runner::take_known_repeat(RunningArm& arm, const TrialContext& context) {

@@ -11,6 +11,7 @@
 #include "bench/gpu_layout.hpp"
 #include "bench/progress.hpp"
 #include "comm/communicator.hpp"
+#include "core/errors.hpp"
 #include "engine/engine.hpp"
 #include "results/record.hpp"
 
@@ -22,6 +23,9 @@ using EngineMaker = std::function<std::unique_ptr<engine::Engine>(const std::str
 struct RunOptions {
   std::string journal_path;       // empty: no journal, and no repeat is taken from one
   std::string checkpoint_folder;  // for trainings over epochs; empty: they write no checkpoints
+  std::string events_folder;      // for what TensorBoard shows of them; empty: nothing
+  // Called with each failure to write that; the trainings go on. May be empty.
+  std::function<void(const OutputError&)> on_events_failure;
   ProgressOptions progress;
   EngineMaker make_engine = engine::make_engine;
   bool allow_shared_gpu = false;  // lets several ranks use one GPU

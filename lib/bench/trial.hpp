@@ -10,6 +10,7 @@
 
 #include "bench/gpu_watch.hpp"
 #include "bench/step_observer.hpp"
+#include "bench/training/epoch_events.hpp"
 #include "comm/communicator.hpp"
 #include "core/errors.hpp"
 #include "dataset/dataset.hpp"
@@ -36,6 +37,7 @@ struct TrialContext {
   bool shares_cores = false;         // with other ranks
   int repeat = 0;
   std::string checkpoint_folder;    // for a training over epochs; empty if this repeat writes no checkpoints
+  EventPlace events;                // for a training over epochs, on rank 0
   OnStep on_step;                   // updates a progress line; may be empty
   std::optional<double> stop_at_s;  // by now_s(): the repeat is given up then; only for a communicator of one rank
   // Keeps what this rank measured, before a training over epochs writes its last checkpoint. May be empty. Collective.

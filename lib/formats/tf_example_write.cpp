@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "formats/tf_example.hpp"
+#include "formats/wire_writer.hpp"
 
 namespace chexbench::formats {
 namespace {
@@ -9,51 +10,21 @@ namespace {
 constexpr std::uint64_t kBytesList = 1;
 constexpr std::uint64_t kInt64List = 3;
 
-std::size_t varint_bytes(std::uint64_t value) {
-  std::size_t bytes = 1;
-  for (; value >= 0x80; value >>= 7) ++bytes;
-  return bytes;
+std::size_t entry_payload(std::string_view key, std::size_t value) {
+  return field_bytes(key.size()) + field_bytes(field_bytes(field_bytes(value)));
 }
 
-// Returns the size of a length-delimited field whose number is below 16: its tag, its length and its payload.
-std::size_t field_bytes(std::size_t payload) { return 1 + varint_bytes(payload) + payload; }
-
-class MessageWriter {
- public:
-  explicit MessageWriter(std::vector<std::byte>& out) : out_(out) {}
-
-  void varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) out_.push_back(static_cast<std::byte>(value | 0x80));
-    out_.push_back(static_cast<std::byte>(value));
-  }
-  // Writes the tag and the length of a length-delimited field.
-  void head(std::uint64_t number, std::size_t payload) {
-    varint(number << 3 | 2);
-    varint(payload);
-  }
-  void raw(std::span<const std::byte> bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
-  void raw(std::string_view text) { raw(std::as_bytes(std::span(text))); }
-
-  // Writes one entry of Features: the key, and a Feature of the given kind that holds one bytes value or a packed list
-  // of ints.
-  void entry(std::string_view key, std::uint64_t kind, std::span<const std::byte> value) {
-    const std::size_t list = field_bytes(value.size());
-    const std::size_t feature = field_bytes(list);
-    head(1, entry_payload(key, value.size()));
-    head(1, key.size());
-    raw(key);
-    head(2, feature);
-    head(kind, list);
-    head(1, value.size());
-    raw(value);
-  }
-  static std::size_t entry_payload(std::string_view key, std::size_t value) {
-    return field_bytes(key.size()) + field_bytes(field_bytes(field_bytes(value)));
-  }
-
- private:
-  std::vector<std::byte>& out_;
-};
+// Writes one entry of Features: the key, and a Feature of the given kind that holds one bytes value or a packed list of
+// ints.
+void write_entry(WireWriter& writer, std::string_view key, std::uint64_t kind, std::span<const std::byte> value) {
+  const std::size_t list = field_bytes(value.size());
+  const std::size_t feature = field_bytes(list);
+  writer.head(1, entry_payload(key, value.size()));
+  writer.field(1, key);
+  writer.head(2, feature);
+  writer.head(kind, list);
+  writer.field(1, value);
+}
 
 struct Entry {
   std::string_view key;
@@ -64,7 +35,7 @@ struct Entry {
 // The bytes of a packed list of one int64.
 class PackedInt {
  public:
-  explicit PackedInt(std::int64_t value) { MessageWriter(bytes_).varint(static_cast<std::uint64_t>(value)); }
+  explicit PackedInt(std::int64_t value) { WireWriter(bytes_).varint(static_cast<std::uint64_t>(value)); }
   std::span<const std::byte> bytes() const { return bytes_; }
 
  private:
@@ -87,13 +58,13 @@ void write_example(const ExampleFields& fields, std::span<const std::byte> encod
                                          {"patient_id", kInt64List, patient.bytes()}}};
   std::size_t features = 0;
   for (const Entry& entry : entries) {
-    features += field_bytes(MessageWriter::entry_payload(entry.key, entry.value.size()));
+    features += field_bytes(entry_payload(entry.key, entry.value.size()));
   }
   record.clear();
   record.reserve(field_bytes(features));
-  MessageWriter writer(record);
+  WireWriter writer(record);
   writer.head(1, features);
-  for (const Entry& entry : entries) writer.entry(entry.key, entry.kind, entry.value);
+  for (const Entry& entry : entries) write_entry(writer, entry.key, entry.kind, entry.value);
 }
 
 }  // namespace chexbench::formats

@@ -115,6 +115,7 @@ class Training(Run):
     images = 48
     # What is written between the last epoch and the journal's line: end of the path, and how often it is renamed.
     LAST_FILES = (("/repeat.json", 1), ("/last.safetensors", spec["training"]["epochs"]))
+    OCCASIONAL = (*Run.OCCASIONAL, "tensorboard")  # a training that cannot write there goes on
     LEARNED = ("epoch", "learning_rate", "training_loss", "validation_loss", "mean_auroc", "findings")
 
     def outcome(self, disk):

@@ -64,6 +64,20 @@ def ranks_of(launcher):
     return [process for process in parents if descends(process) and is_rank(process)]
 
 
+def python_with(package):
+    """A Python that has `package`: the one of these tests, or that of scripts/peers; None: neither."""
+    for python in (sys.executable, ROOT / "build/peers-venv/bin/python"):
+        try:
+            found = subprocess.run(
+                [python, "-c", f"import importlib.util as u, sys; sys.exit(not u.find_spec('{package}'))"]
+            )
+        except OSError:
+            continue
+        if found.returncode == 0:
+            return python
+    return None
+
+
 def set_rate(repeat, images_per_s):
     """Makes a repeat of report.json one of this rate that nothing disturbed, however busy the machine was."""
     repeat.update(images_per_s=images_per_s, buffer_fed=False, disturbance_others_s=0, disturbance_steal_s=0,

@@ -13,23 +13,9 @@ import types
 import unittest
 from unittest import mock
 
-from harness import ROOT, SystemTest, measured
+from harness import ROOT, SystemTest, measured, python_with
 
 WITHIN = 0.05  # of the time: how near the share of wait must come to the planted one
-
-
-def python_with(package):
-    """A Python that has `package`: the one of these tests, or that of scripts/peers; None: neither."""
-    for python in (sys.executable, ROOT / "build/peers-venv/bin/python"):
-        try:
-            found = subprocess.run(
-                [python, "-c", f"import importlib.util as u, sys; sys.exit(not u.find_spec('{package}'))"]
-            )
-        except OSError:
-            continue
-        if found.returncode == 0:
-            return python
-    return None
 
 
 class Hook(SystemTest):
@@ -207,6 +193,18 @@ class PyTorch(Hook):
         self.assertEqual(done.returncode, 0, done.stderr)
         hook_s, step_s = map(float, done.stdout.split())
         self.assertLess(hook_s, 0.01 * step_s)
+
+    def test_what_it_costs_can_be_measured(self):
+        python = python_with("torchvision")
+        if python is None:
+            self.skipTest("no Python here has torchvision; scripts/peers/setup makes one")
+        command = [python, "-B", ROOT / "scripts/hooks/measure_overhead.py", "--rounds", "2", "--steps", "2",
+                   "--batch", "2", "--size", "32"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^pytorch, 2 rounds of 2 steps each way, [0-9.]+ ms a step\n"
+                                      r"wall time with the hook: [-+.0-9]+ % \(95 % interval [-+.0-9]+ % to "
+                                      r"[-+.0-9]+ %\)\nCPU time with the hook: ")
 
 
 class Keras(Hook):

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -49,6 +50,8 @@ Epochs::Epochs(const TrialContext& context)
   context.engine.restart();
   if (const CheckpointToResume checkpoint = checkpoint_to_resume(context); !checkpoint.path.empty()) resume(checkpoint);
   state_.experiment = context.spec.name;
+  begun_at_step_ = first_step();
+  if (context.communicator.rank() == 0) events_.emplace(context.events, std::ssize(state_.epochs), begun_at_step_);
 }
 
 void Epochs::resume(const CheckpointToResume& checkpoint) {
@@ -111,14 +114,23 @@ void Epochs::after_step(std::int64_t step, Recorder& recorder) {
 void Epochs::look() {
   if (context_.engine.steps_finished() == steps_seen_) return;
   steps_seen_ = context_.engine.steps_finished();
-  loss_sum_ += context_.engine.timings().loss;
+  const measure::StepTimings& timings = context_.engine.timings();
+  const std::array<double, 4> step{timings.loss, static_cast<double>(timings.images), timings.wall_s, timings.wait_s};
+  std::ranges::transform(step_sums_, step, step_sums_.begin(), std::plus{});
+  const std::int64_t number = begun_at_step_ + steps_seen_;
+  if (events_) events_->add_step(number, timings, rate_.at(number - 1), plan_.ranks);
 }
 
 // Averages over ranks, too, because they train on different images.
-double Epochs::mean_loss() {
-  double sum = std::exchange(loss_sum_, 0);
-  context_.communicator.all_reduce_sum(std::span(&sum, 1));
-  return sum / plan_.ranks / static_cast<double>(plan_.steps_per_epoch);
+EpochSteps Epochs::take_steps() {
+  std::array<double, 4> sums = std::exchange(step_sums_, {});
+  context_.communicator.all_reduce_sum(std::span(sums));
+  const auto [loss, images, wall_s, wait_s] = sums;
+  EpochSteps steps{.mean_loss = loss / plan_.ranks / static_cast<double>(plan_.steps_per_epoch)};
+  if (wall_s <= 0) return steps;
+  steps.images_per_s = images * plan_.ranks / wall_s;
+  steps.wait_share = wait_s / wall_s;
+  return steps;
 }
 
 // Each rank has normalized by its own batches. All ranks continue with the mean of their statistics, so that a
@@ -158,7 +170,8 @@ void Epochs::end_epoch(std::int64_t step) {
                                          .cores = context_.cores});
   epoch.epoch = static_cast<int>(state_.epochs.size()) + 1;
   epoch.learning_rate = rate_.at(step);
-  epoch.training_loss = mean_loss();
+  const EpochSteps steps = take_steps();
+  epoch.training_loss = steps.mean_loss;
   rate_.end_epoch(epoch.validation_loss);
   const double score = validation_score(epoch);
   const bool diverged = !std::isfinite(epoch.validation_loss);
@@ -172,6 +185,7 @@ void Epochs::end_epoch(std::int64_t step) {
   if (is_best) state_.best_score = score;
   epoch.validation_s = now_s() - ended_s;
   epoch.elapsed_s = now_s() - began_s_;
+  if (events_) events_->add_epoch(epoch, steps);
   state_.epochs.push_back(std::move(epoch));
   state_.updates = epoch_training(context_.engine).updates();
   state_.rate = rate_.state();

@@ -2,14 +2,17 @@
 // writes checkpoints between epochs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/recorder.hpp"
 #include "bench/step_observer.hpp"
 #include "bench/training/checkpoint.hpp"
+#include "bench/training/epoch_events.hpp"
 #include "bench/training/learning_rate.hpp"
 #include "bench/trial.hpp"
 #include "dataset/patient_split.hpp"
@@ -46,10 +49,11 @@ class Epochs final : public StepObserver {
   EpochPlan plan() const;
   bool is_over() const { return std::ssize(state_.epochs) >= context_.spec.training.epochs; }
   void resume(const CheckpointToResume& checkpoint);
-  void look();  // adds the loss of the step that has finished since the last call
+  void look();  // adds the step that has finished since the last call
   void end_epoch(std::int64_t step);
   void average_buffers();
-  double mean_loss();
+  // Returns what the steps of this epoch were like over all ranks, and begins the next one. Collective.
+  EpochSteps take_steps();
   void save_best();
 
   const TrialContext& context_;
@@ -57,9 +61,12 @@ class Epochs final : public StepObserver {
   const EpochPlan plan_;
   LearningRate rate_;
   TrainingState state_;
+  std::optional<EpochEvents> events_;  // once it is known where the training begins
+  std::int64_t begun_at_step_ = 0;     // those before are of earlier runs
   std::int64_t steps_seen_ = 0;
-  double loss_sum_ = 0;  // over the steps of this epoch
-  double began_s_ = 0;   // earlier if the training was resumed, by the time it had taken before
+  // Over the steps of this epoch, of this rank: loss, images, time, wait.
+  std::array<double, 4> step_sums_{};
+  double began_s_ = 0;  // earlier if the training was resumed, by the time it had taken before
 };
 
 }  // namespace chexbench::bench
