@@ -31,6 +31,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+Error::Error(ExitCode code, const std::string& message)
+    : std::runtime_error(code == ExitCode::comparison ? printable_lines(message)
+                                                      : printable(message, std::string::npos)),
+      code_(code) {}
+
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
   constexpr std::size_t kLongestName = 100;  // bytes: comparing longer names takes long, and no known name is so long
   if (name.size() > kLongestName) return "";

@@ -58,6 +58,11 @@ TEST(Errors, CarryTheirExitCodeAndMessage) {
   EXPECT_STREQ(SpecError("what, where, how").what(), "what, where, how");
 }
 
+TEST(Errors, ShowControlCharactersOfWhatTheyQuote) {
+  EXPECT_STREQ(DataError("bad\x01\x1b[2Jname\n").what(), "bad\\x01\\x1b[2Jname\\x0a");
+  EXPECT_STREQ(ComparisonError("they differ:\n  a\x01").what(), "they differ:\n  a\\x01");
+}
+
 TEST(Errors, AreCaughtAsTheirBase) { EXPECT_THROW(throw DataError("x"), Error); }
 
 }  // namespace
