@@ -26,7 +26,8 @@ const std::vector<std::string>& report_formats();
 void check_report_format(const std::string& format);
 
 // Returns the report as "table", "json" (report.json), "csv" (trials.csv), "markdown", "html" (report.html),
-// "bencher" (bencher.hpp) or "google-benchmark" (google_benchmark.hpp). `options` are those of the table.
+// "bencher" (bencher.hpp) or "google-benchmark" (google_benchmark.hpp). `options` are those of the table;
+// Markdown uses the folder in them.
 // @throws SpecError if `format` is none of these
 // @throws DataError if the form needs a trial that was measured to its end, and there is none
 std::string format_report(const results::Report& report, const std::string& format, const TableOptions& options = {});

@@ -54,6 +54,7 @@ class Terminal(SystemTest):
         findings = next(i for i, line in enumerate(lines) if line.startswith("Findings"))
         self.assertLess(table, findings)
         self.assertEqual(self.succeed("report", out, "--format", "table").stdout, self.printed)
+        self.assertEqual(self.succeed("report", out).stdout, self.printed)
 
     def test_findings_are_at_most_five_or_as_many_as_asked_for(self):
         out = self.measured()
