@@ -55,14 +55,14 @@ std::string code_of(const std::string& command) {
 }
 
 // Returns the lines of the answer as a list, and its command below them.
-std::string answer_of(const results::Report& report, const std::string& folder) {
+std::string answer_section(const results::Report& report, const std::string& folder) {
   analysis::Answer answer = analysis::derive_answer(report);
   const bool ends_in_command = !answer.command.empty() && answer.lines.back() == answer.command;
   if (ends_in_command) answer.lines.pop_back();
   return list_of(answer.lines) + (ends_in_command ? code_of(analysis::with_folder(folder, answer.command)) : "");
 }
 
-std::string findings_of(const results::Report& report) {
+std::string findings_section(const results::Report& report) {
   std::vector<std::string> findings;
   for (const results::Finding& finding : report.findings) findings.push_back(results::graded_text(finding));
   return findings.empty() ? "" : fmt::format("\n### Findings\n\n{}", list_of(findings));
@@ -103,10 +103,10 @@ std::string markdown(const results::Report& report, const std::string& folder) {
   const std::string title = fmt::format("## chexbench: {}\n", markdown_escaped(report.experiment));
   if (!results::has_results(report))
     return fmt::format("{}\n{}\nNothing was measured.\n", title, list_of(tables.title));
-  std::string text = fmt::format("{}\n{}\n### Trials\n\n{}\n{}", title, answer_of(report, folder),
+  std::string text = fmt::format("{}\n{}\n### Trials\n\n{}\n{}", title, answer_section(report, folder),
                                  list_of(tables.title), table_of(tables.figures));
   if (!tables.notes.empty()) text += fmt::format("\n{}", list_of(tables.notes));
-  text += findings_of(report);
+  text += findings_section(report);
   for (const AblationTable& ablation : tables.ablations) {
     text += fmt::format("\n### Step by step over {}\n\nImages/s, {}:\n\n{}", markdown_escaped(ablation.over),
                         kAblationCaption, table_of(ablation.steps));

@@ -87,23 +87,6 @@ class Verb(ReportTest):
         markdown = self.succeed("report", out, "--format", "markdown").stdout
         self.assertIn("| --- | ---: |", markdown)
 
-    def test_markdown_begins_with_the_answer_of_the_table(self):
-        out = self.emulated()
-        answer = self.succeed("report", out, "--format", "table").stdout.split("\n\n")[0].splitlines()
-        lines = self.succeed("report", out, "--format", "markdown").stdout.splitlines()
-        self.assertEqual(lines[2][:2], "- ")
-        self.assertIn(" ".join(answer[0].split()[:3]), lines[2].replace("\\", ""))
-        headings = [line for line in lines if line.startswith("### ")]
-        self.assertEqual(headings[:2], ["### Trials", "### Findings"])
-
-    def test_a_reader_that_stops_gets_no_error(self):
-        out = self.measured()
-        with subprocess.Popen(command_line(["report", out]), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True) as process:
-            process.stdout.close()
-            told = process.stderr.read()
-        self.assertEqual((process.wait(TIMEOUT_S), told), (141, ""))
-
     def test_the_page_alone_prints_nothing(self):
         out = self.measured()
         (out / "report.html").unlink()
