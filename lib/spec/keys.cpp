@@ -79,7 +79,7 @@ KeyRule engine_key() {
       "What trains: auto (the fastest real engine here), cuda (GPUs), onednn (CPUs), emulated:<profile of "
       "configs/accelerators>, none (drops batches: the ceiling of the input side).";
   rule.values.words = {"auto", "cuda", "onednn", "none"};
-  rule.values.prefix = "emulated:";
+  rule.values.prefix = kEmulatedPrefix;
   rule.get = [](const Experiment& experiment) { return experiment.engine; };
   rule.set = [](Experiment& experiment, const Value& value) { experiment.engine = std::get<std::string>(value); };
   return rule;
