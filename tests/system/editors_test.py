@@ -108,7 +108,7 @@ class InAnEditor(SystemTest):
                 self.assertEqual(self.server.open(path), [])
 
 
-# Waits until the server has found mistakes in the file that is open, asks what it offers at the cursor, and writes both.
+# Waits until the server has found mistakes in the open file, asks what it offers at the cursor, and writes both.
 ASK = """
 local function wait(is_there)
   return vim.wait(60000, is_there, 50) and is_there() or error("the language server does not answer")
