@@ -276,9 +276,9 @@ TEST(ProbeText, IsMarkedAsPartialIfItWasStopped) {
   result.stopped_after_s = 12;
   result.ways[0].grade = results::Grade::sample_too_small;
   EXPECT_THAT(probe_text(result), HasSubstr("; it was stopped after 12 s of 60 s. [partial] [sample too small]\n"));
-  const auto json = nlohmann::json::parse(probe_json(result));
-  EXPECT_EQ(json.at("partial"), true);
-  EXPECT_EQ(json.at("stopped_after_s"), 12);
+  const auto told = nlohmann::json::parse(probe_json(result));
+  EXPECT_EQ(told.at("partial"), true);
+  EXPECT_EQ(told.at("stopped_after_s"), 12);
 }
 
 TEST(ProbeText, OfAFolderWithoutWrittenFilesSaysHowToKeepThem) {

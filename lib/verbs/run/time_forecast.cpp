@@ -119,6 +119,7 @@ std::optional<double> measure_training_rate(const spec::Experiment& trial, doubl
   look.data.format = spec::DataFormat::synthetic;
   look.model = trial.model;
   look.training = trial.training;
+  look.training.epochs = 0;
   look.training.batch_size = std::min(2, trial.training.batch_size);
   look.training.accumulate_steps = 1;
   look.engine = trial.engine;
