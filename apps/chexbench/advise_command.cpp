@@ -87,7 +87,8 @@ void advise(const AdviseArguments& arguments, bench::Session& session) {
                                                     .without = {arguments.without.begin(), arguments.without.end()},
                                                     .run = {.progress = bench::progress_options("auto")}});
   if (rank != 0) return;
-  print(arguments.format == "json" ? verbs::advice_json(result.advice) : verbs::advice_table(result.advice),
+  print(arguments.format == "json" ? verbs::advice_json(result.advice)
+                                   : verbs::advice_table(result.advice, stdout_width()),
         arguments.format);
   write(result, result.best, folder);
 }

@@ -52,7 +52,7 @@ void publish(const spec::AcceleratorProfile& profile, const CalibrateArguments& 
             arguments.output.find('/') == std::string::npos && !arguments.output.ends_with(".json")
                 ? "./" + arguments.output
                 : arguments.output);
-  print(verbs::profile_table(profile));
+  print(verbs::profile_table(profile, stdout_width()));
 }
 
 // After an error, writes what was measured before it, unless that would replace an earlier profile.

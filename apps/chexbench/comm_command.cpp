@@ -32,7 +32,7 @@ std::map<std::string, Enum> words_of() {
 
 std::string text_of(const verbs::CommResult& result, const std::string& format) {
   if (format == "json") return verbs::comm_json(result);
-  return format == "csv" ? verbs::comm_csv(result) : verbs::comm_table(result);
+  return format == "csv" ? verbs::comm_csv(result) : verbs::comm_table(result, stdout_width());
 }
 
 void run(const verbs::CommOptions& options, const std::string& format, bench::Session& session) {

@@ -62,7 +62,7 @@ void run(const CompareArguments& arguments) {
   const verbs::Side base{.name = arguments.base, .runs = results::read_runs(arguments.base)};
   const verbs::Side other{.name = arguments.other, .runs = results::read_runs(arguments.other)};
   const verbs::RunComparison comparison = verbs::compare_runs(base, other, arguments.options);
-  print(verbs::format_comparison(comparison, arguments.format), arguments.format);
+  print(verbs::format_comparison(comparison, arguments.format, stdout_width()), arguments.format);
   check(comparison, arguments.fail_undecided);
 }
 

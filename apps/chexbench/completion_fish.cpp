@@ -62,7 +62,10 @@ std::string lines_of(const CommandInfo& command) {
   for (const CommandInfo& verb : command.commands)
     text += fmt::format("{} -a {} -d {}\n", begin, verb.name, quoted(verb.description));
   const bool takes_folder = command.path.empty();  // `chexbench DIR` measures a folder
-  if (takes_folder) text += begin + " -a '(__fish_complete_directories)'\n";
+  if (takes_folder) {
+    text += fmt::format("complete -c chexbench -n {} -a '(__fish_complete_directories)'\n",
+                        quoted(condition(command) + " help"));  // which takes a command
+  }
   for (const ArgumentInfo& option : command.options) {
     text += begin;
     for (const std::string& name : option.names)

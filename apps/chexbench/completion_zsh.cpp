@@ -70,6 +70,24 @@ std::string option_words(const ArgumentInfo& option) {
   return words;
 }
 
+// Returns the lines of an array with the commands of this one, as _describe takes them.
+std::string verb_lines(const CommandInfo& command) {
+  std::string lines;
+  for (const CommandInfo& verb : command.commands)
+    lines += fmt::format("\n        '{}:{}'", verb.name, escaped(verb.description, "\\"));
+  return lines;
+}
+
+// Returns the function for what follows `chexbench help`: commands, and behind one of them its own.
+std::string help_function(const CommandInfo& root) {
+  std::string text = "_chexbench_help() {\n  local -a commands\n  case \"${(j: :)words[2,CURRENT-1]}\" in\n";
+  for (const CommandInfo* command : all_commands(root)) {
+    if (command->commands.empty()) continue;
+    text += fmt::format("    '{}') commands=({}) ;;\n", command->path, verb_lines(*command));
+  }
+  return text + "  esac\n  _describe command commands\n}\n";
+}
+
 std::string command_function(const CommandInfo& command) {
   std::string text = fmt::format("{}() {{\n", function_name(command));
   const bool has_verbs = !command.commands.empty();
@@ -82,11 +100,11 @@ std::string command_function(const CommandInfo& command) {
   }
   if (!has_verbs) return text + "\n}\n";
   text += " \\\n    '1: :->command' '*:: :->rest'\n  case $state in\n    command)\n      local -a commands=(";
-  for (const CommandInfo& verb : command.commands)
-    text += fmt::format("\n        '{}:{}'", verb.name, escaped(verb.description, "\\"));
-  const bool takes_folder = command.path.empty();  // `chexbench DIR` measures a folder
+  text += verb_lines(command);
+  const bool is_program = command.path.empty();  // `chexbench DIR` measures a folder
   text += fmt::format(")\n      {} ;;\n    rest)\n      case $words[1] in\n",
-                      takes_folder ? kCommandsAndFolders : "_describe command commands");
+                      is_program ? kCommandsAndFolders : "_describe command commands");
+  if (is_program) text += "        help) _chexbench_help ;;\n";
   for (const CommandInfo& verb : command.commands)
     text += fmt::format("        {}) {} ;;\n", verb.name, function_name(verb));
   return text + "      esac ;;\n  esac\n}\n";
@@ -109,7 +127,7 @@ std::string value_functions() {
 
 std::string zsh_completion(const CommandInfo& root) {
   std::string text = "#compdef chexbench\n# Completes chexbench in zsh; `chexbench completion zsh` wrote it.\n";
-  text += value_functions();
+  text += value_functions() + help_function(root);
   std::vector<const CommandInfo*> all = all_commands(root);
   std::ranges::reverse(all);
   for (const CommandInfo* command : all) text += command_function(*command);

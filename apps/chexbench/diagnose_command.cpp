@@ -94,7 +94,7 @@ void run(const DiagnoseArguments& arguments) {
   keep_ranks(log.steps, arguments.ranks);
   if (!log.counts_images) log.notes.emplace_back("Add --batch N, the images of a step and rank, to see images/s.");
   const std::string source = fmt::format("{}", fmt::join(arguments.logs, ", "));
-  print(verbs::format_diagnosis(verbs::diagnose(log), source, arguments.format), arguments.format);
+  print(verbs::format_diagnosis(verbs::diagnose(log), source, arguments.format, stdout_width()), arguments.format);
 }
 
 }  // namespace

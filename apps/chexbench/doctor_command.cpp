@@ -24,7 +24,8 @@ void run(const DoctorArguments& arguments, bench::Session& session) {
   verbs::Doctor doctor = verbs::examine({.data_root = arguments.data_root, .roots = {}}, world);
   if (world.communicator().rank() != 0) return;
   doctor.chexbench_version = CHEXBENCH_VERSION;
-  print(arguments.format == "json" ? verbs::doctor_json(doctor) : verbs::doctor_table(doctor), arguments.format);
+  print(arguments.format == "json" ? verbs::doctor_json(doctor) : verbs::doctor_table(doctor, stdout_width()),
+        arguments.format);
   if (verbs::needs_mending(doctor)) {
     throw DeviceError(fmt::format("doctor: {} conflict{} between what is installed, listed above",
                                   doctor.misfits.size(), doctor.misfits.size() == 1 ? "" : "s"));

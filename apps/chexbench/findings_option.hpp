@@ -1,10 +1,11 @@
-// The option --findings of commands that print the result of a run, and what else their tables depend on.
+// The option --findings of commands that print the result of a run, and how they print it.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
 
 #include "report/table.hpp"
+#include "results/record.hpp"
 
 namespace chexbench::app {
 
@@ -16,5 +17,9 @@ CLI::Option* add_findings_option(CLI::App& verb, std::string& findings);
 // --findings, or "" for the default.
 // @throws SpecError if findings were asked for and `format` is not the table
 report::TableOptions table_options(const std::string& findings, const std::string& format, const std::string& folder);
+
+// Prints the answer, the table and the findings of a run whose results are in `folder`, with these options.
+// @throws as print_shown()
+void print_result(const results::Report& report, const std::string& findings, const std::string& folder);
 
 }  // namespace chexbench::app

@@ -22,7 +22,7 @@ void print_roofline(const ModelArguments& arguments) {
   verbs::Roofline roofline =
       verbs::compute_roofline(spec::load_profile(arguments.profile), arguments.request, verbs::built_in_profiles());
   roofline.chexbench_version = CHEXBENCH_VERSION;
-  print(arguments.format == "json" ? verbs::roofline_json(roofline) : verbs::roofline_table(roofline),
+  print(arguments.format == "json" ? verbs::roofline_json(roofline) : verbs::roofline_table(roofline, stdout_width()),
         arguments.format);
 }
 
@@ -30,7 +30,8 @@ void run(const ModelArguments& arguments) {
   if (!arguments.profile.empty()) return print_roofline(arguments);
   verbs::ModelSummary network = verbs::summarize_model(arguments.request.model, arguments.request.image_size);
   network.chexbench_version = CHEXBENCH_VERSION;
-  print(arguments.format == "json" ? verbs::model_json(network) : verbs::model_table(network), arguments.format);
+  print(arguments.format == "json" ? verbs::model_json(network) : verbs::model_table(network, stdout_width()),
+        arguments.format);
 }
 
 }  // namespace

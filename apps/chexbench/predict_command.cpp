@@ -74,7 +74,7 @@ std::optional<double> parse_input_rate(const PredictArguments& arguments) {
 
 std::string in_format(const std::string& format, const verbs::Prediction& prediction) {
   if (format == "json") return verbs::prediction_json(prediction);
-  return format == "csv" ? verbs::prediction_csv(prediction) : verbs::prediction_table(prediction);
+  return format == "csv" ? verbs::prediction_csv(prediction) : verbs::prediction_table(prediction, stdout_width());
 }
 
 void run(const PredictArguments& arguments) {

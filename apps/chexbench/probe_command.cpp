@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <memory>
 
@@ -16,6 +17,7 @@
 #include "data_set_option.hpp"
 #include "format_option.hpp"
 #include "output.hpp"
+#include "reader_gone.hpp"
 #include "report/write.hpp"
 #include "results_folder.hpp"
 #include "spec/resolved.hpp"
@@ -103,13 +105,8 @@ verbs::Probe measure(const ProbeArguments& arguments, bench::Session& session, b
                        }});
 }
 
-void run(const ProbeArguments& arguments, bench::Session& session) {
-  comm::World& world = session.world();
-  const int rank = world.communicator().rank();
-  log::configure(log::Level::warning, world.communicator().world() > 1 ? rank : -1);
-  if (rank == 0) check_output(arguments.output);
-  verbs::Probe probe = measure(arguments, session, rank == 0);
-  if (rank != 0) return;
+// Prints the answer and writes its files. @throws OutputError if either cannot be done
+void give_answer(verbs::Probe& probe, const ProbeArguments& arguments) {
   add_build_facts(probe.report.environment, arguments.command_line);
   try {
     write(probe, arguments);
@@ -118,6 +115,24 @@ void run(const ProbeArguments& arguments, bench::Session& session) {
     throw;
   }
   print(text_of(probe.result, arguments.format), arguments.format == "json" ? "json" : "table");
+}
+
+void run(const ProbeArguments& arguments, bench::Session& session) {
+  comm::World& world = session.world();
+  const int rank = world.communicator().rank();
+  log::configure(log::Level::warning, world.communicator().world() > 1 ? rank : -1);
+  if (rank == 0) check_output(arguments.output);
+  verbs::Probe probe = measure(arguments, session, rank == 0);
+  const bool has_answer = rank == 0 && (!probe.interrupted || !probe.result.ways.empty());
+  try {
+    if (has_answer) give_answer(probe, arguments);
+  } catch (const ReaderGone&) {
+    if (!probe.interrupted) throw;  // the process ends with the signal that ended the measuring
+  } catch (const OutputError& error) {
+    if (!probe.interrupted) throw;
+    log::error("{}", error.what());
+  }
+  if (probe.interrupted) std::rethrow_exception(probe.interrupted);
 }
 
 }  // namespace

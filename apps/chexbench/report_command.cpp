@@ -27,6 +27,11 @@ struct ReportArguments {
   std::string output;
 };
 
+// Returns whether a form or a file was asked for. Where none was, the report is given as the run gave it at its end.
+bool asks_for_a_form(const ReportArguments& arguments) {
+  return !arguments.format.empty() || !arguments.findings.empty() || !arguments.output.empty();
+}
+
 void run(const ReportArguments& arguments) {
   const std::string default_format = arguments.findings.empty() ? "html" : "table";
   const std::string format = arguments.format.empty() ? default_format : arguments.format;
@@ -36,15 +41,18 @@ void run(const ReportArguments& arguments) {
   if (!results::has_results(report)) {
     throw DataError(fmt::format("{} has no measured trial, so there is nothing to report", file));
   }
-  const fs::path folder = fs::path(file).parent_path();
-  report::TableOptions options = table_options(arguments.findings, format, folder.empty() ? "." : folder.string());
+  const fs::path parent = fs::path(file).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  report::TableOptions options = table_options(arguments.findings, format, folder);
+  if (arguments.output.empty() && format == "table") return print_result(report, arguments.findings, folder);
+  if (!asks_for_a_form(arguments)) print_result(report, "", folder);
   if (!arguments.output.empty()) options = {.findings = options.findings, .folder = options.folder};
   const std::string text = report::format_report(report, format, options);
   std::string path = arguments.output;
   if (path.empty() && format == "html") {
     path = fs::path(file).replace_filename("report.html").string();
   }
-  if (path.empty()) return format == "table" ? print_shown(text) : print(text, format);
+  if (path.empty()) return print(text, format);
   write_file_atomically(path, text);
   log::info("wrote {}", path);
 }
@@ -54,12 +62,13 @@ void run(const ReportArguments& arguments) {
 void add_report_command(CLI::App& app) {
   const auto arguments = std::make_shared<ReportArguments>();
   CLI::App* const verb = app.add_subcommand(
-      "report", "Write the report.html of an earlier run again, or print its result in another format.");
+      "report",
+      "Print the result of an earlier run as it did, and write its report.html again, or give it in another form.");
   verb->add_option("DIR", arguments->run, "Read the results of the run from this folder, or from its report.json.")
       ->required()
       ->type_name("RUN");
   verb->add_option("--format", arguments->format,
-                   "Use this format; html, the default, is written to DIR/report.html, the others to stdout.")
+                   "Give this form alone; html is written to DIR/report.html, the others to stdout.")
       ->type_name(fmt::format("TEXT:{{{}}}", fmt::join(report::report_formats(), ",")));
   add_findings_option(*verb, arguments->findings);
   verb->add_option("-o,--output", arguments->output, "Write to this file instead.")->type_name("FILE");

@@ -1,5 +1,5 @@
-// The verb `chexbench report DIR`: writes the result of an earlier run again, as an HTML page, Markdown, a table, JSON
-// or CSV.
+// The verb `chexbench report DIR`: gives the result of an earlier run again, as a table with the answer before it, an
+// HTML page, Markdown, JSON or CSV.
 #pragma once
 
 #include <CLI/CLI.hpp>

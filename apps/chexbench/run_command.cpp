@@ -91,7 +91,7 @@ void publish(results::Report& report, const std::string& folder, const RunArgume
   bool reader_gone = false;
   try {
     if (arguments.format == "table") {
-      print_shown(report::result_table(report, table_options(arguments.findings, arguments.format, folder)));
+      print_result(report, arguments.findings, folder);
     } else {
       print(report::format_report(report, arguments.format), arguments.format);
     }

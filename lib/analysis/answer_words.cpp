@@ -15,12 +15,11 @@
 #include "core/text.hpp"
 #include "results/disturbance.hpp"
 #include "results/labels.hpp"
+#include "spec/interval.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::analysis {
 namespace {
-
-constexpr std::string_view kEmulatedPrefix = "emulated:";
 
 // Everything but what makes two trials different work: another network, engine, number of ranks or kind of input.
 void equalize_settings(spec::Experiment& spec, const spec::Experiment& like) {
@@ -37,7 +36,7 @@ constexpr Aspect kSettings{.kind = "", .equalize = equalize_settings, .name_of =
 std::string devices(const results::TrialResult& trial) {
   const bool several = trial.ranks > 1;
   if (spec::is_emulated(trial.spec)) {
-    const std::filesystem::path profile = trial.spec.engine.substr(kEmulatedPrefix.size());
+    const std::filesystem::path profile = trial.spec.engine.substr(spec::kEmulatedPrefix.size());
     return fmt::format("{} {}{} {}", trial.ranks, upper_case(profile.stem().string()), several ? "s" : "",
                        results::mark_of(trial));
   }
@@ -62,7 +61,7 @@ std::string rate_clause(const Measured& arm, const Subject& subject) {
 
 std::string interval_of(const measure::Ratio& ratio) {
   return ratio.ci95 ? fmt::format("95 % interval {:.2f} to {:.2f}", ratio.ci95->low, ratio.ci95->high)
-                    : "no interval: fewer than five repeats";
+                    : spec::kNoInterval;
 }
 
 // Returns the verdict about what limits the arm, if there is one.
@@ -155,9 +154,9 @@ std::string pair_sentence(const Pair& pair, const Subject& subject, const std::s
 
 std::string arm_sentence(const Measured& arm, const Subject& subject) {
   const auto& ci95 = arm.figures.images_per_s_ci95;
-  return fmt::format("{} ({}).", rate_clause(arm, subject),
-                     ci95 ? fmt::format("95 % interval {} to {}", rate(ci95->low), rate(ci95->high))
-                          : "no interval: fewer than five repeats");
+  return fmt::format(
+      "{} ({}).", rate_clause(arm, subject),
+      ci95 ? fmt::format("95 % interval {} to {}", rate(ci95->low), rate(ci95->high)) : spec::kNoInterval);
 }
 
 std::string limit_sentence(const Measured& arm, const std::string& name, bool fed_is_said) {
@@ -172,11 +171,10 @@ std::string scaling_sentence(const Measured& arm, const std::string& name) {
   const std::optional<double>& efficiency = arm.figures.scaling_efficiency;
   if (!efficiency || arm.trial.ranks == 1) return "";
   const auto& ci95 = arm.figures.scaling_efficiency_ci95;
-  return fmt::format("{} reaches {:.0f} % of {} times its images/s at 1 rank ({}).",
-                     named({.name = name, .context = ""}, results::mark_of(arm.trial)), 100 * *efficiency,
-                     arm.trial.ranks,
-                     ci95 ? fmt::format("95 % interval {:.0f} to {:.0f} %", 100 * ci95->low, 100 * ci95->high)
-                          : "no interval: fewer than five repeats");
+  return fmt::format(
+      "{} reaches {:.0f} % of {} times its images/s at 1 rank ({}).",
+      named({.name = name, .context = ""}, results::mark_of(arm.trial)), 100 * *efficiency, arm.trial.ranks,
+      ci95 ? fmt::format("95 % interval {:.0f} to {:.0f} %", 100 * ci95->low, 100 * ci95->high) : spec::kNoInterval);
 }
 
 bool is_fed(const Measured& arm) {

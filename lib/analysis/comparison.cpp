@@ -13,11 +13,10 @@
 #include "measure/statistics.hpp"
 #include "results/disturbance.hpp"
 #include "results/rates.hpp"
+#include "spec/interval.hpp"
 
 namespace chexbench::analysis {
 namespace {
-
-constexpr int kRepeatsForInterval = 5;
 
 // Returns " (naive png: others took up to 34 % of its cores in 2 of 6 repeats)", or "" if neither trial was disturbed.
 std::string disturbances(const Measured& a, const Measured& b) {
@@ -32,7 +31,7 @@ std::string disturbances(const Measured& a, const Measured& b) {
 // Returns "95 % interval 3.30 to 3.61", with the number of rounds that contradict it if the interval alone would
 // mislead.
 std::string interval_text(const measure::Ratio& ratio, const results::SharedRounds& rounds, results::Grade grade) {
-  if (!ratio.ci95) return "no interval: fewer than five repeats";
+  if (!ratio.ci95) return spec::kNoInterval;
   std::string text = fmt::format("95 % interval {:.2f} to {:.2f}", ratio.ci95->low, ratio.ci95->high);
   if (grade != results::Grade::cannot_tell || (ratio.ci95->low <= 1 && 1 <= ratio.ci95->high)) return text;
   std::size_t contradicting = 0;
@@ -98,9 +97,9 @@ results::Finding comparison(const char* kind, const Pair& pair, std::string text
         finding.advice = "Measure more steps.";
         finding.command = run_again(trial.trial, more_steps(trial.trial));
       } else {
-        finding.reason = "It has no interval, as fewer than five repeats were measured.";
+        finding.reason = fmt::format("It has no interval, as {} were measured.", spec::kTooFewRepeats);
         finding.advice = "Measure five repeats, which give an interval.";
-        finding.command = run_again(trial.trial, fmt::format("measure.repeats={}", kRepeatsForInterval));
+        finding.command = run_again(trial.trial, fmt::format("measure.repeats={}", spec::kRepeatsForInterval));
       }
       break;
     case results::Grade::told_apart:

@@ -11,6 +11,7 @@
 #include "results/disturbance.hpp"
 #include "results/figures.hpp"
 #include "results/rates.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::analysis {
 namespace {
@@ -91,7 +92,7 @@ bool may_be_of_others(const results::TrialResult& trial, double share, double le
 
 }  // namespace
 
-bool trains(const results::TrialResult& trial) { return trial.spec.engine != "none"; }
+bool trains(const results::TrialResult& trial) { return spec::has_engine(trial.spec); }
 
 bool cores_are_missing(const results::Figures& figures) {
   return figures.cores_busy_share.value_or(0) + figures.cpu_wait_share.value_or(0) >= kFullCores;

@@ -9,12 +9,22 @@
 #include "comm/launcher.hpp"
 #include "core/clock.hpp"
 #include "core/text.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::bench {
 namespace {
 
 constexpr double kTellEvery_s = 0.1;
 constexpr double kAskedEvery_s = 5;  // where lines were asked for
+
+// Returns the work of the first `steps` of a repeat's `all` steps, in steps: their own, and that of the validations
+// after the epochs that they complete.
+double work_of(std::int64_t steps, std::int64_t all, const spec::TrainingSpec& training) {
+  const auto own = static_cast<double>(steps);
+  if (training.epochs == 0) return own;
+  const std::int64_t of_epoch = std::max<std::int64_t>(1, all / training.epochs);
+  return own + validation_share(training) * static_cast<double>(steps / of_epoch * of_epoch);
+}
 
 bool is_launched() {
   return comm::find_launcher([](const char* name) { return std::getenv(name); }).has_value();
@@ -48,6 +58,11 @@ std::string progress_text(const RunState& state, const std::string& trial, std::
   return text;
 }
 
+double validation_share(const spec::TrainingSpec& training) {
+  if (training.epochs == 0) return 0;
+  return training.validation_share / (1 - training.validation_share) / 3;
+}
+
 Progress::Progress(const results::Report& report, ProgressOptions options, bool is_root)
     : report_(report),
       options_(is_root ? std::move(options) : ProgressOptions{}),
@@ -73,26 +88,31 @@ void Progress::end(std::size_t trial, double spent_s) {
 void Progress::finish(std::size_t trial) { trials_[trial].total = trials_[trial].done; }
 
 // The time that the repeats to come take, each as long as those of its trial did or, before there are any, as those of
-// all trials did.
-std::optional<double> Progress::left_s(const RunState& state) const {
+// all trials did. The first repeat of a training over epochs shows it after a tenth of an epoch, for epochs are alike.
+std::optional<double> Progress::left_s(const StepProgress& progress) const {
+  const spec::TrainingSpec& training = report_.trials[trial_].spec.training;
+  const auto work = [&](std::int64_t steps) { return work_of(steps, progress.total_steps, training); };
+  const double all_work = std::max(1.0, work(progress.total_steps));
+  const double share = (work(progress.step + 1) - work(progress.first_step)) / all_work;
+  if (share <= 0) return {};
   const double now_spent_s = now_s() - began_s_;
-  const double share =
-      static_cast<double>(state.step + 1) / static_cast<double>(std::max<std::int64_t>(1, state.steps));
   double all_s = now_spent_s / share;
   double all_done = 1;
   for (const Planned& planned : trials_) {
     all_s += planned.spent_s;
     all_done += planned.done;
   }
-  const bool is_known = all_done > 1 || share >= 0.1;
+  const bool is_known = all_done > 1 || share >= 0.1 / std::max(1, training.epochs);
   if (!is_known) return {};
   double left_s = 0;
   for (std::size_t i = 0; i < trials_.size(); ++i) {
     const Planned& planned = trials_[i];
     const double repeat_s = planned.done > 0 ? planned.spent_s / planned.done : all_s / all_done;
     double trial_left_s = repeat_s * (planned.total - planned.done);
-    if (i == trial_)
-      trial_left_s = std::max(repeat_s - now_spent_s, 0.0) + repeat_s * (planned.total - planned.done - 1);
+    if (i == trial_) {
+      const double passed_s = now_spent_s + repeat_s * work(progress.first_step) / all_work;
+      trial_left_s = std::max(repeat_s - passed_s, 0.0) + repeat_s * (planned.total - planned.done - 1);
+    }
     if (const auto& most_s = report_.trials[i].spec.measure.max_seconds)
       trial_left_s = std::min(trial_left_s, std::max(repeat_s, *most_s - planned.spent_s));
     left_s += std::max(0.0, trial_left_s);
@@ -113,9 +133,9 @@ RunState Progress::state_after(const StepProgress& progress) const {
   const results::TrialResult& trial = report_.trials[trial_];
   if (const MeasuredSoFar& measured = progress.measured; measured.wall_s > 0) {
     state.images_per_s = trial.scale_factor * static_cast<double>(measured.images) * trial.ranks / measured.wall_s;
-    if (trial.spec.engine != "none") state.wait_share = measured.wait_s / measured.wall_s;
+    if (spec::has_engine(trial.spec)) state.wait_share = measured.wait_s / measured.wall_s;
   }
-  state.left_s = left_s(state);
+  state.left_s = left_s(progress);
   return state;
 }
 
@@ -129,6 +149,7 @@ void Progress::show(const RunState& state) {
 
 void Progress::step(const StepProgress& progress) {
   if (options_.shown == ProgressShown::nothing && !options_.on_state) return;
+  if (progress.step < progress.first_step) began_s_ = now_s();  // what is passed over is no measure of what is trained
   if (now_s() - told_s_ < kTellEvery_s) return;
   told_s_ = now_s();
   const RunState state = state_after(progress);

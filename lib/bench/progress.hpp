@@ -49,6 +49,10 @@ ProgressOptions progress_options(const std::string& wanted);
 // Returns "[7/48] naive png ranks=2, repeat 1 of 6, step 4 of 15: 545 images/s, 27 % wait, 3 min left". Pure.
 std::string progress_text(const RunState& state, const std::string& trial, std::size_t trials);
 
+// Returns how long the validation after an epoch takes, as a share of the time of the epoch's steps, where computing
+// limits both: forward alone is about a third of the operations of forward and backward. 0 without epochs.
+double validation_share(const spec::TrainingSpec& training);
+
 // Follows a run over `report.trials`. Not thread-safe.
 class Progress {
  public:
@@ -70,7 +74,7 @@ class Progress {
     double spent_s = 0;
   };
   RunState state_after(const StepProgress& progress) const;
-  std::optional<double> left_s(const RunState& state) const;
+  std::optional<double> left_s(const StepProgress& progress) const;
   void show(const RunState& state);
 
   const results::Report& report_;

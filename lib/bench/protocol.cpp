@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bench/core_layout.hpp"
+#include "bench/describe_trial.hpp"
 #include "bench/gpu_watch.hpp"
 #include "bench/groups.hpp"
 #include "bench/journal.hpp"
@@ -25,6 +26,7 @@
 #include "bench/trace_gather.hpp"
 #include "bench/training/finished_repeat.hpp"
 #include "bench/trial.hpp"
+#include "bench/trial_files.hpp"
 #include "comm/texts.hpp"
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
@@ -32,9 +34,7 @@
 #include "core/log.hpp"
 #include "engine/engine.hpp"
 #include "engine/registry.hpp"
-#include "formats/cached_file.hpp"
 #include "measure/machine.hpp"
-#include "measure/page_cache.hpp"
 #include "results/disturbance.hpp"
 #include "results/journal_line.hpp"
 #include "results/rates.hpp"
@@ -42,38 +42,6 @@
 
 namespace chexbench::bench {
 namespace {
-
-void describe_engine(results::TrialResult& trial, const engine::EngineTraits& traits, const CoreShare& share) {
-  trial.engine_device = traits.device;
-  trial.engine_source = traits.source;
-  trial.emulated = traits.emulated;
-  trial.step_time_computed = traits.step_time_computed;
-  trial.notes = traits.notes;
-  trial.cores_per_rank = static_cast<int>(share.cores.size());
-  trial.oversubscribed = share.oversubscribed;
-}
-
-void describe_scale(results::TrialResult& trial, const ScaleModel& scale) {
-  trial.scale_factor = scale.factor;
-  trial.cores_per_rank = trial.spec.emulation.cores_per_accelerator;
-  trial.oversubscribed = false;  // the factor accounts for it
-  trial.notes.push_back(scale_note(scale, trial.spec.emulation));
-  if (trial.spec.measure.trace) trial.notes.emplace_back("trace.json has the times as they were measured");
-}
-
-void describe_gpus(results::TrialResult& trial, const GpuShare& share, const Reducer& reducer) {
-  if (share.shared) trial.notes.emplace_back("ranks share a GPU: no figure of that GPU");
-  if (!reducer.capturable()) trial.notes.emplace_back("gradients averaged in host memory, over MPI");
-}
-
-// Returns the files that a trial reads.
-std::vector<std::string> paths(const dataset::Dataset& dataset) {
-  if (spec::reads_shards(dataset.format)) return dataset.shards;
-  if (dataset.cached) return {dataset.cached->path()};
-  std::vector<std::string> images;
-  for (const dataset::ImageEntry& image : dataset.images) images.push_back(image.path);
-  return images;
-}
 
 // An arm of the group that is running.
 struct RunningArm {
@@ -158,10 +126,6 @@ class Runner {
   // Returns the number of the network's outputs, which is the number of labels of the group's data sets.
   // @throws SpecError if these numbers differ
   int outputs_of(const ArmGroup& group);
-  std::string prepare_files(const RunningArm& arm, comm::Communicator& members) const;
-  // Returns how much of the trial's files is in the page cache, on one rank of each host; nothing on the other ranks
-  // and for a data set on a server.
-  measure::CachedShare look_at_files(const RunningArm& arm) const;
 
   results::Report& report_;
   const RunOptions& options_;
@@ -290,24 +254,6 @@ bool Runner::take_known_repeat(RunningArm& arm, const TrialContext& context) {
   return !comm::broadcast_text(context.communicator, known ? "known" : "").empty();
 }
 
-std::string Runner::prepare_files(const RunningArm& arm, comm::Communicator& members) const {
-  const spec::PageCache goal = arm.trial.spec.measure.page_cache;
-  if (goal == spec::PageCache::cold && arm.dataset.cached) {
-    arm.dataset.cached->release_pages();
-    members.barrier();
-  }
-  if (goal == spec::PageCache::as_is || host_.local_rank != 0) return spec::to_string(goal);
-  const measure::PageCacheState state = measure::prepare_page_cache(goal, paths(arm.dataset));
-  if (!state.reason.empty()) log::warning("page cache: {}: {}", state.word, state.reason);
-  return state.word;
-}
-
-measure::CachedShare Runner::look_at_files(const RunningArm& arm) const {
-  constexpr std::size_t kMostFiles = 2000;  // each takes about 30 us
-  if (host_.local_rank != 0 || !arm.dataset.store->is_local()) return {};
-  return measure::look_at_page_cache(measure::evenly(paths(arm.dataset), kMostFiles));
-}
-
 // Calls run_repeat(). If the device fails, the trial's notes and the error get what NVML knows about it.
 void run_repeat_watched(RunningArm& arm, const TrialContext& context) {
   try {
@@ -372,14 +318,15 @@ void Runner::measure_repeat(RunningArm& arm, TrialContext context) {
   comm::Communicator& members = context.communicator;
   const double begin_s = now_s();
   members.enter({.what = fmt::format("prepares repeat {} of '{}'", context.repeat + 1, arm.trial.trial)});
-  const std::string page_cache = prepare_files(arm, members);
-  const measure::CachedShare before = look_at_files(arm);
+  const std::string page_cache =
+      prepare_files(arm.trial.spec.measure.page_cache, arm.dataset, host_.local_rank, members);
+  const measure::CachedShare before = look_at_files(arm.dataset, host_.local_rank);
   members.barrier();
   context.on_measured = [&](results::RepeatResult mine) {
     mine.page_cache = page_cache;
     mine.looked_at_bytes = before.bytes;
     mine.cached_bytes_before = before.resident_bytes;
-    mine.cached_bytes_after = look_at_files(arm).resident_bytes;
+    mine.cached_bytes_after = look_at_files(arm.dataset, host_.local_rank).resident_bytes;
     merge_repeat(arm, context, mine, begin_s);
   };
   run_repeat_traced(arm, context);

@@ -39,15 +39,16 @@ class DeviceBucketTracer final : public StepObserver {
 
 class ProgressReporter final : public StepObserver {
  public:
-  ProgressReporter(OnStep on_step, std::int64_t total_steps)
-      : on_step_(std::move(on_step)), total_steps_(total_steps) {}
+  ProgressReporter(OnStep on_step, std::int64_t first_step, std::int64_t total_steps)
+      : on_step_(std::move(on_step)), first_step_(first_step), total_steps_(total_steps) {}
 
   void after_step(std::int64_t step, Recorder& recorder) override {
-    on_step_({.step = step, .total_steps = total_steps_, .measured = recorder.so_far()});
+    on_step_({.step = step, .total_steps = total_steps_, .first_step = first_step_, .measured = recorder.so_far()});
   }
 
  private:
   const OnStep on_step_;
+  const std::int64_t first_step_;
   const std::int64_t total_steps_;
 };
 
@@ -135,8 +136,8 @@ std::unique_ptr<StepObserver> trace_device_buckets(Reducer& reducer) {
   return std::make_unique<DeviceBucketTracer>(reducer);
 }
 
-std::unique_ptr<StepObserver> report_progress(OnStep on_step, std::int64_t total_steps) {
-  return std::make_unique<ProgressReporter>(std::move(on_step), total_steps);
+std::unique_ptr<StepObserver> report_progress(OnStep on_step, std::int64_t first_step, std::int64_t total_steps) {
+  return std::make_unique<ProgressReporter>(std::move(on_step), first_step, total_steps);
 }
 
 std::unique_ptr<StepObserver> measure_disturbance(std::vector<int> cores) {

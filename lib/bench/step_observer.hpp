@@ -17,6 +17,7 @@ namespace chexbench::bench {
 struct StepProgress {
   std::int64_t step = 0;  // from 0
   std::int64_t total_steps = 0;
+  std::int64_t first_step = 0;  // those before it were trained by an earlier run; now they are only passed over
   MeasuredSoFar measured;
 };
 using OnStep = std::function<void(const StepProgress&)>;
@@ -53,8 +54,8 @@ class StepObservers {
 // Puts the times at which `reducer` averaged buckets on the device into the trace, if this process is tracing.
 std::unique_ptr<StepObserver> trace_device_buckets(Reducer& reducer);
 
-// Reports each finished step to `on_step`, which must not be empty.
-std::unique_ptr<StepObserver> report_progress(OnStep on_step, std::int64_t total_steps);
+// Reports each finished step of those from `first_step` on to `on_step`, which must not be empty.
+std::unique_ptr<StepObserver> report_progress(OnStep on_step, std::int64_t first_step, std::int64_t total_steps);
 
 // Measures what others took of `cores` during the steps, and adds it to the result. The process must have the cores for
 // itself.

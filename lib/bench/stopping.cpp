@@ -8,6 +8,7 @@
 
 #include "measure/statistics.hpp"
 #include "results/disturbance.hpp"
+#include "spec/interval.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -54,9 +55,9 @@ bool is_unstable(const spec::MeasureSpec& measure, const std::vector<double>& im
 }
 
 bool wants_extra_round(const results::TrialResult& trial, double spent_s) {
-  constexpr int kFewestForInterval = 5;
   const spec::MeasureSpec& measure = trial.spec.measure;
-  if (measure.repeats < kFewestForInterval || measure.relative_error || trial.spec.training.epochs > 0) return false;
+  if (measure.repeats < spec::kRepeatsForInterval || measure.relative_error || trial.spec.training.epochs > 0)
+    return false;
   if (is_extra_spent(trial)) return false;
   if (measure.max_seconds && spent_s >= *measure.max_seconds) return false;
   const auto undisturbed = std::ranges::count_if(

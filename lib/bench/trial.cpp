@@ -57,7 +57,8 @@ void skip_batches(pipeline::Pipeline& pipeline, const TrialContext& context, con
   for (std::int64_t step = 0; step < steps.first; ++step) {
     for (int i = 0; i < context.spec.training.accumulate_steps; ++i) pipeline.next();
     throw_if_interrupted();
-    if (context.on_step) context.on_step({.step = step, .total_steps = steps.total, .measured = {}});
+    if (context.on_step)
+      context.on_step({.step = step, .total_steps = steps.total, .first_step = steps.first, .measured = {}});
   }
 }
 
@@ -74,7 +75,7 @@ StepObservers observers_of(const TrialContext& context, std::optional<Epochs>& e
   StepObservers observers;
   observers.add(trace_device_buckets(context.reducer));
   if (epochs) observers.add(*epochs);
-  if (context.on_step) observers.add(report_progress(context.on_step, steps.total));
+  if (context.on_step) observers.add(report_progress(context.on_step, steps.first, steps.total));
   if (!context.shares_cores) observers.add(measure_disturbance(context.cores));
   observers.add(sample_gpu(context.gpu_watch, context.communicator.rank()));
   return observers;

@@ -20,6 +20,7 @@
 #include "comm/device_reducers.hpp"
 #include "comm/library_name.hpp"
 #include "comm/mpi_check.hpp"
+#include "comm/mpi_collectives.hpp"
 #include "comm/mpi_half_sums.hpp"
 #include "comm/mpi_notes.hpp"
 #include "comm/mpi_transport.hpp"
@@ -40,81 +41,7 @@ namespace {
 constexpr double kForwardingS = 0.2;
 constexpr double kFinalizeS = 5;    // MPI_Finalize normally takes milliseconds
 constexpr double kRankNapS = 5e-3;  // for ranks that wait for others, or that do not belong to the current sub-world
-constexpr std::size_t kPieceBytes = 4u << 20;  // README.md: faster than whole buckets
-constexpr std::size_t kHandshakeBytes = 64u << 10;
 constexpr int kCollectives = 0, kGradients = 1;  // WatchedLane::part
-
-// Returns a nonblocking collective as an operation of the comm thread. The first poll posts it.
-Poll make_poll(std::string_view what, std::function<int(MPI_Request*)> post) {
-  return [what, post = std::move(post), request = MPI_REQUEST_NULL, begun = false]() mutable {
-    if (!std::exchange(begun, true)) check_mpi(post(&request), what);
-    int complete = 0;
-    check_mpi(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), what);
-    return complete != 0 ? Progress::done : Progress::waiting;
-  };
-}
-
-Poll make_barrier(MPI_Comm comm) {
-  return make_poll("MPI_Ibarrier", [comm](MPI_Request* request) { return MPI_Ibarrier(comm, request); });
-}
-
-template <typename T>
-MPI_Datatype datatype();
-template <>
-MPI_Datatype datatype<float>() {
-  return MPI_FLOAT;
-}
-template <>
-MPI_Datatype datatype<double>() {
-  return MPI_DOUBLE;
-}
-
-// Puts a barrier before large sums. Data moves only while all ranks poll without sleeping, which is worth its CPU
-// time only when all ranks have arrived.
-Poll begin_together(MPI_Comm comm, std::size_t bytes, Poll sum) {
-  if (bytes <= kHandshakeBytes) return sum;
-  return [barrier = make_barrier(comm), sum = std::move(sum)]() mutable {
-    if (!barrier) return sum();
-    if (barrier() != Progress::done) return Progress::waiting;
-    barrier = nullptr;
-    return Progress::moved;
-  };
-}
-
-// Sums `values` over ranks in pieces, and multiplies each piece by `scale` while it is still in the cache.
-template <typename T>
-class AllReduce {
- public:
-  AllReduce(MPI_Comm comm, std::span<T> values, T scale) : comm_(comm), rest_(values), scale_(scale) {}
-
-  Progress operator()() {
-    if (current_) {
-      if (current_() != Progress::done) return Progress::waiting;
-      current_ = nullptr;
-      for (T& value : piece_) value *= scale_;
-    }
-    if (rest_.empty()) return Progress::done;
-    piece_ = rest_.first(std::min(rest_.size(), kPieceBytes / sizeof(T)));
-    rest_ = rest_.subspan(piece_.size());
-    current_ = make_poll("MPI_Iallreduce", [comm = comm_, piece = piece_](MPI_Request* request) {
-      return MPI_Iallreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size()), datatype<T>(), MPI_SUM, comm,
-                            request);
-    });
-    return Progress::moved;
-  }
-
- private:
-  MPI_Comm comm_;
-  std::span<T> piece_;
-  std::span<T> rest_;
-  T scale_;
-  Poll current_;
-};
-
-template <typename T>
-Poll make_all_reduce(MPI_Comm comm, std::span<T> values, T scale) {
-  return begin_together(comm, values.size_bytes(), AllReduce<T>(comm, values, scale));
-}
 
 // The MPI communicators of one group. Gradients have their own, so that they cannot be confused with collectives that
 // other threads call at the same time.
@@ -173,10 +100,10 @@ class MpiCommunicator final : public Communicator {
   int rank() const override { return group_.rank; }
   int world() const override { return group_.world; }
   void all_reduce_sum(std::span<float> values) override {
-    run("sum over ranks", make_all_reduce<float>(group_.control, values, 1));
+    run("sum over ranks", make_all_reduce(group_.control, values, 1));
   }
   void all_reduce_sum(std::span<double> values) override {
-    run("sum over ranks", make_all_reduce<double>(group_.control, values, 1));
+    run("sum over ranks", make_all_reduce(group_.control, values, 1));
   }
   void broadcast(std::span<std::byte> bytes, int root) override;
   void barrier() override { run("barrier", make_barrier(group_.control)); }

@@ -6,12 +6,13 @@
 #include <stdexcept>
 
 #include "core/random.hpp"
+#include "spec/interval.hpp"
 
 namespace chexbench::measure {
 namespace {
 
 constexpr std::size_t kMedianResamples = 10000;
-constexpr std::size_t kFewestValues = 5;
+constexpr std::size_t kFewestValues = spec::kRepeatsForInterval;
 
 // Returns the median and loses the order of `values`. Resampling calls this 10,000 times, so it must not allocate.
 double median_in_place(std::span<double> values) {

@@ -1,10 +1,10 @@
 #include "report/fitted_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <sstream>
-#include <string_view>
 #include <utility>
 
 namespace chexbench::report {
@@ -166,6 +166,14 @@ FittedTable fit(TextTable table, const LineWidth& width) {
   shorten_left_cells(table, *width);
   fitted.text = render_with_lines_below(table, last);
   return fitted;
+}
+
+std::string fitted_text(const TextTable& table, const LineWidth& width, std::string_view whole_in) {
+  const FittedTable fitted = fit(table, width);
+  if (fitted.left_out.empty()) return fitted.text;
+  const std::string told =
+      fmt::format("This terminal is too narrow for {}: {} has all.", fmt::join(fitted.left_out, ", "), whole_in);
+  return fitted.text + wrapped(told, width, kSentenceIndent) + '\n';
 }
 
 std::string wrapped(const std::string& line, const LineWidth& width, std::size_t indent) {

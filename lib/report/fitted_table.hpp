@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/text_table.hpp"
@@ -27,6 +28,10 @@ struct FittedTable {
 // puts the last column below each row if it is one of text, leaves out further columns, and shortens what stands left.
 // What cannot be made narrow enough stays wider.
 FittedTable fit(TextTable table, const LineWidth& width);
+
+// Returns the table that fits, and below it a line that names the columns without room. It says that `whole_in`, such
+// as "--format csv", has all of them.
+std::string fitted_text(const TextTable& table, const LineWidth& width, std::string_view whole_in);
 
 // Breaks a line between words, and indents all but its first line. A word that is too long has a line of its own. The
 // result has no line end.

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <vector>
 
+#include "analysis/answer.hpp"
+#include "analysis/commands.hpp"
 #include "core/printable.hpp"
 #include "report/result_tables.hpp"
 #include "results/labels.hpp"
@@ -47,6 +49,25 @@ std::string list_of(const std::vector<std::string>& lines) {
   return text;
 }
 
+// Returns the command as code, so that it can be copied. A fence of tildes holds it, because it may have backticks.
+std::string code_of(const std::string& command) {
+  return fmt::format("\n~~~sh\n{}\n~~~\n", printable(command, command.max_size()));
+}
+
+// Returns the lines of the answer as a list, and its command below them.
+std::string answer_section(const results::Report& report, const std::string& folder) {
+  analysis::Answer answer = analysis::derive_answer(report);
+  const bool ends_in_command = !answer.command.empty() && answer.lines.back() == answer.command;
+  if (ends_in_command) answer.lines.pop_back();
+  return list_of(answer.lines) + (ends_in_command ? code_of(analysis::with_folder(folder, answer.command)) : "");
+}
+
+std::string findings_section(const results::Report& report) {
+  std::vector<std::string> findings;
+  for (const results::Finding& finding : report.findings) findings.push_back(results::graded_text(finding));
+  return findings.empty() ? "" : fmt::format("\n### Findings\n\n{}", list_of(findings));
+}
+
 }  // namespace
 
 std::string markdown_escaped(std::string_view text) {
@@ -77,15 +98,15 @@ std::string markdown_row(const std::vector<std::string>& cells) {
   return line + '\n';
 }
 
-std::string markdown(const results::Report& report) {
+std::string markdown(const results::Report& report, const std::string& folder) {
   const ResultTables tables = result_tables(report);
-  std::string text = fmt::format("## chexbench: {}\n\n{}", markdown_escaped(report.experiment), list_of(tables.title));
-  if (!results::has_results(report)) return text + "\nNothing was measured.\n";
-  std::vector<std::string> findings;
-  for (const results::Finding& finding : report.findings) findings.push_back(results::graded_text(finding));
-  if (!findings.empty()) text += fmt::format("\n### Findings\n\n{}", list_of(findings));
-  text += fmt::format("\n### Trials\n\n{}", table_of(tables.figures));
+  const std::string title = fmt::format("## chexbench: {}\n", markdown_escaped(report.experiment));
+  if (!results::has_results(report))
+    return fmt::format("{}\n{}\nNothing was measured.\n", title, list_of(tables.title));
+  std::string text = fmt::format("{}\n{}\n### Trials\n\n{}\n{}", title, answer_section(report, folder),
+                                 list_of(tables.title), table_of(tables.figures));
   if (!tables.notes.empty()) text += fmt::format("\n{}", list_of(tables.notes));
+  text += findings_section(report);
   for (const AblationTable& ablation : tables.ablations) {
     text += fmt::format("\n### Step by step over {}\n\nImages/s, {}:\n\n{}", markdown_escaped(ablation.over),
                         kAblationCaption, table_of(ablation.steps));

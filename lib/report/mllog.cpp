@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "results/rates.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::report {
 namespace {
@@ -39,7 +40,7 @@ class Events {
   std::vector<Line>& lines_;
 };
 
-bool trains(const results::TrialResult& trial) { return !trial.emulated && trial.spec.engine != "none"; }
+bool computes(const results::TrialResult& trial) { return !trial.emulated && spec::has_engine(trial.spec); }
 
 void add_repeat(const results::TrialResult& trial, const results::RepeatResult& repeat, std::vector<Line>& lines) {
   constexpr const char* kPoint = "POINT_IN_TIME";
@@ -53,7 +54,7 @@ void add_repeat(const results::TrialResult& trial, const results::RepeatResult& 
   events.add(start_s, kPoint, "global_batch_size",
              std::int64_t{trial.spec.training.batch_size} * accumulate_steps * trial.ranks);
   events.add(start_s, kPoint, "gradient_accumulation_steps", accumulate_steps);
-  if (trains(trial)) {
+  if (computes(trial)) {
     events.add(start_s, kPoint, "opt_name", to_string(trial.spec.training.optimizer));
     events.add(start_s, kPoint, "opt_base_learning_rate", trial.spec.training.learning_rate);
   }

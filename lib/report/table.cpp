@@ -78,14 +78,7 @@ class Printer {
     text_ += '\n';
   }
 
-  void print_table(const TextTable& table) {
-    const FittedTable fitted = fit(table, options_.width);
-    text_ += fitted.text;
-    if (fitted.left_out.empty()) return;
-    const std::string told =
-        fmt::format("This terminal is too narrow for {}: --format csv has all.", fmt::join(fitted.left_out, ", "));
-    text_ += wrapped(told, options_.width, kIndent) + '\n';
-  }
+  void print_table(const TextTable& table) { text_ += fitted_text(table, options_.width, "--format csv"); }
 
   void print_figures() {
     TextTable figures = tables_.figures;

@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +16,7 @@
 #include "results/fields.hpp"
 #include "results/figures.hpp"
 #include "results/rates.hpp"
+#include "spec/interval.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::report {
@@ -22,7 +26,14 @@ using results::Field;
 
 // Why a figure is empty.
 constexpr const char* kNotReached = "the run ended before the trial";
-constexpr const char* kNoInterval = "fewer than five repeats count";
+const char* no_interval() {
+  static const std::string kClause = fmt::format("{} count", spec::kTooFewRepeats);
+  return kClause.c_str();
+}
+const char* no_scaling_interval() {
+  static const std::string kClause = fmt::format("scaling_efficiency is, on one rank, or where {}", no_interval());
+  return kClause.c_str();
+}
 
 // What a row of trials.csv is made from.
 struct TrialRow {
@@ -86,7 +97,7 @@ void visit_promised(Visitor& visit, const TrialRow& row) {
   visit(Field{"images_per_s_mad", "images/s", "median absolute deviation of the repeats' images/s, unscaled",
               "there are fewer than two repeats"},
         figures.images_per_s_mad);
-  visit(Field{"images_per_s_ci95", "images/s", "95 % interval of images_per_s, by bootstrap", kNoInterval},
+  visit(Field{"images_per_s_ci95", "images/s", "95 % interval of images_per_s, by bootstrap", no_interval()},
         figures.images_per_s_ci95);
   visit(Field{"scaling_efficiency", "1", "images/s at N ranks / (N x images/s at 1 rank of the same arm)",
               "the same arm was not measured at 1 rank with as many cores of its own"},
@@ -119,9 +130,9 @@ void visit_verdict(Visitor& visit, const results::Figures& figures) {
   visit(Field{"speedup", "1", "images/s at N ranks / images/s at 1 rank of the same arm",
               "the same arm was not measured at 1 rank"},
         figures.speedup);
-  visit(Field{"scaling_efficiency_ci95", "1", "95 % interval of scaling_efficiency, by bootstrap",
-              "scaling_efficiency is, on one rank, or where fewer than five repeats count"},
-        figures.scaling_efficiency_ci95);
+  visit(
+      Field{"scaling_efficiency_ci95", "1", "95 % interval of scaling_efficiency, by bootstrap", no_scaling_interval()},
+      figures.scaling_efficiency_ci95);
   visit(Field{"images_per_s_per_core", "images/s", "images_per_s / cores of all ranks",
               "ranks share cores, or the run ended before the trial"},
         figures.images_per_s_per_core);

@@ -69,7 +69,7 @@ std::string format_report(const results::Report& report, const std::string& form
   if (format == "table") return result_table(report, options);
   if (format == "json") return to_json(report);
   if (format == "csv") return trials_csv(report);
-  if (format == "markdown") return markdown(report);
+  if (format == "markdown") return markdown(report, options.folder);
   if (format == "bencher") return bencher_json(report);
   if (format == "google-benchmark") return google_benchmark_json(report);
   if (format == "dlio") return dlio_summary_json(report);

@@ -27,7 +27,7 @@ void check_report_format(const std::string& format);
 
 // Returns the report as "table", "json" (report.json), "csv" (trials.csv), "markdown", "html" (report.html),
 // "bencher" (bencher.hpp), "google-benchmark" (google_benchmark.hpp) or "dlio" (dlio_summary.hpp). `options` are those
-// of the table.
+// of the table; Markdown uses the folder in them.
 // @throws SpecError if `format` is none of these
 // @throws DataError if the form needs a trial that was measured to its end, and there is none
 std::string format_report(const results::Report& report, const std::string& format, const TableOptions& options = {});

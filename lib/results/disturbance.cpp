@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "spec/interval.hpp"
+
 namespace chexbench::results {
 namespace {
-
-constexpr std::size_t kFewestForInterval = 5;
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -27,7 +27,7 @@ double disturbed_share(const RepeatResult& repeat) {
 bool is_disturbed(const RepeatResult& repeat) { return disturbed_share(repeat) > kDisturbedShare; }
 
 std::size_t enough_repeats(const TrialResult& trial) {
-  return std::min(kFewestForInterval, static_cast<std::size_t>(trial.spec.measure.repeats));
+  return static_cast<std::size_t>(std::min(spec::kRepeatsForInterval, trial.spec.measure.repeats));
 }
 
 std::vector<const RepeatResult*> counted_repeats(const TrialResult& trial) {

@@ -6,12 +6,11 @@
 
 #include "core/credentials.hpp"
 #include "core/errors.hpp"
+#include "spec/interval.hpp"
 #include "spec/keys.hpp"
 
 namespace chexbench::spec {
 namespace {
-
-constexpr int kRepeatsForInterval = 5;  // with fewer repeats there is no 95 % interval
 
 // Every report repeats the spec, so that a secret in it would get around. A path may have a '@'.
 void check_secrets(const std::string& key, const std::string& url) {
@@ -91,7 +90,7 @@ void check_engine(const Experiment& experiment) {
                     "have its communication modelled",
                     to_string(experiment.comm.model), experiment.engine));
   }
-  if (experiment.engine != "none") return;
+  if (has_engine(experiment)) return;
   if (experiment.training.precision != Precision::f32) {
     throw SpecError(fmt::format("training.precision is {}, but engine none computes nothing: leave it at f32",
                                 to_string(experiment.training.precision)));
@@ -143,7 +142,7 @@ void check_scale_model(const Experiment& experiment) {
 
 void check_epochs(const Experiment& experiment) {
   if (experiment.training.epochs == 0) return;
-  if (experiment.engine == "none" || is_emulated(experiment)) {
+  if (!has_engine(experiment) || is_emulated(experiment)) {
     throw SpecError(
         fmt::format("training.epochs is {}, but engine {} learns nothing: take one that does, or leave "
                     "epochs at 0",

@@ -9,8 +9,6 @@ namespace {
 
 bool has_epochs(const Experiment& experiment) { return experiment.training.epochs > 0; }
 
-bool has_engine(const Experiment& experiment) { return experiment.engine != "none"; }
-
 }  // namespace
 
 bool uses_pipeline(const Experiment& experiment) { return experiment.data.format != DataFormat::synthetic; }
@@ -22,7 +20,9 @@ const Condition& pipeline_condition() {
 
 bool is_distant(const Experiment& experiment) { return is_url(experiment.data.root); }
 
-bool is_emulated(const Experiment& experiment) { return experiment.engine.starts_with("emulated:"); }
+bool has_engine(const Experiment& experiment) { return experiment.engine != "none"; }
+
+bool is_emulated(const Experiment& experiment) { return experiment.engine.starts_with(kEmulatedPrefix); }
 
 bool sends_gradients(CommModel model) { return model == CommModel::real || model == CommModel::shaped; }
 

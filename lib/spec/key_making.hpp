@@ -1,4 +1,4 @@
-// Derives the rule of a key from the C++ type of the member that it sets. Private to keys.cpp.
+// Derives the rule of a key from the C++ type of the member that it sets. Private to keys.cpp and data_keys.cpp.
 #pragma once
 
 #include <cstdint>
@@ -77,6 +77,28 @@ KeyRule key_at(std::string path, std::string description, At at) {
   KeyRule rule{std::move(path), std::move(description), rule_of<T>(), {}, {}, {}, {}};
   rule.get = [=](const Experiment& experiment) { return to_value(at(experiment)); };
   rule.set = [=](Experiment& experiment, const Value& value) { assign(at(experiment), value); };
+  return rule;
+}
+
+// Returns the rule of a member of a group: key("data.format", &Experiment::data, &DataSpec::format, "...").
+template <typename Group, typename T>
+KeyRule key(std::string path, Group Experiment::*group, T Group::*member, std::string description) {
+  return key_at(
+      std::move(path), std::move(description), [=](auto& experiment) -> auto& { return experiment.*group.*member; });
+}
+
+inline KeyRule at_least(double minimum, KeyRule rule) {
+  rule.values.minimum = minimum;
+  return rule;
+}
+
+inline KeyRule above(double minimum, KeyRule rule) {
+  rule.values.above_minimum = true;
+  return at_least(minimum, std::move(rule));
+}
+
+inline KeyRule at_most(double maximum, KeyRule rule) {
+  rule.values.maximum = maximum;
   return rule;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "spec/experiment.hpp"
 #include "spec/values.hpp"
@@ -50,6 +51,12 @@ bool lacks_input(const std::string& key, const Experiment& experiment);
 
 // Returns whether data.root is a URL, so that a server has the data set.
 bool is_distant(const Experiment& experiment);
+
+// The name of an emulated engine is this and then the profile of its accelerator.
+inline constexpr std::string_view kEmulatedPrefix = "emulated:";
+
+// Returns whether an engine takes the trial's batches: engine none drops them, so that its waits say nothing.
+bool has_engine(const Experiment& experiment);
 
 // Returns whether the trial's engine is an emulated one.
 bool is_emulated(const Experiment& experiment);

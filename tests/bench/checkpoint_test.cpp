@@ -57,6 +57,15 @@ TEST(Checkpoint, GivesWhatItsTrainingWrote) {
   EXPECT_EQ(state.rate.best_loss, 0.5);
   EXPECT_EQ(state.rate.epochs_without_better, 1);
   EXPECT_EQ(state.epochs.size(), 2u);
+  EXPECT_EQ(state.cores_per_rank, 0) << "as in checkpoints of old versions";
+}
+
+TEST(Checkpoint, KnowsOnHowManyCoresItWasTrained) {
+  Texts texts = written();
+  texts["cores_per_rank"] = "2";
+  EXPECT_EQ(read(texts).cores_per_rank, 2);
+  texts["cores_per_rank"] = "two";
+  EXPECT_THROW(read(texts), DataError);
 }
 
 TEST(Checkpoint, IsRefusedWhereNoTrainingReachesItsNumbers) {

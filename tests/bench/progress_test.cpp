@@ -92,6 +92,37 @@ TEST_F(ProgressTest, KnowsThatATrialMayEndEarlyOrGoOn) {
   EXPECT_EQ(state.repeats_total, 7u) << "an extra round makes it five repeats of a, two of b";
 }
 
+TEST_F(ProgressTest, ForecastsATrainingOverEpochsAfterATenthOfAnEpoch) {
+  report_.trials.pop_back();
+  report_.trials[0].spec.measure.repeats = 1;
+  report_.trials[0].spec.training.epochs = 10;
+  report_.trials[0].spec.training.validation_share = 0.75;  // validations take as long as the steps: 3 images / 3
+  Progress progress(report_, options(), true);
+  progress.begin(0, 0);
+  RunState state = step(progress, {.step = 0, .total_steps = 200});
+  EXPECT_FALSE(state.left_s) << "a twentieth of an epoch";
+  const double begun_s = now_s();
+  state = step(progress, {.step = 9, .total_steps = 200});
+  const double pace_s = state.left_s.value() / (190 + 200);  // of a step
+  EXPECT_GT(pace_s, 0.2 / 10) << "two waits of a tenth of a second for ten steps";
+  EXPECT_LT(pace_s, (now_s() - begun_s + 1) / 10);
+}
+
+TEST_F(ProgressTest, DoesNotCountTheStepsThatAnEarlierRunTrained) {
+  report_.trials.pop_back();
+  report_.trials[0].spec.measure.repeats = 1;
+  report_.trials[0].spec.training.epochs = 10;
+  report_.trials[0].spec.training.validation_share = 0.75;
+  Progress progress(report_, options(), true);
+  progress.begin(0, 0);
+  EXPECT_FALSE(step(progress, {.step = 179, .total_steps = 200, .first_step = 180}).left_s);
+  const double begun_s = now_s();
+  const RunState state = step(progress, {.step = 189, .total_steps = 200, .first_step = 180});
+  const double pace_s = state.left_s.value() / (10 + 20);  // ten steps, and the validation of the last epoch
+  EXPECT_GT(pace_s, 0.1 / 10);
+  EXPECT_LT(pace_s, (now_s() - begun_s + 1) / 10);
+}
+
 TEST_F(ProgressTest, TellsNothingOnOtherRanks) {
   Progress progress(report_, options(), false);
   progress.begin(0, 0);

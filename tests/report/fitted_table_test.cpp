@@ -35,6 +35,14 @@ TEST(FittedTable, IsWholeWhereThereIsRoom) {
   EXPECT_THAT(fitted.left_out, IsEmpty());
 }
 
+TEST(FittedText, NamesTheColumnsWithoutRoomAndWhatHasThem) {
+  EXPECT_EQ(fitted_text(table(), std::nullopt, "--format csv"), render(table()));
+  EXPECT_EQ(fitted_text(table(), 80, "--format csv"), render(table()));
+  const std::string narrow = fitted_text(table(), 33, "--format csv");
+  EXPECT_TRUE(narrow.starts_with(fit(table(), 33).text));
+  EXPECT_THAT(narrow, testing::EndsWith("\nThis terminal is too narrow for\n   memory: --format csv has all.\n"));
+}
+
 TEST(FittedTable, LeavesOutTheLeastImportantColumnsFirstAndNamesThem) {
   EXPECT_THAT(fit(table(), 33).left_out, ElementsAre("memory"));
   EXPECT_THAT(fit(table(), 25).left_out, ElementsAre("memory", "wait"));

@@ -5,6 +5,8 @@
 
 #include <sstream>
 
+#include "analysis/answer.hpp"
+#include "analysis/commands.hpp"
 #include "results/record_factory.hpp"
 
 namespace chexbench::report {
@@ -40,11 +42,27 @@ TEST(Markdown, HoldsARowForEachTrialUnderOneAlignment) {
   EXPECT_THAT(rows_under(text, "| pipeline | mean step |")[1], HasSubstr("| naive | 100.0 ms | 40.0 % | 5.0 % |"));
 }
 
-TEST(Markdown, ShowsFindingsBeforeTheTables) {
-  results::Report report = results::make_report({results::make_trial({}, {100})});
+TEST(Markdown, ShowsTheAnswerThenTheTrialsThenFindings) {
+  results::Report report = results::make_report({results::make_trial({.pipeline = "naive"}, {100, 101, 102, 103, 104}),
+                                                 results::make_trial({}, {200, 201, 202, 203, 204})});
   report.findings.push_back({.kind = "starved", .text = "the accelerator waits for 40 % of its time."});
   const std::string text = markdown(report);
-  EXPECT_LT(text.find("- the accelerator waits for 40 %"), text.find("### Trials"));
+  const std::string first = analysis::derive_answer(report).lines.front();
+  EXPECT_THAT(text, StartsWith("## chexbench: naive-vs-optimized\n\n- " + markdown_line(first) + "\n"));
+  EXPECT_LT(text.find("### Trials"), text.find("| naive | 102.0 |"));
+  EXPECT_LT(text.find("| naive | 102.0 |"), text.find("### Findings\n\n- the accelerator waits for 40 %"));
+  EXPECT_LT(text.find("### Findings"), text.find("### Where the time went"));
+}
+
+TEST(Markdown, GivesTheCommandOfTheAnswerAsCodeThatReadsTheFolder) {
+  const results::Report report =
+      results::make_report({results::make_trial({.pipeline = "naive"}, {100, 101, 102, 103, 104}),
+                            results::make_trial({}, {200, 201, 202, 203, 204})});
+  const std::string command = analysis::derive_answer(report).command;
+  ASSERT_THAT(command, HasSubstr(" DIR"));
+  EXPECT_THAT(markdown(report, "out/a"),
+              HasSubstr("\n\n~~~sh\n" + analysis::with_folder("out/a", command) + "\n~~~\n\n### Trials"));
+  EXPECT_THAT(markdown(report), HasSubstr("~~~sh\n" + command + "\n~~~\n"));
 }
 
 TEST(Markdown, MarksEmulatedTrialsInBothTables) {

@@ -1,5 +1,6 @@
 """Trainings over epochs: they learn, validate, keep checkpoints, and go on from them to the bit."""
 
+import os
 import re
 import resource
 import subprocess
@@ -44,6 +45,29 @@ class Accuracy(EpochsTest):
 
     def test_an_interrupted_training_goes_on_to_the_bit(self):
         self.check_resume(ranks=None)
+
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "needs two cores")
+    def test_going_on_with_other_cores_is_told(self):
+        spec, out = self.training(training__epochs=4), self.folder / "out"
+        self.interrupt_behind_first_epoch(spec, out, ranks=None)
+        cores = len(os.sched_getaffinity(0))
+        done = subprocess.run(["taskset", "-c", str(min(os.sched_getaffinity(0))),
+                               *command_line(["--config", spec, "--resume", out])],
+                              capture_output=True, text=True, timeout=TIMEOUT_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"last.safetensors was trained on {cores} cores a rank, and this run has 1", done.stderr)
+
+    def test_the_time_is_forecast_over_all_epochs(self):
+        def forecast_s(epochs):
+            spec = self.training(training__epochs=epochs, measure__repeats=1)
+            plan = self.succeed("--config", spec, "--dry-run").stdout
+            self.assertIn("A training over epochs counts whole", plan)
+            hours, minutes, seconds = re.search(
+                r"time: (?:about|at least) (?:(\d+) h )?(?:(\d+) min|(\d+) s) for 1 repeat", plan).groups()
+            return 3600 * int(hours or 0) + 60 * int(minutes or 0) + int(seconds or 0)
+        self.assertGreater(forecast_s(100000), 20 * max(1, forecast_s(2)))
+        going_on = self.training(training__checkpoint="some.safetensors")
+        self.assertIn("time: no forecast", self.succeed("--config", going_on, "--dry-run").stdout)
 
     def test_so_does_one_on_two_ranks(self):
         self.check_resume(ranks=2)

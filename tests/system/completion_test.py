@@ -98,6 +98,9 @@ class Completion(SystemTest):
             ("chexbench data convert --to w", "chexbench data convert --to webdataset"),
             ("chexbench model den", "chexbench model densenet121"),
             ("chexbench mod", "chexbench model"),
+            ("chexbench help mod", "chexbench help model"),
+            ("chexbench help data con", "chexbench help data convert"),
+            ("chexbench help data xr", "chexbench help data xr"),
             ("chexbench xr", "chexbench xrays"),  # zsh takes the slash away as the cursor leaves it
         ):
             shown = self.shell("timeout", "60", "zsh", "-f", "-c", ZSH, "zsh", script.parent, line)
@@ -116,6 +119,9 @@ class Completion(SystemTest):
             ("chexbench --config bare --pro", ["--progress"]),
             ("chexbench model den", ["densenet121"]),
             ("chexbench mod", ["model"]),
+            ("chexbench help mod", ["model"]),
+            ("chexbench help data con", ["convert"]),
+            ("chexbench help xr", []),
             ("chexbench xr", ["xrays/"]),
         ):
             shown = self.shell("env", f"HOME={self.folder}", "fish", "-N", "-c",

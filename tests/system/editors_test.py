@@ -1,10 +1,13 @@
 """What an editor shows of a spec: by VS Code's JSON language server, from configs/schema.json."""
 
 import json
+import os
+import re
 import shutil
+import subprocess
 import unittest
 
-from harness import ROOT, SystemTest
+from harness import ROOT, TIMEOUT_S, SystemTest
 from language_server import LanguageServer
 
 NODE = shutil.which("node")
@@ -103,6 +106,48 @@ class InAnEditor(SystemTest):
         for path in SPECS:
             with self.subTest(spec=path.name):
                 self.assertEqual(self.server.open(path), [])
+
+
+# Waits until the server has found mistakes in the open file, asks what it offers at the cursor, and writes both.
+ASK = """
+local function wait(is_there)
+  return vim.wait(60000, is_there, 50) and is_there() or error("the language server does not answer")
+end
+wait(function() return #vim.diagnostic.get(0) > 0 end)
+local at = { textDocument = { uri = vim.uri_from_bufnr(0) }, position = { line = 1, character = 17 } }
+local offered = wait(function()
+  local _, answer = next(vim.lsp.buf_request_sync(0, "textDocument/completion", at, 60000) or {})
+  return answer and answer.result and #answer.result.items > 0 and answer.result.items
+end)
+local labels = vim.tbl_map(function(item) return item.label end, offered)
+local mistakes = vim.tbl_map(function(one) return { one.lnum, one.message } end, vim.diagnostic.get(0))
+vim.fn.writefile({ vim.fn.json_encode({ labels = labels, mistakes = mistakes }) }, "told.json")
+vim.cmd("qall!")
+"""
+
+
+@unittest.skipUnless(NODE and SERVER.exists() and shutil.which("nvim"),
+                     "needs Node, VS Code's JSON server and neovim: scripts/setup full brings them")
+class InNeovim(SystemTest):
+    def test_the_snippet_of_the_readme_completes_and_underlines(self):
+        snippet = re.search(r"```lua\n(.*?)```", (ROOT / "configs/README.md").read_text(), re.DOTALL)[1]
+        (self.folder / "init.lua").write_text(snippet)
+        (self.folder / "ask.lua").write_text(ASK)
+        server = self.folder / "vscode-json-language-server"
+        server.write_text(f'#!/bin/sh\nexec "{NODE}" "{SERVER}" "$@"\n')
+        server.chmod(0o755)
+        shutil.copy(ROOT / "configs/schema.json", self.folder)
+        (self.folder / "mine.json").write_text(
+            '{ "$schema": "./schema.json",  // a comment\n  "training": { "" },\n  "data": { "formt": "png" } }\n')
+        done = subprocess.run(["nvim", "--headless", "-n", "-u", "init.lua", "mine.json", "-c", "luafile ask.lua",
+                               "-c", "cquit"], cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT_S,
+                              env={**os.environ, "HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder),
+                                   "PATH": f"{self.folder}:{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        told = json.loads((self.folder / "told.json").read_text())
+        self.assertEqual(set(told["labels"]), set(SCHEMA["properties"]["training"]["properties"]))
+        self.assertIn([2, "Property formt is not allowed."], told["mistakes"])
+        self.assertFalse([one for one in told["mistakes"] if "omment" in one[1]], told)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,14 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
-from harness import IMAGES, REAL_IMAGES, SystemTest, run
+from harness import IMAGES, REAL_IMAGES, TIMEOUT_S, SystemTest, command_line, run
 
 # An answer takes all of its time where repeats differ, as on a busy machine. The images of the tests are so small that
 # even a very slow one has measured a first repeat by then.
@@ -139,6 +141,35 @@ class Answers(SystemTest):
         self.assertIn("sample too small", done.stdout)
         self.assertIn("--time", done.stdout)
         self.assertFalse((self.folder / "results").exists())
+
+
+class Interrupted(SystemTest):
+    def stop_after(self, wait_s, out):
+        """The exit code and both streams of an answer that Ctrl-C ends."""
+        process = subprocess.Popen(command_line([SMALL_IMAGES, "--time", "3000", "--output", out]),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        time.sleep(wait_s)
+        process.send_signal(signal.SIGINT)
+        printed, told = process.communicate(timeout=TIMEOUT_S)
+        return process.returncode, printed, told
+
+    def test_control_c_gives_the_answer_so_far_and_says_that_it_is_partial(self):
+        for wait_s in (1, 2, 4, 8, 16, 32):  # until a first repeat is done, however slow the machine is
+            out = self.folder / str(wait_s)
+            code, printed, told = self.stop_after(wait_s, out)
+            self.assertEqual(code, 130, told)
+            self.assertIn("stopped by a signal", told)
+            if printed:
+                break
+            self.assertFalse(out.exists(), "nothing was measured, so nothing is written")
+        for line, subject in zip(printed.splitlines(), ("Rate:", "Feeds:", "Limit:", "Do:"), strict=False):
+            self.assertTrue(line.startswith(subject), printed)
+            self.assertIn("[partial]", line)
+        self.assertRegex(printed, r"it was stopped after \d+ s of 50 min")
+        self.assertTrue(self.report(out)["interrupted"])
+        self.assertTrue(json.loads((out / "probe.json").read_text())["partial"])
+        self.assertTrue((out / "spec.json").exists())
 
 
 class Misled(SystemTest):

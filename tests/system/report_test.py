@@ -65,7 +65,7 @@ class Verb(ReportTest):
         page = (out / "report.html").read_text()
         (out / "report.html").unlink()
         done = self.succeed("report", out)
-        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stdout, self.succeed("report", out, "--format", "table").stdout)
         self.assertIn(f"wrote {out}/report.html", done.stderr)
         self.assertEqual((out / "report.html").read_text(), page)
 
@@ -86,6 +86,12 @@ class Verb(ReportTest):
         self.assertIn("images/s", self.succeed("report", out, "--format", "table").stdout)
         markdown = self.succeed("report", out, "--format", "markdown").stdout
         self.assertIn("| --- | ---: |", markdown)
+
+    def test_the_page_alone_prints_nothing(self):
+        out = self.measured()
+        (out / "report.html").unlink()
+        self.assertEqual(self.succeed("report", out, "--format", "html").stdout, "")
+        self.assertTrue((out / "report.html").exists())
 
     def test_bencher_gets_the_figures_of_the_report(self):
         out = self.emulated()

@@ -54,6 +54,7 @@ class Terminal(SystemTest):
         findings = next(i for i, line in enumerate(lines) if line.startswith("Findings"))
         self.assertLess(table, findings)
         self.assertEqual(self.succeed("report", out, "--format", "table").stdout, self.printed)
+        self.assertEqual(self.succeed("report", out).stdout, self.printed)
 
     def test_findings_are_at_most_five_or_as_many_as_asked_for(self):
         out = self.measured()
@@ -116,6 +117,24 @@ class Terminal(SystemTest):
         self.assertGreater(max(map(len, piped)), 100)
         self.assertLess(len(piped), len(narrow))
 
+    def test_markdown_begins_with_the_answer_of_the_table(self):
+        out = self.measured()
+        answer = self.succeed("report", out, "--format", "table").stdout.split("\n\n")[0].splitlines()
+        lines = self.succeed("report", out, "--format", "markdown").stdout.splitlines()
+        self.assertEqual(lines[2][:2], "- ")
+        self.assertIn(" ".join(answer[0].split()[:3]), lines[2].replace("\\", ""))
+        headings = [line for line in lines if line.startswith("### ")]
+        self.assertEqual(headings[:2], ["### Trials", "### Findings"])
+
+    def test_a_reader_that_stops_gets_no_error(self):
+        out = self.measured()
+        reader, end = os.pipe()
+        os.close(reader)
+        done = subprocess.run(command_line(["report", out]), stdout=end, stderr=subprocess.PIPE, text=True,
+                              timeout=TIMEOUT_S)
+        os.close(end)
+        self.assertEqual((done.returncode, done.stderr), (141, ""))
+
     def test_engine_none_has_no_columns_of_waits(self):
         spec = self.spec(sweep={"pipeline": ["naive", "optimized"]})
         done = self.succeed("--config", spec, "--output", self.folder / "out")
@@ -128,6 +147,20 @@ class Terminal(SystemTest):
             lines = [line for line in lines if len(line.split()) > 1]  # a path is one word
             self.assertLessEqual(max(map(len, lines)), columns)
         self.assertGreater(max(map(len, self.succeed("list").stdout.splitlines())), 120)
+
+    def test_tables_of_other_commands_fit_the_terminal(self):
+        out = self.measured()
+        predict = ("predict", "--config", self.spec(engine="emulated:v100"), "--alpha", "2e-6", "--beta", "1e10",
+                   "--ranks", "1,2,64", "--input-rate", "900")
+        for command in (("compare", out, out), predict, ("model", "densenet121"), ("doctor",)):
+            whole = self.succeed(*command).stdout
+            self.assertNotIn("too narrow for", whole)
+            for columns in (60, 80, 120):
+                with self.subTest(command=command[0], columns=columns):
+                    lines = on_terminal(*command, columns=columns)
+                    self.assertLessEqual(max(len(line) for line in lines if len(line.split()) > 1), columns)
+        for command in (("compare", out, out), predict):
+            self.assertTrue(any("too narrow for" in line for line in on_terminal(*command, columns=60)), command)
 
     def test_results_of_old_versions_are_told_by_their_text(self):
         out = self.measured()

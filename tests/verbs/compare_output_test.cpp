@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "core/errors.hpp"
 #include "results/record_factory.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::vector<double> kPrintedBase{100, 101, 99, 100, 102, 98};
 const std::vector<double> kPrintedLess{90, 91, 89, 90, 92, 88};
@@ -39,6 +41,20 @@ TEST(CompareTable, HasARowForEachArmAndSaysWhatIsEmulated) {
                            HasSubstr("worse"), HasSubstr("Also differs: host: node1 against node2."),
                            HasSubstr("Only in the base: optimized png ranks=1."),
                            HasSubstr("Only in the new one: optimized png ranks=2.")));
+}
+
+TEST(CompareTable, IsNoWiderThanATerminalAndWholeInAPipe) {
+  const RunComparison comparison = printed();
+  const std::string whole = format_comparison(comparison, "table");
+  EXPECT_EQ(format_comparison(comparison, "table", std::nullopt), whole);
+  const std::string narrow = report::fitted_lines(format_comparison(comparison, "table", 72), 72);  // as it is printed
+  EXPECT_THAT(narrow, AllOf(HasSubstr("optimized png ranks=1 (emulated)"), HasSubstr("worse"),
+                            HasSubstr("This terminal is too narrow for base images/s"), HasSubstr("json has all.")));
+  EXPECT_THAT(whole, Not(HasSubstr("too narrow")));
+  std::istringstream lines(narrow);
+  std::string line;
+  std::getline(lines, line);  // the title, which is no row
+  while (std::getline(lines, line)) EXPECT_LE(line.size(), 72U) << line;
 }
 
 TEST(CompareTable, SaysWhyArmsAreNotComparable) {

@@ -270,6 +270,18 @@ TEST(ProbeText, SaysSoIfTheTimeWasUpBeforeAnythingWasMeasured) {
                                         HasSubstr("sample too small"), HasSubstr("--time")));
 }
 
+TEST(ProbeText, IsMarkedAsPartialIfItWasStopped) {
+  ProbeResult result = measured(500, 5);
+  EXPECT_THAT(probe_text(result), Not(HasSubstr("partial")));
+  result.time_s = 60;
+  result.stopped_after_s = 12;
+  result.ways[0].grade = results::Grade::sample_too_small;
+  EXPECT_THAT(probe_text(result), HasSubstr("; it was stopped after 12 s of 60 s. [partial] [sample too small]\n"));
+  const auto told = nlohmann::json::parse(probe_json(result));
+  EXPECT_EQ(told.at("partial"), true);
+  EXPECT_EQ(told.at("stopped_after_s"), 12);
+}
+
 TEST(ProbeText, OfAFolderWithoutWrittenFilesSaysHowToKeepThem) {
   ProbeResult result = measured(500, 5);
   result.folder.clear();

@@ -58,34 +58,62 @@ TEST(ForecastRepeat, AddsWhatATrainingTakesOfTheSameCores) {
   EXPECT_EQ(forecast.unknown, "");
 }
 
+TEST(ForecastRepeat, CountsAllEpochsAndTheirValidations) {
+  Tried tried = kTried;
+  tried.trained_images_per_s_per_core = 4;
+  results::TrialResult trial = trial_of("optimized", "onednn");
+  trial.spec.training.epochs = 3;
+  trial.spec.training.validation_share = 0.25;
+  trial.ranks = 2;
+  // 750 of 1000 images train in 18 steps of 2 x 20; 250 validate, at a third of the computing. One core a rank.
+  EXPECT_NEAR(forecast_repeat(trial, tried, {.cores = {0, 1}, .sharers = 2}).repeat_s,
+              3 * (18 * 40 + 250) / 200.0 + 3 * 18 * 20 / 4.0 * (1 + 1.0 / 9), 0.5);
+}
+
+TEST(ForecastRepeat, OfEpochsWithoutEnoughImagesIsUnknown) {
+  results::TrialResult trial = trial_of("optimized", "onednn");
+  trial.spec.training.epochs = 3;
+  Tried few = kTried;
+  few.images = 15;
+  EXPECT_THAT(forecast_repeat(trial, few, kTwoCores).unknown, HasSubstr("too few images"));
+}
+
 TEST(ForecastRepeat, SaysThatItDoesNotKnowWhatARealEngineComputes) {
   EXPECT_EQ(forecast_repeat(trial_of("optimized", "onednn"), kTried, kTwoCores).unknown, "what engine onednn computes");
 }
 
 TEST(TimeText, AddsUpTheTrialsAndTellsWhatMayBeAdded) {
-  spec::MeasureSpec five, two;
-  five.repeats = 5;
-  five.extra_repeats = 6;
-  two.repeats = 2;
+  spec::Experiment five, two;
+  five.measure.repeats = 5;
+  five.measure.extra_repeats = 6;
+  two.measure.repeats = 2;
   const RepeatForecast each{.repeat_s = 10, .unknown = "what engine onednn computes"};
-  EXPECT_THAT(time_text({{.measure = five, .repeat = each}, {.measure = two, .repeat = each}}),
+  EXPECT_THAT(time_text({{.spec = five, .repeat = each}, {.spec = two, .repeat = each}}),
               AllOf(HasSubstr("time: at least 70 s for 7 repeats of 2 trials; up to 6 more repeats, and 60 s more, if"),
                     HasSubstr("Not in it: building engines, opening the data, what engine onednn computes.")));
-  EXPECT_THAT(time_text({{.measure = two, .repeat = each}}), Not(HasSubstr("more repeats")));
+  EXPECT_THAT(time_text({{.spec = two, .repeat = each}}), Not(HasSubstr("more repeats")));
+}
+
+TEST(TimeText, TellsWhatATrainingOverEpochsCountsAndAddsNoRepeats) {
+  spec::Experiment epochs;
+  epochs.measure.repeats = 6;
+  epochs.training.epochs = 3;
+  EXPECT_THAT(time_text({{.spec = epochs, .repeat = RepeatForecast{.repeat_s = 10}}}),
+              AllOf(HasSubstr("time: about 60 s for 6 repeats of 1 trial."), HasSubstr("A training over epochs counts"),
+                    Not(HasSubstr("more repeats"))));
 }
 
 TEST(TimeText, HeedsTheMostSecondsOfATrial) {
-  spec::MeasureSpec measure;
-  measure.repeats = 100;
-  measure.max_seconds = 30;
-  EXPECT_THAT(time_text({{.measure = measure, .repeat = RepeatForecast{.repeat_s = 10}}}),
-              HasSubstr("time: about 40 s"));
+  spec::Experiment spec;
+  spec.measure.repeats = 100;
+  spec.measure.max_seconds = 30;
+  EXPECT_THAT(time_text({{.spec = spec, .repeat = RepeatForecast{.repeat_s = 10}}}), HasSubstr("time: about 40 s"));
 }
 
 TEST(TimeText, SaysWhatItDoesNotCount) {
-  const spec::MeasureSpec measure;
-  EXPECT_THAT(time_text({{.measure = measure, .repeat = {}}}), HasSubstr("no forecast"));
-  EXPECT_THAT(time_text({{.measure = measure, .repeat = {}}, {.measure = measure, .repeat = RepeatForecast{1, ""}}}),
+  const spec::Experiment spec;
+  EXPECT_THAT(time_text({{.spec = spec, .repeat = {}}}), HasSubstr("no forecast"));
+  EXPECT_THAT(time_text({{.spec = spec, .repeat = {}}, {.spec = spec, .repeat = RepeatForecast{1, ""}}}),
               HasSubstr("of 2 trials (1 of them not counted"));
 }
 

@@ -23,6 +23,7 @@ namespace chexbench::bench {
 namespace {
 
 constexpr const char* kSubject = "checkpoint";
+constexpr const char* kCores = "cores_per_rank";
 
 // Writes a double as a hexadecimal float, from which every bit can be read back.
 std::string exact(double value) { return fmt::format("{:a}", value); }
@@ -68,6 +69,7 @@ std::map<std::string, std::string> metadata_of(const spec::Experiment& spec, con
           {"trial", state.experiment},
           {"training", training_key(spec)},
           {"updates", fmt::to_string(state.updates)},
+          {kCores, fmt::to_string(state.cores_per_rank)},
           {"best_loss", exact(state.rate.best_loss)},
           {"epochs_without_better", fmt::to_string(state.rate.epochs_without_better)},
           {"rate_factor", exact(state.rate.factor)},
@@ -123,6 +125,7 @@ TrainingState shared_state(TrainingState state, comm::Communicator& communicator
   share(state.updates);
   share(state.rate);
   share(state.best_score);
+  share(state.cores_per_rank);
   state.experiment = comm::broadcast_text(communicator, state.experiment);
   const std::string epochs = comm::broadcast_text(communicator, line_of(state.experiment, state.epochs));
   state.epochs = results::journal_from_text(epochs + '\n', kSubject).entries.front().repeat.epochs;
@@ -147,6 +150,7 @@ TrainingState training_state(const spec::Safetensors& file, const std::string& p
                 .epochs_without_better = number_of<int>(file, path, "epochs_without_better"),
                 .factor = number_of<double>(file, path, "rate_factor")};
   state.best_score = number_of<double>(file, path, "best_score");
+  if (file.metadata(kCores)) state.cores_per_rank = number_of<int>(file, path, kCores);
   const results::JournalContents journal = results::journal_from_text(text_of(file, path, "epochs") + '\n', path);
   if (journal.entries.size() != 1 || journal.entries.front().repeat.epochs.empty())
     throw DataError(fmt::format("{}: {}: damaged: it has no list of epochs", kSubject, path));

@@ -20,7 +20,8 @@ struct TrainingState {
   std::string experiment;    // name of the experiment
   std::int64_t updates = 0;  // number of updates of the optimizer
   LearningRate::State rate;
-  double best_score = 0;                     // the best validation_score() so far
+  int cores_per_rank = 0;  // on which its last epoch was trained; 0: an old checkpoint, which lacks it
+  double best_score = 0;   // the best validation_score() so far
   std::vector<results::EpochRecord> epochs;  // those that are finished
 };
 

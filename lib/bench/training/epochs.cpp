@@ -16,6 +16,7 @@
 #include "core/errors.hpp"
 #include "core/log.hpp"
 #include "engine/epoch_training.hpp"
+#include "engine/registry.hpp"
 
 namespace chexbench::bench {
 namespace {
@@ -50,6 +51,7 @@ Epochs::Epochs(const TrialContext& context)
   context.engine.restart();
   if (const CheckpointToResume checkpoint = checkpoint_to_resume(context); !checkpoint.path.empty()) resume(checkpoint);
   state_.experiment = context.spec.name;
+  state_.cores_per_rank = static_cast<int>(context.cores.size());
   begun_at_step_ = first_step();
   if (context.communicator.rank() == 0) events_.emplace(context.events, std::ssize(state_.epochs), begun_at_step_);
 }
@@ -61,6 +63,7 @@ void Epochs::resume(const CheckpointToResume& checkpoint) {
   const int wanted = context_.spec.training.epochs;
   if (!is_over()) {
     log::info("continues from {}: {} of {} epochs are done", path, done, wanted);
+    warn_of_other_cores(path);
     rate_.resume(state_.rate);
     return;
   }
@@ -73,6 +76,16 @@ void Epochs::resume(const CheckpointToResume& checkpoint) {
   log::warning("{} has already trained all {} epochs, but their measurements are lost: training again", path, done);
   state_ = {};
   context_.engine.restart();
+}
+
+void Epochs::warn_of_other_cores(const std::string& path) const {
+  const auto cores = static_cast<int>(context_.cores.size());
+  const bool are_known = state_.cores_per_rank > 0 && !engine::computes_on_gpu(context_.spec.engine);
+  if (context_.communicator.rank() != 0 || !are_known || state_.cores_per_rank == cores) return;
+  log::warning(
+      "{} was trained on {} core{} a rank, and this run has {}: sums are rounded otherwise, so losses will differ from "
+      "those of a training that keeps its cores; cores_per_rank in the spec, or the same binding, keeps them",
+      path, state_.cores_per_rank, state_.cores_per_rank == 1 ? "" : "s", cores);
 }
 
 void Epochs::begin_steps() {

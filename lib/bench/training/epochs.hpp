@@ -49,6 +49,8 @@ class Epochs final : public StepObserver {
   EpochPlan plan() const;
   bool is_over() const { return std::ssize(state_.epochs) >= context_.spec.training.epochs; }
   void resume(const CheckpointToResume& checkpoint);
+  // Engines of CPUs divide sums among the cores of a rank, so that other cores give other roundings.
+  void warn_of_other_cores(const std::string& path) const;
   void look();  // adds the step that has finished since the last call
   void end_epoch(std::int64_t step);
   void average_buffers();

@@ -40,7 +40,7 @@ struct Communication {
 
 EngineTraits describe(const std::string& profile_name, const spec::AcceleratorProfile& profile,
                       const spec::ProfileEntry& entry, std::vector<std::string> notes) {
-  return {.name = "emulated:" + profile_name,
+  return {.name = std::string(spec::kEmulatedPrefix) + profile_name,
           .device = "emulated " + profile.device,
           .source = entry.source,
           .notes = std::move(notes),

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "report/fitted_table.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::verbs {
@@ -46,8 +47,9 @@ inline constexpr double kToleratedLoss = 0.05;
 // tried is not kept, nor one of which a busy machine or too few repeats leave it open.
 bool is_kept(const AdviceTry& attempt);
 
-// Returns plain text for people: a table of the edits, which of them were kept, and the resulting ratio.
-std::string advice_table(const Advice& advice);
+// Returns plain text for people: a table of the edits, which of them were kept, and the resulting ratio. The
+// table is no wider than `width` where it can be made so.
+std::string advice_table(const Advice& advice, const report::LineWidth& width = {});
 // Returns one JSON object for programs; undefined values are null.
 std::string advice_json(const Advice& advice);
 

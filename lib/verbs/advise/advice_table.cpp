@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "report/figure_text.hpp"
-#include "report/text_table.hpp"
+#include "report/fitted_table.hpp"
 #include "results/labels.hpp"
 #include "verbs/advise/advice.hpp"
 
@@ -67,18 +67,19 @@ bool is_kept(const AdviceTry& attempt) {
   return attempt.grade == results::Grade::told_apart && value > 1;
 }
 
-std::string advice_table(const Advice& advice) {
+std::string advice_table(const Advice& advice, const report::LineWidth& width) {
   report::TextTable table{.header = {"edit", "predicted", "measured", "95 % interval", "images/s", "kept", "because"},
                           .rows = {},
                           .left_columns = 1,
-                          .last_left = true};
+                          .last_left = true,
+                          .expendable = {1, 4, 3}};
   for (const AdviceTry& attempt : advice.tries) {
     table.rows.push_back(
         {attempt.edit, report::times(attempt.predicted_ratio), measured(attempt), report::interval_text(attempt.ratio),
          attempt.ratio ? fmt::format("{:.1f}", attempt.images_per_s) : "", kept(attempt), attempt.why});
   }
   std::string text = advice.verdict.empty() ? "" : advice.verdict + "\n\n";
-  if (!table.rows.empty()) text += report::render(table) + "\n";
+  if (!table.rows.empty()) text += report::fitted_text(table, width, "--format json") + "\n";
   text += outcome(advice);
   if (advice.out_of_time)
     text += "The time was up before all that promises a gain was tried: give a longer --budget.\n";

@@ -19,6 +19,7 @@
 #include "measure/memory_state.hpp"
 #include "results/figures.hpp"
 #include "results/rates.hpp"
+#include "spec/interval.hpp"
 #include "spec/keys.hpp"
 #include "spec/parse.hpp"
 #include "spec/resolved.hpp"
@@ -28,7 +29,6 @@
 namespace chexbench::verbs {
 namespace {
 
-constexpr int kRepeats = 5;          // the fewest that give an interval
 constexpr int kMostSets = 3;         // sets of repeats, if the interval leaves open whether an edit gains
 constexpr double kPromising = 1.01;  // predicted ratio from which an edit is tried
 
@@ -56,7 +56,7 @@ class Adviser {
  public:
   Adviser(const spec::Trial& trial, comm::World& world, const AdviceOptions& options)
       : world_(world), options_(options), end_s_(now_s() + options.budget_s), first_(trial.experiment) {
-    first_.measure.repeats = std::max(first_.measure.repeats, kRepeats);
+    first_.measure.repeats = std::max(first_.measure.repeats, spec::kRepeatsForInterval);
     first_.measure.extra_repeats = 0;  // sets of repeats take their place
     best_ = first_;
     result_.advice.trial = trial.name;

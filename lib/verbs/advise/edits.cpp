@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/errors.hpp"
+#include "spec/keys.hpp"
 #include "verbs/advise/input_model.hpp"
 
 namespace chexbench::verbs {
@@ -127,7 +128,7 @@ void cache_decoded(Experiment& trial, const EditPlace& place) {
 
 // Not with engine none, which drops batches: the engine's additional work would not be measured.
 void deliver_bytes(Experiment& trial, const EditPlace&) {
-  if (trial.engine != "none") trial.data.deliver = Deliver::u8;
+  if (spec::has_engine(trial)) trial.data.deliver = Deliver::u8;
 }
 
 void read_tfrecords(Experiment& trial, const EditPlace& place) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/batch.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -169,7 +170,7 @@ InputCosts measured_costs(const results::TrialResult& trial) {
   costs.order_s /= trained;
   costs.batch_s /= trained;
   costs.copy_s = static_cast<double>(image_bytes(trial.spec)) / kCopyBytesPerS;
-  if (trial.spec.engine != "none") costs.engine_s = (wall_s - wait_s) / trained;
+  if (spec::has_engine(trial.spec)) costs.engine_s = (wall_s - wait_s) / trained;
   return costs;
 }
 

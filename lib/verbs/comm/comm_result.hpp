@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "measure/statistics.hpp"
+#include "report/fitted_table.hpp"
 #include "spec/experiment.hpp"
 
 namespace chexbench::verbs {
@@ -58,8 +59,9 @@ struct CommResult {
   bool is_ring() const { return update == spec::UpdateScheme::all_reduce || update == spec::UpdateScheme::ring; }
 };
 
-// Returns plain text for people: a row for each size and number of ranks, and the fit below.
-std::string comm_table(const CommResult& result);
+// Returns plain text for people: a row for each size and number of ranks, and the fit below. The table
+// is no wider than `width` where it can be made so.
+std::string comm_table(const CommResult& result, const report::LineWidth& width = {});
 // Returns one JSON object for programs, with units in its keys.
 std::string comm_json(const CommResult& result);
 // Returns CSV with a header and one line for each size and number of ranks.

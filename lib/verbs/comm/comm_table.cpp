@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "report/text_table.hpp"
+#include "report/fitted_table.hpp"
 #include "verbs/comm/comm_result.hpp"
 
 namespace chexbench::verbs {
@@ -31,9 +31,11 @@ std::string fit_text(const CommResult& result) {
 
 }  // namespace
 
-std::string comm_table(const CommResult& result) {
+std::string comm_table(const CommResult& result, const report::LineWidth& width) {
   report::TextTable table{
-      .header = {"ranks", "bytes", "time_us", "time_us_ci95", "algbw_GB_s", "busbw_GB_s", "fit_off_by"}};
+      .header = {"ranks", "bytes", "time_us", "time_us_ci95", "algbw_GB_s", "busbw_GB_s", "fit_off_by"},
+      .rows = {},
+      .expendable = {3, 4}};
   for (const CommRow& row : result.rows) {
     table.rows.push_back({std::to_string(row.ranks), std::to_string(row.bytes), microseconds(row.time_s), interval(row),
                           gigabytes_per_s(row.algbw_bytes_per_s()), gigabytes_per_s(row.busbw_bytes_per_s()),
@@ -41,7 +43,7 @@ std::string comm_table(const CommResult& result) {
   }
   return fmt::format("averages of {} gradients in {} memory by {} of {}, {} host{}\n\n", result.dtype, result.memory,
                      to_string(result.update), result.library, result.hosts, result.hosts == 1 ? "" : "s") +
-         report::render(table) + "\n" + fit_text(result);
+         report::fitted_text(table, width, "--format csv") + "\n" + fit_text(result);
 }
 
 }  // namespace chexbench::verbs

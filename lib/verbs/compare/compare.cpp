@@ -15,6 +15,7 @@
 #include "core/errors.hpp"
 #include "results/disturbance.hpp"
 #include "results/rates.hpp"
+#include "spec/interval.hpp"
 #include "verbs/compare/differences.hpp"
 
 namespace chexbench::verbs {
@@ -170,7 +171,7 @@ std::string certainty_note(const ComparedArm& arm, const RunComparison& comparis
   const char* unit = comparison.by_runs ? "runs" : "repeats";
   if (arm.grade == results::Grade::machine_too_busy)
     return "the machine was too busy: others took more of it than the change is worth; measure again";
-  if (!arm.ratio->ci95) return fmt::format("by the threshold alone: fewer than five {} on a side", unit);
+  if (!arm.ratio->ci95) return fmt::format("by the threshold alone: {} {} on a side", spec::kTooFew, unit);
   if (arm.verdict != Verdict::undecided) return "";
   const bool loss_possible = arm.ratio->ci95->low < 1 - threshold;
   const bool gain_possible = arm.ratio->ci95->high > 1 + threshold;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "measure/statistics.hpp"
+#include "report/fitted_table.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::verbs {
@@ -89,8 +90,10 @@ Verdict judge(const measure::Ratio& ratio, double threshold);
 // @throws SpecError if the threshold is out of range
 RunComparison compare_runs(const Side& base, const Side& other, const CompareOptions& options);
 
-// Returns the comparison as "table", "json" or "markdown".
+// Returns the comparison as "table", which is no wider than `width` where it can be made so, "json" or
+// "markdown".
 // @throws SpecError if `format` is none of these
-std::string format_comparison(const RunComparison& comparison, const std::string& format);
+std::string format_comparison(const RunComparison& comparison, const std::string& format,
+                              const report::LineWidth& width = {});
 
 }  // namespace chexbench::verbs

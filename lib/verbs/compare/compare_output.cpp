@@ -5,7 +5,6 @@
 
 #include "core/errors.hpp"
 #include "report/markdown.hpp"
-#include "report/text_table.hpp"
 #include "results/labels.hpp"
 #include "verbs/compare/compare.hpp"
 
@@ -83,11 +82,13 @@ std::string title(const RunComparison& comparison) {
                      100 * comparison.options.threshold);
 }
 
-std::string table_of(const RunComparison& comparison) {
-  report::TextTable table{.header = kColumns, .rows = {}, .left_columns = 1, .last_left = true};
+std::string table_of(const RunComparison& comparison, const report::LineWidth& width) {
+  report::TextTable table{
+      .header = kColumns, .rows = {}, .left_columns = 1, .last_left = true, .expendable = {1, 2, 4}};
   for (const ComparedArm& arm : comparison.arms) table.rows.push_back(cells_of(arm));
-  std::string text = report::shown_line(title(comparison)) + "\n" +
-                     (table.rows.empty() ? "no arm is on both sides\n" : report::render(table));
+  std::string text =
+      report::shown_line(title(comparison)) + "\n" +
+      (table.rows.empty() ? "no arm is on both sides\n" : report::fitted_text(table, width, "--format json"));
   std::string remarks;
   for (const std::string& remark : remarks_of(comparison)) remarks += report::shown_line(remark);
   return remarks.empty() ? text : text + "\n" + remarks;
@@ -146,8 +147,9 @@ std::string json_of(const RunComparison& comparison) {
 
 }  // namespace
 
-std::string format_comparison(const RunComparison& comparison, const std::string& format) {
-  if (format == "table") return table_of(comparison);
+std::string format_comparison(const RunComparison& comparison, const std::string& format,
+                              const report::LineWidth& width) {
+  if (format == "table") return table_of(comparison, width);
   if (format == "json") return json_of(comparison);
   if (format == "markdown") return markdown_of(comparison);
   const std::vector<std::string> known{"table", "json", "markdown"};

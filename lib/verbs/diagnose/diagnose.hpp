@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "report/fitted_table.hpp"
 #include "results/record.hpp"
 #include "verbs/diagnose/step_log.hpp"
 
@@ -60,8 +61,10 @@ Diagnosis diagnose(const StepLog& log);
 // if they apply.
 std::vector<results::Finding> diagnosis_findings(const Diagnosis& diagnosis);
 
-// Returns the diagnosis as "table" or "json"; both name `source` as the log that was read.
+// Returns the diagnosis as "table" or "json"; both name `source` as the log that was read. Tables are no wider than
+// `width` where they can be made so.
 // @throws SpecError if `format` is neither
-std::string format_diagnosis(const Diagnosis& diagnosis, const std::string& source, const std::string& format);
+std::string format_diagnosis(const Diagnosis& diagnosis, const std::string& source, const std::string& format,
+                             const report::LineWidth& width = {});
 
 }  // namespace chexbench::verbs

@@ -6,7 +6,7 @@
 #include "analysis/starvation.hpp"
 #include "core/errors.hpp"
 #include "report/figure_text.hpp"
-#include "report/text_table.hpp"
+#include "report/fitted_table.hpp"
 #include "results/labels.hpp"
 #include "verbs/diagnose/diagnose.hpp"
 
@@ -19,19 +19,21 @@ constexpr std::size_t kMostListed = 10;
 
 std::string milliseconds(double seconds) { return fmt::format("{:.1f} ms", 1e3 * seconds); }
 
-std::string rank_table(const Diagnosis& diagnosis) {
+std::string rank_table(const Diagnosis& diagnosis, const report::LineWidth& width) {
   report::TextTable table{
-      .header = {"rank", "steps", diagnosis.unit + "/s", "wait", "median step", "mean step", "mean wait"}, .rows = {}};
+      .header = {"rank", "steps", diagnosis.unit + "/s", "wait", "median step", "mean step", "mean wait"},
+      .rows = {},
+      .expendable = {5, 6}};
   for (const RankDiagnosis& rank : diagnosis.ranks) {
     table.rows.push_back({std::to_string(rank.rank), std::to_string(rank.steps),
                           analysis::rate(rank.images / rank.time_s), report::percent(rank.wait_share()),
                           milliseconds(rank.median_step_s), milliseconds(rank.mean_step_s()),
                           milliseconds(rank.wait_s / static_cast<double>(rank.steps))});
   }
-  return report::render(table);
+  return report::fitted_text(table, width, "--format json");
 }
 
-std::string outlier_table(const Diagnosis& diagnosis) {
+std::string outlier_table(const Diagnosis& diagnosis, const report::LineWidth& width) {
   if (diagnosis.outliers.empty()) return "";
   report::TextTable table{.header = {"rank", "epoch", "step", "took", "of it wait", ""}, .rows = {}, .last_left = true};
   const std::size_t listed = std::min(kMostListed, diagnosis.outliers.size());
@@ -42,17 +44,17 @@ std::string outlier_table(const Diagnosis& diagnosis) {
                           milliseconds(outlier.step.wait_s), outlier.first_of_epoch ? "first of its epoch" : ""});
   }
   std::string text = fmt::format("\nSteps of more than {:.0f} times their rank's median:\n", kOutlierFactor);
-  text += report::render(table);
+  text += report::fitted_text(table, width, "--format json");
   const std::size_t more = diagnosis.outliers.size() - listed;
   return more == 0 ? text : text + fmt::format("and {} more\n", more);
 }
 
-std::string table_of(const Diagnosis& diagnosis, const std::string& source) {
+std::string table_of(const Diagnosis& diagnosis, const std::string& source, const report::LineWidth& width) {
   std::string text = fmt::format("{}: {} steps of {} rank{}", source, diagnosis.steps, diagnosis.ranks.size(),
                                  diagnosis.ranks.size() == 1 ? "" : "s");
   if (diagnosis.left_out > 0)
     text += fmt::format("; {} first of an epoch, left out of rates and shares", diagnosis.left_out);
-  text += "\n\n" + rank_table(diagnosis) + outlier_table(diagnosis) + "\nFindings:\n";
+  text += "\n\n" + rank_table(diagnosis, width) + outlier_table(diagnosis, width) + "\nFindings:\n";
   for (const results::Finding& finding : diagnosis.findings) text += "- " + finding.text + "\n";
   return text;
 }
@@ -100,8 +102,9 @@ std::string json_of(const Diagnosis& diagnosis, const std::string& source) {
 
 }  // namespace
 
-std::string format_diagnosis(const Diagnosis& diagnosis, const std::string& source, const std::string& format) {
-  if (format == "table") return table_of(diagnosis, source);
+std::string format_diagnosis(const Diagnosis& diagnosis, const std::string& source, const std::string& format,
+                             const report::LineWidth& width) {
+  if (format == "table") return table_of(diagnosis, source, width);
   if (format == "json") return json_of(diagnosis, source);
   const std::vector<std::string> known{"table", "json"};
   throw SpecError("--format: unknown format '" + format + "'" + suggestion(format, known));

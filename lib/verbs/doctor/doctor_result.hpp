@@ -11,6 +11,7 @@
 #include "measure/gpu_survey.hpp"
 #include "measure/machine.hpp"
 #include "measure/surroundings.hpp"
+#include "report/fitted_table.hpp"
 
 namespace chexbench::verbs {
 
@@ -44,8 +45,8 @@ struct Doctor {
   std::vector<std::string> warnings;  // sentences about what would disturb measurements
 };
 
-// Returns plain text with aligned columns for people.
-std::string doctor_table(const Doctor& doctor);
+// Returns plain text for people. Its tables are no wider than `width` where they can be made so.
+std::string doctor_table(const Doctor& doctor, const report::LineWidth& width = {});
 
 // Returns one JSON object for programs, with units in its keys. An unknown text is "", and so is the driver's CUDA
 // version if it is unknown; a limit that is not set, an unknown load and data that were not requested are null.

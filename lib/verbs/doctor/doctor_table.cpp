@@ -4,21 +4,23 @@
 #include <algorithm>
 
 #include "report/figure_text.hpp"
-#include "report/text_table.hpp"
 #include "verbs/doctor/doctor_result.hpp"
 #include "verbs/doctor/doctor_surroundings.hpp"
 
 namespace chexbench::verbs {
 namespace {
 
-std::string build_line(const Doctor& doctor) {
+constexpr std::size_t kIndent = 3;
+
+// A line that begins with the program's name would be taken for a command, and not be broken.
+std::string build_line(const Doctor& doctor, const report::LineWidth& width) {
   std::vector<std::string> with;
   std::vector<std::string> without;
   for (const BuildPackage& package : doctor.packages) (package.present ? with : without).push_back(package.name);
   std::string line = "chexbench " + doctor.chexbench_version;
   if (!with.empty()) line += fmt::format(", built with {}", fmt::join(with, ", "));
   if (!without.empty()) line += fmt::format(", without {}", fmt::join(without, ", "));
-  return line + "\n";
+  return report::wrapped(line, width, kIndent) + "\n";
 }
 
 std::string machine_line(const measure::Machine& machine) {
@@ -36,24 +38,25 @@ std::string driver_line(const measure::GpuSurvey& survey) {
                      survey.cuda_version ? ", serves CUDA " + measure::cuda_version_text(*survey.cuda_version) : "");
 }
 
-std::string gpu_table(const measure::GpuSurvey& survey) {
+std::string gpu_table(const measure::GpuSurvey& survey, const report::LineWidth& width) {
   if (!survey.has_gpu()) return "no GPU of NVIDIA was found\n";
   if (survey.gpus.empty()) return fmt::format("GPUs on the PCI bus: {}\n", fmt::join(survey.pci_bus_ids, ", "));
-  report::TextTable table{.header = {"gpu", "name", "memory", "pci_bus_id", "uuid"}, .left_columns = 5};
+  report::TextTable table{
+      .header = {"gpu", "name", "memory", "pci_bus_id", "uuid"}, .left_columns = 5, .expendable = {4, 3}};
   for (const measure::GpuInfo& gpu : survey.gpus) {
     table.rows.push_back(
         {std::to_string(gpu.index), gpu.name, report::gigabytes(gpu.memory_bytes), gpu.pci_bus_id, gpu.uuid});
   }
-  return report::render(table);
+  return report::fitted_text(table, width, "--format json");
 }
 
-std::string library_table(const std::vector<measure::GpuLibrary>& libraries) {
-  report::TextTable table{.header = {"library", "version", "from", "note"}, .left_columns = 4};
+std::string library_table(const std::vector<measure::GpuLibrary>& libraries, const report::LineWidth& width) {
+  report::TextTable table{.header = {"library", "version", "from", "note"}, .left_columns = 3, .last_left = true};
   for (const measure::GpuLibrary& library : libraries) {
     table.rows.push_back(
         {library.name, library.version, library.path, library.found ? library.reason : "not found: " + library.reason});
   }
-  return report::render(table);
+  return report::fitted_text(table, width, "--format json");
 }
 
 std::string fit_lines(const Doctor& doctor) {
@@ -81,10 +84,10 @@ std::string store_line(const StoreProbe& store) {
 
 }  // namespace
 
-std::string doctor_table(const Doctor& doctor) {
-  return build_line(doctor) + machine_line(doctor.machine) + surroundings_text(doctor.surroundings) +
+std::string doctor_table(const Doctor& doctor, const report::LineWidth& width) {
+  return build_line(doctor, width) + machine_line(doctor.machine) + surroundings_text(doctor.surroundings) +
          (doctor.store ? store_line(*doctor.store) : "") + driver_line(doctor.survey) + "\n" +
-         gpu_table(doctor.survey) + "\n" + library_table(doctor.libraries) + "\n" + fit_lines(doctor) +
+         gpu_table(doctor.survey, width) + "\n" + library_table(doctor.libraries, width) + "\n" + fit_lines(doctor) +
          warning_lines(doctor);
 }
 

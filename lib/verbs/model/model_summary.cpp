@@ -5,8 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "report/text_table.hpp"
-
 namespace chexbench::verbs {
 namespace {
 
@@ -43,9 +41,11 @@ std::int64_t ModelSummary::parameters() const { return total(layers, &ModelLayer
 double ModelSummary::forward_flops() const { return total(layers, &ModelLayer::forward_flops); }
 std::int64_t ModelSummary::activation_bytes() const { return total(layers, &ModelLayer::activation_bytes); }
 
-std::string model_table(const ModelSummary& network) {
-  report::TextTable table{
-      .header = {"layer", "kind", "output", "parameters", "MFLOP", "activation_MB"}, .rows = {}, .left_columns = 2};
+std::string model_table(const ModelSummary& network, const report::LineWidth& width) {
+  report::TextTable table{.header = {"layer", "kind", "output", "parameters", "MFLOP", "activation_MB"},
+                          .rows = {},
+                          .left_columns = 2,
+                          .expendable = {1, 5}};
   for (const ModelLayer& layer : network.layers) {
     table.rows.push_back({layer.name, layer.kind, shape(layer), count(layer.parameters), mega(layer.forward_flops),
                           mega(static_cast<double>(layer.activation_bytes))});
@@ -56,8 +56,8 @@ std::string model_table(const ModelSummary& network) {
       "forward           {:.3f} GFLOP an image\n"
       "training          {:.3f} GFLOP an image: forward, and the gradients of data and of weights\n"
       "activations       {:.1f} MB an image, each layer's output kept once (engines that fuse layers keep less)\n",
-      network.name, network.image_size, network.image_size, report::render(table), network.parameters(),
-      static_cast<double>(network.gradient_bytes()) * 1e-6, network.forward_flops() * 1e-9,
+      network.name, network.image_size, network.image_size, report::fitted_text(table, width, "--format json"),
+      network.parameters(), static_cast<double>(network.gradient_bytes()) * 1e-6, network.forward_flops() * 1e-9,
       network.training_flops() * 1e-9, static_cast<double>(network.activation_bytes()) * 1e-6);
 }
 

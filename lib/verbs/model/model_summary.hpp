@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "report/fitted_table.hpp"
+
 namespace chexbench::verbs {
 
 // One layer and its output for one image.
@@ -37,8 +39,9 @@ struct ModelSummary {
   std::int64_t gradient_bytes() const { return parameters() * 4; }
 };
 
-// Returns plain text for people: one row for each layer, and the totals below.
-std::string model_table(const ModelSummary& network);
+// Returns plain text for people: one row for each layer, and the totals below. The table is no wider than
+// `width` where it can be made so.
+std::string model_table(const ModelSummary& network, const report::LineWidth& width = {});
 // Returns one JSON object for programs, with units in its keys.
 std::string model_json(const ModelSummary& network);
 

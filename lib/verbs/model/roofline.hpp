@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "report/fitted_table.hpp"
 #include "spec/profile.hpp"
 
 namespace chexbench::verbs {
@@ -66,8 +67,9 @@ std::vector<spec::AcceleratorProfile> built_in_profiles();
 std::optional<double> median_misfit(const std::vector<RooflineCheck>& checks,
                                     std::optional<double> RooflineCheck::*computed);
 
-// Returns plain text for people: what was computed, entries to copy into the profile, and the check.
-std::string roofline_table(const Roofline& roofline);
+// Returns plain text for people: what was computed, entries to copy into the profile, and the check. Its tables are
+// no wider than `width` where they can be made so.
+std::string roofline_table(const Roofline& roofline, const report::LineWidth& width = {});
 // Returns one JSON object for programs, with units in its keys; undefined values are null.
 std::string roofline_json(const Roofline& roofline);
 

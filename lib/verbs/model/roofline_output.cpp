@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/text_table.hpp"
+#include "report/fitted_table.hpp"
 #include "verbs/model/roofline.hpp"
 
 namespace chexbench::verbs {
@@ -22,21 +22,22 @@ std::string factor_text(const std::optional<double>& factor) {
   return factor ? fmt::format("a factor of {:.2f}", *factor) : "cannot be checked";
 }
 
-std::string entries_table(const Roofline& roofline) {
+std::string entries_table(const Roofline& roofline, const report::LineWidth& width) {
   report::TextTable table{.header = {"batch", "images/s", "step", "efficiency", "bound by memory"}, .rows = {}};
   for (const RooflineEntry& one : roofline.entries) {
     table.rows.push_back({std::to_string(one.entry.batch_size), four_digits(one.entry.images_per_s),
                           fmt::format("{:.1f} ms", 1e3 * one.entry.compute_s()), fmt::format("{:.3f}", one.efficiency),
                           fmt::format("{:.0f} %", 100 * one.memory_bound_share)});
   }
-  return report::render(table);
+  return report::fitted_text(table, width, "--format json");
 }
 
-std::string checks_table(const Roofline& roofline) {
+std::string checks_table(const Roofline& roofline, const report::LineWidth& width) {
   report::TextTable table{.header = {"sourced entry", "precision", "batch", "images/s", "efficiency", "own network",
                                      "off by", "proportion", "off by", "other networks", "off by"},
                           .rows = {},
-                          .left_columns = 2};
+                          .left_columns = 2,
+                          .expendable = {4, 2, 8, 10, 7, 9}};
   for (const RooflineCheck& check : roofline.checks) {
     table.rows.push_back({fmt::format("{} {}x{}", check.entry.model, check.entry.image_size, check.entry.image_size),
                           to_string(check.entry.precision), std::to_string(check.entry.batch_size),
@@ -45,7 +46,7 @@ std::string checks_table(const Roofline& roofline) {
                           four_digits(check.by_proportion), misfit_percent(check, check.by_proportion),
                           four_digits(check.by_other_networks), misfit_percent(check, check.by_other_networks)});
   }
-  return report::render(table);
+  return report::fitted_text(table, width, "--format json");
 }
 
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
@@ -64,20 +65,20 @@ Json roofline_check_to_json(const RooflineCheck& check) {
 
 }  // namespace
 
-std::string roofline_table(const Roofline& roofline) {
+std::string roofline_table(const Roofline& roofline, const report::LineWidth& width) {
   const spec::ProfileEntry& first = roofline.entries.front().entry;
   std::string text = fmt::format(
       "{} {}x{} {} on {}: computed, not measured\npeaks: {:.4g} FLOP/s, {:.4g} bytes/s ({})\n{}\n\n{}\n"
       "For the list 'entries' of a profile:\n",
       first.model, first.image_size, first.image_size, to_string(first.precision), roofline.profile.device,
       roofline.profile.peaks->flops_per_s.at(first.precision), roofline.profile.peaks->bytes_per_s,
-      roofline.profile.peaks->source, first.source, entries_table(roofline));
+      roofline.profile.peaks->source, first.source, entries_table(roofline, width));
   for (std::size_t i = 0; i < roofline.entries.size(); ++i)
     text += spec::entry_json(roofline.entries[i].entry) + (i + 1 < roofline.entries.size() ? ",\n" : "\n");
   text += fmt::format(
       "\nThe same for each sourced entry, with an efficiency from other entries only:\n\n{}\nmedian misfit: by the "
       "same network {}; by proportion {}; by other networks {}\n",
-      checks_table(roofline), factor_text(median_misfit(roofline.checks, &RooflineCheck::by_own_network)),
+      checks_table(roofline, width), factor_text(median_misfit(roofline.checks, &RooflineCheck::by_own_network)),
       factor_text(median_misfit(roofline.checks, &RooflineCheck::by_proportion)),
       factor_text(median_misfit(roofline.checks, &RooflineCheck::by_other_networks)));
   return text;

@@ -12,11 +12,10 @@
 #include "results/figures.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::verbs {
 namespace {
-
-constexpr std::string_view kEmulated = "emulated:";
 
 // A training to predict, before its input and its network are known.
 struct Arm {
@@ -26,7 +25,8 @@ struct Arm {
 };
 
 bool measures_input(const results::TrialResult& trial) {
-  return trial.spec.engine == "none" && trial.spec.data.format != spec::DataFormat::synthetic && !trial.repeats.empty();
+  return !spec::has_engine(trial.spec) && trial.spec.data.format != spec::DataFormat::synthetic &&
+         !trial.repeats.empty();
 }
 
 // The size of the batch, the network and the optimizer are not compared: the work for each image is the same.
@@ -58,13 +58,13 @@ std::vector<const results::TrialResult*> input_trials(const PredictionRequest& r
 // training do not overlap
 spec::Experiment arm_of(spec::Experiment spec, const PredictionRequest& request) {
   const std::string& accelerator = request.accelerator;
-  const bool emulated = spec.engine.starts_with(kEmulated);
-  const std::string engine = accelerator.empty() ? spec.engine : std::string(kEmulated) + accelerator;
+  const bool emulated = spec::is_emulated(spec);
+  const std::string engine = accelerator.empty() ? spec.engine : std::string(spec::kEmulatedPrefix) + accelerator;
   if (!accelerator.empty() && emulated && spec.engine != engine) {
     throw SpecError(fmt::format("--accelerator {} contradicts the spec's engine '{}'; leave one of them out",
                                 accelerator, spec.engine));
   }
-  if (!engine.starts_with(kEmulated)) {
+  if (!engine.starts_with(spec::kEmulatedPrefix)) {
     throw SpecError(fmt::format("a prediction needs an accelerator's profile: give --accelerator PROFILE ({})",
                                 fmt::join(spec::profile_names(), ", ")));
   }
@@ -201,7 +201,7 @@ std::vector<int> all_ranks(const PredictionRequest& request, int batch_size) {
 PredictionArm predict_arm(const PredictionRequest& request, const Arm& arm) {
   Training training{.model = arm.spec.model,
                     .training = arm.spec.training,
-                    .profile = spec::load_profile(arm.spec.engine.substr(kEmulated.size())),
+                    .profile = spec::load_profile(arm.spec.engine.substr(spec::kEmulatedPrefix.size())),
                     .scaling = request.scaling,
                     .input = input_of(request, arm),
                     .network = network_of(request, arm.spec.comm)};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/verdict.hpp"
+#include "report/fitted_table.hpp"
 #include "results/record.hpp"
 
 namespace chexbench::verbs {
@@ -84,8 +85,8 @@ struct Prediction {
   std::vector<PredictionArm> arms;
 };
 
-// Returns plain text for people, with one table for each arm.
-std::string prediction_table(const Prediction& prediction);
+// Returns plain text for people, with one table for each arm, which is no wider than `width` where it can be made so.
+std::string prediction_table(const Prediction& prediction, const report::LineWidth& width = {});
 // Returns one JSON object for programs, with units in its keys; undefined values are null.
 std::string prediction_json(const Prediction& prediction);
 // Returns tidy CSV (RFC 4180, with LF): one row for each arm and number of ranks, with units in the names of columns;

@@ -2,7 +2,7 @@
 
 #include "analysis/starvation.hpp"
 #include "report/figure_text.hpp"
-#include "report/text_table.hpp"
+#include "report/fitted_table.hpp"
 #include "verbs/predict/prediction_result.hpp"
 
 namespace chexbench::verbs {
@@ -23,9 +23,11 @@ std::string scaling_word(const PredictionRow& row) {
   return row.linear() && row.ranks > 1 ? "linear" : "";
 }
 
-std::string rows_table(const PredictionArm& arm) {
+std::string rows_table(const PredictionArm& arm, const report::LineWidth& width) {
   report::TextTable table{.header = {"ranks", "batch", "images/s", "efficiency", "", "of accelerator", "limit",
-                                     "decode", "storage", "compute", "network", "exposed", "known", "off by", ""}};
+                                     "decode", "storage", "compute", "network", "exposed", "known", "off by", ""},
+                          .rows = {},
+                          .expendable = {11, 8, 10, 9, 7, 1, 5, 12}};
   for (const PredictionRow& row : arm.rows) {
     table.rows.push_back({std::to_string(row.ranks), std::to_string(row.local_batch), rate_or_blank(row.images_per_s),
                           report::percent(row.efficiency), scaling_word(row), report::percent(row.accelerator_share()),
@@ -34,7 +36,7 @@ std::string rows_table(const PredictionArm& arm) {
                           report::percent(row.exposed_communication_share), rate_or_blank(row.known_images_per_s),
                           off_by(row), row.extrapolated ? "*" : ""});
   }
-  return report::render(table);
+  return report::fitted_text(table, width, "--format csv");
 }
 
 std::string requirement_text(const Requirement& needed) {
@@ -49,11 +51,11 @@ std::string requirement_text(const Requirement& needed) {
   return text;
 }
 
-std::string arm_text(const PredictionArm& arm) {
+std::string arm_text(const PredictionArm& arm, const report::LineWidth& width) {
   std::string text = fmt::format(
       "{}\npredicted, not measured; {} scaling; network alpha {:.3g} s, beta {:.3g} bytes/s, {:.3g} s a "
       "bucket\n\n{}\n",
-      arm.name, arm.scaling, arm.alpha_s, arm.beta_bytes_per_s, arm.launch_s, rows_table(arm));
+      arm.name, arm.scaling, arm.alpha_s, arm.beta_bytes_per_s, arm.launch_s, rows_table(arm, width));
   for (const std::string& note : arm.notes) text += fmt::format("{}\n", note);
   text +=
       fmt::format("Speed of {}{}: {}\n", arm.accelerator, arm.speed_computed ? " (computed speed)" : "", arm.source);
@@ -63,11 +65,11 @@ std::string arm_text(const PredictionArm& arm) {
 
 }  // namespace
 
-std::string prediction_table(const Prediction& prediction) {
+std::string prediction_table(const Prediction& prediction, const report::LineWidth& width) {
   std::string text;
   for (const PredictionArm& arm : prediction.arms) {
     if (!text.empty()) text += '\n';
-    text += arm_text(arm);
+    text += arm_text(arm, width);
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -30,20 +31,31 @@
 namespace chexbench::verbs {
 namespace {
 
+// What lies in a data set, and whether on a server.
+struct Look {
+  dataset::IndexReport index;
+  bool is_distant = false;
+};
+
+Look look_once(const spec::DataSpec& data) {
+  const storage::DataRoot root(data);
+  return {.index = dataset::report_index(root), .is_distant = root.store->is_distant()};
+}
+
 // Labels say nothing about speed, so a table that cannot be understood is no obstacle where the folders beside it are a
 // data set themselves. `data` is then changed to that layout.
-dataset::IndexReport look_at(spec::DataSpec& data) {
+Look look_at(spec::DataSpec& data) {
   try {
-    return dataset::report_index(storage::DataRoot(data));
+    return look_once(data);
   } catch (const Error& error) {
     if (data.layout != spec::DataLayout::automatic || !(data.labels == spec::LabelsSpec())) throw;
     spec::DataSpec folders = data;
     folders.layout = spec::DataLayout::folders;
     try {
-      dataset::IndexReport index = dataset::report_index(storage::DataRoot(folders));
+      Look look = look_once(folders);
       log::warning("the images are measured without the labels of their table: {}", error.what());
       data = folders;
-      return index;
+      return look;
     } catch (const Error&) {
     }
     throw;
@@ -96,8 +108,12 @@ class Prober {
       measure_into(all);
     } catch (const bench::TimeIsUp&) {
       probe_.result.time_was_up = true;
+    } catch (const InterruptedError&) {
+      probe_.interrupted = std::current_exception();
+      probe_.result.stopped_after_s = now_s() - begin_s_;
     }
     if (!all.trials.empty() && !all.trials.front().repeats.empty()) probe_.report = std::move(all);
+    probe_.report.interrupted = probe_.interrupted != nullptr;
     if (is_root()) conclude();
     return std::move(probe_);
   }
@@ -108,9 +124,9 @@ class Prober {
   // Rank 0 looks at the data set; all ranks get the ways that it found.
   void agree_on_ways() {
     if (is_root()) {
-      const dataset::IndexReport index = look_at(data_);
-      describe(index);
-      ways_ = ways_to_read(index, data_);
+      const Look look = look_at(data_);
+      describe(look);
+      ways_ = ways_to_read(look.index, data_);
     }
     const std::size_t ways = std::stoul(comm::broadcast_text(world_.communicator(), std::to_string(ways_.size())));
     ways_.resize(ways);
@@ -164,15 +180,16 @@ class Prober {
     if (options_.on_progress) options_.on_progress({now_s() - begin_s_, options_.time_s, state.images_per_s});
   }
 
-  void describe(const dataset::IndexReport& index) {
+  void describe(const Look& look) {
     ProbeResult& result = probe_.result;
+    const dataset::IndexReport& index = look.index;
     result.root = index.root;
     result.layout = index.layout;
     result.images = index.rows;
     result.files = index.files;
     result.png_files = index.png_files;
     result.mean_file_bytes = index.mean_file_bytes();
-    result.is_distant = storage::DataRoot(data_).store->is_distant();
+    result.is_distant = look.is_distant;
   }
 
   void conclude() {

@@ -81,6 +81,8 @@ std::string probe_json(const ProbeResult& result) {
                        {"images_per_s_per_core", is_measured ? Json(result.images_per_s_per_core) : Json(nullptr)},
                        {"time_s", result.time_s},
                        {"time_was_up", result.time_was_up},
+                       {"partial", result.stopped_after_s.has_value()},
+                       {"stopped_after_s", result.stopped_after_s ? Json(*result.stopped_after_s) : Json(nullptr)},
                        {"bad_records", result.bad_records},
                        {"ways", list_of(result.ways, way_to_json)},
                        {"limit", is_measured ? limit_to_json(result) : Json(nullptr)},

@@ -53,6 +53,10 @@ std::string rate_line(const ProbeResult& result) {
                                  result.cores == 1 ? "s" : "", rate(way.images_per_s), interval, what_of(result));
   if (!result.disturbance.empty())
     text += fmt::format("; {}, and a free machine gives up to {}", result.disturbance, rate(result.free_images_per_s));
+  if (result.stopped_after_s) {
+    text += fmt::format("; it was stopped after {} of {}", duration_text(*result.stopped_after_s),
+                        duration_text(result.time_s));
+  }
   if (result.bad_records > 0) {
     text += fmt::format("; {} reads failed and were skipped: `chexbench data check {}` names the files",
                         result.bad_records, shell_word(result.root));
@@ -202,7 +206,8 @@ std::string time_up_text(const ProbeResult& result) {
 std::string probe_text(const ProbeResult& result) {
   if (result.ways.empty()) return time_up_text(result);
   const results::Grade grade = result.ways.front().grade;
-  const std::string mark = grade == results::Grade::told_apart ? "" : fmt::format(" [{}]", results::to_string(grade));
+  std::string mark = result.stopped_after_s ? " [partial]" : "";
+  if (grade != results::Grade::told_apart) mark += fmt::format(" [{}]", results::to_string(grade));
   return fmt::format("Rate:   {}{}\nFeeds:  {}{}\nLimit:  {}{}\nDo:     {}{}\nMore:   {}\n", rate_line(result), mark,
                      feeds_line(result), mark, limit_line(result), mark, do_line(result), mark, more_line(result));
 }

@@ -62,7 +62,8 @@ struct ProbeResult {
       ways;                  // that which needs no conversion first; empty if the time was up before one was measured
   double time_s = 0;         // for which it was allowed to measure
   bool time_was_up = false;  // before as much was measured as was planned
-  std::uint64_t images_seen = 0;  // of rank 0, in the repeat that was under way at last
+  std::optional<double> stopped_after_s;  // set if a signal ended it early
+  std::uint64_t images_seen = 0;          // of rank 0, in the repeat that was under way at last
   // The following are those of the first way.
   WorkShares work;
   Holdup holdup = Holdup::cores;
@@ -85,7 +86,8 @@ struct ProbeResult {
 // rate does not count. Pure, except that it reads the built-in profiles.
 std::vector<FedAccelerator> fed_accelerators(double images_per_s, const std::optional<measure::Interval>& ci95);
 
-// Returns the answer: five lines that begin with their subject. Grades that are not `told apart` follow their line.
+// Returns the answer: five lines that begin with their subject. Grades that are not `told apart` follow their line, and
+// so does "partial" if it was stopped.
 std::string probe_text(const ProbeResult& result);
 
 // Returns all of it as a JSON object; undefined values are null.

@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
+#include "spec/interval.hpp"
 #include "spec/presets.hpp"
 #include "spec/url.hpp"
 
@@ -18,7 +19,6 @@ namespace {
 
 constexpr int kFirstWarmup = 1;
 constexpr int kFirstSteps = 3;
-constexpr int kFewestRepeats = 5;  // that give an interval
 constexpr int kUsualRepeats = 15;  // a repeat is so long that as many would fit into the time
 constexpr int kMostRepeats = 100;
 constexpr double kLongestSteps_s = 3;
@@ -113,7 +113,7 @@ ProbePlan plan_probe(const FirstLook& slowest, std::size_t ways, double left_s, 
   const double each_s = std::max(0.0, kUsedShare * left_s / static_cast<double>(ways));  // for all repeats of a way
   const double begin_s = std::max(0.0, slowest.repeat_s - slowest.measured_s);           // of a repeat
   double steps_s = std::min(kLongestSteps_s, each_s / kUsualRepeats - begin_s);
-  if (steps_s <= 0) steps_s = std::max(0.0, each_s / kFewestRepeats - begin_s);
+  if (steps_s <= 0) steps_s = std::max(0.0, each_s / spec::kRepeatsForInterval - begin_s);
   const double images = slowest.images_per_s * steps_s / ranks;  // of a rank and repeat
   plan.batch_size = std::clamp(static_cast<int>(images / kFewestProbeSteps), 1, plan.batch_size);
   const int steps = std::clamp(static_cast<int>(images / plan.batch_size), kFewestProbeSteps, kMostProbeSteps);

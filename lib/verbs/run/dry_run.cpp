@@ -165,8 +165,9 @@ std::vector<TrialForecast> forecasts(const results::Report& report, const bench:
   std::vector<TrialForecast> all;
   Tries tries;
   for (const results::TrialResult& trial : report.trials) {
-    all.push_back({.measure = trial.spec.measure, .repeat = {}});
-    if (trial.spec.training.epochs == 0 && tries.knows_images_of(trial.spec))
+    all.push_back({.spec = trial.spec, .repeat = {}});
+    // How many epochs a checkpoint has done is known only where the run reads it.
+    if (trial.spec.training.checkpoint.empty() && tries.knows_images_of(trial.spec))
       all.back().repeat = forecast_repeat(trial, tries.of(trial.spec), host);
   }
   return all;

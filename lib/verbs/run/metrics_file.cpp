@@ -13,6 +13,7 @@
 #include "measure/machine.hpp"
 #include "results/labels.hpp"
 #include "results/rates.hpp"
+#include "spec/keys.hpp"
 
 namespace chexbench::verbs {
 namespace {
@@ -70,7 +71,7 @@ void add_trial(const results::Report& report, std::size_t index, const RunStandi
   std::optional<double> rate, wait;
   if (!trial.repeats.empty()) {
     rate = results::median_rate(trial);
-    if (trial.spec.engine != "none") wait = wait_share_of(trial);
+    if (spec::has_engine(trial.spec)) wait = wait_share_of(trial);
   } else if (standing.now && standing.now->trial == index) {
     rate = standing.now->images_per_s;
     wait = standing.now->wait_share;

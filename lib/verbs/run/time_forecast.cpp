@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
 #include "bench/plan.hpp"
+#include "bench/progress.hpp"
 #include "bench/protocol.hpp"
 #include "bench/scale_model.hpp"
 #include "bench/trial.hpp"
@@ -15,6 +17,7 @@
 #include "core/errors.hpp"
 #include "core/text.hpp"
 #include "engine/registry.hpp"
+#include "spec/interval.hpp"
 #include "spec/keys.hpp"
 #include "spec/presets.hpp"
 #include "spec/profile.hpp"
@@ -54,10 +57,28 @@ double slowdown_of(const results::TrialResult& trial, const bench::HostCores& ho
 }
 
 // The repeats of a run that are added if others disturb those that were planned, or if they differ much.
-int extra_repeats(const spec::MeasureSpec& measure) {
-  constexpr int kFewestForInterval = 5;  // as bench/stopping.cpp has it
-  const bool may_go_on = measure.repeats >= kFewestForInterval && !measure.relative_error;
+int extra_repeats(const spec::Experiment& trial) {
+  const spec::MeasureSpec& measure = trial.measure;
+  const bool may_go_on =  // as bench/stopping.cpp has it
+      measure.repeats >= spec::kRepeatsForInterval && !measure.relative_error && trial.training.epochs == 0;
   return may_go_on ? measure.extra_repeats : 0;
+}
+
+// The images of one repeat.
+struct RepeatImages {
+  double batches = 0;    // of a rank, that are trained on
+  double validated = 0;  // by all ranks
+};
+
+// Returns no batches if the images do not suffice for one step of an epoch.
+RepeatImages images_of_repeat(const spec::Experiment& spec, int ranks, std::size_t images) {
+  const int accumulate = spec.training.accumulate_steps;
+  if (spec.training.epochs == 0)
+    return {.batches = static_cast<double>(spec.measure.warmup_steps + spec.measure.steps) * accumulate};
+  const double validating = spec.training.validation_share * static_cast<double>(images);
+  const double steps =
+      std::floor((static_cast<double>(images) - validating) / (spec.training.batch_size * accumulate * ranks));
+  return {.batches = steps * accumulate * spec.training.epochs, .validated = validating * spec.training.epochs};
 }
 
 // Measures a trial of one rank, which must have one repeat. Returns std::nullopt if that fails or takes too long.
@@ -98,6 +119,7 @@ std::optional<double> measure_training_rate(const spec::Experiment& trial, doubl
   look.data.format = spec::DataFormat::synthetic;
   look.model = trial.model;
   look.training = trial.training;
+  look.training.epochs = 0;
   look.training.batch_size = std::min(2, trial.training.batch_size);
   look.training.accumulate_steps = 1;
   look.engine = trial.engine;
@@ -113,19 +135,23 @@ RepeatForecast forecast_repeat(const results::TrialResult& trial, const Tried& t
   const spec::Experiment& spec = trial.spec;
   const bench::CoreShare share = bench::share_cores(host, spec, trial.ranks);
   const auto cores = static_cast<int>(share.cores.size());
-  const int steps = spec.measure.warmup_steps + spec.measure.steps;
-  const double batches = static_cast<double>(steps) * spec.training.accumulate_steps;
+  const auto [batches, validated] = images_of_repeat(spec, trial.ranks, tried.images);
   RepeatForecast forecast;
+  if (batches == 0) {
+    forecast.unknown = "epochs, for whose steps there are too few images";
+    return forecast;
+  }
   if (spec::uses_pipeline(spec)) {
     const double images_per_s = predicted_images_per_s(spec, trial.ranks, cores, tried.costs);
     const double trained = batches * spec.training.batch_size * trial.ranks;
     const double before = images_before_first_batch(spec.pipeline, tried.images);
-    if (images_per_s > 0) forecast.repeat_s = (trained + before) / images_per_s;
+    if (images_per_s > 0) forecast.repeat_s = (trained + validated + before) / images_per_s;
   }
   if (const auto profile = engine::profile_of_engine(spec.engine)) {
     forecast.repeat_s = std::max(forecast.repeat_s, batches * emulated_step_s(spec, *profile));
   } else if (tried.trained_images_per_s_per_core) {  // on the cores that also make the batches
-    forecast.repeat_s += batches * spec.training.batch_size / (cores * *tried.trained_images_per_s_per_core);
+    const double trained_s = batches * spec.training.batch_size / (cores * *tried.trained_images_per_s_per_core);
+    forecast.repeat_s += trained_s * (1 + bench::validation_share(spec.training));
   } else if (!engine::drops_batches(spec.engine)) {
     forecast.unknown = fmt::format("what engine {} computes", spec.engine);
   }
@@ -138,32 +164,43 @@ std::string time_text(const std::vector<TrialForecast>& trials) {
   bool is_least = false;
   int repeats = 0, extra = 0;
   std::size_t without = 0;
+  bool any_epochs = false;
   std::set<std::string> unknown = {"opening the data", "building engines"};
   for (const TrialForecast& trial : trials) {
-    repeats += trial.measure.repeats;
-    extra += extra_repeats(trial.measure);
+    const spec::MeasureSpec& measure = trial.spec.measure;
+    repeats += measure.repeats;
+    extra += extra_repeats(trial.spec);
     if (!trial.repeat) {
       ++without;
       continue;
     }
     const double repeat_s = trial.repeat->repeat_s;
     const double most_s =
-        trial.measure.max_seconds ? *trial.measure.max_seconds + repeat_s : std::numeric_limits<double>::infinity();
-    const double trial_s = std::min(most_s, repeat_s * trial.measure.repeats);
+        measure.max_seconds ? *measure.max_seconds + repeat_s : std::numeric_limits<double>::infinity();
+    const double trial_s = std::min(most_s, repeat_s * measure.repeats);
     planned_s += trial_s;
-    extra_s += std::min(most_s - trial_s, repeat_s * extra_repeats(trial.measure));
+    extra_s += std::min(most_s - trial_s, repeat_s * extra_repeats(trial.spec));
+    any_epochs = any_epochs || trial.spec.training.epochs > 0;
     if (trial.repeat->unknown.empty()) continue;
     unknown.insert(trial.repeat->unknown);
     is_least = true;
   }
-  if (without == trials.size()) return "time: no forecast, as nothing could be measured\n";
-  std::string text = fmt::format("time: {} {} for {} repeats of {} trial{}", is_least ? "at least" : "about",
-                                 duration_text(planned_s), repeats, trials.size(), trials.size() == 1 ? "" : "s");
-  if (without > 0) text += fmt::format(" ({} of them not counted: their images could not be tried)", without);
+  if (without == trials.size())
+    return "time: no forecast, as nothing could be measured, or trainings begin at a checkpoint\n";
+  std::string text = fmt::format("time: {} {} for {} repeat{} of {} trial{}", is_least ? "at least" : "about",
+                                 duration_text(planned_s), repeats, repeats == 1 ? "" : "s", trials.size(),
+                                 trials.size() == 1 ? "" : "s");
+  if (without > 0)
+    text += fmt::format(" ({} of them not counted: their images could not be tried, or they begin at a checkpoint)",
+                        without);
   if (extra > 0)
     text += fmt::format("; up to {} more repeats, and {} more, if others disturb them or they differ much", extra,
                         duration_text(extra_s));
   text += fmt::format(". Not in it: {}.\n", fmt::join(unknown, ", "));
+  if (any_epochs)
+    text +=
+        "A training over epochs counts whole, from its begin; an image that validates counts a third of the computing "
+        "of one that trains.\n";
   return text + "It is a rough forecast, from a few images that were tried just now, and from profiles.\n";
 }
 

@@ -35,13 +35,13 @@ struct Tried {
   std::optional<double> trained_images_per_s_per_core;  // as measure_training_rate()
 };
 
-// Forecasts a repeat of the trial, which must not train over epochs, by the model of `advise`. Pure, but for reading
-// profiles. @throws SpecError as spec::load_profile()
+// Forecasts a repeat of the trial by the model of `advise`. One that trains over epochs is a training from its begin,
+// with a validation after each epoch. Pure, but for reading profiles. @throws SpecError as spec::load_profile()
 RepeatForecast forecast_repeat(const results::TrialResult& trial, const Tried& tried, const bench::HostCores& host);
 
 // A trial's forecast; empty if there is none.
 struct TrialForecast {
-  const spec::MeasureSpec& measure;
+  const spec::Experiment& spec;
   std::optional<RepeatForecast> repeat;
 };
 

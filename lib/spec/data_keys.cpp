@@ -1,0 +1,147 @@
+#include "spec/data_keys.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "spec/key_conditions.hpp"
+#include "spec/key_making.hpp"
+
+namespace chexbench::spec {
+namespace {
+
+// Returns the rule of a member of the store: store_key("store.region", &StoreSpec::region, "...").
+template <typename T>
+KeyRule store_key(std::string path, T StoreSpec::*member, std::string description) {
+  return key_at(
+      std::move(path),
+      std::move(description), [=](auto& experiment) -> auto& { return experiment.data.store.*member; });
+}
+
+// Returns the rule of a member of LabelsSpec, which has a meaning only for data.layout csv:
+// label_key("data.labels.csv", &LabelsSpec::csv, "...").
+KeyRule label_key(std::string path, std::string LabelsSpec::*member, std::string description) {
+  return own_table_only(key_at(
+      std::move(path),
+      std::move(description), [=](auto& experiment) -> auto& { return experiment.data.labels.*member; }));
+}
+
+KeyRule shape_key(std::string path, std::optional<double> StoreShape::*member, std::string description) {
+  return input_only(key_at(
+      std::move(path),
+      std::move(description), [=](auto& experiment) -> auto& { return experiment.data.store.shape.*member; }));
+}
+
+void add_set_keys(std::vector<KeyRule>& rules) {
+  constexpr auto data = &Experiment::data;
+  rules.push_back(input_only(key("data.root", data, &DataSpec::root,
+                                 "Folder of the data set, relative to the working directory, or where a server has it: "
+                                 "http(s)://, s3://, nfs://.")));
+  rules.push_back(
+      key("data.format", data, &DataSpec::format,
+          "Files to read: PNGs and JPEGs; TFRecords, WebDataset's tar files or cached pixels (see data convert); or "
+          "ready-made synthetic batches: the ceiling of the compute side."));
+  rules.push_back(input_only(key("data.split", data, &DataSpec::split,
+                                 "Images to use, by the data set's lists, folders or column; "
+                                 "val where it has one.")));
+  rules.push_back(input_only(
+      key("data.decoder", data, &DataSpec::decoder, "PNG and JPEG decoder: chexbench's own fast paths, or OpenCV.")));
+  rules.push_back(fast_decoder_only(input_only(
+      key("data.jpeg", data, &DataSpec::jpeg,
+          "Pixels of a JPEG that are decoded: all (full: the same for every decoder), or as few as the network's size "
+          "needs (scaled: faster, and other pixels)."))));
+  rules.push_back(key("data.deliver", data, &DataSpec::deliver,
+                      "What a batch holds: f32, 3 channels, normalized; u8, 1 channel, normalized by the engine."));
+  rules.push_back(input_only(key("data.on_bad_record", data, &DataSpec::on_bad_record,
+                                 "A corrupt image or record stops the trial, or is skipped and counted.")));
+}
+
+void add_layout_keys(std::vector<KeyRule>& rules) {
+  rules.push_back(input_only(key("data.layout", &Experiment::data, &DataSpec::layout,
+                                 "How the root holds its labels: ChestX-ray14's table (nih), a table of one's own "
+                                 "(csv), a folder for each class (folders), or what is found (auto).")));
+  rules.push_back(label_key("data.labels.csv", &LabelsSpec::csv,
+                            "The table's path in the root; empty: the only *.csv that lies there."));
+  rules.push_back(label_key("data.labels.image_column", &LabelsSpec::image_column,
+                            "Column of the image files' names; empty: the first."));
+  rules.push_back(label_key("data.labels.columns", &LabelsSpec::columns,
+                            "Columns of 0 and 1, a label each: names and patterns with *, as a list or joined by "
+                            "commas."));
+  rules.back().values.names = true;
+  rules.push_back(label_key("data.labels.separator", &LabelsSpec::separator,
+                            "Not empty: data.labels.columns is one column, whose fields hold names joined by this."));
+  rules.push_back(joined_labels_only(
+      label_key("data.labels.none", &LabelsSpec::none, "The name that stands for no label; empty: none does.")));
+  rules.push_back(label_key("data.labels.split_column", &LabelsSpec::split_column,
+                            "Column that says train, val or test; empty: there are no splits."));
+  rules.push_back(label_key("data.labels.patient_column", &LabelsSpec::patient_column,
+                            "Column that tells patients apart; empty: each image is another."));
+}
+
+void add_preprocess_keys(std::vector<KeyRule>& rules) {
+  constexpr auto preprocess = &Experiment::preprocess;
+  rules.push_back(input_only(key("preprocess.resize", preprocess, &PreprocessSpec::resize, "Resize method.")));
+  rules.push_back(
+      input_only(key("preprocess.flip", preprocess, &PreprocessSpec::flip, "Flip half of the images horizontally.")));
+  rules.push_back(input_only(at_least(
+      0.1, at_most(1, key("preprocess.crop", preprocess, &PreprocessSpec::crop,
+                          "Share of an image's width and height that is seen, somewhere in it; in a validation in its "
+                          "middle.")))));
+}
+
+// The limits keep every sleep short enough to be told from a run that hangs.
+void add_shape_keys(std::vector<KeyRule>& rules) {
+  constexpr double kSlowest = 1e-3;  // MB/s, and requests per second
+  constexpr double kFastest = 1e9;
+  constexpr double kMostDelayMs = 60'000;
+  rules.push_back(at_most(
+      kFastest, at_least(kSlowest, shape_key("store.shape.bandwidth_mb_per_s", &StoreShape::bandwidth_mb_per_s,
+                                             "Slows reading down, for each rank, to so many MB/s; null: it does "
+                                             "not."))));
+  rules.push_back(at_most(kMostDelayMs, shape_key("store.shape.latency_ms", &StoreShape::latency_ms,
+                                                  "Added to each request (a file, or 1 MiB of a shard); null: "
+                                                  "nothing.")));
+  rules.push_back(at_most(kMostDelayMs, shape_key("store.shape.jitter_ms", &StoreShape::jitter_ms,
+                                                  "Mean of a random latency on top: exponential, from a fixed seed; "
+                                                  "null: none.")));
+  rules.push_back(at_most(
+      kFastest, at_least(kSlowest, shape_key("store.shape.iops", &StoreShape::iops,
+                                             "Requests of a rank that may begin in a second; null: any number."))));
+}
+
+void add_store_keys(std::vector<KeyRule>& rules) {
+  rules.push_back(s3_only(store_key("store.endpoint", &StoreSpec::endpoint,
+                                    "Server, http(s)://host[:port]; empty: as AWS_ENDPOINT_URL says, or Amazon's.")));
+  rules.push_back(s3_only(store_key("store.region", &StoreSpec::region,
+                                    "Region of the bucket; empty: as AWS_REGION or ~/.aws/config say.")));
+  rules.push_back(s3_only(store_key("store.addressing", &StoreSpec::addressing,
+                                    "Whether the bucket stands in the path or before the host's name; auto: in the "
+                                    "path where an endpoint is given.")));
+  rules.push_back(
+      distant_only(at_most(3600, above(0, store_key("store.timeout_s", &StoreSpec::timeout_s,
+                                                    "Seconds to connect, and with less than 1 kB/s coming in, after "
+                                                    "which a request has failed; one as a whole has 15 times as "
+                                                    "long.")))));
+  rules.push_back(distant_only(at_most(100, at_least(1, store_key("store.tries", &StoreSpec::tries,
+                                                                  "How often a request is tried, with pauses that "
+                                                                  "grow.")))));
+  rules.push_back(
+      web_only(store_key("store.redirects", &StoreSpec::redirects,
+                         "Redirects that are followed: to the same scheme, host and port only (same_host), or to any "
+                         "(any), without a password and never from https to http.")));
+  rules.push_back(mapped_only(store_key("store.read", &StoreSpec::read,
+                                        "How shards and cached pixels are read: mapped, or copied, for files that "
+                                        "other programs may change meanwhile.")));
+  add_shape_keys(rules);
+}
+
+}  // namespace
+
+void add_data_keys(std::vector<KeyRule>& rules) {
+  add_set_keys(rules);
+  add_layout_keys(rules);
+  add_preprocess_keys(rules);
+  add_store_keys(rules);
+}
+
+}  // namespace chexbench::spec

@@ -1,0 +1,11 @@
+// How many repeats a 95 % interval takes, and how sentences say that there were fewer.
+#pragma once
+
+namespace chexbench::spec {
+
+inline constexpr int kRepeatsForInterval = 5;  // measure/statistics.hpp says why
+inline constexpr const char* kTooFew = "fewer than five";
+inline constexpr const char* kTooFewRepeats = "fewer than five repeats";
+inline constexpr const char* kNoInterval = "no interval: fewer than five repeats";
+
+}  // namespace chexbench::spec
