@@ -5,6 +5,7 @@ usage: training.py torch|tensorflow NETWORK ...                  prints images/s
 """
 
 import argparse
+import contextlib
 import os
 import statistics
 import time
@@ -28,9 +29,14 @@ def torch_step(arguments):
     optimizer = torch.optim.Adam(model.parameters(), 1e-3)
     loss_of = torch.nn.BCEWithLogitsLoss()
 
+    def forward():
+        bf16 = torch.autocast("cpu", torch.bfloat16) if arguments.precision == "bf16" else contextlib.nullcontext()
+        with bf16:
+            return model(images)
+
     def step():
         optimizer.zero_grad(set_to_none=True)
-        loss = loss_of(model(images), labels)
+        loss = loss_of(forward().float(), labels)
         loss.backward()
         optimizer.step()
         return loss.item()
@@ -81,7 +87,10 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--warmup", type=int, default=2)
+    parser.add_argument("--precision", choices=["f32", "bf16"], default="f32", help="bf16: PyTorch's autocast")
     arguments = parser.parse_args()
+    if arguments.precision == "bf16" and arguments.framework != "torch":
+        parser.error("bf16 is measured in PyTorch only")
     if arguments.model == "matmul":
         print(f"GFLOP/s: {matmul_gflops(arguments.threads):.2f}")
         return
