@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bench/core_layout.hpp"
+#include "bench/data_facts.hpp"
 #include "bench/gpu_watch.hpp"
 #include "bench/groups.hpp"
 #include "bench/journal.hpp"
@@ -21,6 +22,7 @@
 #include "bench/provenance.hpp"
 #include "bench/rank_agreement.hpp"
 #include "bench/scale_model.hpp"
+#include "bench/second_job/cores.hpp"
 #include "bench/stopping.hpp"
 #include "bench/trace_gather.hpp"
 #include "bench/training/finished_repeat.hpp"
@@ -38,6 +40,7 @@
 #include "results/disturbance.hpp"
 #include "results/journal_line.hpp"
 #include "results/rates.hpp"
+#include "spec/keys.hpp"
 #include "spec/slowed.hpp"
 
 namespace chexbench::bench {
@@ -66,15 +69,6 @@ void describe_gpus(results::TrialResult& trial, const GpuShare& share, const Red
   if (!reducer.capturable()) trial.notes.emplace_back("gradients averaged in host memory, over MPI");
 }
 
-// Returns the files that a trial reads.
-std::vector<std::string> paths(const dataset::Dataset& dataset) {
-  if (spec::reads_shards(dataset.format)) return dataset.shards;
-  if (dataset.cached) return {dataset.cached->path()};
-  std::vector<std::string> images;
-  for (const dataset::ImageEntry& image : dataset.images) images.push_back(image.path);
-  return images;
-}
-
 // An arm of the group that is running.
 struct RunningArm {
   results::TrialResult& trial;
@@ -95,6 +89,7 @@ class Runner {
         options_(options),
         ranks_(world.communicator()),
         rank_cores_(gather_rank_cores(world)),
+        cpus_(usable_cpus()),
         host_(host_cores_of(rank_cores_, static_cast<std::size_t>(ranks_.rank()))),
         make_engine_(options.make_engine),
         progress_(report, options.progress, ranks_.rank() == 0) {
@@ -147,6 +142,9 @@ class Runner {
   // Returns the number of the network's outputs, which is the number of labels of the group's data sets.
   // @throws SpecError if these numbers differ
   int outputs_of(const ArmGroup& group);
+  // Starts the second job of the arm on one rank of each host, and waits until it is ready; null elsewhere, and if the
+  // arm has none.
+  std::unique_ptr<SecondJob> start_second_job(const RunningArm& arm, comm::Communicator& members) const;
   std::string prepare_files(const RunningArm& arm, comm::Communicator& members) const;
   // Returns how much of the trial's files is in the page cache, on one rank of each host; nothing on the other ranks
   // and for a data set on a server.
@@ -157,6 +155,7 @@ class Runner {
   const RunOptions& options_;
   comm::Communicator& ranks_;
   const std::vector<RankCores> rank_cores_;
+  const std::vector<int> cpus_;  // that this process may be bound to
   const HostCores host_;
   const EngineMaker make_engine_;
   std::optional<GpuShare> gpu_;  // set by the first group whose engine computes on GPUs
@@ -295,15 +294,25 @@ std::string Runner::prepare_files(const RunningArm& arm, comm::Communicator& mem
     members.barrier();
   }
   if (goal == spec::PageCache::as_is || host_.local_rank != 0) return spec::to_string(goal);
-  const measure::PageCacheState state = measure::prepare_page_cache(goal, paths(arm.dataset));
+  const measure::PageCacheState state = measure::prepare_page_cache(goal, paths_of(arm.dataset));
   if (!state.reason.empty()) log::warning("page cache: {}: {}", state.word, state.reason);
   return state.word;
+}
+
+std::unique_ptr<SecondJob> Runner::start_second_job(const RunningArm& arm, comm::Communicator& members) const {
+  if (!spec::has_second_job(arm.run) || host_.local_rank != 0) return nullptr;
+  const auto rank = static_cast<std::size_t>(ranks_.rank());
+  const std::vector<int> cores = second_job_cores(rank_cores_, rank, arm.run, members.world(), cpus_);
+  members.enter({.what = fmt::format("starts the second job of '{}'", arm.trial.trial)});
+  std::unique_ptr<SecondJob> job = options_.start_second_job({.trial = arm.run, .cores = cores});
+  job->wait_until_ready();
+  return job;
 }
 
 measure::CachedShare Runner::look_at_files(const RunningArm& arm) const {
   constexpr std::size_t kMostFiles = 2000;  // each takes about 30 us
   if (host_.local_rank != 0 || !arm.dataset.store->is_local()) return {};
-  return measure::look_at_page_cache(measure::evenly(paths(arm.dataset), kMostFiles));
+  return measure::look_at_page_cache(measure::evenly(paths_of(arm.dataset), kMostFiles));
 }
 
 // Calls run_repeat(). If the device fails, the trial's notes and the error get what NVML knows about it.
@@ -371,6 +380,8 @@ void Runner::measure_repeat(RunningArm& arm, TrialContext context) {
   const double begin_s = now_s();
   members.enter({.what = fmt::format("prepares repeat {} of '{}'", context.repeat + 1, arm.trial.trial)});
   const std::string page_cache = prepare_files(arm, members);
+  const std::unique_ptr<SecondJob> second_job = start_second_job(arm, members);
+  context.second_job = second_job.get();
   const measure::CachedShare before = look_at_files(arm);
   members.barrier();
   context.on_measured = [&](results::RepeatResult mine) {
@@ -378,6 +389,7 @@ void Runner::measure_repeat(RunningArm& arm, TrialContext context) {
     mine.looked_at_bytes = before.bytes;
     mine.cached_bytes_before = before.resident_bytes;
     mine.cached_bytes_after = look_at_files(arm).resident_bytes;
+    if (second_job) measure_alone(*second_job, arm.run.second_job.kind, mine);
     merge_repeat(arm, context, mine, begin_s);
   };
   run_repeat_traced(arm, context);
