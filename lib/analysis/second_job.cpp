@@ -29,7 +29,8 @@ bool is_job_like_the_trial(SecondJobKind kind) {
 // What the two compete for, in words.
 std::string resource(const spec::Experiment& spec) {
   const SecondJobKind kind = spec.second_job.kind;
-  if (is_job_like_the_trial(kind)) return shares_cores(spec) ? "cores" : "all but cores";
+  if (is_job_like_the_trial(kind))
+    return fmt::format("{} ({})", shares_cores(spec) ? "cores" : "all but cores", to_string(kind));
   std::string used = kind == SecondJobKind::memory       ? "memory bandwidth"
                      : kind == SecondJobKind::page_cache ? "page cache"
                                                          : "storage";
@@ -38,7 +39,8 @@ std::string resource(const spec::Experiment& spec) {
 
 std::string job_words(const spec::Experiment& spec) {
   const spec::SecondJobSpec& job = spec.second_job;
-  const std::string place = shares_cores(spec) ? "on its cores" : job.cores == "apart" ? "on other cores" : job.cores;
+  const std::string on = shares_cores(spec) ? "on its cores" : job.cores == "apart" ? "on other cores" : job.cores;
+  const std::string place = second_job_is_emulated(spec) ? "(emulated) " + on : on;
   switch (job.kind) {
     case SecondJobKind::input:
       return "an input job " + place;
@@ -111,7 +113,7 @@ results::Finding finding_of(const SecondJobCost& cost) {
   const std::string reason = reason_of(cost);
   results::Finding finding =
       comparison("second_job", cost.pair, fmt::format("{}. {}", compared(cost.pair), reason), "its run alone");
-  finding.emulated = finding.emulated || cost.pair.trial.trial.spec.second_job.engine.starts_with("emulated:");
+  finding.emulated = finding.emulated || second_job_is_emulated(cost.pair.trial.trial.spec);
   if (finding.grade != results::Grade::told_apart) return finding;
   finding.reason = reason;
   if (cost.pair.ratio.value >= 1) return finding;  // it gains, as from files that the other one brings into memory
@@ -138,24 +140,37 @@ bool costs_more(const SecondJobCost* a, const SecondJobCost* b) {
   return rank(a) > rank(b);
 }
 
+bool is_emulated(const SecondJobCost* cost) {
+  return cost->pair.trial.trial.emulated || second_job_is_emulated(cost->pair.trial.trial.spec);
+}
+
 results::Finding resources_finding(std::vector<const SecondJobCost*> costs) {
   std::ranges::stable_sort(costs, costs_more);
   std::vector<std::string> losses;
   for (const SecondJobCost* cost : costs) losses.push_back(loss_text(cost));
-  const results::TrialResult& alone = costs.front()->pair.base.trial;
-  const std::string headline = fmt::format("loses to a second job, by resource: {}", fmt::join(losses, ", "));
-  const bool is_told = costs.front()->pair.grade == results::Grade::told_apart;
+  const SecondJobCost& largest = *costs.front();
+  const results::TrialResult& alone = largest.pair.base.trial;
+  const bool is_told = largest.pair.grade == results::Grade::told_apart;
+  const std::string headline =
+      is_told ? fmt::format("loses most to a second job by {}: {:.0f} %", resource(largest.pair.trial.trial.spec),
+                            100 * loss_of(&largest))
+              : "has no loss to a second job that can be told";
+  const std::string reason = fmt::format("By resource: {}.", fmt::join(losses, ", "));
   return {.kind = "second_job_resources",
-          .text = fmt::format("{} {}.", costs.front()->pair.base.name(), headline),
-          .emulated = alone.emulated,
-          .grade = is_told ? results::Grade::told_apart : costs.front()->pair.grade,
+          .text = fmt::format("{} {}. {}", largest.pair.base.name(), headline, reason),
+          .emulated = std::ranges::any_of(costs, is_emulated),
+          .grade = largest.pair.grade,
           .trial = alone.trial,
           .headline = headline,
-          .reason = "Each kind of second job uses up one resource; what a real one costs lies between them.",
-          .worth_share = is_told ? std::clamp(loss_of(costs.front()), 0.0, 1.0) : 0};
+          .reason = reason,
+          .worth_share = is_told ? std::clamp(loss_of(&largest), 0.0, 1.0) : 0};
 }
 
 }  // namespace
+
+bool second_job_is_emulated(const spec::Experiment& spec) {
+  return spec::second_job_trains(spec.second_job) && spec.second_job.engine.starts_with("emulated:");
+}
 
 std::optional<SecondJobRates> second_job_rates(const results::TrialResult& trial) {
   std::vector<double> alone, beside;

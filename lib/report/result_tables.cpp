@@ -194,6 +194,7 @@ TextTable two_jobs_table(const results::Report& report) {
     std::vector<std::string> row{cost.pair.trial.name(), throughput(cost.pair.base.images_per_s()),
                                  throughput(cost.pair.trial.images_per_s()), times(cost.pair.ratio.value),
                                  interval_text(cost.pair.ratio)};
+    if (analysis::second_job_is_emulated(cost.pair.trial.trial.spec)) row.front() += " (second job emulated)";
     if (cost.second) {
       for (const std::string& cell :
            {rate_text(*cost.second, cost.second->alone), rate_text(*cost.second, cost.second->beside),

@@ -8,13 +8,13 @@
 namespace chexbench::spec {
 namespace {
 
-std::vector<std::string> names_of(const std::vector<std::string>& overrides) {
+std::vector<std::string> second_job_names(const std::vector<std::string>& overrides) {
   std::vector<std::string> names;
   for (const Trial& trial : expand(parse_spec("{}", "test.json", overrides))) names.push_back(trial.name);
   return names;
 }
 
-std::string error_of(const std::vector<std::string>& overrides) {
+std::string second_job_error(const std::vector<std::string>& overrides) {
   try {
     parse_spec("{}", "test.json", overrides);
   } catch (const SpecError& error) {
@@ -24,8 +24,8 @@ std::string error_of(const std::vector<std::string>& overrides) {
 }
 
 TEST(ASecondJob, IsAnAxisWhoseTrialAloneIsMeasuredOnce) {
-  EXPECT_EQ(names_of({"data.root=a", R"(sweep.second_job.kind=["none","input"])",
-                      R"(sweep.second_job.cores=["shared","apart"])"}),
+  EXPECT_EQ(second_job_names({"data.root=a", R"(sweep.second_job.kind=["none","input"])",
+                              R"(sweep.second_job.cores=["shared","apart"])"}),
             (std::vector<std::string>{"alone", "beside input shared", "beside input apart"}));
 }
 
@@ -48,25 +48,26 @@ TEST(ASecondJob, ComesBackFromTheResolvedText) {
 }
 
 TEST(ASecondJob, ThatIsNotAskedForHasNoSettings) {
-  EXPECT_NE(error_of({"data.root=a", "second_job.cores=shared"}).find("only where second_job.kind is not none"),
+  EXPECT_NE(second_job_error({"data.root=a", "second_job.cores=shared"}).find("only where second_job.kind is not none"),
             std::string::npos);
-  EXPECT_NE(error_of({"data.root=a", "second_job.kind=memory", "second_job.engine=emulated:v100"})
+  EXPECT_NE(second_job_error({"data.root=a", "second_job.kind=memory", "second_job.engine=emulated:v100"})
                 .find("only where second_job.kind is training or both"),
             std::string::npos);
 }
 
 TEST(ASecondJob, ThatCannotRunIsAnErrorThatSaysWhatToDo) {
-  const std::string images = error_of({"data.format=synthetic", "second_job.kind=input"});
+  const std::string images = second_job_error({"data.format=synthetic", "second_job.kind=input"});
   EXPECT_NE(images.find("reads no files: take another format"), std::string::npos) << images;
-  const std::string distant = error_of({"data.root=http://a/b", "second_job.kind=page_cache"});
+  const std::string distant = second_job_error({"data.root=http://a/b", "second_job.kind=page_cache"});
   EXPECT_NE(distant.find("needs files of this machine"), std::string::npos) << distant;
-  const std::string mapped = error_of({"data.root=a", "data.format=tfrecord", "second_job.kind=page_cache"});
+  const std::string mapped = second_job_error({"data.root=a", "data.format=tfrecord", "second_job.kind=page_cache"});
   EXPECT_NE(mapped.find("set store.read to copy"), std::string::npos) << mapped;
-  const std::string epochs = error_of({"data.root=a", "training.epochs=2", "second_job.kind=input"});
+  const std::string epochs = second_job_error({"data.root=a", "training.epochs=2", "second_job.kind=input"});
   EXPECT_NE(epochs.find("training.epochs is above 0"), std::string::npos) << epochs;
-  const std::string gpu = error_of({"data.root=a", "second_job.kind=both", "second_job.engine=cuda"});
+  const std::string gpu = second_job_error({"data.root=a", "second_job.kind=both", "second_job.engine=cuda"});
   EXPECT_NE(gpu.find("second_job.engine"), std::string::npos) << gpu;
-  const std::string secret = error_of({"data.root=a", "second_job.kind=input", "second_job.root=http://a:b@c/d"});
+  const std::string secret =
+      second_job_error({"data.root=a", "second_job.kind=input", "second_job.root=http://a:b@c/d"});
   EXPECT_NE(secret.find("second_job.root"), std::string::npos) << secret;
 }
 
