@@ -70,7 +70,8 @@ TEST(ASecondJob, CostsWhatTheTrialLosesAgainstItsRunAlone) {
 }
 
 TEST(ASecondJob, IsToldByResourceThatCostsMostFirst) {
-  const results::Finding& found = finding(two_jobs(), "second_job_resources", "alone");
+  const results::Report report = two_jobs();
+  const results::Finding& found = finding(report, "second_job_resources", "alone");
   EXPECT_EQ(found.headline, "loses most to a second job by cores (input): 50 %");
   EXPECT_EQ(found.reason, "By resource: cores (input) 50 %, memory bandwidth 10 %, page cache not told.");
   EXPECT_NEAR(found.worth_share, 0.5, 1e-9);
