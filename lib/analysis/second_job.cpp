@@ -9,6 +9,7 @@
 #include "analysis/commands.hpp"
 #include "analysis/comparison.hpp"
 #include "analysis/starvation.hpp"
+#include "core/text.hpp"
 #include "measure/statistics.hpp"
 #include "results/disturbance.hpp"
 #include "spec/keys.hpp"
@@ -72,7 +73,11 @@ std::string who_suffers(const measure::Ratio& first, const measure::Ratio& secon
 
 std::string reason_of(const SecondJobCost& cost) {
   const std::string beside = fmt::format("Beside {}", job_words(cost.pair.trial.trial.spec));
-  if (!cost.second) return fmt::format("{} it keeps {}.", beside, kept_text(cost.pair.ratio));
+  if (!cost.second) {
+    const bool has_batches = is_job_like_the_trial(cost.pair.trial.trial.spec.second_job.kind);
+    return fmt::format("{} it keeps {}.{}", beside, kept_text(cost.pair.ratio),
+                       has_batches ? " Too few batches of that job ended meanwhile to tell what it keeps." : "");
+  }
   return fmt::format("{} it keeps {} of its rate, and that job {} of its own{}.", beside, kept_text(cost.pair.ratio),
                      kept_text(cost.second->kept), who_suffers(cost.pair.ratio, cost.second->kept));
 }
@@ -81,18 +86,24 @@ struct Cure {
   std::string advice, command;
 };
 
+// Returns the command that measures the trial's data beside every kind of second job.
+std::string all_kinds_command(const results::TrialResult& trial) {
+  const std::string& root = trial.spec.data.root;
+  const bool is_folder = !root.empty() && !spec::is_distant(trial.spec);
+  return is_folder ? "chexbench --config two-jobs --set data.root=" + shell_word(root) : "";
+}
+
 Cure cure_of(const results::TrialResult& trial) {
   if (shares_cores(trial.spec)) {
     return {.advice = "Give each job cores of its own (taskset, a cpuset, Slurm's --cpus-per-task).",
-            .command = run_again(trial, fmt::format("second_job.cores=apart --set cores_per_rank={}",
-                                                    std::max(1, trial.cores_per_rank / 2)))};
+            .command = all_kinds_command(trial)};
   }
   switch (trial.spec.second_job.kind) {
     case SecondJobKind::memory:
       return {.advice =
                   "Keep the jobs on sockets of their own (numactl), or move fewer bytes: data.deliver u8 has a "
                   "twelfth of f32's.",
-              .command = run_again(trial, "data.deliver=u8")};
+              .command = trial.spec.data.deliver == Deliver::f32 ? run_again(trial, "data.deliver=u8") : ""};
     case SecondJobKind::page_cache:
       return {.advice =
                   "Protect what it reads: memory.min of its cgroup, memory.high of the other's, or a copy in "
@@ -105,7 +116,7 @@ Cure cure_of(const results::TrialResult& trial) {
               .command = ""};
     default:
       return {.advice = "Measure the kinds memory, page_cache and storage to see which of them it is.",
-              .command = run_again(trial, "'sweep.second_job.kind=[\"none\",\"memory\",\"page_cache\",\"storage\"]'")};
+              .command = all_kinds_command(trial)};
   }
 }
 
@@ -151,10 +162,9 @@ results::Finding resources_finding(std::vector<const SecondJobCost*> costs) {
   const SecondJobCost& largest = *costs.front();
   const results::TrialResult& alone = largest.pair.base.trial;
   const bool is_told = largest.pair.grade == results::Grade::told_apart;
-  const std::string headline =
-      is_told ? fmt::format("loses most to a second job by {}: {:.0f} %", resource(largest.pair.trial.trial.spec),
-                            100 * loss_of(&largest))
-              : "has no loss to a second job that can be told";
+  const std::string headline = is_told ? fmt::format("loses most to a second job by {}: {:.0f} %",
+                                                     resource(largest.pair.trial.trial.spec), 100 * loss_of(&largest))
+                                       : "has no loss to a second job that can be told";
   const std::string reason = fmt::format("By resource: {}.", fmt::join(losses, ", "));
   return {.kind = "second_job_resources",
           .text = fmt::format("{} {}. {}", largest.pair.base.name(), headline, reason),

@@ -389,7 +389,7 @@ void Runner::measure_repeat(RunningArm& arm, TrialContext context) {
     mine.looked_at_bytes = before.bytes;
     mine.cached_bytes_before = before.resident_bytes;
     mine.cached_bytes_after = look_at_files(arm).resident_bytes;
-    if (second_job) measure_alone(*second_job, arm.run.second_job.kind, mine);
+    if (second_job) measure_alone(*second_job, arm.run, mine);
     merge_repeat(arm, context, mine, begin_s);
   };
   run_repeat_traced(arm, context);

@@ -76,8 +76,7 @@ StepObservers observers_of(const TrialContext& context, std::optional<Epochs>& e
   observers.add(trace_device_buckets(context.reducer));
   if (epochs) observers.add(*epochs);
   if (context.on_step) observers.add(report_progress(context.on_step, steps.total));
-  if (context.second_job != nullptr)
-    observers.add(measure_second_job(*context.second_job, context.spec.measure.warmup_steps));
+  if (context.second_job != nullptr) observers.add(measure_second_job(*context.second_job, context.spec));
   if (!context.shares_cores) observers.add(measure_disturbance(context.cores, context.second_job));
   observers.add(sample_gpu(context.gpu_watch, context.communicator.rank()));
   return observers;

@@ -44,11 +44,15 @@ using SecondJobStarter = std::function<std::unique_ptr<SecondJob>(const SecondJo
 std::unique_ptr<SecondJob> start_second_job(const SecondJobRequest& request,
                                             const std::string& program = "/proc/self/exe");
 
-// Returns the observer that measures what the job does in the window of the trial, and that ends the repeat if it ends.
-std::unique_ptr<StepObserver> measure_second_job(SecondJob& job, int warmup_steps);
+// A job counts whole batches, so its rate is left empty if fewer than this many ended in a window.
+inline constexpr int kFewestSecondBatches = 5;
+
+// Returns the observer that measures what the job of `trial`, which must outlive it, does in the trial's window, and
+// that ends the repeat if the job ends.
+std::unique_ptr<StepObserver> measure_second_job(SecondJob& job, const spec::Experiment& trial);
 
 // Lets the job run alone for as long as the trial's window took, and adds its rates to the result.
 // @throws as SecondJob::sample(), and InterruptedError after a signal
-void measure_alone(SecondJob& job, spec::SecondJobKind kind, results::RepeatResult& result);
+void measure_alone(SecondJob& job, const spec::Experiment& trial, results::RepeatResult& result);
 
 }  // namespace chexbench::bench
