@@ -42,7 +42,8 @@ class TwoJobs(SystemTest):
         return done, self.report(out), self.rows(out)
 
     def test_both_jobs_are_measured_beside_each_other_and_alone(self):
-        done, report, rows = self.sweep(["none", "input", "memory"])
+        # A window of 200 images holds many batches of either job, however slow the machine is.
+        done, report, rows = self.sweep(["none", "input", "memory"], measure__steps=100)
         self.assertEqual([row["trial"] for row in rows], ["alone", "beside input", "beside memory"])
         alone, beside, memory = (trial["repeats"] for trial in report["trials"])
         for repeat in alone:
@@ -157,7 +158,7 @@ class TwoJobs(SystemTest):
         path = self.spec(second_job={"cores": "shared"}, sweep={"second_job.kind": ["none", "input"]})
         self.succeed("--config", path, "--output", self.folder / "out", ranks=2)
         for repeat in self.report(self.folder / "out")["trials"][1]["repeats"]:
-            self.assertGreater(repeat["second_job_images_per_s"], 0)
+            self.assertGreater(repeat["second_job_span_s"], 0)
 
     @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
     def test_a_second_job_that_dies_ends_a_job_of_mpirun_with_its_error(self):
